@@ -10,14 +10,8 @@ from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
+from kiplab.judge.partition import broker_turns as turns
 from kiplab.judge.partition.broker_sight import BrokerSight
-from kiplab.judge.partition.broker_turns import (
-    LagTurn,
-    ProducedTurn,
-    ReplicatedTurn,
-    RetryTurn,
-    TruncatedTurn,
-)
 from kiplab.judge.partition.engine_sight import EngineSight
 from kiplab.judge.side_by_side.deciding import (
     LeaderQuestion,
@@ -81,22 +75,22 @@ class AnotherLeader:
                     items=items,
                 )
                 return alter_partition_manager.answered(broker, question, asked, under, now)
-            case ProducedTurn():
+            case turns.ProducedTurn():
                 name, count = question.partition, question.count
                 return produce(broker, name, count, under, now, acks_all=question.acks_all)
-            case LagTurn():
+            case turns.LagTurn():
                 return check_lag(broker, under, now)
-            case RetryTurn():
+            case turns.RetryTurn():
                 return alter_partition_manager.retry(broker, under)
-            case ReplicatedTurn() | TruncatedTurn():
+            case turns.ReplicatedTurn() | turns.TruncatedTurn():
                 return _followed(broker, question), (), ()
         return alter_partition_manager.give_up_waiting(broker), (), ()
 
 
-def _followed(broker: Broker, turn: ReplicatedTurn | TruncatedTurn) -> Broker:
+def _followed(broker: Broker, turn: turns.ReplicatedTurn | turns.TruncatedTurn) -> Broker:
     mine, replica = broker_parts.log_of(broker, turn.partition), replica_of(broker, turn.partition)
     assert replica is not None
-    if isinstance(turn, TruncatedTurn):
+    if isinstance(turn, turns.TruncatedTurn):
         now, known = log.truncate(mine, turn.offset), replica.high_watermark
     else:
         now, known = log.extend(mine, turn.records), turn.high_watermark

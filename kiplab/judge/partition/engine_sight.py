@@ -16,16 +16,7 @@ from ...protocol.messages import (
 )
 from ...protocol.releases import CodeVersion
 from ...protocol.replica.broker_state import Broker, Leading, RemoteReplica, log_of, replica_of
-from .broker_sight import (
-    NO_EPOCHS,
-    BrokerSight,
-    SeenItem,
-    SeenPartition,
-    SeenProposal,
-    SeenRead,
-    SeenRemote,
-    SeenRequest,
-)
+from . import broker_sight
 
 
 class EngineSight:
@@ -36,27 +27,31 @@ class EngineSight:
         self._has_epochs = code >= (3, 5)
         self._names = tuple(names)
 
-    def of(self, broker: Broker, bodies: Iterable[Any], facts: Iterable[Fact]) -> BrokerSight:
+    def of(
+        self, broker: Broker, bodies: Iterable[Any], facts: Iterable[Fact]
+    ) -> broker_sight.BrokerSight:
         """All of it after a turn in which it sent `bodies`, and reports `facts`."""
         sent = list(bodies)
         reply = next((body for body in sent if isinstance(body, FetchResponse)), None)
         refused = [fact.error for fact in facts if isinstance(fact, Refused)]
         error = reply.error if reply is not None else next(iter(refused), KafkaError.NONE)
-        return BrokerSight(
+        return broker_sight.BrokerSight(
             error=int(error),
             read=None if reply is None or reply.error else _read(reply),
             sent=tuple(self.request(b) for b in sent if isinstance(b, AlterPartitionRequest)),
             partitions=tuple(self.partition(broker, name) for name in self._names),
         )
 
-    def request(self, request: AlterPartitionRequest) -> SeenRequest:
+    def request(self, request: AlterPartitionRequest) -> broker_sight.SeenRequest:
         """A request as its receiver sees it."""
         items = sorted(map(self._item, request.items), key=lambda item: item.partition)
-        return SeenRequest(request.version, request.broker, request.broker_epoch, tuple(items))
+        return broker_sight.SeenRequest(
+            request.version, request.broker, request.broker_epoch, tuple(items)
+        )
 
-    def _item(self, item: AlterPartitionItem) -> SeenItem:
+    def _item(self, item: AlterPartitionItem) -> broker_sight.SeenItem:
         asked = self.proposal(item)
-        return SeenItem(
+        return broker_sight.SeenItem(
             asked.leader_epoch,
             asked.partition_epoch,
             asked.recovery,
@@ -64,19 +59,25 @@ class EngineSight:
             self._names.index(item.partition),
         )
 
-    def proposal(self, item: AlterPartitionItem) -> SeenProposal:
+    def proposal(self, item: AlterPartitionItem) -> broker_sight.SeenProposal:
         """An ISR that was asked for."""
-        isr = sorted((m.broker, m.epoch if self._has_epochs else NO_EPOCHS) for m in item.isr)
-        return SeenProposal(item.leader_epoch, item.partition_epoch, item.recovery, tuple(isr))
+        isr = sorted(
+            (m.broker, m.epoch if self._has_epochs else broker_sight.NO_EPOCHS) for m in item.isr
+        )
+        return broker_sight.SeenProposal(
+            item.leader_epoch, item.partition_epoch, item.recovery, tuple(isr)
+        )
 
-    def partition(self, broker: Broker, name: PartitionName) -> SeenPartition:
+    def partition(self, broker: Broker, name: PartitionName) -> broker_sight.SeenPartition:
         """A partition as the broker plays it."""
         replica, log = replica_of(broker, name), log_of(broker, name)
         leading = replica.leading if replica is not None else None
         epochs = tuple((entry.epoch, entry.offset) for entry in log.epochs)
         if replica is None:
-            return SeenPartition(None, -1, 0, None, (), (), 0, None, (), 0, log.end, epochs)
-        return SeenPartition(
+            return broker_sight.SeenPartition(
+                None, -1, 0, None, (), (), 0, None, (), 0, log.end, epochs
+            )
+        return broker_sight.SeenPartition(
             leader=replica.leader,
             leader_epoch=replica.leader_epoch,
             partition_epoch=replica.partition_epoch,
@@ -101,9 +102,9 @@ class EngineSight:
             "remotes": tuple(map(self.remote, sorted(leading.remotes, key=lambda r: r.broker))),
         }
 
-    def remote(self, remote: RemoteReplica) -> SeenRemote:
+    def remote(self, remote: RemoteReplica) -> broker_sight.SeenRemote:
         """A follower as its leader knows it."""
-        return SeenRemote(
+        return broker_sight.SeenRemote(
             broker=remote.broker,
             end=remote.end,
             leader_end_at_last_fetch=remote.leader_end_at_last_fetch,
@@ -113,9 +114,9 @@ class EngineSight:
         )
 
 
-def _read(reply: FetchResponse) -> SeenRead:
+def _read(reply: FetchResponse) -> broker_sight.SeenRead:
     part = reply.diverging
-    return SeenRead(
+    return broker_sight.SeenRead(
         high_watermark=reply.high_watermark,
         diverging=None if part is None else (part.epoch, part.offset),
         records=tuple(_each(reply.records)),

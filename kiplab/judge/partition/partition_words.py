@@ -10,16 +10,7 @@ from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionResponse, FetchRequest
 from ...protocol.messages.replication_messages import AlterPartitionResult
 from ...protocol.registrations import PartitionRegistration, Registration
-from .broker_turns import (
-    LagTurn,
-    LostTurn,
-    PauseTurn,
-    ProducedTurn,
-    ReplicatedTurn,
-    RetryTurn,
-    TruncatedTurn,
-    index_of,
-)
+from . import broker_turns as turns
 
 
 class PartitionWords:
@@ -30,13 +21,15 @@ class PartitionWords:
         self._lines: dict[type, Callable[[Any], str]] = {
             FetchRequest: self._fetch,
             AlterPartitionResponse: self._answered,
-            ProducedTurn: self._produced,
-            ReplicatedTurn: self._replicated,
-            TruncatedTurn: lambda turn: f"truncate {self._place(turn.partition)} {turn.offset}",
-            LagTurn: lambda turn: f"lag {_numbers(map(self._place, turn.partitions))}",
-            RetryTurn: lambda _: "retry",
-            LostTurn: lambda _: "lost",
-            PauseTurn: lambda turn: f"advance {turn.ms}",
+            turns.ProducedTurn: self._produced,
+            turns.ReplicatedTurn: self._replicated,
+            turns.TruncatedTurn: lambda turn: (
+                f"truncate {self._place(turn.partition)} {turn.offset}"
+            ),
+            turns.LagTurn: lambda turn: f"lag {_numbers(map(self._place, turn.partitions))}",
+            turns.RetryTurn: lambda _: "retry",
+            turns.LostTurn: lambda _: "lost",
+            turns.PauseTurn: lambda turn: f"advance {turn.ms}",
         }
 
     def of(self, turn: Any) -> str:
@@ -72,11 +65,11 @@ class PartitionWords:
         where = f"{self._place(turn.partition)} {turn.replica} {epoch}"
         return f"fetch {where} {turn.leader_epoch} {turn.offset} {last}"
 
-    def _produced(self, turn: ProducedTurn) -> str:
+    def _produced(self, turn: turns.ProducedTurn) -> str:
         acks = -1 if turn.acks_all else 1
         return f"append {self._place(turn.partition)} {turn.count} {acks}"
 
-    def _replicated(self, turn: ReplicatedTurn) -> str:
+    def _replicated(self, turn: turns.ReplicatedTurn) -> str:
         known, runs = turn.high_watermark, _runs(turn.records)
         return f"follow {self._place(turn.partition)} {known} {runs}".strip()
 
@@ -97,7 +90,7 @@ class PartitionWords:
 
     def _place(self, partition: PartitionName) -> int:
         found = partition in self.names
-        return self.names.index(partition) if found else len(self.names) + index_of(partition)
+        return self.names.index(partition) if found else len(self.names) + turns.index_of(partition)
 
 
 def _runs(found: Log) -> str:

@@ -24,15 +24,8 @@ from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
+from . import broker_turns as turns
 from .broker_sight import BrokerSight
-from .broker_turns import (
-    LEADER,
-    LEADER_BROKER_EPOCH,
-    BrokerTurn,
-    PauseTurn,
-    ProducedTurn,
-    partition_name,
-)
 from .partition_process import PartitionProcess, RealLeader, partition_releases
 
 STORIES = Path(__file__).parent / "second_proposal.json"
@@ -43,11 +36,11 @@ _COLUMNS = "{:<7} {:<9} {:<12} {:<10} {:>14} {:>13} {:>9}"
 FIRST, SECOND = ids.BrokerId(2), ids.BrokerId(3)
 """Who is asked for first, and whom the leader forgets."""
 _EPOCHS = {
-    LEADER: LEADER_BROKER_EPOCH,
+    turns.LEADER: turns.LEADER_BROKER_EPOCH,
     FIRST: ids.BrokerEpoch(101),
     SECOND: ids.BrokerEpoch(102),
 }
-_NAME = partition_name(0)
+_NAME = turns.partition_name(0)
 _LEADER_EPOCH = ids.LeaderEpoch(5)
 
 
@@ -55,7 +48,7 @@ class StoryTurn(NamedTuple):
     """A turn, and what it is in words."""
 
     words: str
-    turn: BrokerTurn
+    turn: turns.BrokerTurn
 
 
 class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
@@ -208,32 +201,32 @@ def told_turns(was_level: bool, came_late: bool) -> Iterator[StoryTurn]:
     """What happens, in order. The last five: what may be seen within the lag; time; a record more;
     the controller's answer; and the end.
     """
-    yield StoryTurn("1 leads, alone in sync: partition epoch 10", _metadata(10, LEADER))
+    yield StoryTurn("1 leads, alone in sync: partition epoch 10", _metadata(10, turns.LEADER))
     yield StoryTurn("2 is level: 1 asks for it", _fetch(FIRST, 0))
-    yield StoryTurn("and is answered: partition epoch 11", _accepted(11, LEADER, FIRST))
-    first = StoryTurn("the metadata of partition epoch 11", _metadata(11, LEADER, FIRST))
+    yield StoryTurn("and is answered: partition epoch 11", _accepted(11, turns.LEADER, FIRST))
+    first = StoryTurn("the metadata of partition epoch 11", _metadata(11, turns.LEADER, FIRST))
     if not came_late:
         yield first
     if not was_level:
-        yield StoryTurn("1 writes four records", ProducedTurn(_NAME, 4, acks_all=False))
+        yield StoryTurn("1 writes four records", turns.ProducedTurn(_NAME, 4, acks_all=False))
     yield StoryTurn("3 has reached the high watermark: 1 asks for it", _fetch(SECOND, 0))
     if came_late:
         yield first._replace(words=f"{first.words}, which 1 knows already")
     if was_level:
-        yield StoryTurn("1 writes four records", ProducedTurn(_NAME, 4, acks_all=False))
+        yield StoryTurn("1 writes four records", turns.ProducedTurn(_NAME, 4, acks_all=False))
     yield StoryTurn("2 has them, 3 does not", _fetch(FIRST, 4))
-    yield StoryTurn("31 s pass", PauseTurn(LAG_TIME_MAX_MS + 1_000))
-    yield StoryTurn("1 writes another", ProducedTurn(_NAME, 1, acks_all=False))
-    yield StoryTurn("the controller has accepted 3", _accepted(12, LEADER, FIRST, SECOND))
+    yield StoryTurn("31 s pass", turns.PauseTurn(LAG_TIME_MAX_MS + 1_000))
+    yield StoryTurn("1 writes another", turns.ProducedTurn(_NAME, 1, acks_all=False))
+    yield StoryTurn("the controller has accepted 3", _accepted(12, turns.LEADER, FIRST, SECOND))
     yield StoryTurn("2 has all", _fetch(FIRST, 5))
 
 
 def _metadata(partition_epoch: int, *isr: ids.BrokerId) -> MetadataUpdate:
     state = PartitionRegistration(
         name=_NAME,
-        replicas=(LEADER, FIRST, SECOND),
+        replicas=(turns.LEADER, FIRST, SECOND),
         isr=isr,
-        leader=LEADER,
+        leader=turns.LEADER,
         leader_epoch=_LEADER_EPOCH,
         partition_epoch=ids.PartitionEpoch(partition_epoch),
     )
@@ -260,7 +253,7 @@ def _fetch(follower: ids.BrokerId, offset: int) -> FetchRequest:
 def _accepted(partition_epoch: int, *isr: ids.BrokerId) -> AlterPartitionResponse:
     result = AlterPartitionResult(
         partition=_NAME,
-        leader=LEADER,
+        leader=turns.LEADER,
         leader_epoch=_LEADER_EPOCH,
         partition_epoch=ids.PartitionEpoch(partition_epoch),
         isr=isr,

@@ -20,6 +20,7 @@ from ...engine.observer import observe
 from ...engine.routes import NodeEffect
 from ...engine.step import DecidedEffect, Step, carried_out
 from ...engine.truth import truth
+from ...protocol import messages
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Fact, RecordWritten, Refused
 from ...protocol.features import Features
@@ -27,18 +28,6 @@ from ...protocol.ids import ALL_BROKERS, CONTROLLER, BrokerId, MetadataOffset
 from ...protocol.kraft.records import record_text
 from ...protocol.kraft.replay import commit, image
 from ...protocol.log import records_from
-from ...protocol.messages import (
-    KINDS,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    ElectLeadersResponse,
-    FetchRequest,
-    FetchResponse,
-    MetadataUpdate,
-    Request,
-    Response,
-    Send,
-)
 from ...protocol.registrations import partition
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker, Volatile, log_of, replica_of
@@ -224,7 +213,7 @@ def _ruling(
     if not isinstance(cause, Message):
         return node, sends, facts
     refused = tuple(_refusals(request, decision.response))
-    answer = (Send(cause.name.sender, decision.response),) if decision.response else ()
+    answer = (messages.Send(cause.name.sender, decision.response),) if decision.response else ()
     return node, (*sends, *answer), (*refused, *facts)
 
 
@@ -234,7 +223,7 @@ def _replayed(cluster: Cluster, mine: NodeEffect, decision: deciding.Decision) -
     for written in decision.written:
         after, more = _with_record(after, written, cluster.features)
         facts += more
-    sends = (Send(ALL_BROKERS, image(after)),) if decision.written else ()
+    sends = (messages.Send(ALL_BROKERS, image(after)),) if decision.written else ()
     memory = mine[0] if _records(mine[2]) == _records(facts) else _as_the_log_says(mine[0], after)
     logged = {name: getattr(after, name) for name in _OF_THE_LOG}
     return replace(memory, **logged), sends, tuple(facts)
@@ -274,20 +263,20 @@ def written_fact(written: deciding.Written) -> RecordWritten:
     )
 
 
-def _refusals(request: Request, response: Response | None) -> Iterator[Refused]:
+def _refusals(request: messages.Request, response: messages.Response | None) -> Iterator[Refused]:
     """Kafka says which error, and never which check."""
-    kind = KINDS[type(request)]
+    kind = messages.KINDS[type(request)]
     for name, error in _errors(response):
         if error is not KafkaError.NONE:
             yield Refused(node=CONTROLLER, request=kind, error=error, guard=None, partition=name)
 
 
-def _errors(response: Response | None) -> Iterator[tuple[str | None, KafkaError]]:
-    if isinstance(response, ElectLeadersResponse):
+def _errors(response: messages.Response | None) -> Iterator[tuple[str | None, KafkaError]]:
+    if isinstance(response, messages.ElectLeadersResponse):
         yield from response.results
         return
     yield None, getattr(response, "error", KafkaError.NONE)
-    if isinstance(response, AlterPartitionResponse):
+    if isinstance(response, messages.AlterPartitionResponse):
         yield from ((result.partition, result.error) for result in response.results)
 
 
@@ -342,24 +331,25 @@ def _arrived(was: Broker, after: Broker, message: Message) -> deciding.LeaderQue
     if now is not None and now.image is not None and now.published and not process.published:
         return deciding.ProcessBegun(now.image)
     match body:
-        case FetchRequest() if replica_of(was, body.partition) is not None:
+        case messages.FetchRequest() if replica_of(was, body.partition) is not None:
             return body
-        case AlterPartitionResponse():
+        case messages.AlterPartitionResponse():
             # An answer to a request that was given up, or to a copy, is nobody's.
             request = message.request
             waits = (
-                isinstance(request, AlterPartitionRequest) and process.in_flight == request.items
+                isinstance(request, messages.AlterPartitionRequest)
+                and process.in_flight == request.items
             )
             return body if waits else None
-        case MetadataUpdate() if process.published:
+        case messages.MetadataUpdate() if process.published:
             return _metadata(was.id, process, body)
-        case FetchResponse():
+        case messages.FetchResponse():
             return _fetched(was, after, body, message)
     return None
 
 
 def _metadata(
-    who: BrokerId, process: Volatile, update: MetadataUpdate
+    who: BrokerId, process: Volatile, update: messages.MetadataUpdate
 ) -> deciding.LeaderQuestion | None:
     known = process.image
     if known is not None and known.offset >= update.offset:
@@ -375,12 +365,12 @@ def _metadata(
 
 
 def _fetched(
-    was: Broker, after: Broker, reply: FetchResponse, message: Message
+    was: Broker, after: Broker, reply: messages.FetchResponse, message: Message
 ) -> deciding.LeaderQuestion | None:
     """What the engine's fetcher makes of an answer: a shorter log, or a longer one."""
     name, request = reply.partition, message.request
     replica, mine, now = replica_of(was, name), log_of(was, name), log_of(after, name)
-    asked = isinstance(request, FetchRequest) and request.offset == mine.end
+    asked = isinstance(request, messages.FetchRequest) and request.offset == mine.end
     if replica is None or replica.leading is not None or not asked:
         return None
     if reply.leader_epoch != replica.leader_epoch:

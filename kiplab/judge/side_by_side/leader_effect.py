@@ -13,30 +13,10 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ...engine.routes import NodeEffect
+from ...protocol import facts as node_facts
+from ...protocol import ids
 from ...protocol.errors import KafkaError
-from ...protocol.facts import (
-    Appended,
-    BecameFollower,
-    BecameLeader,
-    Fact,
-    Fetched,
-    HighWatermarkMoved,
-    IsrProposed,
-    IsrReverted,
-    IsrStuck,
-    NotProposed,
-    Refused,
-)
 from ...protocol.features import Features
-from ...protocol.ids import (
-    CONTROLLER,
-    NO_LEADER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    Offset,
-    PartitionName,
-)
 from ...protocol.log import EMPTY, EpochStart, Log
 from ...protocol.messages import (
     AlterPartitionRequest,
@@ -59,16 +39,16 @@ from .deciding import LeaderQuestion
 from .seen_state import asked_item, with_partition
 
 LEADERS_WORD = (
-    NotProposed,
-    IsrProposed,
-    IsrReverted,
-    IsrStuck,
-    BecameLeader,
-    BecameFollower,
-    Fetched,
-    HighWatermarkMoved,
-    Appended,
-    Refused,
+    node_facts.NotProposed,
+    node_facts.IsrProposed,
+    node_facts.IsrReverted,
+    node_facts.IsrStuck,
+    node_facts.BecameLeader,
+    node_facts.BecameFollower,
+    node_facts.Fetched,
+    node_facts.HighWatermarkMoved,
+    node_facts.Appended,
+    node_facts.Refused,
 )
 """Facts of what the fields show: where these are Kafka's, it is Kafka that says them."""
 
@@ -89,7 +69,7 @@ class LedEffect(NamedTuple):
 
 
 def leader_effect(
-    turn: LedTurn, seen: BrokerSight, names: Sequence[PartitionName], features: Features
+    turn: LedTurn, seen: BrokerSight, names: Sequence[ids.PartitionName], features: Features
 ) -> LedEffect:
     """`seen` is what is held after it, by Kafka."""
     broker, sends, facts = turn.mine
@@ -106,16 +86,16 @@ def leader_effect(
     return LedEffect(_parted(turn, seen, names, sight), tuple(_named(p, names) for p in partings))
 
 
-def _is_said(fact: Fact) -> bool:
+def _is_said(fact: node_facts.Fact) -> bool:
     """Kafka proposes somebody, or does not: why not is said by nobody."""
-    return not isinstance(fact, NotProposed)
+    return not isinstance(fact, node_facts.NotProposed)
 
 
-def _unnamed(fact: Fact) -> Fact:
-    return replace(fact, guard=None, compared=()) if isinstance(fact, Refused) else fact
+def _unnamed(fact: node_facts.Fact) -> node_facts.Fact:
+    return replace(fact, guard=None, compared=()) if isinstance(fact, node_facts.Refused) else fact
 
 
-def _named(parting: SightParting, names: Sequence[PartitionName]) -> SightParting:
+def _named(parting: SightParting, names: Sequence[ids.PartitionName]) -> SightParting:
     """A sight numbers its partitions as those of one topic."""
     first, _, field = parting.what.rpartition(" ")
     place = first.rpartition("-")[2]
@@ -126,7 +106,7 @@ def _named(parting: SightParting, names: Sequence[PartitionName]) -> SightPartin
 
 
 def _parted(
-    turn: LedTurn, seen: BrokerSight, names: Sequence[PartitionName], sight: EngineSight
+    turn: LedTurn, seen: BrokerSight, names: Sequence[ids.PartitionName], sight: EngineSight
 ) -> NodeEffect:
     broker, sends, facts = turn.mine
     for name, partition in zip(names, seen.partitions, strict=True):
@@ -147,40 +127,40 @@ def _reply(turn: LedTurn, send: Send, seen: BrokerSight, broker: Broker) -> Send
     if seen.read is None:
         error = KafkaError(seen.error)
         beyond = error is KafkaError.OFFSET_OUT_OF_RANGE
-        end = EpochStart(NO_LEADER_EPOCH, log_of(broker, name).end) if beyond else None
-        epoch = _leader_epoch(broker, name) if beyond else NO_LEADER_EPOCH
+        end = EpochStart(ids.NO_LEADER_EPOCH, log_of(broker, name).end) if beyond else None
+        epoch = _leader_epoch(broker, name) if beyond else ids.NO_LEADER_EPOCH
         said = FetchResponse(partition=name, leader_epoch=epoch, error=error, diverging=end)
     else:
         said = FetchResponse(
             partition=name,
             leader_epoch=_leader_epoch(broker, name),
             records=_records(seen.read, turn.question.offset),
-            high_watermark=Offset(seen.read.high_watermark),
+            high_watermark=ids.Offset(seen.read.high_watermark),
             diverging=_part(seen.read),
         )
     return Send(send.receiver, said)
 
 
-def _leader_epoch(broker: Broker, name: PartitionName) -> LeaderEpoch:
+def _leader_epoch(broker: Broker, name: ids.PartitionName) -> ids.LeaderEpoch:
     replica = replica_of(broker, name)
-    return NO_LEADER_EPOCH if replica is None else replica.leader_epoch
+    return ids.NO_LEADER_EPOCH if replica is None else replica.leader_epoch
 
 
 def _part(read: SeenRead) -> EpochStart | None:
     if read.diverging is None:
         return None
     epoch, offset = read.diverging
-    return EpochStart(LeaderEpoch(epoch), Offset(offset))
+    return EpochStart(ids.LeaderEpoch(epoch), ids.Offset(offset))
 
 
-def _records(read: SeenRead, asked: Offset) -> Log:
+def _records(read: SeenRead, asked: ids.Offset) -> Log:
     if read.diverging is not None:
         return EMPTY
-    end = Offset(read.records[-1][1] + 1) if read.records else asked
+    end = ids.Offset(read.records[-1][1] + 1) if read.records else asked
     starts: list[EpochStart] = []
     for epoch, offset in read.records:
         if not starts or starts[-1].epoch != epoch:
-            starts.append(EpochStart(LeaderEpoch(epoch), Offset(offset)))
+            starts.append(EpochStart(ids.LeaderEpoch(epoch), ids.Offset(offset)))
     return Log(tuple(starts), end, end)
 
 
@@ -188,7 +168,7 @@ def _asked(
     broker: Broker,
     mine: list[Send],
     seen: BrokerSight,
-    names: Sequence[PartitionName],
+    names: Sequence[ids.PartitionName],
     sight: EngineSight,
 ) -> tuple[Broker, tuple[Send, ...]]:
     """What the AlterPartition manager has sent, which waits for an answer from now on."""
@@ -199,15 +179,15 @@ def _asked(
     items = requests[-1].items if requests else ()
     assert broker.process is not None
     process = replace(broker.process, items=items, in_flight=items)
-    sends = tuple(Send(CONTROLLER, request) for request in requests)
+    sends = tuple(Send(ids.CONTROLLER, request) for request in requests)
     return replace(broker, process=process), sends
 
 
-def _request(seen: SeenRequest, names: Sequence[PartitionName]) -> AlterPartitionRequest:
+def _request(seen: SeenRequest, names: Sequence[ids.PartitionName]) -> AlterPartitionRequest:
     return AlterPartitionRequest(
         version=seen.version,
-        broker=BrokerId(seen.broker),
-        broker_epoch=BrokerEpoch(seen.broker_epoch),
+        broker=ids.BrokerId(seen.broker),
+        broker_epoch=ids.BrokerEpoch(seen.broker_epoch),
         items=tuple(asked_item(names[item.partition], item) for item in seen.items),
     )
 
@@ -216,8 +196,8 @@ def _request(seen: SeenRequest, names: Sequence[PartitionName]) -> AlterPartitio
 
 
 def _facts(
-    turn: LedTurn, seen: BrokerSight, broker: Broker, names: Sequence[PartitionName]
-) -> Iterator[Fact]:
+    turn: LedTurn, seen: BrokerSight, broker: Broker, names: Sequence[ids.PartitionName]
+) -> Iterator[node_facts.Fact]:
     yield from _refused(turn, seen, broker)
     for name in names:
         yield from _appended(turn.was, broker, name)
@@ -228,10 +208,10 @@ def _facts(
         yield from _committed(turn.was, broker, name)
 
 
-def _refused(turn: LedTurn, seen: BrokerSight, broker: Broker) -> Iterator[Fact]:
+def _refused(turn: LedTurn, seen: BrokerSight, broker: Broker) -> Iterator[node_facts.Fact]:
     if seen.error and isinstance(turn.question, FetchRequest | ProducedTurn):
         fetch = isinstance(turn.question, FetchRequest)
-        yield Refused(
+        yield node_facts.Refused(
             node=broker.id,
             request="fetch" if fetch else "produce",
             error=KafkaError(seen.error),
@@ -240,14 +220,14 @@ def _refused(turn: LedTurn, seen: BrokerSight, broker: Broker) -> Iterator[Fact]
         )
 
 
-def _appended(was: Broker, broker: Broker, name: PartitionName) -> Iterator[Fact]:
+def _appended(was: Broker, broker: Broker, name: ids.PartitionName) -> Iterator[node_facts.Fact]:
     before, after = log_of(was, name).end, log_of(broker, name).end
     if after > before:
-        last = Offset(after - 1)
-        yield Appended(node=broker.id, partition=name, first=before, last=last)
+        last = ids.Offset(after - 1)
+        yield node_facts.Appended(node=broker.id, partition=name, first=before, last=last)
 
 
-def _roles(was: Broker, broker: Broker, name: PartitionName) -> Iterator[Fact]:
+def _roles(was: Broker, broker: Broker, name: ids.PartitionName) -> Iterator[node_facts.Fact]:
     before, after = replica_of(was, name), replica_of(broker, name)
     if after is None:
         return
@@ -255,22 +235,22 @@ def _roles(was: Broker, broker: Broker, name: PartitionName) -> Iterator[Fact]:
     if same and before is not None and (before.leading is None) == (after.leading is None):
         return
     if after.leading is not None:
-        yield BecameLeader(
+        yield node_facts.BecameLeader(
             node=broker.id,
             partition=name,
             leader_epoch=after.leader_epoch,
             start_offset=after.leading.start_offset,
         )
     else:
-        yield BecameFollower(
+        yield node_facts.BecameFollower(
             node=broker.id, partition=name, leader=after.leader, leader_epoch=after.leader_epoch
         )
 
 
-def _fetched(request: FetchRequest, seen: BrokerSight, broker: Broker) -> Iterator[Fact]:
+def _fetched(request: FetchRequest, seen: BrokerSight, broker: Broker) -> Iterator[node_facts.Fact]:
     if seen.read is not None and seen.read.diverging is None:
         end = log_of(broker, request.partition).end
-        yield Fetched(
+        yield node_facts.Fetched(
             node=broker.id,
             partition=request.partition,
             follower=request.replica,
@@ -279,28 +259,32 @@ def _fetched(request: FetchRequest, seen: BrokerSight, broker: Broker) -> Iterat
         )
 
 
-def _isr(turn: LedTurn, broker: Broker, name: PartitionName) -> Iterator[Fact]:
+def _isr(turn: LedTurn, broker: Broker, name: ids.PartitionName) -> Iterator[node_facts.Fact]:
     before, after = replica_of(turn.was, name), replica_of(broker, name)
     if after is None or after.leading is None:
         return
     state = after.leading.isr_state
     known = before.leading.isr_state if before is not None and before.leading else None
     if state.sent is not None and (known is None or state.sent != known.sent):
-        yield IsrProposed(node=broker.id, partition=name, isr=state.proposed, maximal=state.maximal)
+        yield node_facts.IsrProposed(
+            node=broker.id, partition=name, isr=state.proposed, maximal=state.maximal
+        )
     pending = known is not None and known.sent is not None
     if pending and isinstance(turn.question, AlterPartitionResponse):
         error = next((r.error for r in turn.question.results if r.partition == name), None)
         if error and state.sent is None:
-            yield IsrReverted(node=broker.id, partition=name, isr=state.isr, error=error)
+            yield node_facts.IsrReverted(node=broker.id, partition=name, isr=state.isr, error=error)
         elif error:
-            yield IsrStuck(node=broker.id, partition=name, error=error)
+            yield node_facts.IsrStuck(node=broker.id, partition=name, error=error)
 
 
-def _committed(was: Broker, broker: Broker, name: PartitionName) -> Iterator[Fact]:
+def _committed(was: Broker, broker: Broker, name: ids.PartitionName) -> Iterator[node_facts.Fact]:
     before, after = replica_of(was, name), replica_of(broker, name)
     if after is None or after.leading is None:
         return
-    known = before.high_watermark if before is not None else Offset(0)
+    known = before.high_watermark if before is not None else ids.Offset(0)
     if after.high_watermark > known:
         mark = after.high_watermark
-        yield HighWatermarkMoved(node=broker.id, partition=name, before=known, after=mark)
+        yield node_facts.HighWatermarkMoved(
+            node=broker.id, partition=name, before=known, after=mark
+        )

@@ -12,7 +12,7 @@ from ...protocol.registrations import PartitionRegistration, partition
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
-from ..partition.broker_turns import LostTurn, ProducedTurn, RetryTurn
+from ..partition import broker_turns as turns
 from ..partition.partition_process import partition_releases
 from ..partition.partition_words import PartitionWords
 from .deciding import LeaderQuestion, MetadataPlayed, ProcessBegun, UnaskableError
@@ -71,11 +71,11 @@ class LeaderWords:
                 yield from self._begun(broker, question.update)
             case MetadataPlayed():
                 yield self._metadata(question.update, question.told)
-            case RetryTurn() if process_of(broker).in_flight:
+            case turns.RetryTurn() if process_of(broker).in_flight:
                 # Nobody has answered: the request has timed out.
-                yield self._words.of(LostTurn())
+                yield self._words.of(turns.LostTurn())
                 yield self._words.of(question)
-            case ProducedTurn() if question.count > RECORDS_MAX:
+            case turns.ProducedTurn() if question.count > RECORDS_MAX:
                 raise too_many(question.count)
             case _:
                 yield self._words.of(question)

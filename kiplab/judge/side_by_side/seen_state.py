@@ -10,16 +10,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ...protocol.ids import (
-    NO_BROKER_EPOCH,
-    NO_LEADER,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    Offset,
-    PartitionEpoch,
-    PartitionName,
-)
+from ...protocol import ids
 from ...protocol.log import EpochStart, Log
 from ...protocol.messages import AlterPartitionItem
 from ...protocol.messages.replication_messages import IsrMember
@@ -38,38 +29,38 @@ from ..partition.engine_sight import EngineSight
 
 
 def with_partition(
-    broker: Broker, name: PartitionName, seen: SeenPartition, sight: EngineSight
+    broker: Broker, name: ids.PartitionName, seen: SeenPartition, sight: EngineSight
 ) -> Broker:
     """`broker` with a partition that it plays as it is seen; itself where it is."""
     if sight.partition(broker, name) == seen:
         return broker
     replica, log = replica_of(broker, name), log_of(broker, name)
     assert replica is not None, f"{name} is not played"
-    epochs = tuple(EpochStart(LeaderEpoch(epoch), Offset(at)) for epoch, at in seen.epochs)
-    flushed = Offset(min(log.flushed, seen.end))
-    broker = with_log(broker, name, Log(epochs, Offset(seen.end), flushed))
+    epochs = tuple(EpochStart(ids.LeaderEpoch(epoch), ids.Offset(at)) for epoch, at in seen.epochs)
+    flushed = ids.Offset(min(log.flushed, seen.end))
+    broker = with_log(broker, name, Log(epochs, ids.Offset(seen.end), flushed))
     played = replace(
         replica,
-        leader=BrokerId(NO_LEADER if seen.leader is None else seen.leader),
-        leader_epoch=LeaderEpoch(seen.leader_epoch),
-        partition_epoch=PartitionEpoch(seen.partition_epoch),
-        high_watermark=Offset(seen.high_watermark),
+        leader=ids.BrokerId(ids.NO_LEADER if seen.leader is None else seen.leader),
+        leader_epoch=ids.LeaderEpoch(seen.leader_epoch),
+        partition_epoch=ids.PartitionEpoch(seen.partition_epoch),
+        high_watermark=ids.Offset(seen.high_watermark),
         leading=None if seen.start_offset is None else _leading(replica.leading, name, seen, sight),
     )
     return with_replica(broker, played)
 
 
 def _leading(
-    mine: Leading | None, name: PartitionName, seen: SeenPartition, sight: EngineSight
+    mine: Leading | None, name: ids.PartitionName, seen: SeenPartition, sight: EngineSight
 ) -> Leading:
     known = {remote.broker: remote for remote in mine.remotes} if mine is not None else {}
-    remotes = tuple(_remote(known.get(BrokerId(r.broker)), r, sight) for r in seen.remotes)
-    start = Offset(seen.start_offset or 0)
+    remotes = tuple(_remote(known.get(ids.BrokerId(r.broker)), r, sight) for r in seen.remotes)
+    start = ids.Offset(seen.start_offset or 0)
     return Leading(start, _isr_state(mine, name, seen, sight), remotes)
 
 
 def _isr_state(
-    mine: Leading | None, name: PartitionName, seen: SeenPartition, sight: EngineSight
+    mine: Leading | None, name: ids.PartitionName, seen: SeenPartition, sight: EngineSight
 ) -> IsrState:
     known = mine.isr_state if mine is not None else IsrState(())
     same = tuple(sorted(known.isr)) == seen.isr
@@ -88,30 +79,30 @@ def _remote(mine: RemoteReplica | None, seen: SeenRemote, sight: EngineSight) ->
     # What a release has no field for is as the engine has it.
     epoch = mine.epoch if mine is not None and seen.epoch is None else seen.epoch
     return RemoteReplica(
-        broker=BrokerId(seen.broker),
-        end=Offset(seen.end),
-        leader_end_at_last_fetch=Offset(seen.leader_end_at_last_fetch),
+        broker=ids.BrokerId(seen.broker),
+        end=ids.Offset(seen.end),
+        leader_end_at_last_fetch=ids.Offset(seen.leader_end_at_last_fetch),
         last_fetch_ms=seen.last_fetch_ms,
         last_caught_up_ms=seen.last_caught_up_ms,
-        epoch=None if epoch is None else BrokerEpoch(epoch),
-        observed=mine.observed if mine is not None else NO_BROKER_EPOCH,
+        epoch=None if epoch is None else ids.BrokerEpoch(epoch),
+        observed=mine.observed if mine is not None else ids.NO_BROKER_EPOCH,
     )
 
 
-def asked_item(name: PartitionName, seen: SeenProposal) -> AlterPartitionItem:
+def asked_item(name: ids.PartitionName, seen: SeenProposal) -> AlterPartitionItem:
     """What a leader has asked for."""
     members = (
-        IsrMember(BrokerId(broker), BrokerEpoch(max(epoch, NO_BROKER_EPOCH)))
+        IsrMember(ids.BrokerId(broker), ids.BrokerEpoch(max(epoch, ids.NO_BROKER_EPOCH)))
         for broker, epoch in seen.isr
     )
     return AlterPartitionItem(
         partition=name,
-        leader_epoch=LeaderEpoch(seen.leader_epoch),
-        partition_epoch=PartitionEpoch(seen.partition_epoch),
+        leader_epoch=ids.LeaderEpoch(seen.leader_epoch),
+        partition_epoch=ids.PartitionEpoch(seen.partition_epoch),
         isr=tuple(members),
         recovery=seen.recovery,
     )
 
 
-def _ids(brokers: Iterable[int]) -> tuple[BrokerId, ...]:
-    return tuple(map(BrokerId, brokers))
+def _ids(brokers: Iterable[int]) -> tuple[ids.BrokerId, ...]:
+    return tuple(map(ids.BrokerId, brokers))

@@ -9,20 +9,11 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from ...protocol import messages
 from ...protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import replay
 from ...protocol.kraft.sessions import CHECK_MS, SESSION_TIMEOUT_MS, has_contacts
-from ...protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    BrokerRegistrationRequest,
-    ElectLeadersRequest,
-    IsrMember,
-    Request,
-    Response,
-)
 from ...protocol.registrations import PartitionRegistration, partition, registration
 from ...protocol.releases import RELEASES
 from ..conversation.kafka_terms import ELECT_TIMEOUT_MS, Fields, KafkaCall, record_of, split
@@ -65,7 +56,7 @@ class ToldKafka:
                 self.held = replay(replace(self.held, next_offset=at), record)
         return found
 
-    def ask(self, request: Request) -> Response:
+    def ask(self, request: messages.Request) -> messages.Response:
         """The answer to a request."""
         response = self.kafka.ask(request).response
         self.read()
@@ -79,7 +70,7 @@ class ToldKafka:
 
     def register(self, broker: BrokerId, incarnation: Incarnation) -> BrokerEpoch:
         """A process of a broker is registered; its broker epoch."""
-        self.ask(BrokerRegistrationRequest(broker=broker, incarnation=incarnation))
+        self.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=incarnation))
         return self.epoch(broker)
 
     def unregister(self, broker: BrokerId) -> None:
@@ -122,7 +113,7 @@ class ToldKafka:
     ) -> None:
         """A heartbeat of a broker that has the metadata up to `offset`."""
         self.ask(
-            BrokerHeartbeatRequest(
+            messages.BrokerHeartbeatRequest(
                 broker=broker,
                 broker_epoch=self.epoch(broker),
                 metadata_offset=MetadataOffset(offset),
@@ -177,12 +168,12 @@ class ToldKafka:
     def alter(self, name: str, isr: Sequence[BrokerId]) -> None:
         """The partition's leader asks for another ISR."""
         there = self.partition(name)
-        members = tuple(IsrMember(member, self.epoch(member)) for member in isr)
-        item = AlterPartitionItem(
+        members = tuple(messages.IsrMember(member, self.epoch(member)) for member in isr)
+        item = messages.AlterPartitionItem(
             there.name, there.leader_epoch, there.partition_epoch, members, int(there.recovery)
         )
         self.ask(
-            AlterPartitionRequest(
+            messages.AlterPartitionRequest(
                 version=self.kafka.schemas.requests["AlterPartition"].versions.last,
                 broker=there.leader,
                 broker_epoch=self.epoch(there.leader),
@@ -200,7 +191,7 @@ class ToldKafka:
 
     def elect_uncleanly(self, name: str) -> None:
         """An operator has somebody lead who is not in the ISR."""
-        self.ask(ElectLeadersRequest(unclean=True, partitions=(name,)))
+        self.ask(messages.ElectLeadersRequest(unclean=True, partitions=(name,)))
 
     # --- records that mean nothing --------------------------------------------------------------
 

@@ -8,15 +8,8 @@ from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
 from kiplab.judge.zookeeper_era.waiting import wait_until
 
+from . import control_questions as questions
 from .control_bodies import SpokenVersions, control_body, partition_codes
-from .control_questions import (
-    BROKERS_ALONE,
-    AcceptanceCase,
-    ControlAnswer,
-    ControlQuestion,
-    MetadataSight,
-    ReplicaSight,
-)
 from .live_session import LiveSession
 
 FIRST_CONTROLLER_EPOCH, APART = 10, 10
@@ -26,7 +19,7 @@ _WITH_EPOCH = 5
 _METADATA, _END_OFFSETS = ("Metadata", 7), ("OffsetForLeaderEpoch", 2)
 _NO_ERROR, _UNKNOWN_EPOCH, _STALE_BROKER_EPOCH = 0, 75, 77
 _ABOVE_ALL, _HIGHEST = 1 << 20, 14
-_OLD_MAIL = ControlQuestion("UpdateMetadata", (), broker_epoch="older")
+_OLD_MAIL = questions.ControlQuestion("UpdateMetadata", (), broker_epoch="older")
 
 
 class AcceptingBroker:
@@ -48,20 +41,22 @@ class AcceptingBroker:
         """Hang up."""
         self._connection.close()
 
-    def answers_to(self, case: AcceptanceCase) -> tuple[ControlAnswer, ...]:
+    def answers_to(self, case: questions.AcceptanceCase) -> tuple[questions.ControlAnswer, ...]:
         """All that it says in a case, about a topic of its own, and is seen to do."""
         self._cases += 1
         controller = FIRST_CONTROLLER_EPOCH + APART * self._cases
         topic = f"case-{self._cases}"
-        self.tell(BROKERS_ALONE, topic, controller)
+        self.tell(questions.BROKERS_ALONE, topic, controller)
         return tuple(self.answer_to(question, topic, controller) for question in case.questions)
 
-    def answer_to(self, question: ControlQuestion, topic: str, controller: int) -> ControlAnswer:
+    def answer_to(
+        self, question: questions.ControlQuestion, topic: str, controller: int
+    ) -> questions.ControlAnswer:
         """What it says to one request of the controller epoch `controller`, and does."""
         answer = self.tell(question, topic, controller)
         count = max(1, len(question.leader_epochs))
         known, brokers = self._metadata(topic)
-        return ControlAnswer(
+        return questions.ControlAnswer(
             error=answer["ErrorCode"],
             partitions=partition_codes(answer),
             replicas=tuple(self._replica(topic, p) for p in range(count)),
@@ -70,7 +65,9 @@ class AcceptingBroker:
             brokers=brokers,
         )
 
-    def tell(self, question: ControlQuestion, topic: str, controller: int) -> dict[str, Any]:
+    def tell(
+        self, question: questions.ControlQuestion, topic: str, controller: int
+    ) -> dict[str, Any]:
         """Its bare answer to one request."""
         where = self._session.where(self._epoch, self._before, controller)
         version = self._versions.of(question.api)
@@ -92,11 +89,13 @@ class AcceptingBroker:
 
     # --- what it is seen to have -----------------------------------------------------------------
 
-    def _metadata(self, topic: str) -> tuple[dict[int, MetadataSight], tuple[int, ...]]:
+    def _metadata(self, topic: str) -> tuple[dict[int, questions.MetadataSight], tuple[int, ...]]:
         asked = {"Topics": [{"Name": topic}], "AllowAutoTopicCreation": False}
         answer = self._connection.ask(*_METADATA, asked)
         known = {
-            found["PartitionIndex"]: MetadataSight(found["LeaderId"], found["LeaderEpoch"])
+            found["PartitionIndex"]: questions.MetadataSight(
+                found["LeaderId"], found["LeaderEpoch"]
+            )
             for found in answer["Topics"][0]["Partitions"]
         }
         return known, tuple(sorted(broker["NodeId"] for broker in answer["Brokers"]))
@@ -104,7 +103,7 @@ class AcceptingBroker:
     def _has_folder(self, topic: str, partition: int) -> bool:
         return (self._session.server.data / f"{topic}-{partition}").is_dir()
 
-    def _replica(self, topic: str, partition: int) -> ReplicaSight | None:
+    def _replica(self, topic: str, partition: int) -> questions.ReplicaSight | None:
         """A broker says whether an epoch is older or newer than its own: that finds it."""
         if self._said_of(topic, partition, _ABOVE_ALL) != _UNKNOWN_EPOCH:
             return None
@@ -116,7 +115,7 @@ class AcceptingBroker:
             else:
                 low = middle
         leads = self._said_of(topic, partition, low) == _NO_ERROR
-        return ReplicaSight("leader" if leads else "follower", low)
+        return questions.ReplicaSight("leader" if leads else "follower", low)
 
     def _said_of(self, topic: str, partition: int, epoch: int) -> int:
         asked = {"Partition": partition, "CurrentLeaderEpoch": epoch, "LeaderEpoch": epoch}

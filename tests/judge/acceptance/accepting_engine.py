@@ -6,30 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kiplab.judge.real_checkpoint import FOLLOWED, CheckpointStory
+from kiplab.protocol import ids, messages
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    NO_LEADER,
-    NO_LEADER_EPOCH,
-    ApiVersion,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    LeaderEpoch,
-    Offset,
-    PartitionEpoch,
-)
 from kiplab.protocol.log import Log, append
-from kiplab.protocol.messages import (
-    LeaderAndIsrRequest,
-    LeaderAndIsrResponse,
-    SessionExpired,
-    StopReplicaItem,
-    StopReplicaRequest,
-    StopReplicaResponse,
-    UpdateMetadataRequest,
-    UpdateMetadataResponse,
-)
 from kiplab.protocol.registrations import (
     LeaderRecoveryState,
     PartitionRegistration,
@@ -44,22 +23,12 @@ from kiplab.protocol.zookeeper.control_requests import leader_and_isr, stop_repl
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import expire_session
 
+from . import control_questions as questions
 from .asked_brokers import asked_broker
 from .checkpoint_story import BOTH, FIRST_LEADER_EPOCHS, RECORDS
 from .control_bodies import FAR_ABOVE, SpokenVersions
-from .control_questions import (
-    ASKED_BROKER,
-    BROKERS_ALONE,
-    FAKE_CONTROLLER,
-    ControlAnswer,
-    ControlQuestion,
-    GivenEpoch,
-    MetadataSight,
-    ReplicaSight,
-    SessionEvent,
-)
 
-_ME, _CONTROLLER = BrokerId(ASKED_BROKER), BrokerId(FAKE_CONTROLLER)
+_ME, _CONTROLLER = ids.BrokerId(questions.ASKED_BROKER), ids.BrokerId(questions.FAKE_CONTROLLER)
 _FIRST_WITH_EPOCH = {"LeaderAndIsr": 2, "UpdateMetadata": 5, "StopReplica": 1}
 _TOPIC, CONTROLLER_EPOCH = "a", 10
 _OLDEST = "2.1-IV2"
@@ -69,7 +38,9 @@ _TELLS_OF_DEAD_LEADERS = (2, 5)
 alive.
 """
 
-_Reply = LeaderAndIsrResponse | UpdateMetadataResponse | StopReplicaResponse
+_Reply = (
+    messages.LeaderAndIsrResponse | messages.UpdateMetadataResponse | messages.StopReplicaResponse
+)
 
 
 def features_of(name: str) -> Features:
@@ -103,21 +74,21 @@ class AcceptingEngine:
         self.broker: Broker = started.node
         self._ensemble: Ensemble = started.ensemble
         self.epoch = process_of(self.broker).epoch
-        self.before = BrokerEpoch(self.epoch - 1)
+        self.before = ids.BrokerEpoch(self.epoch - 1)
         self._knows_itself = False
 
     def answer(
-        self, question: ControlQuestion, _real: ControlAnswer | None = None, /
-    ) -> ControlAnswer:
+        self, question: questions.ControlQuestion, _real: questions.ControlAnswer | None = None, /
+    ) -> questions.ControlAnswer:
         """What it says to the next request of a case, and does: nothing is left open to Kafka."""
         if not self._knows_itself:
-            self.tell((BROKERS_ALONE,))
+            self.tell((questions.BROKERS_ALONE,))
             self._knows_itself = True
         self._change_session(question.session)
         reply = self.tell((question,))
         names = [_name(_TOPIC, p) for p in range(max(1, len(question.leader_epochs)))]
         process = process_of(self.broker)
-        return ControlAnswer(
+        return questions.ControlAnswer(
             error=reply.error.value,
             partitions=_codes(reply),
             replicas=tuple(map(self._replica, names)),
@@ -129,39 +100,43 @@ class AcceptingEngine:
     # --- what it is told -------------------------------------------------------------------------
 
     def tell(
-        self, questions: Sequence[ControlQuestion], topics: Sequence[str] = (_TOPIC,)
+        self, questions: Sequence[questions.ControlQuestion], topics: Sequence[str] = (_TOPIC,)
     ) -> _Reply:
         """Its answer to one request: the same kind of question, one for each of the topics."""
         asked = questions[0]
-        version = ApiVersion(self._versions.of(asked.api))
+        version = ids.ApiVersion(self._versions.of(asked.api))
         head: dict[str, Any] = {
             "version": version,
             "controller": _CONTROLLER,
-            "controller_epoch": ControllerEpoch(CONTROLLER_EPOCH + asked.controller_epoch),
+            "controller_epoch": ids.ControllerEpoch(CONTROLLER_EPOCH + asked.controller_epoch),
             "broker_epoch": self._told(asked, version),
         }
         states = [
             state for topic, q in zip(topics, questions, strict=True) for state in _states(q, topic)
         ]
         if asked.api == "LeaderAndIsr":
-            lead = LeaderAndIsrRequest(**head, partitions=tuple(states))
+            lead = messages.LeaderAndIsrRequest(**head, partitions=tuple(states))
             return self._after(leader_and_isr(self.broker, lead, self._features, None))
         if asked.api == "UpdateMetadata":
-            live = tuple(map(BrokerId, asked.live))
-            know = UpdateMetadataRequest(**head, partitions=tuple(states), live_brokers=live)
+            live = tuple(map(ids.BrokerId, asked.live))
+            know = messages.UpdateMetadataRequest(
+                **head, partitions=tuple(states), live_brokers=live
+            )
             return self._after(update_metadata(self.broker, know, self._features, None))
-        items = tuple(StopReplicaItem(s.name, s.leader_epoch, asked.delete) for s in states)
-        stop = StopReplicaRequest(**head, items=items)
+        items = tuple(
+            messages.StopReplicaItem(s.name, s.leader_epoch, asked.delete) for s in states
+        )
+        stop = messages.StopReplicaRequest(**head, items=items)
         return self._after(stop_replica(self.broker, stop, self._features, None))
 
-    def _told(self, question: ControlQuestion, version: int) -> BrokerEpoch:
+    def _told(self, question: questions.ControlQuestion, version: int) -> ids.BrokerEpoch:
         if version < _FIRST_WITH_EPOCH[question.api]:
-            return NO_BROKER_EPOCH
+            return ids.NO_BROKER_EPOCH
         return {
             "own": self.epoch,
             "older": self.before,
-            "newer": BrokerEpoch(self.epoch + FAR_ABOVE),
-            "none": NO_BROKER_EPOCH,
+            "newer": ids.BrokerEpoch(self.epoch + FAR_ABOVE),
+            "none": ids.NO_BROKER_EPOCH,
         }[question.broker_epoch]
 
     def _after(self, effect: BrokerEffect) -> _Reply:
@@ -170,13 +145,13 @@ class AcceptingEngine:
         assert isinstance(reply, _Reply)
         return reply
 
-    def _change_session(self, event: SessionEvent) -> None:
+    def _change_session(self, event: questions.SessionEvent) -> None:
         process = process_of(self.broker)
         assert process.session is not None
         if event == "ends":
             self._ensemble = expire_session(self._ensemble, process.session).ensemble
         if event == "is found to have ended":
-            told = SessionExpired(session=process.session)
+            told = messages.SessionExpired(session=process.session)
             again = broker_in_zookeeper.session_expired(
                 self.broker, self._ensemble, told, self._features, None
             )
@@ -185,42 +160,46 @@ class AcceptingEngine:
 
     # --- what it is seen to have -----------------------------------------------------------------
 
-    def _replica(self, name: str) -> ReplicaSight | None:
+    def _replica(self, name: str) -> questions.ReplicaSight | None:
         replica = replica_of(self.broker, name)
         if replica is None:
             return None
-        return ReplicaSight("leader" if replica.leading else "follower", replica.leader_epoch)
+        return questions.ReplicaSight(
+            "leader" if replica.leading else "follower", replica.leader_epoch
+        )
 
-    def _metadata(self, name: str) -> MetadataSight | None:
+    def _metadata(self, name: str) -> questions.MetadataSight | None:
         image = process_of(self.broker).image
         state = partition(image.partitions, name) if image else None
         if image is None or state is None:
             return None
         if registration(image.registrations, state.leader) is not None:
-            return MetadataSight(state.leader, state.leader_epoch)
+            return questions.MetadataSight(state.leader, state.leader_epoch)
         told = self._features.code_of(_ME) >= _TELLS_OF_DEAD_LEADERS
-        return MetadataSight(NO_LEADER, state.leader_epoch if told else NO_LEADER_EPOCH)
+        return questions.MetadataSight(
+            ids.NO_LEADER, state.leader_epoch if told else ids.NO_LEADER_EPOCH
+        )
 
 
 def _name(topic: str, index: int) -> str:
     return f"{topic}-{index}"
 
 
-def _states(question: ControlQuestion, topic: str) -> Iterator[PartitionRegistration]:
+def _states(question: questions.ControlQuestion, topic: str) -> Iterator[PartitionRegistration]:
     for index, epoch in enumerate(question.leader_epochs):
         yield PartitionRegistration(
             name=_name(topic, index),
-            replicas=tuple(map(BrokerId, question.replicas)),
-            isr=tuple(map(BrokerId, question.isr)),
-            leader=BrokerId(question.leader),
-            leader_epoch=LeaderEpoch(epoch),
-            partition_epoch=PartitionEpoch(question.zk_version),
+            replicas=tuple(map(ids.BrokerId, question.replicas)),
+            isr=tuple(map(ids.BrokerId, question.isr)),
+            leader=ids.BrokerId(question.leader),
+            leader_epoch=ids.LeaderEpoch(epoch),
+            partition_epoch=ids.PartitionEpoch(question.zk_version),
             recovery=LeaderRecoveryState(question.recovering),
         )
 
 
 def _codes(reply: _Reply) -> tuple[int, ...]:
-    if isinstance(reply, UpdateMetadataResponse):
+    if isinstance(reply, messages.UpdateMetadataResponse):
         return ()
     return tuple(s.error.value for s in sorted(reply.partitions, key=lambda s: s.partition))
 
@@ -239,7 +218,7 @@ def engine_checkpoint(name: str) -> CheckpointStory:
     stopped_with = before_any_mail = _checkpoint(engine)
     old_mail = _lead(engine, 2, "older", FOLLOWED)
     after_old_mail = _checkpoint(engine)
-    engine.tell([ControlQuestion("UpdateMetadata")] * len(RECORDS), tuple(RECORDS))
+    engine.tell([questions.ControlQuestion("UpdateMetadata")] * len(RECORDS), tuple(RECORDS))
     _lead(engine, 3, "own", *RECORDS)
     process = process_of(engine.broker)
     return CheckpointStory(
@@ -253,14 +232,16 @@ def engine_checkpoint(name: str) -> CheckpointStory:
 
 
 def _durable(topic: str) -> DurableReplica:
-    epoch, count = LeaderEpoch(FIRST_LEADER_EPOCHS[topic] + 1), RECORDS[topic]
-    return DurableReplica(f"{topic}-0", append(Log(), epoch, count), Offset(count))
+    epoch, count = ids.LeaderEpoch(FIRST_LEADER_EPOCHS[topic] + 1), RECORDS[topic]
+    return DurableReplica(f"{topic}-0", append(Log(), epoch, count), ids.Offset(count))
 
 
-def _lead(engine: AcceptingEngine, incarnation: int, epoch: GivenEpoch, *topics: str) -> int:
+def _lead(
+    engine: AcceptingEngine, incarnation: int, epoch: questions.GivenEpoch, *topics: str
+) -> int:
     """The code of its answer to a LeaderAndIsr; `incarnation` makes its leader epochs higher."""
     asked = [
-        ControlQuestion(
+        questions.ControlQuestion(
             "LeaderAndIsr",
             (FIRST_LEADER_EPOCHS[topic] + incarnation,),
             broker_epoch=epoch,

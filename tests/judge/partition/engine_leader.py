@@ -12,82 +12,54 @@ from kiplab.engine.cluster import Cluster, Message, MessageName
 from kiplab.engine.events import Dropped, Event, Sent
 from kiplab.engine.nodes import state_of, with_due, with_state
 from kiplab.engine.step import step
+from kiplab.judge.partition import broker_turns as turns
 from kiplab.judge.partition.broker_sight import BrokerSight
-from kiplab.judge.partition.broker_turns import (
-    LEADER,
-    LEADER_BROKER_EPOCH,
-    BrokerTurn,
-    LagTurn,
-    LostTurn,
-    PauseTurn,
-    ProducedTurn,
-    ReplicatedTurn,
-    RetryTurn,
-    partition_name,
-)
 from kiplab.judge.partition.engine_sight import EngineSight
+from kiplab.protocol import messages
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId, Incarnation
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.log import Log
-from kiplab.protocol.messages import (
-    KINDS,
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    Body,
-    FetchRequest,
-    FetchResponse,
-    MetadataUpdate,
-    Request,
-)
+from kiplab.protocol.replica import broker_state
 from kiplab.protocol.replica.broker_parts import process_of
-from kiplab.protocol.replica.broker_state import (
-    Broker,
-    Lifecycle,
-    Replica,
-    Volatile,
-    log_of,
-    replica_of,
-)
 
 
 class EngineLeader:
     """A fresh broker under `features`, with so many partitions of one topic and empty logs."""
 
     def __init__(self, features: Features, partitions: int, *, timed: bool) -> None:
-        names = tuple(map(partition_name, range(partitions)))
-        self._sight = EngineSight(features.code_of(LEADER), names)
-        running = Volatile(
-            lifecycle=Lifecycle.RUNNING,
-            epoch=LEADER_BROKER_EPOCH,
+        names = tuple(map(turns.partition_name, range(partitions)))
+        self._sight = EngineSight(features.code_of(turns.LEADER), names)
+        running = broker_state.Volatile(
+            lifecycle=broker_state.Lifecycle.RUNNING,
+            epoch=turns.LEADER_BROKER_EPOCH,
             ready_to_unfence=True,
             published=True,
         )
-        broker = Broker(LEADER, process=running)
+        broker = broker_state.Broker(turns.LEADER, process=running)
         self.cluster = Cluster(features, Controller(), (broker,), timed=timed)
         self._turns: dict[type, Callable[[Any], list[Event]]] = {
-            FetchRequest: self._fetch,
-            MetadataUpdate: self._metadata,
-            AlterPartitionResponse: self._answered,
-            ProducedTurn: self._produced,
-            ReplicatedTurn: self._replicated,
-            LagTurn: lambda _: self._fire(moves.Timer.LAG_CHECK),
-            RetryTurn: lambda _: self._fire(moves.Timer.RETRY),
-            LostTurn: self._lost,
-            PauseTurn: lambda turn: self._do(moves.Advance(turn.ms)),
+            messages.FetchRequest: self._fetch,
+            messages.MetadataUpdate: self._metadata,
+            messages.AlterPartitionResponse: self._answered,
+            turns.ProducedTurn: self._produced,
+            turns.ReplicatedTurn: self._replicated,
+            turns.LagTurn: lambda _: self._fire(moves.Timer.LAG_CHECK),
+            turns.RetryTurn: lambda _: self._fire(moves.Timer.RETRY),
+            turns.LostTurn: self._lost,
+            turns.PauseTurn: lambda turn: self._do(moves.Advance(turn.ms)),
         }
 
-    def answer(self, turn: BrokerTurn, _real: BrokerSight | None = None, /) -> BrokerSight:
+    def answer(self, turn: turns.BrokerTurn, _real: BrokerSight | None = None, /) -> BrokerSight:
         """What is observed after the turn: nothing is left open to real brokers."""
         return self._seen(self._turns[type(turn)](turn))
 
     @property
-    def under_way(self) -> AlterPartitionRequest | None:
+    def under_way(self) -> messages.AlterPartitionRequest | None:
         """The AlterPartition request that waits for an answer."""
         message = self._request()
         body = message.body if message is not None else None
-        return body if isinstance(body, AlterPartitionRequest) else None
+        return body if isinstance(body, messages.AlterPartitionRequest) else None
 
     @property
     def is_due_again(self) -> bool:
@@ -96,51 +68,51 @@ class EngineLeader:
         return bool(process.items) and not process.in_flight
 
     @property
-    def items(self) -> tuple[AlterPartitionItem, ...]:
+    def items(self) -> tuple[messages.AlterPartitionItem, ...]:
         """What waits for an answer, or to be sent."""
         return process_of(self.broker).items
 
     @property
-    def broker(self) -> Broker:
+    def broker(self) -> broker_state.Broker:
         """The broker that is judged."""
         (broker,) = self.cluster.brokers
         return broker
 
-    def replica(self, partition: str) -> Replica | None:
+    def replica(self, partition: str) -> broker_state.Replica | None:
         """How it plays a partition."""
-        return replica_of(self.broker, partition)
+        return broker_state.replica_of(self.broker, partition)
 
     def log(self, partition: str) -> Log:
         """Its log of a partition."""
-        return log_of(self.broker, partition)
+        return broker_state.log_of(self.broker, partition)
 
     # --- turns ----------------------------------------------------------------------------------
 
-    def _fetch(self, turn: FetchRequest) -> list[Event]:
-        self._do(moves.RawRequest(turn.replica, LEADER, turn))
+    def _fetch(self, turn: messages.FetchRequest) -> list[Event]:
+        self._do(moves.RawRequest(turn.replica, turns.LEADER, turn))
         return self._do(moves.Deliver(self.cluster.messages[-1].name))
 
-    def _metadata(self, turn: MetadataUpdate) -> list[Event]:
+    def _metadata(self, turn: messages.MetadataUpdate) -> list[Event]:
         return self._arrives(CONTROLLER, turn, None)
 
-    def _answered(self, turn: AlterPartitionResponse) -> list[Event]:
+    def _answered(self, turn: messages.AlterPartitionResponse) -> list[Event]:
         request = self.under_way
         left = tuple(m for m in self.cluster.messages if m.body is not request)
         self.cluster = replace(self.cluster, messages=left)
         return self._arrives(CONTROLLER, turn, request)
 
-    def _replicated(self, turn: ReplicatedTurn) -> list[Event]:
+    def _replicated(self, turn: turns.ReplicatedTurn) -> list[Event]:
         replica, mine = self.replica(turn.partition), self.log(turn.partition)
         assert replica is not None, f"{turn.partition} is not played"
-        request = FetchRequest(
+        request = messages.FetchRequest(
             version=12,
             partition=turn.partition,
-            replica=LEADER,
-            replica_epoch=LEADER_BROKER_EPOCH,
+            replica=turns.LEADER,
+            replica_epoch=turns.LEADER_BROKER_EPOCH,
             leader_epoch=replica.leader_epoch,
             offset=mine.end,
         )
-        response = FetchResponse(
+        response = messages.FetchResponse(
             partition=turn.partition,
             leader_epoch=replica.leader_epoch,
             records=turn.records,
@@ -148,30 +120,36 @@ class EngineLeader:
         )
         return self._arrives(replica.leader, response, request)
 
-    def _produced(self, turn: ProducedTurn) -> list[Event]:
-        return self._do(moves.Produce(turn.partition, LEADER, turn.count, turn.acks_all))
+    def _produced(self, turn: turns.ProducedTurn) -> list[Event]:
+        return self._do(moves.Produce(turn.partition, turns.LEADER, turn.count, turn.acks_all))
 
-    def _lost(self, _turn: LostTurn) -> list[Event]:
+    def _lost(self, _turn: turns.LostTurn) -> list[Event]:
         asked = self._request()
         assert asked is not None, "nothing is under way"
         return self._do(moves.TimeOut(asked.name))
 
     def _fire(self, timer: moves.Timer) -> list[Event]:
         # The judge says when a timer is due.
-        broker = with_due(state_of(self.cluster, LEADER), timer, self.cluster.now_ms)
-        self.cluster = with_state(self.cluster, LEADER, broker)
-        return self._do(moves.Fire(LEADER, timer))
+        broker = with_due(state_of(self.cluster, turns.LEADER), timer, self.cluster.now_ms)
+        self.cluster = with_state(self.cluster, turns.LEADER, broker)
+        return self._do(moves.Fire(turns.LEADER, timer))
 
-    def _arrives(self, sender: BrokerId, body: Body, request: Request | None) -> list[Event]:
+    def _arrives(
+        self, sender: BrokerId, body: messages.Body, request: messages.Request | None
+    ) -> list[Event]:
         """A message of somebody who is not in this cluster."""
-        name = MessageName(sender, Incarnation(0), KINDS[type(body)], len(self.cluster.messages))
-        message = Message(name, LEADER, Incarnation(1), body.api.lane, body, request)
+        name = MessageName(
+            sender, Incarnation(0), messages.KINDS[type(body)], len(self.cluster.messages)
+        )
+        message = Message(name, turns.LEADER, Incarnation(1), body.api.lane, body, request)
         held = (*self.cluster.messages, message)
         self.cluster = replace(self.cluster, messages=held)
         return self._do(moves.Deliver(name))
 
     def _request(self) -> Message | None:
-        found = (m for m in self.cluster.messages if isinstance(m.body, AlterPartitionRequest))
+        found = (
+            m for m in self.cluster.messages if isinstance(m.body, messages.AlterPartitionRequest)
+        )
         return next(found, None)
 
     def _do(self, move: moves.Move) -> list[Event]:
@@ -184,7 +162,7 @@ class EngineLeader:
     def _seen(self, events: Sequence[Event]) -> BrokerSight:
         # Nobody is there to hear the answer to a fetch, so that it is lost.
         replies = [e.body for e in events if isinstance(e, Dropped)]
-        bodies = [body for body in replies if isinstance(body, FetchResponse)]
+        bodies = [body for body in replies if isinstance(body, messages.FetchResponse)]
         sent = [e.body for e in events if isinstance(e, Sent)]
         facts: Any = events
         return self._sight.of(self.broker, [*bodies, *sent], facts)

@@ -10,24 +10,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
-from kiplab.judge.partition.broker_turns import (
-    BrokerTurn,
-    LagTurn,
-    LostTurn,
-    PauseTurn,
-    ProducedTurn,
-    ReplicatedTurn,
-    RetryTurn,
-    partition_name,
-)
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    NO_LEADER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    Offset,
-)
+from kiplab.judge.partition import broker_turns as turns
+from kiplab.protocol import ids
 from kiplab.protocol.log import EpochStart, Log, epoch_at
 from kiplab.protocol.messages import FetchRequest
 from kiplab.protocol.replica.broker_state import Replica
@@ -37,7 +21,7 @@ from .pretended_controller import FOLLOWERS, PretendedController
 
 PAUSES_MS = (1, 5, 50, 500, 5_000, 15_000, 29_999, 30_000, 30_000, 30_001, 30_001, 45_000)
 """Around replica.lag.time.max.ms."""
-STRANGER = BrokerId(9)
+STRANGER = ids.BrokerId(9)
 """A broker that is no replica, and unknown to the metadata."""
 HIGHEST = 2**63 - 1
 ABSURD = (-2, 2**31 - 1, -(2**31))
@@ -53,9 +37,9 @@ class LeaderTurns:
         self.dice = Random(seed)
         self.elsewhere = PretendedController(self.dice, partitions)
         self.elsewhere.require(self.dice.choice([1, 1, 2, 3]))
-        self._names = [partition_name(index) for index in range(partitions)]
-        self._waiting: list[BrokerTurn] = []
-        self._kinds: dict[Callable[[EngineLeader], BrokerTurn | None], int] = {
+        self._names = [turns.partition_name(index) for index in range(partitions)]
+        self._waiting: list[turns.BrokerTurn] = []
+        self._kinds: dict[Callable[[EngineLeader], turns.BrokerTurn | None], int] = {
             self._fetch: 46,
             self._produce: 12,
             self._replicate: 12,
@@ -67,11 +51,11 @@ class LeaderTurns:
         if timed:
             self._kinds[self._pause] = 9
 
-    def first(self) -> BrokerTurn:
+    def first(self) -> turns.BrokerTurn:
         """The metadata that a run begins with."""
         return self.elsewhere.next_metadata(1)
 
-    def next(self, held: EngineLeader) -> BrokerTurn:
+    def next(self, held: EngineLeader) -> turns.BrokerTurn:
         """The next thing that happens to a broker that holds this."""
         if self._waiting:
             return self._waiting.pop(0)
@@ -85,7 +69,7 @@ class LeaderTurns:
 
     # --- followers and producers ----------------------------------------------------------------
 
-    def _fetch(self, held: EngineLeader) -> BrokerTurn | None:
+    def _fetch(self, held: EngineLeader) -> turns.BrokerTurn | None:
         led = [name for name in self._names if _is_led(held.replica(name))]
         name = self._one_of(led if led and not self._once_in(12) else self._names)
         replica, log = held.replica(name), held.log(name)
@@ -98,32 +82,32 @@ class LeaderTurns:
             partition=name,
             replica=follower,
             replica_epoch=self._epoch(follower),
-            leader_epoch=LeaderEpoch(self._leader_epoch(replica)),
-            offset=Offset(offset),
+            leader_epoch=ids.LeaderEpoch(self._leader_epoch(replica)),
+            offset=ids.Offset(offset),
             last_fetched_epoch=self._last_fetched(log, offset),
         )
 
-    def _follower(self, replica: Replica) -> BrokerId:
+    def _follower(self, replica: Replica) -> ids.BrokerId:
         if self._once_in(25):
             return self._one_of([*FOLLOWERS, STRANGER])
         others = [broker for broker in replica.replicas if broker in FOLLOWERS]
         return self._one_of(others or FOLLOWERS)
 
-    def _epoch(self, broker: BrokerId) -> BrokerEpoch:
+    def _epoch(self, broker: ids.BrokerId) -> ids.BrokerEpoch:
         """The broker epoch that the controller has; one of before, of nobody, of later."""
         found = self.elsewhere.brokers.get(broker)
         own = found.epoch if found is not None else 7
         if not self._once_in(7):
-            return BrokerEpoch(own)
-        return BrokerEpoch(self._one_of([own - 1, own + 1, NO_BROKER_EPOCH, 0, HIGHEST]))
+            return ids.BrokerEpoch(own)
+        return ids.BrokerEpoch(self._one_of([own - 1, own + 1, ids.NO_BROKER_EPOCH, 0, HIGHEST]))
 
     def _leader_epoch(self, replica: Replica) -> int:
         if not self._once_in(15):
             return replica.leader_epoch
         own = replica.leader_epoch
-        return self._one_of([own - 1, own + 1, NO_LEADER_EPOCH, NO_LEADER_EPOCH, *ABSURD])
+        return self._one_of([own - 1, own + 1, ids.NO_LEADER_EPOCH, ids.NO_LEADER_EPOCH, *ABSURD])
 
-    def _offset(self, replica: Replica, log: Log, follower: BrokerId) -> int:
+    def _offset(self, replica: Replica, log: Log, follower: ids.BrokerId) -> int:
         """Where the follower stood or a little further; level; at one of the marks; absurd."""
         remotes = replica.leading.remotes if replica.leading is not None else ()
         stood = max((0, *(r.end for r in remotes if r.broker == follower)))
@@ -145,22 +129,24 @@ class LeaderTurns:
         ]
         return self._one_of(ways)
 
-    def _last_fetched(self, log: Log, offset: int) -> LeaderEpoch:
+    def _last_fetched(self, log: Log, offset: int) -> ids.LeaderEpoch:
         """The epoch of the record before; none, as before KIP-595; or another."""
         if self._once_in(10):
-            return NO_LEADER_EPOCH
-        right = epoch_at(log, Offset(offset - 1)) if 0 < offset <= log.end else NO_LEADER_EPOCH
+            return ids.NO_LEADER_EPOCH
+        right = (
+            epoch_at(log, ids.Offset(offset - 1)) if 0 < offset <= log.end else ids.NO_LEADER_EPOCH
+        )
         if not self._once_in(12):
             return right
-        return LeaderEpoch(self._one_of([right - 1, right + 1, 0, 4, 5, 6, 7, *ABSURD]))
+        return ids.LeaderEpoch(self._one_of([right - 1, right + 1, 0, 4, 5, 6, 7, *ABSURD]))
 
-    def _produce(self, held: EngineLeader) -> BrokerTurn | None:
+    def _produce(self, held: EngineLeader) -> turns.BrokerTurn | None:
         name = self._one_of(self._names)
         if not _is_led(held.replica(name)):
             return None
-        return ProducedTurn(name, self._one_of([1, 1, 1, 2, 3]), self._once_in(2))
+        return turns.ProducedTurn(name, self._one_of([1, 1, 1, 2, 3]), self._once_in(2))
 
-    def _replicate(self, held: EngineLeader) -> BrokerTurn | None:
+    def _replicate(self, held: EngineLeader) -> turns.BrokerTurn | None:
         """Records of the leader that it follows, under that one's epoch or the one before."""
         followed = [
             (name, replica)
@@ -171,40 +157,40 @@ class LeaderTurns:
             return None
         name, replica = self._one_of(followed)
         log, count = held.log(name), self.dice.randint(0, 3)
-        end = Offset(log.end + count)
+        end = ids.Offset(log.end + count)
         epoch = max(replica.leader_epoch - self._one_of([0, 0, 1]), _last(log))
-        runs = (EpochStart(LeaderEpoch(epoch), log.end),) if count else ()
+        runs = (EpochStart(ids.LeaderEpoch(epoch), log.end),) if count else ()
         mark = self._one_of([end, end, end + 2, replica.high_watermark, max(0, log.end - 2), 0, 0])
-        return ReplicatedTurn(name, Log(runs, end, end), Offset(mark))
+        return turns.ReplicatedTurn(name, Log(runs, end, end), ids.Offset(mark))
 
     # --- the controller -------------------------------------------------------------------------
 
-    def _answer(self, held: EngineLeader) -> BrokerTurn | None:
+    def _answer(self, held: EngineLeader) -> turns.BrokerTurn | None:
         request = held.under_way
         if request is None:
             return None
         # What fails on its way is sent again as it was by Kafka, and built anew by the engine:
         # the same as long as nothing else waits.
         if self._once_in(12) and held.items == request.items:
-            self._waiting.append(RetryTurn())
-            return LostTurn() if self._once_in(2) else self.elsewhere.not_me(request)
+            self._waiting.append(turns.RetryTurn())
+            return turns.LostTurn() if self._once_in(2) else self.elsewhere.not_me(request)
         return self.elsewhere.answer(request)
 
-    def _metadata(self, _held: EngineLeader) -> BrokerTurn | None:
+    def _metadata(self, _held: EngineLeader) -> turns.BrokerTurn | None:
         if not self.elsewhere.unread:
             return None
         return self.elsewhere.next_metadata(self._one_of([1, 1, 1, 2, 5]))
 
     # --- time -----------------------------------------------------------------------------------
 
-    def _lag(self, _held: EngineLeader) -> BrokerTurn | None:
-        return LagTurn()
+    def _lag(self, _held: EngineLeader) -> turns.BrokerTurn | None:
+        return turns.LagTurn()
 
-    def _retry(self, held: EngineLeader) -> BrokerTurn | None:
-        return RetryTurn() if held.is_due_again else None
+    def _retry(self, held: EngineLeader) -> turns.BrokerTurn | None:
+        return turns.RetryTurn() if held.is_due_again else None
 
-    def _pause(self, _held: EngineLeader) -> BrokerTurn | None:
-        return PauseTurn(self._one_of(PAUSES_MS))
+    def _pause(self, _held: EngineLeader) -> turns.BrokerTurn | None:
+        return turns.PauseTurn(self._one_of(PAUSES_MS))
 
     # --- dice -----------------------------------------------------------------------------------
 

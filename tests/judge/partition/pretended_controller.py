@@ -11,26 +11,13 @@ from random import Random
 from msgspec.structs import replace
 
 from kiplab.judge.partition.broker_turns import LEADER, LEADER_BROKER_EPOCH, partition_name
+from kiplab.protocol import ids, messages
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.ids import (
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    MetadataUpdate,
-)
 from kiplab.protocol.messages.replication_messages import AlterPartitionResult
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from kiplab.protocol.replica.isr_proposals import REVERTING
 
-FOLLOWERS = (BrokerId(2), BrokerId(3), BrokerId(4))
+FOLLOWERS = (ids.BrokerId(2), ids.BrokerId(3), ids.BrokerId(4))
 TOP_LEVEL = (
     KafkaError.STALE_BROKER_EPOCH,
     KafkaError.UNKNOWN_SERVER_ERROR,
@@ -47,35 +34,37 @@ class PretendedController:
     def __init__(self, dice: Random, partitions: int) -> None:
         self.dice = dice
         self._offset = 1_000
-        self.brokers = {LEADER: Registration(LEADER, LEADER_BROKER_EPOCH, Incarnation(1), False)}
+        self.brokers = {
+            LEADER: Registration(LEADER, LEADER_BROKER_EPOCH, ids.Incarnation(1), False)
+        }
         for broker in FOLLOWERS:
             self.brokers[broker] = self._born(broker)
         self.partitions = [self._made(index) for index in range(partitions)]
-        self.unread: list[MetadataUpdate] = []
+        self.unread: list[messages.MetadataUpdate] = []
         self._write()
 
     # --- what it is asked -----------------------------------------------------------------------
 
-    def answer(self, request: AlterPartitionRequest) -> AlterPartitionResponse:
+    def answer(self, request: messages.AlterPartitionRequest) -> messages.AlterPartitionResponse:
         """Mostly as a controller should; else any error, any state, or results left out."""
         dice = self.dice.random()
         if dice < 0.12:
             error = self.dice.choice(TOP_LEVEL)
-            return AlterPartitionResponse(version=request.version, error=error)
+            return messages.AlterPartitionResponse(version=request.version, error=error)
         results = [self._judged(item) for item in request.items]
         if dice < 0.16:
             results = results[1:]
         if dice > 0.97:
             results.append(AlterPartitionResult("orders-7", KafkaError.UNKNOWN_TOPIC_OR_PARTITION))
-        return AlterPartitionResponse(version=request.version, results=tuple(results))
+        return messages.AlterPartitionResponse(version=request.version, results=tuple(results))
 
-    def not_me(self, request: AlterPartitionRequest) -> AlterPartitionResponse:
+    def not_me(self, request: messages.AlterPartitionRequest) -> messages.AlterPartitionResponse:
         """It is no controller any more, though it may have accepted before."""
         error = KafkaError.NOT_CONTROLLER
         results = [AlterPartitionResult(item.partition, error) for item in request.items]
-        return AlterPartitionResponse(version=request.version, results=tuple(results))
+        return messages.AlterPartitionResponse(version=request.version, results=tuple(results))
 
-    def _judged(self, item: AlterPartitionItem) -> AlterPartitionResult:
+    def _judged(self, item: messages.AlterPartitionItem) -> AlterPartitionResult:
         dice = self.dice.random()
         if dice < 0.25:
             errors = self.dice.choice([REFUSING, REVERTING])
@@ -90,7 +79,7 @@ class PretendedController:
         self._accept(item)
         return self._told(item.partition)
 
-    def _accept(self, item: AlterPartitionItem) -> None:
+    def _accept(self, item: messages.AlterPartitionItem) -> None:
         state = self._named(item.partition)
         isr = tuple(member.broker for member in item.isr)
         if set(isr) != set(state.isr):
@@ -107,13 +96,13 @@ class PretendedController:
             recovery=int(state.recovery),
         )
 
-    def _strange(self, item: AlterPartitionItem) -> AlterPartitionResult:
+    def _strange(self, item: messages.AlterPartitionItem) -> AlterPartitionResult:
         """A success of another time, or one that never was."""
         told = self._told(item.partition)
         return replace(
             told,
-            leader_epoch=LeaderEpoch(told.leader_epoch + self.dice.choice([0, 0, 0, -1, 1])),
-            partition_epoch=PartitionEpoch(
+            leader_epoch=ids.LeaderEpoch(told.leader_epoch + self.dice.choice([0, 0, 0, -1, 1])),
+            partition_epoch=ids.PartitionEpoch(
                 item.partition_epoch + self.dice.choice([0, 0, 1, 2, -1])
             ),
             isr=(LEADER, *self.dice.sample(FOLLOWERS, self.dice.randint(0, 3))),
@@ -122,7 +111,7 @@ class PretendedController:
 
     # --- what it does by itself -----------------------------------------------------------------
 
-    def next_metadata(self, most: int) -> MetadataUpdate:
+    def next_metadata(self, most: int) -> messages.MetadataUpdate:
         """Of the metadata that has not been read, the next; or several records in one batch."""
         count = self.dice.randint(1, min(most, len(self.unread)))
         read, self.unread = self.unread[:count], self.unread[count:]
@@ -167,7 +156,7 @@ class PretendedController:
         self.brokers[broker] = self._born(broker, fenced=self.dice.random() < 0.5)
         self._leaves(broker)
 
-    def _leaves(self, broker: BrokerId) -> None:
+    def _leaves(self, broker: ids.BrokerId) -> None:
         for state in tuple(self.partitions):
             if broker in state.isr and state.isr != (broker,):
                 isr = tuple(member for member in state.isr if member != broker)
@@ -194,13 +183,13 @@ class PretendedController:
         for state in lost[:1]:
             self._lead(state, LEADER)
 
-    def _lead(self, state: PartitionRegistration, leader: BrokerId) -> None:
+    def _lead(self, state: PartitionRegistration, leader: ids.BrokerId) -> None:
         """An unclean election, if the new leader is no member."""
         clean = leader in state.isr
         self._change(
             state,
             leader=leader,
-            leader_epoch=LeaderEpoch(state.leader_epoch + 1),
+            leader_epoch=ids.LeaderEpoch(state.leader_epoch + 1),
             isr=state.isr if clean else (leader,),
             recovery=state.recovery if clean else LeaderRecoveryState.RECOVERING,
         )
@@ -219,9 +208,9 @@ class PretendedController:
 
     # --- plumbing -------------------------------------------------------------------------------
 
-    def _born(self, broker: BrokerId, *, fenced: bool = False) -> Registration:
+    def _born(self, broker: ids.BrokerId, *, fenced: bool = False) -> Registration:
         self._offset += 1
-        return Registration(broker, BrokerEpoch(self._offset), Incarnation(1), fenced)
+        return Registration(broker, ids.BrokerEpoch(self._offset), ids.Incarnation(1), fenced)
 
     def _made(self, index: int) -> PartitionRegistration:
         followers = self.dice.sample(FOLLOWERS, self.dice.choice([1, 2, 2, 2, 3]))
@@ -231,8 +220,8 @@ class PretendedController:
             replicas=(LEADER, *followers),
             isr=(LEADER, *members),
             leader=LEADER,
-            leader_epoch=LeaderEpoch(5),
-            partition_epoch=PartitionEpoch(10),
+            leader_epoch=ids.LeaderEpoch(5),
+            partition_epoch=ids.PartitionEpoch(10),
             min_insync_replicas=1,
         )
 
@@ -251,7 +240,7 @@ class PretendedController:
         return next(state for state in self.partitions if state.name == name)
 
     def _change(self, state: PartitionRegistration, **changed: object) -> None:
-        later = PartitionEpoch(state.partition_epoch + 1)
+        later = ids.PartitionEpoch(state.partition_epoch + 1)
         changed = {**changed, "partition_epoch": later}
         index = self.partitions.index(state)
         self.partitions[index] = replace(state, **changed)
@@ -261,8 +250,8 @@ class PretendedController:
         """One more record in the log, and the image after it."""
         self._offset += 1
         brokers: Sequence[Registration] = sorted(self.brokers.values(), key=lambda r: r.broker)
-        image = MetadataUpdate(
-            offset=MetadataOffset(self._offset),
+        image = messages.MetadataUpdate(
+            offset=ids.MetadataOffset(self._offset),
             registrations=tuple(brokers),
             partitions=tuple(self.partitions),
         )
