@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .explore.search.explore_play import explore as explore
     from .judge.partition.second_proposal import second_proposal as second_proposal
     from .judge.real_checkpoint import real_checkpoint as real_checkpoint
-    from .judge.request_sizes.size_table import request_sizes as request_sizes
+    from .judge.request_sizes import request_sizes as request_sizes
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
     from .judge.zookeeper_era.real_mail import real_mail as real_mail
@@ -58,7 +58,7 @@ _HOMES = {
     "classroom.together.class_work": ("class_work",),
     "judge.real_checkpoint": ("real_checkpoint",),
     "judge.partition.second_proposal": ("second_proposal",),
-    "judge.request_sizes.size_table": ("request_sizes",),
+    "judge.request_sizes": ("request_sizes",),
     "judge.side_by_side.real_run": ("RealRun", "real"),
     "judge.zookeeper_era.real_mail": ("real_mail",),
     "judge.zookeeper_server.two_lives": ("two_lives",),

@@ -29,15 +29,15 @@ from tests.judge.acceptance.acceptance_judge import (
     recorded_acceptance,
 )
 from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
-from tests.judge.acceptance.asked_brokers import (
+from tests.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
+from tests.judge.acceptance.control_bodies import (
     ASKED,
     ASKED_PATCHES,
     AT_OLDER_PROTOCOL,
     asked_broker,
 )
-from tests.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
 from tests.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
-from tests.judge.acceptance.fake_controller import password_of
+from tests.judge.acceptance.live_session import password_of
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.skeleton import command
 from tests.judge.skeleton.recordings import NoRecordingError

@@ -13,15 +13,17 @@ from hypothesis import strategies as st
 import kiplab
 from kiplab.figures.request_sizes_chart import SIZES_WIDTH_MIN, sizes_drawing
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.request_sizes.request_size import (
+from kiplab.judge.request_sizes import (
     BEFORE_AND_AFTER,
     FIELDS,
+    NOTE,
     ImpossibleRequestError,
     RequestShape,
+    RequestSizes,
     control_fields,
     request_size,
+    request_sizes,
 )
-from kiplab.judge.request_sizes.size_table import NOTE, RequestSizes, request_sizes
 from kiplab.judge.wire.message_bytes import written_message
 from kiplab.judge.wire.message_schemas import FieldSizes, body_size, schema_of
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas

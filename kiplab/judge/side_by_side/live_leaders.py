@@ -1,9 +1,6 @@
 """Real brokers that decide while a play runs: Kafka's own Partition for each replica of each."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
-from types import TracebackType
 
 import msgspec
 from msgspec.structs import replace
@@ -34,7 +31,7 @@ class Rehearsal:
         self.turns += 1
 
 
-class LiveLeaders:
+class LiveLeaders(ExitStack):
     """``with LiveLeaders("3.5", "3.5.2") as leaders:``, and then `begin` with a cluster.
 
     `release` is run as that patch release, brokers of any other release as its last one: each has
@@ -43,24 +40,13 @@ class LiveLeaders:
     """
 
     def __init__(self, release: str, patch: str) -> None:
+        super().__init__()
         self._release, self._patch = release, patch
-        self._stack = ExitStack()
         self._processes: dict[str, PartitionProcess] = {}
         self._runs_in: dict[BrokerId, str] = {}
         self._words: LeaderWords | None = None
         self._meanwhile: list[str] = []
         self.turns = 0
-
-    def __enter__(self) -> LiveLeaders:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.close()
 
     def begin(self, start: Cluster) -> None:
         """A play begins with `start`: nothing of another one is left."""
@@ -105,7 +91,7 @@ class LiveLeaders:
         """That of a release, which knows how late it is."""
         if release not in self._processes:
             name = self._patch if release == self._release else release
-            process = self._stack.enter_context(PartitionProcess(name))
+            process = self.enter_context(PartitionProcess(name))
             self._processes[release] = process
             for line in self._meanwhile:
                 process.tell(line)

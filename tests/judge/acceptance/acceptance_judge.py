@@ -25,9 +25,8 @@ from ..skeleton.sides import Parting, Recorded, Run
 from .acceptance_cases import acceptance_cases
 from .accepting_broker import AcceptingBroker
 from .accepting_engine import AcceptingEngine, engine_checkpoint, features_of
-from .asked_brokers import ASKED, AskedBroker, asked_broker
 from .checkpoint_story import checkpoint_story
-from .control_bodies import SpokenVersions
+from .control_bodies import ASKED, AskedBroker, SpokenVersions, asked_broker
 from .control_questions import AcceptanceCase, ControlAnswer, ControlQuestion, ReplicaSight
 from .live_session import live_session
 

@@ -24,9 +24,8 @@ from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import expire_session
 
 from . import control_questions as questions
-from .asked_brokers import asked_broker
 from .checkpoint_story import BOTH, FIRST_LEADER_EPOCHS, RECORDS
-from .control_bodies import FAR_ABOVE, SpokenVersions
+from .control_bodies import FAR_ABOVE, SpokenVersions, asked_broker
 
 _ME, _CONTROLLER = ids.BrokerId(questions.ASKED_BROKER), ids.BrokerId(questions.FAKE_CONTROLLER)
 _FIRST_WITH_EPOCH = {"LeaderAndIsr": 2, "UpdateMetadata": 5, "StopReplica": 1}

@@ -13,8 +13,7 @@ from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
 from kiplab.judge.zookeeper_era.waiting import wait_until
 
-from .asked_brokers import AskedBroker
-from .control_bodies import SpokenVersions, control_body
+from .control_bodies import AskedBroker, SpokenVersions, control_body
 from .control_questions import ASKED_BROKER, OTHER_BROKER, ControlQuestion
 from .live_session import LiveSession, live_session
 

@@ -2,17 +2,103 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
 
+from kiplab.extras import needed_by
 from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
 from kiplab.judge.zookeeper_era.waiting import wait_until
 
 from .control_bodies import LOOPBACK, WhereEpochs
-from .control_questions import ASKED_BROKER
-from .fake_controller import HeldController, held_controller
+from .control_questions import ASKED_BROKER, FAKE_CONTROLLER
+
+if TYPE_CHECKING:
+    from kazoo.client import KazooClient
+
+# --- who holds /controller: brokers obey it, and nobody is elected --------------------------------
+
+FIRST_EPOCH = 5
+"""What ``/controller_epoch`` says; a broker that is no controller does not look at it."""
+_PATIENCE_S = 60
+_SECRET = 0xB3415C00
+_MULTIPLIER, _ADDEND, _BITS = 0x5DEECE66D, 0xB, 48
+_PASSWORD_BYTES, _WORD_BYTES = 16, 4
+
+
+class HeldController:
+    """A cluster in the ZooKeeper at `port` of the loopback interface, below ``/chroot``."""
+
+    def __init__(self, client: KazooClient, port: int, chroot: str) -> None:
+        self._client, self._port, self._chroot = client, port, chroot
+
+    def hold(self) -> None:
+        """Be the controller from now on."""
+        said = {"version": 1, "brokerid": FAKE_CONTROLLER, "timestamp": "1"}
+        written = json.dumps(said).encode()
+        self._client.create(f"/{self._chroot}/controller", written, ephemeral=True, makepath=True)
+        self._client.create(f"/{self._chroot}/controller_epoch", str(FIRST_EPOCH).encode())
+
+    def broker_epoch(self, broker: int) -> int | None:
+        """The czxid of its registration, None while there is none."""
+        stat = self._client.exists(self._path(broker))
+        return None if stat is None else int(stat.czxid)
+
+    def end_session(self, broker: int) -> None:
+        """End a broker's session, as if ZooKeeper had not heard from it for too long.
+
+        A session belongs to whoever knows its password, which ZooKeeper makes from its id: so it
+        can be taken over, and closed.
+        """
+        session = self._client.exists(self._path(broker)).ephemeralOwner
+        taken = _client_of(self._port, client_id=(session, password_of(session)))
+        taken.start(_PATIENCE_S)
+        taken.stop()
+        taken.close()
+
+    def _path(self, broker: int) -> str:
+        return f"/{self._chroot}/brokers/ids/{broker}"
+
+
+@contextmanager
+def held_controller(port: int, chroot: str) -> Iterator[HeldController]:
+    """The controller of a fresh cluster, until the block ends. Raises MissingExtraError without
+    kazoo.
+    """
+    client = _client_of(port)
+    client.start(_PATIENCE_S)
+    try:
+        held = HeldController(client, port, chroot)
+        held.hold()
+        yield held
+    finally:
+        client.stop()
+        client.close()
+
+
+def password_of(session: int) -> bytes:
+    """The password that ZooKeeper gives a session: sixteen bytes of Java's own random numbers, with
+    the id and a constant of ZooKeeper's for a seed.
+    """
+    seed = ((session ^ _SECRET) ^ _MULTIPLIER) & ((1 << _BITS) - 1)
+    out = bytearray()
+    for _ in range(_PASSWORD_BYTES // _WORD_BYTES):
+        seed = (seed * _MULTIPLIER + _ADDEND) & ((1 << _BITS) - 1)
+        out += (seed >> (_BITS - 8 * _WORD_BYTES)).to_bytes(_WORD_BYTES, "little")
+    return bytes(out)
+
+
+def _client_of(port: int, **more: Any) -> KazooClient:
+    with needed_by("a client of a real ZooKeeper"):
+        from kazoo.client import KazooClient
+
+    return KazooClient(hosts=f"127.0.0.1:{port}", timeout=float(_PATIENCE_S), **more)
+
+
+# --- the broker -----------------------------------------------------------------------------------
 
 
 class LiveSession:
