@@ -29,11 +29,11 @@ from .controls.what_next import WhatNext
 from .elements.daylight import AUTO, Daylight
 from .elements.labelled import attempted_by, column, watch, words
 from .elements.surface import Surface
-from .history_tree import bench as benches
 from .history_tree import branch_tree as trees
 from .history_tree import lab_file
-from .history_tree.bench import Bench
+from .history_tree import playback as playbacks
 from .history_tree.branch_tree import Tree
+from .history_tree.playback import Playback
 from .lab_layout import folds_of, in_hand, laid_out
 from .markup import note, on_record, transcript, verdict_line
 from .press_outcomes import Attempts, because, forked
@@ -73,7 +73,7 @@ class Lab:
     ) -> None:
         found, shared = (play, None) if isinstance(play, Play) else find(play)
         features = features_asked_for(found, shared, kafka, _tuple(off), _tuple(on))
-        tree = trees.plant(benches.open_bench(found, features))
+        tree = trees.plant(playbacks.open_playback(found, features))
         self.daylight = Daylight(theme)
         self._root = column([words(note(WAIT))], width="100%")
         self.box = self.daylight.of(Surface(self._root, pictures=True))
@@ -93,9 +93,9 @@ class Lab:
         return self._view.tree
 
     @property
-    def bench(self) -> Bench:
+    def bench(self) -> Playback:
         """The branch where one is: its lines, its steps, where one stands."""
-        return self.tree.here.bench
+        return self.tree.here.playback
 
     # --- what one can do ------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class Lab:
     def do(self, line: str) -> None:
         """As `act`, for a line as it is written in a play: ``crash 2 disk=replaced``."""
         with self._explained():
-            self.act(benches.read_line(self.bench, line))
+            self.act(playbacks.read_line(self.bench, line))
 
     def undo(self) -> None:
         """Take back the last line of this branch; the play keeps its lines, and says so."""
@@ -137,7 +137,7 @@ class Lab:
     def reset(self) -> None:
         """Back to the play, at its start; branches and rules stay."""
         after = trees.reset(self.tree)
-        rules = after.here.bench.features
+        rules = after.here.playback.features
         kept = f", under Kafka {rules.label()}" if rules != after.rules else ""
         self._turn_to(after, f"This is the play again, at its start{kept}.")
 
@@ -184,7 +184,7 @@ class Lab:
     @property
     def run(self) -> Run:
         """The run as it is now, to its last step; lines that could not be done are left out."""
-        return Run(benches.as_played(self.bench))
+        return Run(playbacks.as_played(self.bench))
 
     @property
     def token(self) -> str:
@@ -232,7 +232,7 @@ class Lab:
             still_fallback.show_opened(self._waits, self._kept_drawing())
 
     def _furnish(self) -> None:
-        """Every part, once. One with `show(bench)` in `_followers` is kept up to date."""
+        """Every part, once. One with `show(playback)` in `_followers` is kept up to date."""
         self.transport = Transport(self.seek, self._played, self.undo, self.reset)
         self.touching = PictureMenu(
             self.bench, self._view.drawing(), lambda: self._view.rows, self.act, self._go
@@ -263,7 +263,7 @@ class Lab:
 
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
-        self._fitted = self.tree.trunk.bench.own
+        self._fitted = self.tree.trunk.playback.own
         self.inject = Inject(self.bench, self.act, self.do)
         self.what_next = WhatNext(self.bench, self.act, self._go, self.inject.box)
         self.in_flight = InFlight(self.bench, self.act)
@@ -331,20 +331,20 @@ class Lab:
 
     def _show(self, said: str = "") -> None:
         """Paint the picture, and have every part follow."""
-        view, bench, here = self._view, self.bench, self.tree.here
+        view, playback, here = self._view, self.bench, self.tree.here
         self.picture.paint(view.drawing())
         with attempted_by(self._attempts):
-            if self._fitted is not bench.own:
+            if self._fitted is not playback.own:
                 self._fit()
             self.jumps.diverges = view.diverges
             for part in (self.inject, self.what_next, self.in_flight, *self._followers):
-                part.show(bench)
+                part.show(playback)
         self.transport.show_branch(here)
-        self.rulebook.show(bench.features, self.tree.rules)
-        label, branch = view.rows.moments[bench.at].label, here.name if here.parent else ""
-        self.verdict.value = verdict_line(bench, label, branch)
-        self.facts.value = on_record(bench, view.look.get("partition") or view.rows.busiest)
-        self.transcript.value = transcript(bench, TRANSCRIPT_HEIGHT)
+        self.rulebook.show(playback.features, self.tree.rules)
+        label, branch = view.rows.moments[playback.at].label, here.name if here.parent else ""
+        self.verdict.value = verdict_line(playback, label, branch)
+        self.facts.value = on_record(playback, view.look.get("partition") or view.rows.busiest)
+        self.transcript.value = transcript(playback, TRANSCRIPT_HEIGHT)
         self._say(said)
 
     def _say(self, text: str, *, alarm: bool = False) -> None:

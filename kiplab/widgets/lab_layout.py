@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .elements.kinds import Container, Element, Style, ToggleButton
 from .elements.labelled import column, row, watch, words
-from .history_tree.bench import Bench
+from .history_tree.playback import Playback
 
 if TYPE_CHECKING:
     from .lab import Lab
@@ -29,7 +29,7 @@ class Fold(NamedTuple):
 
     title: str
     box: Any
-    show: Callable[[Bench], None] | None = None
+    show: Callable[[Playback], None] | None = None
 
 
 class Folds:
@@ -40,7 +40,7 @@ class Folds:
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         self._folds = {fold.title: fold for fold in folds}
-        self._bench: Bench | None = None
+        self._playback: Playback | None = None
         self.headings = {title: self._heading(title) for title in self._folds}
         self._bodies = {title: column([f.box]) for title, f in self._folds.items()}
         for body in self._bodies.values():
@@ -55,9 +55,9 @@ class Folds:
         watch(made, "value", lambda is_open: self._turned(title, is_open))
         return made
 
-    def show(self, bench: Bench) -> None:
-        """Follow the bench."""
-        self._bench = bench
+    def show(self, playback: Playback) -> None:
+        """Follow the playback."""
+        self._playback = playback
         for title, heading in self.headings.items():
             if heading.value:
                 self._fill(title)
@@ -73,8 +73,8 @@ class Folds:
 
     def _fill(self, title: str) -> None:
         show = self._folds[title].show
-        if show is not None and self._bench is not None:
-            show(self._bench)
+        if show is not None and self._playback is not None:
+            show(self._playback)
 
 
 def folds_of(lab: Lab) -> Folds:
@@ -84,7 +84,7 @@ def folds_of(lab: Lab) -> Folds:
             Fold("Single rules", lab.rulebook.list),
             Fold("Branches", lab.branching.box, lab.branching.show),
             Fold("What every node holds", lab.inspector.box, lab.inspector.show),
-            Fold("What the picture shows", lab.looking, lambda bench: lab.look.show(bench)),
+            Fold("What the picture shows", lab.looking, lambda playback: lab.look.show(playback)),
             Fold("This run so far, in sentences and as a table", lab.telling.box, lab.telling.show),
             Fold("Share, save, load", lab.sharing.box, lab.sharing.show),
         ]

@@ -10,7 +10,7 @@ from ..plays.stage import Performed, Stage
 from ..plays.transcript import told_events
 from ..protocol.facts import Refused
 from ..protocol.ids import NO_LEADER, broker_list
-from .history_tree.bench import Bench
+from .history_tree.playback import Playback
 
 GLYPHS = {"safe": "●", "loss": "▼", "harm": "▲"}
 INK, MUTED = "var(--jp-ui-font-color1, #1b1f23)", "var(--jp-ui-font-color2, #5b636b)"
@@ -23,17 +23,17 @@ def glyph(stage: Stage) -> str:
     return GLYPHS[verdicts.verdict(stage)]
 
 
-def verdict_line(bench: Bench, label: str, branch: str = "") -> str:
+def verdict_line(playback: Playback, label: str, branch: str = "") -> str:
     """Where one stands, the verdict so far, and what was refused at this step.
 
     `branch` is the name of the branch, if it is not the play.
     """
-    word = verdicts.verdict(bench.here)
-    so_far = " so far" if bench.at < bench.last and word == "safe" else ""
-    said = f"{glyph(bench.here)} {word}: {verdicts.sentence(bench.here)}{so_far}"
-    where = f"Step {bench.at} of {bench.last}" + (f", {label}" if bench.at else "")
+    word = verdicts.verdict(playback.here)
+    so_far = " so far" if playback.at < playback.last and word == "safe" else ""
+    said = f"{glyph(playback.here)} {word}: {verdicts.sentence(playback.here)}{so_far}"
+    where = f"Step {playback.at} of {playback.last}" + (f", {label}" if playback.at else "")
     where += f" · on {branch}" if branch else ""
-    refused = "".join(_refusal(event) for event in _refusals(bench))
+    refused = "".join(_refusal(event) for event in _refusals(playback))
     return (
         f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
         f'padding:2px 12px;line-height:1.4;color:{INK};background:{SOFT}">'
@@ -42,10 +42,10 @@ def verdict_line(bench: Bench, label: str, branch: str = "") -> str:
     )
 
 
-def on_record(bench: Bench, partition: str) -> str:
+def on_record(playback: Playback, partition: str) -> str:
     """Leader, ISR and the two epochs of a partition; what this step has changed is marked."""
-    before = record_of(bench.stops[max(bench.at - 1, 0)].stage, partition)
-    now = record_of(bench.here, partition)
+    before = record_of(playback.frames[max(playback.at - 1, 0)].stage, partition)
+    now = record_of(playback.here, partition)
     facts = "".join(_fact(name, value, before.get(name, value)) for name, value in now.items())
     label = escape(f"on record for {partition}", quote=True)
     return f'<div class="kiplab-facts" role="group" aria-label="{label}">{facts}</div>'
@@ -69,9 +69,9 @@ def _fact(name: str, value: str, before: str) -> str:
     return f"<span><span>{name}</span> <b{mark}>{escape(value)}</b></span>"
 
 
-def _refusals(bench: Bench) -> list[Refused]:
-    now = [p for p in bench.here.performed if p.moment == bench.at and bench.at]
-    return [e for p in now for e in bench.here.events_of(p) if isinstance(e, Refused)]
+def _refusals(playback: Playback) -> list[Refused]:
+    now = [p for p in playback.here.performed if p.moment == playback.at and playback.at]
+    return [e for p in now for e in playback.here.events_of(p) if isinstance(e, Refused)]
 
 
 def _refusal(event: Refused) -> str:
@@ -81,10 +81,12 @@ def _refusal(event: Refused) -> str:
     return f'<br><span style="font-size:12px">{told}</span>'
 
 
-def transcript(bench: Bench, height: int) -> str:
+def transcript(playback: Playback, height: int) -> str:
     """What happened up to where one stands; the box opens at its end, on the current step."""
-    groups = "".join(_group(bench.here, moment, bench.at) for moment in range(bench.at + 1))
-    left = bench.last - bench.at
+    groups = "".join(
+        _group(playback.here, moment, playback.at) for moment in range(playback.at + 1)
+    )
+    left = playback.last - playback.at
     more = f"{left} more step{'s' * (left > 1)} in this run" if left else "the end of this run"
     # The reversed column keeps the scroll bar at the newest line without any script.
     return (

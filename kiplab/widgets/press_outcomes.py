@@ -29,10 +29,10 @@ def forked(before: Tree, after: Tree) -> str:
     """What there is to say of a line that was done: nothing if the branch only grew."""
     if after.current == before.current:
         return ""
-    bench = before.here.bench
-    left = bench.last - bench.at
+    playback = before.here.playback
+    left = playback.last - playback.at
     steps = "The step" if left == 1 else f"The {left} steps"
-    kept = f" {steps} after step {bench.at} are kept on {before.here.name}."
+    kept = f" {steps} after step {playback.at} are kept on {before.here.name}."
     return f"You are on {after.here.name}.{kept if left else ''} Reset brings you back to the play."
 
 

@@ -32,7 +32,7 @@ class ViewModel:
         self._derive()
 
     def _derive(self) -> None:
-        self.rows = self.rows_of(self.tree.here.bench.whole)
+        self.rows = self.rows_of(self.tree.here.playback.whole)
         self.diverges = divergence(self.tree, self.rows_of)
         self._low: float | None = None
         self._fit()
@@ -61,11 +61,11 @@ class ViewModel:
     def take(self, tree: Tree) -> None:
         """Show another history, or another step of this one."""
         before, self.tree = self.tree, tree
-        if tree.trunk.bench.own is not before.trunk.bench.own:
+        if tree.trunk.playback.own is not before.trunk.playback.own:
             # Another play has other partitions and other steps to look at.
             self.look = {key: self.look[key] for key in self._unchanging}
-        parents = [_parent_stops(known) for known in (before, tree)]
-        if tree.here.bench.stops is not before.here.bench.stops or parents[0] is not parents[1]:
+        frames_before, frames = _frames_shown(before), _frames_shown(tree)
+        if any(now is not then for now, then in zip(frames, frames_before, strict=True)):
             self._derive()
 
     @contextmanager
@@ -80,7 +80,7 @@ class ViewModel:
 
     def rows_so_far(self) -> Rows:
         """The rows up to the step where one stands."""
-        return rows_until(self.rows, self.tree.here.bench.here)
+        return rows_until(self.rows, self.tree.here.playback.here)
 
     def drawing(self, **other: Any) -> dict[str, Any]:
         """What has happened up to where one stands, on the sheet of the whole run.
@@ -108,6 +108,8 @@ class ViewModel:
         return legend_so_far(self.rows, **self.look)
 
 
-def _parent_stops(tree: Tree) -> object:
-    parent = tree.here.parent
-    return None if parent is None else tree.branch(parent).bench.stops
+def _frames_shown(tree: Tree) -> tuple[object, object]:
+    """The steps of the branch where one is, and of its parent."""
+    here = tree.here
+    parent = None if here.parent is None else tree.branch(here.parent).playback.frames
+    return here.playback.frames, parent

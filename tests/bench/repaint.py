@@ -145,14 +145,14 @@ def repaint(play: Any) -> None:
     from kiplab.figures.timeline.under_way import drawing_so_far
     from kiplab.rows.rows_of_stage import rows_of, rows_until
     from kiplab.widgets.elements.kinds import PlotlyPicture
-    from kiplab.widgets.history_tree.bench import open_bench
+    from kiplab.widgets.history_tree.playback import open_playback
 
-    bench = open_bench(play)
+    bench = open_playback(play)
     whole = rows_of(bench.whole)
     picture = PlotlyPicture(drawing_so_far(whole, whole, width=840))
 
     def step(at: int) -> None:
-        now = rows_until(whole, bench.stops[at].stage)
+        now = rows_until(whole, bench.frames[at].stage)
         picture.paint(drawing_so_far(now, whole, width=840))
 
     took = _each(step, range(bench.last + 1))

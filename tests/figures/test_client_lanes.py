@@ -14,7 +14,7 @@ from kiplab.rows.difference import differences, first_difference
 from kiplab.rows.rows_of_stage import rows_until
 from kiplab.rows.run_titles import titles
 from kiplab.runs import run
-from kiplab.widgets.history_tree.bench import open_bench
+from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.small_plays import PAIR, cards, play
 
@@ -149,7 +149,7 @@ def test_a_consumer_that_throws_says_what() -> None:
 
 def test_of_an_answer_that_comes_later_nothing_is_known_before(specified: Rows) -> None:
     whole = specified
-    stage = open_bench(load("unclean-election")).stops[4].stage
+    stage = open_playback(load("unclean-election")).frames[4].stage
     drawing = drawing_so_far(rows_until(whole, stage), whole, width=934)
     texts = {t for trace in drawing["data"] if trace["mode"] == "text" for t in trace["text"]}
     assert not any(REFUSED in text for text in texts)

@@ -11,7 +11,7 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.told_messages import ARROWS_MAX, told_messages
 from kiplab.rows.view import view
-from kiplab.widgets.history_tree.bench import open_bench
+from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.long_runs import long_play, long_stage
 
@@ -105,7 +105,7 @@ def test_at_840_pixels_the_axis_says_whole_words(lossy: Rows) -> None:
 
 
 def test_a_long_run_cut_short_is_what_it_was_then() -> None:
-    bench = open_bench(long_play(80))
+    bench = open_playback(long_play(80))
     whole = rows_of(bench.whole)
-    for stop in bench.stops[::7]:
+    for stop in bench.frames[::7]:
         assert rows_until(whole, stop.stage) == rows_of(stop.stage)

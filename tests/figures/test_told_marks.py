@@ -17,7 +17,7 @@ from kiplab.rows.columns import EventRow, Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.sentences import story
 from kiplab.rows.told_html import story_html, table_html
-from kiplab.widgets.history_tree.bench import open_bench
+from kiplab.widgets.history_tree.playback import open_playback
 
 ON_THE_AXIS = "its node has no lane: the number of its step stands for it"
 UNTOLD = {"delivered": "a routine message that came at once goes without saying"}
@@ -129,7 +129,7 @@ def test_while_a_run_is_under_way_no_mark_is_about_what_comes() -> None:
 
 
 def run_play_until(moment: int) -> Stage:
-    return open_bench(load("kafka-14139")).stops[moment].stage
+    return open_playback(load("kafka-14139")).frames[moment].stage
 
 
 def test_a_folded_column_stands_for_all_of_its_steps() -> None:

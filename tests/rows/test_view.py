@@ -22,7 +22,7 @@ from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.view import busy, kinds_in, view, views
-from kiplab.widgets.history_tree.bench import open_bench
+from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, words
 
 PLAY = """
@@ -235,16 +235,16 @@ def test_no_word_is_cut_off_or_covered(rows: Rows, options: dict[str, Any], widt
 
 @pytest.mark.parametrize("name", names())
 def test_a_run_cut_short_is_what_it_was_then(name: str) -> None:
-    bench = open_bench(load(name))
+    bench = open_playback(load(name))
     whole = rows_of(bench.whole)
-    for stop in bench.stops:
+    for stop in bench.frames:
         assert rows_until(whole, stop.stage) == rows_of(stop.stage)
 
 
 def test_a_run_that_stands_in_the_middle_of_a_fold_fills_its_column(rows: Rows) -> None:
-    bench = open_bench(parse(PLAY))
+    bench = open_playback(parse(PLAY))
     for step, end in ((1, 2), (3, 2), (4, 2), (5, 3), (8, 5)):
-        now = rows_until(rows, bench.stops[step].stage)
+        now = rows_until(rows, bench.frames[step].stage)
         figure = so_far(now, rows, fold=True)
         strips = [s.x1 for s in figure.layout.shapes if s.type == "rect" and s.x0 == 0]
         assert max(strips) == end

@@ -1,11 +1,18 @@
-"""Somebody at a panel: what a button does is done to a bench, and the panel follows."""
+"""Somebody at a panel: what a button does is done to a playback, and the panel follows."""
 
 from typing import Any
 
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Statement
 from kiplab.runs import Run
-from kiplab.widgets.history_tree.bench import Bench, act, as_played, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import (
+    Playback,
+    act,
+    as_played,
+    open_playback,
+    read_line,
+    seek,
+)
 
 SIX = """
 broker 1
@@ -33,37 +40,37 @@ def fails(*_: object, **__: object) -> None:
 class Hands:
     """`panel` is set once there is one; `lines` are those that its buttons wrote."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
+    def __init__(self, playback: Playback) -> None:
+        self.playback = playback
         self.lines: list[str] = []
         self.panel: Any = None
 
     def act(self, statement: Statement) -> None:
         """What a Lab does with a button's line."""
         self.lines.append(statement.text)
-        self.bench = act(self.bench, statement)
-        self.panel.show(self.bench)
+        self.playback = act(self.playback, statement)
+        self.panel.show(self.playback)
 
     def write(self, text: str) -> None:
         """What a Lab does with a line as written."""
-        self.act(read_line(self.bench, text))
+        self.act(read_line(self.playback, text))
 
     def stand(self, at: int) -> None:
         """Go to a step."""
-        self.bench = seek(self.bench, at)
-        self.panel.show(self.bench)
+        self.playback = seek(self.playback, at)
+        self.panel.show(self.playback)
 
     def replayed(self) -> bool:
         """Whether the play that was written leads to the same state, from its token."""
         import kiplab
 
-        run = Run(as_played(self.bench))
-        return bool(kiplab.run(run.token).stage.cluster == self.bench.whole.cluster)
+        run = Run(as_played(self.playback))
+        return bool(kiplab.run(run.token).stage.cluster == self.playback.whole.cluster)
 
 
-def made(text: str) -> Bench:
-    """The bench of a play."""
-    return open_bench(parse(text))
+def made(text: str) -> Playback:
+    """The playback of a play."""
+    return open_playback(parse(text))
 
 
 def html(widget: Any) -> str:

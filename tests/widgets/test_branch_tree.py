@@ -10,7 +10,6 @@ from kiplab.plays.play import Statement
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
 from kiplab.widgets.history_tree import branch_tree as trees
-from kiplab.widgets.history_tree.bench import Bench, open_bench
 from kiplab.widgets.history_tree.branch_tree import (
     BRANCHES_MAX,
     NAME_MAX,
@@ -21,10 +20,11 @@ from kiplab.widgets.history_tree.branch_tree import (
     plant,
     seek,
 )
+from kiplab.widgets.history_tree.playback import Playback, open_playback
 
 CRASH, EXPIRE = Statement("crash", ("1",)), Statement("expire", ("1",))
 HOLD, START = Statement("hold", ("fetch",)), Statement("start", ("2",))
-OPENED = open_bench(load("kafka-14139"))
+OPENED = open_playback(load("kafka-14139"))
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ def test_acting_in_the_middle_makes_a_branch_and_keeps_the_play(tree: Tree) -> N
     after = act(seek(tree, 3), CRASH)
     assert after.names == ("the play", "branch 2 at step 3: crash 1")
     assert (after.here.parent, after.here.step, lines(after, 2)) == (TRUNK, 3, ["crash 1"])
-    assert after.trunk.bench.play is OPENED.play
-    assert after.trunk.bench.stops is OPENED.stops
+    assert after.trunk.playback.play is OPENED.play
+    assert after.trunk.playback.frames is OPENED.frames
 
 
 def test_acting_at_the_end_of_a_branch_makes_it_longer(tree: Tree) -> None:
@@ -60,8 +60,8 @@ def test_acting_at_the_end_of_a_branch_makes_it_longer(tree: Tree) -> None:
 
 def test_acting_at_the_end_of_the_play_makes_a_branch_too(tree: Tree) -> None:
     after = act(seek(tree, 11), CRASH)
-    assert (after.here.id, after.here.step, after.here.bench.at) == (2, 11, 12)
-    assert after.trunk.bench.last == 11
+    assert (after.here.id, after.here.step, after.here.playback.at) == (2, 11, 12)
+    assert after.trunk.playback.last == 11
 
 
 def test_a_branch_forks_from_the_one_that_did_the_last_shared_line(forked: Tree) -> None:
@@ -82,18 +82,18 @@ def test_a_line_that_cannot_be_done_leaves_the_same_tree(tree: Tree) -> None:
 def test_undo_takes_lines_back_and_then_the_branch(tree: Tree) -> None:
     twice = act(act(seek(tree, 3), CRASH), EXPIRE)
     once = trees.undo(twice)
-    assert (lines(once, 2), once.here.bench.at) == (["crash 1"], 4)
+    assert (lines(once, 2), once.here.playback.at) == (["crash 1"], 4)
     none = trees.undo(once)
-    assert (none.names, none.here.bench.at) == (("the play",), 3)
+    assert (none.names, none.here.playback.at) == (("the play",), 3)
     with pytest.raises(PlayError, match="the play keeps its lines"):
         trees.undo(none)
 
 
 def test_what_forked_after_a_line_that_is_undone_keeps_its_own_lines(forked: Tree) -> None:
-    before = forked.branch(3).bench
+    before = forked.branch(3).playback
     shorter = trees.undo(trees.undo(trees.switch(forked, 2)))
     assert [branch.id for branch in shorter.branches] == [TRUNK, 3]
-    assert shorter.branch(3).bench is before
+    assert shorter.branch(3).playback is before
     assert lines(shorter, 3) == ["crash 1", "hold fetch"]
     assert (shorter.branch(3).parent, shorter.branch(3).step) == (TRUNK, 3)
 
@@ -108,23 +108,23 @@ def test_a_deleted_branch_hands_its_forks_to_its_parent(forked: Tree) -> None:
     assert (left.branch(3).parent, lines(left, 3)) == (TRUNK, ["crash 1", "hold fetch"])
     assert left.current == 3
     gone = trees.delete(left, 3)
-    assert (gone.current, gone.here.bench.at) == (TRUNK, 3)
+    assert (gone.current, gone.here.playback.at) == (TRUNK, 3)
 
 
 def test_rules_belong_to_a_branch(forked: Tree) -> None:
     new = parse_features("3.5")
     after = trees.rerun(trees.switch(forked, 2), new)
-    assert [branch.bench.features == new for branch in after.branches] == [False, True, False]
+    assert [branch.playback.features == new for branch in after.branches] == [False, True, False]
     younger = act(seek(after, 4), START)
-    assert younger.here.bench.features == new
+    assert younger.here.playback.features == new
     assert younger.rules == OPENED.features
 
 
 def test_switching_comes_back_to_where_one_stood(forked: Tree) -> None:
     there = trees.switch(seek(trees.switch(forked, TRUNK), 7), 2)
-    assert (there.here.id, there.here.bench.at) == (2, 4)
-    assert trees.switch(there, TRUNK).here.bench.at == 7
-    assert trees.reset(there).here.bench.at == 0
+    assert (there.here.id, there.here.playback.at) == (2, 4)
+    assert trees.switch(there, TRUNK).here.playback.at == 7
+    assert trees.reset(there).here.playback.at == 0
 
 
 def test_a_branch_can_have_a_better_name(forked: Tree) -> None:
@@ -209,24 +209,24 @@ def done(tree: Tree, deed: str, what: object) -> Tree:
     return changed
 
 
-def clusters(bench: Bench) -> list[Cluster]:
-    return [stop.stage.cluster for stop in bench.stops]
+def clusters(playback: Playback) -> list[Cluster]:
+    return [stop.stage.cluster for stop in playback.frames]
 
 
 def assert_kept(before: Tree, after: Tree, deed: str) -> None:
     """Only what is done to a branch itself changes its lines; only an end is an end."""
-    left = {branch.id: branch.bench for branch in after.branches}
+    left = {branch.id: branch.playback for branch in after.branches}
     gone = [branch.id for branch in before.branches if branch.id not in left]
     assert len(gone) <= (deed in ("undo", "delete"))
     for branch in before.branches:
         if branch.id in gone:
             continue
         if branch.id != before.current:
-            assert left[branch.id].stops is branch.bench.stops
+            assert left[branch.id].frames is branch.playback.frames
         elif deed != "undo":
-            lines = branch.bench.play.statements
+            lines = branch.playback.play.statements
             assert left[branch.id].play.statements[: len(lines)] == lines
-    assert after.trunk.bench.play is OPENED.play
+    assert after.trunk.playback.play is OPENED.play
 
 
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
@@ -243,9 +243,9 @@ def test_whatever_is_done_every_branch_keeps_its_lines_and_can_be_replayed(
             assert tree is before
         assert_kept(before, tree, deed)
     for branch in tree.branches:
-        bench = branch.bench
-        assert clusters(open_bench(bench.play, bench.features)) == clusters(bench)
+        playback = branch.playback
+        assert clusters(open_playback(playback.play, playback.features)) == clusters(playback)
         if branch.parent is not None:
-            parent = tree.branch(branch.parent).bench.play.statements
+            parent = tree.branch(branch.parent).playback.play.statements
             assert branch.own_lines
-            assert bench.play.statements[: branch.lines] == parent[: branch.lines]
+            assert playback.play.statements[: branch.lines] == parent[: branch.lines]

@@ -7,19 +7,19 @@ from kiplab.protocol.ids import BrokerId, controller_on
 from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker, standing
 from kiplab.widgets.controls.cluster_offers import about_message
 from kiplab.widgets.controls.inbox import hold
-from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 
 TWO = BrokerId(2)
 
 
-def at(step: int, name: str = "kafka-14139") -> Bench:
+def at(step: int, name: str = "kafka-14139") -> Playback:
     """A play, seen from a step."""
-    return seek(open_bench(load(name)), step)
+    return seek(open_playback(load(name)), step)
 
 
-def offered(bench: Bench, disk: str = "kept") -> dict[str, Offer]:
+def offered(playback: Playback, disk: str = "kept") -> dict[str, Offer]:
     """What can happen to broker 2, by label."""
-    return {choice.label: choice for choice in about_broker(bench.here, TWO, disk)}
+    return {choice.label: choice for choice in about_broker(playback.here, TWO, disk)}
 
 
 def test_a_running_broker_can_crash_and_cannot_start() -> None:
@@ -60,19 +60,19 @@ def test_a_crash_takes_what_was_chosen(disk: str, line: str) -> None:
 
 
 def test_a_held_request_can_be_delivered_or_dropped() -> None:
-    bench = at(3)
-    (message,) = bench.here.cluster.messages
-    deliver, drop, *_ = about_message(bench.here.cluster, message)
+    playback = at(3)
+    (message,) = playback.here.cluster.messages
+    deliver, drop, *_ = about_message(playback.here.cluster, message)
     assert deliver.line.text == "deliver alter-partition from=1"
     assert drop.line.text == "drop alter-partition from=1"
-    assert act(bench, deliver.line).here.cluster.messages == ()
-    assert act(bench, drop.line).here.cluster.messages == ()
+    assert act(playback, deliver.line).here.cluster.messages == ()
+    assert act(playback, drop.line).here.cluster.messages == ()
 
 
 def test_of_two_alike_messages_the_younger_is_named_exactly() -> None:
-    bench = at(3)
-    (first,) = bench.here.cluster.messages
-    both = act(bench, read_line(bench, "duplicate alter-partition from=1"))
+    playback = at(3)
+    (first,) = playback.here.cluster.messages
+    both = act(playback, read_line(playback, "duplicate alter-partition from=1"))
     younger = both.here.cluster.messages[-1]
     assert younger.name != first.name
     deliver, *_ = about_message(both.here.cluster, younger)
@@ -83,17 +83,17 @@ def test_of_two_alike_messages_the_younger_is_named_exactly() -> None:
 @pytest.mark.parametrize("name", names())
 def test_what_is_offered_can_be_done_and_what_is_not_cannot(name: str) -> None:
     """A button's word against the engine's, at every step of every play."""
-    opened = open_bench(load(name))
+    opened = open_playback(load(name))
     for step in range(opened.last + 1):
-        bench = seek(opened, step)
-        for node in bench.here.cluster.brokers:
-            for choice in about_broker(bench.here, node.id, "kept"):
+        playback = seek(opened, step)
+        for node in playback.here.cluster.brokers:
+            for choice in about_broker(playback.here, node.id, "kept"):
                 if choice.reason is None:
-                    assert act(bench, choice.line).at >= bench.at
-        for message in bench.here.cluster.messages:
-            for choice in about_message(bench.here.cluster, message):
+                    assert act(playback, choice.line).at >= playback.at
+        for message in playback.here.cluster.messages:
+            for choice in about_message(playback.here.cluster, message):
                 if choice.reason is None:
-                    left = act(bench, choice.line).here.cluster.messages
+                    left = act(playback, choice.line).here.cluster.messages
                     assert (message in left) is (choice.label == "Duplicate")
 
 
@@ -117,9 +117,9 @@ ZERO, ONE = BrokerId(0), BrokerId(1)
 BOUNCE = "380-missed-bounce"
 
 
-def all_of(bench: Bench, id: BrokerId = TWO) -> dict[str, Offer]:
+def all_of(playback: Playback, id: BrokerId = TWO) -> dict[str, Offer]:
     """All that can happen to a broker, by label."""
-    found = (*about_broker(bench.here, id, "kept"), *more_about_broker(bench.here, id))
+    found = (*about_broker(playback.here, id, "kept"), *more_about_broker(playback.here, id))
     return {choice.label: choice for choice in found}
 
 
@@ -147,9 +147,9 @@ def test_the_broker_with_the_controller_has_a_link_to_zookeeper_alone() -> None:
 
 
 def test_in_kip_343_only_brokers_that_do_it_have_heartbeats() -> None:
-    bench = at(0, "343-legacy-brokers")
-    assert all_of(bench, ONE)["Heartbeat"].reason is None
-    assert "Heartbeat" not in all_of(bench, TWO), "broker 2 is of 2.2"
+    playback = at(0, "343-legacy-brokers")
+    assert all_of(playback, ONE)["Heartbeat"].reason is None
+    assert "Heartbeat" not in all_of(playback, TWO), "broker 2 is of 2.2"
 
 
 def test_with_zookeeper_a_broker_that_is_down_is_noticed_when_its_session_ends() -> None:
@@ -160,7 +160,7 @@ def test_with_zookeeper_a_broker_that_is_down_is_noticed_when_its_session_ends()
 
 
 def test_what_a_controller_on_a_broker_sends_can_be_held_back() -> None:
-    bench = at(0, BOUNCE)
-    choice = hold(bench.here, "leader-and-isr", controller_on(ZERO))
+    playback = at(0, BOUNCE)
+    choice = hold(playback.here, "leader-and-isr", controller_on(ZERO))
     assert choice.line.text == "hold leader-and-isr from=controller-0"
-    assert act(bench, choice.line).here.holds
+    assert act(playback, choice.line).here.holds

@@ -10,7 +10,7 @@ import pytest
 from kiplab.plays.library import load
 from kiplab.widgets.controls.clients_panel import ClientsPanel, producer_in_words, reader_in_words
 from kiplab.widgets.controls.inject import Inject
-from kiplab.widgets.history_tree.bench import Bench, open_bench, seek
+from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
 from tests.widgets.hands import THREE, Hands, made
 
 TWO_LOGS = """
@@ -21,11 +21,11 @@ topic orders replicas=1,2 isr=1,2 leader=1 leader-epoch=5 log=100@5
 """
 
 
-def at_panel(bench: Bench) -> Hands:
+def at_panel(playback: Playback) -> Hands:
     """Somebody who watches the clients."""
-    hands = Hands(bench)
-    hands.panel = Inject(bench, hands.act, hands.write)
-    hands.panel.show(bench)
+    hands = Hands(playback)
+    hands.panel = Inject(playback, hands.act, hands.write)
+    hands.panel.show(playback)
     hands.panel.clients.watched.toggle.value = True
     return hands
 
@@ -86,7 +86,7 @@ def test_what_is_not_acknowledged_waits_and_is_sent_again() -> None:
 
 
 def test_a_consumer_says_what_it_has_read_by_leader_epoch() -> None:
-    hands = at_panel(seek(open_bench(load("consumer-truncation")), 1))
+    hands = at_panel(seek(open_playback(load("consumer-truncation")), 1))
     clients(hands).consumer.value = "consumer"
     told = said(clients(hands).read.value)
     assert "reads from broker 1, in leader epoch 5" in told
@@ -97,26 +97,26 @@ def test_a_consumer_says_what_it_has_read_by_leader_epoch() -> None:
 
 
 def test_what_was_read_and_is_gone_is_said_with_whose_log_still_has_it() -> None:
-    bench = open_bench(load("consumer-truncation"))
-    gone = reader_in_words(seek(bench, 5).here, "consumer", "orders-0")[-1]
+    playback = open_playback(load("consumer-truncation"))
+    gone = reader_in_words(seek(playback, 5).here, "consumer", "orders-0")[-1]
     assert gone.lost
     assert gone.name == "leader 2 lacks"
     records = "offsets 80–99 in leader epoch 5"
     assert gone.said == (f"{records}, still in the log of broker 1, which is down",)
-    hands = at_panel(seek(bench, 5))
+    hands = at_panel(seek(playback, 5))
     assert '<div class="kiplab-lost"><dt>▼ leader 2 lacks' in clients(hands).read.value
 
 
 def test_without_a_leader_nobody_says_what_is_gone() -> None:
-    bench = open_bench(load("consumer-truncation"))
-    known = reader_in_words(seek(bench, 4).here, "consumer", "orders-0")
+    playback = open_playback(load("consumer-truncation"))
+    known = reader_in_words(seek(playback, 4).here, "consumer", "orders-0")
     assert not any(held.lost for held in known)
 
 
 def test_who_writes_is_chosen_and_who_is_not_there_yet_gives_way() -> None:
-    hands = at_panel(open_bench(load("producer-lost-acknowledged")))
+    hands = at_panel(open_playback(load("producer-lost-acknowledged")))
     assert clients(hands).producer.value == "producer"
-    hands.stand(hands.bench.last)
+    hands.stand(hands.playback.last)
     assert [label for label, _ in clients(hands).producer.options] == ["fast", "safe", "producer"]
     assert clients(hands).producer.value == "fast"
     assert "offsets 10–11 in leader epoch 4, acks=1" in said(clients(hands).written.value)
@@ -146,12 +146,12 @@ def test_one_record_is_lost_on_purpose_and_found(acks: str) -> None:
         panel.button(2, "Start").click()
         panel.button(2, "Unfence").click()
         panel.partitions["orders-0"].main.button("Elect unclean").click()
-    broken = {id for id, _ in hands.bench.here.cluster.broken}
+    broken = {id for id, _ in hands.playback.here.cluster.broken}
     epoch = 6 if acks == "all" else 5
     lost = f"offset 100 in leader epoch {epoch}, still in the log of broker 1, which is down"
-    written = producer_in_words(hands.bench.here, "producer", "orders-0")[-1]
+    written = producer_in_words(hands.playback.here, "producer", "orders-0")[-1]
     assert (written.lost, written.said) == (True, (lost,))
     assert ("acknowledged-records-stay" in broken) is (acks == "all")
-    read = reader_in_words(hands.bench.here, "consumer", "orders-0")[-1]
+    read = reader_in_words(hands.playback.here, "consumer", "orders-0")[-1]
     assert read.lost is (acks == "all")
     assert hands.replayed()

@@ -4,37 +4,37 @@ import re
 
 import pytest
 
-import kiplab
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
 from kiplab.plays import verdict as verdicts
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
+from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls.offering import NOTHING, NOTHING_ON_RECORD, SENTENCES_MAX, foreseen
 from kiplab.widgets.controls.what_next import happenings
-from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import THREE, made
 
 
-def at(step: int, name: str = "kafka-14139") -> Bench:
+def at(step: int, name: str = "kafka-14139") -> Playback:
     """A play, seen from a step."""
-    return seek(open_bench(load(name)), step)
+    return seek(open_playback(load(name)), step)
 
 
-def told(bench: Bench, line: str) -> str:
-    return " ".join(foreseen(bench, read_line(bench, line)))
+def told(playback: Playback, line: str) -> str:
+    return " ".join(foreseen(playback, read_line(playback, line)))
 
 
 @pytest.mark.parametrize("name", names())
 def test_what_is_foretold_is_what_the_lab_then_says(name: str) -> None:
     """Every event of every step: verdict, records and refusals against those of the line done."""
-    opened = open_bench(load(name))
+    opened = open_playback(load(name))
     for step in range(opened.last + 1):
-        bench = seek(opened, step)
-        for happening in happenings(bench.here.cluster):
-            said = " ".join(foreseen(bench, happening.line))
-            after = act(bench, happening.line).here
+        playback = seek(opened, step)
+        for happening in happenings(playback.here.cluster):
+            said = " ".join(foreseen(playback, happening.line))
+            after = act(playback, happening.line).here
             if "Verdict: " in said:
                 assert f"{verdicts.verdict(after)}, {verdicts.sentence(after)}" in said
             for record, value in re.findall(r"(\w+ epoch) \S+ → (\d+)", said):
@@ -45,8 +45,8 @@ def test_what_is_foretold_is_what_the_lab_then_says(name: str) -> None:
                 if isinstance(event, Refused)
             }
             assert errors == set(re.findall(r" refuses .*?: ([A-Z_]+)", said))
-            assert (said == NOTHING) <= (after.cluster == bench.here.cluster)
-            assert len(foreseen(bench, happening.line)) <= SENTENCES_MAX
+            assert (said == NOTHING) <= (after.cluster == playback.here.cluster)
+            assert len(foreseen(playback, happening.line)) <= SENTENCES_MAX
 
 
 def states(cluster: Cluster, record: str) -> set[str]:
@@ -63,8 +63,8 @@ def test_a_harmful_answer_is_foretold_with_what_it_records() -> None:
 
 
 def test_a_refusal_is_foretold_with_its_error() -> None:
-    bench = open_bench(load("kafka-14139"), kiplab.Lab("kafka-14139", kafka="3.5").bench.features)
-    said = told(seek(bench, 5), "deliver alter-partition from=1")
+    playback = open_playback(load("kafka-14139"), parse_features("3.5"))
+    said = told(seek(playback, 5), "deliver alter-partition from=1")
     assert said == "Controller refuses alter-partition for orders-0: INELIGIBLE_REPLICA."
 
 

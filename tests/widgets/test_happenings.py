@@ -19,29 +19,29 @@ from kiplab.widgets.controls.what_next import (
     groups_of,
     happenings,
 )
-from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, THREE, made
 from tests.widgets.test_inject import RECOVERING, every_choice
 
-ALL = {name: open_bench(load(name)) for name in names()}
+ALL = {name: open_playback(load(name)) for name in names()}
 ALL |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
 ALL["recovering"] = made(RECOVERING)
 
 
-def steps(bench: Bench) -> Iterator[Bench]:
+def steps(playback: Playback) -> Iterator[Playback]:
     """A run, seen from each of its steps."""
-    return (seek(bench, at) for at in range(bench.last + 1))
+    return (seek(playback, at) for at in range(playback.last + 1))
 
 
-def begun(bench: Bench, line: Statement) -> moves.Move | None:
+def begun(playback: Playback, line: Statement) -> moves.Move | None:
     """The first move that a line comes to; None for one that moves nothing."""
-    before, after = bench.here.history, act(bench, line).here.history
+    before, after = playback.here.history, act(playback, line).here.history
     return after.steps[before.at].move if after.at > before.at else None
 
 
-def possible(bench: Bench) -> tuple[moves.Move, ...]:
+def possible(playback: Playback) -> tuple[moves.Move, ...]:
     """Every move of the largest menu, for all who read here and for each way to wait."""
-    cluster = bench.here.cluster
+    cluster = playback.here.cluster
     waits = WAITS_MS if cluster.timed else ()
     clients = replace(EVERYTHING, poll=consumers(cluster), producers=producers(cluster))
     return enabled(cluster, replace(clients, advance_ms=waits))
@@ -53,11 +53,11 @@ def of(happening: Offer) -> str:
 
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_the_list_is_the_engines_own_and_each_line_does_its_move(name: str) -> None:
-    for bench in steps(ALL[name]):
-        found = happenings(bench.here.cluster)
+    for playback in steps(ALL[name]):
+        found = happenings(playback.here.cluster)
         assert len({of(h) for h in found}) == len(found)
-        for happening, move in zip(found, possible(bench), strict=True):
-            first = begun(bench, happening.line)
+        for happening, move in zip(found, possible(playback), strict=True):
+            first = begun(playback, happening.line)
             # Time passes in smaller pieces, as timers fall due.
             assert first == move or isinstance(move, moves.Advance)
             assert happening.is_fault is isinstance(move, moves.FAULTS)
@@ -66,18 +66,18 @@ def test_the_list_is_the_engines_own_and_each_line_does_its_move(name: str) -> N
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_whatever_a_button_begins_with_is_in_the_list(name: str) -> None:
     """A button may do more, write more records or wait for another message; it is never ahead."""
-    for bench in steps(ALL[name]):
-        kinds = {type(move) for move in possible(bench)}
-        for choice in every_choice(bench.here):
+    for playback in steps(ALL[name]):
+        kinds = {type(move) for move in possible(playback)}
+        for choice in every_choice(playback.here):
             if choice.reason is None:
-                move = begun(bench, choice.line)
+                move = begun(playback, choice.line)
                 assert type(move) in kinds or move is None, choice.line.text
 
 
 def test_every_kind_of_move_is_in_some_list_or_has_a_reason_not_to_be() -> None:
     seen: set[type] = set()
-    for bench in (bench for opened in ALL.values() for bench in steps(opened)):
-        seen |= {type(move) for move in possible(bench)}
+    for playback in (playback for opened in ALL.values() for playback in steps(opened)):
+        seen |= {type(move) for move in possible(playback)}
     cut = act(made(THREE), read_line(made(THREE), "cut 1 controller"))
     seen |= {type(move) for move in possible(cut)}
     assert set(get_args(moves.Move)) - seen == {*NOT_OFFERED}
@@ -102,7 +102,7 @@ def test_each_says_what_it_is_about_in_the_picture() -> None:
 
 
 def test_only_of_alike_messages_is_a_line_exact() -> None:
-    bench = seek(ALL["kafka-14139"], 3)
-    both = act(bench, read_line(bench, "duplicate alter-partition from=1"))
+    playback = seek(ALL["kafka-14139"], 3)
+    both = act(playback, read_line(playback, "duplicate alter-partition from=1"))
     lines = {of(h) for h in happenings(both.here.cluster)}
     assert {"drop alter-partition from=1", "drop alter-partition from=1 n=2 life=1"} < lines

@@ -19,22 +19,22 @@ from kiplab.widgets.controls.inbox import (
     why_not_moved,
 )
 from kiplab.widgets.controls.inflight import EVERY_KIND, SHOWN_MAX, InFlight
-from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, THREE, Hands, html, made
 
 TWO, THREE_ = BrokerId(2), BrokerId(3)
 
 
-def after(text: str, *lines: str) -> Bench:
+def after(text: str, *lines: str) -> Playback:
     """A play, and lines done by hand."""
-    bench = made(text)
+    playback = made(text)
     for line in lines:
-        bench = act(bench, read_line(bench, line))
-    return bench
+        playback = act(playback, read_line(playback, line))
+    return playback
 
 
 @pytest.fixture
-def crowded() -> Bench:
+def crowded() -> Playback:
     """Two heartbeats of broker 2, one of broker 3, and a fetch of each, all waiting."""
     lines = ("heartbeat 2", "heartbeat 2", "heartbeat 3", "fetch 2", "fetch 3")
     return after("manual\n" + THREE, *lines)
@@ -45,27 +45,27 @@ def names(cluster: Cluster, order: InboxOrder) -> list[str]:
     return [f"{m.name.kind[:11]}{m.name.sender}" for m in arranged(cluster, order)]
 
 
-def message(bench: Bench, place: int) -> Message:
+def message(playback: Playback, place: int) -> Message:
     """The message that was sent as number `place`, from 0."""
-    return bench.here.cluster.messages[place]
+    return playback.here.cluster.messages[place]
 
 
 # --- the order ------------------------------------------------------------------------------------
 
 
-def test_by_itself_it_is_the_order_of_sending(crowded: Bench) -> None:
+def test_by_itself_it_is_the_order_of_sending(crowded: Playback) -> None:
     cluster = crowded.here.cluster
     assert arranged(cluster, InboxOrder()) == cluster.messages
 
 
-def test_a_message_of_another_connection_can_go_first(crowded: Bench) -> None:
+def test_a_message_of_another_connection_can_go_first(crowded: Playback) -> None:
     cluster, third = crowded.here.cluster, message(crowded, 2)
     order = moved(cluster, InboxOrder(), third.name, -1)
     assert [m.name for m in arranged(cluster, order)][1] == third.name
     assert moved(cluster, order, third.name, 1).names == tuple(m.name for m in cluster.messages)
 
 
-def test_on_one_connection_nobody_overtakes(crowded: Bench) -> None:
+def test_on_one_connection_nobody_overtakes(crowded: Playback) -> None:
     cluster = crowded.here.cluster
     first, second = message(crowded, 0).name, message(crowded, 1).name
     assert why_not_moved(cluster, cluster.messages, second, -1) == (
@@ -79,14 +79,16 @@ def test_on_one_connection_nobody_overtakes(crowded: Bench) -> None:
     assert moved(cluster, InboxOrder(), second, -1) == InboxOrder()
 
 
-def test_the_ends_of_the_order_are_ends(crowded: Bench) -> None:
+def test_the_ends_of_the_order_are_ends(crowded: Playback) -> None:
     cluster = crowded.here.cluster
     first, last = message(crowded, 0).name, message(crowded, 4).name
     assert why_not_moved(cluster, cluster.messages, first, -1) == "it is the next one already"
     assert why_not_moved(cluster, cluster.messages, last, 1) == "it is the last one already"
 
 
-def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(crowded: Bench) -> None:
+def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(
+    crowded: Playback,
+) -> None:
     last = message(crowded, 4).name
     order = moved(crowded.here.cluster, InboxOrder(), last, -1)
     more = act(crowded, read_line(crowded, "heartbeat 1"))
@@ -97,7 +99,7 @@ def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(crowde
     assert len(arranged(act(more, line).here.cluster, order)) == len(inbox)
 
 
-def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Bench) -> None:
+def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Playback) -> None:
     order = InboxOrder(tuple(reversed([m.name for m in crowded.here.cluster.messages])))
     for step in range(crowded.last + 1):
         cluster = seek(crowded, step).here.cluster
@@ -108,7 +110,7 @@ def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Ben
             assert ahead is None or inbox.index(ahead) < place
 
 
-def test_deliver_next_takes_the_first_that_can_arrive(crowded: Bench) -> None:
+def test_deliver_next_takes_the_first_that_can_arrive(crowded: Playback) -> None:
     cluster, third = crowded.here.cluster, message(crowded, 2)
     order = moved(cluster, moved(cluster, InboxOrder(), third.name, -1), third.name, -1)
     choice = next_up(cluster, arranged(cluster, order))
@@ -117,7 +119,7 @@ def test_deliver_next_takes_the_first_that_can_arrive(crowded: Bench) -> None:
     assert third not in act(crowded, choice.line).here.cluster.messages
 
 
-def test_deliver_next_passes_over_a_link_that_is_cut(crowded: Bench) -> None:
+def test_deliver_next_passes_over_a_link_that_is_cut(crowded: Playback) -> None:
     cut = act(crowded, read_line(crowded, "cut 2 controller"))
     assert (
         next_up(cut.here.cluster, cut.here.cluster.messages).line.text
@@ -143,10 +145,10 @@ def test_with_nothing_on_the_way_there_is_no_next() -> None:
 def test_hold_and_release_are_lines_of_a_play(
     kind: str, sender: BrokerId | None, line: str
 ) -> None:
-    bench = made(THREE)
-    choice = hold(bench.here, kind, sender)
+    playback = made(THREE)
+    choice = hold(playback.here, kind, sender)
     assert (choice.line.text, choice.reason) == (line, None)
-    held = act(bench, choice.line)
+    held = act(playback, choice.line)
     assert hold(held.here, kind, sender).reason == "it is held back already"
     free = let_flow(held.here, kind, sender)
     assert (free.line.text, free.reason) == (line.replace("hold", "release"), None)
@@ -154,16 +156,16 @@ def test_hold_and_release_are_lines_of_a_play(
 
 
 def test_what_is_not_held_cannot_be_let_flow() -> None:
-    bench = after(THREE, "hold fetch from=2")
-    assert let_flow(bench.here, "fetch", THREE_).reason == "nothing of that kind is held back"
-    assert let_flow(bench.here, "fetch", None).reason is None
-    assert hold(bench.here, "fetch", None).reason is None
+    playback = after(THREE, "hold fetch from=2")
+    assert let_flow(playback.here, "fetch", THREE_).reason == "nothing of that kind is held back"
+    assert let_flow(playback.here, "fetch", None).reason is None
+    assert hold(playback.here, "fetch", None).reason is None
 
 
 def test_what_waits_arrives_when_it_is_let_flow() -> None:
-    bench = after(THREE, "hold fetch", "fetch 2")
-    assert len(bench.here.cluster.messages) == 1
-    assert act(bench, let_flow(bench.here, "fetch", None).line).here.cluster.messages == ()
+    playback = after(THREE, "hold fetch", "fetch 2")
+    assert len(playback.here.cluster.messages) == 1
+    assert act(playback, let_flow(playback.here, "fetch", None).line).here.cluster.messages == ()
 
 
 def test_in_a_manual_play_everything_is_held_anyway() -> None:
@@ -192,11 +194,11 @@ def test_what_is_held_is_said_in_words(lines: tuple[str, ...], words: str) -> No
 # --- the panel ------------------------------------------------------------------------------------
 
 
-def at_panel(bench: Bench) -> Hands:
+def at_panel(playback: Playback) -> Hands:
     """Somebody at the inbox."""
-    hands = Hands(bench)
-    hands.panel = InFlight(bench, hands.act)
-    hands.panel.show(bench)
+    hands = Hands(playback)
+    hands.panel = InFlight(playback, hands.act)
+    hands.panel.show(playback)
     return hands
 
 
@@ -211,7 +213,7 @@ def at_panel(bench: Bench) -> Hands:
     ],
 )
 def test_each_button_writes_its_line_and_the_line_replays(label: str, line: str) -> None:
-    hands = at_panel(seek(open_bench(load("kafka-14139")), 3))
+    hands = at_panel(seek(open_playback(load("kafka-14139")), 3))
     (row,) = hands.panel.rows
     row.more.toggle.value = True
     place = row.main if label in ("Deliver", "Drop") else row.others
@@ -220,7 +222,7 @@ def test_each_button_writes_its_line_and_the_line_replays(label: str, line: str)
     assert hands.replayed()
 
 
-def test_a_button_is_disabled_exactly_where_its_choice_has_a_reason(crowded: Bench) -> None:
+def test_a_button_is_disabled_exactly_where_its_choice_has_a_reason(crowded: Playback) -> None:
     hands = at_panel(act(crowded, read_line(crowded, "deliver fetch from=2")))
     disabled = 0
     for row in hands.panel.rows:
@@ -234,21 +236,21 @@ def test_a_button_is_disabled_exactly_where_its_choice_has_a_reason(crowded: Ben
     assert disabled
 
 
-def test_earlier_and_later_change_the_order_and_deliver_nothing(crowded: Bench) -> None:
+def test_earlier_and_later_change_the_order_and_deliver_nothing(crowded: Playback) -> None:
     hands = at_panel(crowded)
     inbox = hands.panel
     assert inbox.rows[1].earlier.disabled
     assert "must arrive first" in inbox.rows[1].earlier.tooltip
     inbox.rows[2].earlier.click()
     inbox.rows[1].earlier.click()
-    assert hands.bench is crowded
+    assert hands.playback is crowded
     assert names(crowded.here.cluster, inbox.order)[0] == "broker-hear3"
     assert "1. broker 3 → controller" in inbox.rows[0].text.value
     inbox.next.button("Deliver next").click()
     assert hands.lines == ["deliver broker-heartbeat from=3"]
     assert hands.replayed()
     inbox.rows[1].later.click()
-    assert names(hands.bench.here.cluster, inbox.order)[1] != "broker-hear2"
+    assert names(hands.playback.here.cluster, inbox.order)[1] != "broker-hear2"
 
 
 def test_a_hold_by_hand_keeps_what_is_sent_next() -> None:
@@ -288,7 +290,7 @@ def test_a_kind_that_is_gone_shows_every_kind_again() -> None:
     assert len(hands.panel.list.children) == 1
 
 
-def test_what_is_impossible_can_be_read_as_text(crowded: Bench) -> None:
+def test_what_is_impossible_can_be_read_as_text(crowded: Playback) -> None:
     hands = at_panel(crowded)
     reasons = hands.panel.reasons
     assert reasons.text.value == ""
@@ -301,7 +303,7 @@ def test_what_is_impossible_can_be_read_as_text(crowded: Bench) -> None:
     assert "must arrive first" not in reasons.text.value
 
 
-def test_rows_and_buttons_are_used_again(crowded: Bench) -> None:
+def test_rows_and_buttons_are_used_again(crowded: Playback) -> None:
     hands = at_panel(crowded)
     rows = list(hands.panel.rows)
     buttons = [button for row in rows for button in row.main.buttons]
@@ -312,7 +314,7 @@ def test_rows_and_buttons_are_used_again(crowded: Bench) -> None:
     assert [b for row in hands.panel.rows for b in row.main.buttons] == buttons
 
 
-def test_what_a_message_says_is_shown(crowded: Bench) -> None:
+def test_what_a_message_says_is_shown(crowded: Playback) -> None:
     assert "BrokerHeartbeat as epoch" in html(at_panel(crowded).panel.box)
 
 
@@ -328,18 +330,18 @@ def test_what_a_message_says_is_shown(crowded: Bench) -> None:
 def test_what_no_node_of_a_cluster_sends_is_not_offered(
     play: str, offered: str, missing: str
 ) -> None:
-    kinds = kinds_offered(open_bench(load(play)))
+    kinds = kinds_offered(open_playback(load(play)))
     assert offered in kinds
     assert missing not in kinds
 
 
 @pytest.mark.parametrize("play", ["kafka-14139", "380-stale-stop-replica"])
 def test_what_is_sent_in_a_play_can_be_held_back(play: str) -> None:
-    bench = open_bench(load(play))
-    sent = {m.name.kind for stop in bench.stops for m in stop.stage.cluster.messages}
+    playback = open_playback(load(play))
+    sent = {m.name.kind for stop in playback.frames for m in stop.stage.cluster.messages}
     assert sent
-    assert sent <= kinds_offered(bench)
+    assert sent <= kinds_offered(playback)
 
 
-def kinds_offered(bench: Bench) -> set[str]:
-    return {kind for _, kind in InFlight(bench, lambda _: None).holds.kind.options}
+def kinds_offered(playback: Playback) -> set[str]:
+    return {kind for _, kind in InFlight(playback, lambda _: None).holds.kind.options}

@@ -33,7 +33,7 @@ from kiplab.widgets.controls.cluster_offers import (
 )
 from kiplab.widgets.controls.inbox import hold, let_flow, next_up
 from kiplab.widgets.controls.inject import Inject
-from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, THREE, Hands, made
 
 TWO = BrokerId(2)
@@ -50,18 +50,20 @@ elect orders-0 unclean=yes
 """
 
 
-OPENED = {name: open_bench(load(name)) for name in ("kafka-14139", "last-replica", "isr-committed")}
+OPENED = {
+    name: open_playback(load(name)) for name in ("kafka-14139", "last-replica", "isr-committed")
+}
 OPENED["recovering"] = made(RECOVERING)
 OPENED |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
 OPENED |= {"shop": made(THREE + "crash 2\nproduce orders-0 count=2 producer=shop\n")}
 BOUNCE, HEARTBEATS = "380-missed-bounce", "343-partitioned-broker"
-OPENED |= {name: open_bench(load(name)) for name in (BOUNCE, HEARTBEATS)}
+OPENED |= {name: open_playback(load(name)) for name in (BOUNCE, HEARTBEATS)}
 
 
-def with_zookeeper() -> list[Bench]:
+def with_zookeeper() -> list[Playback]:
     """All plays of that mode, a leader that recovers there, and a producer that waits."""
     plays = [load(name) for name in names()]
-    opened = [open_bench(p) for p in plays if features_of(p).mode is Mode.ZOOKEEPER]
+    opened = [open_playback(p) for p in plays if features_of(p).mode is Mode.ZOOKEEPER]
     recovering = made("kafka zk-3.4\n" + RECOVERING.replace("unfence 2\n", ""))
     shop = made(f"kafka zk-2.2\n{THREE}crash 1\nproduce orders-0 count=2 producer=shop\n")
     return [*opened, recovering, shop]
@@ -93,10 +95,10 @@ def every_choice(stage: Stage) -> tuple[Offer, ...]:
     return (*found, next_up(cluster, cluster.messages))
 
 
-def refused(bench: Bench, choice: Offer) -> bool:
+def refused(playback: Playback, choice: Offer) -> bool:
     """Whether the engine has something against a line too."""
     try:
-        act(bench, choice.line)
+        act(playback, choice.line)
     except (PlayError, ValueError, IndexError, KeyError):
         return True
     return False
@@ -105,57 +107,57 @@ def refused(bench: Bench, choice: Offer) -> bool:
 @given(st.data())
 @settings(max_examples=60)
 def test_on_a_random_walk_what_is_offered_can_be_done(data: st.DataObject) -> None:
-    bench = OPENED[data.draw(st.sampled_from(sorted(OPENED)))]
-    bench = seek(bench, data.draw(st.integers(0, bench.last)))
+    playback = OPENED[data.draw(st.sampled_from(sorted(OPENED)))]
+    playback = seek(playback, data.draw(st.integers(0, playback.last)))
     for _ in range(data.draw(st.integers(1, 12))):
-        enabled = [c for c in every_choice(bench.here) if c.reason is None]
-        bench = act(bench, data.draw(st.sampled_from(enabled), label="choice").line)
-    hands = Hands(bench)
+        enabled = [c for c in every_choice(playback.here) if c.reason is None]
+        playback = act(playback, data.draw(st.sampled_from(enabled), label="choice").line)
+    hands = Hands(playback)
     assert hands.replayed()
 
 
 @pytest.mark.parametrize("name", names())
 def test_what_the_engine_refuses_is_disabled_with_its_reason(name: str) -> None:
     """A button's word against the engine's, for one step after the other of every play."""
-    opened = open_bench(load(name))
+    opened = open_playback(load(name))
     for step in range(opened.last + 1):
-        bench = seek(opened, step)
-        for choice in every_choice(bench.here):
+        playback = seek(opened, step)
+        for choice in every_choice(playback.here):
             if choice.reason is None:
-                assert act(bench, choice.line).at >= bench.at
+                assert act(playback, choice.line).at >= playback.at
             elif choice.line.verb not in ("hold", "release", "unfence", "heartbeat"):
-                assert refused(bench, choice), choice
+                assert refused(playback, choice), choice
 
 
 # --- single choices -------------------------------------------------------------------------------
 
 
-def offered(bench: Bench, id: BrokerId = TWO) -> dict[str, Offer]:
+def offered(playback: Playback, id: BrokerId = TWO) -> dict[str, Offer]:
     """The drawer of a broker, by label."""
-    return {choice.label: choice for choice in more_about_broker(bench.here, id)}
+    return {choice.label: choice for choice in more_about_broker(playback.here, id)}
 
 
-def done(bench: Bench, *lines: str) -> Bench:
+def done(playback: Playback, *lines: str) -> Playback:
     """Lines by hand."""
     for line in lines:
-        bench = act(bench, read_line(bench, line))
-    return bench
+        playback = act(playback, read_line(playback, line))
+    return playback
 
 
 def test_a_follower_can_be_cut_off_from_controller_and_leader_and_healed() -> None:
-    bench = made(THREE)
-    assert offered(bench)["Cut off from controller"].line.text == "cut 2 controller"
-    assert offered(bench)["Cut off from leader 1"].line.text == "cut 2 1"
-    cut = act(bench, offered(bench)["Cut off from leader 1"].line)
+    playback = made(THREE)
+    assert offered(playback)["Cut off from controller"].line.text == "cut 2 controller"
+    assert offered(playback)["Cut off from leader 1"].line.text == "cut 2 1"
+    cut = act(playback, offered(playback)["Cut off from leader 1"].line)
     assert "Cut off from leader 1" not in offered(cut)
     healed = act(cut, offered(cut)["Heal link to leader 1"].line)
     assert healed.here.cluster.cut == ()
 
 
 def test_a_link_that_is_cut_can_be_healed_whoever_leads_by_now() -> None:
-    bench = done(made(THREE), "cut 2 1", "crash 1", "expire 1")
-    assert offered(bench, BrokerId(3))["Cut off from leader 2"].reason is None
-    assert offered(bench)["Heal link to broker 1"].reason is None
+    playback = done(made(THREE), "cut 2 1", "crash 1", "expire 1")
+    assert offered(playback, BrokerId(3))["Cut off from leader 2"].reason is None
+    assert offered(playback)["Heal link to broker 1"].reason is None
 
 
 def test_who_follows_nobody_has_no_leader_to_be_cut_off_from() -> None:
@@ -173,8 +175,8 @@ def test_a_broker_of_several_partitions_has_several_leaders() -> None:
 
 
 def test_a_write_without_a_leader_says_so() -> None:
-    bench = done(made("broker 1\ntopic t replicas=1"), "crash 1", "expire 1")
-    assert produce(bench.here.cluster, "t-0", 1, "all").reason == "t-0 has no leader"
+    playback = done(made("broker 1\ntopic t replicas=1"), "crash 1", "expire 1")
+    assert produce(playback.here.cluster, "t-0", 1, "all").reason == "t-0 has no leader"
 
 
 @pytest.mark.parametrize(
@@ -193,8 +195,8 @@ def test_a_write_says_how_many_where_and_how_sure(
 
 def test_a_stale_leader_still_takes_writes() -> None:
     """Broker 1 has not heard that it was fenced."""
-    bench = done(made(THREE), "cut 1 controller", "expire 1")
-    cluster = bench.here.cluster
+    playback = done(made(THREE), "cut 1 controller", "expire 1")
+    cluster = playback.here.cluster
     assert believes_to_lead(cluster, "orders-0") == (1, 2)
     assert produce(cluster, "orders-0", 1, "1", BrokerId(1)).reason is None
 
@@ -207,23 +209,23 @@ def test_only_a_run_with_a_clock_can_wait() -> None:
 
 
 def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgrade() -> None:
-    offered_verbs = {c.line.verb for bench in OPENED.values() for c in _along(bench)}
+    offered_verbs = {c.line.verb for playback in OPENED.values() for c in _along(playback)}
     actions = {verb for verb, found in VERBS.items() if not found.header}
     typed = {"expect", "send", "upgrade", "race", "end-transaction", *NO_BUTTON}
     assert actions - offered_verbs == typed
 
 
-def _along(bench: Bench) -> list[Offer]:
-    choices = [c for n in range(bench.last + 1) for c in every_choice(seek(bench, n).here)]
-    cluster = bench.here.cluster
+def _along(playback: Playback) -> list[Offer]:
+    choices = [c for n in range(playback.last + 1) for c in every_choice(seek(playback, n).here)]
+    cluster = playback.here.cluster
     keeper = "zookeeper" if has_zookeeper(cluster) else "controller"
-    cut = act(bench, read_line(bench, f"cut {cluster.brokers[0].id} {keeper}"))
+    cut = act(playback, read_line(playback, f"cut {cluster.brokers[0].id} {keeper}"))
     return [*choices, *every_choice(cut.here)]
 
 
 def test_with_zookeeper_there_is_no_button_that_never_can_be_pressed() -> None:
     """What only KRaft has is not offered at all: a button that is greyed out comes to life."""
-    choices = [c for bench in with_zookeeper() for c in _along(bench)]
+    choices = [c for playback in with_zookeeper() for c in _along(playback)]
     assert all(c.label and c.line.verb in VERBS for c in choices)
     # Whom it concerns may be said or not: "Cut off from leader 2".
     offers = {(c.label.rstrip(" 0123456789"), c.reason is None) for c in choices}
@@ -233,11 +235,11 @@ def test_with_zookeeper_there_is_no_button_that_never_can_be_pressed() -> None:
 # --- the panel ------------------------------------------------------------------------------------
 
 
-def at_panel(bench: Bench) -> Hands:
+def at_panel(playback: Playback) -> Hands:
     """Somebody at the panel."""
-    hands = Hands(bench)
-    hands.panel = Inject(bench, hands.act, hands.write)
-    hands.panel.show(bench)
+    hands = Hands(playback)
+    hands.panel = Inject(playback, hands.act, hands.write)
+    hands.panel.show(playback)
     return hands
 
 
@@ -309,18 +311,18 @@ def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it()
 
 
 def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> None:
-    hands = at_panel(open_bench(load("unclean-election")))
+    hands = at_panel(open_playback(load("unclean-election")))
     drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
     finish = drawer.others.button("Finish recovery")
     assert finish.disabled
     assert "does not recover orders-0: no release of Kafka recovers anything" in finish.tooltip
-    hands.bench = OPENED["recovering"]
-    hands.stand(hands.bench.last)
+    hands.playback = OPENED["recovering"]
+    hands.stand(hands.playback.last)
     assert not finish.disabled
     finish.click()
     assert hands.lines == ["finish-recovery orders-0"]
-    assert "RECOVERING" not in str(truth(hands.bench.here.cluster).partitions)
+    assert "RECOVERING" not in str(truth(hands.playback.here.cluster).partitions)
 
 
 def test_a_client_writes_to_a_partition_of_choice() -> None:
@@ -372,13 +374,13 @@ def test_with_several_consumers_one_chooses_who_reads() -> None:
     clients.consumer.value = "consumer"
     clients.reads.button("Poll").click()
     assert hands.lines == ["poll orders-0 consumer=billing", "poll orders-0"]
-    assert reading(hands.bench.here.cluster, "billing", "orders-0").startswith("next offset 10")
+    assert reading(hands.playback.here.cluster, "billing", "orders-0").startswith("next offset 10")
 
 
 def test_waiting_is_offered_with_a_clock() -> None:
     hands = at_panel(made("timed\n" + THREE))
     hands.panel.time.button("Wait 9 s").click()
-    assert hands.bench.here.cluster.now_ms == 9000
+    assert hands.playback.here.cluster.now_ms == 9000
     assert hands.replayed()
 
 

@@ -31,7 +31,7 @@ from kiplab.rows.state_words import (
     OF_OTHER_MODES,
 )
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
-from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, made
 
 STRUCTS: dict[str, type[msgspec.Struct]] = {}
@@ -64,9 +64,9 @@ def rows(branch: StateNode) -> Iterator[StateNode]:
         yield from rows(child)
 
 
-def at(step: int, name: str = "kafka-14139") -> Bench:
+def at(step: int, name: str = "kafka-14139") -> Playback:
     """A play, seen from a step."""
-    return seek(open_bench(load(name)), step)
+    return seek(open_playback(load(name)), step)
 
 
 def found(tree: StateNode, *path: str) -> StateNode:
@@ -84,7 +84,7 @@ def is_addressed(kind: str) -> bool:
 def clusters() -> Iterator[Cluster]:
     """Every situation of every play, move by move; and a run with a clock."""
     for name in names():
-        history = open_bench(load(name)).whole.history
+        history = open_playback(load(name)).whole.history
         yield from (history.start, *(step.cluster for step in history.steps))
     timed = made("timed\n" + SIX)
     yield act(timed, read_line(timed, "advance 2s")).here.cluster

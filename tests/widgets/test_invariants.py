@@ -7,7 +7,7 @@ from kiplab.engine.properties import PROPERTIES, is_promised, properties_of
 from kiplab.plays.library import load, names
 from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls.invariants import InvariantStrip, Standing, standings, why_not_promised
-from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, Hands, made
 
 STALE, ELECTABLE, LOST = (
@@ -18,15 +18,15 @@ STALE, ELECTABLE, LOST = (
 IN_KRAFT = parse_features("3.5")
 
 
-def at(step: int, kafka: str | None = None) -> Bench:
+def at(step: int, kafka: str | None = None) -> Playback:
     """KAFKA-14139, seen from a step."""
     features = parse_features(kafka) if kafka else None
-    return seek(open_bench(load("kafka-14139"), features), step)
+    return seek(open_playback(load("kafka-14139"), features), step)
 
 
-def by_id(bench: Bench) -> dict[str, Standing]:
+def by_id(playback: Playback) -> dict[str, Standing]:
     """How each property does."""
-    return {standing.id: standing for standing in standings(bench)}
+    return {standing.id: standing for standing in standings(playback)}
 
 
 def test_there_is_one_entry_per_property_in_the_order_of_the_table() -> None:
@@ -69,20 +69,20 @@ def test_with_903_it_holds_and_is_promised() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_the_strip_says_what_the_engine_reported(name: str) -> None:
-    bench = open_bench(load(name))
-    bench = seek(bench, bench.last)
+    playback = open_playback(load(name))
+    playback = seek(playback, playback.last)
     reported: dict[str, bool] = {}
-    for event in bench.here.events:
+    for event in playback.here.events:
         if isinstance(event, PropertyBroken):
             reported.setdefault(event.property, event.promised)
-    told = {s.id: s.unpromised is None for s in standings(bench) if not s.holds}
+    told = {s.id: s.unpromised is None for s in standings(playback) if not s.holds}
     assert told == reported
 
 
 @pytest.mark.parametrize("kafka", ["3.2", "3.4", "3.5", "3.9"])
 @pytest.mark.parametrize("name", names())
 def test_a_reason_is_given_exactly_where_nothing_is_promised(name: str, kafka: str) -> None:
-    cluster = open_bench(load(name), parse_features(kafka)).whole.cluster
+    cluster = open_playback(load(name), parse_features(kafka)).whole.cluster
     for found in PROPERTIES.values():
         promised = is_promised(
             found,
@@ -105,17 +105,17 @@ def test_a_reason_is_given_exactly_where_nothing_is_promised(name: str, kafka: s
     ],
 )
 def test_faults_that_end_the_promise_are_named(lines: tuple[str, ...], reason: str | None) -> None:
-    bench = made("kafka 3.9\n" + SIX.replace("replicas=5,6", "replicas=5,6 log=7@0"))
+    playback = made("kafka 3.9\n" + SIX.replace("replicas=5,6", "replicas=5,6 log=7@0"))
     for line in lines:
-        bench = act(bench, read_line(bench, line))
-    said = by_id(bench)[LOST].unpromised
+        playback = act(playback, read_line(playback, line))
+    said = by_id(playback)[LOST].unpromised
     assert said == reason if reason is None else reason in (said or "")
 
 
 def test_an_alternative_that_was_rejected_ends_the_promise() -> None:
     features = parse_features("3.9", on=("903.bump-leader-epochs",))
     said = why_not_promised(
-        PROPERTIES[LOST], open_bench(load("kafka-14139"), features).here.cluster
+        PROPERTIES[LOST], open_playback(load("kafka-14139"), features).here.cluster
     )
     assert said == "alternatives that a KIP rejected are on (903.bump-leader-epochs)"
 
@@ -124,7 +124,7 @@ def test_an_alternative_that_was_rejected_ends_the_promise() -> None:
 def hands() -> Hands:
     made = Hands(at(11))
     made.panel = InvariantStrip(made.stand)
-    made.panel.show(made.bench)
+    made.panel.show(made.playback)
     return made
 
 
@@ -135,7 +135,7 @@ def test_a_broken_entry_is_a_button_that_goes_there(hands: Hands) -> None:
     assert strip.holding["logs-match"] in entries
     assert strip.broken[STALE].description.startswith("▲ no stale epoch in ISR: broken at step 6")
     strip.broken[STALE].click()
-    assert hands.bench.at == 6
+    assert hands.playback.at == 6
 
 
 def test_the_status_changes_only_when_a_property_breaks(hands: Hands) -> None:

@@ -18,8 +18,8 @@ from kiplab.widgets.controls.jumps import (
     targets,
 )
 from kiplab.widgets.history_tree import branch_tree as trees
-from kiplab.widgets.history_tree.bench import Bench, open_bench, seek
 from kiplab.widgets.history_tree.branch_tree import TRUNK, Tree, act, plant
+from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
 
 NEW = parse_features("3.5")
 
@@ -27,24 +27,24 @@ NEW = parse_features("3.5")
 @pytest.fixture
 def tree() -> Tree:
     """The play as it was opened."""
-    return plant(open_bench(load("kafka-14139")))
+    return plant(open_playback(load("kafka-14139")))
 
 
 @pytest.fixture
-def refusing() -> Bench:
+def refusing() -> Playback:
     """The play under rules that refuse the late request."""
-    return open_bench(load("kafka-14139"), NEW)
+    return open_playback(load("kafka-14139"), NEW)
 
 
-def test_the_next_refusal_comes_after_where_one_stands(refusing: Bench) -> None:
+def test_the_next_refusal_comes_after_where_one_stands(refusing: Playback) -> None:
     assert next_refusal(refusing) == 6
     assert next_refusal(seek(refusing, 5)) == 6
     assert next_refusal(seek(refusing, 6)) == "nothing is refused after step 6"
 
 
-def test_the_first_violation_is_the_same_from_everywhere(tree: Tree, refusing: Bench) -> None:
-    assert first_violation(tree.here.bench) == 6
-    assert first_violation(seek(tree.here.bench, 11)) == 6
+def test_the_first_violation_is_the_same_from_everywhere(tree: Tree, refusing: Playback) -> None:
+    assert first_violation(tree.here.playback) == 6
+    assert first_violation(seek(tree.here.playback, 11)) == 6
     assert first_violation(refusing) == "no property is broken in this run"
 
 
@@ -72,7 +72,7 @@ def test_a_branch_is_held_against_the_one_it_forks_from(tree: Tree) -> None:
 
 
 def test_all_targets_have_a_place_or_a_reason(tree: Tree) -> None:
-    found = targets(tree.here.bench, divergence(tree))
+    found = targets(tree.here.playback, divergence(tree))
     assert tuple(found) == TARGETS
     assert found[REFUSAL] == "nothing is refused after step 0"
     assert found[VIOLATION] == 6
@@ -81,14 +81,14 @@ def test_all_targets_have_a_place_or_a_reason(tree: Tree) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_going_from_refusal_to_refusal_meets_every_one(name: str) -> None:
-    bench = open_bench(load(name))
+    playback = open_playback(load(name))
     met = []
-    while isinstance(target := next_refusal(bench), int):
-        bench = seek(bench, target)
+    while isinstance(target := next_refusal(playback), int):
+        playback = seek(playback, target)
         met.append(target)
     told = {
         p.moment
-        for p in bench.whole.performed
-        if any(isinstance(event, Refused) for event in bench.whole.events_of(p))
+        for p in playback.whole.performed
+        if any(isinstance(event, Refused) for event in playback.whole.events_of(p))
     }
     assert met == sorted(told - {0})

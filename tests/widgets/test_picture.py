@@ -10,17 +10,17 @@ from kiplab.plays.library import load, names
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets.elements.kinds import PlotlyPicture
 from kiplab.widgets.elements.surface import PlotlyCode, Surface
-from kiplab.widgets.history_tree.bench import Bench, open_bench
+from kiplab.widgets.history_tree.playback import Playback, open_playback
 
 
-def picture(bench: Bench, step: int) -> Any:
+def picture(playback: Playback, step: int) -> Any:
     """The run up to a step."""
-    return so_far(rows_of(bench.stops[step].stage), rows_of(bench.whole), width=840)
+    return so_far(rows_of(playback.frames[step].stage), rows_of(playback.whole), width=840)
 
 
-def drawing(bench: Bench, step: int) -> Any:
+def drawing(playback: Playback, step: int) -> Any:
     """The same, not yet seen by plotly."""
-    return drawing_so_far(rows_of(bench.stops[step].stage), rows_of(bench.whole), width=840)
+    return drawing_so_far(rows_of(playback.frames[step].stage), rows_of(playback.whole), width=840)
 
 
 def written(figure: Any) -> dict[str, list[str]]:
@@ -30,8 +30,8 @@ def written(figure: Any) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("name", names())
 def test_nothing_moves_from_step_to_step(name: str) -> None:
-    bench = open_bench(load(name))
-    pictures = [picture(bench, step) for step in range(bench.last + 1)]
+    playback = open_playback(load(name))
+    pictures = [picture(playback, step) for step in range(playback.last + 1)]
     assert len({(p.layout.width, p.layout.height) for p in pictures}) == 1
     assert len({(p.layout.xaxis.range, p.layout.yaxis.range) for p in pictures}) == 1
     assert len({tuple(trace.name for trace in p.data) for p in pictures}) == 1
@@ -39,8 +39,8 @@ def test_nothing_moves_from_step_to_step(name: str) -> None:
 
 
 def test_what_comes_later_is_not_in_the_picture() -> None:
-    bench = open_bench(load("kafka-14139"))
-    before, after = written(picture(bench, 5)), written(picture(bench, 8))
+    playback = open_playback(load("kafka-14139"))
+    before, after = written(picture(playback, 5)), written(picture(playback, 8))
     assert not any(word.startswith("▼ ") for word in before["words"])
     assert any(word.startswith("▼ ") for word in after["words"])
     assert before["verdict"] != after["verdict"]
@@ -56,12 +56,12 @@ def step_names(figure: Any) -> list[tuple[float, str]]:
 
 @pytest.mark.parametrize("name", ["kafka-14139", "consumer-old-leader", "last-replica"])
 def test_the_axis_names_no_step_before_it_has_happened(name: str) -> None:
-    bench = open_bench(load(name))
-    whole = rows_of(bench.whole)
+    playback = open_playback(load(name))
+    whole = rows_of(playback.whole)
     every = step_names(so_far(whole, whole, width=840, legend=False))
     assert len(every) > 4
-    for step in (0, 1, bench.last // 2, bench.last):
-        now = rows_of(bench.stops[step].stage)
+    for step in (0, 1, playback.last // 2, playback.last):
+        now = rows_of(playback.frames[step].stage)
         figure = so_far(now, whole, width=840, fold=False, legend=False)
         veiled = timeline(whole, width=840, until=step, fold=False, legend=False)
         shown = step_names(figure)
@@ -70,17 +70,17 @@ def test_the_axis_names_no_step_before_it_has_happened(name: str) -> None:
 
 
 def test_no_card_tells_a_later_step() -> None:
-    bench = open_bench(load("kafka-14139"))
-    (cards,) = (trace for trace in picture(bench, 5).data if trace.name == "cards")
-    later = [m.text for m in rows_of(bench.whole).moments if m.x > 5]
+    playback = open_playback(load("kafka-14139"))
+    (cards,) = (trace for trace in picture(playback, 5).data if trace.name == "cards")
+    later = [m.text for m in rows_of(playback.whole).moments if m.x > 5]
     assert len(later) > 4
     assert not [text for text in later if any(text in card for card in cards.text)]
 
 
 def test_the_last_step_says_what_the_timeline_says() -> None:
-    bench = open_bench(load("kafka-14139"))
-    whole = timeline(rows_of(bench.whole), width=840)
-    shown, said = written(picture(bench, bench.last)), written(whole)
+    playback = open_playback(load("kafka-14139"))
+    whole = timeline(rows_of(playback.whole), width=840)
+    shown, said = written(picture(playback, playback.last)), written(whole)
     # The legend and its signs have room for however a run may end.
     for name in said.keys() - {"legend", "signs"}:
         assert shown[name] == said[name]
@@ -88,25 +88,25 @@ def test_the_last_step_says_what_the_timeline_says() -> None:
 
 def test_painting_leaves_the_widget_as_if_it_had_been_made_so() -> None:
     """What a page that is loaded again, or a second view, is given."""
-    bench = open_bench(load("kafka-14139"))
-    picture = PlotlyPicture(drawing(bench, 0))
+    playback = open_playback(load("kafka-14139"))
+    picture = PlotlyPicture(drawing(playback, 0))
     widget = Surface(picture)
     for step in (6, 11, 3):
-        picture.paint(drawing(bench, step))
-        assert widget.get_state()["tree"]["parts"][picture.id]["drawing"] == drawing(bench, step)
+        picture.paint(drawing(playback, step))
+        assert widget.get_state()["tree"]["parts"][picture.id]["drawing"] == drawing(playback, step)
 
 
 def test_plotly_is_sent_once_for_all_pictures() -> None:
-    bench = open_bench(load("kafka-14139"))
-    one, other = (Surface(PlotlyPicture(drawing(bench, step))) for step in (0, 1))
+    playback = open_playback(load("kafka-14139"))
+    one, other = (Surface(PlotlyPicture(drawing(playback, step))) for step in (0, 1))
     assert one.plotly == other.plotly == PlotlyCode.shared().model_id
     assert len(one.get_state()["_esm"]) < 10_000
 
 
 def test_plotly_is_sent_again_when_all_widgets_were_closed() -> None:
-    bench = open_bench(load("kafka-14139"))
-    gone = Surface(PlotlyPicture(drawing(bench, 0))).plotly
+    playback = open_playback(load("kafka-14139"))
+    gone = Surface(PlotlyPicture(drawing(playback, 0))).plotly
     PlotlyCode.shared().close()
-    again = Surface(PlotlyPicture(drawing(bench, 0))).plotly
+    again = Surface(PlotlyPicture(drawing(playback, 0))).plotly
     assert again != gone
     assert PlotlyCode.shared().model_id == again

@@ -13,25 +13,25 @@ from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.widgets.controls.broker_offers import GoTo, Offer
 from kiplab.widgets.controls.offering import OfferGroup
 from kiplab.widgets.controls.picture_menu import HERE, menu_for
-from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, made
 
 
 class Looker:
     """Somebody before the picture of a run."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
-        self.rows: Rows = rows_of(bench.whole)
+    def __init__(self, playback: Playback) -> None:
+        self.playback = playback
+        self.rows: Rows = rows_of(playback.whole)
 
     def at(self, step: int) -> "Looker":
-        self.bench = seek(self.bench, step)
+        self.playback = seek(self.playback, step)
         return self
 
     @property
     def places(self) -> dict[str, Any]:
         """Where things are in the picture of the step where one stands."""
-        now = rows_until(self.rows, self.bench.here)
+        now = rows_until(self.rows, self.playback.here)
         found: dict[str, Any] = drawing_so_far(now, self.rows)["layout"]["meta"]["places"]
         return found
 
@@ -44,7 +44,7 @@ class Looker:
         yield from (f"step {number}" for number, _ in places["steps"])
 
     def menu(self, thing: str) -> tuple[OfferGroup, ...]:
-        return menu_for(thing, self.bench, self.rows)
+        return menu_for(thing, self.playback, self.rows)
 
     def offers(self, thing: str) -> dict[str, Offer]:
         """The offers of a thing, by their words."""
@@ -56,21 +56,21 @@ class Looker:
 
 
 def looking_at(name: str, step: int = 0) -> Looker:
-    return Looker(open_bench(load(name))).at(step)
+    return Looker(open_playback(load(name))).at(step)
 
 
 @pytest.mark.parametrize("name", [*names(), "six"])
 def test_everything_in_the_picture_has_a_menu_that_keeps_its_word(name: str) -> None:
-    looker = Looker(made(SIX) if name == "six" else open_bench(load(name)))
-    for step in range(looker.bench.last + 1):
+    looker = Looker(made(SIX) if name == "six" else open_playback(load(name)))
+    for step in range(looker.playback.last + 1):
         for thing in looker.at(step).things:
             offers = looker.offers(thing)
             assert offers or looker.notes(thing), thing
             for offer in offers.values():
                 if offer.to is None:
-                    assert act(looker.bench, offer.line).at >= looker.bench.at
+                    assert act(looker.playback, offer.line).at >= looker.playback.at
                 else:
-                    assert 0 <= offer.to.step <= looker.bench.last
+                    assert 0 <= offer.to.step <= looker.playback.last
 
 
 def test_a_brokers_lane_offers_what_its_buttons_do_and_says_why_not() -> None:
@@ -98,7 +98,7 @@ def test_the_arrow_of_a_message_on_its_way_is_delivered_dropped_and_held() -> No
     assert looker.notes(arrow) == ["Hold back: it is held back already"]
     deliver = offers["Deliver"].line
     assert isinstance(deliver, Statement)
-    delivered = act(looker.bench, deliver)
+    delivered = act(looker.playback, deliver)
     assert delivered.here.cluster.messages == ()
     assert offers["Step 1, where it was sent"].to == GoTo(1)
     assert not any("arrived" in words for words in offers)
@@ -115,8 +115,8 @@ def test_the_arrow_of_a_message_that_has_arrived_leads_to_its_two_ends() -> None
 
 
 def test_messages_that_share_an_arrow_are_each_in_its_menu() -> None:
-    bench = open_bench(load("kafka-14139"))
-    both = act(seek(bench, 3), read_line(bench, "duplicate alter-partition from=1"))
+    playback = open_playback(load("kafka-14139"))
+    both = act(seek(playback, 3), read_line(playback, "duplicate alter-partition from=1"))
     looker = Looker(both).at(4)
     (arrow,) = (arrow[0] for arrow in looker.places["arrows"])
     titles = [group.title for group in looker.menu(arrow)]

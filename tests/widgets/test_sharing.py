@@ -21,13 +21,13 @@ from kiplab.widgets import Lab
 from kiplab.widgets.controls.rulebook import turned
 from kiplab.widgets.history_tree import branch_tree as trees
 from kiplab.widgets.history_tree import lab_file
-from kiplab.widgets.history_tree.bench import open_bench
 from kiplab.widgets.history_tree.branch_tree import Tree, act, plant, seek
+from kiplab.widgets.history_tree.playback import open_playback
 
 
 def grown() -> Tree:
     """A play with two branches, one of them under other rules and with a name of its own."""
-    tree = act(seek(plant(open_bench(load_play("kafka-14139"))), 3), Statement("crash", ("1",)))
+    tree = act(seek(plant(open_playback(load_play("kafka-14139"))), 3), Statement("crash", ("1",)))
     tree = act(seek(tree, 2), Statement("hold", ("fetch",)))
     tree = trees.rename(trees.rerun(tree, parse_features("3.5", off=("841",))), 3, "held ≠ sent")
     return trees.switch(tree, 2)
@@ -59,10 +59,13 @@ def test_a_saved_tree_comes_back_whole() -> None:
             other.lines,
             other.step,
         )
-        assert one.bench.play == other.bench.play
-        assert (one.bench.at, one.bench.features) == (other.bench.at, other.bench.features)
-        assert [s.stage.cluster for s in one.bench.stops] == [
-            s.stage.cluster for s in other.bench.stops
+        assert one.playback.play == other.playback.play
+        assert (one.playback.at, one.playback.features) == (
+            other.playback.at,
+            other.playback.features,
+        )
+        assert [s.stage.cluster for s in one.playback.frames] == [
+            s.stage.cluster for s in other.playback.frames
         ]
 
 
@@ -136,24 +139,26 @@ def test_a_place_that_cannot_be_written_is_said(lab: Lab, work: Path) -> None:
 @pytest.mark.parametrize("rules", [None, "3.7"])
 def test_a_branch_saved_as_a_play_runs_alone(name: str, rules: str | None) -> None:
     features = None if rules is None else parse_features(rules, off=("903",))
-    bench = open_bench(load_play(name), features)
-    play = parse(lab_file.play_of(bench), name)
-    assert features_of(play) == bench.features
-    assert kiplab.run(play).stage.cluster == bench.whole.cluster
+    playback = open_playback(load_play(name), features)
+    play = parse(lab_file.play_of(playback), name)
+    assert features_of(play) == playback.features
+    assert kiplab.run(play).stage.cluster == playback.whole.cluster
 
 
 def test_a_play_with_a_release_per_node_keeps_them() -> None:
     header = "kafka 3.4\nbroker 1 kafka=3.5\nbroker 2\ncontroller kafka=3.6\ntopic t log=3@1\n"
-    bench = open_bench(parse(f"{header}crash 1\n", "mixed"))
-    other = open_bench(bench.play, turned(bench.features, "903", True))
-    for made in (bench, other):
+    playback = open_playback(parse(f"{header}crash 1\n", "mixed"))
+    other = open_playback(playback.play, turned(playback.features, "903", True))
+    for made in (playback, other):
         assert features_of(parse(lab_file.play_of(made))) == made.features
 
 
 @pytest.mark.parametrize("source", ["token", "play", "file", "saved"])
 def test_everything_that_can_be_loaded(lab: Lab, work: Path, source: str) -> None:
-    (work / "mine.play").write_text(lab_file.play_of(open_bench(load_play("last-replica"))))
-    (work / "lab.json").write_bytes(lab_file.packed(plant(open_bench(load_play("last-replica")))))
+    (work / "mine.play").write_text(lab_file.play_of(open_playback(load_play("last-replica"))))
+    (work / "lab.json").write_bytes(
+        lab_file.packed(plant(open_playback(load_play("last-replica"))))
+    )
     given = {
         "token": kiplab.run("last-replica").token,
         "play": "last-replica",

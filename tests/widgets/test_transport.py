@@ -7,25 +7,25 @@ import pytest
 from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls.transport import SPEEDS, Transport
-from kiplab.widgets.history_tree.bench import Bench, open_bench, seek
 from kiplab.widgets.history_tree.branch_tree import plant
+from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
 
 
 class Viewer:
     """Somebody who follows the transport, and notes where it led."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
+    def __init__(self, playback: Playback) -> None:
+        self.playback = playback
         self.seen: list[int] = []
         self.said: list[str] = []
         self.transport = Transport(self.seek, self.tick, self.undo, self.reset)
-        self.transport.show(bench)
-        self.transport.show_branch(plant(bench).here)
+        self.transport.show(playback)
+        self.transport.show_branch(plant(playback).here)
 
     def tick(self, at: int) -> None:
-        self.bench = seek(self.bench, at)
-        self.seen.append(self.bench.at)
-        self.transport.show(self.bench)
+        self.playback = seek(self.playback, at)
+        self.seen.append(self.playback.at)
+        self.transport.show(self.playback)
 
     def seek(self, at: int) -> None:
         self.transport.pause()
@@ -40,7 +40,7 @@ class Viewer:
 
 @pytest.fixture
 def viewer() -> Viewer:
-    return Viewer(open_bench(load("kafka-14139"), parse_features("3.5")))
+    return Viewer(open_playback(load("kafka-14139"), parse_features("3.5")))
 
 
 def from_browser(widget: Any, **state: Any) -> None:
@@ -79,10 +79,10 @@ def test_play_can_stop_at_a_refusal_and_go_on(viewer: Viewer) -> None:
     viewer.transport.until_refusal.value = True
     viewer.transport.play.click()
     counted(viewer)
-    assert viewer.bench.at == 6
+    assert viewer.playback.at == 6
     viewer.transport.play.click()
     counted(viewer)
-    assert viewer.bench.at == 11
+    assert viewer.playback.at == 11
 
 
 def test_a_slow_kernel_sees_the_last_position_and_nothing_is_left_over(viewer: Viewer) -> None:
@@ -135,9 +135,9 @@ def test_speed_is_chosen_by_words(viewer: Viewer) -> None:
 
 
 def test_a_play_without_steps_has_nothing_to_play() -> None:
-    bench = open_bench(load("kafka-14139"))
-    empty = Viewer(open_bench(type(bench.own)(bench.own.statements[:7], "empty")))
-    assert empty.bench.last == 0
+    playback = open_playback(load("kafka-14139"))
+    empty = Viewer(open_playback(type(playback.own)(playback.own.statements[:7], "empty")))
+    assert empty.playback.last == 0
     assert empty.transport.play.disabled
     assert empty.transport.step.disabled
 

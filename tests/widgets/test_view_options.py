@@ -9,7 +9,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets.controls.view_options import Look
-from kiplab.widgets.history_tree.bench import open_bench
+from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.long_runs import long_play
 
 UNTOUCHED = {"partition": None, "kinds": None, "between": None, "fold": None, "metrics": False}
@@ -25,7 +25,7 @@ def asked() -> list[dict[str, Any]]:
 def look(asked: list[dict[str, Any]]) -> Look:
     """Of the play of KAFKA-14139, and open."""
     made = Look(asked.append, rows_of)
-    made.show(open_bench(load("kafka-14139")))
+    made.show(open_playback(load("kafka-14139")))
     return made
 
 
@@ -60,7 +60,7 @@ def test_every_control_has_words(look: Look) -> None:
 
 def test_only_kinds_that_have_arrows_are_offered(look: Look) -> None:
     assert list(look.kinds) == ["alter-partition"]
-    look.show(open_bench(parse("broker 1\ntopic t replicas=1\nproduce t-0 count=1\n")))
+    look.show(open_playback(parse("broker 1\ntopic t replicas=1\nproduce t-0 count=1\n")))
     (said,) = look._kinds.children
     assert "No message in this run" in said.value
 
@@ -79,7 +79,7 @@ def test_quiet_steps_can_be_kept(look: Look, asked: list[dict[str, Any]]) -> Non
 
 def test_a_partition_is_asked_for_only_where_there_are_several(look: Look) -> None:
     assert look.partition.layout.display == "none"
-    look.show(open_bench(long_play(40)))
+    look.show(open_playback(long_play(40)))
     assert look.partition.layout.display == ""
     look.partition.value = "parcels-0"
     assert look.options["partition"] == "parcels-0"
@@ -99,15 +99,15 @@ def test_a_range_has_two_ends_that_push_each_other(look: Look, asked: list[dict[
 @pytest.mark.usefixtures("asked")
 def test_a_longer_run_is_shown_to_its_end(look: Look) -> None:
     look.first.value = 2
-    look.show(open_bench(long_play(40)))
+    look.show(open_playback(long_play(40)))
     assert look.options["between"] == (2, 40)
 
 
 def test_the_same_run_is_not_read_again(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = open_bench(load("kafka-14139"))
-    look.show(bench)
+    playback = open_playback(load("kafka-14139"))
+    look.show(playback)
     monkeypatch.setattr(look, "_rows_of", lambda _: pytest.fail("read again"))
-    look.show(bench)
+    look.show(playback)
 
 
 def test_the_lab_paints_what_is_chosen() -> None:

@@ -12,8 +12,8 @@ from ...rows.comparison import differences_html
 from ..elements.kinds import PlotlyPicture, Style
 from ..elements.labelled import button, column, dropdown, line, offer, row, watch, words
 from ..history_tree import branch_tree as trees
-from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import TRUNK, Branch, Tree
+from ..history_tree.playback import Playback
 from ..markup import INK, MUTED, SOFT, glyph, muted
 from ..press_outcomes import Answer
 
@@ -58,8 +58,8 @@ class Branches:
         parts = [words(muted(_ADVICE)), self.drawing, chosen, named]
         self.box = column([*parts, self.answer.box, self.comparison.box])
 
-    def show(self, _bench: Bench) -> None:
-        """The tree as it is now; `bench` is where one stands in it. What was answered is over."""
+    def show(self, _playback: Playback) -> None:
+        """The tree as it is now; what was answered is over."""
         tree = self._tree()
         self.answer.say("")
         self.drawing.value = drawing(tree)
@@ -125,7 +125,7 @@ class BranchComparison:
         """`upper` above, `lower` below."""
         picture = self._paint((upper, lower))
         self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
-        runs = (self._rows_of(branch.bench.whole) for branch in (upper, lower))
+        runs = (self._rows_of(branch.playback.whole) for branch in (upper, lower))
         found = differences_html(*runs, names=(upper.name, lower.name))
         self.differences.value = f'{_TABLE}<div class="kiplab-differs">{found}</div>'
         self._compared = (upper, lower)
@@ -139,7 +139,7 @@ class BranchComparison:
     def _paint(self, compared: tuple[Branch, ...]) -> PlotlyPicture:
         from ...figures.timeline.twin import twin
 
-        upper, lower = (self._rows_of(branch.bench.whole) for branch in compared)
+        upper, lower = (self._rows_of(branch.playback.whole) for branch in compared)
         look = self._look()
         width = look["width"] - FOLD_MARGINS
         names = tuple(branch.name for branch in compared)
@@ -161,7 +161,7 @@ class BranchComparison:
 def _is_as_it_was(branch: Branch, now: Branch | None) -> bool:
     if now is None:
         return False
-    return now.name == branch.name and now.bench.stops is branch.bench.stops
+    return now.name == branch.name and now.playback.frames is branch.playback.frames
 
 
 def drawing(tree: Tree) -> str:
@@ -177,7 +177,7 @@ def _line(tree: Tree, lead: str, branch: Branch) -> str:
     edge = f"background:{SOFT};border-left:4px solid #0072b2" if here else "border-left:4px solid"
     edge += "" if here else " transparent"
     name = f"<b>{escape(branch.name)}</b>" if here else escape(branch.name)
-    you = f" <b>◀ you are here, at step {branch.bench.at}</b>" if here else ""
+    you = f" <b>◀ you are here, at step {branch.playback.at}</b>" if here else ""
     facts = escape(_facts(branch, tree.rules))
     return (
         f'<li{mark} style="{edge};padding:0 8px;display:flex;font-size:13px">'
@@ -193,12 +193,12 @@ def _facts(branch: Branch, rules: Features) -> str:
     """
     own = len(branch.own_lines)
     count = f"{own} line{'s' * (own != 1)} of its own"
-    steps = f"{branch.bench.last} steps" if branch.parent is None else count
-    features = branch.bench.features
+    steps = f"{branch.playback.last} steps" if branch.parent is None else count
+    features = branch.playback.features
     under = f" · under Kafka {features.label()}" if features != rules else ""
-    stage = branch.bench.whole
+    stage = branch.playback.whole
     return f"{steps}{under} · {glyph(stage)} {verdicts.sentence(stage)}"
 
 
 def _titled(branch: Branch) -> str:
-    return f"{branch.name} (Kafka {branch.bench.features.label()})"
+    return f"{branch.name} (Kafka {branch.playback.features.label()})"

@@ -23,7 +23,7 @@ from ...rows.client_records import EpochRecords, holders, missing, stretches, to
 from ...rows.wording import offsets, plural
 from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import column, dropdown, row, watch, words
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from ..markup import beside, heading, muted
 from .actions import Act, Actions, Drawer
 from .broker_offers import Offer
@@ -50,9 +50,9 @@ class ClientsPanel:
     `watched` is a drawer with what the two hold.
     """
 
-    def __init__(self, bench: Bench, act: Act) -> None:
-        self._bench = bench
-        names = [state.name for state in truth(bench.here.cluster).partitions]
+    def __init__(self, playback: Playback, act: Act) -> None:
+        self._playback = playback
+        names = [state.name for state in truth(playback.here.cluster).partitions]
         self.partition = dropdown("partition", [(name, name) for name in names])
         self.count = WholeNumber(
             value=10,
@@ -93,10 +93,10 @@ class ClientsPanel:
         """Everything that they can do."""
         return (*self.actions.offers, *self.reads.offers, *self._sending())
 
-    def show(self, bench: Bench) -> None:
-        """Follow the bench."""
-        self._bench = bench
-        cluster, name = bench.here.cluster, self.partition.value
+    def show(self, playback: Playback) -> None:
+        """Follow the playback."""
+        self._playback = playback
+        cluster, name = playback.here.cluster, self.partition.value
         stale = [(node_name(id), id) for id in believes_to_lead(cluster, name)]
         _offer_values(self.to, (_LEADER, *stale))
         readers, writers = consumers(cluster), producers(cluster)
@@ -108,7 +108,7 @@ class ClientsPanel:
         self._offer()
 
     def _offer(self) -> None:
-        cluster, name = self._bench.here.cluster, self.partition.value
+        cluster, name = self._playback.here.cluster, self.partition.value
         to = None if self.to.value == _LEADER[1] else BrokerId(self.to.value)
         self.actions.show((produce(cluster, name, self.count.value, self.acks.value, to),))
         who = self.consumer.value
@@ -120,11 +120,11 @@ class ClientsPanel:
             self._watch()
 
     def _sending(self) -> tuple[Offer, ...]:
-        cluster, name, who = self._bench.here.cluster, self.partition.value, self.producer.value
+        cluster, name, who = self._playback.here.cluster, self.partition.value, self.producer.value
         return about_producer(cluster, who, name, self.count.value, self.acks.value)
 
     def _watch(self) -> None:
-        stage, name = self._bench.here, self.partition.value
+        stage, name = self._playback.here, self.partition.value
         self.writes.show(self._sending())
         writer, reader = self.producer.value, self.consumer.value
         written = producer_in_words(stage, writer, name)

@@ -11,7 +11,7 @@ from ...engine.zookeeper_routes import kinds_in
 from ...plays.play import Statement
 from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node_name
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from ..markup import heading, muted, stacked
 from .actions import Act, Actions, Drawer, Reasons
 from .broker_offers import Offer
@@ -86,15 +86,15 @@ def _senders(cluster: Cluster) -> tuple[BrokerId, ...]:
 class _Holds:
     """What is held back from now on: a kind, a sender, two buttons."""
 
-    def __init__(self, bench: Bench, act: Act) -> None:
-        self._bench = bench
-        senders = [(node_name(id), id) for id in _senders(bench.here.cluster)]
-        self.kind = dropdown("kind", [(k, k) for k in kinds_in(bench.here.cluster)])
-        apart = has_zookeeper(bench.here.cluster)
+    def __init__(self, playback: Playback, act: Act) -> None:
+        self._playback = playback
+        senders = [(node_name(id), id) for id in _senders(playback.here.cluster)]
+        self.kind = dropdown("kind", [(k, k) for k in kinds_in(playback.here.cluster)])
+        apart = has_zookeeper(playback.here.cluster)
         self.kind.value = "leader-and-isr" if apart else "alter-partition"
         self.sender = dropdown("from", [("anybody", ANYBODY), *senders])
         for chosen in (self.kind, self.sender):
-            watch(chosen, "value", lambda _: self.show(self._bench))
+            watch(chosen, "value", lambda _: self.show(self._playback))
         self.actions = Actions(act)
         self.said = words()
         title = words(heading("What is sent from now on"))
@@ -102,14 +102,16 @@ class _Holds:
         choice = row([self.kind, self.sender], flex_flow="row wrap")
         self.box = column([head, choice, self.said], margin="8px 0 0")
 
-    def show(self, bench: Bench) -> None:
-        self._bench = bench
+    def show(self, playback: Playback) -> None:
+        self._playback = playback
         kind, chosen = self.kind.value, self.sender.value
         sender = None if chosen == ANYBODY else chosen
-        self.actions.show((hold(bench.here, kind, sender), let_flow(bench.here, kind, sender)))
-        said = holds_in_words(bench.here)
+        self.actions.show(
+            (hold(playback.here, kind, sender), let_flow(playback.here, kind, sender))
+        )
+        said = holds_in_words(playback.here)
         self.said.value = muted(said or "Nothing is held back: what is sent arrives at once.")
-        if bench.here.manual:
+        if playback.here.manual:
             self.said.value = muted("In this play every message waits until you deliver it.")
 
 
@@ -120,18 +122,18 @@ class InFlight:
     never forgets a widget.
     """
 
-    def __init__(self, bench: Bench, act: Act) -> None:
+    def __init__(self, playback: Playback, act: Act) -> None:
         self.act: Act = act
         self.order = InboxOrder()
         self.inbox: tuple[Message, ...] = ()
         self.rows: list[_MessageRow] = []
-        self._bench = bench
+        self._playback = playback
         self.title = words()
         self.next = Actions(act)
         self.kind = dropdown("show", [(EVERY_KIND, EVERY_KIND)])
-        watch(self.kind, "value", lambda _: self.show(self._bench))
+        watch(self.kind, "value", lambda _: self.show(self._playback))
         self._filter = row([self.kind])
-        self.holds = _Holds(bench, act)
+        self.holds = _Holds(playback, act)
         self.reasons = Reasons(self._reasons)
         self.list = column([])
         self.more = words()
@@ -141,13 +143,13 @@ class InFlight:
 
     def move(self, name: MessageName, by: int) -> None:
         """Change a message about with its neighbour; nothing is delivered by that."""
-        self.order = moved(self._bench.here.cluster, self.order, name, by)
-        self.show(self._bench)
+        self.order = moved(self._playback.here.cluster, self.order, name, by)
+        self.show(self._playback)
 
-    def show(self, bench: Bench) -> None:
+    def show(self, playback: Playback) -> None:
         """The messages of the step where one stands, the next one first."""
-        self._bench = bench
-        cluster = bench.here.cluster
+        self._playback = playback
+        cluster = playback.here.cluster
         self.inbox = inbox = arranged(cluster, self.order)
         kinds = [message.name.kind for message in inbox]
         self._offer_kinds(tuple(dict.fromkeys(kinds)))
@@ -161,7 +163,7 @@ class InFlight:
         self.more.value = muted(f"and {len(fits) - SHOWN_MAX} more")
         self.list.children = tuple(made.box for made in self.rows[: len(shown)])
         self._arrange(len(fits) > SHOWN_MAX)
-        self.holds.show(bench)
+        self.holds.show(playback)
         self.reasons.show()
 
     def _arrange(self, too_many: bool) -> None:
@@ -187,7 +189,7 @@ class InFlight:
     def _moves(self, made: _MessageRow) -> tuple[Offer, ...]:
         if made.name is None:
             return ()
-        cluster, name = self._bench.here.cluster, made.name
+        cluster, name = self._playback.here.cluster, made.name
         nowhere = Statement()
         return tuple(
             Offer(label, nowhere, why_not_moved(cluster, self.inbox, name, by))

@@ -6,7 +6,7 @@ from typing import Any
 from ...engine.truth import partition_of, truth
 from ...protocol.ids import BrokerId, node_name
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from ..markup import beside, heading, muted
 from .actions import Act, Actions, Drawer, Reasons
 from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, standing
@@ -58,17 +58,17 @@ class Inject:
     `disk` is what a crash takes; it lies outside of `box`.
     """
 
-    def __init__(self, bench: Bench, act: Act, write: Callable[[str], None]) -> None:
-        self._bench = bench
-        cluster = bench.here.cluster
+    def __init__(self, playback: Playback, act: Act, write: Callable[[str], None]) -> None:
+        self._playback = playback
+        cluster = playback.here.cluster
         self.disk = dropdown("A crash takes", list(LOSS_WORDS.items()))
         self.disk.layout.margin = "2px"
-        watch(self.disk, "value", lambda _: self.show(self._bench))
+        watch(self.disk, "value", lambda _: self.show(self._playback))
         self.brokers = {node.id: _Row(f"broker-{node.id}", act) for node in cluster.brokers}
         names = [state.name for state in truth(cluster).partitions]
         self.partitions = {name: _Row(f"partition-{name}", act) for name in names}
         self.controller, self.time = Actions(act), Actions(act)
-        self.clients = ClientsPanel(bench, act)
+        self.clients = ClientsPanel(playback, act)
         self.line = line("Any other line", "produce orders-0 count=10")
         self.do = button("Do it", lambda: write(self.line.value), "Do this line here")
         self.written = words()
@@ -80,7 +80,7 @@ class Inject:
             [words(heading("Controller and partitions")), self.controller.box],
             justify_content="space-between",
         )
-        time = [words(heading("Time")), self.time.box] if self._bench.here.cluster.timed else []
+        time = [words(heading("Time")), self.time.box] if self._playback.here.cluster.timed else []
         return [
             *(made.box for made in self.brokers.values()),
             controller,
@@ -92,27 +92,27 @@ class Inject:
             self.reasons.box,
         ]
 
-    def show(self, bench: Bench) -> None:
+    def show(self, playback: Playback) -> None:
         """What can happen now."""
-        self._bench = bench
+        self._playback = playback
         for id in self.brokers:
             self._show_broker(id)
-        self.controller.show(about_controller(bench.here.cluster))
+        self.controller.show(about_controller(playback.here.cluster))
         for name in self.partitions:
             self._show_partition(name)
-        self.clients.show(bench)
-        self.time.show(about_time(bench.here))
-        self.written.value = muted(_last_line(bench))
+        self.clients.show(playback)
+        self.time.show(about_time(playback.here))
+        self.written.value = muted(_last_line(playback))
         self.reasons.show()
 
     def _show_broker(self, id: BrokerId) -> None:
-        here = self._bench.here
+        here = self._playback.here
         state = beside(node_name(id), standing(here.cluster, id))
         often = about_broker(here, id, self.disk.value)
         self.brokers[id].show(state, often, lambda: more_about_broker(here, id))
 
     def _show_partition(self, name: str) -> None:
-        cluster = self._bench.here.cluster
+        cluster = self._playback.here.cluster
         state = partition_of(cluster, name)
         self.partitions[name].show(
             beside(name, leads(state) if state is not None else ""),
@@ -134,6 +134,6 @@ class Inject:
         return [*brokers, *partitions, ("clients", self.clients.offers)]
 
 
-def _last_line(bench: Bench) -> str:
-    done = bench.here.performed
+def _last_line(playback: Playback) -> str:
+    done = playback.here.performed
     return f"Last line of the play here: {done[-1].statement.text}" if done else ""

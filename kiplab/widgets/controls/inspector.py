@@ -8,7 +8,7 @@ from ...rows.state_tree import Change, StateNode, changed, tree_of
 from ...rows.told_html import story_html, table_html
 from ..elements.kinds import Finder, Folding
 from ..elements.labelled import column, words
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from ..markup import INK, LINE, MUTED
 
 LISTED_MAX = 12
@@ -34,21 +34,21 @@ class Inspector:
     def __init__(self) -> None:
         self.box = Folding()
 
-    def show(self, bench: Bench) -> None:
+    def show(self, playback: Playback) -> None:
         """The state here, compared with the step before."""
-        self.box.value = inspected(bench)
+        self.box.value = inspected(playback)
 
 
-def inspected(bench: Bench) -> str:
+def inspected(playback: Playback) -> str:
     """The tree of the step where one stands, as HTML."""
-    here = tree_of(bench.here.cluster)
+    here = tree_of(playback.here.cluster)
     changes: tuple[Change, ...] = ()
-    if bench.at:
-        changes = changed(tree_of(bench.stops[bench.at - 1].stage.cluster), here)
+    if playback.at:
+        changes = changed(tree_of(playback.frames[playback.at - 1].stage.cluster), here)
     marks = {change.path: change for change in changes}
     nodes = "".join(_branch(node, (node.key,), marks) for node in here.children)
     gone = _gone((), marks)
-    return f'{_STYLE}<div class="kiplab-tree">{_listed(bench.at, changes)}{nodes}{gone}</div>'
+    return f'{_STYLE}<div class="kiplab-tree">{_listed(playback.at, changes)}{nodes}{gone}</div>'
 
 
 def _listed(at: int, changes: tuple[Change, ...]) -> str:
@@ -122,7 +122,7 @@ class Telling:
         self.told = words()
         self.box = column([Finder(), self.told])
 
-    def show(self, _bench: Bench) -> None:
+    def show(self, _playback: Playback) -> None:
         """The run up to where one stands."""
         rows = self._rows()
         # With many brokers it is wider than there is room: it scrolls, also by keyboard.

@@ -13,7 +13,7 @@ from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER
 from ..elements.kinds import Style
 from ..elements.labelled import button, column, row, words
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from ..markup import INK, LINE, MUTED
 from .actions import Drawer
 
@@ -58,17 +58,19 @@ class Standing(msgspec.Struct, frozen=True):
         return f"{self.sentence} {since}{promised}"
 
 
-def standings(bench: Bench) -> tuple[Standing, ...]:
+def standings(playback: Playback) -> tuple[Standing, ...]:
     """How every property does where one stands, in the order of the table."""
-    return tuple(_standing(bench, found) for found in properties_of(bench.here.cluster.features))
+    return tuple(
+        _standing(playback, found) for found in properties_of(playback.here.cluster.features)
+    )
 
 
-def _standing(bench: Bench, found: Property) -> Standing:
-    here = bench.here.cluster
+def _standing(playback: Playback, found: Property) -> Standing:
+    here = playback.here.cluster
     where = tuple(name for id, name in here.broken if id == found.id)
-    at = _first_broken(bench, found.id) if where else None
+    at = _first_broken(playback, found.id) if where else None
     # A line may be many moves: what is promised counts at the one that broke it.
-    steps = bench.here.history.steps
+    steps = playback.here.history.steps
     judged = next((s.cluster for s in steps if found.id in dict(s.cluster.broken)), here)
     return Standing(
         id=found.id,
@@ -80,9 +82,9 @@ def _standing(bench: Bench, found: Property) -> Standing:
     )
 
 
-def _first_broken(bench: Bench, id: str) -> int:
-    stops = bench.stops[: bench.at + 1]
-    return next(n for n, stop in enumerate(stops) if id in dict(stop.stage.cluster.broken))
+def _first_broken(playback: Playback, id: str) -> int:
+    frames = playback.frames[: playback.at + 1]
+    return next(n for n, frame in enumerate(frames) if id in dict(frame.stage.cluster.broken))
 
 
 def why_not_promised(found: Property, cluster: Cluster, partition: str = "") -> str | None:
@@ -151,9 +153,9 @@ class InvariantStrip:
         if at is not None:
             self._seek(at)
 
-    def show(self, bench: Bench) -> None:
+    def show(self, playback: Playback) -> None:
         """The properties where one stands."""
-        self._standings = standings(bench)
+        self._standings = standings(playback)
         self.status.value = _status(self._standings)
         self.entries.children = tuple(self._entry(s) for s in self._standings)
         self._tell()

@@ -12,8 +12,8 @@ from ...rows.difference import first_difference
 from ...rows.rows_of_stage import rows_of
 from ..elements.kinds import Guide
 from ..elements.labelled import button, careful, offer, row
-from ..history_tree.bench import Bench, open_bench
 from ..history_tree.branch_tree import Tree
+from ..history_tree.playback import Playback, open_playback
 
 REFUSAL, VIOLATION, DIVERGENCE = "next refusal", "first violation", "first divergence"
 TARGETS = (REFUSAL, VIOLATION, DIVERGENCE)
@@ -21,25 +21,25 @@ Target = int | str
 """The number of a step, or why there is none."""
 
 
-def targets(bench: Bench, diverges: Target) -> dict[str, Target]:
+def targets(playback: Playback, diverges: Target) -> dict[str, Target]:
     """Where each jump leads from where one stands; `diverges` is what `divergence` found.
 
     That one does not depend on where one stands, and takes longer.
     """
-    found = {REFUSAL: next_refusal(bench), VIOLATION: first_violation(bench)}
+    found = {REFUSAL: next_refusal(playback), VIOLATION: first_violation(playback)}
     return {**found, DIVERGENCE: diverges}
 
 
-def next_refusal(bench: Bench) -> Target:
+def next_refusal(playback: Playback) -> Target:
     """The next step at which a request is refused."""
-    steps = (at for at, event in _moments(bench.whole) if isinstance(event, Refused))
-    nothing = f"nothing is refused after step {bench.at}"
-    return next((at for at in steps if at > bench.at), nothing)
+    steps = (at for at, event in _moments(playback.whole) if isinstance(event, Refused))
+    nothing = f"nothing is refused after step {playback.at}"
+    return next((at for at in steps if at > playback.at), nothing)
 
 
-def first_violation(bench: Bench) -> Target:
+def first_violation(playback: Playback) -> Target:
     """The first step at which a property breaks."""
-    steps = (at for at, event in _moments(bench.whole) if isinstance(event, PropertyBroken))
+    steps = (at for at, event in _moments(playback.whole) if isinstance(event, PropertyBroken))
     return next(steps, "no property is broken in this run")
 
 
@@ -48,27 +48,27 @@ def divergence(tree: Tree, rows_of: Callable[[Stage], Rows] = rows_of) -> Target
     other = against(tree)
     if other is None:
         return "this is the play as it was opened, under its own rules"
-    bench, name = other
-    first = first_difference(rows_of(tree.here.bench.whole), rows_of(bench.whole))
+    playback, name = other
+    first = first_difference(rows_of(tree.here.playback.whole), rows_of(playback.whole))
     return f"this run does not differ from {name}" if first is None else first
 
 
-def against(tree: Tree) -> tuple[Bench, str] | None:
-    """(bench, its name): what the branch where one is can differ from, None for nothing.
+def against(tree: Tree) -> tuple[Playback, str] | None:
+    """(playback, its name): what the branch where one is can differ from, None for nothing.
 
     For a branch that is its parent, for the play under other rules the play under its own.
     """
     here = tree.here
     if here.parent is not None:
         parent = tree.branch(here.parent)
-        return parent.bench, parent.name
-    if here.bench.features == tree.rules:
+        return parent.playback, parent.name
+    if here.playback.features == tree.rules:
         return None
-    return _as_opened(here.bench.own, tree.rules), "the play under its own rules"
+    return _as_opened(here.playback.own, tree.rules), "the play under its own rules"
 
 
 # One play is switched to and fro between rules: what it was at first is worked out once.
-_as_opened = lru_cache(maxsize=1)(open_bench)
+_as_opened = lru_cache(maxsize=1)(open_playback)
 
 
 def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:
@@ -96,12 +96,12 @@ class JumpButtons:
         if isinstance(target, int):
             self._seek(target)
 
-    def show(self, bench: Bench) -> None:
+    def show(self, playback: Playback) -> None:
         """What can be reached from where one stands; `diverges` was set for the whole run."""
-        self._targets = targets(bench, self.diverges)
+        self._targets = targets(playback, self.diverges)
         for name, made in self.buttons.items():
             target = self._targets[name]
-            here = f"this is the step: {target}" if target == bench.at else None
+            here = f"this is the step: {target}" if target == playback.at else None
             offer(made, target if isinstance(target, str) else here, f"Go to step {target}")
 
 
@@ -117,22 +117,22 @@ class StepGuide:
 
     def __init__(self, seek: Callable[[int], None], say: Callable[..., None]) -> None:
         self._seek, self._say = seek, say
-        self._bench: Bench | None = None
+        self._playback: Playback | None = None
         self.element = Guide(careful(self._asked))
 
-    def show(self, bench: Bench) -> None:
-        """Follow the bench."""
-        if self._bench is None or bench.stops is not self._bench.stops:
+    def show(self, playback: Playback) -> None:
+        """Follow the playback."""
+        if self._playback is None or playback.frames is not self._playback.frames:
             self.element.run += 1
-        self._bench = bench
-        self.element.play, self.element.at = bench.own.name, bench.at
+        self._playback = playback
+        self.element.play, self.element.at = playback.own.name, playback.at
 
     def _asked(self, wish: dict[str, Any]) -> None:
-        if self._bench is None:
+        if self._playback is None:
             return
         step = int(wish["step"])
-        if step > self._bench.last:
-            said = f"There is no step {step} here: this run ends at step {self._bench.last}."
+        if step > self._playback.last:
+            said = f"There is no step {step} here: this run ends at step {self._playback.last}."
             self._say(f"{said} Reset leads back to the play.", alarm=True)
             return
         self._seek(step)

@@ -16,10 +16,10 @@ from ...plays.transcript import lines_of
 from ...protocol.facts import Destroyed, NotProposed, Refused, Truncated
 from ..elements.labelled import careful
 from ..elements.pointing import ChoiceList, Section
-from ..history_tree.bench import Bench, act
+from ..history_tree.playback import Playback, act
 from ..markup import record_of
 from ..press_outcomes import because
-from .actions import impossible
+from .actions import Act, impossible
 from .broker_offers import GoTo, Offer, standing
 from .inbox import holds_in_words
 
@@ -43,22 +43,22 @@ class Offering:
     """Shows groups in `list`; calls `act` with the line that is chosen, or `go` with a step."""
 
     def __init__(
-        self, bench: Bench, act: Callable[[Statement], None], go: Callable[[GoTo], None], pops: bool
+        self, playback: Playback, act: Act, go: Callable[[GoTo], None], pops: bool
     ) -> None:
-        self._bench, self._act, self._go = bench, act, go
+        self._playback, self._act, self._go = playback, act, go
         self._offers: tuple[Offer, ...] = ()
         self.list = ChoiceList(self._foresee, careful(self._chosen), pops=pops)
 
-    def show(self, bench: Bench, groups: Iterable[OfferGroup]) -> None:
+    def show(self, playback: Playback, groups: Iterable[OfferGroup]) -> None:
         """Offer these where one stands."""
-        self._bench, shown = bench, tuple(groups)
+        self._playback, shown = playback, tuple(groups)
         self._offers = tuple(offer for group in shown for offer in group.offers)
         self.list.show([_section(group) for group in shown])
 
     def _foresee(self, place: int) -> tuple[str, ...]:
         offer = self._offers[place]
         if offer.to is None:
-            return foreseen(self._bench, offer.line)
+            return foreseen(self._playback, offer.line)
         then = "Choose there what happens next; this run is kept." if offer.to.acts else ""
         return tuple(filter(None, (f"The Lab stands on step {offer.to.step}.", then)))
 
@@ -84,19 +84,19 @@ _TELLING = (Refused, NotProposed, Destroyed, Truncated)
 """Events that are told as such; of the others, what they lead to."""
 
 
-def foreseen(bench: Bench, line: Statement) -> tuple[str, ...]:
+def foreseen(playback: Playback, line: Statement) -> tuple[str, ...]:
     """A few sentences, the most telling first: what is refused, lost, on record, on its way.
 
-    The bench stays as it is. A line that cannot be done is explained.
+    The playback stays as it is. A line that cannot be done is explained.
     """
     try:
-        after = act(bench, line).here
+        after = act(playback, line).here
     except PlayError as problem:
         return (because(problem),)
-    told = tuple(_consequences(bench.here, after)) or tuple(_first_events(after))
+    told = tuple(_consequences(playback.here, after)) or tuple(_first_events(after))
     if told:
         return told[:SENTENCES_MAX]
-    return (NOTHING if after.cluster == bench.here.cluster else NOTHING_ON_RECORD,)
+    return (NOTHING if after.cluster == playback.here.cluster else NOTHING_ON_RECORD,)
 
 
 def _consequences(before: Stage, after: Stage) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from ...figures.drawing.still_picture import MARK, described
 from ...figures.drawing.svg import svg
 from ..elements.labelled import words
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from .actions import Drawer
 
 
@@ -22,7 +22,7 @@ class Signs:
         self.drawer.toggle.tooltip = "What the signs in the picture mean"
         self.toggle, self.box = self.drawer.toggle, self.drawer.box
 
-    def show(self, _bench: Bench) -> None:
+    def show(self, _playback: Playback) -> None:
         """Another run may have other signs."""
         self.paint()
 
@@ -54,7 +54,7 @@ class LogsDrawer:
         self.toggle, self.box = self.drawer.toggle, self.drawer.box
         self.toggle.layout.display = "none"
 
-    def show(self, _bench: Bench) -> None:
+    def show(self, _playback: Playback) -> None:
         """Another step has other logs."""
         self.paint()
 

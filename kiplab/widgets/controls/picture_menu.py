@@ -20,7 +20,7 @@ from ...rows.step_labels import expected
 from ..elements.kinds import Container
 from ..elements.labelled import careful
 from ..elements.pointing import TouchedPicture
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from . import cluster_offers as about
 from .actions import Act
 from .broker_offers import GoTo, Offer, about_broker, more_about_broker, standing
@@ -31,18 +31,18 @@ RECORDS = 10
 HERE = "you are there"
 
 
-def menu_for(thing: str, bench: Bench, rows: Rows) -> tuple[OfferGroup, ...]:
+def menu_for(thing: str, playback: Playback, rows: Rows) -> tuple[OfferGroup, ...]:
     """The menu of a thing where one stands; `rows` are those of the whole run.
 
     Nothing that comes later is told. Empty for what nothing can be done with, such as a message of
     another run.
     """
     kind, _, name = thing.partition(" ")
-    return tuple(_MENUS[kind](bench, rows, name)) if kind in _MENUS else ()
+    return tuple(_MENUS[kind](playback, rows, name)) if kind in _MENUS else ()
 
 
-def _broker(bench: Bench, _rows: Rows, name: str) -> Iterator[OfferGroup]:
-    stage, id = bench.here, BrokerId(int(name))
+def _broker(playback: Playback, _rows: Rows, name: str) -> Iterator[OfferGroup]:
+    stage, id = playback.here, BrokerId(int(name))
     crash, *others = about_broker(stage, id, "kept")
     losses = (_losing(about_broker(stage, id, disk)[0]) for disk in LOSSES if disk != "kept")
     title = f"broker {name} · {standing(stage.cluster, id)}"
@@ -55,19 +55,19 @@ def _losing(crash: Offer) -> Offer:
     return replace(crash, label=f"{crash.label} ({expected(crash.line).partition(', ')[2]})")
 
 
-def _controller(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
-    offers = (*about.about_controller(bench.here.cluster), *about.about_time(bench.here))
+def _controller(playback: Playback, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
+    offers = (*about.about_controller(playback.here.cluster), *about.about_time(playback.here))
     yield sorted_out("controller", offers, "controller")
 
 
-def _zookeeper(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
-    yield sorted_out(ZOOKEEPER_LANE, about.about_zookeeper(bench.here.cluster), ZOOKEEPER_LANE)
+def _zookeeper(playback: Playback, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
+    yield sorted_out(ZOOKEEPER_LANE, about.about_zookeeper(playback.here.cluster), ZOOKEEPER_LANE)
 
 
-def _partition(bench: Bench, _rows: Rows, names: str) -> Iterator[OfferGroup]:
+def _partition(playback: Playback, _rows: Rows, names: str) -> Iterator[OfferGroup]:
     """One partition, or those that share a row of the picture."""
     several = names.split(" ")
-    cluster = bench.here.cluster
+    cluster = playback.here.cluster
     return (_of_partition(cluster, name, len(several) > 1) for name in several)
 
 
@@ -87,19 +87,19 @@ def _of_partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
     return sorted_out(title, tuple(offers), f"partition {name}")
 
 
-def _message(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
+def _message(playback: Playback, rows: Rows, name: str) -> Iterator[OfferGroup]:
     """One that is on its way can be helped or hindered; of any, one can go to where it was sent."""
     row = next((row for row in rows.messages if row.name == name), None)
     if row is None:
         return
-    for message in _under_one_arrow(bench.here.cluster, name):
+    for message in _under_one_arrow(playback.here.cluster, name):
         offers = (
-            *about.about_message(bench.here.cluster, message),
-            *_holding(bench.here, message),
+            *about.about_message(playback.here.cluster, message),
+            *_holding(playback.here, message),
         )
         title = f"{message.name.kind} #{message.name.ordinal} · {about.route(message)}"
         yield sorted_out(title, offers, f"message {name}")
-    yield _going("Go to", bench, *_ends(bench, row))
+    yield _going("Go to", playback, *_ends(playback, row))
 
 
 def _under_one_arrow(cluster: Cluster, name: str) -> tuple[Message, ...]:
@@ -118,22 +118,22 @@ def _holding(stage: Stage, message: Message) -> tuple[Offer, ...]:
     return hold(stage, kind, sender), let_flow(stage, kind, sender)
 
 
-def _ends(bench: Bench, row: MessageRow) -> Iterator[Offer]:
+def _ends(playback: Playback, row: MessageRow) -> Iterator[Offer]:
     yield _go(row.x_sent, f"Step {row.x_sent}, where it was sent")
     arrived = row.x_arrived
-    if arrived is not None and arrived <= bench.at:
+    if arrived is not None and arrived <= playback.at:
         what = {"dropped": "was lost", "refused": "was refused"}.get(row.fate, "arrived")
         yield _go(arrived, f"Step {arrived}, where it {what}")
 
 
-def _step(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
+def _step(playback: Playback, rows: Rows, name: str) -> Iterator[OfferGroup]:
     step = int(name)
-    if step > bench.last:
+    if step > playback.last:
         return
     # What is not there yet has no words.
-    label = f", {rows.moments[step].label}" if step <= bench.at else ""
+    label = f", {rows.moments[step].label}" if step <= playback.at else ""
     branch = _leading("Branch here: choose what happens next", GoTo(step, acts=True))
-    yield _going(f"step {step}{label}", bench, _go(step, "Go there"), branch)
+    yield _going(f"step {step}{label}", playback, _go(step, "Go there"), branch)
 
 
 def _go(step: int, words: str) -> Offer:
@@ -144,14 +144,14 @@ def _leading(words: str, to: GoTo, thing: str = "") -> Offer:
     return Offer(words, Statement(), thing=thing, to=to)
 
 
-def _going(title: str, bench: Bench, *offers: Offer) -> OfferGroup:
+def _going(title: str, playback: Playback, *offers: Offer) -> OfferGroup:
     """Nobody goes to where one stands."""
-    here = [offer.label for offer in offers if offer.to == GoTo(bench.at)]
-    left = tuple(offer for offer in offers if offer.to != GoTo(bench.at))
+    here = [offer.label for offer in offers if offer.to == GoTo(playback.at)]
+    left = tuple(offer for offer in offers if offer.to != GoTo(playback.at))
     return OfferGroup(title, left, tuple(f"{words}: {HERE}" for words in here))
 
 
-_MENUS: dict[str, Callable[[Bench, Rows, str], Iterator[OfferGroup]]] = {
+_MENUS: dict[str, Callable[[Playback, Rows, str], Iterator[OfferGroup]]] = {
     "broker": _broker,
     "controller": _controller,
     ZOOKEEPER_LANE: _zookeeper,
@@ -167,26 +167,26 @@ class PictureMenu:
 
     def __init__(
         self,
-        bench: Bench,
+        playback: Playback,
         drawing: dict[str, Any],
         rows: Callable[[], Rows],
         act: Act,
         go: Callable[[GoTo], None],
     ) -> None:
-        self._bench, self._rows = bench, rows
+        self._playback, self._rows = playback, rows
         self.picture = TouchedPicture(drawing, careful(self.touch))
-        self.offering = Offering(bench, act, go, pops=True)
+        self.offering = Offering(playback, act, go, pops=True)
         both = (self.picture, self.offering.list)
         self.box = Container(children=both, classes=("kiplab-touchable",))
 
     def touch(self, thing: str) -> None:
         """Open the menu of a thing; there is none where nothing can be done."""
-        groups = menu_for(thing, self._bench, self._rows())
-        self.offering.show(self._bench, groups)
+        groups = menu_for(thing, self._playback, self._rows())
+        self.offering.show(self._playback, groups)
         if groups:
             self.offering.list.call()
 
-    def show(self, bench: Bench) -> None:
-        """Follow the bench: the menu was about the step before."""
-        self._bench = bench
-        self.offering.show(bench, ())
+    def show(self, playback: Playback) -> None:
+        """Follow the playback: the menu was about the step before."""
+        self._playback = playback
+        self.offering.show(playback, ())

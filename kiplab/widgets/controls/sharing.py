@@ -7,8 +7,8 @@ from typing import Any
 from ..elements.kinds import Upload
 from ..elements.labelled import button, careful, column, line, offer, row, words
 from ..history_tree import lab_file
-from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import Tree
+from ..history_tree.playback import Playback
 from ..markup import INK, LINE, heading, muted
 from ..press_outcomes import Answer
 
@@ -62,7 +62,7 @@ class Sharing:
             self.answer.box,
         ]
 
-    def show(self, _bench: Bench) -> None:
+    def show(self, _playback: Playback) -> None:
         """The token of the branch where one is; what was answered before is over."""
         self.answer.say("")
         self.token.value = _token_html(self._token())
@@ -111,7 +111,7 @@ class Sharing:
         before = self._tree()
         self._take(tree, said)
         self._before = before
-        self.show(tree.here.bench)
+        self.show(tree.here.playback)
         return said
 
 

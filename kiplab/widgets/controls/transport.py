@@ -10,8 +10,8 @@ from typing import Any
 
 from ..elements.kinds import Player, Slider, Style
 from ..elements.labelled import button, careful, checkbox, dropdown, offer, row, watch
-from ..history_tree.bench import Bench, seek
 from ..history_tree.branch_tree import Branch
+from ..history_tree.playback import Playback, seek
 from .jumps import next_refusal
 
 SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
@@ -31,7 +31,7 @@ class Transport:
         reset: Callable[[], None],
     ) -> None:
         self._seek, self._tick = seek, tick
-        self._bench: Bench | None = None
+        self._playback: Playback | None = None
         self._running = False
         self._make_buttons()
         self.undo, self.reset = button("Undo", undo), button("Reset", reset)
@@ -72,25 +72,25 @@ class Transport:
 
     @property
     def _at(self) -> int:
-        return 0 if self._bench is None else self._bench.at
+        return 0 if self._playback is None else self._playback.at
 
     @property
     def is_playing(self) -> bool:
         """Whether it goes on by itself."""
         return self._running
 
-    def show(self, bench: Bench) -> None:
-        """Follow the bench; nothing is called back."""
-        self._bench = bench
+    def show(self, playback: Playback) -> None:
+        """Follow the playback; nothing is called back."""
+        self._playback = playback
         # While a longer run gives way to a shorter one both clip themselves: see `_slid`.
-        self.slider.max = bench.last
-        self.slider.value = bench.at
+        self.slider.max = playback.last
+        self.slider.value = playback.at
         if not self._running:
-            self.player.max = bench.last
-        self.player.value = bench.at
-        self.first.disabled = self.back.disabled = bench.at == 0
-        self.step.disabled = self.last.disabled = bench.at == bench.last
-        self.play.disabled = bench.last == 0
+            self.player.max = playback.last
+        self.player.value = playback.at
+        self.first.disabled = self.back.disabled = playback.at == 0
+        self.step.disabled = self.last.disabled = playback.at == playback.last
+        self.play.disabled = playback.last == 0
         self._label()
 
     def show_branch(self, branch: Branch) -> None:
@@ -110,19 +110,19 @@ class Transport:
         if self._running:
             self.pause()
             return
-        if self._bench is None or self._bench.last == 0:
+        if self._playback is None or self._playback.last == 0:
             return
-        start = 0 if self._at == self._bench.last else self._at
+        start = 0 if self._at == self._playback.last else self._at
         if start != self._at:
             self._tick(start)
-        self.player.max = self._goal(seek(self._bench, start))
+        self.player.max = self._goal(seek(self._playback, start))
         self.player.value = start
         self._running = self.player.playing = True
         self._label()
 
-    def _goal(self, bench: Bench) -> int:
-        refusal = next_refusal(bench) if self.until_refusal.value else ""
-        return bench.last if isinstance(refusal, str) else refusal
+    def _goal(self, playback: Playback) -> int:
+        refusal = next_refusal(playback) if self.until_refusal.value else ""
+        return playback.last if isinstance(refusal, str) else refusal
 
     def _ticked(self, _: Any) -> None:
         """The player moved, or came to its end; perhaps both in one message."""
@@ -143,6 +143,6 @@ class Transport:
 
     def _label(self) -> None:
         self.play.description = "Pause" if self._running else "Play"
-        end = self._bench is not None and self._bench.at == self._bench.last
+        end = self._playback is not None and self._playback.at == self._playback.last
         again = "Play again from the start" if end else "Step on by itself"
         self.play.tooltip = "Stay at this step" if self._running else again

@@ -9,7 +9,7 @@ from ...rows.view import kinds_in
 from ...rows.wording import api_name
 from ..elements.kinds import Slider
 from ..elements.labelled import button, careful, checkbox, column, dropdown, row, watch, words
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from ..markup import muted
 
 _METRICS = "Metrics an operator would see"
@@ -26,7 +26,7 @@ class Look:
     ) -> None:
         self._change, self._rows_of = change, rows_of
         self._showing = False
-        self._stops: object = None
+        self._frames: object = None
         self.partition = dropdown("Partition followed", ())
         self.fold = _checkbox(_FOLD)
         self.metrics = _checkbox(_METRICS, ticked=False)
@@ -57,16 +57,16 @@ class Look:
             "metrics": self.metrics.value,
         }
 
-    def show(self, bench: Bench) -> None:
-        """Follow the bench: another run may have more steps and other kinds of messages."""
-        if bench.stops is self._stops:
+    def show(self, playback: Playback) -> None:
+        """Follow the playback: another run may have more steps and other kinds of messages."""
+        if playback.frames is self._frames:
             return
-        self._stops, self._showing = bench.stops, True
-        rows = self._rows_of(bench.whole)
+        self._frames, self._showing = playback.frames, True
+        rows = self._rows_of(playback.whole)
         self._offer_partitions(rows.meta.partitions, rows.busiest)
         self._offer_kinds(kinds_in(rows))
         to_the_end = self.last.value == self.last.max
-        self.first.max = self.last.max = max(bench.last, 1)
+        self.first.max = self.last.max = max(playback.last, 1)
         if to_the_end:
             self.last.value = self.last.max
         self._showing = False

@@ -13,7 +13,7 @@ from ...rows.step_labels import expected
 from ...rows.wording import plural
 from ..elements.kinds import Element
 from ..elements.labelled import watch
-from ..history_tree.bench import Bench
+from ..history_tree.playback import Playback
 from .actions import Act, Drawer
 from .broker_offers import GoTo, Offer
 from .cluster_offers import consumers, in_short, producers
@@ -26,18 +26,18 @@ class WhatNext:
     """Calls `act` with the line that is chosen. `covered` is hidden while the list is open."""
 
     def __init__(
-        self, bench: Bench, act: Act, go: Callable[[GoTo], None], covered: Element
+        self, playback: Playback, act: Act, go: Callable[[GoTo], None], covered: Element
     ) -> None:
-        self._bench, self._covered = bench, covered
-        self.offering = Offering(bench, act, go, pops=False)
+        self._playback, self._covered = playback, covered
+        self.offering = Offering(playback, act, go, pops=False)
         self.drawer = Drawer(TITLE, self._fill, self.offering.list)
         self.toggle, self.box = self.drawer.toggle, self.drawer.box
         self.toggle.tooltip = "Every event that is possible now, and what would follow from it"
         watch(self.toggle, "value", lambda _: self._cover())
 
-    def show(self, bench: Bench) -> None:
-        """Follow the bench, while somebody looks."""
-        self._bench = bench
+    def show(self, playback: Playback) -> None:
+        """Follow the playback, while somebody looks."""
+        self._playback = playback
         if self.drawer.is_open:
             self._fill()
 
@@ -47,7 +47,7 @@ class WhatNext:
         self.offering.list.call()
 
     def _fill(self) -> None:
-        self.offering.show(self._bench, groups_of(happenings(self._bench.here.cluster)))
+        self.offering.show(self._playback, groups_of(happenings(self._playback.here.cluster)))
 
     def _cover(self) -> None:
         self._covered.layout.display = "none" if self.drawer.is_open else "flex"

@@ -1,1 +1,1 @@
-"""A Lab's history as frozen values: a bench, the tree of branches, the file."""
+"""A Lab's history as frozen values: a playback, the tree of branches, the file."""

@@ -15,35 +15,35 @@ from msgspec.structs import replace
 from ...plays.play import Statement
 from ...plays.play_errors import PlayError
 from ...protocol.features import Features
-from . import bench as benches
-from .bench import Bench
+from . import playback as playbacks
+from .playback import Playback
 
 TRUNK, TRUNK_NAME = 1, "the play"
 NAME_MAX, BRANCHES_MAX = 60, 200
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """A bench with a name. Its first `lines` lines are also those of the branch `parent`.
+    """A playback with a name. Its first `lines` lines are also those of the branch `parent`.
 
     `id` is its number, 1 for the trunk, which has no parent; no number is given twice.
     """
 
     id: int
     name: str
-    bench: Bench
+    playback: Playback
     parent: int | None = None
     lines: int = 0
 
     @property
     def step(self) -> int:
         """The last step that it shares with its parent: where it forks."""
-        shared = (p.moment for p in self.bench.whole.performed if p.line <= self.lines)
+        shared = (p.moment for p in self.playback.whole.performed if p.line <= self.lines)
         return max(shared, default=0)
 
     @property
     def own_lines(self) -> tuple[Statement, ...]:
         """What was done on it since it forked; nothing for the trunk."""
-        return () if self.parent is None else self.bench.play.statements[self.lines :]
+        return () if self.parent is None else self.playback.play.statements[self.lines :]
 
 
 class Tree(msgspec.Struct, frozen=True):
@@ -90,33 +90,33 @@ class Tree(msgspec.Struct, frozen=True):
         return tuple(sorted(found, key=lambda branch: (branch.lines, branch.id)))
 
 
-def plant(bench: Bench) -> Tree:
+def plant(playback: Playback) -> Tree:
     """A tree that is only its trunk."""
-    return Tree((Branch(TRUNK, TRUNK_NAME, bench),), bench.features)
+    return Tree((Branch(TRUNK, TRUNK_NAME, playback),), playback.features)
 
 
 def seek(tree: Tree, at: int) -> Tree:
     """The same, seen from another step of this branch."""
-    return _with(tree, replace(tree.here, bench=benches.seek(tree.here.bench, at)))
+    return _with(tree, replace(tree.here, playback=playbacks.seek(tree.here.playback, at)))
 
 
 def act(tree: Tree, statement: Statement) -> Tree:
     """One line more where one stands: at the end of a branch it grows, anywhere else one forks."""
     here = tree.here
-    after = benches.act(here.bench, statement)
-    if here.parent is not None and here.bench.at == here.bench.last:
-        return _with(tree, replace(here, bench=after))
+    after = playbacks.act(here.playback, statement)
+    if here.parent is not None and here.playback.at == here.playback.last:
+        return _with(tree, replace(here, playback=after))
     return _forked(tree, after, statement)
 
 
-def _forked(tree: Tree, bench: Bench, statement: Statement) -> Tree:
+def _forked(tree: Tree, playback: Playback, statement: Statement) -> Tree:
     if len(tree.branches) >= BRANCHES_MAX:
         expected = f"delete one first: a lab keeps at most {BRANCHES_MAX}"
         raise PlayError("there are too many branches", expected=expected)
-    shared = len(bench.play.statements) - 1
-    id, step = tree.made + 1, tree.here.bench.at
+    shared = len(playback.play.statements) - 1
+    id, step = tree.made + 1, tree.here.playback.at
     name = _clipped(f"branch {id} at step {step}: {statement.text}")
-    branch = Branch(id, _free(tree, name, id), bench, _owner(tree, shared), shared)
+    branch = Branch(id, _free(tree, name, id), playback, _owner(tree, shared), shared)
     return replace(tree, branches=(*tree.branches, branch), current=id, made=id)
 
 
@@ -138,15 +138,15 @@ def undo(tree: Tree) -> Tree:
         raise PlayError("the play keeps its lines", expected="only what you did can be undone")
     if len(here.own_lines) == 1:
         return delete(tree, here.id)
-    shorter = benches.without_last(here.bench)
+    shorter = playbacks.without_last(here.playback)
     left = len(shorter.play.statements)
-    kept = _with(tree, replace(here, bench=shorter))
+    kept = _with(tree, replace(here, playback=shorter))
     return _regrafted(kept, here.id, here.id, left)
 
 
 def rerun(tree: Tree, features: Features) -> Tree:
     """The lines of this branch under other rules, standing where one stood."""
-    return _with(tree, replace(tree.here, bench=benches.rerun(tree.here.bench, features)))
+    return _with(tree, replace(tree.here, playback=playbacks.rerun(tree.here.playback, features)))
 
 
 def reset(tree: Tree) -> Tree:

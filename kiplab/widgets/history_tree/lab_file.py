@@ -15,9 +15,9 @@ from ...plays.play_errors import PlayError
 from ...plays.rule_lines import under_rules
 from ...plays.tokens import decode, is_token
 from ...protocol.features import Features, UnknownFeatureError, check_features
-from . import bench as benches
-from .bench import Bench
+from . import playback as playbacks
 from .branch_tree import BRANCHES_MAX, TRUNK, TRUNK_NAME, Branch, Tree, plant
+from .playback import Playback
 
 VERSION, SUFFIX, VARIABLE = 1, ".kiplab.json", "KIPLAB_WORK"
 """The variable is the one that moves a student's predictions elsewhere: labs go beside them."""
@@ -25,7 +25,7 @@ BYTES_MAX = 20_000_000
 
 
 class SavedBranch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """As `Branch`; the bench as the text of all its lines, its rules, and where one stood."""
+    """As `Branch`; the playback as the text of all its lines, its rules, and where one stood."""
 
     id: int
     name: str
@@ -61,7 +61,7 @@ def folder() -> Path:
 
 def default_name(tree: Tree) -> str:
     """``"kafka-14139.kiplab.json"``."""
-    stem = Path(tree.trunk.bench.own.name).stem
+    stem = Path(tree.trunk.playback.own.name).stem
     fit = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in stem)
     return f"{fit[:80] or 'lab'}{SUFFIX}"
 
@@ -73,7 +73,7 @@ def save(tree: Tree, name: str | Path = "") -> Path:
     something else.
     """
     target = folder() / (Path(str(name).strip()) if str(name).strip() else default_name(tree))
-    data = play_of(tree.here.bench).encode() if target.suffix == ".play" else packed(tree)
+    data = play_of(tree.here.playback).encode() if target.suffix == ".play" else packed(tree)
     _check_free(target, data, tree)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -102,9 +102,9 @@ def _check_free(target: Path, data: bytes, tree: Tree) -> None:
 
 def _kept(there: bytes, tree: Tree) -> str:
     """What would be lost in that saved lab: nothing, if its play has the lines of this one."""
-    saved, own = _decoded(there, ""), tree.trunk.bench.own
+    saved, own = _decoded(there, ""), tree.trunk.playback.own
     play = next((branch.play for branch in saved.branches if branch.id == TRUNK), "")
-    if play == format_play(tree.trunk.bench.play):
+    if play == format_play(tree.trunk.playback.play):
         return ""
     if saved.name == own.name:
         return "and the play of the lab saved there has other lines"
@@ -114,35 +114,35 @@ def _kept(there: bytes, tree: Tree) -> str:
 def packed(tree: Tree) -> bytes:
     """The tree as JSON."""
     branches = tuple(_saved(branch) for branch in tree.branches)
-    name = tree.trunk.bench.own.name
+    name = tree.trunk.playback.own.name
     saved = Saved(VERSION, name, tree.rules, tree.current, tree.made, branches)
     return msgspec.json.format(msgspec.json.encode(saved), indent=1) + b"\n"
 
 
 def _saved(branch: Branch) -> SavedBranch:
-    bench = branch.bench
+    playback = branch.playback
     return SavedBranch(
         branch.id,
         branch.name,
-        format_play(bench.play),
-        bench.features,
-        bench.at,
+        format_play(playback.play),
+        playback.features,
+        playback.at,
         branch.parent,
         branch.lines,
     )
 
 
-def play_of(bench: Bench) -> str:
+def play_of(playback: Playback) -> str:
     """The branch as the text of a play that runs alone, under the rules it has now.
 
     Lines that are not applicable are left out. What a play expects is expected under its own rules:
     under others its ``expect`` lines are left out too.
     """
-    play = benches.as_played(bench).play
-    if features_of(play) == bench.features:
+    play = playbacks.as_played(playback).play
+    if features_of(play) == playback.features:
         return format_play(play)
     lines = (s for s in play.statements if s.verb != "expect")
-    return format_play(Play(under_rules(lines, bench.features), play.name))
+    return format_play(Play(under_rules(lines, playback.features), play.name))
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def loaded(data: bytes, name: str) -> Tree:
 
 
 def _planted(play: Play, features: Features | None) -> Tree:
-    return plant(benches.open_bench(play, features))
+    return plant(playbacks.open_playback(play, features))
 
 
 def unpacked(data: bytes, name: str) -> Tree:
@@ -251,17 +251,17 @@ def _is_sound(saved: Saved, found: dict[int, SavedBranch]) -> bool:
 
 def _branch(saved: SavedBranch, own: Play) -> Branch:
     play = parse(saved.play, own.name)
-    opened = benches.open_bench(play, check_features(saved.features))
-    bench = benches.seek(replace(opened, own=own), saved.at)
-    return Branch(saved.id, saved.name, bench, saved.parent, saved.lines)
+    opened = playbacks.open_playback(play, check_features(saved.features))
+    playback = playbacks.seek(replace(opened, own=own), saved.at)
+    return Branch(saved.id, saved.name, playback, saved.parent, saved.lines)
 
 
 def _continues(tree: Tree, branch: Branch) -> bool:
     """Whether it shares with its parent what it says, and has a line of its own."""
     if branch.parent is None:
         return True
-    lines, parent = branch.bench.play.statements, tree.branch(branch.parent)
-    shared = parent.bench.play.statements[: branch.lines]
+    lines, parent = branch.playback.play.statements, tree.branch(branch.parent)
+    shared = parent.playback.play.statements[: branch.lines]
     return 0 <= branch.lines < len(lines) and lines[: branch.lines] == shared
 
 

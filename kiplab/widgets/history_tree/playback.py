@@ -1,4 +1,4 @@
-"""One line of history as a frozen value: the lines done so far, one stop per step, a position.
+"""One line of history as a frozen value: the lines done so far, one frame per step, a position.
 
 Every change gives a new value, so a change that fails leaves the old one as it was.
 """
@@ -15,7 +15,7 @@ from ...plays.stage import Stage
 from ...protocol.features import Features
 
 
-class Stop(msgspec.Struct, frozen=True):
+class Frame(msgspec.Struct, frozen=True):
     """The stage at one step, and how many of the play's lines led there.
 
     Lines that move nothing (``hold``, ``expect``) belong to the step before them.
@@ -25,107 +25,107 @@ class Stop(msgspec.Struct, frozen=True):
     lines: int
 
 
-class Bench(msgspec.Struct, frozen=True):
-    """`own` is the play as it was opened, `play` what it has become; `stops` has one stop per
+class Playback(msgspec.Struct, frozen=True):
+    """`own` is the play as it was opened, `play` what it has become; `frames` has one frame per
     step, the first before anything moved; `at` is the step one stands on.
     """
 
     own: Play
     play: Play
     features: Features
-    stops: tuple[Stop, ...]
+    frames: tuple[Frame, ...]
     at: int = 0
 
     @property
     def here(self) -> Stage:
         """The stage where one stands."""
-        return self.stops[self.at].stage
+        return self.frames[self.at].stage
 
     @property
     def whole(self) -> Stage:
         """The stage after the last step."""
-        return self.stops[-1].stage
+        return self.frames[-1].stage
 
     @property
     def last(self) -> int:
         """The number of the last step."""
-        return len(self.stops) - 1
+        return len(self.frames) - 1
 
 
-def open_bench(play: Play, features: Features | None = None) -> Bench:
+def open_playback(play: Play, features: Features | None = None) -> Playback:
     """`play` under `features` (None for its own), standing before the first step.
 
     A line that cannot be done becomes "not applicable", whatever the features.
     """
     used = features_of(play) if features is None else features
-    return Bench(play, play, used, _stops(play, used))
+    return Playback(play, play, used, _frames(play, used))
 
 
-def seek(bench: Bench, at: int) -> Bench:
+def seek(playback: Playback, at: int) -> Playback:
     """The same, seen from step `at`; held between the first step and the last."""
-    return replace(bench, at=max(0, min(at, bench.last)))
+    return replace(playback, at=max(0, min(at, playback.last)))
 
 
-def act(bench: Bench, statement: Statement) -> Bench:
+def act(playback: Playback, statement: Statement) -> Playback:
     """One line more where one stands; the steps after it are left out.
 
     Raises PlayError, saying why, for a line that cannot be done there.
     """
-    stop = bench.stops[bench.at]
-    play = replace(bench.play, statements=bench.play.statements[: stop.lines])
-    stage = replace(extended(replace(stop.stage, play=play, strict=True), statement), strict=False)
-    moved = stage.moment > stop.stage.moment
-    kept = bench.stops[: bench.at + 1] if moved else bench.stops[: bench.at]
-    stops = (*kept, Stop(stage, len(stage.play.statements)))
-    return replace(bench, play=stage.play, stops=stops, at=len(stops) - 1)
+    frame = playback.frames[playback.at]
+    play = replace(playback.play, statements=playback.play.statements[: frame.lines])
+    stage = replace(extended(replace(frame.stage, play=play, strict=True), statement), strict=False)
+    moved = stage.moment > frame.stage.moment
+    kept = playback.frames[: playback.at + 1] if moved else playback.frames[: playback.at]
+    frames = (*kept, Frame(stage, len(stage.play.statements)))
+    return replace(playback, play=stage.play, frames=frames, at=len(frames) - 1)
 
 
-def rerun(bench: Bench, features: Features) -> Bench:
+def rerun(playback: Playback, features: Features) -> Playback:
     """The same lines under other features, standing where one stood."""
-    played = replace(bench, features=features, stops=_stops(bench.play, features))
-    return seek(played, bench.at)
+    played = replace(playback, features=features, frames=_frames(playback.play, features))
+    return seek(played, playback.at)
 
 
-def without_last(bench: Bench) -> Bench:
+def without_last(playback: Playback) -> Playback:
     """Without the last line, standing where one stood if that step is still there."""
-    play = replace(bench.play, statements=bench.play.statements[:-1])
-    *earlier, before, last = bench.stops
+    play = replace(playback.play, statements=playback.play.statements[:-1])
+    *earlier, before, last = playback.frames
     if before.lines == last.lines - 1:
         stage = before.stage
-        stops = (
+        frames = (
             *earlier,
             before if stage.play == play else replace(before, stage=replace(stage, play=play)),
         )
     else:
         # The line moved nothing and shared its step with others.
-        stops = _stops(play, bench.features)
-    return seek(replace(bench, play=play, stops=stops), bench.at)
+        frames = _frames(play, playback.features)
+    return seek(replace(playback, play=play, frames=frames), playback.at)
 
 
-def read_line(bench: Bench, text: str) -> Statement:
+def read_line(playback: Playback, text: str) -> Statement:
     """The line of a play that somebody wrote. Raises PlayError for one that cannot be read."""
     play = split(text)
     if len(play.statements) != 1 or not play.statements[0].verb:
         raise PlayError("there is no line to do", expected="write one, such as: crash 2")
-    check(play.statements[0], names_of(bench.own), started=True)
+    check(play.statements[0], names_of(playback.own), started=True)
     return play.statements[0]
 
 
-def as_played(bench: Bench) -> Stage:
+def as_played(playback: Playback) -> Stage:
     """The whole run, its play without the lines that were not applicable: it replays anywhere."""
-    stage = bench.whole
+    stage = playback.whole
     left_out = {p.line for p in stage.performed if p.not_applicable is not None}
-    kept = (s for n, s in enumerate(bench.play.statements, 1) if n not in left_out)
-    return replace(stage, play=replace(bench.play, statements=tuple(kept)))
+    kept = (s for n, s in enumerate(playback.play.statements, 1) if n not in left_out)
+    return replace(stage, play=replace(playback.play, statements=tuple(kept)))
 
 
-def _stops(play: Play, features: Features) -> tuple[Stop, ...]:
+def _frames(play: Play, features: Features) -> tuple[Frame, ...]:
     stage = replace(open_stage(play, features), strict=False)
-    stops = [Stop(stage, 0)]
+    frames = [Frame(stage, 0)]
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
-        if stage.moment > stops[-1].stage.moment:
-            stops.append(Stop(stage, line))
+        if stage.moment > frames[-1].stage.moment:
+            frames.append(Frame(stage, line))
         else:
-            stops[-1] = Stop(stage, line)
-    return tuple(stops)
+            frames[-1] = Frame(stage, line)
+    return tuple(frames)
