@@ -43,20 +43,20 @@ JUDGE = $(BIN)/python -m tests.judge kraft
 PARTITION = $(BIN)/python -m tests.judge partition
 # What brokers of ZooKeeper's years accept from a controller.
 ACCEPTANCE = $(BIN)/python -m tests.judge brokers
-# Controllers of ZooKeeper's years; `make judge CONTROLLERS="--release 2.2.2"` asks one release.
-CONTROLLERS_JUDGE = $(BIN)/python -m tests.judge.zookeeper.controllers_command
-SCHEDULES = $(BIN)/python -m tests.judge.zookeeper.schedules_command
+# Controllers of ZooKeeper's years; `make judge CONTROLLERS=2.2.2` asks one release.
+CONTROLLERS_JUDGE = $(BIN)/python -m tests.judge controllers
+SCHEDULES = $(BIN)/python -m tests.judge schedules
 # ZooKeeper itself.
-ZOOKEEPER_JUDGE = $(BIN)/python -m tests.judge.zookeeper_server.zookeeper_command
+ZOOKEEPER_JUDGE = $(BIN)/python -m tests.judge zookeeper
 
 judge: $(STAMP)
 	$(JUDGE) --coverage $(PAIRS)
 	$(if $(PAIRS),,$(PARTITION))
 	$(if $(PAIRS),,$(ACCEPTANCE))
 	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) $(CONTROLLERS))
-	$(if $(PAIRS),,$(ZOOKEEPER_JUDGE) --scripts 500)
+	$(if $(PAIRS),,$(ZOOKEEPER_JUDGE))
 
-# Hundreds of situations by chance for each of those releases, or for `LONG="--release 2.2.2"`; it
+# Hundreds of situations by chance for each of those releases, or for `LONG=2.2.2`; it
 # goes on where it stopped.
 judge-long: $(STAMP)
 	$(SCHEDULES) --count 300 --into .judge-long $(LONG)
@@ -72,8 +72,7 @@ judge-record: $(STAMP)
 	$(if $(PAIRS),,$(PARTITION) --record)
 	$(if $(PAIRS),,$(ACCEPTANCE) --record)
 	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) --record $(CONTROLLERS))
-	$(if $(PAIRS),,$(SCHEDULES) --release 2.2.2 --release 3.4.1 \
-	  --record tests/judge/controller_schedules)
+	$(if $(PAIRS),,$(SCHEDULES) --record 2.2.2 3.4.1)
 	$(if $(PAIRS),,$(BIN)/python -m tests.judge.side_by_side --record)
 
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.

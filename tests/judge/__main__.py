@@ -9,9 +9,19 @@ from tests.judge.kraft.kraft_judge import KraftJudge
 from tests.judge.partition.partition_judge import PartitionJudge
 from tests.judge.skeleton import command
 from tests.judge.skeleton.judging import Judge
+from tests.judge.zookeeper.controller_judges import ControllersJudge, SchedulesJudge
+from tests.judge.zookeeper_server.script_judge import ScriptJudge
 
 JUDGES: dict[str, Judge] = {
-    judge.name: judge for judge in (KraftJudge(), PartitionJudge(), AcceptanceJudge())
+    judge.name: judge
+    for judge in (
+        KraftJudge(),
+        PartitionJudge(),
+        AcceptanceJudge(),
+        ControllersJudge(),
+        SchedulesJudge(),
+        ScriptJudge(),
+    )
 }
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 difference.
 """
 
-from __future__ import annotations
-
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -11,21 +10,26 @@ import pytest
 from kiplab.judge.zookeeper_era.sequences import Passage
 from kiplab.judge.zookeeper_era.waiting import TooQuietError
 from kiplab.protocol.features import parse_features, switched
+from tests.judge.__main__ import JUDGES
+from tests.judge.skeleton import command
 from tests.judge.skeleton.recordings import NoRecordingError
-from tests.judge.zookeeper import schedules_command as command
-from tests.judge.zookeeper.controllers_command import Hear
+from tests.judge.zookeeper import controller_judges
+from tests.judge.zookeeper.controller_judges import (
+    Hear,
+    SchedulesJudge,
+    load_schedules,
+    rules_tried,
+    save_schedules,
+    shortest_situation,
+)
 from tests.judge.zookeeper.engine_sequences import (
     ENGINE_RELEASES,
     engine_differences,
     engine_sequences,
 )
-from tests.judge.zookeeper.random_situations import random_situation, turns_of
-from tests.judge.zookeeper.schedule_recordings import load_schedules
-from tests.judge.zookeeper.schedules_command import judged_schedule
-from tests.judge.zookeeper.shorter_situations import is_possible
+from tests.judge.zookeeper.random_situations import is_possible, random_situation, turns_of
 from tests.judge.zookeeper.situations import JudgedSituation, Listen
 
-SCHEDULES = Path(__file__).parent / "controller_schedules"
 RECORDED = ("2.2.2", "3.4.1")
 SEEDS = range(20)
 
@@ -38,21 +42,44 @@ def engine_for(patch: str, without: str = "") -> Hear:
     return lambda situation, _patch: engine_sequences(situation, features)
 
 
+BLIND = engine_for("2.2.2", without="380.bounce-detection")
+"""It misses bounces."""
+
 # --- recordings -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("patch", RECORDED)
-def test_the_engine_does_in_twenty_schedules_what_the_real_controller_did(patch: str) -> None:
-    schedules = load_schedules(patch, SCHEDULES)
-    assert len(schedules) == len(SEEDS)
+def test_the_engine_does_in_some_schedules_what_the_real_controller_did(patch: str) -> None:
+    schedules = load_schedules(patch, covering=True)
     for schedule in schedules:
         lines = list(engine_differences(schedule.situation, patch, schedule.heard))
         assert not lines, "\n".join([schedule.situation.says, *lines])
 
 
+@pytest.mark.long(
+    quick="tests/judge/test_schedules.py::test_the_engine_does_in_some_schedules_what_the_real_controller_did"
+)
+@pytest.mark.parametrize("patch", RECORDED)
+def test_it_does_so_in_every_schedule(patch: str) -> None:
+    judged = SchedulesJudge().recorded(patch, Namespace(recordings=controller_judges.SCHEDULES))
+    assert judged.conversations == len(SEEDS)
+    assert judged.differences == ()
+
+
+@pytest.mark.long(
+    quick="tests/judge/test_schedules.py::test_the_engine_does_in_some_schedules_what_the_real_controller_did"
+)
+@pytest.mark.parametrize("patch", RECORDED)
+def test_those_that_cover_the_rules_meet_every_rule_of_all(patch: str) -> None:
+    every, some = load_schedules(patch), load_schedules(patch, covering=True)
+    assert len(some) < len(every)
+    met = frozenset[object]().union(*(rules_tried(one, patch) for one in some))
+    assert met == frozenset[object]().union(*(rules_tried(one, patch) for one in every))
+
+
 @pytest.mark.parametrize("patch", RECORDED)
 def test_the_schedules_have_every_kind_of_request_and_of_refusal_in_them(patch: str) -> None:
-    heard = [passage for one in load_schedules(patch, SCHEDULES) for passage in one.heard]
+    heard = [passage for one in load_schedules(patch) for passage in one.heard]
     requests = {(sent.api, sent.answer) for passage in heard for sent in passage.requests}
     kinds = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
     assert requests == {(api, answer) for api in kinds for answer in (0, 77)}
@@ -62,6 +89,12 @@ def test_the_schedules_have_every_kind_of_request_and_of_refusal_in_them(patch: 
 def test_a_release_without_recorded_schedules_says_what_makes_them(tmp_path: Path) -> None:
     with pytest.raises(NoRecordingError, match=r"make judge-record"):
         load_schedules("2.2.2", tmp_path)
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    some = load_schedules("2.2.2", covering=True)
+    save_schedules("2.2.2", some, tmp_path)
+    assert load_schedules("2.2.2", tmp_path) == some
 
 
 # --- the generator --------------------------------------------------------------------------------
@@ -85,57 +118,65 @@ def test_what_is_made_by_chance_is_possible_and_ends_listening() -> None:
 # --- differences ----------------------------------------------------------------------------------
 
 
+def differs(situation: JudgedSituation, hear: Hear) -> bool:
+    return any(True for _ in engine_differences(situation, "2.2.2", hear(situation, "2.2.2")))
+
+
 def test_a_controller_that_misses_bounces_is_found_and_shown_in_a_few_turns() -> None:
-    hear = engine_for("2.2.2", without="380.bounce-detection")
-    found = [judged_schedule("2.2.2", seed, hear)[0] for seed in SEEDS[:6]]
-    apart = [one.apart for one in found if one.apart is not None]
-    assert len(apart) > len(found) // 2
-    assert min(len(turns_of(situation)) for situation in apart) == 1
-    for situation in apart:
+    parted = [s for s in map(random_situation, SEEDS[:6]) if differs(s, BLIND)]
+    assert len(parted) > 3
+    short = [shortest_situation(situation, "2.2.2", BLIND) for situation in parted]
+    assert min(len(turns_of(situation)) for situation in short) == 1
+    for situation in short:
         assert is_possible(situation)
-        assert list(engine_differences(situation, "2.2.2", hear(situation, "2.2.2")))
+        assert differs(situation, BLIND)
 
 
 def test_a_shorter_situation_that_real_kafka_cannot_do_is_not_taken() -> None:
-    wrong, asked = engine_for("2.2.2", without="380.bounce-detection"), list[JudgedSituation]()
+    def silent(_situation: JudgedSituation, _patch: str) -> tuple[Passage, ...]:
+        raise TooQuietError("a partition did not come")
 
-    def hear(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
-        asked.append(situation)
-        if len(asked) > 1:
-            raise TooQuietError("a partition did not come")
-        return wrong(situation, patch)
-
-    seed = next(s for s in SEEDS if judged_schedule("2.2.2", s, wrong)[0].apart is not None)
-    assert judged_schedule("2.2.2", seed, hear)[0].apart == random_situation(seed)
+    situation = next(s for s in map(random_situation, SEEDS) if differs(s, BLIND))
+    assert shortest_situation(situation, "2.2.2", silent) == situation
 
 
 # --- the command ----------------------------------------------------------------------------------
 
 
+def run(monkeypatch: pytest.MonkeyPatch, hear: Hear, *options: str) -> int:
+    """The command, as if these were the controllers."""
+    monkeypatch.setattr(controller_judges, "live_controllers", lambda _stack: hear)
+    return command.main(JUDGES, ["schedules", *options])
+
+
 def test_what_is_done_is_kept_and_not_done_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "live_controllers", lambda _stack: engine_for("2.6.3"))
-    given = ["--release", "2.6.3", "--into", str(tmp_path / "done"), "--count"]
-    assert command.main([*given, "2"]) == 0
-    capsys.readouterr()
-    assert command.main([*given, "3"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "Kafka 2.6.3, seed 2: as the engine"
-    assert said[1] == "Kafka 2.6.3: 3 schedules, 0 not as the engine"
+    asked: list[str] = []
+
+    def hear(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
+        asked.append(situation.name)
+        return engine_for("2.6.3")(situation, patch)
+
+    options = ["2.6.3", "--into", str(tmp_path / "done"), "--coverage", "--count"]
+    assert run(monkeypatch, hear, *options, "2") == 0
+    table = capsys.readouterr().out
+    assert "guard 380.bounce-detection" in table
+    assert run(monkeypatch, hear, *options, "3") == 0
+    assert asked == ["random-0", "random-1", "random-2"]
+    assert "2.6.3           live 2.6.3                  3 " in capsys.readouterr().out
 
 
-def test_a_difference_is_told_by_its_seed(
+def test_a_difference_is_shown_by_its_seed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hear = engine_for("2.2.2", without="380.bounce-detection")
-    monkeypatch.setattr(command, "live_controllers", lambda _stack: hear)
-    given = ["--release", "2.2.2", "--into", str(tmp_path / "done"), "--count", "3"]
-    assert command.main(given) == 1
-    assert "not as the engine" in capsys.readouterr().out
+    options = ["2.2.2", "--into", str(tmp_path / "done"), "--count", "3"]
+    assert run(monkeypatch, BLIND, *options) == 1
+    assert "\nseed " in capsys.readouterr().out
+    assert run(monkeypatch, BLIND, *options) == 1, "a difference that is kept is one"
 
 
-def test_what_a_busy_machine_does_not_bring_to_its_end_is_told_by_the_next_run(
+def test_what_a_busy_machine_does_not_bring_to_its_end_is_asked_by_the_next_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine, asked = engine_for("2.6.3"), list[str]()
@@ -146,19 +187,8 @@ def test_what_a_busy_machine_does_not_bring_to_its_end_is_told_by_the_next_run(
             raise TooQuietError("a partition did not come")
         return engine(situation, patch)
 
-    monkeypatch.setattr(command, "live_controllers", lambda _stack: hear)
-    given = ["--release", "2.6.3", "--into", str(tmp_path / "done"), "--count", "2"]
-    assert command.main(given) == 3
-    said = capsys.readouterr().out
-    assert "Kafka 2.6.3, seed 0: not told to its end: a partition did not come" in said
-    assert "Kafka 2.6.3: 1 schedules, 0 not as the engine" in said
-    assert command.main(given) == 0
+    options = ["2.6.3", "--into", str(tmp_path / "done"), "--count", "2"]
+    assert run(monkeypatch, hear, *options) == 3
+    assert "did not go on in seed 0: a partition did not come" in capsys.readouterr().err
+    assert run(monkeypatch, hear, *options) == 0
     assert asked == ["random-0", "random-1", "random-0"]
-
-
-def test_the_summary_counts_what_schedules_have_tried(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(command, "live_controllers", lambda _stack: engine_for("2.2.2"))
-    assert command.main(["--release", "2.2.2", "--count", "2"]) == 0
-    assert "\nguard 380.bounce-detection" in capsys.readouterr().out

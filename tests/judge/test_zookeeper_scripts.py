@@ -19,25 +19,30 @@ from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import Ended, close_session, open_session
 from kiplab.protocol.zookeeper.ensemble_writes import (
     Create,
-    Delete,
     Operation,
     Transacted,
     ZooKeeperError,
     transact,
 )
 from kiplab.protocol.zookeeper.znodes import BrokerZnode, broker_path
+from tests.judge.__main__ import JUDGES
+from tests.judge.skeleton import command
+from tests.judge.skeleton.coverage import Rule
+from tests.judge.skeleton.sides import Recorded, Run
 from tests.judge.zookeeper_here import needs_zookeeper
-from tests.judge.zookeeper_server import scripted_engine, zookeeper_command
-from tests.judge.zookeeper_server.script_comparing import (
-    ComparedScript,
-    ScriptParting,
+from tests.judge.zookeeper_server import script_judge, scripted_engine
+from tests.judge.zookeeper_server.script_judge import (
+    RULES,
+    TICK_MS,
+    ScriptRun,
     compared,
-    parting_text,
+    difference,
+    difference_text,
+    judged,
+    tried,
 )
-from tests.judge.zookeeper_server.script_coverage import TO_TRY, tried, untried
-from tests.judge.zookeeper_server.script_steps import OpenStep, WriteStep
+from tests.judge.zookeeper_server.script_steps import OpenStep, ScriptAnswer, ScriptStep
 from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
-from tests.judge.zookeeper_server.zookeeper_command import TICK_MS
 from tests.judge.zookeeper_server.zookeeper_scripts import script, script_root
 
 SCRIPTS = range(40)
@@ -60,11 +65,9 @@ def address() -> Iterator[str]:
 def test_scripts_have_the_same_results_stats_and_watches_in_zookeeper_and_in_the_engine(
     address: str,
 ) -> None:
-    found: Counter[str] = Counter()
-    for one in compared(address, SCRIPTS):
-        assert one.parting is None, parting_text(one.parting)
-        found += one.tried
-    assert untried(found) == []
+    result = judged("3.9.5", compared(address, SCRIPTS))
+    assert not result.differences, result.differences[0]
+    assert set(RULES) <= set(result.hits)
 
 
 def refusals_take_no_zxid(
@@ -131,7 +134,7 @@ def test_an_engine_that_has_it_wrong_is_found_out(
     address: str, monkeypatch: pytest.MonkeyPatch, rule: str, wrong: Callable[..., Any]
 ) -> None:
     monkeypatch.setattr(scripted_engine, rule, wrong)
-    assert any(one.parting is not None for one in compared(address, SCRIPTS))
+    assert any(one.parted for _, one in compared(address, SCRIPTS))
 
 
 @pytest.mark.java
@@ -164,58 +167,69 @@ def test_equal_seeds_give_equal_scripts_and_different_ones_others() -> None:
     assert len({script(seed) for seed in SCRIPTS}) == len(SCRIPTS)
 
 
+def alike(seed: int) -> ScriptRun:
+    """A script with the engine on both sides."""
+    one: ScriptRun = Run(
+        ScriptedEngine(script_root(seed)), ScriptedEngine(script_root(seed)), difference
+    )
+    one.follow(script(seed))
+    return one
+
+
+def other_answers(*steps: ScriptStep) -> ScriptRun:
+    """Steps to which a ZooKeeper answers nonsense."""
+    real = Recorded[ScriptStep, ScriptAnswer]([("NONODE", 0, 2)] * len(steps))
+    one: ScriptRun = Run(real, ScriptedEngine("/script-3"), difference)
+    one.follow(steps)
+    return one
+
+
 def test_the_scripts_of_every_run_try_whatever_there_is() -> None:
-    found: Counter[str] = Counter()
-    for seed in SCRIPTS:
-        engine = ScriptedEngine(script_root(seed))
-        answered = [(step, engine.answer(step)) for step in script(seed)]
-        found += tried(answered, engine.heard())
-    assert untried(found) == []
+    hits = sum((tried(alike(seed)) for seed in SCRIPTS), Counter[Rule]())
+    assert set(RULES) <= set(hits)
 
 
-def test_a_difference_is_told_with_the_script_as_far_as_it_went() -> None:
-    steps = (OpenStep("a"), WriteStep("a", (Delete("/x"),), multi=False))
-    assert parting_text(ScriptParting(3, steps, ("NONODE", 0, 2), ("NONODE", 0, 1))) == (
-        "script 3 parts after 2 steps:\n"
+def test_a_difference_is_shown_with_the_script_as_far_as_it_went() -> None:
+    text = difference_text(3, other_answers(OpenStep("a"), OpenStep("b")))
+    assert text == (
+        "script 3 parts after 1 steps:\n"
         "  a: open\n"
-        "  a: Delete(/x, version=-1)\n"
-        "  ZooKeeper says ('NONODE', 0, 2)\n"
-        "  the engine says ('NONODE', 0, 1)"
+        "  the last step: Kafka has ('NONODE', 0, 2), the engine ('rises', 1)"
     )
 
 
 # --- the command --------------------------------------------------------------------------------
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *scripts: ComparedScript, lives: TwoLives = LIVES) -> int:
-    """The command where a ZooKeeper has said just that."""
+def run(monkeypatch: pytest.MonkeyPatch, *scripts: tuple[int, ScriptRun], count: int = 2) -> int:
+    """The command where a ZooKeeper has answered just that."""
     server = nullcontext(SimpleNamespace(addresses=("127.0.0.1:1",)))
-    monkeypatch.setattr(zookeeper_command, "ZooKeeperProcess", lambda **_: server)
-    monkeypatch.setattr(zookeeper_command, "compared", lambda _, seeds: scripts[: len(seeds)])
-    monkeypatch.setattr(zookeeper_command, "two_lives", lambda **_: lives)
-    return zookeeper_command.main(["--scripts", str(len(scripts))])
+    monkeypatch.setattr(script_judge, "ZooKeeperProcess", lambda **_: server)
+    monkeypatch.setattr(script_judge, "compared", lambda _, seeds: iter(scripts[: len(seeds)]))
+    return command.main(JUDGES, ["zookeeper", "--coverage", "--count", str(count)])
 
 
-def test_the_command_prints_what_was_tried_the_differences_and_two_lives(
+def test_the_command_prints_what_was_tried(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    every = ComparedScript(19, Counter(TO_TRY), None)
-    assert run(monkeypatch, every, every) == 0
-    said = capsys.readouterr()
-    assert not said.err
-    assert "SetData                          2\n" in said.out
-    assert "ZooKeeper: 2 scripts, 38 steps, 0 differences, " in said.out
-    assert said.out.endswith(f"{LIVES}\n")
+    scripts = tuple((seed, alike(seed)) for seed in SCRIPTS)
+    steps = sum(len(one.done) for _, one in scripts)
+    assert run(monkeypatch, *scripts, count=len(scripts)) == 0
+    printed = capsys.readouterr()
+    assert not printed.err
+    assert "operation SetData" in printed.out
+    assert f"1 subjects, 1 live and 0 recorded: {steps} turns, 0 differences." in printed.out
 
 
 def test_a_difference_and_what_nothing_has_tried_make_the_command_fail(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    parting = ScriptParting(0, (OpenStep("a"),), "one", "another")
-    assert run(monkeypatch, ComparedScript(1, Counter(TO_TRY), parting)) == 1
+    assert run(monkeypatch, (0, other_answers(OpenStep("a")))) == 1
     assert "script 0 parts after 1 steps:" in capsys.readouterr().out
-    assert run(monkeypatch, ComparedScript(1, Counter(TO_TRY[1:]), None)) == 1
-    assert capsys.readouterr().err == f"judge: nothing has tried {TO_TRY[0]}\n"
+    assert run(monkeypatch, (0, alike(0))) == 1
+    assert "3.9.5: end lapsed was tried 0 times of 1" not in capsys.readouterr().err
+    assert run(monkeypatch, (1, alike(1))) == 1
+    assert "3.9.5: end lapsed was tried 0 times of 1" in capsys.readouterr().err
 
 
 def test_without_java_the_command_says_so_in_a_sentence(
@@ -224,16 +238,11 @@ def test_without_java_the_command_says_so_in_a_sentence(
     def lacking(tick_ms: int) -> ZooKeeperProcess:  # noqa: ARG001
         raise MissingKafkaError("No Java.", "Install one.")
 
-    monkeypatch.setattr(zookeeper_command, "ZooKeeperProcess", lacking)
-    assert zookeeper_command.main([]) == 3
+    monkeypatch.setattr(script_judge, "ZooKeeperProcess", lacking)
+    assert command.main(JUDGES, ["zookeeper"]) == 3
     assert capsys.readouterr().err == "judge: No Java. Install one.\n"
-
-
-@pytest.mark.parametrize("count", ["0", "many", "-1"])
-def test_no_number_of_scripts_is_refused(count: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        zookeeper_command.main([f"--scripts={count}"])
-    assert f"'{count}' is no number of scripts; ask for 1 or more" in capsys.readouterr().err
+    assert command.main(JUDGES, ["zookeeper", "--recorded"]) == 3
+    assert "is never recorded: it is asked live" in capsys.readouterr().err
 
 
 def test_two_lives_are_told_as_a_table() -> None:

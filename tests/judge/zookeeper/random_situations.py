@@ -211,3 +211,30 @@ def _in_words(step: SituationStep) -> str:
     name = type(step).__name__
     about = getattr(step, "broker", None) or getattr(step, "topic", "")
     return f"{name} {about.name if isinstance(about, JudgedTopic) else about}".strip()
+
+
+_NEEDS_A_SESSION = (BounceAtOnce, EndSession, TurnDeaf, WithholdAnswers)
+
+
+def is_possible(situation: JudgedSituation) -> bool:
+    """Whether nobody registers twice or goes twice, and every epoch was somebody's."""
+    registered = set(situation.brokers)
+    generations = dict.fromkeys(situation.brokers, 1)
+    for step in situation.steps:
+        if isinstance(step, _NEEDS_A_SESSION) and step.broker not in registered:
+            return False
+        if isinstance(step, RegisterBroker) and step.broker in registered:
+            return False
+        if isinstance(step, AskToShutDown) and not _is_known(step, generations):
+            return False
+        if isinstance(step, EndSession):
+            registered.discard(step.broker)
+        if isinstance(step, RegisterBroker | BounceAtOnce):
+            registered.add(step.broker)
+            generations[step.broker] = generations.get(step.broker, 0) + 1
+    return True
+
+
+def _is_known(step: AskToShutDown, generations: dict[int, int]) -> bool:
+    named = step.stamped.partition("+")[0].partition("g")[2]
+    return not named or int(named) <= generations.get(step.broker, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -64,20 +64,16 @@ class GhostStep(msgspec.Struct, frozen=True):
     path: str
 
 
-ScriptStep = OpenStep | EndStep | WriteStep | ReadStep | GhostStep
+class HeardStep(msgspec.Struct, frozen=True):
+    """What the watches of each session that is open have said, as the last step of a script."""
+
+    who: str = "everybody"
+
+
+ScriptStep = OpenStep | EndStep | WriteStep | ReadStep | GhostStep | HeardStep
 
 ScriptAnswer = tuple[Any, ...]
 """What was said, and last the zxid that the script has come to, counted from its beginning."""
-
-
-class ScriptedSide(Protocol):
-    """Whom a script is told: the engine, or a real ZooKeeper."""
-
-    def answer(self, step: ScriptStep) -> ScriptAnswer:
-        """What it says."""
-
-    def heard(self) -> dict[str, list[tuple[str, str]]]:
-        """What the watches of each session, of those that are open, have said: type and path."""
 
 
 def text_of_step(step: ScriptStep) -> str:

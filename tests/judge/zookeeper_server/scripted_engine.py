@@ -17,6 +17,7 @@ from kiplab.protocol.zookeeper.znodes import Stat, TextZnode, Znode
 from tests.judge.zookeeper_server.script_steps import (
     EndStep,
     GhostStep,
+    HeardStep,
     HowEnded,
     OpenStep,
     ReadKind,
@@ -46,14 +47,10 @@ class ScriptedEngine:
         self._heard: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[SessionId, str] = {}
 
-    def answer(self, step: ScriptStep) -> ScriptAnswer:
+    def answer(self, step: ScriptStep, _real: ScriptAnswer = ()) -> ScriptAnswer:
         """What it says."""
         said = self._answer(step)
         return (*said, self.ensemble.zxid - self._first)
-
-    def heard(self) -> dict[str, list[tuple[str, str]]]:
-        """What the watches of each open session have said: type and path."""
-        return {name: self._heard[name] for name in sorted(self.open)}
 
     def _answer(self, step: ScriptStep) -> ScriptAnswer:
         match step:
@@ -65,6 +62,8 @@ class ScriptedEngine:
                 return self._write(step)
             case ReadStep():
                 return self._read(step)
+            case HeardStep():
+                return ([(name, self._heard[name]) for name in sorted(self.open)],)
             case GhostStep():
                 asked = (SetData(step.path, TextZnode("ghost")),)
                 came = transact(self.ensemble, self.ended[step.who], asked)

@@ -24,6 +24,7 @@ from tests.judge.zookeeper_server.kazoo_sessions import (
 from tests.judge.zookeeper_server.script_steps import (
     EndStep,
     GhostStep,
+    HeardStep,
     HowEnded,
     OpenStep,
     ReadKind,
@@ -66,10 +67,6 @@ class ScriptedZooKeeper:
         self._beside.caught_up()
         return (*said, self._beside.client.last_zxid - self._first)
 
-    def heard(self) -> dict[str, list[tuple[str, str]]]:
-        """What the watches of each open session have said: type and path."""
-        return {name: self._open[name].caught_up() for name in sorted(self._open)}
-
     def close(self) -> None:
         """End the sessions that are left, and take away what is below the root."""
         for session in self._open.values():
@@ -86,6 +83,9 @@ class ScriptedZooKeeper:
                 return self._write(step)
             case ReadStep():
                 return self._read(step)
+            case HeardStep():
+                names = sorted(self._open)
+                return ([(name, list(self._open[name].caught_up())) for name in names],)
             case GhostStep():
                 over = is_over(self._address, self._ended[step.who])
                 return (ZooKeeperError.SESSIONEXPIRED.value if over else "a session",)

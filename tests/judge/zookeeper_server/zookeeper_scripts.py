@@ -23,6 +23,7 @@ from kiplab.protocol.zookeeper.znodes import TextZnode, parent_path
 from tests.judge.zookeeper_server.script_steps import (
     EndStep,
     GhostStep,
+    HeardStep,
     HowEnded,
     OpenStep,
     ReadKind,
@@ -61,6 +62,7 @@ def _steps(seed: int, random: Random, engine: ScriptedEngine) -> Iterator[Script
     if seed % LAPSE_EVERY == 0 and engine.open:
         yield EndStep(random.choice(sorted(engine.open)), HowEnded.LAPSED)
         yield _read(random, engine) if engine.open else OpenStep(NAMES[2])
+    yield HeardStep()
 
 
 def _step(random: Random, engine: ScriptedEngine) -> ScriptStep:

@@ -1,0 +1,166 @@
+"""The judge of ZooKeeper itself: the same scripts for a real one and for the engine's."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+from kiplab.protocol.zookeeper.ensemble_writes import Operation, ZooKeeperError
+from kiplab.protocol.zookeeper.znodes import WatchEventType
+
+from ..skeleton.coverage import Rule
+from ..skeleton.judging import BadSubjectError, Judged
+from ..skeleton.recordings import NoRecordingError
+from ..skeleton.sides import Parting, Run
+from .kazoo_sessions import KazooSession
+from .script_steps import (
+    EndStep,
+    HeardStep,
+    HowEnded,
+    ReadKind,
+    ReadStep,
+    ScriptAnswer,
+    ScriptStep,
+    WriteStep,
+    text_of_step,
+)
+from .scripted_engine import ScriptedEngine
+from .scripted_zookeeper import ScriptedZooKeeper
+from .zookeeper_scripts import script, script_root
+
+RELEASE = "3.9.5"
+"""Of the ZooKeeper that PySpark brings along."""
+TICK_MS = 200
+"""So that sessions may expire soon."""
+COUNT = 500
+_OPERATION, _READ, _ERROR, _END, _WATCH = "operation", "read", "error", "end", "watch"
+_MULTI = Rule(_OPERATION, "multi")
+RULES = (
+    *(Rule(_OPERATION, kind.__name__) for kind in Operation.__args__),
+    _MULTI,
+    *(Rule(_READ, kind.value) for kind in ReadKind),
+    *(Rule(_ERROR, e.value) for e in ZooKeeperError if e is not ZooKeeperError.NONE),
+    *(Rule(_END, how.value) for how in HowEnded),
+    *(Rule(_WATCH, event.value) for event in WatchEventType),
+)
+"""Whatever there is."""
+_ERRORS = frozenset(error.value for error in ZooKeeperError)
+
+ScriptRun = Run[ScriptStep, ScriptAnswer]
+EngineMaker = Callable[[str], ScriptedEngine]
+
+
+def difference(real: ScriptAnswer, engine: ScriptAnswer) -> Iterator[Parting]:
+    """Where two answers differ."""
+    if real != engine:
+        yield Parting("the last step", str(real), str(engine))
+
+
+def compared(
+    address: str, seeds: Sequence[int], engine: EngineMaker = ScriptedEngine
+) -> Iterator[tuple[int, ScriptRun]]:
+    """The scripts of these seeds, one after the other, with the server at `address`.
+
+    Raises DeadKafkaError if the server does not answer, MissingExtraError without kazoo.
+    """
+    beside = KazooSession(address)
+    try:
+        for seed in seeds:
+            root = script_root(seed)
+            zookeeper = ScriptedZooKeeper(address, beside, root)
+            run: ScriptRun = Run(zookeeper, engine(root), difference)
+            try:
+                run.follow(script(seed))
+                yield seed, run
+            finally:
+                zookeeper.close()
+    finally:
+        beside.close()
+
+
+def tried(run: ScriptRun) -> Counter[Rule]:
+    """How often one script has tried each rule."""
+    return Counter(rule for done in run.done for rule in _tried(done.turn, done.real))
+
+
+def _tried(step: ScriptStep, answer: ScriptAnswer) -> Iterator[Rule]:
+    if isinstance(step, WriteStep):
+        yield from (Rule(_OPERATION, type(operation).__name__) for operation in step.operations)
+        if step.multi:
+            yield _MULTI
+    if isinstance(step, ReadStep):
+        yield Rule(_READ, step.kind.value)
+    if isinstance(step, EndStep):
+        yield Rule(_END, step.how.value)
+        yield from (Rule(_WATCH, event) for event, _ in answer[1])
+    elif isinstance(step, HeardStep):
+        yield from (Rule(_WATCH, event) for _, events in answer[0] for event, _ in events)
+    elif answer[0] in _ERRORS:
+        yield Rule(_ERROR, answer[0])
+
+
+def difference_text(seed: int, run: ScriptRun) -> str:
+    """The script as far as it went, and both answers."""
+    lines = [f"script {seed} parts after {len(run.done)} steps:"]
+    lines += [f"  {text_of_step(done.turn)}" for done in run.done]
+    return "\n".join([*lines, *(f"  {parting}" for parting in run.done[-1].partings)])
+
+
+class ScriptJudge:
+    """Scripts of what a few sessions ask; they are asked live alone."""
+
+    name = "zookeeper"
+    about = "A real ZooKeeper beside the engine's, script by script."
+    recordings = Path(__file__).parent
+    enough = 1
+
+    def subjects(self) -> tuple[str, ...]:
+        return (RELEASE,)
+
+    def subject(self, name: str) -> str:
+        if name != RELEASE:
+            raise BadSubjectError(f"there is no ZooKeeper {name} here; there is {RELEASE}")
+        return name
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        """It has none of its own."""
+
+    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+        first = options.seed or 0
+        seeds = range(first, first + (COUNT if options.count is None else options.count))
+        with ZooKeeperProcess(tick_ms=TICK_MS) as zookeeper:
+            return judged(subject, compared(zookeeper.addresses[0], seeds))
+
+    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:  # noqa: ARG002
+        raise NoRecordingError(f"ZooKeeper {subject} is never recorded: it is asked live.")
+
+    def rules(self, subject: str) -> Sequence[Rule]:  # noqa: ARG002
+        return RULES
+
+    def why_untried(self, rule: Rule, subject: str) -> str | None:  # noqa: ARG002
+        """Scripts try everything."""
+        return None
+
+    def column(self, subject: str) -> str:
+        return subject
+
+    def remedy(self) -> str:
+        return "let a script do it (tests/judge/zookeeper_server/zookeeper_scripts.py)"
+
+
+def judged(subject: str, runs: Iterator[tuple[int, ScriptRun]]) -> Judged:
+    """What came of these scripts."""
+    begun, scripts, steps = time.perf_counter(), 0, 0
+    differences: list[str] = []
+    hits: Counter[Rule] = Counter()
+    for seed, run in runs:
+        scripts, steps = scripts + 1, steps + len(run.done)
+        hits += tried(run)
+        if run.parted:
+            differences.append(difference_text(seed, run))
+    seconds = time.perf_counter() - begun
+    return Judged(subject, True, subject, scripts, steps, tuple(differences), hits, seconds)
