@@ -102,27 +102,6 @@ def test_a_rule_goes_by_several_names(answer: object) -> None:
     assert check_missing_guard(answer).right
 
 
-@pytest.mark.parametrize(
-    ("answer", "points", "misconception"),
-    [
-        ("497.partition-epoch 903 631", 2, "a proposal is harmless until it is accepted"),
-        ("903 903 631", 2, "data is lost only where a disk is lost"),
-        ("maximal-isr 841 631", 2, "KIP-841 keeps a broker out once it has been fenced"),
-        ("maximal-isr partition-epoch 631", 2, "fencing always bumps the partition epoch"),
-        (
-            "maximal-isr 903 841",
-            2,
-            "a broker that comes back empty has to ask for its place in the ISR",
-        ),
-        ("kafka-7128 kafka-7128 kafka-7128", 0, ""),
-    ],
-)
-def test_a_wrong_rule_names_the_idea(answer: str, points: int, misconception: str) -> None:
-    found = check_missing_guard(answer)
-    assert (found.points, found.misconception) == (points, misconception)
-    assert found.hint
-
-
 @pytest.mark.parametrize("odd", ["497", "999", "mars", "", "320"])
 def test_what_is_no_suspect_or_several_is_no_attempt(odd: str) -> None:
     found = check_missing_guard(["903", odd, "903"])
@@ -152,25 +131,6 @@ def test_the_right_letters_in_any_form() -> None:
         assert check_proof(answer).right
 
 
-@pytest.mark.parametrize(
-    ("answer", "points", "misconception"),
-    [
-        ("ABDG", 6, "what holds for one fault holds for two"),
-        ("ACDG", 6, "a fault that was not searched does no harm"),
-        ("ADEG", 6, "a rule that was never needed here is never needed"),
-        ("ADFG", 6, "a proof about a model is a proof about Kafka"),
-        ("AD", 6, "every proof says that something was safe"),
-        ("ADFGEBC", 3, "what holds for one fault holds for two"),
-        ("DG", 6, ""),
-    ],
-)
-def test_too_much_or_too_little_read_into_it(answer: str, points: int, misconception: str) -> None:
-    found = check_proof(answer)
-    assert (found.points, found.of) == (points, 7)
-    assert found.misconception == misconception
-    assert found.hint
-
-
 # --- which hole -----------------------------------------------------------------------------------
 
 
@@ -196,23 +156,6 @@ def test_the_holes_are_those_of_the_shortest_ways() -> None:
 def test_the_four_parts_in_several_spellings() -> None:
     for answer in ("F R 497.partition-epoch 2", ["f", "r", "partition-epoch", 2]):
         assert check_holes(answer).right
-
-
-@pytest.mark.parametrize(
-    ("answer", "points", "misconception"),
-    [
-        ("R R 497.partition-epoch 2", 3, "KIP-841 keeps a broker out once it has been fenced"),
-        ("F F 497.partition-epoch 2", 3, "KIP-903 makes KIP-841 superfluous"),
-        ("F R 841 2", 3, "a later rule makes the earlier one superfluous"),
-        ("F R none 2", 3, "every check is needed in every situation"),
-        ("F R 497.partition-epoch 1", 3, "only all rules together suffice"),
-        ("M M maximal-isr 14", 0, ""),
-    ],
-)
-def test_a_wrong_hole_names_the_idea(answer: str, points: int, misconception: str) -> None:
-    found = check_holes(answer)
-    assert (found.points, found.misconception) == (points, misconception)
-    assert found.hint
 
 
 def test_a_hole_that_there_is_none_of() -> None:

@@ -55,30 +55,6 @@ def test_on_32_two_answers_are_others() -> None:
     assert (found.points, found.which) == (6, "Look again at: request 6, request 8.")
 
 
-@pytest.mark.parametrize(
-    ("number", "said", "misconception"),
-    [
-        (1, "INVALID_UPDATE_VERSION P", "compare and set comes first"),
-        (2, "NOT_CONTROLLER N", "what is asked is judged before who asks"),
-        (2, "FENCED_LEADER_EPOCH L", "what is asked is judged before who asks"),
-        (3, "INELIGIBLE_REPLICA E", "a broker epoch that is not known is refused"),
-        (4, "NONE -", "the same request again gets the same answer"),
-        (5, "INVALID_UPDATE_VERSION P", "compare and set comes first"),
-        (6, "INVALID_UPDATE_VERSION P", "a number that differs is out of date"),
-        (6, "INVALID_REQUEST S", "the gravest fault is the one that is named"),
-        (7, "INELIGIBLE_REPLICA F", "a broker that must not join weighs most"),
-        (8, "INELIGIBLE_REPLICA E", "an epoch that differs is noticed before a fence"),
-        (8, "INVALID_REQUEST R", ""),
-    ],
-)
-def test_a_wrong_rule_names_the_idea_behind_it(number: int, said: str, misconception: str) -> None:
-    found = check_first_rule(but(number, said))
-    assert (found.points, found.of) == (7, 8)
-    assert found.which == f"Look again at: request {number}."
-    assert found.misconception == misconception
-    assert found.hint
-
-
 def test_a_right_rule_with_another_error_is_told_so() -> None:
     found = check_first_rule(but(5, "INELIGIBLE_REPLICA S"))
     assert found.points == 7
