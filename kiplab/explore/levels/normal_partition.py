@@ -244,13 +244,12 @@ def of_broker(node: Broker, lives: Lives) -> Broker:
     process = node.process
     if process is None:
         return Broker(node.id, node.incarnation, durable)
-    leads = any(r.leading is not None for r in process.replicas)
     running = Volatile(
         lifecycle=Lifecycle.RUNNING,
         epoch=_life(lives, node.id, process.epoch),
         ready_to_unfence=True,
         image=metadata_seen(process.image, node.id, lives)
-        if leads and process.image
+        if leads(node) and process.image
         else NOTHING_KNOWN,
         published=True,
         replicas=tuple(_replica(r, lives) for r in process.replicas),
@@ -258,6 +257,26 @@ def of_broker(node: Broker, lives: Lives) -> Broker:
         in_flight=tuple(_item(i, lives) for i in process.in_flight),
     )
     return Broker(node.id, node.incarnation, durable, running)
+
+
+def leads(node: Broker) -> bool:
+    """Whether it leads, or believes so."""
+    process = node.process
+    return process is not None and any(r.leading is not None for r in process.replicas)
+
+
+def keeps_image(node: Broker) -> bool:
+    """Whether a broker in normal form keeps more of the metadata than NOTHING_KNOWN: a leader."""
+    process = node.process
+    return process is not None and process.image is not NOTHING_KNOWN
+
+
+def without_image(node: Broker) -> Broker:
+    """A broker in normal form without what it keeps of the metadata."""
+    process = node.process
+    if process is None or process.image is NOTHING_KNOWN:
+        return node
+    return replace(node, process=replace(process, image=NOTHING_KNOWN))
 
 
 NOTHING_KNOWN = MetadataUpdate(offset=LEVEL, registrations=(), partitions=())

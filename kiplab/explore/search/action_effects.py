@@ -8,7 +8,6 @@ the observer makes of it is remembered under all that it is shown (observer_view
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -20,7 +19,18 @@ from ..levels import normal_partition as forms
 from ..levels.level_table import Action, Level, do
 from ..search_terms import Coverage
 from .engine_model import note
-from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, HiddenPartError, controller_in
+from .hidden_parts import (
+    CONTROLLER,
+    FIRST_BROKER,
+    OBSERVER,
+    HiddenPartError,
+    Piece,
+    controller_in,
+    hides_image,
+    life_at,
+    place_of,
+    without_hidden_image,
+)
 from .numbered_parts import MemoisedState, NumberedParts, Numbers
 from .observer_views import ObservedMove, moment, shows_something, watch
 from .partial_clusters import PartialClusters
@@ -29,34 +39,36 @@ from .partial_clusters import PartialClusters
 class Effect(NamedTuple):
     """What an action does: numbers of parts, None where nothing changes.
 
-    `requests` is (number of the request delivered or -1, numbers of those sent). `sight` is what
-    the observer sees of it, None when there is nothing to see.
+    `brokers` and `cores` are (place, number): a broker anew, or what becomes of one whose image
+    stays. `requests` is (number of the request delivered or -1, numbers of those sent). `observed`
+    is what the observer sees of it, None when there is nothing to see.
     """
 
     controller: int | None
     brokers: tuple[tuple[int, int], ...]
+    cores: tuple[tuple[int, int], ...]
     requests: tuple[int, tuple[int, ...]] | None
-    sight: int | None
+    observed: int | None
 
 
-NOTHING = Effect(None, (), None, None)
+NOTHING = Effect(None, (), (), None, None)
 """The action cannot be done, or comes to nothing."""
 
 
-class NextLook:
-    """What an action looks into next, and what is known under each number found there.
+class NextRead:
+    """The piece that an action reads next, and what is known under each number of it.
 
-    `piece` is the place of a part in a state; `-piece` stands for whether the broker there runs.
+    `place` and `table` say where its number is, as NumberedParts.number_of does.
     """
 
-    __slots__ = ("known", "piece")
+    __slots__ = ("known", "piece", "place", "table")
 
-    def __init__(self, piece: int) -> None:
-        self.piece = piece
+    def __init__(self, piece: Piece, table: list[int] | None) -> None:
+        self.piece, self.place, self.table = piece, place_of(piece), table
         self.known: dict[int, Remembered] = {}
 
 
-Remembered = NextLook | Effect | None
+Remembered = NextRead | Effect | None
 
 
 class Option:
@@ -75,22 +87,20 @@ class Option:
         self.request = request
         self.known: Remembered = None
 
-    def remember(self, state: MemoisedState, lives: list[int], read: list[int], it: Effect) -> None:
+    def remember(
+        self, state: MemoisedState, parts: NumberedParts, read: list[Piece], effect: Effect
+    ) -> None:
         """Keep what the action does, under the pieces that were read, in their order."""
         if not read:
-            self.known = it
+            self.known = effect
             return
+        reads = [NextRead(piece, parts.table_of(piece)) for piece in read]
         if self.known is None:
-            self.known = NextLook(read[0])
+            self.known = reads[0]
         at: Any = self.known
-        for piece, following in pairwise(read):
-            at = at.known.setdefault(number_of(state, lives, piece), NextLook(following))
-        at.known[number_of(state, lives, read[-1])] = it
-
-
-def number_of(state: MemoisedState, lives: list[int], piece: int) -> int:
-    """The number under which a piece stands in a state; `lives` as NumberedParts.life_of."""
-    return state[piece] if piece >= 0 else lives[state[-piece]]
+        for piece, following in zip(read, reads[1:], strict=False):
+            at = at.known.setdefault(parts.number_of(state, piece), following)
+        at.known[parts.number_of(state, read[-1])] = effect
 
 
 class ActionEffects:
@@ -99,46 +109,45 @@ class ActionEffects:
     def __init__(self, level: Level, parts: NumberedParts) -> None:
         self.level, self.parts, self.seen = level, parts, Coverage()
         self.partial = PartialClusters(parts)
-        self.sights = Numbers()
+        self.observed = Numbers()
         self.noticed: dict[tuple[int, ...], tuple[int, tuple[str, ...]]] = {}
 
-    def notice(self, state: MemoisedState, sight: int) -> tuple[int, tuple[str, ...]]:
+    def notice(self, state: MemoisedState, observed: int) -> tuple[int, tuple[str, ...]]:
         """What the observer knows after an action that it saw so, and what broke."""
         view_of = self.parts.view_of
         views = [view_of[n] for n in state[FIRST_BROKER:]]
-        key = (sight, state[OBSERVER], state[CONTROLLER], *views)
+        key = (observed, state[OBSERVER], state[CONTROLLER], *views)
         known = self.noticed.get(key)
         if known is None:
-            known = self.noticed[key] = self._watched(state, self.sights.parts[sight])
+            known = self.noticed[key] = self._watched(state, self.observed.parts[observed])
         return known
 
     def work_out(self, state: MemoisedState, option: Option) -> Effect:
         """Let the engine do it with more and more shown, until nothing hidden is looked into."""
-        lives = self.parts.life_of
-        read: list[int] = []
+        read: list[Piece] = []
         known = option.known
-        while isinstance(known, NextLook):
+        while isinstance(known, NextRead):
             read.append(known.piece)
-            known = known.known.get(number_of(state, lives, known.piece))
+            known = known.known.get(self.parts.number_of(state, known.piece))
         while True:
             try:
                 effect = self._attempt(state, option, read)
                 break
             except HiddenPartError as hidden:
-                if hidden.place in read:
+                if hidden.piece in read:
                     raise
-                read += self._shown_next(hidden.place, read)
-        option.remember(state, lives, read, effect)
+                read += self._shown_next(hidden.piece, read)
+        option.remember(state, self.parts, read, effect)
         return effect
 
-    def _shown_next(self, place: int, read: list[int]) -> list[int]:
+    def _shown_next(self, piece: Piece, read: list[Piece]) -> list[Piece]:
         """What the controller sends goes to every broker that runs: show that of all at once."""
-        if place >= 0 or CONTROLLER not in read:
-            return [place]
+        if piece >= 0 or CONTROLLER not in read:
+            return [piece]
         places = self.parts.places.values()
-        return [-p for p in places if p not in read and -p not in read]
+        return [life_at(p) for p in places if p not in read and life_at(p) not in read]
 
-    def _attempt(self, state: MemoisedState, option: Option, shown: list[int]) -> Effect:
+    def _attempt(self, state: MemoisedState, option: Option, shown: list[Piece]) -> Effect:
         cluster = self.partial.cluster(state, option.request, shown)
         moments: list[ObservedMove] = []
 
@@ -169,24 +178,30 @@ class ActionEffects:
         if held is not None and held is not controller_in(before):
             controller = self.parts.controllers(forms.of_controller(held, lives))
             controller = None if controller == state[CONTROLLER] else controller
-        brokers = self._changed(state, before, after, lives)
+        brokers, cores = self._changed(state, before, after, lives)
         requests = self._sent(option, before, after, lives)
-        if controller is None and not brokers and requests is None:
+        if controller is None and not brokers and not cores and requests is None:
             return NOTHING
         quiet = all(m.quiet for m in moments)
-        sight = None if quiet else self.sights(tuple(moments))
-        return Effect(controller, brokers, requests, sight)
+        observed = None if quiet else self.observed(tuple(moments))
+        return Effect(controller, brokers, cores, requests, observed)
 
     def _changed(
         self, state: MemoisedState, before: Cluster, after: Cluster, lives: forms.Lives
-    ) -> tuple[tuple[int, int], ...]:
-        changed = []
+    ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+        """(brokers, cores) as in Effect."""
+        brokers, cores, parts = [], [], self.parts
         pairs = zip(before.brokers, after.brokers, strict=True)
         for place, (was, now) in enumerate(pairs, FIRST_BROKER):
-            number = state[place] if now is was else self.parts.broker(forms.of_broker(now, lives))
-            if number != state[place]:
-                changed.append((place, number))
-        return tuple(changed)
+            if now is was:
+                continue
+            node = forms.of_broker(without_hidden_image(now), lives)
+            if hides_image(now) and forms.leads(node):
+                if (core := parts.cores(node)) != parts.core_of[state[place]]:
+                    cores.append((place, core))
+            elif (number := parts.broker(node)) != state[place]:
+                brokers.append((place, number))
+        return tuple(brokers), tuple(cores)
 
     def _sent(
         self, option: Option, before: Cluster, after: Cluster, lives: forms.Lives

@@ -12,21 +12,45 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from msgspec.structs import replace
+
 from ...engine.cluster import Cluster, MessageName
-from ...protocol.ids import BrokerId, Count, Incarnation
+from ...protocol.ids import BrokerId, Count, Incarnation, MetadataOffset
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.messages import MetadataUpdate
+from ...protocol.replica.broker_state import Broker
 
 CONTROLLER, REQUESTS, OBSERVER, BUDGETS, FIRST_BROKER = range(5)
 """The places of the parts in a state."""
+Piece = int
+"""What can be shown by itself: the controller or the requests, by their place in a state; of the
+broker at a place its image (image_at), its incarnation and whether it runs (life_at), or the rest
+(the place itself)."""
+_IMAGES = 1_000
+"""Pieces from here on are images; no play has so many brokers."""
+
+
+def life_at(place: int) -> Piece:
+    """The incarnation of the broker at `place`, and whether it runs."""
+    return -place
+
+
+def image_at(place: int) -> Piece:
+    """The metadata that the broker at `place` has applied."""
+    return place + _IMAGES
+
+
+def place_of(piece: Piece) -> int:
+    """The place in a state of the part that a piece belongs to."""
+    return piece - _IMAGES if piece >= _IMAGES else abs(piece)
 
 
 class HiddenPartError(Exception):
-    """Something looked into the part at this place; at `-place`, at whether that broker runs."""
+    """Something read this piece."""
 
-    def __init__(self, place: int) -> None:
-        super().__init__(f"the part at {place} is hidden, and something looks into it")
-        self.place = place
+    def __init__(self, piece: Piece) -> None:
+        super().__init__(f"the piece {piece} is hidden, and something reads it")
+        self.piece = piece
 
 
 class ForbiddenPartError(RuntimeError):
@@ -82,7 +106,7 @@ class HiddenBroker:
 
     def _shown(self) -> tuple[Incarnation, bool]:
         if self._life is None:
-            raise HiddenPartError(-self._place)
+            raise HiddenPartError(life_at(self._place))
         return self._life
 
     def __getattr__(self, _name: str) -> NoReturn:
@@ -156,3 +180,56 @@ class UndatedImage(MetadataUpdate, frozen=True):
     def offset(self) -> NoReturn:
         """Raises HiddenPartError: the controller's metadata decides."""
         raise HiddenPartError(CONTROLLER)
+
+
+class HiddenEntries:
+    """A tuple of which nothing is known. Rules are handed it together with much that is known, so
+    that only whoever reads it raises HiddenPartError.
+    """
+
+    __slots__ = ("_piece",)
+
+    def __init__(self, piece: Piece) -> None:
+        self._piece = piece
+
+    def _read(self, *_: object) -> NoReturn:
+        """Raises HiddenPartError, as everything does that reads it."""
+        raise HiddenPartError(self._piece)
+
+    __getattr__ = __iter__ = __len__ = __getitem__ = __contains__ = _read
+    __eq__ = __hash__ = _read  # type: ignore[assignment]
+
+
+class HiddenImage(MetadataUpdate, frozen=True):
+    """Metadata of a leader of which nothing is known; `image_hidden_at` makes it."""
+
+    @property  # type: ignore[misc]
+    def offset(self) -> NoReturn:
+        """Raises HiddenPartError."""
+        self.registrations[0]
+        raise AssertionError
+
+    def __eq__(self, _other: object) -> bool:
+        """Raises HiddenPartError."""
+        return self.offset
+
+    def __hash__(self) -> int:
+        """Raises HiddenPartError."""
+        return self.offset
+
+
+def image_hidden_at(place: int) -> HiddenImage:
+    """In place of the image that the broker at `place` keeps."""
+    entries: Any = HiddenEntries(image_at(place))
+    return HiddenImage(offset=MetadataOffset(0), registrations=entries, partitions=entries)
+
+
+def hides_image(node: Broker) -> bool:
+    """Whether the image of `node` is hidden."""
+    return node.process is not None and type(node.process.image) is HiddenImage
+
+
+def without_hidden_image(node: Broker) -> Broker:
+    """`node` with no image at all in place of one that is hidden."""
+    process = node.process
+    return replace(node, process=replace(process, image=None)) if hides_image(node) else node

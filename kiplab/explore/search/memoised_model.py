@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ...engine.cluster import Cluster
 from ..levels.level_table import Action, Level, offered
 from ..search_terms import ModelState
-from .action_effects import NOTHING, ActionEffects, NextLook, Option
+from .action_effects import NOTHING, ActionEffects, NextRead, Option
 from .engine_model import spent
 from .hidden_parts import BUDGETS, CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS
 from .numbered_parts import MemoisedState, NumberedParts, Numbers
@@ -65,16 +65,16 @@ class MemoisedModel:
     ) -> Iterator[tuple[Action, MemoisedState, tuple[str, ...]]]:
         """As EngineModel.successors, in the same order."""
         left = self._left(state[BUDGETS])
-        life_of = self.parts.life_of
+        image_of = self.parts.image_of
         for option in self._menu(state):
             budgets = state[BUDGETS] if option.cost is None else left[option.cost]
             if budgets is None:
                 continue
-            # As action_effects.number_of says; this loop is where a search spends its time.
+            # As NumberedParts.number_of; this loop is where a search spends its time.
             known = option.known
-            while isinstance(known, NextLook):
-                piece = known.piece
-                known = known.known.get(state[piece] if piece >= 0 else life_of[state[-piece]])
+            while type(known) is NextRead:
+                number, table = state[known.place], known.table
+                known = known.known.get(number if table is None else table[number])
             effect = self.effects.work_out(state, option) if known is None else known
             if effect is NOTHING:
                 continue
@@ -84,11 +84,13 @@ class MemoisedModel:
                 after[CONTROLLER] = effect.controller
             for place, number in effect.brokers:
                 after[place] = number
+            for place, core in effect.cores:
+                after[place] = self.parts.joined(core, image_of[state[place]])
             if effect.requests is not None:
                 after[REQUESTS] = self._after(state[REQUESTS], effect.requests)
             violated: tuple[str, ...] = ()
-            if effect.sight is not None:
-                after[OBSERVER], violated = self.effects.notice(state, effect.sight)
+            if effect.observed is not None:
+                after[OBSERVER], violated = self.effects.notice(state, effect.observed)
             yield option.action, tuple(after), violated
 
     def _left(self, budgets: int) -> tuple[int | None, ...]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...engine.cluster import Cluster, Message
 from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
 from ..search_terms import ModelState
-from .hidden_parts import FIRST_BROKER
+from .hidden_parts import FIRST_BROKER, Piece, place_of
 from .observer_views import view_of
 
 MemoisedState = tuple[int, ...]
@@ -37,8 +39,9 @@ class Numbers:
 class NumberedParts:
     """All parts that a search has met. `start` is the normal form that it begins with.
 
-    `view_of` and `life_of` are, under the number of a broker, the number of what an observer sees
-    of it, and of (incarnation, whether it runs).
+    Under the number of a broker `view_of` has the number of what an observer sees of it, and
+    `life_of`, `image_of` and `core_of` those of what is read of it by itself: (incarnation, whether
+    it runs), the metadata that it has applied, and the rest.
     """
 
     def __init__(self, start: Cluster) -> None:
@@ -47,9 +50,13 @@ class NumberedParts:
         self.controllers, self.observers, self.budgets = Numbers(), Numbers(), Numbers()
         self.messages, self.flights, self.brokers = Numbers(), Numbers(), Numbers()
         self.views, self.lives = Numbers(), Numbers()
+        self.cores, self.images = Numbers(), Numbers()
         self.view_of: list[int] = []
         self.life_of: list[int] = []
+        self.core_of: list[int] = []
+        self.image_of: list[int] = []
         self._late: dict[int, bool] = {}
+        self._joined: dict[int, int] = {}
 
     def first(self, bounds: tuple[int, ...]) -> MemoisedState:
         """The start, with every bound untouched."""
@@ -75,9 +82,35 @@ class NumberedParts:
         """The number of a broker in normal form, level with the metadata."""
         number = self.brokers(node)
         if number == len(self.view_of):
+            process = node.process
             self.view_of.append(self.views(view_of(node)))
             self.life_of.append(self.lives((node.incarnation, node.up)))
+            self.core_of.append(self.cores(forms.without_image(node)))
+            self.image_of.append(self.images(None if process is None else process.image))
         return number
+
+    def joined(self, core: int, image: int) -> int:
+        """The number of the broker that is made of these."""
+        key = core << 32 | image
+        known = self._joined.get(key)
+        if known is None:
+            node = self.cores.parts[core]
+            process = replace(node.process, image=self.images.parts[image])
+            known = self._joined[key] = self.broker(replace(node, process=process))
+        return known
+
+    def number_of(self, state: MemoisedState, piece: Piece) -> int:
+        """The number under which a piece stands in a state."""
+        table, number = self.table_of(piece), state[place_of(piece)]
+        return number if table is None else table[number]
+
+    def table_of(self, piece: Piece) -> list[int] | None:
+        """What has the number of a piece under that of its broker; None for other parts."""
+        if piece < 0:
+            return self.life_of
+        if piece < FIRST_BROKER:
+            return None
+        return self.core_of if piece == place_of(piece) else self.image_of
 
     def is_late(self, held: int, number: int) -> bool:
         """Whether an image of this controller is under way to this broker."""

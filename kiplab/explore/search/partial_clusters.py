@@ -21,12 +21,15 @@ from .hidden_parts import (
     HiddenMessage,
     HiddenName,
     PartialCluster,
+    Piece,
     UndatedImage,
+    image_at,
+    image_hidden_at,
+    life_at,
 )
 from .numbered_parts import MemoisedState, NumberedParts
 
-Shown = Collection[int]
-"""Pieces: the place of a part in a state, or `-place`: whether that broker runs."""
+Shown = Collection[Piece]
 UNKNOWN_LIFE = -1
 METADATA, REQUEST = KINDS[MetadataUpdate], KINDS[AlterPartitionRequest]
 
@@ -42,21 +45,23 @@ class PartialClusters:
         self.ids = [b.id for b in start.brokers]
         self.hidden: dict[tuple[int, int], HiddenBroker] = {}
         self.undated: dict[int, Broker] = {}
+        self.imageless: dict[tuple[int, int], Broker] = {}
         self.behind: dict[int, Broker] = {}
         self.requests = HiddenMessage(
             HiddenName(REQUEST, REQUESTS), CONTROLLER_ID, AlterPartitionRequest.api.lane, REQUESTS
         )
         self.flights: dict[tuple[int, tuple[int, ...] | None], tuple[tuple[Any, ...], Any]] = {}
-        self.undecided = tuple(
-            _image(p, CONTROLLER, id) for p, id in enumerate(self.ids, FIRST_BROKER)
-        )
-        self.hidden_images = tuple(_image(p, p, id) for p, id in enumerate(self.ids, FIRST_BROKER))
+        places = tuple(enumerate(self.ids, FIRST_BROKER))
+        self.undecided = tuple(_image(p, CONTROLLER, id) for p, id in places)
+        self.of_hidden_brokers = tuple(_image(p, p, id) for p, id in places)
+        self.of_hidden_images = tuple(_image(p, image_at(p), id) for p, id in places)
 
     def cluster(self, state: MemoisedState, request: int, shown: Shown) -> Cluster:
         """The cluster that `state` stands for, with the pieces `shown`, and with the request of
         this number, if any.
 
-        An image is shown with its controller and its broker: they tell whether it is under way.
+        An image on its way is shown with its controller and its broker: they tell whether there is
+        one.
         """
         held = state[CONTROLLER] if CONTROLLER in shown else None
         places = range(FIRST_BROKER, len(state))
@@ -74,15 +79,30 @@ class PartialClusters:
     def _broker(self, place: int, state: MemoisedState, held: int | None, shown: Shown) -> Any:
         number = state[place]
         if place in shown:
+            if not self._is_whole(number, place, shown):
+                return self._imageless(self.parts.core_of[number], place)
             if held is None:
                 return self._undated(number)
             return self._dated(number, self.parts.is_late(held, number))
-        life = self.parts.life_of[number] if -place in shown else UNKNOWN_LIFE
+        life = self.parts.life_of[number] if life_at(place) in shown else UNKNOWN_LIFE
         known = self.hidden.get((place, life))
         if known is None:
             lived = None if life == UNKNOWN_LIFE else self.parts.lives.parts[life]
             known = HiddenBroker(self.ids[place - FIRST_BROKER], place, lived)
             self.hidden[place, life] = known
+        return known
+
+    def _is_whole(self, number: int, place: int, shown: Shown) -> bool:
+        """Whether a broker that is shown has nothing hidden: only a leader keeps an image."""
+        return image_at(place) in shown or not forms.keeps_image(self.parts.brokers.parts[number])
+
+    def _imageless(self, core: int, place: int) -> Broker:
+        known = self.imageless.get((core, place))
+        if known is None:
+            node = self.parts.cores.parts[core]
+            hidden = image_hidden_at(place)
+            known = replace(node, process=replace(node.process, image=hidden))
+            self.imageless[core, place] = known
         return known
 
     def _undated(self, number: int) -> Broker:
@@ -118,9 +138,11 @@ class PartialClusters:
         return known
 
     def _images(self, state: MemoisedState, held: int, shown: Shown) -> Iterator[Any]:
-        for place, hidden in enumerate(self.hidden_images, FIRST_BROKER):
+        for place in range(FIRST_BROKER, len(state)):
             if place not in shown:
-                yield hidden
+                yield self.of_hidden_brokers[place - FIRST_BROKER]
+            elif not self._is_whole(state[place], place, shown):
+                yield self.of_hidden_images[place - FIRST_BROKER]
             elif self.parts.is_late(held, state[place]):
                 node = self.parts.brokers.parts[state[place]]
                 (found,) = forms.images(self.parts.controllers.parts[held], (node,))

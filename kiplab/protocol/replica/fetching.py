@@ -272,8 +272,10 @@ def _stale(here: Here, request: FetchRequest) -> Refused | None:
     # KAFKA-15221, "Fix the race between fetch requests from a rebooted follower": what an earlier
     # life of the broker had in its log says nothing of this one, so its state is not touched.
     guard = "kafka-15221.stale-fetch"
+    if guard not in here.active:
+        return None
     known = registration(here.registrations, request.replica)
-    if guard not in here.active or known is None or known.fenced:
+    if known is None or known.fenced:
         return None
     if known.epoch <= request.replica_epoch:
         return None
