@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import kiplab
 from kiplab.cli.command import main
@@ -21,13 +22,12 @@ from kiplab.explore.matrix.alternatives import Alternatives, alternatives
 from kiplab.explore.matrix.cells import Matrix
 from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING, matrix
 from kiplab.explore.matrix.processes import answers
-from kiplab.explore.matrix.sweep import sweep
-from kiplab.explore.search.explore_play import explore
-from kiplab.explore.search.question import Question
+from kiplab.explore.search.explore_play import explore, explore_play
+from kiplab.explore.search.question import Question, question_about, situation
 from kiplab.explore.search_terms import PROVED, REFUTED, UNFINISHED
 from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
-from kiplab.protocol.features import UnknownFeatureError, parse_features
+from kiplab.protocol.features import UnknownFeatureError, parse_features, switched
 from tests.explore.bounds import RACE
 
 PAIR = ("841", "903")
@@ -281,11 +281,16 @@ def test_a_process_that_is_killed_costs_its_cell_only(monkeypatch: pytest.Monkey
     assert {one.steps for one in found if one is not None} == {6}
 
 
-def test_a_sweep_of_bounds_is_as_many_searches() -> None:
-    found = sweep("kafka-14139", [{"crashes": 0}, {"crashes": 1}], kafka="3.4", processes=2)
-    assert [one.verdict for one in found] == [PROVED, REFUTED]
-    alone = [explore("kafka-14139", kafka="3.4", crashes=crashes) for crashes in (0, 1)]
-    assert [one.states for one in found] == [one.states for one in alone]
+def test_a_cell_is_what_a_search_of_its_own_finds() -> None:
+    """Whatever the cells before it have left in memory, and in whatever order they came."""
+    play, features = situation("kafka-14139", "3.4", on=PENDING)
+    base = question_about(play, features, bounds={"writes": 1})
+    rules = [switched(features, guard, on) for guard in ("841", "903") for on in (False, True)]
+    questions = [replace(base, features=r) for r in (*rules, *reversed(rules))]
+    together, alone = answers(questions, processes=1), [explore_play(q) for q in questions]
+    timeless = [[replace(one, seconds=0) for one in found if one] for found in (together, alone)]
+    assert timeless[0] == timeless[1]
+    assert {one.verdict for one in alone} == {PROVED, REFUTED}
 
 
 # --- the alternatives -----------------------------------------------------------------------------

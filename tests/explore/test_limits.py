@@ -18,7 +18,6 @@ from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.alternatives import alternatives
 from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.explore.matrix.processes import LEAST_MB, processes_and_memory
-from kiplab.explore.matrix.sweep import sweep
 from kiplab.explore.search import limits
 from kiplab.explore.search.explore_play import explore
 from kiplab.explore.search.interrupts import interruptible
@@ -73,8 +72,6 @@ def test_a_number_of_processes_that_cannot_be(processes: Any) -> None:
     for ask in (matrix, alternatives):
         with pytest.raises(ExploreError, match="one per core"):
             ask("kafka-14139", processes=processes)
-    with pytest.raises(ExploreError, match="one per core"):
-        sweep("kafka-14139", [{}], processes=processes)
 
 
 @pytest.mark.parametrize("command", ["explore", "matrix"])

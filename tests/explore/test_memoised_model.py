@@ -8,20 +8,37 @@ import pytest
 
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import Level
+from kiplab.explore.search import shared_memory
+from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.hidden_parts import BUDGETS
 from kiplab.explore.search.memoised_model import MemoisedModel
+from kiplab.explore.search.shared_memory import SharedMemory
+from kiplab.protocol.ids import CONTROLLER
 from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables
 
 PARTITION = level_named("partition")
 RULES = rules_of_the_tables(first="3.2")
 
 
+def budgets_left(model: MemoisedModel, state: Any) -> tuple[int, ...]:
+    """What is left of the bounds, in their order."""
+    left: tuple[int, ...] = model.parts.budgets.parts[state[BUDGETS]]
+    return left
+
+
 def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
     return {"writes": writes, "crashes": crashes, "fences": fences}
 
 
-def assert_same_graph(cluster: Any, within: dict[str, int], level: Level = PARTITION) -> None:
-    engine, memoised = EngineModel(level, cluster, within), MemoisedModel(level, cluster, within)
+def assert_same_graph(
+    cluster: Any,
+    within: dict[str, int],
+    level: Level = PARTITION,
+    memory: SharedMemory | None = None,
+) -> None:
+    engine = EngineModel(level, cluster, within)
+    memoised = MemoisedModel(level, cluster, within, memory)
     known = {memoised.first(): engine.first()}
     before: dict[Any, set[str]] = {memoised.first(): set()}
     todo = list(known)
@@ -30,7 +47,7 @@ def assert_same_graph(cluster: Any, within: dict[str, int], level: Level = PARTI
         found = list(memoised.successors(state))
         assert [a for a, _, _ in found] == [a for a, _, _ in expected]
         for (_, after, broken), (_, same, violated) in zip(found, expected, strict=True):
-            assert (memoised.cluster(after), memoised.budgets_left(after)) == same
+            assert (memoised.cluster(after), budgets_left(memoised, after)) == same
             # The engine's model says again what broke before; nobody searches beyond that.
             assert set(violated) - before[state] <= set(broken) <= set(violated)
             if after not in known:
@@ -47,9 +64,48 @@ def test_one_crash(start: Any, rules: dict[str, Any]) -> None:
     assert_same_graph(start(**rules), bounds(0, 1, 0))
 
 
+@pytest.fixture(scope="module")
+def memory() -> SharedMemory:
+    return SharedMemory()
+
+
 @pytest.mark.parametrize("rules", RULES, ids=str)
-def test_a_crash_and_a_write_between_two_brokers(start: Any, rules: dict[str, Any]) -> None:
-    assert_same_graph(start(**rules, play="kafka-14139"), bounds(1, 1, 0))
+def test_a_crash_and_a_write_between_two_brokers(
+    start: Any, rules: dict[str, Any], memory: SharedMemory
+) -> None:
+    """One search after the other with the same memory: each meets the effects of its own rules."""
+    assert_same_graph(start(**rules, play="kafka-14139"), bounds(1, 1, 0), memory=memory)
+
+
+def test_a_memory_serves_searches_that_differ_in_their_guards(start: Any) -> None:
+    memory, within = SharedMemory(), bounds(0, 1, 0)
+    worked_out = []
+    for off in ((), ("903",), ("841",), ("903",)):
+        model = MemoisedModel(PARTITION, start(off=off, play="kafka-14139"), within, memory)
+        search(model, ())
+        worked_out.append(memory.count)
+    first, second, third, fourth = worked_out
+    assert first < second < 2 * first, "without KIP-903 some is as it was"
+    assert fourth == third, "all of that has been searched before"
+    search(MemoisedModel(PARTITION, start(), within, memory), ())
+    assert memory.parts.places.keys() == {1, 2, 3}, "another start begins with an empty memory"
+
+
+def test_a_full_memory_is_emptied(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, within = SharedMemory(), bounds(0, 1, 0)
+    search(MemoisedModel(PARTITION, start(play="kafka-14139"), within, memory), ())
+    monkeypatch.setattr(shared_memory, "EFFECTS_MAX", memory.count)
+    MemoisedModel(PARTITION, start(play="kafka-14139"), within, memory)
+    assert memory.count == 0
+
+
+def test_only_questions_about_guards_are_noted(start: Any) -> None:
+    features = shared_memory.traced(start().features)
+    assert "841.registered" in features.active(CONTROLLER)
+    assert features.fetch_version() == start().features.fetch_version()
+    assert [about for about, _, _ in features.asked] == ["841.registered", "fetch version"]
+    with pytest.raises(shared_memory.UntracedError, match="overrides"):
+        features.label()
 
 
 def test_a_write_and_a_crash_between_three_brokers(start: Any) -> None:

@@ -191,9 +191,7 @@ def test_actions_read_no_more_than_they_need(start: Start, monkeypatch: pytest.M
     monkeypatch.setattr(Option, "remember", noting)
     search(MemoisedModel(PARTITION, start(), bounds(1, 1, 0)), ())
     assert reads.keys() == NEVER_READ.keys()
-    assert {kind: reads[kind] & {*never} for kind, never in NEVER_READ.items()} == dict.fromkeys(
-        NEVER_READ, set()
-    )
+    assert [kind for kind, never in NEVER_READ.items() if reads[kind] & {*never}] == []
 
 
 def test_every_peek_is_forgotten_once() -> None:

@@ -26,8 +26,7 @@ from ..search.limits import MEMORY_MB
 from ..search.question import question_about, situation
 from ..search_terms import PROVED, REFUTED
 from .guard_matrix import DEFAULT_KAFKA, PENDING
-from .processes import answers, processes_and_memory
-from .sweep import announcement, try_out
+from .processes import announcement, answers, processes_and_memory, try_out
 
 if TYPE_CHECKING:
     import pandas as pd

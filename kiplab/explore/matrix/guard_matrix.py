@@ -22,8 +22,14 @@ from ..search.limits import MEMORY_MB
 from ..search.question import Question, question_about, situation
 from ..search_terms import UNFINISHED, Halt, HaltReason
 from .cells import Cell, Matrix
-from .processes import MaybeExplored, answers, processes_and_memory
-from .sweep import announcement, on_spark, try_out
+from .processes import (
+    MaybeExplored,
+    announcement,
+    answers,
+    on_spark,
+    processes_and_memory,
+    try_out,
+)
 
 DEFAULT_GUARDS = (
     "841",

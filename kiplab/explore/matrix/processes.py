@@ -1,6 +1,7 @@
-"""Questions worked off by processes of their own on this machine, one search per core.
+"""Many questions, one search each: in this process, in others on this machine, or on Spark.
 
-Each process reads questions from its input and writes answers, line by line, until the input ends.
+What comes back depends on the question alone. A process of its own reads questions from its input
+and writes answers, line by line, until the input ends.
 (Not `multiprocessing`: that runs the user's script again in every process, unless the script is
 written for it.)
 """
@@ -15,14 +16,16 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock
+from typing import Any
 
 import msgspec
 
 from ..levels.level_table import ExploreError, quoted
+from ..search.explore_play import explore_play
 from ..search.explored import Explored
 from ..search.limits import ceiling_mb, check_limits
 from ..search.question import Question
-from .tasks import answer, answered, work_off
+from ..search.shared_memory import SharedMemory
 
 LOOK_EVERY_S = 0.1
 LEAST_MB = 250
@@ -72,13 +75,14 @@ def _one_by_one(
     told: Callable[[int, int], object] | None,
     cancel: Callable[[], bool] | None,
 ) -> list[MaybeExplored]:
-    found: list[MaybeExplored] = []
+    explored: list[MaybeExplored] = []
+    memory = SharedMemory()
     for question in questions:
         stopped = cancel is not None and cancel()
-        found.append(None if stopped else answer(question, cancel))
+        explored.append(None if stopped else explore_play(question, cancel=cancel, memory=memory))
         if told is not None and not stopped:
-            told(len(found), len(questions))
-    return found
+            told(len(explored), len(questions))
+    return explored
 
 
 def _spread(
@@ -139,7 +143,7 @@ class _Crew:
         line = _said(worker, payload)
         if line.endswith(b"\n"):
             self._idle.put(worker)
-            return answered(line)
+            return msgspec.json.decode(line, type=Explored)
         self._hire()
         return None
 
@@ -183,11 +187,54 @@ def _said(worker: subprocess.Popen[bytes], payload: bytes) -> bytes:
         return b""
 
 
+def work_off(payload: bytes, memory: SharedMemory | None = None) -> bytes:
+    """The search for a question, from JSON to JSON, on one line each.
+
+    Raises as `explore_play`, and msgspec.ValidationError for what is no Question.
+    """
+    question = msgspec.json.decode(payload, type=Question)
+    return msgspec.json.encode(explore_play(question, memory=memory))
+
+
 def main() -> None:
     """Work off what comes in, until nothing more does."""
+    memory = SharedMemory()
     for payload in sys.stdin.buffer:
-        sys.stdout.buffer.write(work_off(payload) + b"\n")
+        sys.stdout.buffer.write(work_off(payload, memory) + b"\n")
         sys.stdout.buffer.flush()
+
+
+# --- what will be long, and Spark -----------------------------------------------------------------
+
+
+def try_out(question: Question) -> Explored:
+    """The search, cancelled as it begins: what is wrong with a question is said here, before it
+    travels, and `predicted` is what is to be expected of it."""
+    return explore_play(question, cancel=lambda: True)
+
+
+def announcement(what: str, count: int, crew: int, predicted: str) -> str:
+    """A prediction for each of many searches, `crew` of them at a time."""
+    return f"{count} {what}, {crew} at a time; where nothing breaks, for each: {predicted}"
+
+
+def on_spark(questions: Sequence[Question], *, master: str | None = None) -> list[Explored]:
+    """The answers, one question a task. Raises SparkUnavailable without Spark."""
+    from ...spark import run_blocks
+
+    table = run_blocks(
+        task,
+        [msgspec.json.encode(question) for question in questions],
+        schema="explored binary",
+        master=master,
+        partitions=max(len(questions), 1),
+    )
+    return [msgspec.json.decode(row, type=Explored) for row in table["explored"].to_pylist()]
+
+
+def task(payload: bytes) -> list[dict[str, Any]]:
+    """One question as a block of kiplab.spark: a row with its answer."""
+    return [{"explored": work_off(payload)}]
 
 
 if __name__ == "__main__":

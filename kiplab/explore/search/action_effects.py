@@ -8,15 +8,17 @@ the observer makes of it is remembered under all that it is shown (observer_view
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from ...engine.cluster import Cluster
 from ...engine.moves import Move
-from ...engine.step import Step, carried_out
+from ...engine.step import Step as EngineStep
+from ...engine.step import carried_out
 from ..levels import normal_partition as forms
-from ..levels.level_table import Action, Level, do
+from ..levels.level_table import Level, do
 from ..search_terms import Coverage
 from .engine_model import note
 from .hidden_parts import (
@@ -28,12 +30,12 @@ from .hidden_parts import (
     controller_in,
     hides_image,
     life_at,
-    place_of,
     without_hidden_image,
 )
 from .numbered_parts import MemoisedState, NumberedParts, Numbers
 from .observer_views import ObservedMove, moment, shows_something, watch
 from .partial_clusters import PartialClusters
+from .shared_memory import Offer, Outcome, Question, Remembered, SharedMemory, Step, answer, traced
 
 
 class Effect(NamedTuple):
@@ -55,61 +57,38 @@ NOTHING = Effect(None, (), (), None, None)
 """The action cannot be done, or comes to nothing."""
 
 
-class NextRead:
-    """The piece that an action reads next, and what is known under each number of it.
+class Option(Remembered):
+    """An offer in one search, and what it comes to under that search's rules."""
 
-    `place` and `table` say where its number is, as NumberedParts.number_of does.
-    """
+    __slots__ = ("action", "cost", "offer", "place", "request")
 
-    __slots__ = ("known", "piece", "place", "table")
-
-    def __init__(self, piece: Piece, table: list[int] | None) -> None:
-        self.piece, self.place, self.table = piece, place_of(piece), table
-        self.known: dict[int, Remembered] = {}
-
-
-Remembered = NextRead | Effect | None
-
-
-class Option:
-    """Something that can be done in a state, the same in many states.
-
-    `place` is the place of its broker in a state, `request` the number of the request that it
-    delivers or -1; `known` is what has been worked out of it.
-    """
-
-    __slots__ = ("action", "cost", "known", "place", "rank", "request")
-
-    def __init__(
-        self, rank: tuple[int, ...], action: Action, cost: int | None, place: int, request: int
-    ) -> None:
-        self.rank, self.action, self.cost, self.place = rank, action, cost, place
-        self.request = request
-        self.known: Remembered = None
+    def __init__(self, offer: Offer) -> None:
+        super().__init__()
+        self.offer = offer
+        _, self.action, self.cost, self.place, self.request = offer
 
     def remember(
-        self, state: MemoisedState, parts: NumberedParts, read: list[Piece], effect: Effect
+        self, state: MemoisedState, parts: NumberedParts, read: Sequence[Piece], effect: Effect
     ) -> None:
         """Keep what the action does, under the pieces that were read, in their order."""
-        if not read:
-            self.known = effect
-            return
-        reads = [NextRead(piece, parts.table_of(piece)) for piece in read]
-        if self.known is None:
-            self.known = reads[0]
-        at: Any = self.known
-        for piece, following in zip(read, reads[1:], strict=False):
-            at = at.known.setdefault(parts.number_of(state, piece), following)
-        at.known[parts.number_of(state, read[-1])] = effect
+        self.keep(read, lambda piece: parts.number_of(state, piece), parts, effect)
 
 
 class ActionEffects:
     """Works effects out, and remembers them and what the observer notices."""
 
-    def __init__(self, level: Level, parts: NumberedParts) -> None:
-        self.level, self.parts, self.seen = level, parts, Coverage()
-        self.partial = PartialClusters(parts)
-        self.observed = Numbers()
+    def __init__(
+        self, level: Level, start: Cluster, parts: NumberedParts, shared: SharedMemory | None
+    ) -> None:
+        self.level, self.start, self.parts, self.shared = level, start, parts, shared
+        self.seen, self.asked = Coverage(), dict[Question, None]()
+        self.answers: dict[Step, Any] = {}
+        if shared is not None:
+            features = traced(start.features)
+            start, self.asked = replace(start, features=features), features.asked
+        self.traced_start = start
+        self.partial = PartialClusters(parts, start)
+        self.observed = Numbers() if shared is None else shared.observed
         self.noticed: dict[tuple[int, ...], tuple[int, tuple[str, ...]]] = {}
 
     def notice(self, state: MemoisedState, observed: int) -> tuple[int, tuple[str, ...]]:
@@ -119,26 +98,80 @@ class ActionEffects:
         key = (observed, state[OBSERVER], state[CONTROLLER], *views)
         known = self.noticed.get(key)
         if known is None:
-            known = self.noticed[key] = self._watched(state, self.observed.parts[observed])
+            known = self.noticed[key] = self._noticed(state, key)
         return known
 
+    def _noticed(self, state: MemoisedState, key: tuple[int, ...]) -> tuple[int, tuple[str, ...]]:
+        moments = self.observed.parts[key[0]]
+        if self.shared is None:
+            return self._watched(state, moments)
+        kept = self.shared.notices(key)
+        steps, known = kept.find(self._answered)
+        if known is None:
+            self.asked.clear()
+            known = self._watched(state, moments)
+            kept.keep([*steps, *self._new(steps)], self._answered, self.parts, known)
+        return known  # type: ignore[no-any-return]
+
+    def _answered(self, questions: Step) -> Any:
+        """The answers of this search's features."""
+        known = self.answers.get(questions)
+        if known is None:
+            assert isinstance(questions, tuple)
+            known = tuple(answer(self.start.features, question) for question in questions)
+            self.answers[questions] = known
+        return known
+
+    def to_offer_in(self, state: MemoisedState) -> Cluster:
+        """The cluster of a state as a level's menu may see it."""
+        return self.partial.to_offer_in(state, self.traced_start)
+
     def work_out(self, state: MemoisedState, option: Option) -> Effect:
-        """Let the engine do it with more and more shown, until nothing hidden is looked into."""
-        read: list[Piece] = []
-        known = option.known
-        while isinstance(known, NextRead):
-            read.append(known.piece)
-            known = known.known.get(self.parts.number_of(state, known.piece))
-        while True:
-            try:
-                effect = self._attempt(state, option, read)
-                break
-            except HiddenPartError as hidden:
-                if hidden.piece in read:
-                    raise
-                read += self._shown_next(hidden.piece, read)
-        option.remember(state, self.parts, read, effect)
+        """What an action does: as an earlier search has found, or as the engine does it now."""
+        parts = self.parts
+
+        def number_of(step: Step) -> Any:
+            return self._answered(step) if type(step) is tuple else parts.number_of(state, step)
+
+        kept = option if self.shared is None else self.shared.outcomes(option.offer)
+        steps, outcome = kept.find(number_of)
+        if outcome is None:
+            outcome = self._tried(state, option, steps)
+            if self.shared is not None:
+                self.shared.count += 1
+                kept.keep(steps, number_of, parts, outcome)
+        self.seen.guards |= outcome.guards
+        self.seen.committed |= outcome.committed
+        read = [step for step in steps if not isinstance(step, tuple)]
+        option.remember(state, parts, read, outcome.effect)
+        effect: Effect = outcome.effect
         return effect
+
+    def _tried(self, state: MemoisedState, option: Option, steps: list[Step]) -> Outcome:
+        """Let the engine do it with more and more shown, until nothing hidden is read. All that it
+        depends on is added to `steps`, in the order of reading.
+        """
+        shown = [step for step in steps if not isinstance(step, tuple)]
+        seen = Coverage()
+        while True:
+            self.asked.clear()
+            try:
+                effect = self._attempt(state, option, shown, seen)
+            except HiddenPartError as hidden:
+                if hidden.piece in shown:
+                    raise
+                more = self._shown_next(hidden.piece, shown)
+                steps += [*self._new(steps), *more]
+                shown += more
+            else:
+                steps += self._new(steps)
+                return Outcome(effect, frozenset(seen.guards), seen.committed)
+
+    def _new(self, steps: list[Step]) -> list[Step]:
+        """What was asked of the features, as one more step if it is not among `steps` already."""
+        before = {q for step in steps if isinstance(step, tuple) for q in step}
+        questions = tuple([q for q in self.asked if q not in before])
+        return [questions] if questions else []
 
     def _shown_next(self, piece: Piece, read: list[Piece]) -> list[Piece]:
         """What the controller sends goes to every broker that runs: show that of all at once."""
@@ -147,20 +180,22 @@ class ActionEffects:
         places = self.parts.places.values()
         return [life_at(p) for p in places if p not in read and life_at(p) not in read]
 
-    def _attempt(self, state: MemoisedState, option: Option, shown: list[Piece]) -> Effect:
+    def _attempt(
+        self, state: MemoisedState, option: Option, shown: list[Piece], seen: Coverage
+    ) -> Effect:
         cluster = self.partial.cluster(state, option.request, shown)
         moments: list[ObservedMove] = []
 
-        def noting(before: Cluster, move: Move) -> Step:
+        def noting(before: Cluster, move: Move) -> EngineStep:
             after, events = carried_out(before, move)
             if shows_something(before, after):
                 moments.append(moment(cluster, before, after, events))
-            return Step(after, tuple(events))
+            return EngineStep(after, tuple(events))
 
         done = do(self.level, cluster, option.action, noting)
         if done is None:
             return NOTHING
-        note(self.seen, done.events)
+        note(seen, done.events)
         came = self.level.kind(option.action.kind).came(done.cluster, option.action)
         return self._effect(state, option, cluster, done.cluster, moments) if came else NOTHING
 
@@ -218,7 +253,7 @@ class ActionEffects:
     ) -> tuple[int, tuple[str, ...]]:
         parts = self.parts
         known = replace(
-            parts.start,
+            self.traced_start,
             controller=parts.controllers.parts[state[CONTROLLER]],
             observed=parts.observers.parts[state[OBSERVER]],
         )

@@ -42,9 +42,13 @@ class _Search:
         self.numbers: dict[ModelState, int] = {model.first(): 0}
         self.parents, self.how = array("q", [-1]), array("l", [-1])
         self.actions: dict[Action, int] = {}
-        self.taken: Counter[int] = Counter()
+        self.taken: list[int] = []
         self.layers: list[int] = []
-        self.transitions = 0
+
+    @property
+    def transitions(self) -> int:
+        """How many steps were taken, whether or not to a new state."""
+        return sum(self.taken)
 
     def run(self) -> SearchOutcome:
         layer = [self.model.first()]
@@ -65,7 +69,7 @@ class _Search:
         self, layer: list[ModelState], found: list[ModelState]
     ) -> tuple[str | None, Halt | None]:
         numbers, parents, how, actions = self.numbers, self.parents, self.how, self.actions
-        successors = self.model.successors
+        successors, taken = self.model.successors, self.taken
         self.looked = 0
         for state in layer:
             if self.looked % LOOK_EVERY == 0:
@@ -74,20 +78,21 @@ class _Search:
                     return None, halt
             me = numbers[state]
             for action, after, broken in successors(state):
-                self.transitions += 1
-                code = actions.setdefault(action, len(actions))
-                self.taken[code] += 1
-                if after in numbers and not broken:
-                    continue
-                if after not in numbers:
-                    numbers[after] = len(parents)
+                code = actions.get(action)
+                if code is None:
+                    code = actions[action] = len(taken)
+                    taken.append(0)
+                taken[code] += 1
+                new = len(parents)
+                if numbers.setdefault(after, new) == new:
                     parents.append(me)
                     how.append(code)
                     found.append(after)
-                hit = next((id for id in broken if id in self.properties), None)
-                if hit is not None:
-                    self.last = me, code
-                    return hit, None
+                if broken:
+                    hit = next((id for id in broken if id in self.properties), None)
+                    if hit is not None:
+                        self.last = me, code
+                        return hit, None
             self.looked += 1
         return None, None
 
@@ -104,7 +109,7 @@ class _Search:
     ) -> SearchOutcome:
         named = list(self.actions)
         taken: Counter[str] = Counter()
-        for code, count in self.taken.items():
+        for code, count in enumerate(self.taken):
             taken[named[code].kind] += count
         return SearchOutcome(
             verdict=verdict,

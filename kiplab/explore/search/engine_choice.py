@@ -16,6 +16,7 @@ from .breadth_first import search
 from .engine_model import EngineModel
 from .limits import Limits
 from .memoised_model import MemoisedModel
+from .shared_memory import SharedMemory
 from .size_prediction import COMPILED as COMPILED_PACE
 from .size_prediction import OWN, QUEUED, STEPPED, UNMEMOISED, Pace, rule_of_thumb
 
@@ -52,16 +53,21 @@ def check_engine(name: str) -> str:
 
 
 def engine_for(
-    wanted: str, level: Level, start: Cluster, bounds: Mapping[str, int], asked: tuple[str, ...]
+    wanted: str,
+    level: Level,
+    start: Cluster,
+    bounds: Mapping[str, int],
+    asked: tuple[str, ...],
+    memory: SharedMemory | None = None,
 ) -> Engine:
     """The engine that was asked for, or for "auto" the one that suits the bounds.
 
-    Raises ExploreError where "compiled" was asked for and cannot be, MissingExtraError where it
-    is not installed.
+    `memory` is for the engine's own search alone. Raises ExploreError where "compiled" was asked
+    for and cannot be, MissingExtraError where it is not installed.
     """
     worth = level.name == "partition" and rule_of_thumb(level, bounds) >= WORTH_COMPILING
     if wanted == STEP or (wanted == AUTO and not worth):
-        return steps(level, start, bounds)
+        return steps(level, start, bounds, memory=memory)
     lacking = _lacking()
     if lacking is not None and wanted == COMPILED:
         raise lacking
@@ -70,13 +76,24 @@ def engine_for(
         return engine
     if wanted == COMPILED:
         raise ExploreError(f"{engine}; engine='step' can do without")
-    return steps(level, start, bounds, f"not compiled: {engine}")
+    return steps(level, start, bounds, f"not compiled: {engine}", memory)
 
 
-def steps(level: Level, start: Cluster, bounds: Mapping[str, int], note: str = "") -> Engine:
-    """The engine's own search: with the memoised model where there is one."""
-    memoised = level.name == "partition"
-    model: Model = (MemoisedModel if memoised else EngineModel)(level, start, dict(bounds))
+def steps(
+    level: Level,
+    start: Cluster,
+    bounds: Mapping[str, int],
+    note: str = "",
+    memory: SharedMemory | None = None,
+) -> Engine:
+    """The engine's own search: with the memoised model where there is one, which goes on with the
+    `memory` that earlier searches left.
+    """
+    model: Model
+    if level.name == "partition":
+        model = MemoisedModel(level, start, dict(bounds), memory)
+    else:
+        model = EngineModel(level, start, dict(bounds))
     return Engine(STEP, model, search, note, _PACES[level.name])
 
 

@@ -24,6 +24,7 @@ from .interrupts import interruptible
 from .limits import MEMORY_MB, Limits, TimedProgress, ceiling_mb
 from .path_as_play import play_of
 from .question import Question, question_about, situation
+from .shared_memory import SharedMemory
 from .size_prediction import Pace, predict, rule_of_thumb
 
 
@@ -84,21 +85,23 @@ def explore_play(
     progress: Callable[[TimedProgress], object] | None = None,
     cancel: Callable[[], bool] | None = None,
     say: Callable[[str], object] | None = None,
+    memory: SharedMemory | None = None,
 ) -> Explored:
     """Search everything that can happen from the situation that the question's play begins with.
 
     What counts is that a property breaks while no fault excuses it, also under rules that promise
     nothing. The limits (memory is that of this process in all) end a search as unfinished;
     `progress` is told twice a second, `cancel` asked whether to stop, `say` given a prediction
-    before a search that will be long. The engine is "step" for the engine's own search, "compiled"
-    for its twin in machine code (level "partition", numba), and "auto" for the twin where the
-    bounds are large and it can answer; all find the same. Raises PlayError for a play that the
-    level cannot speak of, ExploreError where "compiled" was asked for and cannot be.
+    before a search that will be long. `memory` is what earlier searches worked out, for questions
+    that differ in their guards alone; this one adds to it. The engine is "step" for the engine's
+    own search, "compiled" for its twin in machine code (level "partition", numba), and "auto" for
+    the twin where the bounds are large and it can answer; all find the same. Raises PlayError for a
+    play that the level cannot speak of, ExploreError where "compiled" was asked for and cannot be.
     """
     level, within, asked = level_named(question.level), question.bounds, question.properties
     start = cluster_of(setup_of(question.play, question.features))
     with _no_pauses():
-        searcher = engine_for(question.engine, level, start, within, asked)
+        searcher = engine_for(question.engine, level, start, within, asked, memory)
         predicted = _predicted(question, partial(_model, level, start), searcher.pace)
         for sentence in filter(None, (predicted, searcher.note)):
             (say or _keep_quiet)(sentence)
@@ -111,7 +114,7 @@ def explore_play(
         )
         outcome = outcome_of(searcher.model, asked, limits, searcher.run)
         if question.engine == AUTO and too_narrow(outcome):
-            searcher = steps(level, start, within, outcome.stopped)
+            searcher = steps(level, start, within, outcome.stopped, memory)
             outcome = outcome_of(searcher.model, asked, limits, searcher.run)
         took = limits.seconds
     rules = question.features.label()

@@ -197,7 +197,7 @@ class HiddenEntries:
         raise HiddenPartError(self._piece)
 
     __getattr__ = __iter__ = __len__ = __getitem__ = __contains__ = _read
-    __eq__ = __hash__ = _read  # type: ignore[assignment]
+    __eq__ = __hash__ = _read
 
 
 class HiddenImage(MetadataUpdate, frozen=True):
@@ -232,4 +232,6 @@ def hides_image(node: Broker) -> bool:
 def without_hidden_image(node: Broker) -> Broker:
     """`node` with no image at all in place of one that is hidden."""
     process = node.process
-    return replace(node, process=replace(process, image=None)) if hides_image(node) else node
+    if process is None or not hides_image(node):
+        return node
+    return replace(node, process=replace(process, image=None))

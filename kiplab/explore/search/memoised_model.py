@@ -12,14 +12,23 @@ tests/explore holds this model to engine_model.py, state by state.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...engine.cluster import Cluster
 from ..levels.level_table import Action, Level, offered
 from ..search_terms import ModelState
-from .action_effects import NOTHING, ActionEffects, NextRead, Option
+from .action_effects import NOTHING, ActionEffects, Option
 from .engine_model import spent
-from .hidden_parts import BUDGETS, CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS
-from .numbered_parts import MemoisedState, NumberedParts, Numbers
+from .hidden_parts import (
+    BUDGETS,
+    CONTROLLER,
+    FIRST_BROKER,
+    OBSERVER,
+    REQUESTS,
+    HiddenPartError,
+)
+from .numbered_parts import MemoisedState
+from .shared_memory import NextStep, Offer, SharedMemory
 
 
 class UnforeseenOfferError(RuntimeError):
@@ -27,36 +36,39 @@ class UnforeseenOfferError(RuntimeError):
 
 
 class MemoisedModel:
-    """The same states and transitions as EngineModel over the level "partition", sooner."""
+    """The same states and transitions as EngineModel over the level "partition", sooner.
 
-    def __init__(self, level: Level, cluster: Cluster, bounds: dict[str, int]) -> None:
+    With a `memory` it begins with what earlier searches left there, and leaves its own.
+    """
+
+    def __init__(
+        self,
+        level: Level,
+        cluster: Cluster,
+        bounds: dict[str, int],
+        memory: SharedMemory | None = None,
+    ) -> None:
         self.level, self.start, self.bounds = level, level.admit(cluster), tuple(bounds.values())
         self.names = tuple(bounds)
-        self.parts = NumberedParts(self.start)
-        self.effects = ActionEffects(level, self.parts)
+        self.memory = SharedMemory() if memory is None else memory
+        self.memory.prepare(level, self.start, self.names)
+        self.parts = self.memory.parts
+        self.effects = ActionEffects(level, self.start, self.parts, memory)
         self.seen = self.effects.seen
-        self.menus = Numbers()
         self.ranks = {kind.name: rank for rank, kind in enumerate(level.kinds)}
-        self.options: dict[tuple[Action, int | None, int], Option] = {}
+        self.options: dict[Offer, Option] = {}
         # What has been worked out, under the numbers of the parts that it depends on.
-        self.menu_of_broker: dict[int, int] = {}
-        self.menu_of_flight: dict[int, int] = {}
         self.whole_menu: dict[tuple[int, ...], tuple[Option, ...]] = {}
         self.left: dict[int, tuple[int | None, ...]] = {}
         self.flight_after: dict[tuple[int, tuple[int, tuple[int, ...]]], int] = {}
 
     def first(self) -> MemoisedState:
         """The start, with every bound untouched."""
-        return self.parts.first(self.bounds)
+        return self.parts.first(self.start, self.bounds)
 
     def cluster(self, state: ModelState) -> Cluster:
         """The normal form that a state stands for."""
-        return self.parts.cluster(state)
-
-    def budgets_left(self, state: MemoisedState) -> tuple[int, ...]:
-        """What is left of the bounds, in their order."""
-        left: tuple[int, ...] = self.parts.budgets.parts[state[BUDGETS]]
-        return left
+        return self.parts.cluster(self.start, state)
 
     # --- what leads on ---------------------------------------------------------------------------
 
@@ -71,8 +83,8 @@ class MemoisedModel:
             if budgets is None:
                 continue
             # As NumberedParts.number_of; this loop is where a search spends its time.
-            known = option.known
-            while type(known) is NextRead:
+            known = option.root
+            while type(known) is NextStep:
                 number, table = state[known.place], known.table
                 known = known.known.get(number if table is None else table[number])
             effect = self.effects.work_out(state, option) if known is None else known
@@ -116,11 +128,11 @@ class MemoisedModel:
 
     def _menu(self, state: MemoisedState) -> tuple[Option, ...]:
         """The options of a state in the level's order: those of each broker, and of the flight."""
-        held = state[CONTROLLER]
-        of_broker = self.menu_of_broker
+        held, memory = state[CONTROLLER], self.memory
+        of_broker = memory.menu_of_broker
         try:
             key = (
-                self.menu_of_flight[state[REQUESTS]],
+                memory.menu_of_flight[state[REQUESTS]],
                 *[of_broker[n << 32 | held] for n in state[FIRST_BROKER:]],
             )
         except KeyError:
@@ -128,42 +140,68 @@ class MemoisedModel:
             return self._menu(state)
         known = self.whole_menu.get(key)
         if known is None:
-            options = [o for number in key for o in self.menus.parts[number]]
-            known = self.whole_menu[key] = tuple(sorted(options, key=lambda o: o.rank))
+            offers = [o for number in key for o in memory.menus.parts[number]]
+            offers.sort(key=lambda offer: offer.rank)
+            known = self.whole_menu[key] = tuple([self._option(offer) for offer in offers])
+        return known
+
+    def _option(self, offer: Offer) -> Option:
+        known = self.options.get(offer)
+        if known is None:
+            known = self.options[offer] = Option(offer)
         return known
 
     def _learn_menus(self, state: MemoisedState) -> None:
-        """Ask the level once for each broker's options beside this controller."""
-        cluster = self.cluster(state)
-        found: dict[int, list[Option]] = {place: [] for place in (0, *self.parts.places.values())}
-        for kind, action in offered(self.level, cluster):
-            cost = kind.costs(cluster, action)
-            option = self._option(cluster, action, None if cost is None else self.names.index(cost))
-            found[0 if action.kind == "deliver" else option.place].append(option)
-        self._keep(self.menu_of_flight, state[REQUESTS], found.pop(0))
-        for place, options in found.items():
-            self._keep(self.menu_of_broker, state[place] << 32 | state[CONTROLLER], options)
+        """Ask the level once for each broker's offers beside this controller.
 
-    def _keep(self, menus: dict[int, int], key: int, options: list[Option]) -> None:
+        A leader's image makes no difference to them, but that a newer one is on its way.
+        """
+        held, parts, memory = state[CONTROLLER], self.parts, self.memory
+        of_broker = memory.menu_of_broker
+        keys = {
+            place: (parts.core_of[number], parts.is_late(held, number), held)
+            for place, number in enumerate(state[FIRST_BROKER:], FIRST_BROKER)
+        }
+        if state[REQUESTS] not in memory.menu_of_flight or not of_broker.keys() >= {*keys.values()}:
+            offers = self._offers(state)
+            self._keep(memory.menu_of_flight, state[REQUESTS], offers[0])
+            for place, key in keys.items():
+                self._keep(of_broker, key, offers[place])
+        for place, key in keys.items():
+            of_broker[state[place] << 32 | held] = of_broker[key]
+
+    def _offers(self, state: MemoisedState) -> dict[int, list[Offer]]:
+        """What the level offers, by the place of the broker; 0 for the requests in flight."""
+        offers: dict[int, list[Offer]] = {place: [] for place in (0, *self.parts.places.values())}
+        cluster, asked = self.effects.to_offer_in(state), self.effects.asked
+        asked.clear()
+        try:
+            for kind, action in offered(self.level, cluster):
+                offer = self._offer(cluster, action, kind.costs(cluster, action))
+                offers[0 if action.kind == "deliver" else offer.place].append(offer)
+        except HiddenPartError as hidden:
+            raise UnforeseenOfferError(f"what is offered depends on an image: {hidden}") from None
+        if asked:
+            raise UnforeseenOfferError(f"what is offered depends on {next(iter(asked))[0]}")
+        return offers
+
+    def _keep(self, menus: dict[Any, int], key: Any, offers: list[Offer]) -> None:
         """Whatever is learnt again, because another broker was new, has to be as it was."""
-        menu = self.menus(tuple(options))
+        menu = self.memory.menus(tuple(offers))
         known = menus.setdefault(key, menu)
         if known != menu:
-            kinds = {o.action.kind for o in {*options} ^ {*self.menus.parts[known]}}
+            kinds = {o.action.kind for o in {*offers} ^ {*self.memory.menus.parts[known]}}
             raise UnforeseenOfferError(
                 f"{', '.join(sorted(kinds))}: whether that is offered depends on more than the"
                 f" broker and the controller, or for a request on more than those in flight;"
                 f" {__name__} has to remember menus under that, too"
             )
 
-    def _option(self, cluster: Cluster, action: Action, cost: int | None) -> Option:
+    def _offer(self, cluster: Cluster, action: Action, cost: str | None) -> Offer:
         request = -1
         if action.kind == "deliver":
             name = (action.node, action.life, "alter-partition")
             request = self.parts.messages(next(m for m in cluster.messages if m.name[:3] == name))
-        known = self.options.get((action, cost, request))
-        if known is None:
-            rank = self.ranks[action.kind], action.node, action.life, request
-            known = Option(rank, action, cost, self.parts.places[action.node], request)
-            self.options[action, cost, request] = known
-        return known
+        rank = self.ranks[action.kind], action.node, action.life, request
+        paid = None if cost is None else self.names.index(cost)
+        return Offer(rank, action, paid, self.parts.places[action.node], request)

@@ -37,7 +37,7 @@ class Numbers:
 
 
 class NumberedParts:
-    """All parts that a search has met. `start` is the normal form that it begins with.
+    """All parts that have been met by searches from `start`, or from what differs in parts.
 
     Under the number of a broker `view_of` has the number of what an observer sees of it, and
     `life_of`, `image_of` and `core_of` those of what is read of it by itself: (incarnation, whether
@@ -45,7 +45,6 @@ class NumberedParts:
     """
 
     def __init__(self, start: Cluster) -> None:
-        self.start = start
         self.places = {b.id: FIRST_BROKER + n for n, b in enumerate(start.brokers)}
         self.controllers, self.observers, self.budgets = Numbers(), Numbers(), Numbers()
         self.messages, self.flights, self.brokers = Numbers(), Numbers(), Numbers()
@@ -58,9 +57,9 @@ class NumberedParts:
         self._late: dict[int, bool] = {}
         self._joined: dict[int, int] = {}
 
-    def first(self, bounds: tuple[int, ...]) -> MemoisedState:
-        """The start, with every bound untouched."""
-        found = forms.parts(self.start)
+    def first(self, start: Cluster, bounds: tuple[int, ...]) -> MemoisedState:
+        """The state of `start`, with every bound untouched."""
+        found = forms.parts(start)
         return (
             self.controllers(found.controller),
             self.flight(found.requests),
@@ -99,8 +98,8 @@ class NumberedParts:
             known = self._joined[key] = self.broker(replace(node, process=process))
         return known
 
-    def number_of(self, state: MemoisedState, piece: Piece) -> int:
-        """The number under which a piece stands in a state."""
+    def number_of(self, state: MemoisedState, piece: Any) -> int:
+        """The number under which a Piece stands in a state."""
         table, number = self.table_of(piece), state[place_of(piece)]
         return number if table is None else table[number]
 
@@ -121,8 +120,8 @@ class NumberedParts:
             known = self._late[key] = forms.has_news(self.controllers.parts[held], node)
         return known
 
-    def cluster(self, state: ModelState) -> Cluster:
-        """The normal form that a state stands for."""
+    def cluster(self, start: Cluster, state: ModelState) -> Cluster:
+        """The normal form that a state stands for, in a search that begins with `start`."""
         held, flight, known, _, *nodes = state
         brokers = tuple([self.brokers.parts[n] for n in nodes])
         found = forms.Parts(
@@ -132,4 +131,4 @@ class NumberedParts:
             observed=self.observers.parts[known],
         )
         pairs = zip(nodes, brokers, strict=True)
-        return forms.whole(self.start, found, [b.id for n, b in pairs if self.is_late(held, n)])
+        return forms.whole(start, found, [b.id for n, b in pairs if self.is_late(held, n)])

@@ -37,9 +37,8 @@ METADATA, REQUEST = KINDS[MetadataUpdate], KINDS[AlterPartitionRequest]
 class PartialClusters:
     """Makes clusters of numbered parts. What hides a part is made once and used again."""
 
-    def __init__(self, parts: NumberedParts) -> None:
+    def __init__(self, parts: NumberedParts, start: Cluster) -> None:
         self.parts = parts
-        start = parts.start
         fields = {name: getattr(start, name) for name in start.__struct_fields__}
         self.template = PartialCluster(**{**fields, "controller": None, "observed": ()})
         self.ids = [b.id for b in start.brokers]
@@ -91,6 +90,17 @@ class PartialClusters:
             known = HiddenBroker(self.ids[place - FIRST_BROKER], place, lived)
             self.hidden[place, life] = known
         return known
+
+    def to_offer_in(self, state: MemoisedState, start: Cluster) -> Cluster:
+        """The cluster of a state as a level's menu may see it: without the images of leaders."""
+        whole = self.parts.cluster(start, state)
+        kept = [
+            self._imageless(self.parts.core_of[number], place) if forms.keeps_image(node) else node
+            for place, (number, node) in enumerate(
+                zip(state[FIRST_BROKER:], whole.brokers, strict=True), FIRST_BROKER
+            )
+        ]
+        return replace(whole, brokers=tuple(kept))
 
     def _is_whole(self, number: int, place: int, shown: Shown) -> bool:
         """Whether a broker that is shown has nothing hidden: only a leader keeps an image."""

@@ -1,6 +1,6 @@
 """One question about one play: what is asked, under which rules, within what, by whom, how long.
 
-All who ask (`explore`, `matrix`, `sweep`, `alternatives`, the command) turn their keywords into a
+All who ask (`explore`, `matrix`, `alternatives`, the command) turn their keywords into a
 Question at once, and it is all that travels: to another process, to Spark.
 """
 

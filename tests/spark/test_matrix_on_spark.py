@@ -8,8 +8,10 @@ import pytest
 
 from kiplab.explore.matrix.cells import Matrix
 from kiplab.explore.matrix.guard_matrix import matrix
-from kiplab.explore.matrix.sweep import sweep
+from kiplab.explore.matrix.processes import on_spark
+from kiplab.explore.search.explore_play import explore_play
 from kiplab.explore.search.explored import Explored
+from kiplab.explore.search.question import question_about, situation
 
 pytestmark = pytest.mark.spark
 PAIR = ("841", "903")
@@ -32,9 +34,10 @@ def test_a_matrix_on_spark_is_the_matrix_of_this_machine() -> None:
 
 
 @pytest.mark.usefixtures("spark")
-def test_a_sweep_of_bounds_on_spark_is_that_of_this_machine() -> None:
+def test_several_bounds_on_spark_are_those_of_this_machine() -> None:
     bounds = [{"writes": 0, "crashes": 0}, {"writes": 0}, {"writes": 1}]
-    there = sweep("kafka-14139", bounds, kafka="3.4", spark=True)
-    here = sweep("kafka-14139", bounds, kafka="3.4", processes=1)
+    about = situation("kafka-14139", "3.4")
+    questions = [question_about(*about, bounds=within) for within in bounds]
+    there, here = on_spark(questions), [explore_play(question) for question in questions]
     assert [of(one) for one in there] == [of(one) for one in here]
     assert [one.bounds["writes"] for one in there] == [0, 0, 1]

@@ -1,0 +1,233 @@
+"""What searches that differ in their guards alone have in common, as the cells of a matrix do.
+
+Numbers of parts, menus and what actions do are kept from one search to the next. An effect is
+remembered under the pieces it was worked out from and under every question that a rule asked of the
+features on the way, in the order of reading; so a search meets its own rules' effects and no
+others. `TracedFeatures` note the questions, and refuse whatever is no question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+from msgspec.structs import replace
+
+from ...engine.cluster import Cluster
+from ...protocol.features import Features
+from ...protocol.ids import CONTROLLER, BrokerId
+from ..levels.level_table import Action, Level
+from .hidden_parts import Piece, place_of
+from .numbered_parts import NumberedParts, Numbers
+
+EFFECTS_MAX = 50_000
+"""Effects of earlier searches beyond which a new search begins without them; some 50 MB."""
+
+
+Question = tuple[str, BrokerId, BrokerId]
+"""What a rule asks of the features: whether a guard acts on a node, or a version of requests from a
+node to another. (What it is about, the node, the other.)"""
+FETCH, ALTER_PARTITION = "fetch version", "alter-partition version"
+Step = Piece | tuple[Question, ...]
+"""What an effect depends on, one after the other."""
+
+
+def answer(features: Features, question: Question) -> int:
+    """The answer of features to a question."""
+    about, node, other = question
+    if about == FETCH:
+        return features.fetch_version()
+    if about == ALTER_PARTITION:
+        return features.alter_partition_version(node, other)
+    return about in features.active(node)
+
+
+class UntracedError(RuntimeError):
+    """A rule asks for something of the features that is no Question. A bug of this module."""
+
+
+class TracedFeatures(Features, frozen=True):
+    """Features that note in `asked` what is asked of `own`: see `traced`."""
+
+    own: Any = None
+    asked: Any = None
+
+    @property  # type: ignore[misc]
+    def overrides(self) -> NoReturn:
+        """Raises UntracedError: what is switched is told by questions alone."""
+        raise UntracedError("a rule reads the overrides of features, and no question about a guard")
+
+    def active(self, node: BrokerId) -> Any:
+        """The guards that act on `node`, to be asked for one by one."""
+        return TracedGuards(self.own.active(node), node, self.asked)
+
+    def fetch_version(self) -> int:
+        """As Features.fetch_version, noted."""
+        return self._noted((FETCH, CONTROLLER, CONTROLLER))
+
+    def alter_partition_version(self, sender: BrokerId, controller: BrokerId = CONTROLLER) -> int:
+        """As Features.alter_partition_version, noted."""
+        return self._noted((ALTER_PARTITION, sender, controller))
+
+    def _noted(self, question: Question) -> int:
+        self.asked[question] = None
+        return answer(self.own, question)
+
+
+def traced(features: Features) -> TracedFeatures:
+    """The same features, with nothing asked of them yet."""
+    common = features.release, features.metadata_version, features.nodes
+    return TracedFeatures(*common, own=features, asked={})
+
+
+class TracedGuards:
+    """Guards of which each is asked for by name, and noted."""
+
+    __slots__ = ("_active", "_asked", "_node")
+
+    def __init__(self, active: frozenset[str], node: BrokerId, asked: dict[Question, None]) -> None:
+        self._active, self._node, self._asked = active, node, asked
+
+    def __contains__(self, guard: str) -> bool:
+        self._asked[guard, self._node, CONTROLLER] = None
+        return guard in self._active
+
+    def __ge__(self, guards: Iterable[str]) -> bool:
+        return all(guard in self for guard in guards)
+
+    def __and__(self, guards: Iterable[str]) -> frozenset[str]:
+        return frozenset([guard for guard in guards if guard in self])
+
+
+# --- what is remembered ---------------------------------------------------------------------------
+
+
+class NextStep:
+    """The step that an action depends on next, and what is known under each number of it.
+
+    `place` and `table` say where the number of a piece is, as NumberedParts.number_of does.
+    """
+
+    __slots__ = ("known", "place", "step", "table")
+
+    def __init__(self, step: Step, parts: NumberedParts) -> None:
+        self.step = step
+        piece = 0 if isinstance(step, tuple) else step
+        self.place, self.table = place_of(piece), parts.table_of(piece)
+        self.known: dict[int, Any] = {}
+
+
+class Remembered:
+    """What an action comes to, under the steps that it was worked out with."""
+
+    __slots__ = ("root",)
+
+    def __init__(self) -> None:
+        self.root: Any = None
+        """None, a NextStep, or what it comes to whatever the state."""
+
+    def find(self, number_of: Callable[[Step], int]) -> tuple[list[Step], Any]:
+        """(the steps on the way as far as they are known, what is known there or None)."""
+        steps: list[Step] = []
+        known = self.root
+        while type(known) is NextStep:
+            steps.append(known.step)
+            known = known.known.get(number_of(known.step))
+        return steps, known
+
+    def keep(
+        self,
+        steps: Sequence[Step],
+        number_of: Callable[[Step], int],
+        parts: NumberedParts,
+        outcome: Any,
+    ) -> None:
+        """Remember an outcome; `steps` begin with what `find` went by."""
+        if not steps:
+            self.root = outcome
+            return
+        if self.root is None:
+            self.root = NextStep(steps[0], parts)
+        at = self.root
+        for step, following in pairwise(steps):
+            number = number_of(step)
+            if number not in at.known:
+                at.known[number] = NextStep(following, parts)
+            at = at.known[number]
+        at.known[number_of(steps[-1])] = outcome
+
+
+class Offer(NamedTuple):
+    """Something that is offered in states. `rank` is its place in the level's order, `cost` that of
+    its bound; `place` is the place of its broker in a state, and `request` the number of the
+    request that it delivers or -1.
+    """
+
+    rank: tuple[int, ...]
+    action: Action
+    cost: int | None
+    place: int
+    request: int
+
+
+class Outcome(NamedTuple):
+    """What an action comes to: its effect, which guards fired, and whether something committed."""
+
+    effect: Any
+    guards: frozenset[str]
+    committed: bool
+
+
+class SharedMemory:
+    """What one search leaves to the next of the same level and start, whatever its guards.
+
+    Under the numbers of parts: what is offered, what an action comes to. `observed` are what
+    observers saw of actions.
+    """
+
+    def __init__(self) -> None:
+        self._scope: Any = None
+        self.count = 0
+        """Effects that have been worked out."""
+
+    def prepare(self, level: Level, start: Cluster, names: tuple[str, ...]) -> None:
+        """Forget everything, unless it is about this very question but for its guards."""
+        scope = level, names, _without_parts(start)
+        if scope == self._scope and self.count < EFFECTS_MAX:
+            return
+        self._scope, self.count = scope, 0
+        self.parts = NumberedParts(start)
+        self.observed, self.menus = Numbers(), Numbers()
+        self.menu_of_broker: dict[Any, int] = {}
+        self.menu_of_flight: dict[int, int] = {}
+        self._effects: dict[Offer, Remembered] = {}
+        self._noticed: dict[tuple[int, ...], Remembered] = {}
+
+    def outcomes(self, offer: Offer) -> Remembered:
+        """What is remembered of an offer."""
+        return self._effects.setdefault(offer, Remembered())
+
+    def notices(self, key: tuple[int, ...]) -> Remembered:
+        """What is remembered of what the observer makes of an action; `key` as ActionEffects."""
+        return self._noticed.setdefault(key, Remembered())
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    """In place of a controller."""
+
+
+def _without_parts(start: Cluster) -> Cluster:
+    """What no action changes, but for the guards that are switched."""
+    bare: Any = tuple(b.id for b in start.brokers)
+    return replace(
+        start,
+        features=replace(start.features, overrides=()),
+        controller=Nothing(),
+        brokers=bare,
+        messages=(),
+        observed=(),
+        sent=(),
+        broken=(),
+    )
