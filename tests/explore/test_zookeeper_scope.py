@@ -56,9 +56,9 @@ class Seen:
         self.sent: set[str] = set()
         self.asked: set[str] = set()
 
-    def step(self, cluster: Cluster, move: Any) -> Step:
+    def step(self, cluster: Cluster, move: Any, *, checked: bool = False) -> Step:
         self.moves.add(move)
-        done = step(cluster, move)
+        done = step(cluster, move, checked=checked)
         self.sent |= {e.message.kind for e in done.events if isinstance(e, Sent)}
         return done
 

@@ -7,6 +7,7 @@ everything flows that the level does not hold in flight, as in a play with `hold
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 import msgspec
 
@@ -165,8 +166,10 @@ class AfterAction(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
 
 
-Stepping = Callable[[Cluster, Move], Step]
-"""`step`, or what does the same and takes notes."""
+class Stepping(Protocol):
+    """`step`, or what does the same and takes notes."""
+
+    def __call__(self, cluster: Cluster, move: Move, *, checked: bool = False) -> Step: ...
 
 
 def do(
@@ -202,7 +205,8 @@ def _flow(
         events += done.events
     passes = level.passes(cluster)
     while (ready := _ready(cluster, level.holds, passes)) is not None:
-        done = stepping(cluster, Deliver(ready.name))
+        # `_ready` has asked all that `why_not` would, but where a link is cut.
+        done = stepping(cluster, Deliver(ready.name), checked=not cluster.cut)
         cluster = done.cluster
         events += done.events
     return cluster

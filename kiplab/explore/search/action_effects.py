@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster
 from ...engine.moves import Move
-from ...engine.step import Step as EngineStep
-from ...engine.step import carried_out
+from ...engine.step import Step, carried_out
 from ..levels import normal_partition as forms
 from ..levels.level_table import Level, do
 from ..search_terms import Coverage
@@ -26,7 +25,7 @@ from .hidden_parts import (
     FIRST_BROKER,
     OBSERVER,
     HiddenPartError,
-    Piece,
+    StatePiece,
     controller_in,
     hides_image,
     life_at,
@@ -35,7 +34,16 @@ from .hidden_parts import (
 from .numbered_parts import MemoisedState, NumberedParts, Numbers
 from .observer_views import ObservedMove, moment, shows_something, watch
 from .partial_clusters import PartialClusters
-from .shared_memory import Offer, Outcome, Question, Remembered, SharedMemory, Step, answer, traced
+from .shared_memory import (
+    ActionOutcome,
+    Dependence,
+    FeatureQuestion,
+    OfferedAction,
+    Remembered,
+    SharedMemory,
+    answer,
+    traced,
+)
 
 
 class Effect(NamedTuple):
@@ -62,13 +70,13 @@ class Option(Remembered):
 
     __slots__ = ("action", "cost", "offer", "place", "request")
 
-    def __init__(self, offer: Offer) -> None:
+    def __init__(self, offer: OfferedAction) -> None:
         super().__init__()
         self.offer = offer
         _, self.action, self.cost, self.place, self.request = offer
 
     def remember(
-        self, state: MemoisedState, parts: NumberedParts, read: Sequence[Piece], effect: Effect
+        self, state: MemoisedState, parts: NumberedParts, read: Sequence[StatePiece], effect: Effect
     ) -> None:
         """Keep what the action does, under the pieces that were read, in their order."""
         self.keep(read, lambda piece: parts.number_of(state, piece), parts, effect)
@@ -81,8 +89,8 @@ class ActionEffects:
         self, level: Level, start: Cluster, parts: NumberedParts, shared: SharedMemory | None
     ) -> None:
         self.level, self.start, self.parts, self.shared = level, start, parts, shared
-        self.seen, self.asked = Coverage(), dict[Question, None]()
-        self.answers: dict[Step, Any] = {}
+        self.seen, self.asked = Coverage(), dict[FeatureQuestion, None]()
+        self.answers: dict[Dependence, Any] = {}
         if shared is not None:
             features = traced(start.features)
             start, self.asked = replace(start, features=features), features.asked
@@ -113,7 +121,7 @@ class ActionEffects:
             kept.keep([*steps, *self._new(steps)], self._answered, self.parts, known)
         return known  # type: ignore[no-any-return]
 
-    def _answered(self, questions: Step) -> Any:
+    def _answered(self, questions: Dependence) -> Any:
         """The answers of this search's features."""
         known = self.answers.get(questions)
         if known is None:
@@ -130,7 +138,7 @@ class ActionEffects:
         """What an action does: as an earlier search has found, or as the engine does it now."""
         parts = self.parts
 
-        def number_of(step: Step) -> Any:
+        def number_of(step: Dependence) -> Any:
             return self._answered(step) if type(step) is tuple else parts.number_of(state, step)
 
         kept = option if self.shared is None else self.shared.outcomes(option.offer)
@@ -147,7 +155,9 @@ class ActionEffects:
         effect: Effect = outcome.effect
         return effect
 
-    def _tried(self, state: MemoisedState, option: Option, steps: list[Step]) -> Outcome:
+    def _tried(
+        self, state: MemoisedState, option: Option, steps: list[Dependence]
+    ) -> ActionOutcome:
         """Let the engine do it with more and more shown, until nothing hidden is read. All that it
         depends on is added to `steps`, in the order of reading.
         """
@@ -165,15 +175,15 @@ class ActionEffects:
                 shown += more
             else:
                 steps += self._new(steps)
-                return Outcome(effect, frozenset(seen.guards), seen.committed)
+                return ActionOutcome(effect, frozenset(seen.guards), seen.committed)
 
-    def _new(self, steps: list[Step]) -> list[Step]:
+    def _new(self, steps: list[Dependence]) -> list[Dependence]:
         """What was asked of the features, as one more step if it is not among `steps` already."""
         before = {q for step in steps if isinstance(step, tuple) for q in step}
         questions = tuple([q for q in self.asked if q not in before])
         return [questions] if questions else []
 
-    def _shown_next(self, piece: Piece, read: list[Piece]) -> list[Piece]:
+    def _shown_next(self, piece: StatePiece, read: list[StatePiece]) -> list[StatePiece]:
         """What the controller sends goes to every broker that runs: show that of all at once."""
         if piece >= 0 or CONTROLLER not in read:
             return [piece]
@@ -181,23 +191,23 @@ class ActionEffects:
         return [life_at(p) for p in places if p not in read and life_at(p) not in read]
 
     def _attempt(
-        self, state: MemoisedState, option: Option, shown: list[Piece], seen: Coverage
+        self, state: MemoisedState, option: Option, shown: list[StatePiece], seen: Coverage
     ) -> Effect:
-        cluster = self.partial.cluster(state, option.request, shown)
+        start = self.partial.cluster(state, option.request, shown)
         moments: list[ObservedMove] = []
 
-        def noting(before: Cluster, move: Move) -> EngineStep:
-            after, events = carried_out(before, move)
-            if shows_something(before, after):
-                moments.append(moment(cluster, before, after, events))
-            return EngineStep(after, tuple(events))
+        def noting(cluster: Cluster, move: Move, *, checked: bool = False) -> Step:
+            after, events = carried_out(cluster, move, checked=checked)
+            if shows_something(cluster, after):
+                moments.append(moment(start, cluster, after, events))
+            return Step(after, tuple(events))
 
-        done = do(self.level, cluster, option.action, noting)
+        done = do(self.level, start, option.action, noting)
         if done is None:
             return NOTHING
         note(seen, done.events)
         came = self.level.kind(option.action.kind).came(done.cluster, option.action)
-        return self._effect(state, option, cluster, done.cluster, moments) if came else NOTHING
+        return self._effect(state, option, start, done.cluster, moments) if came else NOTHING
 
     def _effect(
         self,

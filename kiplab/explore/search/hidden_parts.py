@@ -22,7 +22,7 @@ from ...protocol.replica.broker_state import Broker
 
 CONTROLLER, REQUESTS, OBSERVER, BUDGETS, FIRST_BROKER = range(5)
 """The places of the parts in a state."""
-Piece = int
+StatePiece = int
 """What can be shown by itself: the controller or the requests, by their place in a state; of the
 broker at a place its image (image_at), its incarnation and whether it runs (life_at), or the rest
 (the place itself)."""
@@ -30,17 +30,17 @@ _IMAGES = 1_000
 """Pieces from here on are images; no play has so many brokers."""
 
 
-def life_at(place: int) -> Piece:
+def life_at(place: int) -> StatePiece:
     """The incarnation of the broker at `place`, and whether it runs."""
     return -place
 
 
-def image_at(place: int) -> Piece:
+def image_at(place: int) -> StatePiece:
     """The metadata that the broker at `place` has applied."""
     return place + _IMAGES
 
 
-def place_of(piece: Piece) -> int:
+def place_of(piece: StatePiece) -> int:
     """The place in a state of the part that a piece belongs to."""
     return piece - _IMAGES if piece >= _IMAGES else abs(piece)
 
@@ -48,7 +48,7 @@ def place_of(piece: Piece) -> int:
 class HiddenPartError(Exception):
     """Something read this piece."""
 
-    def __init__(self, piece: Piece) -> None:
+    def __init__(self, piece: StatePiece) -> None:
         super().__init__(f"the piece {piece} is hidden, and something reads it")
         self.piece = piece
 
@@ -189,7 +189,7 @@ class HiddenEntries:
 
     __slots__ = ("_piece",)
 
-    def __init__(self, piece: Piece) -> None:
+    def __init__(self, piece: StatePiece) -> None:
         self._piece = piece
 
     def _read(self, *_: object) -> NoReturn:

@@ -28,7 +28,7 @@ from .hidden_parts import (
     HiddenPartError,
 )
 from .numbered_parts import MemoisedState
-from .shared_memory import NextStep, Offer, SharedMemory
+from .shared_memory import NextStep, OfferedAction, SharedMemory
 
 
 class UnforeseenOfferError(RuntimeError):
@@ -56,7 +56,7 @@ class MemoisedModel:
         self.effects = ActionEffects(level, self.start, self.parts, memory)
         self.seen = self.effects.seen
         self.ranks = {kind.name: rank for rank, kind in enumerate(level.kinds)}
-        self.options: dict[Offer, Option] = {}
+        self.options: dict[OfferedAction, Option] = {}
         # What has been worked out, under the numbers of the parts that it depends on.
         self.whole_menu: dict[tuple[int, ...], tuple[Option, ...]] = {}
         self.left: dict[int, tuple[int | None, ...]] = {}
@@ -145,7 +145,7 @@ class MemoisedModel:
             known = self.whole_menu[key] = tuple([self._option(offer) for offer in offers])
         return known
 
-    def _option(self, offer: Offer) -> Option:
+    def _option(self, offer: OfferedAction) -> Option:
         known = self.options.get(offer)
         if known is None:
             known = self.options[offer] = Option(offer)
@@ -170,9 +170,11 @@ class MemoisedModel:
         for place, key in keys.items():
             of_broker[state[place] << 32 | held] = of_broker[key]
 
-    def _offers(self, state: MemoisedState) -> dict[int, list[Offer]]:
+    def _offers(self, state: MemoisedState) -> dict[int, list[OfferedAction]]:
         """What the level offers, by the place of the broker; 0 for the requests in flight."""
-        offers: dict[int, list[Offer]] = {place: [] for place in (0, *self.parts.places.values())}
+        offers: dict[int, list[OfferedAction]] = {
+            place: [] for place in (0, *self.parts.places.values())
+        }
         cluster, asked = self.effects.to_offer_in(state), self.effects.asked
         asked.clear()
         try:
@@ -185,7 +187,7 @@ class MemoisedModel:
             raise UnforeseenOfferError(f"what is offered depends on {next(iter(asked))[0]}")
         return offers
 
-    def _keep(self, menus: dict[Any, int], key: Any, offers: list[Offer]) -> None:
+    def _keep(self, menus: dict[Any, int], key: Any, offers: list[OfferedAction]) -> None:
         """Whatever is learnt again, because another broker was new, has to be as it was."""
         menu = self.memory.menus(tuple(offers))
         known = menus.setdefault(key, menu)
@@ -197,11 +199,11 @@ class MemoisedModel:
                 f" {__name__} has to remember menus under that, too"
             )
 
-    def _offer(self, cluster: Cluster, action: Action, cost: str | None) -> Offer:
+    def _offer(self, cluster: Cluster, action: Action, cost: str | None) -> OfferedAction:
         request = -1
         if action.kind == "deliver":
             name = (action.node, action.life, "alter-partition")
             request = self.parts.messages(next(m for m in cluster.messages if m.name[:3] == name))
         rank = self.ranks[action.kind], action.node, action.life, request
         paid = None if cost is None else self.names.index(cost)
-        return Offer(rank, action, paid, self.parts.places[action.node], request)
+        return OfferedAction(rank, action, paid, self.parts.places[action.node], request)

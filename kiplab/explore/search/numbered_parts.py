@@ -14,7 +14,7 @@ from ...engine.cluster import Cluster, Message
 from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
 from ..search_terms import ModelState
-from .hidden_parts import FIRST_BROKER, Piece, place_of
+from .hidden_parts import FIRST_BROKER, StatePiece, place_of
 from .observer_views import view_of
 
 MemoisedState = tuple[int, ...]
@@ -99,11 +99,11 @@ class NumberedParts:
         return known
 
     def number_of(self, state: MemoisedState, piece: Any) -> int:
-        """The number under which a Piece stands in a state."""
+        """The number under which a StatePiece stands in a state."""
         table, number = self.table_of(piece), state[place_of(piece)]
         return number if table is None else table[number]
 
-    def table_of(self, piece: Piece) -> list[int] | None:
+    def table_of(self, piece: StatePiece) -> list[int] | None:
         """What has the number of a piece under that of its broker; None for other parts."""
         if piece < 0:
             return self.life_of

@@ -21,7 +21,7 @@ from .hidden_parts import (
     HiddenMessage,
     HiddenName,
     PartialCluster,
-    Piece,
+    StatePiece,
     UndatedImage,
     image_at,
     image_hidden_at,
@@ -29,7 +29,7 @@ from .hidden_parts import (
 )
 from .numbered_parts import MemoisedState, NumberedParts
 
-Shown = Collection[Piece]
+Shown = Collection[StatePiece]
 UNKNOWN_LIFE = -1
 METADATA, REQUEST = KINDS[MetadataUpdate], KINDS[AlterPartitionRequest]
 

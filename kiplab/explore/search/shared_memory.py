@@ -19,22 +19,22 @@ from ...engine.cluster import Cluster
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId
 from ..levels.level_table import Action, Level
-from .hidden_parts import Piece, place_of
+from .hidden_parts import StatePiece, place_of
 from .numbered_parts import NumberedParts, Numbers
 
 EFFECTS_MAX = 50_000
 """Effects of earlier searches beyond which a new search begins without them; some 50 MB."""
 
 
-Question = tuple[str, BrokerId, BrokerId]
+FeatureQuestion = tuple[str, BrokerId, BrokerId]
 """What a rule asks of the features: whether a guard acts on a node, or a version of requests from a
 node to another. (What it is about, the node, the other.)"""
 FETCH, ALTER_PARTITION = "fetch version", "alter-partition version"
-Step = Piece | tuple[Question, ...]
+Dependence = StatePiece | tuple[FeatureQuestion, ...]
 """What an effect depends on, one after the other."""
 
 
-def answer(features: Features, question: Question) -> int:
+def answer(features: Features, question: FeatureQuestion) -> int:
     """The answer of features to a question."""
     about, node, other = question
     if about == FETCH:
@@ -45,7 +45,7 @@ def answer(features: Features, question: Question) -> int:
 
 
 class UntracedError(RuntimeError):
-    """A rule asks for something of the features that is no Question. A bug of this module."""
+    """A rule asks for something of the features that is no FeatureQuestion: a bug."""
 
 
 class TracedFeatures(Features, frozen=True):
@@ -71,7 +71,7 @@ class TracedFeatures(Features, frozen=True):
         """As Features.alter_partition_version, noted."""
         return self._noted((ALTER_PARTITION, sender, controller))
 
-    def _noted(self, question: Question) -> int:
+    def _noted(self, question: FeatureQuestion) -> int:
         self.asked[question] = None
         return answer(self.own, question)
 
@@ -87,7 +87,9 @@ class TracedGuards:
 
     __slots__ = ("_active", "_asked", "_node")
 
-    def __init__(self, active: frozenset[str], node: BrokerId, asked: dict[Question, None]) -> None:
+    def __init__(
+        self, active: frozenset[str], node: BrokerId, asked: dict[FeatureQuestion, None]
+    ) -> None:
         self._active, self._node, self._asked = active, node, asked
 
     def __contains__(self, guard: str) -> bool:
@@ -112,7 +114,7 @@ class NextStep:
 
     __slots__ = ("known", "place", "step", "table")
 
-    def __init__(self, step: Step, parts: NumberedParts) -> None:
+    def __init__(self, step: Dependence, parts: NumberedParts) -> None:
         self.step = step
         piece = 0 if isinstance(step, tuple) else step
         self.place, self.table = place_of(piece), parts.table_of(piece)
@@ -128,9 +130,9 @@ class Remembered:
         self.root: Any = None
         """None, a NextStep, or what it comes to whatever the state."""
 
-    def find(self, number_of: Callable[[Step], int]) -> tuple[list[Step], Any]:
+    def find(self, number_of: Callable[[Dependence], int]) -> tuple[list[Dependence], Any]:
         """(the steps on the way as far as they are known, what is known there or None)."""
-        steps: list[Step] = []
+        steps: list[Dependence] = []
         known = self.root
         while type(known) is NextStep:
             steps.append(known.step)
@@ -139,8 +141,8 @@ class Remembered:
 
     def keep(
         self,
-        steps: Sequence[Step],
-        number_of: Callable[[Step], int],
+        steps: Sequence[Dependence],
+        number_of: Callable[[Dependence], int],
         parts: NumberedParts,
         outcome: Any,
     ) -> None:
@@ -159,7 +161,7 @@ class Remembered:
         at.known[number_of(steps[-1])] = outcome
 
 
-class Offer(NamedTuple):
+class OfferedAction(NamedTuple):
     """Something that is offered in states. `rank` is its place in the level's order, `cost` that of
     its bound; `place` is the place of its broker in a state, and `request` the number of the
     request that it delivers or -1.
@@ -172,7 +174,7 @@ class Offer(NamedTuple):
     request: int
 
 
-class Outcome(NamedTuple):
+class ActionOutcome(NamedTuple):
     """What an action comes to: its effect, which guards fired, and whether something committed."""
 
     effect: Any
@@ -202,10 +204,10 @@ class SharedMemory:
         self.observed, self.menus = Numbers(), Numbers()
         self.menu_of_broker: dict[Any, int] = {}
         self.menu_of_flight: dict[int, int] = {}
-        self._effects: dict[Offer, Remembered] = {}
+        self._effects: dict[OfferedAction, Remembered] = {}
         self._noticed: dict[tuple[int, ...], Remembered] = {}
 
-    def outcomes(self, offer: Offer) -> Remembered:
+    def outcomes(self, offer: OfferedAction) -> Remembered:
         """What is remembered of an offer."""
         return self._effects.setdefault(offer, Remembered())
 
