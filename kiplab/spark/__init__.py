@@ -4,9 +4,10 @@ Importing it imports neither pyspark nor pyarrow, so it costs nothing until Spar
 """
 
 from ..machine.java import Java, JavaNotFound, find_java
-from .blocks import BlockFailed, run_blocks, run_blocks_plainly
+from .blocks import BlockFailed, run_blocks_plainly
 from .session import session
 from .unavailable import NoSuchMasterError, SparkUnavailable
+from .waves import run_blocks
 
 __all__ = [
     "BlockFailed",

@@ -1,21 +1,22 @@
 """One recipe for a Spark session: on this machine, on a cluster, or through Spark Connect."""
 
+import contextlib
 import os
 import re
+import signal
+import socket
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..machine.java import find_java
-from .complaints import complaint, complaint_in_log
-from .late_interrupt import interrupted_afterwards
-from .reachable import require_reachable
 from .running_session import is_connect, live_session, without_spark_remote
 from .shipping import package_zip
-from .unavailable import NoSuchMasterError, SparkUnavailable
+from .unavailable import NoSuchMasterError, SparkUnavailable, complaint, complaint_in_log
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
@@ -28,6 +29,7 @@ _MASTER = re.compile(
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _WAIT_FOR_EXECUTOR_S = 120
 _WAIT_FOR_SERVER_S = 15
+_CONNECT_S = 5
 _ASKED_AGAIN = 6
 """Times, each after four times as long as the one before."""
 
@@ -224,3 +226,50 @@ def _await_executor(spark: "SparkSession", master: str) -> None:
                 "Start a worker, or end the program that holds all of them.",
             )
         time.sleep(0.2)
+
+
+def require_reachable(master: str, *, default_port: int) -> None:
+    """Returns if one of the addresses in ``master`` accepts a connection.
+
+    ``master`` is like ``spark://one:7077,two:7077`` or ``sc://host:15002/;token=x``.
+    Raises SparkUnavailable naming it otherwise: Spark itself would retry for minutes.
+    """
+    addresses = re.sub(r"^\w+://", "", master).split("/")[0].split(",")
+    reasons = [_refusal(address, default_port) for address in addresses]
+    if all(reasons):
+        raise SparkUnavailable(
+            f"No Spark answers at {master} ({reasons[0]}).",
+            "Start it, correct the address, or leave the master out to use this machine.",
+        )
+
+
+def _refusal(address: str, default_port: int) -> str | None:
+    host, _, port = address.rpartition(":") if ":" in address else (address, "", "")
+    try:
+        number = int(port or default_port)
+        with socket.create_connection((host.strip("[]"), number), timeout=_CONNECT_S):
+            return None
+    except ValueError:
+        return f"{port!r} is not a port number"
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+@contextlib.contextmanager
+def interrupted_afterwards() -> Iterator[None]:
+    """A Ctrl-C in the body is heard at its end, by whoever hears it otherwise: what is half begun
+    cannot be ended.
+
+    In another thread than the main one nobody is interrupted by it anyway.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        signal.raise_signal(signal.SIGINT)

@@ -1,36 +1,38 @@
-"""Blocks over Spark a wave at a time: what is done is handed over at once, so that it can be kept.
+"""Blocks over Spark, a wave at a time: what is done is handed over at once, so that it can be kept.
 
-`run_blocks` hands over one table at the end, and whoever is killed before has nothing. Here each
-wave is a Spark job of its own, two of them under way, so that no core waits for the last task of
-one; which blocks share a wave, or a task, changes nothing in what they return.
+Each wave is a Spark job of its own, two of them under way, so that no core waits for the last task
+of one; which blocks share a wave, or a task, changes nothing in what they return. `run_blocks` is
+one wave of everything.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import sys
 import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .blocks import (
     ANSWER,
+    BlockAnswer,
     BlockFailed,
     Function,
     answer_of,
+    arrow_schema,
     assembled,
-    collected,
-    giving_up_told,
     payload_of,
 )
-from .progress import completed_tasks
-from .row_bytes import arrow_schema
-from .running_session import is_connect
+from .running_session import is_connect, java_gone, java_has_ended
+from .session import session
+from .unavailable import SparkUnavailable, complaint
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
 _AT_ONCE = 2
@@ -70,6 +72,44 @@ def _cores_behind(spark: SparkSession) -> int:
     return spark.range(_MANY).select(spark_partition_id()).distinct().count()
 
 
+def run_blocks(
+    function: Function,
+    blocks: Sequence[Any],
+    *,
+    schema: pa.Schema | str,
+    master: str | None = None,
+    partitions: int | None = None,
+    progress: bool | None = None,
+) -> pa.Table:
+    """Calls ``function(payload)`` for every block on Spark and returns all rows in block order.
+
+    ``blocks`` are bytes, or anything msgspec can write as JSON, which is then what the function
+    gets. ``function`` is importable on the executors and returns a list of dicts with exactly the
+    columns of ``schema``: an Arrow schema, or a line like ``"years double, losses bigint"``.
+    ``master`` is as for ``session``; ``partitions`` is the number of tasks (default: four per
+    core); ``progress`` True or False forces the bar, None shows it in notebooks and terminals.
+
+    Raises BlockFailed for the first block that fails, SparkUnavailable if Spark cannot run,
+    ValueError for a schema or a number of partitions that makes no sense.
+    """
+    columns = arrow_schema(schema)
+    _check_partitions(partitions)
+    if not blocks:
+        return columns.empty_table()
+    spark = session(master, app="kiplab blocks")
+    with _bar(spark, len(blocks), somebody_looks() if progress is None else progress) as heard:
+        waves = run_waves(
+            spark, function, iter([blocks]), schema=columns, partitions=partitions, heard=heard
+        )
+        (wave,) = waves
+    return wave.rows
+
+
+def _check_partitions(partitions: int | None) -> None:
+    if partitions is not None and partitions < 1:
+        raise ValueError(f"partitions is {partitions}; expected 1 or more")
+
+
 def run_waves(
     spark: SparkSession,
     function: Function,
@@ -93,8 +133,7 @@ def run_waves(
     without sense.
     """
     columns = arrow_schema(schema)
-    if partitions is not None and partitions < 1:
-        raise ValueError(f"partitions is {partitions}; expected 1 or more")
+    _check_partitions(partitions)
     over = threading.Event()
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kiplab wave") as pool:
         running: dict[Future[pa.Table], _WaveJob] = {}
@@ -119,7 +158,7 @@ def run_waves(
             _cancel(running)
 
 
-@contextmanager
+@contextlib.contextmanager
 def called_by_order(blocks: Sequence[Any]) -> Iterator[None]:
     """A number within a wave says nothing to whoever reads it: the block itself goes along.
 
@@ -168,7 +207,7 @@ class _WaveJob:
 
     def cancel(self) -> None:
         """Where Spark has gone away there is nothing to cancel: whoever waits is told why."""
-        with suppress(Exception):
+        with contextlib.suppress(Exception):
             if is_connect(self.spark):
                 self.spark.interruptTag(self.tag)
             else:
@@ -210,3 +249,108 @@ def _work_dealt(
                 yield pa.RecordBatch.from_pylist([answer._asdict()], schema=schema)
                 if answer.failure is not None:
                     break
+
+
+def collected(answered: DataFrame) -> Iterator[BlockAnswer]:
+    """Let Spark work; the answers in the order of the blocks.
+
+    Raises SparkUnavailable when it gives up.
+    """
+    with giving_up_told():
+        table = answered.toArrow()
+    return (BlockAnswer(**answer) for answer in table.sort_by("block").to_pylist())
+
+
+@contextlib.contextmanager
+def giving_up_told() -> Iterator[None]:
+    """Whatever Spark raises in the body becomes a sentence. Raises SparkUnavailable."""
+    try:
+        yield
+    except Exception as error:
+        if java_has_ended():
+            raise java_gone() from None
+        raise SparkUnavailable(
+            f"Spark gave up before all blocks were done: {complaint(error)}.",
+            _mend(str(error)),
+        ) from None
+
+
+def _mend(report: str) -> str:
+    if "No module named" in report:
+        return (
+            "Install it for the Python of the executors: the README lists what they need, under"
+            ' "On your cluster".'
+        )
+    return (
+        "Check that it still runs, and that the executors have memory left and can import the"
+        " function."
+    )
+
+
+# --- a bar of what is done ----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _bar(
+    spark: SparkSession, blocks: int, shown: bool
+) -> Iterator[Callable[[float], object] | None]:
+    """A bar that counts blocks while the body runs, and what it is told of: how many are done.
+
+    It ends full if the body succeeds, and where it stood if not.
+    """
+    if not shown:
+        yield None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=blocks, unit="block") as bar:
+
+        def heard(done: float) -> None:
+            """Never back: a task that is tried again has been counted already."""
+            bar.update(max(0, int(done) - bar.n))
+
+        if is_connect(spark):
+            with _following_connect(spark, lambda share: heard(share * blocks)):
+                yield None
+        else:
+            yield heard
+        heard(blocks)
+
+
+def somebody_looks() -> bool:
+    """Whether there is a terminal or a notebook that a bar would be seen in."""
+    return sys.stderr.isatty() or _in_notebook()
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return hasattr(shell, "kernel")
+
+
+def completed_tasks(context: SparkContext, group: str) -> int:
+    """How many tasks of a job group are done, in all its jobs; none where Spark has gone away."""
+    with contextlib.suppress(Exception):  # Whoever waits for the job is told why.
+        tracker = context.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+        stages = {stage for job in jobs if job for stage in job.stageIds}
+        infos = [tracker.getStageInfo(stage) for stage in stages]
+        return sum(info.numCompletedTasks for info in infos if info)
+    return 0
+
+
+@contextlib.contextmanager
+def _following_connect(spark: Any, report: Callable[[float], object]) -> Iterator[None]:
+    """The server reports by itself. Its short stage that deals the orders out counts along."""
+
+    def handle(stages: Any, **_: Any) -> None:
+        known = list(stages or ())
+        total = sum(stage.num_tasks for stage in known)
+        if total:
+            report(sum(stage.num_completed_tasks for stage in known) / total)
+
+    spark.registerProgressHandler(handle)
+    try:
+        yield
+    finally:
+        spark.removeProgressHandler(handle)

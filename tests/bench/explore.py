@@ -1,13 +1,19 @@
 """How fast the explorer is: the engine's own search, its compiled twin, and TLC beside them.
 
-python tests/bench/explore.py
+python tests/bench/explore.py [CHECKOUT]
 
-Rates are in CPU time; the comparison with TLC, on its twin in TLA+, is in wall time.
+Rates are in CPU time; the comparison with TLC, on its twin in TLA+, is in wall time. With another
+checkout of kiplab (say a worktree of an earlier commit) nothing is run but the engine's own search
+and the 64 cells of a matrix, here and there by turns, each in a process of its own.
 """
 
 from __future__ import annotations
 
 import gc
+import json
+import os
+import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -35,10 +41,25 @@ PENDING = ("497.pending-outlives-metadata",)
 JUDGED = {"writes": 1, "crashes": 1, "fences": 1}
 """The bound of the comparison: 480,334 states, in which nothing is lost."""
 
+SEARCH = """
+import json, time, kiplab
+began = time.process_time()
+found = kiplab.explore("isr-two-of-three", kafka="3.5", on="497.pending-outlives-metadata",
+                       engine="step", writes=2, crashes=1)
+print(json.dumps([found.states, time.process_time() - began]))
+"""
+MATRIX = """
+import json, kiplab
+print(json.dumps([len(kiplab.matrix("isr-two-of-three").cells), 0]))
+"""
+
 Search = Callable[[Cluster, dict[str, int]], SearchOutcome]
 
 
-def main() -> None:
+def main(*other: str) -> None:
+    if other:
+        beside(Path(other[0]).resolve())
+        return
     features = parse_features("3.5", on=PENDING)
     start = cluster_of(setup_of(load("isr-two-of-three"), features))
     print(f"three brokers, Kafka {features.label()}, all states, CPU time; best of {REPEAT}\n")
@@ -51,6 +72,40 @@ def main() -> None:
         best = rate("compiled", compiled, start, named)
         print(f"{'':<10}{best / own:.1f} times the engine's own; target >= 600,000 states/s")
     against_tlc(start)
+
+
+def beside(other: Path) -> None:
+    """The same two jobs in both checkouts: states/s of a search, CPU time of a whole matrix."""
+    here = Path(__file__).resolve().parents[2]
+    rates: dict[Path, list[float]] = {other: [], here: []}
+    cells: dict[Path, list[float]] = {other: [], here: []}
+    for _ in range(REPEAT):
+        for folder in rates:
+            states, seconds, _whole = _in_a_process(SEARCH, folder)
+            rates[folder].append(states / seconds)
+            *_, whole = _in_a_process(MATRIX, folder)
+            cells[folder].append(whole)
+            print(f"{rates[folder][-1]:>10,.0f} states/s  64 cells in {whole:.1f} s  {folder}")
+    faster, part = median(rates[here]) / median(rates[other]), median(cells[here])
+    print(f"\n{faster:.2f} times the states/s; target >= 1.3 times those of 43ae571")
+    print(f"{part / median(cells[other]):.2f} of the time for 64 cells; target <= 0.6 of its")
+
+
+def _in_a_process(code: str, folder: Path) -> tuple[float, float, float]:
+    """The two numbers that `code` prints, and the CPU time of the process with its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    states, seconds = json.loads(ran.stdout)
+    whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return states, seconds, whole
 
 
 def against_tlc(start: Cluster) -> None:
@@ -106,4 +161,4 @@ def rate(name: str, run: Search, start: Cluster, bounds: dict[str, int]) -> floa
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

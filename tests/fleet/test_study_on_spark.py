@@ -29,10 +29,10 @@ from kiplab.fleet.pipeline import (
     summarise,
 )
 from kiplab.spark import BlockFailed, session, waves
-from kiplab.spark.local_cluster import LocalCluster, local_cluster
 from kiplab.spark.waves import run_waves
 from tests.fleet import coins, small_fleet
 from tests.spark import work
+from tests.spark.local_cluster import LocalCluster, local_cluster
 
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).resolve().parents[2]

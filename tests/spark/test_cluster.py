@@ -7,8 +7,8 @@ import pytest
 from pyspark import cloudpickle
 
 from kiplab.spark import BlockFailed, run_blocks, run_blocks_plainly, session
-from kiplab.spark.local_cluster import LocalCluster, local_cluster
 from tests.spark import work
+from tests.spark.local_cluster import LocalCluster, local_cluster
 
 pytestmark = pytest.mark.spark
 

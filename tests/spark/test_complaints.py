@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kiplab.spark import SparkUnavailable
-from kiplab.spark.blocks import giving_up_told
-from kiplab.spark.complaints import complaint
+from kiplab.spark.unavailable import complaint
+from kiplab.spark.waves import giving_up_told
 
 NO_MODULE = """An exception was thrown from the Python worker:
 Traceback (most recent call last):

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from kiplab.spark.late_interrupt import interrupted_afterwards
+from kiplab.spark.session import interrupted_afterwards
 
 
 def test_what_was_begun_is_ended_before_it_is_interrupted() -> None:

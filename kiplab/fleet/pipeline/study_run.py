@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 
 from ...spark import BlockFailed, run_blocks_plainly, session
-from ...spark.progress import somebody_looks
-from ...spark.waves import FinishedWave, called_by_order, cores_of, run_waves
+from ...spark.waves import FinishedWave, called_by_order, cores_of, run_waves, somebody_looks
 from .run_progress import ProgressBar, RunProgress
 from .study_folder import StudyFolder, opened
 from .study_plan import StudyPlan, key_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...spark import SparkUnavailable, session
-from ...spark.complaints import complaint
+from ...spark.unavailable import complaint
 
 if TYPE_CHECKING:
     import pyarrow as pa

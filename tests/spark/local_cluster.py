@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..machine.java import find_java
-from .unavailable import SparkUnavailable
+from kiplab.machine.java import find_java
+from kiplab.spark.unavailable import SparkUnavailable
 
 _HOST = "127.0.0.1"
 _START_S = 240
