@@ -110,7 +110,7 @@ class Walk:
     def _deliveries(self, slow: str) -> Iterator[moves.Move]:
         for _ in range(20):
             ready = (moves.Deliver(m.name) for m in self.cluster.messages if m.name.kind != slow)
-            move = next((m for m in ready if m in enabled(self.cluster, EVERYTHING)), None)
+            move = next((m for m in ready if why_not(self.cluster, m) is None), None)
             if move is None:
                 return
             yield move

@@ -22,7 +22,7 @@ from tests.judge.zookeeper.judged_situations import SITUATIONS
 from tests.judge.zookeeper.situations import CONTROLLER, CreateTopic, Listen
 
 BEFORE_380, SINCE_380 = "2.1.1", CONTROLLER_RELEASES[1:]
-WRITE_IT = "run python -m kiplab.judge controllers --record"
+WRITE_IT = "run python -m tests.judge controllers --record"
 RECORDED = [
     (patch, name)
     for patch in CONTROLLER_RELEASES

@@ -47,6 +47,9 @@ def test_two_servers_of_one_ensemble_have_one_tree_and_leave_nothing_behind() ->
     assert not folder.exists()
 
 
+@pytest.mark.long(
+    quick="tests/judge/test_zookeeper_scripts.py::test_scripts_have_the_same_results_stats_and_watches_in_zookeeper_and_in_the_engine"
+)
 @pytest.mark.java
 @needs_zookeeper
 def test_a_server_ends_with_its_parent_and_takes_its_folder_along() -> None:

@@ -120,10 +120,6 @@ class KafkaServer(OwnedProcess):
         """Halt it where it stands; its files stay. Raises DeadKafkaError if it does not run."""
         self._end("kill")
 
-    def log_text(self) -> str:
-        """Warnings and errors of its present life."""
-        return self._log.read_text()
-
     # --- plumbing -------------------------------------------------------------------------------
 
     def _settle(self) -> None:
