@@ -1,58 +1,36 @@
-"""One table says of every mark what it means, how it looks, and where it occurs."""
+"""One table says of every mark what it means, how it looks, and what in a run it stands for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from ...rows.client_requests import asked_about, clients_shown
 from ...rows.columns import QUEUE_FOR, MessageRow, Rows, has_zookeeper
 from ...rows.log_blocks import log_blocks
 from ...rows.told_messages import told_messages
-from . import legend_samples
+from . import legend_samples as sample
 from .legend_samples import Draw
 
 WATCH = "watcher-event"
 """The kind of message that a watch sends when it goes off."""
 _DOWN = ("disk replaced", "tail lost", "crashed", "stopped", "down")
-
-
-class Seen(NamedTuple):
-    """What occurs in a run, for the partition that is followed: (track, value) of its states,
-    (value, flag) of its roles, kinds of its brokers' marks, the messages that have arrows; of the
-    cells of logs whether they were only read, and whether the leader has them. `untold` is that
-    some broker does not know the czxid that its tile has.
-    """
-
-    states: frozenset[tuple[str, str]]
-    flags: frozenset[tuple[str, str]]
-    marks: frozenset[str]
-    messages: tuple[MessageRow, ...]
-    unfenced: bool
-    ticked: bool
-    zookeeper: bool
-    untold: bool
-    watched: bool
-    cells: frozenset[tuple[bool, bool]]
-
-
-Occurs = Callable[[Seen], bool]
-
-
 Group = Literal[
     "replica", "broker", "ZooKeeper", "controller", "messages", "committed records", "logs"
 ]
-"""What an entry is about, as the legend's headings say it."""
+"""What an entry is about, as the legend's headings name it."""
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 class Mark(NamedTuple):
-    """An entry: `glyph` stands for the swatch in plain text."""
+    """An entry: `glyph` stands for the sample in plain text. It occurs where one of its `signs` is
+    among those that `_signs` reads in a run; without any, where its id is.
+    """
 
-    id: str
     group: Group
+    id: str
     glyph: str
     words: str
     draw: Draw
-    occurs: Occurs
+    signs: frozenset[str]
 
 
 def legend_words(rows: Rows, partition: str = "") -> list[tuple[str, str]]:
@@ -68,404 +46,163 @@ def occurring(
     In pictures of a `growing` run, messages that take their time are on their way for a while, and
     how it may end stands there whether or not it will: a legend must not give that away.
     """
-    sights = [_seen(rows, partition or rows.busiest) for rows in rows_list]
-    found = {mark.id for mark in MARKS if any(map(mark.occurs, sights))}
+    signs = {sign for rows in rows_list for sign in _signs(rows, partition or rows.busiest)}
+    shown = {mark.id for mark in MARKS if signs & (mark.signs or {mark.id})}
     if growing:
-        found |= {"message in flight", "message guarded", "at risk", "lost", "offline"}
+        shown |= {"message in flight", "message guarded", "at risk", "lost", "offline"}
         # Its logs are not laid side by side: they would leave no room for its lanes.
-        found -= {mark.id for mark in MARKS if mark.group == "logs"}
-    return [mark for mark in MARKS if mark.id in found]
+        shown -= {mark.id for mark in MARKS if mark.group == "logs"}
+    return [mark for mark in MARKS if mark.id in shown]
 
 
-# --- where a mark occurs ------------------------------------------------------------------------
+# --- what occurs in a run -------------------------------------------------------------------------
 
 
-def _seen(rows: Rows, partition: str) -> Seen:
-    """One pass over the rows: a legend is drawn with every repaint."""
-    here = [s for s in rows.spans if s.partition in ("", partition)]
-    return Seen(
-        states=frozenset((s.track, s.value) for s in here),
-        flags=frozenset((s.value, flag) for s in here if s.track == "role" for flag in s.flags),
-        marks=frozenset(
-            m.kind
-            for m in rows.marks
-            if m.partition in ("", partition) and m.lane.startswith(("broker", "controller"))
-        ),
-        messages=(*told_messages(rows, partition), *_asked(rows, partition)),
-        unfenced=any(rows.gates(f"broker {id}") for id in rows.meta.brokers),
-        ticked=bool(rows.ticks),
-        zookeeper=has_zookeeper(rows),
-        untold=any("not told" in s.flags for s in here if s.track == "uptime"),
-        watched=any(m.kind == WATCH and m.x_sent == m.x_arrived for m in rows.messages),
-        cells=frozenset(
-            (side.is_read, cell.has)
-            for block in log_blocks(rows, partition)
-            for side in block.sides
-            for cell in side.cells
-        ),
-    )
+def _signs(rows: Rows, partition: str) -> Iterator[str]:
+    """What there is to explain, for the partition that is followed: ``track: value`` of states,
+    ``role, flag`` of roles, kinds of marks on the lanes of brokers and the controller.
+    """
+    spans = [span for span in rows.spans if span.partition in ("", partition)]
+    for span in spans:
+        yield from (span.track, f"{span.track}: {span.value}")
+        if span.track == "role":
+            yield from (f"{span.value}, {flag}" for flag in span.flags)
+        if span.track.startswith(QUEUE_FOR):
+            yield "queue"
+    if len({span.value for span in spans if span.track == "controller epoch"}) > 1:
+        yield "new controller"
+    for mark in rows.marks:
+        if mark.partition in ("", partition) and mark.lane.startswith(("broker", "controller")):
+            yield mark.kind
+    yield from _signs_of_nodes(rows, spans=tuple(s.flags for s in spans if s.track == "uptime"))
+    clients = clients_shown(rows, partition)
+    requests = (m for m in asked_about(rows, partition) if m.sender in clients)
+    for message in (*told_messages(rows, partition), *requests):
+        yield from _signs_of_message(message)
+    for block in log_blocks(rows, partition):
+        for side in block.sides:
+            yield from ("cell read" if side.is_read else "" for _ in side.cells)
+            yield from ("cell" if cell.has else "cell struck" for cell in side.cells)
 
 
-def _asked(rows: Rows, partition: str) -> Iterator[MessageRow]:
-    shown = clients_shown(rows, partition)
-    return (asked for asked in asked_about(rows, partition) if asked.sender in shown)
+def _signs_of_nodes(rows: Rows, spans: tuple[tuple[str, ...], ...]) -> Iterator[str]:
+    """What is drawn otherwise with ZooKeeper; `spans` are the flags of the brokers' uptimes."""
+    zookeeper = has_zookeeper(rows)
+    unknown = any("not told" in flags for flags in spans)
+    if zookeeper:
+        yield "czxid not told" if unknown else "czxid"
+    elif spans:
+        yield "broker epoch"
+    if rows.ticks:
+        yield "transaction" if zookeeper else "tick"
+    if any(m.kind == WATCH and m.x_sent == m.x_arrived for m in rows.messages):
+        yield "watch"
+    if any(rows.gates(f"broker {id}") for id in rows.meta.brokers):
+        yield "gate"
 
 
-def _is_role(*values: str) -> Occurs:
-    return _is_track("role", *values)
+def _signs_of_message(message: MessageRow) -> Iterator[str]:
+    """The ids of the entries that a message's arrow needs."""
+    fate, arrived = message.fate, message.x_arrived
+    if arrived == message.x_sent and fate != "dropped":
+        yield "message"
+    if fate in ("delivered", "refused") and (arrived or 0) > message.x_sent:
+        yield "message late"
+    yield f"message {'guarded' if fate == 'refused' and message.guard else fate}"
+    if message.duplicate:
+        yield "message duplicate"
+    if message.previous_incarnation:
+        yield "message previous"
+    if message.earlier_life:
+        yield "message earlier life"
 
 
-def _has_flag(flag: str, *values: str) -> Occurs:
-    return lambda seen: any((value, flag) in seen.flags for value in values)
+# --- the table ------------------------------------------------------------------------------------
 
 
-def _is_track(track: str, *values: str) -> Occurs:
-    return lambda seen: any((track, value) in seen.states for value in values)
-
-
-def _is_tiled(seen: Seen) -> bool:
-    return not seen.zookeeper and any(track == "uptime" for track, _ in seen.states)
-
-
-def _has_new_controllers(seen: Seen) -> bool:
-    return sum(track == "controller epoch" for track, _ in seen.states) > 1
-
-
-def _is_mark(kind: str) -> Occurs:
-    return lambda seen: kind in seen.marks
-
-
-def _is_message(test: Callable[[MessageRow], bool]) -> Occurs:
-    return lambda seen: any(map(test, seen.messages))
-
-
-def _is_late(message: MessageRow) -> bool:
-    arrived = message.x_arrived
-    return message.fate in ("delivered", "refused") and (arrived or 0) > message.x_sent
+def _group(group: Group, *rows: tuple[str, str, str, Draw, *tuple[str, ...]]) -> Iterator[Mark]:
+    """Entries of a group: id, glyph, words, sample, signs."""
+    for id, glyph, words, draw, *signs in rows:
+        yield Mark(group, id, glyph, words, draw, frozenset(signs))
 
 
 MARKS: tuple[Mark, ...] = (
-    Mark("leader", "replica", "★", "leader", legend_samples.leader, _is_role("leader")),
-    Mark("in ISR", "replica", "▬", "in the ISR", legend_samples.band("in ISR"), _is_role("in ISR")),
-    Mark(
-        "proposed",
+    *_group(
         "replica",
-        "▨",
-        "proposed",
-        legend_samples.band("proposed"),
-        _is_role("proposed"),
+        ("leader", "★", "leader", sample.leader, "role: leader"),
+        ("in ISR", "▬", "in the ISR", sample.role("in ISR"), "role: in ISR"),
+        ("proposed", "▨", "proposed", sample.role("proposed"), "role: proposed"),
+        ("out", "─", "out of the ISR", sample.role("out"), "role: out"),
+        ("believes", "☆", "not agreed yet", sample.believes, "role: elected", "role: believes"),
+        ("recovering", "R", "recovering", sample.recovering, "leader, recovering"),
+        ("log empty", "▭", "empty log", sample.empty, "in ISR, log empty", "out, log empty"),
+        ("idle", "┅", "assigned, and does not fetch", sample.role("out", "idle"), "out, idle"),
+        ("idle member", "▭", "in the ISR, and does not fetch", sample.idle, "in ISR, idle"),
+        ("checkpoint lost", "▼", "checkpoint loses a partition", sample.glyph("▼", "gone")),
+        ("log", "╷", "LEO: log end, HW: high watermark", sample.log_end),
+        ("caught up", "◆", "caught up", sample.glyph("◆")),
+        ("not proposed", "◇", "not proposed", sample.glyph("◇", "refused")),
+        ("unclean", "▲", "unclean election", sample.glyph("▲", "gone")),
     ),
-    Mark("out", "replica", "─", "out of the ISR", legend_samples.band("out"), _is_role("out")),
-    Mark(
-        "believes",
-        "replica",
-        "☆",
-        "not agreed yet",
-        legend_samples.believes,
-        _is_role("elected", "believes"),
-    ),
-    Mark(
-        "recovering",
-        "replica",
-        "R",
-        "recovering",
-        legend_samples.recovering,
-        _has_flag("recovering", "leader"),
-    ),
-    Mark(
-        "log empty",
-        "replica",
-        "▭",
-        "empty log",
-        legend_samples.band("in ISR", "log empty"),
-        _has_flag("log empty", "in ISR", "out"),
-    ),
-    Mark(
-        "idle",
-        "replica",
-        "┅",
-        "assigned, and does not fetch",
-        legend_samples.band("out", "idle"),
-        _has_flag("idle", "out"),
-    ),
-    Mark(
-        "idle member",
-        "replica",
-        "▭",
-        "in the ISR, and does not fetch",
-        legend_samples.band("in ISR", "idle"),
-        _has_flag("idle", "in ISR"),
-    ),
-    Mark(
-        "checkpoint lost",
-        "replica",
-        "▼",
-        "checkpoint loses a partition",
-        legend_samples.glyph("▼", "gone"),
-        _is_mark("checkpoint lost"),
-    ),
-    Mark(
-        "log",
-        "replica",
-        "╷",
-        "LEO: log end, HW: high watermark",
-        legend_samples.log_end,
-        lambda seen: any(track == "log" for track, _ in seen.states),
-    ),
-    Mark(
-        "caught up", "replica", "◆", "caught up", legend_samples.glyph("◆"), _is_mark("caught up")
-    ),
-    Mark(
-        "not proposed",
-        "replica",
-        "◇",
-        "not proposed",
-        legend_samples.glyph("◇", "refused"),
-        _is_mark("not proposed"),
-    ),
-    Mark(
-        "unclean",
-        "replica",
-        "▲",
-        "unclean election",
-        legend_samples.glyph("▲", "gone"),
-        _is_mark("unclean"),
-    ),
-    Mark("uptime", "broker", "▏", "be: broker epoch", legend_samples.tile, _is_tiled),
-    Mark(
-        "czxid",
+    *_group(
         "broker",
-        "▏",
-        "cz: czxid, the broker epoch",
-        legend_samples.tile,
-        lambda seen: seen.zookeeper and not seen.untold,
+        ("uptime", "▏", "be: broker epoch", sample.tile, "broker epoch"),
+        ("czxid", "▏", "cz: czxid, the broker epoch", sample.tile),
+        ("czxid not told", "▏", "cz: czxid, unknown to the broker", sample.tile),
+        ("registered", "┈", "still registered", sample.still_registered),
+        ("passed over", "⏻", "never elected", sample.power("gone"), "passed over: yes"),
+        ("fenced", "⛔", "fenced", sample.fenced, "fenced: yes"),
+        ("gate", "✓", "unfenced", sample.gate),
+        ("shutting down", "⏻", "shutting down", sample.power("muted"), "shutting down: yes"),
+        ("down", "✕", "down", sample.glyph("✕", "text"), *(f"down: {why}" for why in _DOWN)),
+        (
+            "wiped",
+            "⌀",
+            "records gone",
+            sample.glyph("⌀", "gone"),
+            *(f"down: {w}" for w in _DOWN[:2]),
+        ),
     ),
-    Mark(
-        "czxid not told",
-        "broker",
-        "▏",
-        "cz: czxid, unknown to the broker",
-        legend_samples.tile,
-        lambda seen: seen.untold,
-    ),
-    Mark(
-        "registered",
-        "broker",
-        "┈",
-        "still registered",
-        legend_samples.still_registered,
-        lambda seen: any(track == "registered" for track, _ in seen.states),
-    ),
-    Mark(
-        "passed over",
-        "broker",
-        "⏻",
-        "never elected",
-        legend_samples.never_elected,
-        _is_track("passed over", "yes"),
-    ),
-    Mark("fenced", "broker", "⛔", "fenced", legend_samples.fenced, _is_track("fenced", "yes")),
-    Mark(
-        "gate",
-        "broker",
-        "✓",
-        "unfenced",
-        legend_samples.gate,
-        lambda seen: seen.unfenced,
-    ),
-    Mark(
-        "shutting down",
-        "broker",
-        "⏻",
-        "shutting down",
-        legend_samples.shutting_down,
-        _is_track("shutting down", "yes"),
-    ),
-    Mark(
-        "down", "broker", "✕", "down", legend_samples.glyph("✕", "text"), _is_track("down", *_DOWN)
-    ),
-    Mark(
-        "wiped",
-        "broker",
-        "⌀",
-        "records gone",
-        legend_samples.glyph("⌀", "gone"),
-        _is_track("down", *_DOWN[:2]),
-    ),
-    Mark(
-        "transaction",
+    *_group(
         "ZooKeeper",
-        "┼",
-        "transaction",
-        legend_samples.tick,
-        lambda seen: seen.ticked and seen.zookeeper,
+        ("transaction", "┼", "transaction", sample.tick),
+        ("watch", "↓", "watch goes off", sample.watch),
     ),
-    Mark(
-        "watch",
-        "ZooKeeper",
-        "↓",
-        "watch goes off",
-        legend_samples.watch,
-        lambda seen: seen.watched,
-    ),
-    Mark(
-        "tick",
+    *_group(
         "controller",
-        "┼",
-        "metadata record",
-        legend_samples.tick,
-        lambda seen: seen.ticked and not seen.zookeeper,
+        ("tick", "┼", "metadata record", sample.tick),
+        ("bounced", "⎴", "sees a bounce", sample.bounced),
+        ("queue", "◇", "waits in a queue", sample.queue),
+        ("controller epoch", "▕", "new controller epoch", sample.failed_over, "new controller"),
     ),
-    Mark(
-        "bounced", "controller", "⎴", "sees a bounce", legend_samples.bounced, _is_mark("bounced")
-    ),
-    Mark(
-        "queue",
-        "controller",
-        "◇",
-        "waits in a queue",
-        legend_samples.queue,
-        lambda seen: any(track.startswith(QUEUE_FOR) for track, _ in seen.states),
-    ),
-    Mark(
-        "controller epoch",
-        "controller",
-        "▕",
-        "new controller epoch",
-        legend_samples.failed_over,
-        _has_new_controllers,
-    ),
-    Mark(
-        "message",
+    *_group(
         "messages",
-        "→",
-        "at once",
-        legend_samples.arrow(),
-        _is_message(lambda m: m.x_arrived == m.x_sent and m.fate != "dropped"),
+        ("message", "→", "at once", sample.arrow()),
+        ("message late", "⇢", "delayed", sample.arrow(x_arrived=1)),
+        ("message in flight", "┄", "on its way", sample.arrow(x_arrived=None, fate="in flight")),
+        ("message dropped", "┈✕", "lost message", sample.arrow(fate="dropped")),
+        ("message guarded", "⛨", "refused by a guard", sample.arrow(fate="refused", guard="guard")),
+        ("message refused", "⊘", "refused", sample.arrow(fate="refused")),
+        ("message duplicate", "⇉", "sent again", sample.arrow(duplicate=True)),
+        ("message previous", "◇→", "sender gone", sample.arrow(previous_incarnation=True)),
+        ("message earlier life", "◇→", "for an earlier life", sample.arrow(earlier_life=True)),
     ),
-    Mark(
-        "message late",
-        "messages",
-        "⇢",
-        "delayed",
-        legend_samples.arrow(x_arrived=1),
-        _is_message(_is_late),
-    ),
-    Mark(
-        "message in flight",
-        "messages",
-        "┄",
-        "on its way",
-        legend_samples.arrow(x_arrived=None, fate="in flight"),
-        _is_message(lambda m: m.fate == "in flight"),
-    ),
-    Mark(
-        "message dropped",
-        "messages",
-        "┈✕",
-        "lost message",
-        legend_samples.arrow(fate="dropped"),
-        _is_message(lambda m: m.fate == "dropped"),
-    ),
-    Mark(
-        "message guarded",
-        "messages",
-        "⛨",
-        "refused by a guard",
-        legend_samples.arrow(fate="refused", guard="guard"),
-        _is_message(lambda m: m.fate == "refused" and bool(m.guard)),
-    ),
-    Mark(
-        "message refused",
-        "messages",
-        "⊘",
-        "refused",
-        legend_samples.arrow(fate="refused"),
-        _is_message(lambda m: m.fate == "refused" and not m.guard),
-    ),
-    Mark(
-        "message duplicate",
-        "messages",
-        "⇉",
-        "sent again",
-        legend_samples.arrow(duplicate=True),
-        _is_message(lambda m: m.duplicate),
-    ),
-    Mark(
-        "message previous",
-        "messages",
-        "◇→",
-        "sender gone",
-        legend_samples.arrow(previous_incarnation=True),
-        _is_message(lambda m: m.previous_incarnation),
-    ),
-    Mark(
-        "message earlier life",
-        "messages",
-        "◇→",
-        "for an earlier life",
-        legend_samples.arrow(earlier_life=True),
-        _is_message(lambda m: m.earlier_life),
-    ),
-    Mark(
-        "safe",
+    *_group(
         "committed records",
-        "●",
-        "safe",
-        legend_samples.records("safe", "", "●", "safe_text"),
-        _is_track("state", "safe"),
+        ("safe", "●", "safe", sample.records("safe", "", "●", "safe_text"), "state: safe"),
+        ("at risk", "▲", "at risk", sample.at_risk, "state: at risk"),
+        ("lost", "▼", "lost for good", sample.lost, "state: lost"),
+        ("offline", "○", "no leader", sample.records("offline", "", "○", "text"), "state: offline"),
     ),
-    Mark(
-        "at risk",
-        "committed records",
-        "▲",
-        "at risk",
-        legend_samples.records("risk", "risk_edge", "▲", "risk_text"),
-        _is_track("state", "at risk"),
-    ),
-    Mark(
-        "lost",
-        "committed records",
-        "▼",
-        "lost for good",
-        legend_samples.lost,
-        _is_track("state", "lost"),
-    ),
-    Mark(
-        "offline",
-        "committed records",
-        "○",
-        "no leader",
-        legend_samples.records("offline", "", "○", "text"),
-        _is_track("state", "offline"),
-    ),
-    Mark(
-        "cell",
+    *_group(
         "logs",
-        "▭",
-        "e5: records of leader epoch 5",
-        legend_samples.cell(),
-        lambda seen: bool(seen.cells),
-    ),
-    Mark(
-        "cell struck",
-        "logs",
-        "☒",
-        "not in the leader's log",
-        legend_samples.cell(has=False),
-        lambda seen: any(not has for _, has in seen.cells),
-    ),
-    Mark(
-        "cell read",
-        "logs",
-        "▯",
-        "read by a consumer",
-        legend_samples.cell(is_read=True),
-        lambda seen: any(read for read, _ in seen.cells),
+        ("cell", "▭", "e5: records of leader epoch 5", sample.cell(), "cell", "cell struck"),
+        ("cell struck", "☒", "not in the leader's log", sample.cell(has=False)),
+        ("cell read", "▯", "read by a consumer", sample.cell(is_read=True)),
     ),
 )
 """Every mark of the pictures, in reading order."""
-LOG_LINE = Mark(
-    "log", "replica", "▁▂", "log end, filled to the high watermark", legend_samples.log_line, bool
+LOG_LINE = MARKS[10]._replace(
+    glyph="▁▂", words="log end, filled to the high watermark", draw=sample.log_line
 )
 """Stands for the ticks where moments are too narrow for words."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ...rows.columns import MessageRow
 from ...rows.log_blocks import LogCell
 from ..drawing.canvas import Canvas
+from ..drawing.theme import Theme
 from . import icons, replica_bands
 from .arrow_strokes import draw_stroke, draw_tail
 from .log_ends import Stretch, draw_line
@@ -26,190 +27,194 @@ class Swatch(NamedTuple):
     left: float
     y: float
 
-    def band(self, half: float, *flags: str) -> replica_bands.Band:
+    @property
+    def theme(self) -> Theme:
+        """The colours."""
+        return self.canvas.theme
+
+    def at(self, share: float) -> float:
+        """The moment so far across the swatch."""
+        return self.canvas.at(self.left + SWATCH * share)
+
+    def band(self, half: float = 5, *flags: str) -> replica_bands.Band:
         """A band across the swatch, `half` as high above its middle as below."""
-        ends = self.canvas.at(self.left), self.canvas.at(self.left + SWATCH)
-        return replica_bands.Band(*ends, self.y - half, self.y + half, flags)
+        return replica_bands.Band(self.at(0), self.at(1), self.y - half, self.y + half, flags)
+
+    def ground(self, color: str, half: float = 5) -> replica_bands.Band:
+        """The band, filled."""
+        band = self.band(half)
+        self.canvas.rect(*band[:4], color)
+        return band
+
+    def upright(self, share: float, color: str, width: float, half: float = 5) -> None:
+        """A line from the top to the bottom."""
+        x = self.at(share)
+        self.canvas.line(x, self.y - half, x, self.y + half, color, width=width)
+
+    def across(self, y: float, color: str, **stroke: Any) -> None:
+        """A line from the left to the right."""
+        self.canvas.line(self.at(0), y, self.at(1), y, color, **stroke)
 
     def write(self, glyph: str, color: str) -> None:
-        """A glyph in the middle."""
-        x = self.canvas.at(self.left + SWATCH / 2)
-        put = self.canvas.text
-        put(x, self.y, glyph, color, size=11, anchor="center", bold=True, layer="signs")
-
-    def arrow(self, **about: Any) -> None:
-        """A small message from below to above."""
-        message = replace(_ARRIVED, **about)
-        theme = self.canvas.theme
-        color = {"refused": theme.refused, "dropped": theme.muted}.get(message.fate, theme.message)
-        tail, head = self.canvas.at(self.left + 2), self.canvas.at(self.left + SWATCH + 8)
-        draw_stroke(self.canvas, message, (tail, self.y + 3, head, self.y - 3), color)
+        """A glyph in the middle, in the theme's colour of that name."""
+        style = {"size": 11, "anchor": "center", "bold": True, "layer": "signs"}
+        self.canvas.text(self.at(0.5), self.y, glyph, getattr(self.theme, color), **style)
 
 
 Draw = Callable[[Swatch], None]
 
 
-def band(role: str, *flags: str) -> Draw:
-    """A broker's band in a role."""
+def role(name: str, *flags: str, glyph: str = "", color: str = "text", half: float = 5) -> Draw:
+    """A broker's band in a role, with a glyph on it."""
 
-    def draw(at: Swatch) -> None:
-        replica_bands.DRAWN[role](at.canvas, at.band(5 * replica_bands.HEIGHTS[role], *flags))
+    def draw(swatch: Swatch) -> None:
+        high = half * replica_bands.HEIGHTS[name]
+        replica_bands.DRAWN[name](swatch.canvas, swatch.band(high, *flags))
+        if glyph:
+            swatch.write(glyph, color)
 
     return draw
 
 
-def leader(at: Swatch) -> None:
-    """★ on its band."""
-    replica_bands.leader(at.canvas, at.band(5))
-    at.write("★", at.canvas.theme.leader_text)
+leader = role("leader", glyph="★", color="leader_text")
+recovering = role("leader", "recovering", glyph="R", color="leader_text", half=4.5)
+believes = role("believes", glyph="☆")
+empty = role("in ISR", "log empty")
+idle = role("in ISR", "idle")
 
 
-def recovering(at: Swatch) -> None:
-    """R in a dotted outline."""
-    replica_bands.leader(at.canvas, at.band(4.5, "recovering"))
-    at.write("R", at.canvas.theme.leader_text)
+def glyph(glyph: str, color: str = "muted") -> Draw:
+    """A sign alone; `color` is the name of a theme's colour."""
+    return lambda swatch: swatch.write(glyph, color)
 
 
-def believes(at: Swatch) -> None:
-    """☆ on a hollow band."""
-    replica_bands.believes(at.canvas, at.band(5))
-    at.write("☆", at.canvas.theme.text)
+def power(color: str) -> Draw:
+    """⏻: who shuts down, and in another colour who is passed over."""
+    middle = SWATCH / 2
+    return lambda swatch: icons.power(
+        swatch.canvas, swatch.left + middle, swatch.y, getattr(swatch.theme, color)
+    )
 
 
-def fenced(at: Swatch) -> None:
+def arrow(**about: Any) -> Draw:
+    """A small message from below to above; `about` are columns of its row."""
+    message = replace(_ARRIVED, **about)
+
+    def draw(swatch: Swatch) -> None:
+        theme, y = swatch.theme, swatch.y
+        color = {"refused": theme.refused, "dropped": theme.muted}.get(message.fate, theme.message)
+        tail, head = swatch.left + 2, swatch.left + SWATCH + 8
+        ends = (swatch.canvas.at(tail), y + 3, swatch.canvas.at(head), y - 3)
+        draw_stroke(swatch.canvas, message, ends, color)
+
+    return draw
+
+
+def _hatched(swatch: Swatch) -> None:
+    icons.cross_hatch(swatch.canvas, *swatch.band()[:4], swatch.theme.hatch)
+
+
+def fenced(swatch: Swatch) -> None:
     """⛔ on a cross-hatch."""
-    theme, band = at.canvas.theme, at.band(5)
-    icons.cross_hatch(at.canvas, *band[:4], theme.hatch)
-    icons.no_entry(at.canvas, at.left + SWATCH / 2, at.y, theme.muted, theme.paper)
+    _hatched(swatch)
+    theme, px = swatch.theme, swatch.left + SWATCH / 2
+    icons.no_entry(swatch.canvas, px, swatch.y, theme.muted, theme.paper)
 
 
-def gate(at: Swatch) -> None:
+def gate(swatch: Swatch) -> None:
     """✓ at the end of a fence."""
-    theme, band = at.canvas.theme, at.band(5)
-    icons.cross_hatch(at.canvas, *band[:4], theme.hatch)
-    icons.gate(at.canvas, at.left + SWATCH - icons.GATE / 2, at.y, theme.text, theme.paper)
+    _hatched(swatch)
+    theme, px = swatch.theme, swatch.left + SWATCH - icons.GATE / 2
+    icons.gate(swatch.canvas, px, swatch.y, theme.text, theme.paper)
 
 
-def shutting_down(at: Swatch) -> None:
-    """⏻"""
-    icons.power(at.canvas, at.left + SWATCH / 2, at.y, at.canvas.theme.muted)
-
-
-def tile(at: Swatch) -> None:
+def tile(swatch: Swatch) -> None:
     """A tile with a hard edge."""
-    theme, band = at.canvas.theme, at.band(5)
-    at.canvas.rect(*band[:4], theme.tile)
-    at.canvas.line(band.x0, band.y0, band.x0, band.y1, theme.tile_edge, width=2)
+    swatch.ground(swatch.theme.tile)
+    swatch.upright(0, swatch.theme.tile_edge, 2)
 
 
-def log_end(at: Swatch) -> None:
+def log_end(swatch: Swatch) -> None:
     """A tick."""
-    canvas, band = at.canvas, at.band(5)
-    x = canvas.at(at.left + SWATCH / 2)
-    canvas.line(x, band.y0, x, band.y1, canvas.theme.tile_edge, width=1.5)
+    swatch.upright(0.5, swatch.theme.tile_edge, 1.5)
 
 
-def log_line(at: Swatch) -> None:
+def log_line(swatch: Swatch) -> None:
     """A log that grows, filled to its high watermark."""
-    canvas, band = at.canvas, at.band(5)
-    xs = [canvas.at(at.left + SWATCH * share) for share in (0, 0.35, 0.7, 1)]
+    xs, band = [swatch.at(share) for share in (0, 0.35, 0.7, 1)], swatch.band()
     steps = ((1, 0), (3, 1), (3, 3))
     life = [Stretch(*ends, *step) for ends, step in zip(pairwise(xs), steps, strict=True)]
-    draw_line(canvas, life, (band.y1, band.y0), (0, 4))
+    draw_line(swatch.canvas, life, (band.y1, band.y0), (0, 4))
 
 
-def still_registered(at: Swatch) -> None:
+def still_registered(swatch: Swatch) -> None:
     """The edges of a tile whose process is gone."""
-    theme, band = at.canvas.theme, at.band(5)
-    for y in (band.y0, band.y1):
-        at.canvas.line(band.x0, y, band.x1, y, theme.tile_edge, dash="2px,3px")
+    for y in (swatch.y - 5, swatch.y + 5):
+        swatch.across(y, swatch.theme.tile_edge, dash="2px,3px")
 
 
-def never_elected(at: Swatch) -> None:
-    """⏻ in another colour than that of a broker that shuts down."""
-    icons.power(at.canvas, at.left + SWATCH / 2, at.y, at.canvas.theme.gone)
-
-
-def bounced(at: Swatch) -> None:
+def bounced(swatch: Swatch) -> None:
     """A bracket."""
-    ends = at.canvas.at(at.left), at.canvas.at(at.left + SWATCH)
-    icons.bracket(at.canvas, *ends, at.y - 2, at.canvas.theme.text)
+    icons.bracket(swatch.canvas, swatch.at(0), swatch.at(1), swatch.y - 2, swatch.theme.text)
 
 
-def watch(at: Swatch) -> None:
+def watch(swatch: Swatch) -> None:
     """A short arrow down from a line."""
-    theme, band = at.canvas.theme, at.band(6)
-    middle = at.canvas.at(at.left + SWATCH / 2)
-    at.canvas.line(band.x0, band.y0, band.x1, band.y0, theme.line, width=1.5)
-    at.canvas.line(middle, band.y0, middle, band.y1, theme.message, width=1.2)
-    at.canvas.head(middle, band.y0, middle, band.y1, theme.message, size=6)
+    theme, x, top, low = swatch.theme, swatch.at(0.5), swatch.y - 6, swatch.y + 6
+    swatch.across(top, theme.line, width=1.5)
+    swatch.upright(0.5, theme.message, 1.2, half=6)
+    swatch.canvas.head(x, top, x, low, theme.message, size=6)
 
 
-def queue(at: Swatch) -> None:
+def queue(swatch: Swatch) -> None:
     """Requests of this life and of an earlier one, waiting."""
-    theme, band = at.canvas.theme, at.band(6)
-    at.canvas.rect(*band[:4], theme.tile)
+    swatch.ground(swatch.theme.tile, half=6)
     for share, earlier in ((0.28, False), (0.72, True)):
-        middle = at.canvas.at(at.left + SWATCH * share)
-        draw_tail(at.canvas, middle, at.y, theme.message, earlier)
+        draw_tail(swatch.canvas, swatch.at(share), swatch.y, swatch.theme.message, earlier)
 
 
-def failed_over(at: Swatch) -> None:
+def failed_over(swatch: Swatch) -> None:
     """The controller's line on its tile, which begins in the middle."""
-    theme, band = at.canvas.theme, at.band(5)
-    middle = at.canvas.at(at.left + SWATCH / 2)
-    at.canvas.rect(*band[:4], theme.tile)
-    at.canvas.line(band.x0, at.y, band.x1, at.y, theme.line, width=1.5)
-    at.canvas.line(middle, band.y0, middle, band.y1, theme.tile_edge, width=2)
+    swatch.ground(swatch.theme.tile)
+    swatch.across(swatch.y, swatch.theme.line, width=1.5)
+    swatch.upright(0.5, swatch.theme.tile_edge, 2)
 
 
-def tick(at: Swatch) -> None:
+def tick(swatch: Swatch) -> None:
     """A tick on the controller's line."""
-    theme, middle = at.canvas.theme, at.canvas.at(at.left + SWATCH / 2)
-    band = at.band(5)
-    at.canvas.line(band.x0, at.y, band.x1, at.y, theme.line, width=1.5)
-    at.canvas.line(middle, band.y0, middle, band.y1, theme.text, width=2)
+    swatch.across(swatch.y, swatch.theme.line, width=1.5)
+    swatch.upright(0.5, swatch.theme.text, 2)
 
 
 def records(fill: str, edge: str, glyph: str, color: str) -> Draw:
     """As in the strip of committed records; the names are those of the theme's colours."""
 
-    def draw(at: Swatch) -> None:
-        theme, band = at.canvas.theme, at.band(5)
-        at.canvas.rect(*band[:4], getattr(theme, fill))
+    def draw(swatch: Swatch) -> None:
+        band = swatch.ground(getattr(swatch.theme, fill))
         if edge:
-            at.canvas.hatch(*band[:4], getattr(theme, edge), step=6)
-        at.write(glyph, getattr(theme, color))
+            swatch.canvas.hatch(*band[:4], getattr(swatch.theme, edge), step=6)
+        swatch.write(glyph, color)
 
     return draw
 
 
-def lost(at: Swatch) -> None:
+at_risk = records("risk", "risk_edge", "▲", "risk_text")
+
+
+def lost(swatch: Swatch) -> None:
     """▼ under a bracket."""
-    theme, band = at.canvas.theme, at.band(4)
-    at.canvas.rect(*band[:4], theme.lost)
-    icons.bracket(at.canvas, band.x0, band.x1, at.y - 6, theme.lost_text)
-    at.write("▼", theme.lost_text)
+    theme, band = swatch.theme, swatch.ground(swatch.theme.lost, half=4)
+    icons.bracket(swatch.canvas, band.x0, band.x1, swatch.y - 6, theme.lost_text)
+    swatch.write("▼", "lost_text")
 
 
 def cell(*, has: bool = True, is_read: bool = False) -> Draw:
     """A cell of a log."""
 
-    def draw(at: Swatch) -> None:
-        band, sample = at.band(5), LogCell(0, 1, 0, has, not has)
-        fill, edge, _ = colors_of(at.canvas.theme, sample, is_read=is_read)
-        at.canvas.rect(*band[:4], fill, line={"color": edge, "width": 1.2})
+    def draw(swatch: Swatch) -> None:
+        fill, edge, _ = colors_of(swatch.theme, LogCell(0, 1, 0, has, not has), is_read=is_read)
+        swatch.canvas.rect(*swatch.band()[:4], fill, line={"color": edge, "width": 1.2})
         if not has:
-            at.canvas.line(band.x0, at.y, band.x1, at.y, edge, width=1.2)
+            swatch.across(swatch.y, edge, width=1.2)
 
     return draw
-
-
-def glyph(glyph: str, color: str = "muted") -> Draw:
-    """A sign alone; `color` is the name of a theme's colour."""
-    return lambda at: at.write(glyph, getattr(at.canvas.theme, color))
-
-
-def arrow(**about: object) -> Draw:
-    """A message; `about` are columns of its row."""
-    return lambda at: at.arrow(**about)
