@@ -78,10 +78,10 @@ from kiplab.rows import (
     sentences,
     state_tree,
     step_labels,
-    unlogged,
 )
 from kiplab.rows.columns import MarkKind
 from kiplab.widgets.controls import broker_offers
+from tests.rows import left_out, unlogged
 
 
 class Table(NamedTuple):
@@ -249,8 +249,8 @@ TABLES = (
         "mark in the picture",
         "_MARKS in kiplab/rows/marks.py",
         lambda: marks._MARKS,
-        marks.UNMARKED,
-        "UNMARKED in kiplab/rows/marks.py",
+        left_out.UNMARKED,
+        "UNMARKED in tests/rows/left_out.py",
     ),
     Table(
         "event",
@@ -258,7 +258,7 @@ TABLES = (
         "_LINES in kiplab/rows/operator_log.py",
         lambda: operator_log._LINES,
         unlogged.UNLOGGED,
-        "UNLOGGED in kiplab/rows/unlogged.py",
+        "UNLOGGED in tests/rows/unlogged.py",
     ),
     Table(
         "verb",
@@ -272,8 +272,8 @@ TABLES = (
         "label",
         "_LABELS in kiplab/rows/step_labels.py",
         lambda: step_labels._LABELS,
-        step_labels.AS_WRITTEN,
-        "AS_WRITTEN in kiplab/rows/step_labels.py",
+        left_out.AS_WRITTEN,
+        "AS_WRITTEN in tests/rows/left_out.py",
     ),
     Table(
         "header verb",
@@ -349,8 +349,8 @@ TABLES = (
         "words for its tick",
         "_SHORT in kiplab/rows/metadata_ticks.py",
         lambda: metadata_ticks._SHORT,
-        metadata_ticks.UNSAID,
-        "UNSAID in kiplab/rows/metadata_ticks.py",
+        left_out.UNSAID,
+        "UNSAID in tests/rows/left_out.py",
     ),
     Table(
         "change of a broker",
@@ -364,15 +364,15 @@ TABLES = (
         "_CHANGES in kiplab/rows/controller_log.py",
         lambda: controller_log._CHANGES,
         unlogged.UNLOGGED_CHANGES,
-        "UNLOGGED_CHANGES in kiplab/rows/unlogged.py",
+        "UNLOGGED_CHANGES in tests/rows/unlogged.py",
     ),
     Table(
         "mark",
         "glyph or words on its lane",
         "GLYPHS or SPOKEN in kiplab/figures/timeline/lane_marks.py",
         lambda: {*lane_marks.GLYPHS, *lane_marks.SPOKEN},
-        lane_marks.NOT_DRAWN,
-        "NOT_DRAWN in kiplab/figures/timeline/lane_marks.py",
+        left_out.NOT_DRAWN,
+        "NOT_DRAWN in tests/rows/left_out.py",
     ),
     Table(
         "sign",
@@ -393,8 +393,8 @@ TABLES = (
         "few words in the inspector",
         "_SHORT in kiplab/rows/state_tree.py",
         lambda: state_tree._SHORT,
-        state_tree.NOT_SHORT,
-        "NOT_SHORT in kiplab/rows/state_tree.py",
+        left_out.NOT_SHORT,
+        "NOT_SHORT in tests/rows/left_out.py",
     ),
     Table(
         "kind of guard",
@@ -452,7 +452,7 @@ TABLES = (
         "_WAITING in kiplab/rows/broker_log.py",
         lambda: broker_log._WAITING,
         unlogged.UNLOGGED_WAITING,
-        "UNLOGGED_WAITING in kiplab/rows/unlogged.py",
+        "UNLOGGED_WAITING in tests/rows/unlogged.py",
     ),
     Table(
         "error of a fetch",
@@ -460,7 +460,7 @@ TABLES = (
         "_FETCH_ERRORS in kiplab/rows/broker_log.py",
         lambda: broker_log._FETCH_ERRORS,
         unlogged.UNLOGGED_FETCH_ERRORS,
-        "UNLOGGED_FETCH_ERRORS in kiplab/rows/unlogged.py",
+        "UNLOGGED_FETCH_ERRORS in tests/rows/unlogged.py",
     ),
     Table(
         "property",
@@ -712,9 +712,9 @@ TRIALS = [
         [
             "has no sentence: add it to _SENTENCES in kiplab/engine/explain.py",
             "has no mark in the picture: add it to _MARKS in kiplab/rows/marks.py, or the reason"
-            " why not to UNMARKED in kiplab/rows/marks.py",
+            " why not to UNMARKED in tests/rows/left_out.py",
             "has no log lines: add it to _LINES in kiplab/rows/operator_log.py, or the reason why"
-            " not to UNLOGGED in kiplab/rows/unlogged.py",
+            " not to UNLOGGED in tests/rows/unlogged.py",
             "has no sign in the transcript: add it to _MARKS or _QUIET in"
             " kiplab/plays/transcript.py, or the reason why not to PLAIN in"
             " kiplab/plays/transcript.py",
@@ -735,7 +735,7 @@ TRIALS = [
         [
             "has no glyph or words on its lane: add it to GLYPHS or SPOKEN in"
             " kiplab/figures/timeline/lane_marks.py, or the reason why not to NOT_DRAWN in"
-            " kiplab/figures/timeline/lane_marks.py"
+            " tests/rows/left_out.py"
         ],
     ),
     (
@@ -756,7 +756,7 @@ TRIALS = [
         [
             "has no deed: add it to _VERBS in kiplab/plays/verbs.py",
             "has no label: add it to _LABELS in kiplab/rows/step_labels.py, or the reason why not"
-            " to AS_WRITTEN in kiplab/rows/step_labels.py",
+            " to AS_WRITTEN in tests/rows/left_out.py",
         ],
     ),
 ]

@@ -31,7 +31,7 @@ const searchOf = ({ lines, reached, run }) => {
   let matches = [];
   let current = null;
   let remembered = { run: undefined, told: [] };
-  let veiled = false;
+  let masked = false;
 
   const first = ({ ids }) => stepOf(ids[0]);
   const isTold = (line) => idsOf(line.dataset.about).every((id) => stepOf(id) <= reached());
@@ -42,7 +42,7 @@ const searchOf = ({ lines, reached, run }) => {
     const all = wanted ? lines() : [];
     const told = all.filter(isTold).map((line) =>
       ({ line, ids: idsOf(line.dataset.about), text: textOf(line) }));
-    veiled = told.length < all.length;
+    masked = told.length < all.length;
     const last = Math.max(-1, ...told.map(first));
     const kept = wanted && remembered.run === run() ? remembered.told : [];
     const later = kept.filter((each) => first(each) > last).map((each) => ({ ...each, line: null }));
@@ -72,7 +72,7 @@ const searchOf = ({ lines, reached, run }) => {
     get ids() { return matches.flatMap(({ ids }) => ids); },
     get said() {
       if (!wanted) return "";
-      const where = veiled ? ` up to step ${reached()}` : "";
+      const where = masked ? ` up to step ${reached()}` : "";
       const which = current ? `, this is number ${matches.indexOf(current) + 1}` : "";
       return `${matches.length} of ${remembered.told.length}${where}${which}`;
     },

@@ -52,7 +52,7 @@
   function atStep({ data, layout }, { steps, verdicts }) {
     const step = steps[current - first];
     if (!step) return;
-    for (const [name, value] of Object.entries(step.veil)) {
+    for (const [name, value] of Object.entries(step.mask)) {
       const [, number, part] = name.match(/^shapes\[(\d+)\]\.(\w+)$/);
       layout.shapes[number][part] = value;
     }
@@ -124,7 +124,7 @@
     const button = (name) => player.querySelector(`[data-do="${name}"]`);
     let timer = null;
 
-    // From step to step the veil jumps: there is no motion that somebody could want reduced.
+    // From step to step the mask jumps: there is no motion that somebody could want reduced.
     function show(step) {
       const before = current;
       current = held(step);

@@ -1,4 +1,4 @@
-"""A step player in the page itself: slider and buttons that move the veil without a kernel."""
+"""A step player in the page itself: slider and buttons that move the mask without a kernel."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,8 +7,7 @@ import msgspec
 
 from ..figures.drawing.still_picture import rounded
 from ..figures.drawing.svg import Json
-from ..figures.timeline.moving_veil import shapes_at
-from ..figures.timeline.veil import PAD, VEIL_EDGE
+from ..figures.timeline.mask import MASK_EDGE, PAD, shapes_at
 from ..rows.columns import Rows
 from .page_files import page_file
 
@@ -27,11 +26,11 @@ _SCRIPT = """<script type="application/json" id="{id}-steps">{carried}</script>
 
 
 class PlayerStep(msgspec.Struct, frozen=True):
-    """A picture at one step: the changes of the layout that move the veil there, the column that
+    """A picture at one step: the changes of the layout that move the mask there, the column that
     the cursor stands in, and whether the verdict shows.
     """
 
-    veil: dict[str, Any]
+    mask: dict[str, Any]
     x: float
     verdict: bool
 
@@ -59,7 +58,7 @@ class Carried(msgspec.Struct, frozen=True):
     labels: tuple[str, ...] = ()
     initial: int = 0
     first: int = 0
-    edge: int = VEIL_EDGE
+    edge: int = MASK_EDGE
     pad: int = PAD
     dark: dict[str, str] | None = None
 
@@ -70,7 +69,7 @@ def carried(
     """All that the script has to know of a run's picture, drawn in one width or more.
 
     What is shown at first is what the first shows: all of it, unless it was drawn with `until`.
-    There are no labels, and nothing can be stepped, where the picture has no veil to be moved.
+    There are no labels, and nothing can be stepped, where the picture has no mask to be moved.
     """
     columns, cursor = _columns(drawings[0]), _cursor(drawings[0])
     if cursor is None or columns[0][0] == columns[-1][1]:
@@ -141,16 +140,16 @@ def with_few_decimals(drawing: Json) -> Json:
 
 
 def _step(drawing: Json, moment: int) -> PlayerStep:
-    """Where veils and cursors are at a moment: one each per column of panels."""
+    """Where masks and cursors are at a moment: one each per column of panels."""
     moved = shapes_at(drawing, moment)
-    veil = {
+    mask = {
         f"shapes[{number}].{key}": rounded(value)
         for number, change in moved.items()
         for key, value in change.items()
     }
     shapes = drawing["layout"]["shapes"]
     cursor = next(change for n, change in moved.items() if shapes[n].get("name") == "cursor")
-    return PlayerStep(veil, cursor["x0"], not cursor["visible"])
+    return PlayerStep(mask, cursor["x0"], not cursor["visible"])
 
 
 def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:
@@ -178,7 +177,7 @@ def player(carried: Carried, id: str) -> str:
 
 
 def player_script(carried: Carried, id: str, key: str) -> str:
-    """What moves the veil, and fits the picture to the page: to stand below the figure.
+    """What moves the mask, and fits the picture to the page: to stand below the figure.
 
     `key` names the step in the page's address: ``#key=6``. Both must be words safe in HTML.
     """

@@ -6,13 +6,10 @@ from typing import Any
 from ..engine.cluster import Cluster, broker
 from ..engine.events import (
     CommittedLost,
-    Delivered,
-    Dropped,
     Event,
     Happened,
     NotApplicable,
     PropertyBroken,
-    Sent,
 )
 from ..engine.truth import partition_of
 from ..protocol import facts, zookeeper_facts
@@ -197,33 +194,3 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
     PropertyBroken: lambda e: ("records", "broken", f"{e.property}: {e.detail}"),
     Happened: lambda e: ("world", "happened", e.text),
 }
-_BANDS = "a band, a strip or a tick changes there"
-_AN_ARROW = "messages are arrows"
-_A_TICK = "it is a tick on ZooKeeper's lane"
-_ON_THE_AXIS = "a consumer has no lane: the axis tells it, and so does the transcript"
-_NO_LANE = "a producer has no lane: the transcript tells it, and its answers have marks"
-UNMARKED: dict[type, str] = {
-    facts.Fetched: "marked where it matters, by `_fetched`",
-    **dict.fromkeys((facts.IsrProposed, facts.IsrChanged, facts.BrokerChanged), _BANDS),
-    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower, facts.Registered), _BANDS),
-    **dict.fromkeys((facts.RecordWritten, facts.HighWatermarkMoved), _BANDS),
-    facts.LeaderRecovery: _BANDS,
-    **dict.fromkeys((facts.TransactionBegun, facts.TransactionEnded), "the axis tells it"),
-    facts.EpochDropped: "no record goes with it",
-    facts.TopicConfigured: "the axis tells it",
-    facts.PeriodicElections: "each election has its own mark or band",
-    **dict.fromkeys((facts.PollFailed, facts.PositionValidated, facts.PositionReset), _ON_THE_AXIS),
-    **dict.fromkeys((facts.PositionTruncated, facts.ConsumerRaised), _ON_THE_AXIS),
-    **dict.fromkeys((facts.MetadataRefreshed, facts.ReplicaPreferred), _ON_THE_AXIS),
-    **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.ProducerInformed), _NO_LANE),
-    **dict.fromkeys(
-        (zookeeper_facts.ZnodeChanged, zookeeper_facts.SessionOpened, zookeeper_facts.SessionEnded),
-        _A_TICK,
-    ),
-    zookeeper_facts.RequestsQueued: "the controller's queue has a row where something waits in it",
-    **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
-    zookeeper_facts.BrokerDeclared: "the transcript tells it, and what comes of it has marks",
-    zookeeper_facts.BrokerStateChanged: "the transcript tells it; what it refuses has marks",
-    NotApplicable: "marked with the line of the play that lost its object",
-}
-"""Events without a mark of their own, and why."""

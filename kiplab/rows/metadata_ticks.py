@@ -8,7 +8,6 @@ from ..engine.events import Event
 from ..protocol.facts import (
     BrokerChange,
     BrokerChanged,
-    IsrChanged,
     LeaderElected,
     RecordWritten,
     Replayed,
@@ -69,5 +68,3 @@ def _elected(event: LeaderElected) -> str:
 
 
 _SHORT: dict[type, Callable[[Any], str]] = {BrokerChanged: _changed, LeaderElected: _elected}
-UNSAID: dict[type, str] = {IsrChanged: "the bands of the brokers begin or end there"}
-"""What a record changed that its tick has no words for, and why."""

@@ -12,33 +12,27 @@ from typing import Any, cast, get_type_hints
 
 import msgspec
 
-from ..engine.cluster import Cluster, Message, Observed, UncleanReign
+from ..engine.cluster import Cluster, Message
 from ..engine.explain import describe
 from ..engine.truth import truth
 from ..engine.zookeeper_sentences import session_name
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Batch, Producer
-from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, SessionId, broker_list, node_name
-from ..protocol.kraft.controller_state import Contact, Controller, ControllerTimers, HeartbeatState
+from ..protocol.kraft.controller_state import Contact, HeartbeatState
 from ..protocol.log import EpochStart, Log
 from ..protocol.messages import KINDS, AlterPartitionItem
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from ..protocol.releases import Mode
 from ..protocol.replica.broker_state import (
     Broker,
-    Durable,
     DurableReplica,
     IsrState,
-    Leading,
     RemoteReplica,
     Replica,
-    Timers,
     Volatile,
 )
-from ..protocol.zookeeper.ensemble import Ensemble
-from ..protocol.zookeeper.znodes import ROOT, Stat, Znode, parent_path
-from ..protocol.zookeeper.zookeeper_controller import ZooKeeperTimers
+from ..protocol.zookeeper.znodes import ROOT, Znode, parent_path
 from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING, OF_OTHER_MODES
 from .zookeeper_state import ZOOKEEPER_SHORT
 
@@ -338,15 +332,6 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     Message: lambda message: f"to {node_name(message.receiver)}: {describe(message.body)}",
     **ZOOKEEPER_SHORT,
 }
-
-_A_BRANCH = "the tree has a branch of its own for it, with words made there"
-_ALL_BELOW = "its fields, below it, are all there is to say"
-NOT_SHORT: dict[type, str] = {
-    **dict.fromkeys((Cluster, Controller, Broker, Features, Ensemble), _A_BRANCH),
-    **dict.fromkeys((Durable, Leading, IsrState, Observed, UncleanReign), _ALL_BELOW),
-    **dict.fromkeys((Timers, ControllerTimers, ZooKeeperTimers, Stat), _ALL_BELOW),
-}
-"""Structs of the state that have no few words of their own, and why."""
 
 _WORKED_OUT: dict[type, Callable[[Any], tuple[StateNode, ...]]] = {
     Replica: lambda replica: (

@@ -195,5 +195,3 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
         f" for {s.words[0]}"
     ),
 }
-AS_WRITTEN = {"hold": "nothing happens yet", "expect": "it asks, and does nothing"}
-"""Verbs whose lines are their own label, and why."""

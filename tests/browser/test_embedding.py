@@ -79,15 +79,15 @@ def watched(browser: Browser) -> Iterator[Watched]:
     context.close()
 
 
-def veiled_from(page: Page, plot: str = "kiplab-plot") -> int | None:
-    """The last moment that is seen before the veil that is drawn; None if none is drawn."""
+def masked_from(page: Page, plot: str = "kiplab-plot") -> int | None:
+    """The last moment that is seen before the mask that is drawn; None if none is drawn."""
     found: Any = page.evaluate(
         """id => {
             const plot = document.getElementById(id);
-            const veil = plot._fullLayout.shapes.find(shape => shape.name === "veil");
-            const index = plot._fullLayout.shapes.indexOf(veil);
+            const mask = plot._fullLayout.shapes.find(shape => shape.name === "mask");
+            const index = plot._fullLayout.shapes.indexOf(mask);
             const drawn = plot.querySelector(`.shapelayer [data-index="${index}"]`);
-            return drawn === null ? null : veil.x0;
+            return drawn === null ? null : mask.x0;
         }""",
         plot,
     )
@@ -122,7 +122,7 @@ def test_one_file_alone_opens_without_the_network_and_without_complaint(
     file = write(rows, tmp_path / "alone.html")
     watched.open(file)
     expect_step(watched.page, LAST, "broker 1 fetches")
-    assert veiled_from(watched.page) is None
+    assert masked_from(watched.page) is None
     assert verdict_shows(watched.page)
     press(watched.page, "Back")
     expect_step(watched.page, LAST - 1)
@@ -130,7 +130,7 @@ def test_one_file_alone_opens_without_the_network_and_without_complaint(
     assert watched.complaints == []
 
 
-def test_buttons_move_veil_words_verdict_and_address(watched: Watched, folder: Path) -> None:
+def test_buttons_move_mask_words_verdict_and_address(watched: Watched, folder: Path) -> None:
     page = watched.page
     watched.open(folder / "single.html")
     assert hash_of(page) == ""
@@ -143,12 +143,12 @@ def test_buttons_move_veil_words_verdict_and_address(watched: Watched, folder: P
     ):
         press(page, button)
         expect_step(page, step, words)
-        assert veiled_from(page) == step
+        assert masked_from(page) == step
         assert hash_of(page) == f"#step={step}"
         assert not verdict_shows(page)
     press(page, "Last")
     expect_step(page, LAST)
-    assert veiled_from(page) is None
+    assert masked_from(page) is None
     assert verdict_shows(page)
 
 
@@ -166,7 +166,7 @@ def test_everything_can_be_reached_by_keyboard(watched: Watched, folder: Path) -
     expect_step(page, 0)
     page.keyboard.press("ArrowRight")
     expect_step(page, 1)
-    assert veiled_from(page) == 1
+    assert masked_from(page) == 1
     page.get_by_role("button", name="Step").focus()
     page.keyboard.press("Enter")
     expect_step(page, 2)
@@ -208,11 +208,11 @@ def test_the_address_brings_a_reader_back_to_the_step(watched: Watched, folder: 
     page = watched.page
     watched.open(folder / "single.html", "#step=6")
     expect_step(page, 6, "request arrives")
-    assert veiled_from(page) == 6
+    assert masked_from(page) == 6
     press(page, "Step")
     page.reload()
     expect_step(page, 7)
-    assert veiled_from(page) == 7
+    assert masked_from(page) == 7
     page.evaluate("location.hash = 'step=2'")
     expect_step(page, 2)
     page.evaluate("location.hash = 'another-place'")
@@ -225,7 +225,7 @@ def test_an_address_that_names_no_step_shows_everything(
 ) -> None:
     watched.open(folder / "single.html", hash)
     expect_step(watched.page, LAST)
-    assert veiled_from(watched.page) is None
+    assert masked_from(watched.page) is None
     assert watched.complaints == []
 
 
@@ -238,10 +238,10 @@ def test_play_reaches_the_end_and_can_be_paused(watched: Watched, folder: Path) 
     press(page, "Play")
     expect_step(page, LAST)
     page.get_by_role("button", name="Play", exact=True).wait_for()
-    assert veiled_from(page) is None
+    assert masked_from(page) is None
     press(page, "Play")
     expect_step(page, 0, "start")
-    assert veiled_from(page) == 0
+    assert masked_from(page) == 0
 
 
 SHOWN = """() => {
@@ -266,7 +266,7 @@ def test_nothing_of_the_picture_is_cut_at_any_width(
     assert inside > -1
     assert wide <= width
     assert letters > (8 if width >= 600 else 5)
-    assert veiled_from(watched.page) == 6
+    assert masked_from(watched.page) == 6
 
 
 def test_a_picture_that_is_given_less_room_is_drawn_anew(watched: Watched, folder: Path) -> None:
@@ -275,10 +275,10 @@ def test_a_picture_that_is_given_less_room_is_drawn_anew(watched: Watched, folde
     expect_step(page, 6)
     page.set_viewport_size({"width": 600, "height": 900})
     page.wait_for_function("document.getElementById('kiplab-plot').layout.width === 600")
-    assert veiled_from(page) == 6
+    assert masked_from(page) == 6
     press(page, "Step")
     expect_step(page, 7)
-    assert veiled_from(page) == 7
+    assert masked_from(page) == 7
 
 
 PAPER = "document.getElementById('kiplab-plot').layout.paper_bgcolor"
@@ -335,7 +335,7 @@ def test_two_fragments_share_plotlyjs_and_step_on_their_own(watched: Watched, fo
     press(page, "Step", within="#b")
     expect_step(page, LAST - 1, within="#a")
     expect_step(page, 5, within="#b")
-    assert (veiled_from(page, "a-plot"), veiled_from(page, "b-plot")) == (10, 5)
+    assert (masked_from(page, "a-plot"), masked_from(page, "b-plot")) == (10, 5)
     assert hash_of(page) == "#a.step=10&b.step=5"
     page.reload()
     expect_step(page, LAST - 1, within="#a")

@@ -9,12 +9,12 @@ import pytest
 import kiplab
 from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.ladder import ladder
-from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.pages.export import write
 from kiplab.pages.page import page
 from kiplab.pages.player import carried
 from kiplab.rows.columns import Rows
 from tests.figures.boxes import covered, cut_off, words
+from tests.figures.moved_mask import move_cursor
 from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 840, 980, 1400]
@@ -108,25 +108,25 @@ def test_answers_that_find_no_room_on_the_line_stand_above_it() -> None:
     assert len({w.box.y0 for w in answers}) == 2
 
 
-def test_the_veil_covers_every_column_and_hides_every_verdict(
+def test_the_mask_covers_every_column_and_hides_every_verdict(
     two_by_two: tuple[Rows, ...],
 ) -> None:
     figure = ladder(two_by_two, until=4)
-    veils = [s for s in figure.layout.shapes if s.name == "veil"]
-    assert [(int(v.x1), v.visible) for v in veils] == [(12, True)] * 2
-    assert all(4.5 <= v.x0 < 5 for v in veils)
+    masks = [s for s in figure.layout.shapes if s.name == "mask"]
+    assert [(int(v.x1), v.visible) for v in masks] == [(12, True)] * 2
+    assert all(4.5 <= v.x0 < 5 for v in masks)
     verdicts = [t for t in figure.data if t.name == "verdict"]
     assert [t.visible for t in verdicts] == [False, False]
     move_cursor(figure, None)
     assert figure == ladder(two_by_two)
 
 
-def test_the_player_moves_every_veil(two_by_two: tuple[Rows, ...]) -> None:
+def test_the_player_moves_every_mask(two_by_two: tuple[Rows, ...]) -> None:
     figure = ladder(two_by_two)
     (found,) = carried([figure.to_plotly_json()], two_by_two).pictures
-    moved = {int(key.split("[")[1].split("]")[0]) for key in found.steps[4].veil}
+    moved = {int(key.split("[")[1].split("]")[0]) for key in found.steps[4].mask}
     names = [figure.layout.shapes[n].name for n in moved]
-    assert sorted(names) == sorted([*("veil", "cursor", "shield from 6") * 2])
+    assert sorted(names) == sorted([*("mask", "cursor", "shield from 6") * 2])
     assert len(found.verdicts) == 2
     assert found.steps[4].x == 4
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.timeline import veil
+from kiplab.figures.timeline import mask
 from kiplab.figures.timeline.log_strip import TITLE
 from kiplab.figures.timeline.logs_alone import NOT_PARTED, logs
-from kiplab.figures.timeline.moving_veil import shapes_at
+from kiplab.figures.timeline.mask import shapes_at
 from kiplab.figures.timeline.one_run import timeline, timeline_drawing
 from kiplab.figures.timeline.twin import twin
 from kiplab.plays.library import names
@@ -102,7 +102,7 @@ def test_blocks_come_as_the_run_gets_there(implemented: Rows) -> None:
     shapes = drawing["layout"]["shapes"]
     cells = {n for n, s in enumerate(shapes) if (s.get("name") or "").startswith("log cell")}
     moments = {block.x for block in log_blocks(implemented, "orders-0")}
-    assert {veil.since(shapes[n]["name"]) for n in cells} == moments
+    assert {mask.since(shapes[n]["name"]) for n in cells} == moments
     before = shapes_at(drawing, min(moments) - 1)
     assert not any(before[n]["visible"] for n in cells)
     after = shapes_at(drawing, None)

@@ -6,7 +6,6 @@ import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.icons import SHIELD_ROOM
-from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.twin import twin
 from kiplab.plays.grammar import parse
@@ -18,6 +17,7 @@ from kiplab.rows.difference import first_difference
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.run_titles import titles
 from tests.figures.boxes import covered, cut_off, words
+from tests.figures.moved_mask import move_cursor
 from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 900, 1200]
@@ -130,14 +130,14 @@ def test_a_title_with_zookeeper_says_what_a_kip_wants_there_and_an_old_rule_in_i
     assert title == "KIP-704 as specified · leader skips absent off · Kafka zk-3.4"
 
 
-def test_the_veil_hides_the_future_and_the_verdict(lossy: Rows) -> None:
+def test_the_mask_hides_the_future_and_the_verdict(lossy: Rows) -> None:
     figure = timeline(lossy, until=4)
     (verdict,) = [t for t in figure.data if t.name == "verdict"]
-    assert 4.5 <= shape(figure, "veil").x0 < 5
-    assert 12 < shape(figure, "veil").x1 < 12.1
+    assert 4.5 <= shape(figure, "mask").x0 < 5
+    assert 12 < shape(figure, "mask").x1 < 12.1
     assert (shape(figure, "cursor").x0, verdict.visible) == (4, False)
     move_cursor(figure, None)
-    assert (shape(figure, "veil").visible, verdict.visible) == (False, True)
+    assert (shape(figure, "mask").visible, verdict.visible) == (False, True)
 
 
 def test_moving_the_cursor_changes_nothing_else(lossy: Rows) -> None:
@@ -146,8 +146,8 @@ def test_moving_the_cursor_changes_nothing_else(lossy: Rows) -> None:
     assert moved == timeline(lossy, until=7)
 
 
-def test_at_the_last_moment_nothing_is_veiled(lossy: Rows) -> None:
-    assert shape(timeline(lossy, until=11), "veil").visible is False
+def test_at_the_last_moment_nothing_is_masked(lossy: Rows) -> None:
+    assert shape(timeline(lossy, until=11), "mask").visible is False
 
 
 def test_markup_in_a_title_stays_text() -> None:

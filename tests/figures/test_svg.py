@@ -14,7 +14,6 @@ from kiplab.figures.drawing.still_picture import MARK, PLOTLY, mimebundle, still
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.ladder import ladder
-from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline, timeline_drawing
 from kiplab.figures.timeline.twin import twin
 from kiplab.pages.saved_notebooks import lighten
@@ -23,6 +22,7 @@ from kiplab.plays.library import names
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
+from tests.figures.moved_mask import move_cursor
 from tests.figures.small_plays import MESSAGES, PAIR, play
 from tests.kafka_14139 import rows_on
 
@@ -131,14 +131,14 @@ def test_two_in_one_page_keep_their_styles_apart(lossy: Rows, saved: Rows) -> No
     assert ids[0] != ids[1]
 
 
-def test_what_is_veiled_or_hidden_is_so_there_too(lossy: Rows) -> None:
+def test_what_is_masked_or_hidden_is_so_there_too(lossy: Rows) -> None:
     figure = timeline(lossy)
     verdict = "▼ 100 committed records lost"
     assert verdict in said(figure)
-    assert LIGHT.veil not in svg(figure)
+    assert LIGHT.mask not in svg(figure)
     move_cursor(figure, 4)
     assert verdict not in said(figure)
-    assert LIGHT.veil in svg(figure)
+    assert LIGHT.mask in svg(figure)
 
 
 # --- in a notebook ------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import pytest
 
 from kiplab import run
 from kiplab.figures.drawing.theme import DARK, LIGHT
-from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline_drawing
 from kiplab.figures.timeline.twin import twin
 from kiplab.pages.page import fragment, page
@@ -18,6 +17,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
+from tests.figures.moved_mask import move_cursor
 
 
 def in_page(text: str) -> Any:
@@ -37,12 +37,12 @@ def test_there_is_a_step_per_moment_and_all_is_shown_at_first(lossy: Rows) -> No
     assert given["initial"] == 11
 
 
-def test_every_step_is_where_move_cursor_puts_the_veil(lossy: Rows, saved: Rows) -> None:
+def test_every_step_is_where_move_cursor_puts_the_mask(lossy: Rows, saved: Rows) -> None:
     figure = twin(lossy, saved)
     (picture,) = carried([figure.to_plotly_json()], (lossy, saved)).pictures
     for x, step in enumerate(picture.steps):
         move_cursor(figure, x)
-        for key, value in step.veil.items():
+        for key, value in step.mask.items():
             addressed = re.fullmatch(r"shapes\[(\d+)\]\.(\w+)", key)
             assert addressed is not None
             shape, name = addressed.groups()
@@ -63,7 +63,7 @@ def test_a_twin_has_the_words_of_the_run_in_which_a_line_applies(lossy: Rows, sa
     assert not [label for label in given["labels"] if "not applicable" in label]
 
 
-def test_a_run_of_no_steps_and_a_picture_without_a_veil_have_no_player(lossy: Rows) -> None:
+def test_a_run_of_no_steps_and_a_picture_without_a_mask_have_no_player(lossy: Rows) -> None:
     from plotly.graph_objects import Figure
 
     still = rows_of(run_play(parse("title still\nbroker 1\ntopic t replicas=1\n")))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.protocol.releases import RELEASES
-from kiplab.rows import unlogged
+from tests.rows import unlogged
 
 WRITTEN = re.compile(r"\(([A-Z]\w+\.[a-z]\w+)[^()]*?((?:zk-)?[234]\.\d+) to ((?:zk-)?[234]\.\d+)")
 """``(Partition.maybeShrinkIsr, 3.2 to 4.3``: who writes, from which release to which."""

@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from kiplab import run
 from kiplab.cli import command
-from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline, timeline_drawing
 from kiplab.figures.timeline.sheet import room_for
 from kiplab.figures.timeline.twin import twin
@@ -24,6 +23,7 @@ from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.view import busy, kinds_in, view, views
 from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, words
+from tests.figures.moved_mask import move_cursor
 
 PLAY = """
 broker 1
@@ -123,12 +123,12 @@ def test_the_axis_has_the_numbers_of_the_play(rows: Rows) -> None:
 def test_the_cursor_goes_to_the_column_of_a_moment(rows: Rows) -> None:
     figure = timeline(rows, fold=True, until=8)
     (cursor,) = (s for s in figure.layout.shapes if s.name == "cursor")
-    (veil,) = (s for s in figure.layout.shapes if s.name == "veil")
-    assert (cursor.x0, veil.visible) == (4, True)
+    (mask,) = (s for s in figure.layout.shapes if s.name == "mask")
+    assert (cursor.x0, mask.visible) == (4, True)
     move_cursor(figure, 10)
     assert cursor.x0 == 5
     move_cursor(figure, 17)
-    assert veil.visible is False
+    assert mask.visible is False
 
 
 def test_the_player_has_a_step_for_every_moment_of_the_play(rows: Rows) -> None:

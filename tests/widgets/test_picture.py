@@ -63,10 +63,10 @@ def test_the_axis_names_no_step_before_it_has_happened(name: str) -> None:
     for step in (0, 1, playback.last // 2, playback.last):
         now = rows_of(playback.frames[step].stage)
         figure = so_far(now, whole, width=840, fold=False, legend=False)
-        veiled = timeline(whole, width=840, until=step, fold=False, legend=False)
+        masked = timeline(whole, width=840, until=step, fold=False, legend=False)
         shown = step_names(figure)
         assert all(x <= step for x, _ in shown)
-        assert shown == step_names(veiled)
+        assert shown == step_names(masked)
 
 
 def test_no_card_tells_a_later_step() -> None:

@@ -1,7 +1,7 @@
 """A sheet to draw on: shapes, words and hover cards collected as plain dicts.
 
 x is in moments, y in pixels from the top. Words are points of scatter traces rather than
-annotations, because a veil can be drawn over traces but never over annotations.
+annotations, because a mask can be drawn over traces but never over annotations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol
 
 from ...extras import needed_by
 from ...rows.columns import Columns
-from ..timeline.veil import Lasting, row_of
+from ..timeline.mask import Lasting, row_of
 from .svg import Json
 from .text_width import height_of, width_of
 from .theme import FONT, Sizes, Theme
@@ -244,7 +244,7 @@ class Canvas:
         return {"data": traces, "layout": layout}
 
     def _meta(self, label: str) -> dict[str, Any]:
-        """What `moving_veil` and the player need to know of the axis."""
+        """What `mask` and the player need to know of the axis."""
         meta: dict[str, Any] = {"description": label, "end": self.end}
         if self.columns:
             meta["columns"] = [list(column) for column in self.columns]
@@ -254,7 +254,7 @@ class Canvas:
 
     def _traces(self) -> list[dict[str, Any]]:
         common = {"type": "scatter", "cliponaxis": False}
-        veiled = any(shape.get("name") == "veil" for shape in self.shapes)
+        masked = any(shape.get("name") == "mask" for shape in self.shapes)
         traces = [
             {
                 **common,
@@ -266,7 +266,7 @@ class Canvas:
                 "textposition": words["textposition"],
                 "textfont": {"size": words["size"], "color": words["color"]},
                 "hoverinfo": "skip",
-                **({"customdata": words["held"]} if veiled and layer == "words" else {}),
+                **({"customdata": words["held"]} if masked and layer == "words" else {}),
             }
             for layer, words in self._words.items()
         ]

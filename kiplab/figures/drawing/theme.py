@@ -57,7 +57,7 @@ class Theme(msgspec.Struct, frozen=True):
     lost_text: str
     offline: str
     box: str
-    veil: str
+    mask: str
     dot: str
 
 
@@ -91,7 +91,7 @@ LIGHT = Theme(
     lost_text="#9c3f00",
     offline="#e4e7ea",
     box="#ffffff",
-    veil="rgba(255,255,255,0.92)",
+    mask="rgba(255,255,255,0.92)",
     dot="#8b9299",
 )
 DARK = Theme(
@@ -124,7 +124,7 @@ DARK = Theme(
     lost_text="#ffb285",
     offline="#2c3339",
     box="#14181c",
-    veil="rgba(20,24,28,0.92)",
+    mask="rgba(20,24,28,0.92)",
     dot="#6c757d",
 )
 THEMES = {"light": LIGHT, "dark": DARK}

@@ -15,8 +15,8 @@ from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
 from .arrow_strokes import draw_stroke
 from .callouts import Refusal, draw_callouts, draw_outcome, needs
 from .client_lanes import heads
+from .mask import Lasting, from_moment
 from .panel import Panel
-from .veil import Lasting, from_moment
 
 ENDS_MIN = 34
 """Pixels of an arrow that stay in sight on both sides of words that lie on it."""

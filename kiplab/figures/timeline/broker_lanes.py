@@ -9,6 +9,7 @@ from ..drawing.text_width import width_of
 from . import icons, replica_bands
 from .fences import SIGN_ROOM, draw_fence, draw_gates, is_fenced_from, is_on_a_fence, say_fence
 from .log_ends import draw_log_ends
+from .mask import Lasting
 from .panel import Panel
 from .process_states import (
     draw_down,
@@ -18,7 +19,6 @@ from .process_states import (
     is_thin,
     top_line,
 )
-from .veil import Lasting
 
 _PAD, EPOCH_STEP = 8, 12
 """Pixels: before words, and from one place that is tried for a broker epoch to the next."""
@@ -84,7 +84,7 @@ def _say_epoch(panel: Panel, span: SpanRow) -> None:
         while left <= last:
             at = canvas.at(left)
             if canvas.is_free(canvas.box_of(at, y, text, size)):
-                # Further on it is known from where it stands: a veil may still lie there before.
+                # Further on it is known from where it stands: a mask may still lie there before.
                 known = Lasting(max(span.x0, int(at) if left > canvas.px(span.x0) + _PAD else 0))
                 canvas.text(at, y, safe(text), canvas.theme.muted, size=size, lasting=known)
                 return

@@ -8,7 +8,7 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import height_of, width_of
 from .box_placement import GAP, Place, Wanted, nearest
 from .icons import SHIELD_ROOM, shield_in
-from .veil import Lasting, from_moment
+from .mask import Lasting, from_moment
 
 _PAD = 5
 NEAR = 16

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from ...rows.columns import CONTROLLER_EPOCH, Rows, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import width_of
+from .mask import Lasting
 from .panel import Panel, TickWord
-from .veil import Lasting
 
 ROWS_MAX = 3
 EPOCH_ABOVE, EPOCH_BELOW, EPOCH_STEP = 8, 19, 24

@@ -7,8 +7,8 @@ from ...rows.columns import SpanRow
 from ..drawing.canvas import Box
 from ..drawing.text_width import width_of
 from . import icons
+from .mask import Lasting
 from .panel import Panel
-from .veil import Lasting
 
 SIGN_ROOM, STEP = 15, 4
 """Pixels that a sign on the hatch takes; from one place that is tried to the next."""

@@ -18,8 +18,8 @@ from . import ladder_panel
 from .axis import draw_axis, draw_numbers, mark_steps
 from .legend import draw_legend
 from .log_ends import is_dense
-from .moving_veil import veil_until
-from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_heading, draw_veil, followed_partition, room_for
+from .mask import mask_until
+from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_heading, draw_mask, followed_partition, room_for
 
 RUNS_MIN, RUNS_MAX = 2, 4
 SIDE_BY_SIDE_FROM = 760
@@ -74,7 +74,7 @@ def ladder_drawing(
     bottom = _draw_moments(sheet, columns, axis, ends)
     if legend:
         bottom = _draw_legend(sheet, columns[0].canvas, seen, bottom + 4, name)
-    return veil_until(joined(sheet, columns, max(bottom + 10, height or 0), said), until)
+    return mask_until(joined(sheet, columns, max(bottom + 10, height or 0), said), until)
 
 
 ladder = as_figure(ladder_drawing)
@@ -126,7 +126,7 @@ def _draw_panels(
     differ: list[int | None],
     top: float,
 ) -> list[float]:
-    """All panels, and a veil for each column; returns where each column's last panel ends.
+    """All panels, and a mask for each column; returns where each column's last panel ends.
 
     `differ` has the play's own number of each run's first difference from the first.
     """
@@ -143,7 +143,7 @@ def _draw_panels(
             panel = ladder_panel.draw_rung(column.canvas, run, partition, y, said, place)
             y = panel.lanes.bottom + SEAM
         ends.append(y - SEAM)
-        draw_veil(column.canvas, top + ladder_panel.HEAD, ends[-1] + 4)
+        draw_mask(column.canvas, top + ladder_panel.HEAD, ends[-1] + 4)
     return ends
 
 

@@ -10,10 +10,10 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, strips
 from .lanes import lanes
+from .mask import Lasting, from_moment
 from .panel import Panel
 from .sheet import MARGIN, draw_folds
 from .told_marks import told_marks
-from .veil import Lasting, from_moment
 
 HEAD = 36
 """Pixels from a panel's top to its strips: title, then verdict."""

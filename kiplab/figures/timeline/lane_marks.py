@@ -7,9 +7,9 @@ from ...rows.columns import MarkKind, MarkRow
 from ..drawing.canvas import Box, safe
 from ..drawing.text_width import width_of
 from .log_ends import is_dense, uptimes
+from .mask import Lasting
 from .panel import Panel
 from .process_states import tile_lines
-from .veil import Lasting
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
 SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "▲ ", "checkpoint lost": "▼ "}
@@ -29,23 +29,6 @@ FARTHER: tuple[MarkKind, ...] = ("checkpoint lost",)
 """What is said further on where its own place is taken: it stays so."""
 OF_CLIENTS: tuple[MarkKind, ...] = ("acknowledged", "polled")
 """What is said on the lane of a client where there is one."""
-_ON_THE_AXIS = "it happens on no broker's lane: the moment's label and its card say it"
-_OF_THE_CONTROLLER = "it stands above the controller's line"
-NOT_DRAWN: dict[MarkKind, str] = {
-    "appended": "the end of the log moves there",
-    "destroyed": "the broker is down from there on, with its records gone",
-    "lost": "the strip of the committed records says so, from there on",
-    "broken": "the verdict and the sentences name the property",
-    "not applicable": _ON_THE_AXIS,
-    "happened": _ON_THE_AXIS,
-    "bounced": _OF_THE_CONTROLLER,
-    "unchanged": _OF_THE_CONTROLLER,
-    "compared": _OF_THE_CONTROLLER,
-    "queue dropped": "the row of the queue says so where it ends",
-    "elected": "a tile of the controller's lane begins there",
-    "stopped fetching": "the band says so from there on",
-}
-"""Marks without a glyph or words on a lane, and why."""
 
 
 def draw_glyphs(panel: Panel) -> None:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas
 from ..drawing.text_width import width_of
+from .mask import Lasting
 from .panel import Panel
 from .process_states import bottom_line, top_line
-from .veil import Lasting
 
 DENSE_BELOW = 30
 """Pixels of a moment below which lines are drawn, for there would be no room for words."""

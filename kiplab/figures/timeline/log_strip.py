@@ -19,7 +19,7 @@ from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from ..drawing.theme import Theme
 from . import icons
 from .hover_cards import folded
-from .veil import Lasting, from_moment
+from .mask import Lasting, from_moment
 
 TITLE = "where the logs part"
 BLOCK_MIN, GAP, GUTTER = 190, 24, 18

@@ -16,7 +16,7 @@ from ...rows.metrics import METRICS, Metric
 from ..drawing.canvas import Canvas
 from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
 from .hover_cards import folded
-from .veil import Lasting, from_moment
+from .mask import Lasting, from_moment
 
 ABOVE, BETWEEN = 18, 4
 """Pixels over the rows, and between two of them."""

@@ -13,9 +13,9 @@ from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
 from .log_strip import draw_logs
+from .mask import mask_until
 from .metric_lines import draw_metrics, metrics_asked, told_of
-from .moving_veil import veil_until
-from .sheet import canvas_of, draw_heading, draw_panel, draw_veil, followed_partition, room_for
+from .sheet import canvas_of, draw_heading, draw_mask, draw_panel, followed_partition, room_for
 
 
 def timeline_drawing(
@@ -36,13 +36,12 @@ def timeline_drawing(
 
     `partition` is the one drawn, by default the one with the most events. `theme` is "light" or
     "dark". `width` is in pixels, at least 480, by default 980; `height` too, and is at least what
-    the lanes need. With `until`, what comes after that moment is veiled and the verdict hidden;
-    `moving_veil.move_cursor` moves the veil later. `fold`, `kinds` and `between` are as for
-    `view.view`: quiet stretches folded (None: where there is no room), messages of some kinds only,
-    a range of moments. `metrics` draws Kafka's metrics below the lanes: those that move (True), all
-    that this release has ("all"), or those that are named. `legend` explains the marks that occur,
-    below the axis. Raises ValueError for a partition, a theme, a kind, a metric or a range that
-    there is none of.
+    the lanes need. With `until`, what comes after that moment is masked and the verdict hidden.
+    `fold`, `kinds` and `between` are as for `view.view`: quiet stretches folded (None: where there
+    is no room), messages of some kinds only, a range of moments. `metrics` draws Kafka's metrics
+    below the lanes: those that move (True), all that this release has ("all"), or those that are
+    named. `legend` explains the marks that occur, below the axis. Raises ValueError for a
+    partition, a theme, a kind, a metric or a range that there is none of.
     """
     name = followed_partition(partition, rows)
     seen = view(rows, fold=fold, kinds=kinds, between=between, room=room_for((rows,), width))
@@ -54,9 +53,9 @@ def timeline_drawing(
     bottom = draw_axis(canvas, seen, low + 26)
     bottom = draw_logs(canvas, (seen,), name, bottom)
     bottom = draw_legend(canvas, (seen,), bottom + 4, name) if legend else bottom
-    draw_veil(canvas, panel.lanes.top - 6, low + 4)
+    draw_mask(canvas, panel.lanes.top - 6, low + 4)
     said = summary(rows) + told_of(seen, asked) + told_logs(seen, name)
-    return veil_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
+    return mask_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
 
 
 timeline = as_figure(timeline_drawing)

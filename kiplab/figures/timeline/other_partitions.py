@@ -9,8 +9,8 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, width_of
 from .hover_cards import folded
 from .lanes import Lanes
+from .mask import Lasting
 from .panel import Panel
-from .veil import Lasting
 
 ROWS_MAX = 2
 """So many get a row of their own; the others share one."""

@@ -11,8 +11,8 @@ from ..drawing.canvas import Box
 from ..drawing.text_width import first_fit, width_of, wrapped
 from . import icons
 from .lanes import THIN
+from .mask import Lasting
 from .panel import Panel
-from .veil import Lasting
 
 GAPS = {"disk replaced": "⌀", "tail lost": "⌀"}
 _PAD, _SIGN, _STEP = 8, 14, 12

@@ -8,8 +8,8 @@ from ..drawing.canvas import Box, safe
 from ..drawing.text_width import first_fit, width_of
 from .arrow_strokes import draw_tail
 from .hover_cards import folded
+from .mask import Lasting
 from .panel import Panel
-from .veil import Lasting
 
 SIGNS_MAX, SIGN = 8, 12
 """How many signs stand side by side, and the pixels of each."""

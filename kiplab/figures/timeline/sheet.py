@@ -1,4 +1,4 @@
-"""What single and twin pictures share: the sheet, its heading, a panel, the veil."""
+"""What single and twin pictures share: the sheet, its heading, a panel, the mask."""
 
 from collections.abc import Sequence
 
@@ -177,14 +177,14 @@ def followed_partition(partition: str | None, *runs: Rows) -> str:
     return partition or max(about, key=about.count)
 
 
-def draw_veil(canvas: Canvas, top: float, bottom: float) -> None:
-    """The two shapes that `moving_veil` moves, hidden: over all other shapes, under all words and
+def draw_mask(canvas: Canvas, top: float, bottom: float) -> None:
+    """The two shapes that `mask` moves, hidden: over all other shapes, under all words and
     the boxes that some of them stand in.
     """
     end, theme = canvas.end, canvas.theme
     boxes = [s for s in canvas.shapes if s.get("name", "").startswith(BOXES)]
     canvas.shapes = [s for s in canvas.shapes if s not in boxes]
-    canvas.rect(end, end, top, bottom, theme.veil, name="veil", visible=False)
+    canvas.rect(end, end, top, bottom, theme.mask, name="mask", visible=False)
     canvas.line(end, top, end, bottom, theme.message, width=1.5)
     canvas.shapes[-1].update(name="cursor", visible=False)
     canvas.shapes += boxes

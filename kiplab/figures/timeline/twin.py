@@ -16,10 +16,9 @@ from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
 from .log_strip import draw_logs
+from .mask import Lasting, mask_until
 from .metric_lines import draw_metrics, metrics_asked, told_of
-from .moving_veil import veil_until
-from .sheet import canvas_of, draw_heading, draw_panel, draw_veil, followed_partition, room_for
-from .veil import Lasting
+from .sheet import canvas_of, draw_heading, draw_mask, draw_panel, followed_partition, room_for
 
 SEAM = 46
 """Pixels between the two panels."""
@@ -71,11 +70,11 @@ def twin_drawing(
     bottom = draw_axis(canvas, axis, low + 26)
     bottom = draw_logs(canvas, (rows_a, rows_b), partition, bottom, (title_a, title_b))
     bottom = draw_legend(canvas, (rows_a, rows_b), bottom + 4, partition) if legend else bottom
-    draw_veil(canvas, upper.top - 6, low + 4)
+    draw_mask(canvas, upper.top - 6, low + 4)
     said_a += told_of(rows_a, asked) + told_logs(rows_a, partition)
     said_b += told_of(rows_b, asked) + told_logs(rows_b, partition)
     said = f"{said_a} {said_b}"
-    return veil_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
+    return mask_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
 
 
 twin = as_figure(twin_drawing)

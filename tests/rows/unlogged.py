@@ -4,9 +4,16 @@ Either Kafka writes nothing, or it writes at a level that nobody keeps on, or it
 for the reason given. A reason that quotes Kafka names who writes it and in which releases.
 """
 
-from ..engine.events import CommittedLost, Dropped, Happened, NotApplicable, PropertyBroken, Sent
-from ..protocol import facts, zookeeper_facts
-from ..protocol.errors import KafkaError
+from kiplab.engine.events import (
+    CommittedLost,
+    Dropped,
+    Happened,
+    NotApplicable,
+    PropertyBroken,
+    Sent,
+)
+from kiplab.protocol import facts, zookeeper_facts
+from kiplab.protocol.errors import KafkaError
 
 _CLIENTS = "it is in a client's log and in no node's"
 _ITS_OWN_FILE = (

@@ -1,4 +1,4 @@
-"""What a veiled picture says: what holds at the step is there and whole, the future is not."""
+"""What a masked picture says: what holds at the step is there and whole, the future is not."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import pytest
 
 from kiplab.figures.drawing.svg import svg
 from kiplab.figures.drawing.theme import DARK, LIGHT, dark_of_light
-from kiplab.figures.timeline.moving_veil import move_cursor
+from kiplab.figures.timeline.mask import Lasting, from_moment, placed, row_of, seen_until, since
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.twin import twin
-from kiplab.figures.timeline.veil import Lasting, from_moment, placed, row_of, seen_until, since
 from kiplab.rows.columns import Rows
+from tests.figures.moved_mask import move_cursor
 
 UNIT = 50.0
 
@@ -55,9 +55,9 @@ def test_a_refusals_box_waits_for_the_refusal(saved: Rows) -> None:
         assert any("INELIGIBLE_REPLICA" in word for word in there(figure)) == visible
 
 
-def test_a_refusals_box_lies_over_the_veil_as_its_words_do(saved: Rows) -> None:
+def test_a_refusals_box_lies_over_the_mask_as_its_words_do(saved: Rows) -> None:
     names = [s.name or "" for s in timeline(saved, until=6).layout.shapes]
-    assert names.index("callout from 6") > names.index("veil")
+    assert names.index("callout from 6") > names.index("mask")
 
 
 def test_moving_on_and_back_leaves_the_picture_as_it_was(lossy: Rows, saved: Rows) -> None:
@@ -93,7 +93,7 @@ def test_the_longest_version_that_fits_is_said(step: int, text: str | None) -> N
 
 def test_names_of_shapes_say_when_they_come() -> None:
     assert since(from_moment("callout", 6)) == 6
-    assert since("veil") is None
+    assert since("mask") is None
     assert since(None) is None
 
 
