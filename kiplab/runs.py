@@ -92,10 +92,10 @@ class Run:
     def logs(self, **options: Any) -> Figure:
         """The logs of all replicas side by side where an unclean election parts them.
 
-        Options, and errors, as of `kiplab.figures.timeline.logs_alone.logs`. Raises
+        Options, and errors, as of `kiplab.figures.timeline.one_run.logs`. Raises
         MissingExtraError without plotly.
         """
-        from .figures.timeline.logs_alone import logs
+        from .figures.timeline.one_run import logs
 
         return logs(self.rows(), **options)
 

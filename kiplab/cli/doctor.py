@@ -14,7 +14,7 @@ from ..extras import EXTRAS
 from ..judge.kafka_jars.fetching_jars import GET_A_FETCHER, can_fetch
 from ..judge.kafka_jars.jar_cache import have_jars, kafka_folder
 from ..judge.kafka_jars.judged_releases import LAST_PATCH, MEGABYTES, SECONDS, patch_release
-from ..pages.chromium import find_chromium
+from ..pages.browser_picture import find_chromium
 from . import labs_launcher
 
 MINIMUM_PYTHON = (3, 11)

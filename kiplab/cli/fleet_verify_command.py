@@ -104,7 +104,7 @@ def _no_page(out: str | None) -> str | None:
 
 def _is_written(picture: FleetPicture, target: Path, made: VerificationRun) -> bool:
     """The page, where it can be written; says why where it cannot."""
-    from ..pages.verification_page import write_verification_page
+    from ..pages.fleet_page import write_verification_page
 
     try:
         write_verification_page(picture, target, effort=made.effort, seed=made.seed)

@@ -80,7 +80,7 @@ def run_timeline(options: argparse.Namespace) -> int:
 
 def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
     """What the picture shows and how; ValueError, in one sentence, for what cannot be read."""
-    from ..rows.metric_totals import ALL
+    from ..rows.metric_readings import ALL
 
     drawn_with: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
     if options.all_steps:

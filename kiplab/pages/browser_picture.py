@@ -6,6 +6,7 @@ them; what really went wrong comes back as one line.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,14 +18,26 @@ import msgspec
 
 from ..extras import needed_by
 from ..figures.drawing.svg import Json
-from . import chromium
-from .export_error import ExportError
 
 SCALE = 2
 """Pixels of a PNG per pixel of the figure."""
 PATIENCE_S = 120
 """A browser that dies at its start would be waited for without end."""
 WRITTEN = "written"
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+MACOS_CHROMIUM = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+
+
+class ExportError(Exception):
+    """A picture that cannot be written: `message` says why, `mend` what helps."""
+
+    def __init__(self, message: str, mend: str) -> None:
+        super().__init__(f"{message}; {mend}")
+        self.message = message
+        self.mend = mend
 
 
 class PictureToDraw(msgspec.Struct, frozen=True):
@@ -44,7 +57,7 @@ def require_browser() -> str:
         # The second has the script that draws: without it the first would ask the internet.
         import kaleido  # noqa: F401
         import plotly  # noqa: F401
-    found = chromium.find_chromium()
+    found = find_chromium()
     if found is None:
         raise ExportError(
             "pictures as .png need Chromium or Chrome, and there is none",
@@ -52,6 +65,32 @@ def require_browser() -> str:
             " or name it in BROWSER_PATH, or write .svg or .html",
         )
     return found
+
+
+def find_chromium() -> str | None:
+    """Path of a Chromium or Chrome: $BROWSER_PATH, PATH, macOS' applications, Playwright's own."""
+    candidates = [
+        os.environ.get("BROWSER_PATH"),
+        *(shutil.which(name) for name in CHROMIUM_NAMES),
+        *MACOS_CHROMIUM,
+    ]
+    for candidate in candidates:
+        if candidate and Path(candidate).is_file():
+            return candidate
+    return _playwright_chromium()
+
+
+def _playwright_chromium() -> str | None:
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        return None
+    try:
+        with sync_playwright() as playwright:
+            path = playwright.chromium.executable_path
+    except Error:  # inside a running event loop, as in a notebook, the synchronous API refuses
+        return None
+    return path if Path(path).is_file() else None
 
 
 def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:

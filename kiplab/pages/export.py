@@ -17,10 +17,9 @@ from ..rows.columns import EventRow, Rows
 from ..rows.comparison import comparisons, differences_text
 from ..rows.sentences import sentences, table_text
 from ..rows.view import ViewOptions
-from .browser_picture import draw_in_browser, require_browser
-from .export_error import ExportError
+from .browser_picture import ExportError, draw_in_browser, require_browser
 from .page import named, page, picture, plotlyjs, runs_of
-from .page_colors import AUTO
+from .page_files import AUTO
 from .player import size_of
 
 if TYPE_CHECKING:

@@ -19,11 +19,9 @@ from ..figures.timeline.twin import twin_drawing
 from ..rows.columns import Rows
 from ..rows.comparison import differences_html
 from ..rows.run_titles import titles
-from ..rows.sentences import summary
-from ..rows.told_html import story_html, table_html
+from ..rows.sentences import story_html, summary, table_html
 from ..rows.view import ViewOptions
-from .page_colors import AUTO, page_colors, page_theme
-from .page_files import GLOW, page_file, page_files
+from .page_files import AUTO, GLOW, page_colors, page_file, page_files, page_theme
 from .player import carried, player, player_script, size_of, style, with_few_decimals
 
 if TYPE_CHECKING:

@@ -10,11 +10,9 @@ from html import escape
 
 from ..figures.drawing.svg import svg
 from ..figures.drawing.theme import DARK, FONT, LIGHT
-from ..figures.how_often.fleet_words import counted
-from ..figures.how_often.plot_table import PlotTable, plot_table_html
+from ..figures.how_often.fleet_words import PlotTable, counted, plot_table_html
 from ..fleet.pictures.fleet_picture import FleetPicture
-from .page_colors import AUTO, page_colors, page_theme
-from .page_files import page_file
+from .page_files import AUTO, page_colors, page_file, page_theme
 
 _PAGE = """<!doctype html>
 <html lang="en">

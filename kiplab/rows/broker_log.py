@@ -21,7 +21,7 @@ from ..protocol.messages import (
 )
 from ..protocol.releases import CodeVersion
 from ..protocol.replica.broker_state import replica_of
-from .log_moment import LogLine, Moment
+from .snapshots import LogLine, Moment
 
 LIFECYCLE = "BrokerLifecycleManager"
 

@@ -19,10 +19,9 @@ from ..protocol import facts
 from ..protocol.ids import NO_LEADER
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import DELETE_RECORDS, PRODUCE
-from .columns import MessageRow, Rows
+from .columns import MessageRow, Rows, lane_of, offsets
 from .message_paths import clause_of, compared_words
 from .snapshots import Snapshot
-from .wording import lane_of, offsets
 
 API_LABELS = {
     CONSUMER_FETCH: "Fetch",
@@ -53,8 +52,8 @@ def client_requests(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
     return tuple(
         row
         for shot in shots
-        for step, events in shot.named_steps()
-        for row in _of_step(step, events, shot.x)
+        for move in shot.moves
+        for row in _of_step(move.step, move.named, shot.x)
     )
 
 

@@ -12,6 +12,9 @@ from typing import Literal
 
 import msgspec
 
+from ..protocol.ids import BrokerId, node_name
+from ..protocol.messages import BODIES, asked_by
+
 Columns = tuple[tuple[int, int], ...]
 """The first and the last of the moments that stand in each column."""
 STRIPS = ("leader epoch", "partition epoch", "ISR")
@@ -352,3 +355,28 @@ def queues_in(rows: Rows) -> tuple[str, ...]:
     """The lanes of the brokers for which requests wait at the end of some moment, in order."""
     found = (t.removeprefix(QUEUE_FOR) for _, t in rows.tracks if t.startswith(QUEUE_FOR))
     return tuple(sorted(found, key=lambda lane: (len(lane), lane)))
+
+
+# --- wording --------------------------------------------------------------------------------------
+
+
+def api_name(kind: str) -> str:
+    """``"AlterPartition reply"`` of ``"alter-partition-reply"``."""
+    asked = asked_by(kind)
+    name = BODIES[asked].api.label
+    return name if asked == kind else f"{name} reply"
+
+
+def offsets(first: int, last: int) -> str:
+    """One offset, or from the first to the last of many; both are inclusive."""
+    return f"offset {first}" if first == last else f"offsets {first}–{last}"
+
+
+def lane_of(node: int) -> str:
+    """The lane of a node: ``"broker 2"``, ``"controller"`` or ``"client"``."""
+    return node_name(BrokerId(node))
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 record``, ``10 records``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

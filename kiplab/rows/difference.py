@@ -7,8 +7,7 @@ from collections.abc import Hashable
 
 import msgspec
 
-from .columns import STRIPS, MessageRow, Rows, SpanRow, broker_lane
-from .wording import api_name
+from .columns import STRIPS, MessageRow, Rows, SpanRow, api_name, broker_lane
 
 NOTHING = "none"
 _LEADERS = ("leader", "elected")

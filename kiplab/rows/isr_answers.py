@@ -14,7 +14,7 @@ from ..protocol.messages import (
     AlterPartitionResult,
 )
 from ..protocol.replica.broker_state import IsrState, Replica, replica_of
-from .log_moment import Moment
+from .snapshots import Moment
 
 
 class Handed(NamedTuple):

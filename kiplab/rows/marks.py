@@ -17,9 +17,8 @@ from ..protocol.guards import GUARDS
 from ..protocol.ids import broker_list
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import DELETE_RECORDS, PRODUCE
-from .columns import MarkKind, MarkRow, broker_lane
+from .columns import MarkKind, MarkRow, broker_lane, offsets, plural
 from .snapshots import Snapshot
-from .wording import offsets, plural
 
 _Made = tuple[str, MarkKind, str] | None
 """Lane, kind and text."""
@@ -27,16 +26,14 @@ _Made = tuple[str, MarkKind, str] | None
 
 def marks(shots: Sequence[Snapshot]) -> Iterator[MarkRow]:
     """In the order they happened."""
-    before = shots[0].cluster
     for shot in shots:
-        for step, events in shot.named_steps():
-            for id, event in events:
-                found = _marked(event, before)
+        for move in shot.moves:
+            for id, event in move.named:
+                found = _marked(event, move.before)
                 if found is not None:
                     lane, kind, text = found
                     partition = str(getattr(event, "partition", "") or "")
                     yield MarkRow(shot.x, lane, kind, text, partition, id)
-            before = step.cluster
         if shot.not_applicable is not None:
             text = _not_applicable(shot.not_applicable)
             yield MarkRow(shot.x, "world", "not applicable", text, event=shot.last_id)

@@ -2,26 +2,24 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
 from ..engine import explain
 from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
-from ..engine.history import Recorded
 from ..engine.moves import Duplicate
 from ..engine.truth import partition_of, registration_of
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
 from ..protocol.ids import BrokerId, PartitionName, broker_list
-from ..protocol.messages import ANSWERED, Against, ApiRequest, asked_by
+from ..protocol.messages import ANSWERED, BODIES, Against, ApiRequest, asked_by
 from . import message_contents
-from .columns import MessageRow
-from .log_moment import Moment
+from .columns import MessageRow, Rows, lane_of
 from .operator_log import all_lines
 from .queued_requests import MailWatch
-from .snapshots import Snapshot
-from .wording import lane_of
+from .snapshots import Moment, Snapshot
 
 Found = dict[MessageName, MessageRow]
 LEADER_EPOCH_IN_ZOOKEEPER = "zookeeper.leader-epoch"
@@ -31,66 +29,64 @@ LEADER_EPOCH_IN_ZOOKEEPER = "zookeeper.leader-epoch"
 def messages(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
     """All messages in the order they were sent."""
     found: Found = {}
-    before = shots[0].cluster
-    mail = MailWatch(before)
+    mail = MailWatch(shots[0].cluster)
     for shot in shots:
-        for step, events in shot.named_steps():
-            mail.note(step.events, step.cluster)
-            for id, event in events:
-                _note(found, event, shot.x, before, step)
-                _address(found, event, mail, before)
-                _name(found, id, event, events)
-            before = step.cluster
+        for move in shot.moves:
+            mail.note(move.step.events, move.step.cluster)
+            for id, event in move.named:
+                if isinstance(event, Sent | Delivered | Dropped):
+                    row = found.get(event.message) or _sent(event, shot.x, move)
+                    changes = _changes(row, event, shot.x, move) | _address(event, mail, move)
+                    changes |= _ids(id, event, move, changes)
+                    found[event.message] = replace(row, **changes)
     return tuple(_with_answers(found.values()))
 
 
-def _note(found: Found, event: Event, x: int, before: Cluster, step: Recorded) -> None:
+def _changes(
+    row: MessageRow, event: Sent | Delivered | Dropped, x: int, move: Moment
+) -> dict[str, Any]:
+    """What an event makes of a message's row."""
     if isinstance(event, Sent):
-        sent = _sent(event, x, before, step.cluster)
-        found[event.message] = replace(sent, duplicate=isinstance(step.move, Duplicate))
-    elif isinstance(event, Delivered):
-        row = found.get(event.message) or _sent(event, x, before, step.cluster)
-        row = replace(row, held=tuple(message_contents.held(event, before)))
-        row = replace(row, log=all_lines(Moment(before, step)))
-        found[event.message] = _delivered(row, event, x, step.events)
-    elif isinstance(event, Dropped):
-        row = found.get(event.message) or _sent(event, x, before, step.cluster)
-        found[event.message] = replace(row, x_arrived=x, fate="dropped", outcome=event.why)
+        return {"duplicate": isinstance(move.step.move, Duplicate)}
+    if isinstance(event, Dropped):
+        return {"x_arrived": x, "fate": "dropped", "outcome": event.why}
+    held, log = tuple(message_contents.held(event, move.before)), all_lines(move)
+    gone = event.previous_incarnation
+    arrived = {"x_arrived": x, "held": held, "log": log, "previous_incarnation": gone}
+    return arrived | _answered(row, event, move.step.events)
 
 
-def _address(found: Found, event: Event, mail: MailWatch, before: Cluster) -> None:
+def _address(event: Sent | Delivered | Dropped, mail: MailWatch, move: Moment) -> dict[str, Any]:
     """For which life of its receiver a queued request is, and whether it came to a later one."""
-    if not isinstance(event, Sent | Delivered) or event.message not in mail.sent_for:
-        return
-    meant = mail.sent_for[event.message]
-    row = replace(found[event.message], meant_for=meant)
-    if isinstance(event, Delivered):
-        now = registration_of(before, event.receiver)
-        row = replace(row, earlier_life=now is not None and meant < now.epoch)
-    found[event.message] = row
+    meant = mail.sent_for.get(event.message)
+    if meant is None or isinstance(event, Dropped):
+        return {}
+    if isinstance(event, Sent):
+        return {"meant_for": meant}
+    now = registration_of(move.before, event.receiver)
+    return {"meant_for": meant, "earlier_life": now is not None and meant < now.epoch}
 
 
-def _name(found: Found, id: str, event: Event, events: Sequence[tuple[str, Event]]) -> None:
+def _ids(
+    id: str, event: Sent | Delivered | Dropped, move: Moment, changes: dict[str, Any]
+) -> dict[str, Any]:
     """The ids of the events that a message's row is about."""
     if isinstance(event, Sent):
-        found[event.message] = replace(found[event.message], began=id)
-    elif isinstance(event, Delivered | Dropped):
-        row = found[event.message]
-        what = [other for other, fact in events if _says_so(fact, event, row)]
-        found[event.message] = replace(row, ended=(id, *what))
+        return {"began": id}
+    if isinstance(event, Dropped):
+        return {"ended": (id,)}
+    refused, accepted = changes["fate"] == "refused", bool(changes.get("outcome"))
+    what = (
+        other
+        for other, fact in move.named
+        if (refused and _is_about(fact, event)) or (accepted and isinstance(fact, IsrChanged))
+    )
+    return {"ended": (id, *what)}
 
 
-def _says_so(fact: Event, event: Delivered | Dropped, row: MessageRow) -> bool:
-    """Whether a fact is what a message's fate was read from."""
-    if row.fate == "refused":
-        return isinstance(event, Delivered) and _is_about(fact, event)
-    accepted = row.fate == "delivered" and row.outcome
-    return bool(accepted) and isinstance(fact, IsrChanged)
-
-
-def _sent(event: Sent | Delivered | Dropped, x: int, before: Cluster, after: Cluster) -> MessageRow:
-    name = event.message
-    sender = broker(after, name.sender) or broker(before, name.sender)
+def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> MessageRow:
+    name, before = event.message, move.before
+    sender = broker(move.step.cluster, name.sender) or broker(before, name.sender)
     process = sender.process if sender is not None else None
     return MessageRow(
         name=str(name),
@@ -113,22 +109,18 @@ def _isr(cluster: Cluster, partition: PartitionName) -> tuple[BrokerId, ...]:
     return state.isr if state is not None else ()
 
 
-def _delivered(row: MessageRow, event: Delivered, x: int, events: Sequence[Event]) -> MessageRow:
-    row = replace(
-        row, x_arrived=x, fate="delivered", previous_incarnation=event.previous_incarnation
-    )
+def _answered(row: MessageRow, event: Delivered, events: Sequence[Event]) -> dict[str, Any]:
     refused = next((e for e in events if _is_about(e, event)), None)
-    if isinstance(refused, Refused) and not _is_idle(refused):
-        return replace(
-            row,
-            fate="refused",
-            error=refused.error.name,
-            guard=refused.guard or "",
-            clause=clause_of(refused.guard),
-            compared=tuple(map(compared_words, refused.compared)),
-            partition=refused.partition or row.partition,
-        )
-    return replace(row, outcome=_accepted(event, events))
+    if not isinstance(refused, Refused) or _is_idle(refused):
+        return {"fate": "delivered", "outcome": _accepted(event, events)}
+    return {
+        "fate": "refused",
+        "error": refused.error.name,
+        "guard": refused.guard or "",
+        "clause": clause_of(refused.guard),
+        "compared": tuple(map(compared_words, refused.compared)),
+        "partition": refused.partition or row.partition,
+    }
 
 
 def _with_answers(rows: Iterable[MessageRow]) -> Iterator[MessageRow]:
@@ -188,3 +180,60 @@ def clause_of(guard: str | None) -> str:
 def refusals(rows: Sequence[MessageRow]) -> Iterator[MessageRow]:
     """The refused ones, in order of arrival."""
     return iter(sorted((m for m in rows if m.fate == "refused"), key=lambda m: m.x_arrived or 0))
+
+
+# --- told messages --------------------------------------------------------------------------------
+
+
+ARROWS_MAX = 12
+
+
+def told_messages(rows: Rows, partition: str = "") -> list[MessageRow]:
+    """The messages that get an arrow, most telling first; equal ones share one arrow.
+
+    Those that arrived at once and were not refused have none: hover cards and tables list them.
+    With `partition`, those about others have none either.
+    """
+    told = [m for m in rows.messages if m.is_telling]
+    if partition:
+        told = [m for m in told if m.earlier_life or m.partition in ("", partition)]
+    groups: dict[tuple[object, ...], list[MessageRow]] = {}
+    for m in told:
+        groups.setdefault(_alike(m), []).append(m)
+    merged = [_merged(group) for group in groups.values()]
+    return sorted(merged, key=_rank)[:ARROWS_MAX]
+
+
+def _alike(m: MessageRow) -> tuple[object, ...]:
+    """What equal messages have in common; mail for an earlier life that comes at one moment is one
+    bundle, whatever it asks for.
+    """
+    if m.earlier_life:
+        return (m.sender, m.receiver, m.x_arrived, m.fate, m.error, m.meant_for)
+    return (m.kind, m.sender, m.receiver, m.x_arrived, m.fate, m.partition)
+
+
+def _merged(group: list[MessageRow]) -> MessageRow:
+    first, *others = group
+    if not others:
+        return first
+    ended = (*first.ended, *(id for m in others for id in (m.began, *m.ended) if id))
+    if first.earlier_life:
+        detail = "; ".join(m.detail for m in group)
+        fields = (*first.fields, *dict.fromkeys(m.detail for m in group))
+        return replace(first, label=_bundle(group), detail=detail, fields=fields, ended=ended)
+    return replace(first, label=f"{first.label} ×{len(group)}", ended=ended)
+
+
+def _bundle(group: list[MessageRow]) -> str:
+    """``LeaderAndIsr, StopReplica ×2 · 3 requests for czxid 100``."""
+    names = [BODIES[m.kind].api.label for m in group]
+    listed = ", ".join(
+        name if names.count(name) == 1 else f"{name} ×{names.count(name)}"
+        for name in dict.fromkeys(names)
+    )
+    return f"{listed} · {len(group)} requests for czxid {group[0].meant_for}"
+
+
+def _rank(message: MessageRow) -> tuple[bool, int, int]:
+    return (message.fate != "refused", BODIES[message.kind].told, message.x_sent)

@@ -5,16 +5,27 @@ from itertools import takewhile
 from typing import Any
 
 from ..engine.events import Event
+from ..engine.history import Recorded
+from ..engine.truth import truth
 from ..protocol.facts import (
     BrokerChange,
     BrokerChanged,
+    IsrChanged,
     LeaderElected,
     RecordWritten,
     Replayed,
 )
 from ..protocol.ids import NO_LEADER
+from ..protocol.zookeeper.znodes import BROKER_IDS_PATH, CONTROLLER_PATH, partition_state_path
+from ..protocol.zookeeper_facts import (
+    ControllerElected,
+    SessionEnded,
+    SessionOpened,
+    ZnodeChanged,
+)
 from .columns import TickRow
 from .snapshots import Snapshot
+from .zookeeper_spans import session_words
 
 _CHANGES = {
     BrokerChange.REGISTERED: "register {broker} → epoch {epoch}",
@@ -28,7 +39,7 @@ _CHANGES = {
 def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
     """One per record, in the order of the metadata log."""
     for shot in shots:
-        named = [pair for _, events in shot.named_steps() for pair in events]
+        named = [pair for move in shot.moves for pair in move.named]
         for place, (id, event) in enumerate(named):
             if isinstance(event, RecordWritten):
                 following = list(takewhile(_is_replay, named[place + 1 :]))
@@ -68,3 +79,77 @@ def _elected(event: LeaderElected) -> str:
 
 
 _SHORT: dict[type, Callable[[Any], str]] = {BrokerChanged: _changed, LeaderElected: _elected}
+
+
+# --- zookeeper ticks ------------------------------------------------------------------------------
+
+
+NO_VERSION = -1
+_FOLLOWS = (LeaderElected, IsrChanged, ControllerElected)
+"""What a transaction changed is told right after it."""
+Named = tuple[str, Event]
+
+
+def zookeeper_ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
+    """One per transaction that is told of, in order; none in KRaft."""
+    names = {partition_state_path(p.name): p.name for p in truth(shots[0].cluster).partitions}
+    for shot in shots:
+        for move in shot.moves:
+            for place, (id, event) in enumerate(move.named):
+                following = move.named[place + 1 :]
+                follows = list(takewhile(_is_change, following))
+                if isinstance(event, ZnodeChanged):
+                    yield _written(shot.x, id, event, follows, names.get(event.path, ""))
+                elif isinstance(event, SessionOpened | SessionEnded):
+                    yield _session(shot.x, id, event, _zxid(move.step, following))
+
+
+def _is_change(named: Named) -> bool:
+    return isinstance(named[1], _FOLLOWS)
+
+
+def _written(
+    x: int, id: str, event: ZnodeChanged, follows: Sequence[Named], partition: str
+) -> TickRow:
+    changes = [change for _, change in follows]
+    return TickRow(
+        x=x,
+        offset=event.zxid,
+        record=event.path,
+        version=NO_VERSION,
+        text=f"{event.path}: {event.text}",
+        short=_short_change(event, changes),
+        partition=partition,
+        events=(id, *(other for other, _ in follows)),
+    )
+
+
+def _short_change(event: ZnodeChanged, changes: Sequence[Event]) -> str:
+    if event.path.startswith(f"{BROKER_IDS_PATH}/"):
+        return f"register {event.path.rpartition('/')[2]} → czxid {event.zxid}"
+    elected = next((c for c in changes if isinstance(c, ControllerElected)), None)
+    if elected is not None:
+        return f"broker {elected.broker} becomes controller"
+    if event.path == CONTROLLER_PATH:
+        return "/controller changes"
+    led = next((c for c in changes if isinstance(c, LeaderElected)), None)
+    if led is None or led.leader == led.before:
+        return ""
+    return "no leader" if led.leader == NO_LEADER else f"elect {led.leader}"
+
+
+def _session(x: int, id: str, event: SessionOpened | SessionEnded, zxid: int) -> TickRow:
+    short = ""
+    if isinstance(event, SessionEnded):
+        ends = "expires" if event.expired else "closes"
+        short = f"session of {event.broker} {ends}"
+    did = short.rpartition(" ")[2] or "opens"
+    text = f"{session_words(event.session)} of broker {event.broker} {did}"
+    return TickRow(x, zxid, "session", NO_VERSION, text, short, events=(id,))
+
+
+def _zxid(step: Recorded, after: Sequence[Named]) -> int:
+    """A session's beginning and its end are transactions, and nobody says which."""
+    written = {event.zxid for _, event in after if isinstance(event, ZnodeChanged)}
+    sessions = sum(isinstance(event, SessionOpened | SessionEnded) for _, event in after)
+    return truth(step.cluster).next_offset - 1 - len(written) - sessions

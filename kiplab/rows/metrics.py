@@ -32,7 +32,7 @@ from ..protocol.releases import CodeVersion, Mode, Release
 from ..protocol.replica.broker_state import Replica
 from . import isr_answers
 from .columns import MetricKind
-from .log_moment import Moment
+from .snapshots import Moment
 
 REPLICA_MANAGER = "kafka.server:type=ReplicaManager"
 KAFKA_CONTROLLER = "kafka.controller:type=KafkaController"

@@ -18,7 +18,7 @@ from ..protocol.releases import Mode
 from . import broker_log, controller_log
 from . import zookeeper_broker_log as zookeeper_broker
 from . import zookeeper_controller_log as zookeeper_controller
-from .log_moment import LogLine, Moment
+from .snapshots import LogLine, Moment
 
 
 def log_lines(event: Event, moment: Moment) -> tuple[LogLine, ...]:

@@ -13,6 +13,7 @@ from ..engine.nodes import state_of
 from ..engine.truth import registration_of
 from ..protocol.ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, controller_on
 from ..protocol.messages.api_message import ControlRequest
+from ..protocol.releases import Mode
 from ..protocol.zookeeper.zookeeper_controller import BrokerChannel, ZooKeeperController
 from ..protocol.zookeeper_facts import RequestsQueued
 from .snapshots import Snapshot
@@ -37,6 +38,7 @@ class MailWatch:
     """Follows the queues of a run, move by move. In KRaft there are none, and it finds nothing."""
 
     def __init__(self, start: Cluster) -> None:
+        self._is_kraft = start.features.mode is Mode.KRAFT
         self._meant: dict[Key, list[BrokerEpoch]] = {}
         self._registered: dict[BrokerId, BrokerEpoch] = {}
         self._lives: dict[tuple[BrokerId, BrokerEpoch], BrokerEpoch] = {}
@@ -49,6 +51,8 @@ class MailWatch:
 
     def note(self, events: Sequence[Event], after: Cluster) -> None:
         """A move has been made: `after` is what it came to."""
+        if self._is_kraft:
+            return
         heads = {key: epochs[:] for key, epochs in self._meant.items()}
         self._learn(after)
         for event in events:
@@ -110,8 +114,8 @@ def mail_by_moment(shots: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, tuple[
     """What waits at the end of each moment."""
     watch = MailWatch(shots[0].cluster)
     for shot in shots:
-        for step in shot.steps:
-            watch.note(step.events, step.cluster)
+        for move in shot.moves:
+            watch.note(move.step.events, move.step.cluster)
         yield shot, tuple(watch.waiting(shot.cluster))
 
 

@@ -17,20 +17,17 @@ from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER
 from .client_requests import client_requests
-from .columns import EventRow, Meta, MomentRow, Rows
-from .log_moment import LogLine, Moment
-from .log_rows import log_rows
+from .columns import EventRow, Meta, MomentRow, Rows, lane_of
+from .log_blocks import log_rows
 from .marks import marks
 from .message_paths import messages
-from .metadata_ticks import ticks
+from .metadata_ticks import ticks, zookeeper_ticks
 from .metric_readings import metric_rows
 from .operator_log import log_lines
-from .snapshots import Snapshot, snapshots
+from .snapshots import LogLine, Snapshot, snapshots
 from .spans import spans
 from .step_labels import moments
 from .view import until
-from .wording import lane_of
-from .zookeeper_ticks import zookeeper_ticks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,13 +120,10 @@ def _name(name: str) -> str:
 
 
 def _events(shots: Sequence[Snapshot]) -> Iterator[EventRow]:
-    before = shots[0].cluster
     for shot in shots:
-        for step, (recorded, events) in enumerate(shot.named_steps(), shot.first_step + 1):
-            moment = Moment(before, recorded)
-            for id, event in events:
-                yield _event(id, event, step, shot, log_lines(event, moment))
-            before = recorded.cluster
+        for step, move in enumerate(shot.moves, shot.first_step + 1):
+            for id, event in move.named:
+                yield _event(id, event, step, shot, log_lines(event, move))
         if shot.not_applicable is not None:
             yield _event(shot.last_id, shot.not_applicable, shot.first_step, shot)
 

@@ -1,6 +1,7 @@
 """The same story without a picture: sentences, one paragraph, a table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from html import escape
 from typing import NamedTuple
 
 from .columns import (
@@ -13,11 +14,11 @@ from .columns import (
     Rows,
     SpanRow,
     broker_lane,
+    plural,
     queues_in,
     tells_epochs,
 )
-from .told_messages import told_messages
-from .wording import plural
+from .message_paths import told_messages
 
 LOG = "in the logs of Kafka"
 _ROUTINE = ("lifecycle", "registered")
@@ -243,3 +244,50 @@ def _trouble(span: SpanRow) -> str:
 
 def _listed(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+# --- told html ------------------------------------------------------------------------------------
+
+
+_RUNS = ("", "b", "c", "d")
+
+
+def about(ids: Iterable[object], run: int = 0) -> str:
+    """The ids as pages have them: those of the first run as they are, ``b6.2`` of the second."""
+    return " ".join(f"{_RUNS[run]}{id}" for id in ids)
+
+
+def story_html(rows: Rows, run: int = 0) -> str:
+    """The sentences as a list; `run` counts the runs of a page from 0."""
+    return f"<ul>{''.join(_item(sentence, run) for sentence in story(rows))}</ul>"
+
+
+def _item(sentence: Sentence, run: int) -> str:
+    if sentence.x is None:
+        return f"<li>{escape(str(sentence))}</li>"
+    step = about((sentence.x,), run)
+    told = "; ".join(part(t.words, about(t.events, run) or step) for t in sentence.told)
+    return f"<li>{part(sentence.head, step)}{': ' if told else ''}{told}.</li>"
+
+
+def part(words: str, ids: str) -> str:
+    """Words that are about the events of these ids."""
+    return f'<span data-about="{ids}">{escape(words)}</span>'
+
+
+def table_html(rows: Rows, partition: str | None = None, run: int = 0) -> str:
+    """The table as HTML: a caption, column and row headers with their scope, everything escaped."""
+    name = partition or rows.busiest
+    heads, body = table(rows, partition)
+    caption = escape(f"{rows.meta.title}: partition {name} and its brokers, step by step")
+    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in heads)
+    lines = (
+        f'<tr data-about="{about((first,), run)}"><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+        + "</tr>"
+        for first, *rest in body
+    )
+    return (
+        f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )

@@ -1,15 +1,45 @@
 """A stage, moment by moment: what every row is read from."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import count
+from typing import NamedTuple
 
 import msgspec
 
 from ..engine.cluster import Cluster
-from ..engine.events import Event, NotApplicable
+from ..engine.events import Delivered, Event, NotApplicable
 from ..engine.history import Recorded
 from ..plays.play import Statement
 from ..plays.stage import Performed, Stage, event_id
+from ..protocol.ids import BrokerId
+from ..protocol.releases import CodeVersion, Mode
+from .columns import SpanRow
+
+
+class Moment:
+    """A move, the cluster before it, and the events that followed with their ids: what rows, log
+    lines and metrics are read from.
+    """
+
+    def __init__(
+        self, before: Cluster, step: Recorded, named: Sequence[tuple[str, Event]] = ()
+    ) -> None:
+        self.before, self.step, self.named = before, step, named
+
+    def code(self, node: int) -> CodeVersion:
+        """The version of the code whose wording `node` uses."""
+        return self.step.cluster.features.code_of(BrokerId(node))
+
+    @property
+    def mode(self) -> Mode:
+        """Who keeps the metadata: the words differ."""
+        return self.step.cluster.features.mode
+
+    @cached_property
+    def delivered(self) -> Delivered | None:
+        """The message that this move delivered."""
+        return next((e for e in self.step.events if isinstance(e, Delivered)), None)
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -21,21 +51,12 @@ class Snapshot(msgspec.Struct, frozen=True):
     x: int
     cluster: Cluster
     first_step: int = 0
-    steps: tuple[Recorded, ...] = ()
+    moves: tuple[Moment, ...] = ()
+    events: tuple[Event, ...] = ()
+    """Everything that followed, in order."""
     line: int = 0
     statement: Statement | None = None
     not_applicable: NotApplicable | None = None
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """Everything that followed, in order."""
-        return tuple(e for step in self.steps for e in step.events)
-
-    def named_steps(self) -> Iterator[tuple[Recorded, list[tuple[str, Event]]]]:
-        """Every move with what followed from it, each event with its id."""
-        numbers = count(1)
-        for step in self.steps:
-            yield step, [(event_id(self.x, next(numbers)), event) for event in step.events]
 
     @property
     def last_id(self) -> str:
@@ -53,7 +74,8 @@ def snapshots(stage: Stage) -> tuple[Snapshot, ...]:
                 x=performed.moment,
                 cluster=steps[-1].cluster if steps else found[-1].cluster,
                 first_step=performed.first,
-                steps=steps,
+                moves=tuple(_moves(performed.moment, steps, found[-1].cluster)),
+                events=tuple(event for step in steps for event in step.events),
                 line=performed.line,
                 statement=performed.statement,
                 not_applicable=performed.not_applicable,
@@ -62,9 +84,67 @@ def snapshots(stage: Stage) -> tuple[Snapshot, ...]:
     return tuple(found)
 
 
+def _moves(x: int, steps: Sequence[Recorded], before: Cluster) -> Iterator[Moment]:
+    numbers = count(1)
+    for step in steps:
+        yield Moment(before, step, [(event_id(x, next(numbers)), event) for event in step.events])
+        before = step.cluster
+
+
 def _openers(stage: Stage) -> Iterator[Performed]:
     moment = 0
     for performed in stage.performed:
         if performed.moment > moment:
             moment = performed.moment
             yield performed
+
+
+# --- span reading ---------------------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """What a track shows at one moment. Equal neighbours become one span."""
+
+    value: str
+    text: str
+    flags: tuple[str, ...] = ()
+
+
+Read = Callable[[Snapshot], Reading | None]
+
+
+def track(
+    shots: Sequence[Snapshot], lane: str, name: str, read: Read, partition: str = ""
+) -> Iterator[SpanRow]:
+    """The spans of the track called `name` on a lane; none where nothing is read."""
+    end = shots[-1].x + 1
+    open_: tuple[int, Reading | None] = (0, None)
+    for shot in shots:
+        found = read(shot)
+        if found != open_[1]:
+            yield from _closed(open_, shot.x, lane, name, partition)
+            open_ = (shot.x, found)
+    yield from _closed(open_, end, lane, name, partition)
+
+
+def _closed(
+    open_: tuple[int, Reading | None], x: int, lane: str, track: str, partition: str
+) -> Iterator[SpanRow]:
+    x0, reading = open_
+    if reading is not None and x > x0:
+        yield SpanRow(lane, track, x0, x, reading.value, reading.text, partition, reading.flags)
+
+
+# --- log moment -----------------------------------------------------------------------------------
+
+
+class LogLine(NamedTuple):
+    """``node`` logs ``text`` at ``level`` through the class ``logger``."""
+
+    node: str
+    level: str
+    logger: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.node} log, {self.level} {self.logger}: {self.text}"

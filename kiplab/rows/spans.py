@@ -4,23 +4,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from ..engine.cluster import Cluster, Observed, broker
-from ..engine.events import CommittedLost
+from ..engine.events import CommittedLost, Event
+from ..engine.history import Recorded
+from ..engine.moves import Crash
 from ..engine.properties import (
     ELECTABLE_HOLDS_COMMITTED,
     NO_COMMITTED_RECORD_LOST,
     NO_STALE_EPOCH_IN_ISR,
 )
 from ..engine.truth import partition_of, registration_of, truth
+from ..protocol.facts import Destroyed, LifecycleChanged
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId, broker_list
 from ..protocol.log import holds
 from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from ..protocol.replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
-from .columns import SpanRow, broker_lane
-from .downtime import Downs, downs
-from .snapshots import Snapshot
-from .span_reading import Reading, track
-from .wording import offsets
+from ..protocol.replica.broker_state import Broker, Lifecycle, Loss, Replica, log_of, replica_of
+from .columns import SpanRow, broker_lane, offsets
+from .snapshots import Reading, Snapshot, track
 from .zookeeper_spans import (
     broker_spans,
     controller_in_zookeeper,
@@ -29,6 +29,9 @@ from .zookeeper_spans import (
     is_in_zookeeper,
     zookeeper_spans,
 )
+
+Downs = dict[tuple[int, int], tuple[str, str]]
+"""(broker, x) -> (value, text) of the track "down"."""
 
 
 def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
@@ -302,3 +305,35 @@ def _is_stale(cluster: Cluster, known: Observed) -> bool:
 
 def _observed(cluster: Cluster, name: str) -> Observed | None:
     return next((o for o in cluster.observed if o.partition == name), None)
+
+
+# --- downtime -------------------------------------------------------------------------------------
+
+
+def downs(shots: Sequence[Snapshot]) -> Downs:
+    """The reason stays until the broker runs again; nobody asks for it after that."""
+    found: Downs = {}
+    reasons: dict[int, tuple[str, str]] = {}
+    for shot in shots:
+        for move in shot.moves:
+            reasons.update(_reasons(move.step))
+        found.update({(id, shot.x): reason for id, reason in reasons.items()})
+    return found
+
+
+def _reasons(step: Recorded) -> Iterator[tuple[int, tuple[str, str]]]:
+    if isinstance(step.move, Crash):
+        yield step.move.broker, _crashed(step.move, step.events)
+        return
+    for event in step.events:
+        if isinstance(event, LifecycleChanged) and event.state == "STOPPED":
+            yield event.node, ("stopped", "shut down, log kept")
+
+
+def _crashed(move: Crash, events: Sequence[Event]) -> tuple[str, str]:
+    gone = [e for e in events if isinstance(e, Destroyed)]
+    if move.loss is Loss.DISK:
+        return "disk replaced", "disk replaced: log empty"
+    if move.loss is Loss.UNFLUSHED and gone:
+        return "tail lost", f"{offsets(gone[0].first, gone[0].last)} gone"
+    return "crashed", "crashed, log kept"

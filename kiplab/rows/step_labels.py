@@ -22,9 +22,8 @@ from ..protocol.facts import (
     Registered,
 )
 from ..protocol.messages import ANSWERED, BODIES
-from .columns import MomentRow
+from .columns import MomentRow, plural
 from .snapshots import Snapshot
-from .wording import plural
 
 _ENDS = {
     **{verb_of(move): move.ends for move in get_args(moves.AboutMessage)},

@@ -25,7 +25,7 @@ from .columns import (
     SpanRow,
     TickRow,
 )
-from .metric_totals import MetricChoice
+from .metric_readings import MetricChoice
 
 QUIET_MIN = 3
 """So many moments in which nothing happens are worth folding."""

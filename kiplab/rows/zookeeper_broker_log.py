@@ -29,7 +29,7 @@ from ..protocol.releases import CodeVersion
 from ..protocol.replica.broker_state import replica_of
 from ..protocol.zookeeper.znodes import BROKER_IDS_PATH
 from . import broker_log
-from .log_moment import LogLine, Moment
+from .snapshots import LogLine, Moment
 
 APIS, SERVER, CLIENT, ZK_CLIENT = "KafkaApis", "KafkaServer", "ZooKeeperClient", "KafkaZkClient"
 

@@ -17,7 +17,7 @@ from ..protocol.facts import Compared, Refused
 from ..protocol.ids import BrokerId, node_name
 from ..protocol.messages import AlterPartitionRequest, ControlledShutdownRequest
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
-from .log_moment import LogLine, Moment
+from .snapshots import LogLine, Moment
 
 LOGGER = "KafkaController"
 

@@ -19,11 +19,9 @@ from ..protocol.registrations import PartitionRegistration, Registration
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
-from .columns import QUEUE_FOR, ZOOKEEPER_LANE, SpanRow, broker_lane
+from .columns import QUEUE_FOR, ZOOKEEPER_LANE, SpanRow, broker_lane, plural
 from .queued_requests import Waiting, mail_by_moment
-from .snapshots import Snapshot
-from .span_reading import Reading, track
-from .wording import plural
+from .snapshots import Reading, Snapshot, track
 
 Queues = dict[int, dict[BrokerId, Waiting]]
 """By moment and broker."""

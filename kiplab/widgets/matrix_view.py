@@ -22,7 +22,7 @@ from ..figures.timeline.one_run import timeline
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
-from ..rows.told_html import story_html, table_html
+from ..rows.sentences import story_html, table_html
 from .elements.daylight import AUTO, Daylight
 from .elements.kinds import Container, Element, Html, Style
 from .elements.labelled import button, column, words

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..figures.timeline.logs_alone import logs_drawing
+from ..figures.timeline.one_run import logs_drawing
 from ..figures.timeline.sheet import followed_partition
 from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough
 from ..plays.stage import Stage

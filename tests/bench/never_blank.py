@@ -79,7 +79,7 @@ def _one(lab: str, number: int, before: Iterable[dict[str, Any]]) -> dict[str, A
     """One try, in a server, a browser and a page of its own; number 0 is a calm one."""
     from playwright.sync_api import sync_playwright
 
-    from kiplab.pages.chromium import find_chromium
+    from kiplab.pages.browser_picture import find_chromium
     from tests.browser.server import lab_server
 
     wanted: dict[str, int]

@@ -81,7 +81,7 @@ LOCK = """async () => {
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    from kiplab.pages.chromium import find_chromium
+    from kiplab.pages.browser_picture import find_chromium
 
     parser = ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--beside", type=Path, help="another checkout of kiplab")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from kiplab.pages.chromium import find_chromium
+from kiplab.pages.browser_picture import find_chromium
 from tests.browser.lab_page import LabPage
 from tests.browser.lesson import Lesson
 from tests.browser.page_record import PageRecord

@@ -21,7 +21,7 @@ from kiplab.classroom.together.class_page import NAMES_MAX
 from kiplab.classroom.together.class_work import SUFFIXES, ClassWork
 from kiplab.classroom.together.handed_in import ClassFolderError, HandedIn, StudentWork
 from kiplab.classroom.work_on_disk import ExerciseWork, Try, Work
-from kiplab.pages.export_error import ExportError
+from kiplab.pages.browser_picture import ExportError
 from tests.classroom.class_of_24 import CHOSEN, STUDENTS, hand_in
 
 LATE = "kafka-14139/late-request"

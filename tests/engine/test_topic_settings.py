@@ -20,8 +20,8 @@ from kiplab.plays.verdict import lost
 from kiplab.protocol.facts import TopicConfigured
 from kiplab.protocol.ids import CONTROLLER
 from kiplab.protocol.registrations import PartitionRegistration
-from kiplab.rows.log_moment import Moment
 from kiplab.rows.operator_log import all_lines
+from kiplab.rows.snapshots import Moment
 
 LEADERLESS = """
 broker 1

@@ -16,8 +16,8 @@ from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import so_far
 from kiplab.plays.library import names
 from kiplab.rows.columns import MessageRow, Rows
+from kiplab.rows.message_paths import told_messages
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.rows.told_messages import told_messages
 from kiplab.rows.view import view, views
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.long_runs import long_stage

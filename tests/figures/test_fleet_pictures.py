@@ -23,7 +23,7 @@ from kiplab.figures.how_often.first_loss_survival import (
     survival_sentence,
     survival_table,
 )
-from kiplab.figures.how_often.fleet_words import set_words, sets_words
+from kiplab.figures.how_often.fleet_words import plot_table_html, set_words, sets_words
 from kiplab.figures.how_often.incident_chart import (
     KindOfIncident,
     SizeBin,
@@ -61,7 +61,6 @@ from kiplab.figures.how_often.paired_forest import (
     gap_words,
 )
 from kiplab.figures.how_often.plot_axis import PlotAxis, log_range, pushed_apart
-from kiplab.figures.how_often.plot_table import plot_table_html
 from kiplab.figures.how_often.rates_by_reboots import (
     RatePoint,
     rate_lines,

@@ -6,9 +6,8 @@ import pytest
 
 from kiplab.figures.timeline import mask
 from kiplab.figures.timeline.log_strip import TITLE
-from kiplab.figures.timeline.logs_alone import NOT_PARTED, logs
 from kiplab.figures.timeline.mask import shapes_at
-from kiplab.figures.timeline.one_run import timeline, timeline_drawing
+from kiplab.figures.timeline.one_run import NOT_PARTED, logs, timeline, timeline_drawing
 from kiplab.figures.timeline.twin import twin
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows

@@ -8,8 +8,8 @@ from kiplab.figures.timeline.one_run import timeline
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
+from kiplab.rows.message_paths import ARROWS_MAX, told_messages
 from kiplab.rows.rows_of_stage import rows_of, rows_until
-from kiplab.rows.told_messages import ARROWS_MAX, told_messages
 from kiplab.rows.view import view
 from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, words

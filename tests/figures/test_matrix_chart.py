@@ -223,7 +223,7 @@ def test_titles_are_escaped(small: Matrix) -> None:
 def test_a_cell_opens_by_keyboard(small: Matrix, tmp_path: Path) -> None:
     from playwright.sync_api import sync_playwright
 
-    from kiplab.pages.chromium import find_chromium
+    from kiplab.pages.browser_picture import find_chromium
 
     chromium = find_chromium()
     if chromium is None:

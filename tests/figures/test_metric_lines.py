@@ -17,7 +17,7 @@ from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.pages.page import picture
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
-from kiplab.rows.metric_totals import ALL, chosen, moves, totals
+from kiplab.rows.metric_readings import ALL, chosen, moves, totals
 from kiplab.rows.metrics import METRICS
 from kiplab.rows.view import until
 from kiplab.runs import run

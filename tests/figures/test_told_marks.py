@@ -15,8 +15,7 @@ from kiplab.plays.stage import Stage
 from kiplab.plays.transcript import told_events
 from kiplab.rows.columns import EventRow, Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
-from kiplab.rows.sentences import story
-from kiplab.rows.told_html import story_html, table_html
+from kiplab.rows.sentences import story, story_html, table_html
 from kiplab.widgets.history_tree.playback import open_playback
 
 ON_THE_AXIS = "its node has no lane: the number of its step stands for it"
@@ -57,7 +56,7 @@ def test_what_is_told_has_a_mark_of_the_same_id(name: str) -> None:
     known = ids(marks(drawing))
     without = [e for e in rows.events if e.id in told(stage, rows) - known]
     missing = [f"{e.id}: {e.text}" for e in without if not why_on_the_axis(e, rows)]
-    assert not missing, f"say in told_marks.py where these are: {missing}"
+    assert not missing, f"say in places.py where these are: {missing}"
     assert ids(steps(drawing)) == {str(moment.x) for moment in rows.moments}
 
 

@@ -15,8 +15,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.rows.sentences import sentences, summary, table_text
-from kiplab.rows.told_html import table_html
+from kiplab.rows.sentences import sentences, summary, table_html, table_text
 
 EVIL = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>'
 

@@ -30,9 +30,9 @@ from kiplab.plays.transcript import transcript
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.messages import asked_by
 from kiplab.rows import message_contents, operator_log
-from kiplab.rows.log_moment import Moment
+from kiplab.rows.columns import api_name
+from kiplab.rows.snapshots import Moment
 from kiplab.rows.state_tree import StateNode, tree_of
-from kiplab.rows.wording import api_name
 
 HEAD = """\
 title Where does the log end?

@@ -65,7 +65,7 @@ def test_the_words_of_every_release_are_written_down_here() -> None:
     assert not lacks, (
         f"read what QuorumController logs at {sorted(lacks)}, and add it to FAILED"
         " (tests/rows/test_operator_log.py); compare the other lines of rows/controller_log.py,"
-        " rows/broker_log.py, rows/heartbeat_lines.py and rows/rejection_lines.py, and the reasons"
+        " rows/broker_log.py and rows/rejection_lines.py, and the reasons"
         " in tests/rows/unlogged.py, with that source too"
     )
 

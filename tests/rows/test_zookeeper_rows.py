@@ -7,9 +7,9 @@ from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import MessageRow, Rows, SpanRow
 from kiplab.rows.difference import first_difference
+from kiplab.rows.message_paths import told_messages
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.sentences import sentences, summary
-from kiplab.rows.told_messages import told_messages
 from kiplab.rows.view import until
 from tests.figures.small_plays import FAILED_OVER, play
 from tests.figures.zookeeper_plays import OFF, ON, run, runs

@@ -126,7 +126,7 @@ UNLOGGED_CHANGES = {
     ),
     **dict.fromkeys(
         (facts.BrokerChange.UNFENCED, facts.BrokerChange.SHUTTING_DOWN),
-        "the controller says it of the heartbeat that asked for it: heartbeat_lines.py",
+        "the controller says it of the heartbeat that asked for it: controller_log.py",
     ),
 }
 """What may become of a registration without a line of the controller, and why."""

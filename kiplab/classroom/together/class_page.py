@@ -12,7 +12,7 @@ from html import escape
 from importlib.resources import files
 
 from ...figures.drawing.theme import FONT
-from ...pages.page_colors import page_colors
+from ...pages.page_files import page_colors
 from .class_counts import ChoiceCount, ClassCounts, ExerciseCount, PredictionCount
 from .class_text import (
     heading_of,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...extras import needed_by
-from ...pages.export_error import ExportError
-from ...pages.page_colors import AUTO
+from ...pages.browser_picture import ExportError
+from ...pages.page_files import AUTO
 from .class_counts import ClassCounts, ExerciseCount, PredictionCount, counted
 from .class_page import class_fragment, class_page
 from .class_text import class_text, summary

@@ -16,13 +16,12 @@ from ..drawing.flat import color_at
 from ..drawing.svg import Json
 from ..drawing.text_width import width_of
 from ..drawing.theme import Theme, mixed
-from .fleet_words import capital
+from .fleet_words import PlotTable, capital, plot_table
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick
 from .plot_panel import PlotPanel, card_html
 from .plot_sheet import BELOW, EDGE, ChartText, chart
-from .plot_table import PlotTable, plot_table
 
 TITLE = "Slow requests and many reboots together"
 REBOOTS_ACROSS = "reboots per broker and year"

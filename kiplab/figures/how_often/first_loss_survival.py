@@ -8,13 +8,12 @@ import msgspec
 
 from ..drawing.canvas import Box, Canvas
 from ..drawing.svg import Json
-from .fleet_words import capital
+from .fleet_words import PlotTable, capital, plot_table
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells
 from .number_words import share_range_words, share_words
 from .plot_axis import PlotAxis, PlotTick
 from .plot_panel import PlotPanel, PlotStyle
 from .plot_sheet import BELOW, EDGE, ChartText, LegendEntry, chart, legend
-from .plot_table import PlotTable, plot_table
 
 TITLE = "How long until the first loss?"
 EMPTY = "Nothing to draw: no fleet was asked about."

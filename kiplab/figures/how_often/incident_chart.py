@@ -8,12 +8,11 @@ import msgspec
 
 from ..drawing.canvas import Box, Canvas
 from ..drawing.svg import Json
-from .fleet_words import counted
+from .fleet_words import PlotTable, counted, plot_table
 from .number_words import share_words
 from .plot_axis import PlotAxis, log_range
 from .plot_panel import MARK, PlotPanel, PlotStyle
 from .plot_sheet import BELOW, EDGE, ChartText, LegendEntry, chart, legend, tick_room
-from .plot_table import PlotTable, plot_table
 
 TITLE = "How many partitions does one incident take?"
 EMPTY = "Nothing to draw: no incident was seen, so there is no size to tell."

@@ -10,13 +10,12 @@ import msgspec
 
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.svg import Json
-from .fleet_words import capital, metric_words, set_words
+from .fleet_words import PlotTable, capital, metric_words, plot_table, set_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, share_words
 from .plot_axis import PlotAxis
 from .plot_panel import PlotPanel
 from .plot_sheet import EDGE, ChartText, chart, wrapped_safe
-from .plot_table import PlotTable, plot_table
 
 TITLE = "What is lost, and by what?"
 EMPTY = "Nothing to draw: no loss was seen by any cause."

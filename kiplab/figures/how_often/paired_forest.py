@@ -8,12 +8,11 @@ import msgspec
 from ..drawing.canvas import Canvas
 from ..drawing.svg import Json
 from ..drawing.theme import Theme
-from .fleet_words import COUNTERFACTUAL, counted, set_words
+from .fleet_words import COUNTERFACTUAL, PlotTable, counted, plot_table, set_words
 from .interval_rows import IntervalRow, IntervalSizes, interval_rows
 from .number_words import number_words, range_words, telling_digits
 from .plot_axis import PlotAxis
 from .plot_sheet import BELOW, EDGE, ChartText, chart
-from .plot_table import PlotTable, plot_table
 
 TITLE = "What do the KIPs change on the same schedules?"
 EMPTY = "Nothing to compare: the study has one set of KIPs only, and a pair needs two."

@@ -15,13 +15,20 @@ from msgspec.structs import replace
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.svg import Json
 from ..drawing.text_width import height_of, width_of
-from .fleet_words import COUNTERFACTUAL, listed, metric_words, set_words, sets_words
+from .fleet_words import (
+    COUNTERFACTUAL,
+    PlotTable,
+    listed,
+    metric_words,
+    plot_table,
+    set_words,
+    sets_words,
+)
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick, log_range, pushed_apart
 from .plot_panel import PlotPanel, PlotStyle, error_bars, styles_of
 from .plot_sheet import BELOW, EDGE, ChartText, chart, tick_room, wrapped_safe
-from .plot_table import PlotTable, plot_table
 
 TITLE = "How often, for how many reboots?"
 REBOOTS = "reboots per broker and year"

@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.svg import Json
 from ..drawing.text_width import shortened
-from .fleet_words import capital, counted, listed
+from .fleet_words import PlotTable, capital, counted, listed, plot_table
 from .measured_rate import MeasuredRate, alarm_words, rate_words
 from .plot_axis import PlotAxis, log_range
 from .plot_panel import PlotPanel, error_bars
 from .plot_sheet import EDGE, ChartText, chart
-from .plot_table import PlotTable, plot_table
 
 _ROW, _BAR = 34, 16
 _NAMES = 0.27

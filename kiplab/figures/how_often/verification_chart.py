@@ -10,12 +10,11 @@ from msgspec.structs import replace
 from ..drawing.canvas import Canvas
 from ..drawing.svg import Json
 from ..drawing.theme import Theme
-from .fleet_words import metric_words, set_words
+from .fleet_words import PlotTable, metric_words, plot_table, set_words
 from .interval_rows import IntervalRow, IntervalSizes, interval_rows
 from .number_words import number_words, range_words
 from .plot_axis import PlotAxis, log_range
 from .plot_sheet import BELOW, ChartText, chart
-from .plot_table import PlotTable, plot_table
 
 TITLE = "Do the numbers agree with their referees?"
 EMPTY = "Nothing to show: no metric was verified."

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
-from ...rows.told_messages import told_messages
+from ...rows.message_paths import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
 from .arrow_strokes import draw_stroke
 from .callouts import Refusal, draw_callouts, draw_outcome, needs
 from .client_lanes import heads
+from .lanes import Panel
 from .mask import Lasting, from_moment
-from .panel import Panel
 
 ENDS_MIN = 34
 """Pixels of an arrow that stay in sight on both sides of words that lie on it."""

@@ -23,17 +23,15 @@ from . import (
     controller_lane,
     hover_cards,
     lane_marks,
-    queue_rows,
     zookeeper_lane,
 )
 from .axis import draw_numbers, mark_steps
 from .ladder import SIDE_BY_SIDE_FROM, SIZES, Column, draw_key, joined
 from .ladder_panel import draw_head
-from .lanes import QUEUE, Lanes
+from .lanes import QUEUE, Lanes, Panel
 from .legend import draw_legend
-from .panel import Panel
+from .places import told_marks
 from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_badge, followed_partition
-from .told_marks import told_marks
 
 HEAD, WATCHES, BELOW, TALK, NUMBERS, SEAM = 38, 46, 24, 46, 18, 22
 """Pixels: title and verdict; from ZooKeeper's line to the controller's; from there to a queue; for
@@ -174,7 +172,7 @@ def _draw_panel(
     zookeeper_lane.draw_zookeeper(panel)
     controller_lane.draw_controller(panel, with_epochs=True)
     zookeeper_lane.draw_watches(panel)
-    queue_rows.draw_queues(panel)
+    controller_lane.draw_queues(panel)
     zookeeper_lane.say_compared(panel)
     broker_lanes.draw_brokers(panel)
     lane_marks.draw_glyphs(panel)

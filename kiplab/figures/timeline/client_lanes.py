@@ -18,8 +18,8 @@ from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from . import icons
 from .arrow_strokes import draw_stroke, draw_tail
 from .hover_cards import card_of, folded
+from .lanes import Panel
 from .mask import Lasting, from_moment
-from .panel import Panel
 
 LINES_MAX = 4
 """Lines of words that a client's lane has at most."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from ...rows.columns import STRIPS, MessageRow, SpanRow
-from ...rows.told_messages import told_messages
+from ...rows.message_paths import told_messages
 from ..drawing.canvas import safe
-from .panel import Panel
+from .lanes import Panel
 
 LINE_LENGTH = 64
 _DECIDED, _WRITTEN = "decided by the controller", "as it is written in ZooKeeper"

@@ -5,15 +5,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ...rows.columns import MessageRow, Meta, Rows, tells_epochs
-from ...rows.told_messages import told_messages
+from ...rows.message_paths import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, strips
-from .lanes import lanes
+from .lanes import Panel, lanes
 from .mask import Lasting, from_moment
-from .panel import Panel
+from .places import told_marks
 from .sheet import MARGIN, draw_folds
-from .told_marks import told_marks
 
 HEAD = 36
 """Pixels from a panel's top to its strips: title, then verdict."""

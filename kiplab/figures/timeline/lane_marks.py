@@ -6,9 +6,9 @@ from itertools import product
 from ...rows.columns import MarkKind, MarkRow
 from ..drawing.canvas import Box, safe
 from ..drawing.text_width import width_of
+from .lanes import Panel
 from .log_ends import is_dense, uptimes
 from .mask import Lasting
-from .panel import Panel
 from .process_states import tile_lines
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}

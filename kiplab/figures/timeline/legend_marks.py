@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, get_args
 from ...rows.client_requests import asked_about, clients_shown
 from ...rows.columns import QUEUE_FOR, MessageRow, Rows, has_zookeeper
 from ...rows.log_blocks import log_blocks
-from ...rows.told_messages import told_messages
+from ...rows.message_paths import told_messages
 from . import legend_samples as sample
 from .legend_samples import Draw
 

@@ -57,8 +57,8 @@ class Swatch(NamedTuple):
 
     def write(self, glyph: str, color: str) -> None:
         """A glyph in the middle, in the theme's colour of that name."""
-        style = {"size": 11, "anchor": "center", "bold": True, "layer": "signs"}
-        self.canvas.text(self.at(0.5), self.y, glyph, getattr(self.theme, color), **style)
+        put, paint = self.canvas.text, getattr(self.theme, color)
+        put(self.at(0.5), self.y, glyph, paint, size=11, anchor="center", bold=True, layer="signs")
 
 
 Draw = Callable[[Swatch], None]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas
 from ..drawing.text_width import width_of
+from .lanes import Panel
 from .mask import Lasting
-from .panel import Panel
 from .process_states import bottom_line, top_line
 
 DENSE_BELOW = 30

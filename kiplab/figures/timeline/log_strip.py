@@ -10,10 +10,9 @@ from math import log2
 from typing import NamedTuple
 
 from ...rows.client_requests import short_name
-from ...rows.columns import Rows
+from ...rows.columns import Rows, offsets
 from ...rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, side_words
-from ...rows.told_html import about
-from ...rows.wording import offsets
+from ...rows.sentences import about
 from ..drawing.canvas import Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from ..drawing.theme import Theme

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...protocol.releases import RELEASES, Mode
 from ...rows.columns import Rows
-from ...rows.metric_totals import MetricChoice, chosen, metrics_told, moves, reports, totals
+from ...rows.metric_readings import MetricChoice, chosen, metrics_told, moves, reports, totals
 from ...rows.metrics import METRICS, Metric
 from ..drawing.canvas import Canvas
 from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
@@ -63,7 +63,7 @@ class MetricPlace(NamedTuple):
 
 
 def metrics_asked(runs: Sequence[Rows], metrics: MetricChoice) -> MetricsAsked:
-    """What to draw under pictures of these runs; raises ValueError as `metric_totals.chosen`."""
+    """What to draw under pictures of these runs; raises ValueError as `metric_readings.chosen`."""
     return MetricsAsked(chosen(runs, metrics), moves(runs) if metrics is True else {})
 
 

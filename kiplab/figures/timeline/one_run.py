@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ...rows.columns import Rows
 from ...rows.log_blocks import told_logs
-from ...rows.metric_totals import MetricChoice
+from ...rows.metric_readings import MetricChoice
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import view
@@ -15,7 +15,15 @@ from .legend import draw_legend
 from .log_strip import draw_logs
 from .mask import mask_until
 from .metric_lines import draw_metrics, metrics_asked, told_of
-from .sheet import canvas_of, draw_heading, draw_mask, draw_panel, followed_partition, room_for
+from .sheet import (
+    MARGIN,
+    canvas_of,
+    draw_heading,
+    draw_mask,
+    draw_panel,
+    followed_partition,
+    room_for,
+)
 
 
 def timeline_drawing(
@@ -59,3 +67,36 @@ def timeline_drawing(
 
 
 timeline = as_figure(timeline_drawing)
+
+
+# --- logs alone -----------------------------------------------------------------------------------
+
+
+NOT_PARTED = "Nobody was elected uncleanly, and no logs are laid side by side."
+
+
+def logs_drawing(
+    rows: Rows,
+    *,
+    partition: str | None = None,
+    theme: str = "light",
+    width: int | None = None,
+    legend: bool = False,
+) -> Json:
+    """The logs of a run at the moments at which they part, or a sentence if they never do.
+
+    Of a run that is under way the last block is how the logs are now. Options, and errors, as for
+    `timeline`.
+    """
+    name = followed_partition(partition, rows)
+    canvas = canvas_of(rows, rows.meta.end, width, theme)
+    bottom = draw_logs(canvas, (rows,), name, 0)
+    if not bottom:
+        box = canvas.text(canvas.at(MARGIN), MARGIN + 8, NOT_PARTED, canvas.theme.muted)
+        bottom = box.y1
+    if legend and bottom:
+        bottom = draw_legend(canvas, (rows,), bottom + 4, name)
+    return canvas.drawing(bottom + 6, told_logs(rows, name).strip() or NOT_PARTED)
+
+
+logs = as_figure(logs_drawing)

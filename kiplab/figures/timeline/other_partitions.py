@@ -8,9 +8,8 @@ from ...rows.columns import STRIPS, Rows, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, width_of
 from .hover_cards import folded
-from .lanes import Lanes
+from .lanes import Lanes, Panel
 from .mask import Lasting
-from .panel import Panel
 
 ROWS_MAX = 2
 """So many get a row of their own; the others share one."""

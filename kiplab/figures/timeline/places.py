@@ -5,13 +5,15 @@ orders-0"`` (several names, where one row stands for several), ``"records orders
 alter-partition #1 from broker 1"``, ``"step 3"``. No two are called the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
+from ...rows.sentences import about
 from .arrows import flights
+from .client_lanes import flights_of
+from .lanes import Panel
 from .other_partitions import places_of_others
-from .panel import Panel
 
 HALF_A_LINE = 13
 """Pixels above the controller's line, and below it, that are its lane."""
@@ -53,3 +55,94 @@ def _lanes(panel: Panel) -> Iterator[tuple[str, float, float]]:
     yield f"records {panel.partition}", *lanes.records
     for names, top, bottom in places_of_others(panel):
         yield f"partition {' '.join(names)}", top, bottom
+
+
+# --- told marks -----------------------------------------------------------------------------------
+
+
+HALF = 9
+"""Pixels from a tick to the edges of what is lit around it."""
+IdsByPlace = dict[tuple[str, int], dict[str, None]]
+"""The ids of what happened on a lane, by the lane and x."""
+
+
+def told_marks(panel: Panel) -> Iterator[list[Any]]:
+    """(ids, left, top, right, bottom) in pixels of every mark that is about something that
+    happened. An arrow goes from (left, top) to (right, bottom), and says so: True stands behind.
+    """
+    for flight in flights(panel):
+        m = flight.message
+        ends = panel.canvas.px(flight.x0), flight.y0, panel.canvas.px(flight.x1), flight.y1
+        yield [*_mark(panel, filter(None, (m.began, *m.ended)), *ends), True]
+    for asked, x, y0, y1 in flights_of(panel):
+        px = panel.canvas.px(x)
+        yield [*_mark(panel, asked.ended, px, y0, px, y1), True]
+    found = _happened(panel)
+    yield from _strips(panel, found)
+    yield from _lane_marks(panel, found)
+    yield from _others(panel)
+
+
+def _mark(
+    panel: Panel, ids: Iterable[str], x0: float, y0: float, x1: float, y1: float
+) -> list[Any]:
+    return [about(ids, panel.run), round(x0), round(y0), round(x1), round(y1)]
+
+
+def _happened(panel: Panel) -> IdsByPlace:
+    found: IdsByPlace = {}
+    for event in panel.rows.events:
+        if panel.is_shown(event.partition) and event.kind != "sent":
+            found.setdefault((event.node, event.x), {})[event.id] = None
+    for mark in panel.rows.marks:
+        if panel.is_shown(mark.partition):
+            found.setdefault((mark.lane, mark.x), {})[mark.event] = None
+    for tick in panel.rows.ticks:
+        if tick.partition == panel.partition:
+            found.setdefault(("partition", tick.x), {}).update(dict.fromkeys(tick.events))
+    return found
+
+
+def _strips(panel: Panel, found: IdsByPlace) -> Iterator[list[Any]]:
+    """What began because of something."""
+    for track in (name for name in STRIPS if name in panel.lanes.strips):
+        y0, y1 = panel.lanes.strips[track]
+        for span in panel.spans("partition", track):
+            ids = found.get(("partition", span.x0))
+            if ids:
+                x0, x1 = panel.canvas.px(span.x0), panel.canvas.px(span.x1)
+                yield _mark(panel, ids, x0, y0, x1, y1)
+
+
+def _lane_marks(panel: Panel, found: IdsByPlace) -> Iterator[list[Any]]:
+    """The columns of brokers and records in which something happened; ticks."""
+    canvas, lanes = panel.canvas, panel.lanes
+    heights = {**lanes.brokers, "records": lanes.records}
+    for (lane, x), ids in found.items():
+        px = canvas.px(x)
+        if lane == ZOOKEEPER_LANE or lane.startswith("controller"):
+            y = lanes.y(lane)
+            if y is not None:
+                yield _mark(panel, ids, px - HALF, y - HALF, px + HALF, y + HALF)
+        elif lane in heights:
+            yield _mark(panel, ids, px, heights[lane][0], canvas.px(x + 1), heights[lane][1])
+
+
+def _others(panel: Panel) -> Iterator[list[Any]]:
+    """Rows of other partitions: the columns in which something happened to one of theirs."""
+    for names, y0, y1 in places_of_others(panel):
+        found: dict[int, dict[str, None]] = {}
+        for x, id, partition in _about_partitions(panel.rows):
+            if partition in names:
+                found.setdefault(x, {})[id] = None
+        for x, ids in found.items():
+            yield _mark(panel, ids, panel.canvas.px(x), y0, panel.canvas.px(x + 1), y1)
+
+
+def _about_partitions(rows: Rows) -> Iterator[tuple[int, str, str]]:
+    """(x, id, partition) of what happened, and of what was sent and took its time."""
+    for event in rows.events:
+        yield event.x, event.id, event.partition
+    for message in rows.messages:
+        if message.is_telling and message.began:
+            yield message.x_sent, message.began, message.partition

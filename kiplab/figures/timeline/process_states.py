@@ -10,9 +10,8 @@ from ...rows.columns import SpanRow
 from ..drawing.canvas import Box
 from ..drawing.text_width import first_fit, width_of, wrapped
 from . import icons
-from .lanes import THIN
+from .lanes import THIN, Panel
 from .mask import Lasting
-from .panel import Panel
 
 GAPS = {"disk replaced": "⌀", "tail lost": "⌀"}
 _PAD, _SIGN, _STEP = 8, 14, 12

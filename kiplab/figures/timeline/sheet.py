@@ -14,13 +14,11 @@ from . import (
     hover_cards,
     lane_marks,
     other_partitions,
-    queue_rows,
     strips,
     zookeeper_lane,
 )
-from .lanes import lanes
-from .panel import Panel
-from .told_marks import told_marks
+from .lanes import Panel, lanes
+from .places import told_marks
 
 WIDTH, WIDTH_MIN = 980, 480
 MOMENT_MIN = 30
@@ -129,7 +127,7 @@ def draw_panel(
     zookeeper_lane.draw_zookeeper(panel)
     controller_lane.draw_controller(panel, with_epochs=tiled)
     zookeeper_lane.draw_watches(panel)
-    queue_rows.draw_queues(panel)
+    controller_lane.draw_queues(panel)
     zookeeper_lane.say_compared(panel)
     client_lanes.draw_below(panel)
     broker_lanes.draw_brokers(panel)

@@ -6,8 +6,8 @@ from ...rows.columns import STRIPS, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, shortened, width_of
 from .icons import CELL, CELL_GAP, CELLS, bracket, struck_cells
+from .lanes import Panel
 from .mask import Lasting
-from .panel import Panel
 
 CELLS_ROOM = CELLS * (CELL + CELL_GAP) + 6
 """Pixels that crossed cells take, with a gap to the end of their span."""

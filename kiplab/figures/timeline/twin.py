@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from ...rows.columns import Rows
 from ...rows.difference import first_difference
 from ...rows.log_blocks import told_logs
-from ...rows.metric_totals import MetricChoice
+from ...rows.metric_readings import MetricChoice
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
 from ...rows.view import views

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ...rows.client_requests import clients_shown
 from ...rows.columns import Rows
-from ...rows.metric_totals import MetricChoice
+from ...rows.metric_readings import MetricChoice
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import through, until, view, with_kinds

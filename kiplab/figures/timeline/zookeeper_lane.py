@@ -10,8 +10,8 @@ from ..drawing.text_width import width_of
 from . import icons
 from .controller_lane import draw_ticks
 from .hover_cards import card_of, folded
+from .lanes import Panel
 from .mask import Lasting
-from .panel import Panel
 
 WORDS_ABOVE = 17
 """Pixels from the controller's line up to the middle of the words above it."""

@@ -12,7 +12,7 @@ from ...extras import needed_by
 from ...figures.drawing.canvas import as_figure
 from ...figures.drawing.still_picture import mimebundle
 from ...figures.drawing.svg import Json, svg
-from ...figures.how_often.plot_table import PlotTable
+from ...figures.how_often.fleet_words import PlotTable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from ...protocol.clients.producer import Batch, Producer
 from ...protocol.ids import NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, node_name
 from ...protocol.replica.broker_state import log_of
 from ...rows.client_records import EpochRecords, holders, missing, stretches, told_written
-from ...rows.wording import offsets, plural
+from ...rows.columns import offsets, plural
 from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import column, dropdown, row, watch, words
 from ..history_tree.playback import Playback

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from html import escape
 
 from ...rows.columns import Rows
+from ...rows.sentences import story_html, table_html
 from ...rows.state_tree import Change, StateNode, changed, tree_of
-from ...rows.told_html import story_html, table_html
 from ..elements.kinds import Finder, Folding
 from ..elements.labelled import column, words
 from ..history_tree.playback import Playback

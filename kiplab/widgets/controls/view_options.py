@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...plays.stage import Stage
-from ...rows.columns import Rows
+from ...rows.columns import Rows, api_name
 from ...rows.view import kinds_in
-from ...rows.wording import api_name
 from ..elements.kinds import Slider
 from ..elements.labelled import button, careful, checkbox, column, dropdown, row, watch, words
 from ..history_tree.playback import Playback

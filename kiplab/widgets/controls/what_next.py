@@ -9,8 +9,8 @@ from ...engine.cluster import Cluster
 from ...engine.enabled import EVERYTHING, Menu, enabled
 from ...plays.move_lines import statement_of
 from ...protocol.ids import host_of, node_name
+from ...rows.columns import plural
 from ...rows.step_labels import expected
-from ...rows.wording import plural
 from ..elements.kinds import Element
 from ..elements.labelled import watch
 from ..history_tree.playback import Playback

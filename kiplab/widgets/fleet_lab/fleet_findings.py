@@ -3,10 +3,16 @@
 from collections.abc import Sequence
 
 from ...figures.drawing.svg import Json
-from ...figures.how_often.fleet_words import capital, metric_words, set_words, sets_words
+from ...figures.how_often.fleet_words import (
+    PlotTable,
+    capital,
+    metric_words,
+    plot_table,
+    set_words,
+    sets_words,
+)
 from ...figures.how_often.measured_rate import rate_cells, rate_words
 from ...figures.how_often.number_words import number_words, share_words
-from ...figures.how_often.plot_table import PlotTable, plot_table
 from ...figures.how_often.rates_by_reboots import RatePoint, rates_drawing
 from ...fleet.fleet_answers.chance_words import chance_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer

@@ -10,9 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ...extras import MissingExtraError, install
-from ...figures.how_often.fleet_words import set_words
+from ...figures.how_often.fleet_words import plot_table_html, set_words
 from ...figures.how_often.number_words import number_words
-from ...figures.how_often.plot_table import plot_table_html
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.parameters.fleet_study import FleetStudy
 from ...fleet.parameters.parameter_errors import ParameterError
