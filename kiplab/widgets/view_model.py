@@ -34,6 +34,7 @@ class ViewModel:
     def _derive(self) -> None:
         self.rows = self.rows_of(self.tree.here.playback.whole)
         self.diverges = divergence(self.tree, self.rows_of)
+        self._so_far = self.rows, self.tree.here.playback.whole, self.rows
         self._low: float | None = None
         self._fit()
 
@@ -80,7 +81,11 @@ class ViewModel:
 
     def rows_so_far(self) -> Rows:
         """The rows up to the step where one stands."""
-        return rows_until(self.rows, self.tree.here.playback.here)
+        here, (whole, stage, rows) = self.tree.here.playback.here, self._so_far
+        if whole is not self.rows or stage is not here:
+            rows = rows_until(self.rows, here)
+            self._so_far = self.rows, here, rows
+        return rows
 
     def drawing(self, **other: Any) -> dict[str, Any]:
         """What has happened up to where one stands, on the sheet of the whole run.

@@ -9,7 +9,10 @@ from ipywidgets.widgets.widget import _instances
 
 import kiplab
 from kiplab.plays.library import names
-from kiplab.widgets import Lab
+from kiplab.plays.stage import Stage
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of
+from kiplab.widgets import Lab, view_model
 from kiplab.widgets.controls.inflight import SHOWN_MAX
 from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
@@ -487,3 +490,30 @@ def test_rules_that_do_not_fit_the_other_mode_are_left_out_with_a_sentence(lab: 
     assert "switched by hand, do not fit Kafka zk-3.4, and are left out." in text(lab.note.value)
     lab.rulebook.own.click()
     assert lab.rulebook.release.value == "3.4"
+
+
+def test_a_press_works_out_the_rows_of_what_is_new_and_of_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lab = kiplab.Lab("kafka-14139")
+    stages: list[object] = []
+
+    def counted(stage: Stage) -> Rows:
+        stages.append(stage)
+        return rows_of(stage)
+
+    monkeypatch.setattr(view_model, "rows_of", counted)
+    presses: tuple[tuple[Callable[[], None], int], ...] = (
+        (lambda: lab.seek(3), 0),
+        (lambda: lab.do("crash 1"), 1),
+        (lambda: lab.do("expire 1"), 1),
+        (lab.undo, 0),
+        (lab.undo, 0),
+        # Under other rules it is compared with the play as it was opened.
+        (lambda: lab.switch("903", True), 2),
+        (lambda: lab.switch("841", True), 1),
+    )
+    for press, runs in presses:
+        stages.clear()
+        press()
+        assert len(stages) == runs

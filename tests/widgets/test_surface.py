@@ -128,6 +128,27 @@ def test_a_part_that_comes_back_is_as_it_is_by_then(monkeypatch: pytest.MonkeyPa
     assert page.is_in_step()
 
 
+def test_a_part_may_move_to_another_box_and_a_box_with_what_is_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inner, outer, moving = column([]), column([]), words("moving")
+    root = column([inner, outer, column([moving])])
+    surface = Surface(root)
+    page = Page(surface, monkeypatch)
+    for left, right, top in (
+        ([moving], [], (inner, outer, column([]))),
+        ([], [inner], (outer, moving)),
+        ([words("new")], [moving], (inner, outer)),
+        ([], [], ()),
+        ([moving], [inner], (outer,)),
+    ):
+        with surface.held():
+            root.children, inner.children, outer.children = top, tuple(left), tuple(right)
+        assert page.is_in_step()
+        moving.value += "."
+        assert page.is_in_step()
+
+
 def test_a_page_that_missed_a_patch_gets_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     told = words("one")
     page = Page(Surface(told), monkeypatch)

@@ -29,7 +29,8 @@ class Rulebook:
     def __init__(self, own: Features, change: Callable[[Features], None]) -> None:
         self._features, self._own = own, own
         self._change = change
-        self._showing = False
+        # A box that was ticked for rules that could not be shown is put back.
+        self._showing = self._is_shown = False
         self.release = dropdown("Rules of", _releases(own.mode))
         self.release.value = own.release
         watch(self.release, "value", self._released)
@@ -53,6 +54,8 @@ class Rulebook:
 
     def show(self, features: Features, own: Features) -> None:
         """Follow the features; nothing is called back."""
+        if self._is_shown and (features, own) == (self._features, self._own):
+            return
         self._features, self._own, self._showing = features, own, True
         if features.mode is not self._mode:
             self._fit(features.mode)
@@ -60,7 +63,7 @@ class Rulebook:
         for name, box in (*self.kips.items(), *self.guards.items()):
             box.value = is_on(features, name)
         self.own.disabled = features == own
-        self._showing = False
+        self._showing, self._is_shown = False, True
 
     def _box(self, name: str, words: str) -> Any:
         box = checkbox(words, margin="2px 2px 2px 10px")
@@ -80,10 +83,12 @@ class Rulebook:
 
     def _switched(self, name: str, on: bool) -> None:
         if not self._showing:
+            self._is_shown = False
             self._change(turned(self._features, name, on))
 
     def _released(self, release: str) -> None:
         if not self._showing:
+            self._is_shown = False
             self._change(at_release(self._features, release))
 
 
