@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kiplab.cli.command import main
-from kiplab.pages import browser_picture, chromium
+from kiplab.pages import browser_picture
 
 LOUD = """
 import logging, pathlib, sys, threading
@@ -41,7 +41,7 @@ def write_fig_sync(fig, path, opts, kopts):
 @pytest.fixture
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A picture to be; the driver, in `tmp_path`, is found before the real one."""
-    monkeypatch.setattr(chromium, "find_chromium", lambda: "/a/chromium")
+    monkeypatch.setattr(browser_picture, "find_chromium", lambda: "/a/chromium")
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path / "a.png"
 

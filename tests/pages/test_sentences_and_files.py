@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from kiplab.figures.timeline.legend_marks import legend_words
-from kiplab.pages import chromium
+from kiplab.pages import browser_picture
 from kiplab.pages.export import ExportError, page, write
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
@@ -130,14 +130,14 @@ def test_json_csv_and_txt_hold_the_runs(lossy: Rows, saved: Rows, tmp_path: Path
 def test_svg_needs_no_browser(
     lossy: Rows, saved: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chromium, "find_chromium", lambda: None)
+    monkeypatch.setattr(browser_picture, "find_chromium", lambda: None)
     for runs in (lossy, (lossy, saved), (lossy, saved, saved)):
         text = write(runs, tmp_path / "a.svg").read_text(encoding="utf-8")
         assert text.startswith("<svg")
         assert "100 committed records lost" in text
 
 
-@pytest.mark.skipif(chromium.find_chromium() is None, reason="no Chromium on this machine")
+@pytest.mark.skipif(browser_picture.find_chromium() is None, reason="no Chromium on this machine")
 def test_somebody_elses_figure_is_drawn_by_a_browser(lossy: Rows, tmp_path: Path) -> None:
     pytest.importorskip("kaleido")
     figure = go.Figure(go.Scatter(x=[1, 2], y=[3, 4], name="theirs", showlegend=True))
@@ -150,7 +150,7 @@ def test_without_a_browser_the_error_says_what_helps(
     lossy: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("kaleido")
-    monkeypatch.setattr(chromium, "find_chromium", lambda: None)
+    monkeypatch.setattr(browser_picture, "find_chromium", lambda: None)
     with pytest.raises(ExportError, match="there is none") as problem:
         write(lossy, tmp_path / "a.png")
     assert "BROWSER_PATH" in problem.value.mend
