@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from collections.abc import Iterable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -19,17 +20,25 @@ from kiplab.fleet.agreement.trace_comparison import parting, shrunk
 from kiplab.fleet.agreement.trace_coverage import TRANSITIONS, covered
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED
 from kiplab.protocol.guards import GUARDS, GuardKind
+from kiplab.protocol.releases import Mode
 from tests.fleet.traced_pairs import (
+    PAIRS,
+    SEED,
     Compared,
+    all_traces,
     check_repeated,
     check_transitions,
     is_told,
     plainly,
+    quick_traces,
     traced,
 )
 
-SEED = 0
-PAIRS = 5_000
+QUICK = (
+    "tests/fleet/test_kernel_agreement.py"
+    "::test_random_schedules_have_the_same_traces_in_engine_and_kernel"
+)
+
 SMALL = 2
 """Small schedules of so many incidents are tried here, of up to five by `make fleet-long`."""
 
@@ -102,7 +111,6 @@ MADE = (
 NOT_TOLD = {
     "497.sender-is-leader": "Another leader has another leader epoch, which is judged before.",
     "841.shutting-down": "Who leaves has led: the request is of an earlier leader epoch.",
-    "704.unclean-again": "A recovering leader is alone in the ISR, and elected again either way.",
 }
 """Guards of which no schedule can tell, and why: test_kernel_rules.py tells them."""
 REFUSE_NEVER = {
@@ -113,22 +121,33 @@ REFUSE_NEVER = {
 """Guards with an error that no line of a trace can name, and why."""
 
 
-@lru_cache(maxsize=1)
 def kernel_traces() -> tuple[Compared, ...]:
-    """Every pair of the comparison, and what the kernel makes of it."""
-    return tuple(traced(islice(random_pairs(SEED), PAIRS)))
+    """The pairs of the quick comparison, and what the kernel makes of them."""
+    return quick_traces(Mode.KRAFT)
 
 
-@pytest.mark.parametrize("name", list(COMPARED))
-def test_random_schedules_have_the_same_traces_in_engine_and_kernel(name: str) -> None:
-    for schedule, its, trace in kernel_traces():
+def check_the_engine(pairs: Iterable[Compared], name: str) -> None:
+    """The engine makes of each pair of a feature set what the kernel makes of it."""
+    for schedule, its, trace in pairs:
         if its == name:
             found = parting(schedule, name, lambda *_, trace=trace: trace)
             assert found is None, shrunk(found, plainly).sentence
 
 
+@pytest.mark.parametrize("name", list(COMPARED))
+def test_random_schedules_have_the_same_traces_in_engine_and_kernel(name: str) -> None:
+    check_the_engine(kernel_traces(), name)
+
+
+@pytest.mark.long(quick=QUICK)
+@pytest.mark.parametrize("name", list(COMPARED))
+def test_thousands_of_random_schedules_have_the_same_traces(name: str) -> None:
+    check_the_engine(all_traces(Mode.KRAFT), name)
+
+
+@pytest.mark.long(quick=QUICK)
 def test_hardly_a_schedule_is_left_out() -> None:
-    assert len(kernel_traces()) > PAIRS * 0.999
+    assert len(all_traces(Mode.KRAFT)) > PAIRS[Mode.KRAFT] * 0.999
 
 
 def test_every_small_schedule_agrees_under_every_feature_set() -> None:
@@ -185,7 +204,7 @@ def test_the_made_schedules_agree() -> None:
 
 @pytest.mark.parametrize("guard", list(NOT_TOLD))
 def test_a_guard_that_no_schedule_tells_is_told_by_none(guard: str) -> None:
-    told = next((pair for pair in kernel_traces()[:1_000] if is_told(guard, pair)), None)
+    told = next((pair for pair in kernel_traces() if is_told(guard, pair)), None)
     assert told is None, f"it is told by {told}: take {guard} out of NOT_TOLD"
 
 
@@ -194,7 +213,7 @@ def test_a_guard_that_no_schedule_tells_is_told_by_none(guard: str) -> None:
 
 def test_a_schedule_is_the_same_after_a_round_through_json() -> None:
     for number in range(50):
-        schedule = random_schedule(SEED, number)
+        schedule = random_schedule(SEED[Mode.KRAFT], number)
         assert from_json(to_json(schedule)) == schedule
 
 
@@ -202,7 +221,7 @@ def test_a_difference_is_made_short_and_told_with_the_command_that_repeats_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forgets = partial(plainly, without=1 << MIRRORED.index("631.one-live-incarnation"))
-    pairs = islice(random_pairs(SEED), 50)
+    pairs = islice(random_pairs(SEED[Mode.KRAFT]), 50)
     found = next(f for schedule, name in pairs if (f := parting(schedule, name, forgets)))
     short = shrunk(found, forgets)
     assert len(short.schedule.events) <= 2
@@ -213,9 +232,9 @@ def test_a_long_comparison_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(compare_command, "kernel_trace", plainly)
-    whole = ComparisonProgress(seed=SEED)
+    whole = ComparisonProgress(seed=SEED[Mode.KRAFT])
     assert compare_on(whole, 12) is None
-    halves = ComparisonProgress(seed=SEED)
+    halves = ComparisonProgress(seed=SEED[Mode.KRAFT])
     assert compare_on(halves, 5) is None
     assert compare_on(halves, 12) is None
     assert halves == whole

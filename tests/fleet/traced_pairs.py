@@ -1,24 +1,57 @@
-"""Pairs of schedule and feature set with the kernel's trace, and what tests ask of them."""
+"""Pairs of schedule and feature set with the kernel's trace, and what tests ask of them.
+
+`python -m tests.fleet.traced_pairs` writes the numbers of the random pairs that the quick tests
+take: some that tell each guard, come to each transition and are refused by each guard.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from kiplab.fleet.agreement import compare_command
+from kiplab.fleet.agreement.compare_command import random_pairs
 from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.kernel_run import EndlessTraceError, kernel_trace
 from kiplab.fleet.agreement.outside_events import OutsideSchedule, to_json
 from kiplab.fleet.agreement.trace_comparison import TraceOf, TraceParting
-from kiplab.fleet.agreement.trace_coverage import TraceCoverage
+from kiplab.fleet.agreement.trace_coverage import TraceCoverage, covered
 from kiplab.fleet.agreement.trace_lines import Trace
-from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
+from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits, mirrored_in
 from kiplab.protocol.releases import Mode
 
 plainly = partial(kernel_trace, compiled=False)
 Compared = tuple[OutsideSchedule, str, Trace]
+SEED = {Mode.KRAFT: 0, Mode.ZOOKEEPER: 6}
+PAIRS = {Mode.KRAFT: 5_000, Mode.ZOOKEEPER: 1_200}
+"""The long tests compare so many random pairs."""
+FIRST, EACH = 100, 3
+"""The quick tests compare so many, and for each guard and transition so many that meet it."""
+TELLING = Path(__file__).with_name("telling_pairs.json")
+
+
+@cache
+def quick_traces(mode: Mode) -> tuple[Compared, ...]:
+    """The first random pairs, and those that tell something."""
+    telling = msgspec.json.decode(TELLING.read_bytes(), type=dict[str, list[int]])[mode.value]
+    numbers = sorted({*range(FIRST), *telling})
+    return tuple(traced((random_pair(number, mode) for number in numbers), mode))
+
+
+@cache
+def all_traces(mode: Mode) -> tuple[Compared, ...]:
+    """All random pairs of the long tests."""
+    return tuple(traced((random_pair(number, mode) for number in range(PAIRS[mode])), mode))
+
+
+def random_pair(number: int, mode: Mode) -> tuple[OutsideSchedule, str]:
+    """One random schedule and the feature set whose turn it is."""
+    return next(random_pairs(SEED[mode], number, mode))
 
 
 def traced(
@@ -67,3 +100,29 @@ def check_repeated(
     given = [*arguments, "--set", short.name, "--schedule", to_json(short.schedule)]
     assert compare_command.main(given) == 1
     assert short.again in capsys.readouterr().err
+
+
+def telling_numbers(mode: Mode) -> list[int]:
+    """The numbers of the pairs that are among the first EACH to meet something."""
+    met: Counter[str] = Counter()
+    numbers = []
+    for number in range(PAIRS[mode]):
+        for pair in traced([random_pair(number, mode)], mode):
+            new = [what for what in _meets(pair, mode, met) if met[what] < EACH]
+            met.update(new)
+            numbers += [number] if new else []
+    return numbers
+
+
+def _meets(pair: Compared, mode: Mode, met: Counter[str]) -> set[str]:
+    coverage = covered([(pair[0], pair[2])])
+    guards = (g for g in mirrored_in(mode) if met[f"tells {g}"] < EACH)
+    return {
+        *coverage.transitions,
+        *(f"refused by {guard}" for guard in coverage.guards),
+        *(f"tells {guard}" for guard in guards if is_told(guard, pair, mode)),
+    }
+
+
+if __name__ == "__main__":
+    TELLING.write_bytes(msgspec.json.encode({mode.value: telling_numbers(mode) for mode in PAIRS}))
