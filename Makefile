@@ -115,7 +115,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 # A browser for the browser tests: one on PATH, else Debian's when allowed to, else Playwright's own.
 chromium: $(STAMP)
-	@has='$(BIN)/python -c "import sys; from kiplab.pages.chromium import find_chromium as f; sys.exit(not f())"'; \
+	@has='$(BIN)/python -c "import sys; from kiplab.pages.browser_picture import find_chromium as f; sys.exit(not f())"'; \
 	if eval "$$has"; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo 'Installing Chromium for the browser tests.'; \
