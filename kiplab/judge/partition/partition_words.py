@@ -40,9 +40,9 @@ class PartitionWords:
         """A new process, with empty logs."""
         return f"begin {epoch} {','.join(self.names)}"
 
-    def log(self, partition: PartitionName, found: Log, checkpoint: Offset) -> str:
+    def log(self, partition: PartitionName, log: Log, checkpoint: Offset) -> str:
         """What a new process finds on its disk."""
-        return f"log {self._place(partition)} {checkpoint} {_runs(found)}".strip()
+        return f"log {self._place(partition)} {checkpoint} {_runs(log)}".strip()
 
     def metadata(
         self,
@@ -51,10 +51,10 @@ class PartitionWords:
         changed: Iterable[PartitionName],
     ) -> str:
         """The whole image; `changed` are those of its partitions that the broker is told of."""
-        known = ";".join(map(_registered, brokers)) or "-"
+        brokers_text = ";".join(map(_registered, brokers)) or "-"
         by_name = {state.name: state for state in partitions}
         states = ";".join(_partition(by_name[name]) for name in self.names)
-        return f"metadata {known} {states} {_numbers(map(self._place, changed))}"
+        return f"metadata {brokers_text} {states} {_numbers(map(self._place, changed))}"
 
     # --- one turn after the other ---------------------------------------------------------------
 
@@ -70,8 +70,8 @@ class PartitionWords:
         return f"append {self._place(turn.partition)} {turn.count} {acks}"
 
     def _replicated(self, turn: turns.ReplicatedTurn) -> str:
-        known, runs = turn.high_watermark, _runs(turn.records)
-        return f"follow {self._place(turn.partition)} {known} {runs}".strip()
+        mark, runs = turn.high_watermark, _runs(turn.records)
+        return f"follow {self._place(turn.partition)} {mark} {runs}".strip()
 
     def _answered(self, turn: AlterPartitionResponse) -> str:
         return f"answer {int(turn.error)} {';'.join(map(self._result, turn.results))}".strip()
@@ -89,20 +89,22 @@ class PartitionWords:
         return ":".join(map(str, parts))
 
     def _place(self, partition: PartitionName) -> int:
-        found = partition in self.names
-        return self.names.index(partition) if found else len(self.names) + turns.index_of(partition)
+        is_there = partition in self.names
+        return (
+            self.names.index(partition) if is_there else len(self.names) + turns.index_of(partition)
+        )
 
 
-def _runs(found: Log) -> str:
-    ends = [*(entry.offset for entry in found.epochs[1:]), found.end]
-    runs = [(e.epoch, end - e.offset) for e, end in zip(found.epochs, ends, strict=False)]
+def _runs(log: Log) -> str:
+    ends = [*(entry.offset for entry in log.epochs[1:]), log.end]
+    runs = [(e.epoch, end - e.offset) for e, end in zip(log.epochs, ends, strict=False)]
     # An epoch that was noted without a record is no record.
     return ",".join(f"{epoch}x{count}" for epoch, count in runs if count)
 
 
-def _registered(known: Registration) -> str:
-    leaving = int(known.in_controlled_shutdown)
-    return f"{known.broker}:{known.epoch}:{int(known.fenced)}:{leaving}"
+def _registered(entry: Registration) -> str:
+    leaving = int(entry.in_controlled_shutdown)
+    return f"{entry.broker}:{entry.epoch}:{int(entry.fenced)}:{leaving}"
 
 
 def _partition(state: PartitionRegistration) -> str:

@@ -91,13 +91,13 @@ class SecondProposal(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         """One line for each of the four, and whether it was run now."""
-        said = self.note or f"Run now, on Kafka {self.kafka}."
-        return "\n".join([*story_table(self.stories), said])
+        note = self.note or f"Run now, on Kafka {self.kafka}."
+        return "\n".join([*story_table(self.stories), note])
 
     def report(self) -> dict[str, Any]:
         """Plain values."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
 
     def __repr__(self) -> str:
         return self.text()
@@ -134,10 +134,10 @@ def recorded_stories() -> dict[str, tuple[ProposalStory, ...]]:
     return msgspec.json.decode(STORIES.read_bytes(), type=kept)
 
 
-def keep_stories(told: SecondProposal) -> None:
+def keep_stories(proposal: SecondProposal) -> None:
     """Write what a live run came to beside the others."""
     kept = recorded_stories() if STORIES.exists() else {}
-    text = msgspec.json.encode(dict(sorted((kept | {told.kafka: told.stories}).items())))
+    text = msgspec.json.encode(dict(sorted((kept | {proposal.kafka: proposal.stories}).items())))
     STORIES.write_bytes(msgspec.json.format(text) + b"\n")
     recorded_stories.cache_clear()
 
@@ -160,8 +160,8 @@ def _told_live(patch: str) -> SecondProposal:
 
 def _told_recorded(patch: str, why: str) -> SecondProposal:
     latest = patch_release(patch.rpartition(".")[0])
-    said = f"Recorded from Kafka {latest}, not run now. {why}"
-    return SecondProposal(latest, recorded_stories()[latest], said)
+    note = f"Recorded from Kafka {latest}, not run now. {why}"
+    return SecondProposal(latest, recorded_stories()[latest], note)
 
 
 # --- the four ways ------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def stories_of(process: PartitionProcess) -> tuple[ProposalStory, ...]:
     stories = []
     for way in WAYS:
         leader = RealLeader(process, 1, timed=True)
-        sights = [leader.answer(told.turn) for told in told_turns(*way)]
+        sights = [leader.answer(step.turn) for step in told_turns(*way)]
         stories.append(story_of(process.patch, *way, sights))
     return tuple(stories)
 
@@ -230,12 +230,14 @@ def _metadata(partition_epoch: int, *isr: ids.BrokerId) -> MetadataUpdate:
         leader_epoch=_LEADER_EPOCH,
         partition_epoch=ids.PartitionEpoch(partition_epoch),
     )
-    known = tuple(
+    registrations = tuple(
         Registration(broker, epoch, ids.Incarnation(1), fenced=False)
         for broker, epoch in _EPOCHS.items()
     )
     return MetadataUpdate(
-        offset=ids.MetadataOffset(1_000 + partition_epoch), registrations=known, partitions=(state,)
+        offset=ids.MetadataOffset(1_000 + partition_epoch),
+        registrations=registrations,
+        partitions=(state,),
     )
 
 

@@ -35,7 +35,7 @@ def columns_text(both: AnyColumns, names: tuple[str, str], notes: Sequence[str],
 def _of_line(line: ColumnLine, room: int) -> Iterator[str]:
     yield f"{line.step:>3}  {line.play}{'' if line.agree else '   ≠ here they part'}"
     both = zip(line.kafka, line.own, strict=True)
-    marked = [f"{OWN if own else ' '} {said}" for said, own in both]
+    marked = [f"{OWN if own else ' '} {sentence}" for sentence, own in both]
     yield from _beside(line.engine, marked, room)
 
 

@@ -245,7 +245,7 @@ def _with_record(
 
 
 def _as_the_log_says(memory: Any, after: Any) -> Any:
-    fenced = {known.broker: known.fenced for known in after.registrations}
+    fenced = {entry.broker: entry.fenced for entry in after.registrations}
     heartbeats = tuple(
         replace(state, fenced=fenced.get(state.broker, True)) for state in memory.heartbeats
     )
@@ -304,9 +304,9 @@ def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders)
     for was, node in _running_on(before, after, leaders):
         if process_of(was).in_flight and not process_of(node).in_flight:
             turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
-            state, _, found = _taken(turn, after, leaders)
+            state, _, facts = _taken(turn, after, leaders)
             after = with_state(after, node.id, state)
-            events += found
+            events += facts
     return after, events
 
 
@@ -351,10 +351,10 @@ def _arrived(was: Broker, after: Broker, message: Message) -> deciding.LeaderQue
 def _metadata(
     who: BrokerId, process: Volatile, update: messages.MetadataUpdate
 ) -> deciding.LeaderQuestion | None:
-    known = process.image
-    if known is not None and known.offset >= update.offset:
+    latest = process.image
+    if latest is not None and latest.offset >= update.offset:
         return None
-    before = () if known is None else known.partitions
+    before = () if latest is None else latest.partitions
     changed = []
     for state in update.partitions:
         earlier = partition(before, state.name)
@@ -370,8 +370,8 @@ def _fetched(
     """What the engine's fetcher makes of an answer: a shorter log, or a longer one."""
     name, request = reply.partition, message.request
     replica, mine, now = replica_of(was, name), log_of(was, name), log_of(after, name)
-    asked = isinstance(request, messages.FetchRequest) and request.offset == mine.end
-    if replica is None or replica.leading is not None or not asked:
+    is_newest = isinstance(request, messages.FetchRequest) and request.offset == mine.end
+    if replica is None or replica.leading is not None or not is_newest:
         return None
     if reply.leader_epoch != replica.leader_epoch:
         return None

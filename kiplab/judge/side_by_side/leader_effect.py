@@ -129,16 +129,16 @@ def _reply(turn: LedTurn, send: Send, seen: BrokerSight, broker: Broker) -> Send
         beyond = error is KafkaError.OFFSET_OUT_OF_RANGE
         end = EpochStart(ids.NO_LEADER_EPOCH, log_of(broker, name).end) if beyond else None
         epoch = _leader_epoch(broker, name) if beyond else ids.NO_LEADER_EPOCH
-        said = FetchResponse(partition=name, leader_epoch=epoch, error=error, diverging=end)
+        response = FetchResponse(partition=name, leader_epoch=epoch, error=error, diverging=end)
     else:
-        said = FetchResponse(
+        response = FetchResponse(
             partition=name,
             leader_epoch=_leader_epoch(broker, name),
             records=_records(seen.read, turn.question.offset),
             high_watermark=ids.Offset(seen.read.high_watermark),
             diverging=_part(seen.read),
         )
-    return Send(send.receiver, said)
+    return Send(send.receiver, response)
 
 
 def _leader_epoch(broker: Broker, name: ids.PartitionName) -> ids.LeaderEpoch:
@@ -264,12 +264,12 @@ def _isr(turn: LedTurn, broker: Broker, name: ids.PartitionName) -> Iterator[nod
     if after is None or after.leading is None:
         return
     state = after.leading.isr_state
-    known = before.leading.isr_state if before is not None and before.leading else None
-    if state.sent is not None and (known is None or state.sent != known.sent):
+    earlier = before.leading.isr_state if before is not None and before.leading else None
+    if state.sent is not None and (earlier is None or state.sent != earlier.sent):
         yield node_facts.IsrProposed(
             node=broker.id, partition=name, isr=state.proposed, maximal=state.maximal
         )
-    pending = known is not None and known.sent is not None
+    pending = earlier is not None and earlier.sent is not None
     if pending and isinstance(turn.question, AlterPartitionResponse):
         error = next((r.error for r in turn.question.results if r.partition == name), None)
         if error and state.sent is None:
@@ -282,9 +282,9 @@ def _committed(was: Broker, broker: Broker, name: ids.PartitionName) -> Iterator
     before, after = replica_of(was, name), replica_of(broker, name)
     if after is None or after.leading is None:
         return
-    known = before.high_watermark if before is not None else ids.Offset(0)
-    if after.high_watermark > known:
+    earlier = before.high_watermark if before is not None else ids.Offset(0)
+    if after.high_watermark > earlier:
         mark = after.high_watermark
         yield node_facts.HighWatermarkMoved(
-            node=broker.id, partition=name, before=known, after=mark
+            node=broker.id, partition=name, before=earlier, after=mark
         )

@@ -44,8 +44,8 @@ class LeaderWords:
         """
         who = str(broker.id)
         meanwhile = tuple((FOR_ALL, line) for line in self._meanwhile(cluster))
-        known = tuple((who, line) for line in self._registered(broker, question))
-        return (*meanwhile, *known, *((who, line) for line in self._of(broker, question)))
+        registered = tuple((who, line) for line in self._registered(broker, question))
+        return (*meanwhile, *registered, *((who, line) for line in self._of(broker, question)))
 
     def _meanwhile(self, cluster: Cluster) -> Iterator[str]:
         version = cluster.features.metadata_version
@@ -60,9 +60,9 @@ class LeaderWords:
     def _registered(self, broker: Broker, question: LeaderQuestion) -> Iterator[str]:
         """Its broker epoch: a registration that was sent twice may be answered twice."""
         epoch = process_of(broker).epoch
-        known = self._epochs.get(broker.id)
+        earlier = self._epochs.get(broker.id)
         self._epochs[broker.id] = epoch
-        if not isinstance(question, ProcessBegun) and known != epoch:
+        if not isinstance(question, ProcessBegun) and earlier != epoch:
             yield f"epoch {epoch}"
 
     def _of(self, broker: Broker, question: LeaderQuestion) -> Iterator[str]:
@@ -88,16 +88,16 @@ class LeaderWords:
             if kept.log.end > RECORDS_MAX:
                 raise too_many(kept.log.end)
             yield self._words.log(kept.partition, kept.log, kept.checkpoint)
-        told = tuple(s.name for s in update.partitions if broker.id in s.replicas)
-        yield self._metadata(update, told)
+        played = tuple(s.name for s in update.partitions if broker.id in s.replicas)
+        yield self._metadata(update, played)
 
-    def _metadata(self, update: MetadataUpdate, told: tuple[PartitionName, ...]) -> str:
+    def _metadata(self, update: MetadataUpdate, played: tuple[PartitionName, ...]) -> str:
         there: list[PartitionRegistration] = []
         for name in self.names:
             state = partition(update.partitions, name)
             assert state is not None, f"there is no {name} any more"
             there.append(state)
-        return self._words.metadata(update.registrations, there, told)
+        return self._words.metadata(update.registrations, there, played)
 
 
 def is_driven(broker: Broker, cluster: Cluster) -> bool:

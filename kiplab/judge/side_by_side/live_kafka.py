@@ -66,7 +66,7 @@ class LiveKafka:
         """Of Kafka's clock, since the scene was set."""
         self._look_ms = LOOK_MS - EARLY_MS
         """When Kafka looks next for silent brokers, from 4.0 on."""
-        self._heard_ms = {known.broker: 0 for known in truth(start).registrations}
+        self._heard_ms = {registered.broker: 0 for registered in truth(start).registrations}
 
     def decide(self, question: ControllerQuestion, cluster: Cluster, expected: int) -> Decision:
         """See `DecidingKafka`."""
@@ -121,20 +121,20 @@ class LiveKafka:
         return Decision(question, self.renaming.to_play(answer.response), written)
 
     def _in_kafkas_numbers(self, request: Request, cluster: Cluster) -> Request:
-        said = self.renaming.to_kafka(request)
+        renamed = self.renaming.to_kafka(request)
         last = truth(cluster).next_offset - 1
         if not isinstance(request, BrokerHeartbeatRequest) or request.metadata_offset != last:
-            return said
+            return renamed
         # Who has the whole log has what only Kafka has in it as well.
-        return replace(said, metadata_offset=MetadataOffset(self._told.end - 1))
+        return replace(renamed, metadata_offset=MetadataOffset(self._told.end - 1))
 
     # --- records --------------------------------------------------------------------------------
 
     def _written(self, cluster: Cluster) -> tuple[Written, ...]:
-        found = self._told.read()
-        if found:
-            self._begin_at(found[0], truth(cluster).next_offset)
-        return tuple(self._one(logged) for logged in found)
+        written = self._told.read()
+        if written:
+            self._begin_at(written[0], truth(cluster).next_offset)
+        return tuple(self._one(logged) for logged in written)
 
     def _begin_at(self, logged: LoggedRecord, play: int) -> None:
         """The next record of the play is this one, wherever it is in Kafka's log.
@@ -166,23 +166,23 @@ class LiveKafka:
         eighth of a session: without a clock it is waited for.
         """
         self.kafka.barrier()
-        found = self._written(cluster)
-        if found:
+        written = self._written(cluster)
+        if written:
             self._look_ms = self._now_ms + NEXT_LOOK_MS - EARLY_MS
         looks = 0 if cluster.timed else LOOKS_MAX
-        while expected and not found and looks:
+        while expected and not written and looks:
             self._pass(LOOK_MS)
             self.kafka.barrier()
-            found, looks = self._written(cluster), looks - 1
-        return found
+            written, looks = self._written(cluster), looks - 1
+        return written
 
     def _wait_for(self, broker: BrokerId, cluster: Cluster) -> None:
         """Time passes until the session of one broker is over, and of no other: all others are
         heard of at once, and again shortly before.
         """
         end = self._heard_ms[broker] + SESSION_TIMEOUT_MS + APART_MS
-        for heard in (self._now_ms + 2 * APART_MS, end - SHORTLY_MS):
-            self._pass(heard - self._now_ms)
+        for instant in (self._now_ms + 2 * APART_MS, end - SHORTLY_MS):
+            self._pass(instant - self._now_ms)
             for session in sessions(cluster):
                 if not session.over and session.broker != broker:
                     self._keep(session.broker, broker, cluster)
@@ -190,15 +190,15 @@ class LiveKafka:
 
     def _keep(self, other: BrokerId, broker: BrokerId, cluster: Cluster) -> None:
         """A heartbeat that says nothing new. Raises UnaskableError where there is none such."""
-        known = registration_of(cluster, other)
+        registered = registration_of(cluster, other)
         memory: Any = state_of(cluster, CONTROLLER)
         (state,) = (state for state in memory.heartbeats if state.broker == other)
-        assert known is not None
+        assert registered is not None
         beat = BrokerHeartbeatRequest(
             broker=other,
-            broker_epoch=known.epoch,
+            broker_epoch=registered.epoch,
             metadata_offset=MetadataOffset(state.metadata_offset),
-            want_fence=known.fenced,
+            want_fence=registered.fenced,
         )
         _, _, facts = broker_heartbeat(memory, beat, cluster.features, cluster.clock)
         if any(isinstance(fact, RecordWritten) for fact in facts):

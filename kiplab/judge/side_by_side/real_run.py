@@ -69,16 +69,16 @@ class RealRun:
     @property
     def names(self) -> tuple[str, str]:
         """What the columns are called: ``("engine", "Apache Kafka 3.4.1")``."""
-        said = f"Apache Kafka {self.kafka}"
-        return "engine", said if self.source == LIVE else f"{said}, {RECORDED}"
+        text = f"Apache Kafka {self.kafka}"
+        return "engine", text if self.source == LIVE else f"{text}, {RECORDED}"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known beforehand: is it recorded, who decides, what is called otherwise."""
         scene = 0 if isinstance(self.both, ControlColumns) else self.both.scene_records
         begun = f"{scene} records of Kafka's log come before the first line." if scene else ""
-        said = (self.note, self.who_decides, *self.both.renaming.sentences, begun)
-        return tuple(filter(None, said))
+        parts = (self.note, self.who_decides, *self.both.renaming.sentences, begun)
+        return tuple(filter(None, parts))
 
     @property
     def who_decides(self) -> str:
@@ -92,8 +92,8 @@ class RealRun:
             own, rest = "are every broker's Partitions", "the controller, "
         else:
             own, rest = "is the controller", "brokers, "
-        said = f"Apache Kafka {self.kafka}'s own {own}; {rest}{_REST}"
-        return f"{said} {self.why}".strip()
+        text = f"Apache Kafka {self.kafka}'s own {own}; {rest}{_REST}"
+        return f"{text} {self.why}".strip()
 
     def _who_decides_with_zookeeper(self, both: ControlColumns) -> str:
         node = first_controller(setup_of(both.engine.play, both.engine.features))

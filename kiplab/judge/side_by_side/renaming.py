@@ -47,17 +47,17 @@ class Renaming(msgspec.Struct, frozen=True):
 
     def to_kafka(self, value: S) -> S:
         """A request of the play as Kafka is to get it."""
-        said: S = renumbered(value, self._renumber(1))
-        return said
+        renamed: S = renumbered(value, self._renumber(1))
+        return renamed
 
     def to_play(self, value: S) -> S:
         """An answer or a record of Kafka in the play's numbers."""
-        said: S = renumbered(value, self._renumber(-1))
-        return said
+        renamed: S = renumbered(value, self._renumber(-1))
+        return renamed
 
     def following(self, point: OffsetPoint) -> Renaming:
         """The same, and offsets from `point` on counted from there."""
-        before = tuple(known for known in self.points if known.play < point.play)
+        before = tuple(earlier for earlier in self.points if earlier.play < point.play)
         return replace(self, points=(*before, point))
 
     def kafka_offset(self, play: int) -> int:
@@ -67,8 +67,8 @@ class Renaming(msgspec.Struct, frozen=True):
         begun = [point for point in self.points if point.play <= play]
         last = begun[-1] if begun else OffsetPoint(0, 0)
         after = self.points[len(begun)].kafka - 1 if len(begun) < len(self.points) else None
-        found = min(last.kafka + play - last.play, HIGHEST_OFFSET)
-        return found if after is None else min(found, after)
+        offset = min(last.kafka + play - last.play, HIGHEST_OFFSET)
+        return offset if after is None else min(offset, after)
 
     def play_offset(self, kafka: int) -> int:
         """The other way round."""
@@ -80,7 +80,7 @@ class Renaming(msgspec.Struct, frozen=True):
         def number(what: Numbering, whose: str, value: int) -> int:
             if what is Numbering.METADATA:
                 return self.kafka_offset(value) if sign > 0 else self.play_offset(value)
-            moved = next((known for known in self.epochs if known.partition == whose), None)
+            moved = next((entry for entry in self.epochs if entry.partition == whose), None)
             if moved is None or what not in (Numbering.LEADER, Numbering.PARTITION):
                 return value
             by = moved.leader_moved if what is Numbering.LEADER else moved.version_moved
@@ -91,7 +91,7 @@ class Renaming(msgspec.Struct, frozen=True):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What is called otherwise, for people; nothing where all numbers are the play's."""
-        told = [
+        sentences = [
             f"{what.capitalize()} {play} of {moved.partition} is {play + by} in Kafka's own log."
             for moved in self.epochs
             for what, play, by in (
@@ -104,7 +104,7 @@ class Renaming(msgspec.Struct, frozen=True):
         for point in self.points:
             if point.kafka - point.play != moved_by:
                 moved_by = point.kafka - point.play
-                told.append(
+                sentences.append(
                     f"Metadata offset {point.play} is {point.kafka} in Kafka's own log, and so on."
                 )
-        return tuple(told)
+        return tuple(sentences)

@@ -43,10 +43,10 @@ def set_scene(kafka: ToldKafka, play: Play, wanted: Truth) -> Renaming:
     scene.shut_down()
     scene.fence()
     scene.reach_the_end()
-    for known in wanted.registrations:
+    for entry in wanted.registrations:
         # Every broker has the whole log, and says so; of a fenced one nothing is heard.
-        if not known.fenced:
-            kafka.beat(known.broker, kafka.end - 1)
+        if not entry.fenced:
+            kafka.beat(entry.broker, kafka.end - 1)
     scene.check()
     return Renaming(tuple(scene.points), tuple(scene.epochs_moved()))
 
@@ -61,17 +61,17 @@ class _Scene:
     def register_brokers(self) -> None:
         brokers = self.wanted.registrations
         self._after_an_election()
-        for known in sorted(brokers, key=lambda known: known.epoch):
-            self._register(known)
+        for entry in sorted(brokers, key=lambda entry: entry.epoch):
+            self._register(entry)
 
     def _after_an_election(self) -> None:
         """Up to 3.5 the epoch of the first registration after it is not its offset."""
         self.kafka.register(SPARE, Incarnation(1))
         self.kafka.unregister(SPARE)
 
-    def _register(self, known: Registration) -> None:
-        self._fill_up_to(known.epoch)
-        self.kafka.register(known.broker, known.incarnation)
+    def _register(self, entry: Registration) -> None:
+        self._fill_up_to(entry.epoch)
+        self.kafka.register(entry.broker, entry.incarnation)
 
     def _fill_up_to(self, play: int) -> None:
         """Let Kafka's log end where the play's ends, or as near as can be."""
@@ -100,7 +100,7 @@ class _Scene:
         """Only who leads something waits to be let go: a topic of its own, for as long as that. A
         new controller remembers nothing of it, and has it in its log.
         """
-        leaving = [known.broker for known in self.wanted.registrations if _is_leaving(known)]
+        leaving = [entry.broker for entry in self.wanted.registrations if _is_leaving(entry)]
         if not leaving:
             return
         for broker in leaving:
@@ -114,14 +114,14 @@ class _Scene:
         """The last member of an ISR was there until now. From 4.0 on Kafka holds on to whoever was
         heard of, fenced or not, until that is some time ago.
         """
-        fenced = [known.broker for known in self.wanted.registrations if known.fenced]
+        fenced = [entry.broker for entry in self.wanted.registrations if entry.fenced]
         heard = [broker for broker in fenced if not self.kafka.is_fenced(broker)]
         self.kafka.fence(heard)
         if heard and self.kafka.has_contacts:
             self.kafka.wait_without(sorted(self._unfenced()))
 
     def _unfenced(self) -> set[BrokerId]:
-        return {known.broker for known in self.wanted.registrations if not known.fenced}
+        return {entry.broker for entry in self.wanted.registrations if not entry.fenced}
 
     def _create(self, topic: str, partitions: Sequence[PartitionRegistration]) -> None:
         indices = sorted(split(wanted.name)[1] for wanted in partitions)
@@ -164,10 +164,10 @@ class _Scene:
     # --- what has come of it --------------------------------------------------------------------
 
     def check(self) -> None:
-        for known in self.wanted.registrations:
-            leaves = self.kafka.is_leaving(known.broker) == known.in_controlled_shutdown
-            if self.kafka.is_fenced(known.broker) != known.fenced or not leaves:
-                raise self._untold_broker(known, "no requests lead a real controller there")
+        for entry in self.wanted.registrations:
+            leaves = self.kafka.is_leaving(entry.broker) == entry.in_controlled_shutdown
+            if self.kafka.is_fenced(entry.broker) != entry.fenced or not leaves:
+                raise self._untold_broker(entry, "no requests lead a real controller there")
         for wanted in self.wanted.partitions:
             there = self.kafka.partition(wanted.name)
             parted = [n for n in _SHAPE if getattr(there, n) != getattr(wanted, n)]
@@ -176,20 +176,20 @@ class _Scene:
                 raise self._untold_partition(wanted, why)
 
     def epochs_moved(self) -> list[EpochsMoved]:
-        found = []
+        moved = []
         for wanted in self.wanted.partitions:
             there = self.kafka.partition(wanted.name)
             leader = there.leader_epoch - wanted.leader_epoch
             version = there.partition_epoch - wanted.partition_epoch
             begun = (wanted.leader_epoch, leader, wanted.partition_epoch, version)
             if leader or version:
-                found.append(EpochsMoved(wanted.name, *begun))
-        return found
+                moved.append(EpochsMoved(wanted.name, *begun))
+        return moved
 
     # --- what cannot be told --------------------------------------------------------------------
 
-    def _untold_broker(self, known: Registration, why: str) -> PlayError:
-        return self._untold("broker", str(known.broker), why)
+    def _untold_broker(self, entry: Registration, why: str) -> PlayError:
+        return self._untold("broker", str(entry.broker), why)
 
     def _untold_partition(self, wanted: PartitionRegistration, why: str) -> PlayError:
         return self._untold("topic", wanted.name, why)
@@ -209,8 +209,8 @@ class UntoldLeadersError(PlayError):
 
 def untold(play: Play, line: int, why: str, who: str = "controller") -> PlayError:
     """What no real controller, or leader, can be told, and on which line that is."""
-    said = play.statements[line - 1].text
-    problem = f"no real {who} can be told {said!r}"
+    text = play.statements[line - 1].text
+    problem = f"no real {who} can be told {text!r}"
     kind = UntoldLeadersError if who == "leader" else PlayError
     return kind(problem, expected=why, line=line, file=play.name)
 
@@ -219,9 +219,9 @@ def _named(statement: Statement) -> str:
     return partition_name(statement) if statement.verb == "topic" else statement.words[0]
 
 
-def _is_leaving(known: Registration) -> bool:
+def _is_leaving(entry: Registration) -> bool:
     """Whether it has asked to shut down, and waits."""
-    return known.in_controlled_shutdown and not known.fenced
+    return entry.in_controlled_shutdown and not entry.fenced
 
 
 def _is_new(wanted: PartitionRegistration) -> bool:

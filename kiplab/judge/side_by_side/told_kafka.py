@@ -48,13 +48,13 @@ class ToldKafka:
 
     def read(self) -> tuple[LoggedRecord, ...]:
         """What is new in the log, replayed."""
-        found = self._log.new()
-        for logged in found:
+        records = self._log.new()
+        for logged in records:
             record = record_of(logged, self.kafka.topics)
             if record is not None:
                 at = MetadataOffset(logged.offset)
                 self.held = replay(replace(self.held, next_offset=at), record)
-        return found
+        return records
 
     def ask(self, request: messages.Request) -> messages.Response:
         """The answer to a request."""
@@ -124,19 +124,19 @@ class ToldKafka:
 
     def epoch(self, broker: BrokerId) -> BrokerEpoch:
         """The broker epoch that is registered."""
-        known = registration(self.held.registrations, broker)
-        assert known is not None, f"broker {broker} is not registered"
-        return known.epoch
+        registered = registration(self.held.registrations, broker)
+        assert registered is not None, f"broker {broker} is not registered"
+        return registered.epoch
 
     def is_fenced(self, broker: BrokerId) -> bool:
         """Whether the log says so."""
-        known = registration(self.held.registrations, broker)
-        return known is not None and known.fenced
+        registered = registration(self.held.registrations, broker)
+        return registered is not None and registered.fenced
 
     def is_leaving(self, broker: BrokerId) -> bool:
         """Whether the log says that it is in controlled shutdown."""
-        known = registration(self.held.registrations, broker)
-        return known is not None and known.in_controlled_shutdown
+        registered = registration(self.held.registrations, broker)
+        return registered is not None and registered.in_controlled_shutdown
 
     def restart(self) -> None:
         """Another controller takes over, and has heard of nobody yet."""
@@ -149,7 +149,7 @@ class ToldKafka:
         """A topic whose partitions have these replicas. Raises RefusedByKafkaError."""
         made = self.kafka.create(topic, replicas, unclean=unclean)
         self.read()
-        both = sorted((*self.held.partitions, *made), key=lambda found: found.name)
+        both = sorted((*self.held.partitions, *made), key=lambda state: state.name)
         self.held = replace(self.held, partitions=tuple(both))
 
     def delete(self, topic: str) -> None:
@@ -161,9 +161,9 @@ class ToldKafka:
 
     def partition(self, name: str) -> PartitionRegistration:
         """What the log says of a partition."""
-        found = partition(self.held.partitions, name)
-        assert found is not None, f"there is no {name}"
-        return found
+        state = partition(self.held.partitions, name)
+        assert state is not None, f"there is no {name}"
+        return state
 
     def alter(self, name: str, isr: Sequence[BrokerId]) -> None:
         """The partition's leader asks for another ISR."""
