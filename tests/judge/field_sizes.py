@@ -4,8 +4,6 @@ Only versions before the flexible ones (KIP-482), in which a length is as long a
 only messages in which structs stand in arrays, as in those of a controller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kiplab.judge.wire.message_bytes import FIXED, INT16, INT32, UUID_BYTES

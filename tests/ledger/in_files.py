@@ -96,7 +96,8 @@ def _spoken() -> dict[str, set[str]]:
         for key, value in zip(table.keys, table.values, strict=True):
             name = str(key.value) if isinstance(key, ast.Constant) else ast.unparse(key or value)
             texts = _texts_below(value, functions, set())
-            found.setdefault(name.removesuffix("Request"), set()).update(texts)
+            kind = name.rpartition(".")[2].removesuffix("Request")
+            found.setdefault(kind, set()).update(texts)
     return found
 
 

@@ -2,8 +2,6 @@
 its settings nothing happens by itself.
 """
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -4,32 +4,15 @@ The engine numbers the processes of a broker and names partitions; Kafka has uui
 topics. Everything else is the same number in both.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ...protocol import messages as api
 from ...protocol.errors import KafkaError
 from ...protocol.facts import RecordWritten
 from ...protocol.ids import Incarnation
 from ...protocol.kraft import records
-from ...protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    Request,
-    Response,
-    UnregisterBrokerRequest,
-    UnregisterBrokerResponse,
-)
 from ...protocol.registrations import LeaderRecoveryState
 from ..controller.controller_process import CLUSTER_ID
 from ..wire.message_schemas import ReleaseSchemas
@@ -83,7 +66,7 @@ class UnspokenError(ValueError):
 # --- requests -----------------------------------------------------------------------------------
 
 
-def call_of(request: Request, schemas: ReleaseSchemas, topics: TopicNames) -> KafkaCall:
+def call_of(request: api.Request, schemas: ReleaseSchemas, topics: TopicNames) -> KafkaCall:
     """`request` in Kafka's terms. Raises UnspokenError for one that no controller answers."""
     found = _CALLS.get(type(request))
     if found is None:
@@ -92,7 +75,7 @@ def call_of(request: Request, schemas: ReleaseSchemas, topics: TopicNames) -> Ka
 
 
 def _register(
-    request: BrokerRegistrationRequest, schemas: ReleaseSchemas, _topics: TopicNames
+    request: api.BrokerRegistrationRequest, schemas: ReleaseSchemas, _topics: TopicNames
 ) -> KafkaCall:
     version = schemas.requests["BrokerRegistration"].versions.last
     own = request.broker & _ANY_BROKER
@@ -126,7 +109,7 @@ def incarnation_of_uuid(process: uuid.UUID) -> Incarnation:
 
 
 def _heartbeat(
-    request: BrokerHeartbeatRequest, _schemas: ReleaseSchemas, _topics: TopicNames
+    request: api.BrokerHeartbeatRequest, _schemas: ReleaseSchemas, _topics: TopicNames
 ) -> KafkaCall:
     fields = {
         "BrokerId": request.broker,
@@ -139,7 +122,7 @@ def _heartbeat(
 
 
 def _alter(
-    request: AlterPartitionRequest, schemas: ReleaseSchemas, topics: TopicNames
+    request: api.AlterPartitionRequest, schemas: ReleaseSchemas, topics: TopicNames
 ) -> KafkaCall:
     asked = [_asked(item, request.version, schemas, topics) for item in request.items]
     fields = {
@@ -151,7 +134,7 @@ def _alter(
 
 
 def _asked(
-    item: AlterPartitionItem, version: int, schemas: ReleaseSchemas, topics: TopicNames
+    item: api.AlterPartitionItem, version: int, schemas: ReleaseSchemas, topics: TopicNames
 ) -> Fields:
     topic, index = split(item.partition)
     partition: Fields = {
@@ -179,7 +162,7 @@ def _name_of_a_topic(schemas: ReleaseSchemas) -> str:
 
 
 def _elect(
-    request: ElectLeadersRequest, _schemas: ReleaseSchemas, _topics: TopicNames
+    request: api.ElectLeadersRequest, _schemas: ReleaseSchemas, _topics: TopicNames
 ) -> KafkaCall:
     asked: dict[str, list[int]] = {}
     for partition in request.partitions or ():
@@ -203,17 +186,17 @@ def split(partition: str) -> tuple[str, int]:
 
 
 def _unregister(
-    request: UnregisterBrokerRequest, _schemas: ReleaseSchemas, _topics: TopicNames
+    request: api.UnregisterBrokerRequest, _schemas: ReleaseSchemas, _topics: TopicNames
 ) -> KafkaCall:
     return KafkaCall("UnregisterBroker", 0, {"BrokerId": request.broker})
 
 
 _CALLS: dict[type, Callable[[Any, ReleaseSchemas, TopicNames], KafkaCall]] = {
-    AlterPartitionRequest: _alter,
-    BrokerHeartbeatRequest: _heartbeat,
-    BrokerRegistrationRequest: _register,
-    ElectLeadersRequest: _elect,
-    UnregisterBrokerRequest: _unregister,
+    api.AlterPartitionRequest: _alter,
+    api.BrokerHeartbeatRequest: _heartbeat,
+    api.BrokerRegistrationRequest: _register,
+    api.ElectLeadersRequest: _elect,
+    api.UnregisterBrokerRequest: _unregister,
 }
 
 
@@ -230,7 +213,7 @@ def error_of(code: int) -> KafkaError:
         ) from None
 
 
-def answer_of(request: Request, answer: Mapping[str, Any]) -> Response:
+def answer_of(request: api.Request, answer: Mapping[str, Any]) -> api.Response:
     """Kafka's answer to `request` in the engine's terms.
 
     Raises UnspokenError for a request that no controller answers.
@@ -241,14 +224,14 @@ def answer_of(request: Request, answer: Mapping[str, Any]) -> Response:
     return found(request, answer)
 
 
-def _registered(_request: Request, answer: Mapping[str, Any]) -> BrokerRegistrationResponse:
-    return BrokerRegistrationResponse(
+def _registered(_request: api.Request, answer: Mapping[str, Any]) -> api.BrokerRegistrationResponse:
+    return api.BrokerRegistrationResponse(
         error=error_of(answer["ErrorCode"]), broker_epoch=answer["BrokerEpoch"]
     )
 
 
-def _beaten(_request: Request, answer: Mapping[str, Any]) -> BrokerHeartbeatResponse:
-    return BrokerHeartbeatResponse(
+def _beaten(_request: api.Request, answer: Mapping[str, Any]) -> api.BrokerHeartbeatResponse:
+    return api.BrokerHeartbeatResponse(
         error=error_of(answer["ErrorCode"]),
         is_caught_up=answer["IsCaughtUp"],
         is_fenced=answer["IsFenced"],
@@ -256,23 +239,25 @@ def _beaten(_request: Request, answer: Mapping[str, Any]) -> BrokerHeartbeatResp
     )
 
 
-def _altered(request: AlterPartitionRequest, answer: Mapping[str, Any]) -> AlterPartitionResponse:
+def _altered(
+    request: api.AlterPartitionRequest, answer: Mapping[str, Any]
+) -> api.AlterPartitionResponse:
     # Answers come in the order of the questions, and each was asked under a topic of its own.
     results = [
         _result(item, partition, request.version)
         for item, topic in zip(request.items, answer["Topics"], strict=False)
         for partition in topic["Partitions"]
     ]
-    return AlterPartitionResponse(
+    return api.AlterPartitionResponse(
         version=request.version, error=error_of(answer["ErrorCode"]), results=tuple(results)
     )
 
 
 def _result(
-    item: AlterPartitionItem, partition: Mapping[str, Any], version: int
-) -> AlterPartitionResult:
+    item: api.AlterPartitionItem, partition: Mapping[str, Any], version: int
+) -> api.AlterPartitionResult:
     recovered = LeaderRecoveryState.RECOVERED
-    return AlterPartitionResult(
+    return api.AlterPartitionResult(
         partition=f"{split(item.partition)[0]}-{partition['PartitionIndex']}",
         error=error_of(partition["ErrorCode"]),
         leader=partition["LeaderId"],
@@ -283,7 +268,9 @@ def _result(
     )
 
 
-def _elected(request: ElectLeadersRequest, answer: Mapping[str, Any]) -> ElectLeadersResponse:
+def _elected(
+    request: api.ElectLeadersRequest, answer: Mapping[str, Any]
+) -> api.ElectLeadersResponse:
     found = {
         f"{topic['Topic']}-{partition['PartitionId']}": error_of(partition["ErrorCode"])
         for topic in answer["ReplicaElectionResults"]
@@ -291,17 +278,17 @@ def _elected(request: ElectLeadersRequest, answer: Mapping[str, Any]) -> ElectLe
     }
     # Kafka answers by topic, in an order of its own.
     order = request.partitions or sorted(found)
-    return ElectLeadersResponse(
+    return api.ElectLeadersResponse(
         results=tuple((name, found[name]) for name in order if name in found)
     )
 
 
-_ANSWERS: dict[type, Callable[[Any, Mapping[str, Any]], Response]] = {
-    AlterPartitionRequest: _altered,
-    BrokerHeartbeatRequest: _beaten,
-    BrokerRegistrationRequest: _registered,
-    ElectLeadersRequest: _elected,
-    UnregisterBrokerRequest: lambda _request, answer: UnregisterBrokerResponse(
+_ANSWERS: dict[type, Callable[[Any, Mapping[str, Any]], api.Response]] = {
+    api.AlterPartitionRequest: _altered,
+    api.BrokerHeartbeatRequest: _beaten,
+    api.BrokerRegistrationRequest: _registered,
+    api.ElectLeadersRequest: _elected,
+    api.UnregisterBrokerRequest: lambda _request, answer: api.UnregisterBrokerResponse(
         error=error_of(answer["ErrorCode"])
     ),
 }

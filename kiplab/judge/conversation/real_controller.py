@@ -1,7 +1,5 @@
 """A real controller, asked by fake brokers and an admin client over one connection."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A child in Java that is told one line and answers one line, and never outlives its parent."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A JVM with a folder of its own: entered, left, and both gone, however it ends."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import tempfile

@@ -4,8 +4,6 @@ Both look where they are set up to look (a company's mirror is in Maven's own se
 bring everything that the release depends on.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The jars of each release, kept in the user's cache folder: fetched once, whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

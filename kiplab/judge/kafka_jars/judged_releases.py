@@ -1,7 +1,5 @@
 """The patch release of Kafka that is run for each release of the engine: the last one of each."""
 
-from __future__ import annotations
-
 from ...protocol.releases import RELEASES
 
 LAST_PATCH = {

@@ -1,7 +1,5 @@
 """Why no real Kafka can be run here, and what mends it."""
 
-from __future__ import annotations
-
 from ...machine.lacking import LackingError
 
 

@@ -2,8 +2,6 @@
 left out has its default.
 """
 
-from __future__ import annotations
-
 import struct
 import uuid
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A segment holds record batches of format 2, which a KRaft controller never compr
 batches say (who leads the quorum) is left out; their offsets are counted.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from pathlib import Path

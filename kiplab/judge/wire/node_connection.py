@@ -1,7 +1,5 @@
 """One blocking connection to a node of Kafka: fake brokers and an admin client speak over it."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests and answers with their headers, as they stand between two nodes, without their size."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from typing import Any

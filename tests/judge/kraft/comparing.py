@@ -1,7 +1,5 @@
 """Whether Kafka and the engine made the same of a turn, and if not, where they part."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import asdict

@@ -3,8 +3,6 @@ they part; time passes, controllers take over, partitions are reassigned, and th
 is raised on the way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from kiplab.engine.truth import Truth

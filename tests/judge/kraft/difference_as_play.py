@@ -4,8 +4,6 @@ A play begins with brokers that are registered and with topics that are there: w
 before the last topic was made is its header. Numbers that fit the situation are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 

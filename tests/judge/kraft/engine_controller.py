@@ -2,8 +2,6 @@
 clock, and no brokers, since all that send requests are fake.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The engine in Kafka's place: what decides where no Java is, right or deliberately wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError

@@ -1,7 +1,5 @@
 """The judge of the KRaft controller: generated conversations, with a real one or its recording."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter
@@ -228,6 +226,7 @@ class KraftJudge:
     about = "Ask a KRaft controller of each release and the engine the same requests."
     recordings = RECORDINGS
     enough = rules.ENOUGH
+    rare = rules.RARE
 
     def subjects(self) -> tuple[str, ...]:
         """Every release at every judged metadata version."""

@@ -1,7 +1,5 @@
 """Which releases are judged at which metadata versions."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kiplab.protocol.features import Features, parse_features

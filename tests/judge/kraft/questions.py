@@ -4,8 +4,6 @@ It looks at what the engine's controller holds, so that most of what it asks is 
 request that is wrong in every way is refused by the first check, and tries none behind it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar

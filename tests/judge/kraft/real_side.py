@@ -1,7 +1,5 @@
 """A real controller does the turns of conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -4,8 +4,6 @@ The engine has no such request; it has the rule that every change of a partition
 a controller asks of that rule is written down here, for the judge alone.
 """
 
-from __future__ import annotations
-
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId

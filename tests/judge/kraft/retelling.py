@@ -1,7 +1,5 @@
 """The same question in another situation: numbers that fitted then fit again."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace

@@ -2,8 +2,6 @@
 try, each with the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import NamedTuple, get_args
@@ -36,6 +34,12 @@ OF_BROKERS = frozenset({"broker_lifecycle"})
 """Modules of the package that are no rules of the controller."""
 ENOUGH = 20
 """Hits that a rule needs before it counts as tried."""
+
+
+RARE = {Rule(ERROR, "NEW_LEADER_ELECTED"): 5}
+"""Rules that need fewer: of some thousand requests one completes a reassignment that takes the
+leadership from its sender.
+"""
 
 
 def rules_of(release: str) -> tuple[Rule, ...]:

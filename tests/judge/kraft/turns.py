@@ -1,7 +1,5 @@
 """What a conversation consists of, turn by turn, and what a controller makes of each turn."""
 
-from __future__ import annotations
-
 import msgspec
 
 from kiplab.protocol.facts import RecordWritten

@@ -1,7 +1,5 @@
 """`python -m tests.judge NAME`: one command for all judges. `make judge` runs it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What there is to try, read off the engine's own rules, and how often it was tried."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,12 +1,10 @@
 """What a judge is, and what comes of one subject that it judges."""
 
-from __future__ import annotations
-
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from .coverage import Rule
 
@@ -80,6 +78,18 @@ class Judge(Protocol):
         """Where a rule is asked for that nothing tries, as the end of a sentence."""
 
 
+@runtime_checkable
+class HasRareRules(Protocol):
+    """A judge of which some rules need fewer hits: `rare` says how many."""
+
+    rare: Mapping[Rule, int]
+
+
+def enough_of(judge: Judge, rule: Rule) -> int:
+    """Hits that a rule needs before it counts as tried."""
+    return judge.rare.get(rule, judge.enough) if isinstance(judge, HasRareRules) else judge.enough
+
+
 class Tried:
     """The coverage of several subjects together, column by column."""
 
@@ -147,9 +157,9 @@ def untried_lines(judge: Judge, judged: Sequence[Judged]) -> Iterator[str]:
     tried = Tried(judge, judged)
     for column, rules in tried.rules.items():
         for rule in rules:
-            hits = tried.hits[column][rule]
-            if hits < judge.enough and tried.why(rule, column) is None:
-                yield f"{column}: {rule} was tried {hits} times of {judge.enough}; {judge.remedy()}"
+            hits, enough = tried.hits[column][rule], enough_of(judge, rule)
+            if hits < enough and tried.why(rule, column) is None:
+                yield f"{column}: {rule} was tried {hits} times of {enough}; {judge.remedy()}"
 
 
 def coverage_table(judge: Judge, judged: Sequence[Judged]) -> Iterator[str]:

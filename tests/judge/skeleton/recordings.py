@@ -3,8 +3,6 @@
 The turns are in a recording, so that it can be replayed whatever the generator does by now.
 """
 
-from __future__ import annotations
-
 import lzma
 from collections.abc import Iterable, Sequence
 from pathlib import Path

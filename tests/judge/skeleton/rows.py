@@ -4,8 +4,6 @@ A struct of a union stands behind its place in the union; every other struct is 
 its values. A trailing value that is the default of its field is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from types import UnionType

@@ -1,7 +1,5 @@
 """From turns in which two sides part to few turns in which they still do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 

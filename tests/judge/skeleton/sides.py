@@ -1,7 +1,5 @@
 """Two sides that do the same turns, one after the other, until they part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 

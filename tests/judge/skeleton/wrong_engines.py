@@ -1,7 +1,5 @@
 """Engines that are wrong on purpose, in one rule each: a judge that does not notice is none."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
