@@ -130,12 +130,12 @@ def in_order(answer: object, wanted: int, form: str) -> list[str]:
 
     Raises UnfitError if there is none yet, if there are not `wanted` of them, or for a set.
     """
-    asked = f"{wanted} {form}, in order"
+    expected = f"{wanted} {form}, in order"
     given = [part or BLANK for part in parts(answer)]
-    demand_order(answer, asked)
-    demand_answer(given, asked)
+    demand_order(answer, expected)
+    demand_answer(given, expected)
     if len(given) != wanted:
-        raise UnfitError(f"Give {asked}. Here are {len(given)}.")
+        raise UnfitError(f"Give {expected}. Here are {len(given)}.")
     return given
 
 

@@ -57,8 +57,8 @@ def _line(number: int, sent: Performed) -> str:
     line = f"{number}  {kind} as {as_incarnation}: "
     if refusal is None:
         return f"{line}accepted"
-    known = "; ".join(f"here {c.held}" for c in refusal.compared)
-    return f"{line}refused, {refusal.error.name}: {known}"
+    held = "; ".join(f"here {c.held}" for c in refusal.compared)
+    return f"{line}refused, {refusal.error.name}: {held}"
 
 
 def _refusal(sent: Performed) -> Refused | None:

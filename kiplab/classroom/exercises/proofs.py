@@ -213,9 +213,9 @@ class Mystery(msgspec.Struct, frozen=True):
 
     def explore(self, **bounds: int) -> Clue:
         """Search it; bounds as of `kiplab.explore`. Raises ExploreError for an unknown bound."""
-        found = _explored(MISSING[self.cluster], tuple(sorted(bounds.items())))
-        sentence = found.sentence.replace(found.features, _HIDDEN)
-        return Clue(self.cluster, sentence, found.steps, _story(found))
+        explored = _explored(MISSING[self.cluster], tuple(sorted(bounds.items())))
+        sentence = explored.sentence.replace(explored.features, _HIDDEN)
+        return Clue(self.cluster, sentence, explored.steps, _story(explored))
 
     def __repr__(self) -> str:
         return repr(self.explore())
@@ -235,11 +235,11 @@ def _explored(off: str, bounds: tuple[tuple[str, int], ...]) -> Explored:
     return explore_play(question_about(load(RACE), rules, bounds=dict(bounds)))
 
 
-def _story(found: Explored) -> str:
+def _story(explored: Explored) -> str:
     """The shortest way in words, without the line that names the rules."""
-    if found.play is None:
+    if explored.play is None:
         return ""
-    _, _, story = Run(run_play(found.play)).text().partition("\n")
+    _, _, story = Run(run_play(explored.play)).text().partition("\n")
     return story.strip("\n")
 
 

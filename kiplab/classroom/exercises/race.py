@@ -137,7 +137,7 @@ other:
 def losses(rules: str) -> frozenset[str]:
     """The MOMENTS that lose data under one of RULES."""
     runs = {letter: run(play, off=RULES[rules]) for letter, play in MOMENTS.items()}
-    return frozenset(letter for letter, found in runs.items() if found.verdict == "loss")
+    return frozenset(letter for letter, played in runs.items() if played.verdict == "loss")
 
 
 def _cell_idea(place: int, mine: frozenset[str], true: frozenset[str]) -> Idea:
@@ -180,11 +180,11 @@ refusals:
 """)
 
 
-def last_replica(found: Run) -> tuple[str, str, str]:
+def last_replica(played: Run) -> tuple[str, str, str]:
     """(committed offsets lost, offsets that broker 3 truncates, refusals by KIP-903)."""
-    (gone,) = lost(found.stage)
-    (cut,) = (e for e in found.events if isinstance(e, Truncated) and e.node == 3)
-    stopped = sum(str(r["guard"]).startswith("903.") for r in refused(found.stage))
+    (gone,) = lost(played.stage)
+    (cut,) = (e for e in played.events if isinstance(e, Truncated) and e.node == 3)
+    stopped = sum(str(r["guard"]).startswith("903.") for r in refused(played.stage))
     return f"{gone['first']}-{gone['last']}", f"{cut.first}-{cut.last}", str(stopped)
 
 

@@ -134,17 +134,17 @@ def bills() -> str:
     """What every choice of settings costs in the NIGHTS, a line each."""
     lines = ["min.insync  acks  unclean   lost in the nights   written while"]
     for settings in product(MIN_IN_SYNC, ACKS, UNCLEAN):
-        found = nights(settings)
+        outcomes = nights(settings)
         wanted, acks, unclean = settings
-        gone = " ".join(f"{night.lost:4}" for night in found)
-        served = _served(found)
+        gone = " ".join(f"{night.lost:4}" for night in outcomes)
+        served = _served(outcomes)
         while_ = ", ".join(words for name, words in WHILE.items() if name in served)
         lines.append(f"{wanted:>10}  {acks:4}  {unclean:7} {gone:>19}   {while_ or '-'}")
     return "\n".join(lines)
 
 
-def _served(found: tuple[Night, ...]) -> frozenset[str]:
-    return frozenset().union(*(night.served for night in found))
+def _served(outcomes: tuple[Night, ...]) -> frozenset[str]:
+    return frozenset().union(*(night.served for night in outcomes))
 
 
 def _night(stage: Stage) -> Night:

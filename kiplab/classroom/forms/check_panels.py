@@ -85,8 +85,8 @@ class AnswerSheet(QuestionPanel):
 
 def _line(number: int, sent: Statement, error: Dropdown, rule: Dropdown) -> Element:
     """One request in words, its menus below."""
-    asked = f'<b style="color:{INK}">{number}</b> {muted(escape(in_words(sent)))}'
-    return column([words(asked), row([error, rule])], border_bottom=f"1px solid {LINE}")
+    request = f'<b style="color:{INK}">{number}</b> {muted(escape(in_words(sent)))}'
+    return column([words(request), row([error, rule])], border_bottom=f"1px solid {LINE}")
 
 
 def in_words(sent: Statement) -> str:

@@ -69,8 +69,8 @@ class HeldBack:
         waits = self._waits()
         if not waits:
             return self._make()
-        said = attempts.awaited(*waits) if len(self.ids) == 1 else _several(len(waits))
-        return Awaits(said, self._place)
+        sentence = attempts.awaited(*waits) if len(self.ids) == 1 else _several(len(waits))
+        return Awaits(sentence, self._place)
 
     @property
     def _place(self) -> str:

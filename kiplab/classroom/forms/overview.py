@@ -45,39 +45,39 @@ class MyWork:
     @property
     def lines(self) -> list[tuple[str, str, str]]:
         """(lab, question, so far) for everything that the labs ask."""
-        return [(asked.lab, asked.title, self._so_far(asked)) for asked in EXERCISES]
+        return [(entry.lab, entry.title, self._so_far(entry)) for entry in EXERCISES]
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
         """The lines, but one for a lab in which nothing is answered yet."""
-        told: list[tuple[str, str, str]] = []
-        for lab, asked in groupby(self.lines, key=itemgetter(0)):
-            here = list(asked)
+        shown: list[tuple[str, str, str]] = []
+        for lab, lines in groupby(self.lines, key=itemgetter(0)):
+            here = list(lines)
             if any(so_far != self._nothing for _, _, so_far in here):
-                told += here
+                shown += here
             else:
-                told.append((lab, f"{len(here)} questions", self._nothing))
-        return told
+                shown.append((lab, f"{len(here)} questions", self._nothing))
+        return shown
 
     @property
     def notes(self) -> list[str]:
         """Where the file lies, what it lacks, and what else is worth knowing."""
-        said = []
+        notes = []
         if self.archive or self.left_out:
-            said.append(f"{'The file is' if self.alarm else 'It is kept in'} {self.file}.")
+            notes.append(f"{'The file is' if self.alarm else 'It is kept in'} {self.file}.")
         elif not (self.alarm or work_on_disk.unwritten()):
-            said.append(f"Nothing is kept yet. What you do will be in {self.file}.")
+            notes.append(f"Nothing is kept yet. What you do will be in {self.file}.")
         if work_on_disk.unwritten():
-            said.append(
+            notes.append(
                 f"What you answered could not be written to {self.file}; it is gone with this"
                 " kernel. Run the cell of the question again: it says how to have it kept."
             )
         if self.left_out:
             names = ", ".join(self.left_out)
-            said.append(f"Too large to go along: {names}. Take it from the list of files.")
+            notes.append(f"Too large to go along: {names}. Take it from the list of files.")
         for path in work_on_disk.damaged_files():
-            said.append(f"{path.name} is earlier work that could not be read. It is unchanged.")
-        return said
+            notes.append(f"{path.name} is earlier work that could not be read. It is unchanged.")
+        return notes
 
     @property
     def href(self) -> str:
@@ -86,18 +86,18 @@ class MyWork:
             return ""
         return f"data:application/zip;base64,{base64.b64encode(self.archive).decode()}"
 
-    def _so_far(self, asked: Exercise) -> str:
-        if not asked.check:
-            answer = self.work.predictions.get(asked.id)
+    def _so_far(self, entry: Exercise) -> str:
+        if not entry.check:
+            answer = self.work.predictions.get(entry.id)
             return f"locked in: {answer}" if answer else self._nothing
-        found = self.work.exercises.get(asked.id)
-        if found is None or not found.attempts:
+        kept = self.work.exercises.get(entry.id)
+        if kept is None or not kept.attempts:
             return self._nothing
-        times = f"{found.attempts} attempt{'s' * (found.attempts > 1)}"
-        if found.done:
+        times = f"{kept.attempts} attempt{'s' * (kept.attempts > 1)}"
+        if kept.done:
             return f"✓ right, after {times}"
-        hint = found.tries[-1].hint if found.tries else ""
-        return f"○ {found.best}/{found.of} after {times}" + (f". Hint: {hint}" if hint else "")
+        hint = kept.tries[-1].hint if kept.tries else ""
+        return f"○ {kept.best}/{kept.of} after {times}" + (f". Hint: {hint}" if hint else "")
 
     @property
     def _nothing(self) -> str:
@@ -123,7 +123,7 @@ class MyWork:
             for line in self.rows
         )
         alarm = note(self.alarm, alarm=True)
-        notes = "<br>".join(escape(said) for said in self.notes)
+        notes = "<br>".join(escape(text) for text in self.notes)
         return (
             f'<div class="kiplab-my-work" style="max-width:840px;color:{INK};line-height:1.4">'
             f"{style}{alarm}<table>"
@@ -135,8 +135,8 @@ class MyWork:
     def _button(self) -> str:
         if not self.href:
             return ""
-        said = f"Download my work ({len(self.archive) // 1_000 + 1} kB)"
-        return f'<a download="{ARCHIVE}" href="{self.href}" style="{_BUTTON}">{said}</a>'
+        label = f"Download my work ({len(self.archive) // 1_000 + 1} kB)"
+        return f'<a download="{ARCHIVE}" href="{self.href}" style="{_BUTTON}">{label}</a>'
 
 
 def my_work() -> MyWork:
@@ -167,8 +167,8 @@ def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _notebooks(folder: Path, work: bytes) -> Iterator[tuple[str, bytes]]:
-    untouched = {asked.lab for asked in EXERCISES}
-    untouched -= {asked.lab for asked in EXERCISES if f'"{asked.id}"'.encode() in work}
+    untouched = {entry.lab for entry in EXERCISES}
+    untouched -= {entry.lab for entry in EXERCISES if f'"{entry.id}"'.encode() in work}
     for path in sorted(folder.glob("*.ipynb")):
         data, begun = _bare(path.read_bytes())
         if begun or path.name.partition("-")[0] not in untouched:

@@ -88,13 +88,13 @@ class ClassCounts(msgspec.Struct, frozen=True):
 
     def labs(self) -> list[str]:
         """The labs from which there is any answer, in order."""
-        found = [*(p.lab for p in self.predictions if p.answered)]
-        found += [e.lab for e in self.exercises if e.tried]
-        return sorted({*found}, key=lambda lab: (lab == OTHER_LAB, lab))
+        labs = [*(p.lab for p in self.predictions if p.answered)]
+        labs += [e.lab for e in self.exercises if e.tried]
+        return sorted({*labs}, key=lambda lab: (lab == OTHER_LAB, lab))
 
     def untouched(self) -> list[str]:
         """The labs from which there is none, in order."""
-        return sorted({asked.lab for asked in EXERCISES} - {*self.labs()})
+        return sorted({entry.lab for entry in EXERCISES} - {*self.labs()})
 
     def of_lab(self, lab: str) -> tuple[list[PredictionCount], list[ExerciseCount]]:
         """What a lab asks."""
@@ -108,66 +108,66 @@ def counted(students: Sequence[StudentWork]) -> ClassCounts:
 
 
 def _predictions(students: Sequence[StudentWork]) -> Iterator[PredictionCount]:
-    listed = [asked for asked in EXERCISES if not asked.check]
+    listed = [entry for entry in EXERCISES if not entry.check]
     answered = {id for student in students for id in student.work.predictions}
-    for asked in [*listed, *_unlisted(answered, listed)]:
-        yield _prediction(asked, students)
+    for entry in [*listed, *_unlisted(answered, listed)]:
+        yield _prediction(entry, students)
 
 
 def _exercises(students: Sequence[StudentWork]) -> Iterator[ExerciseCount]:
-    listed = [asked for asked in EXERCISES if asked.check]
+    listed = [entry for entry in EXERCISES if entry.check]
     tried = {id for student in students for id in student.work.exercises}
-    for asked in [*listed, *_unlisted(tried, listed)]:
-        yield _exercise(asked, students)
+    for entry in [*listed, *_unlisted(tried, listed)]:
+        yield _exercise(entry, students)
 
 
 def _unlisted(ids: Iterable[str], listed: Iterable[Exercise]) -> list[Exercise]:
     """What is answered and nowhere asked, under its id."""
-    new = {*ids} - {asked.id for asked in listed}
+    new = {*ids} - {entry.id for entry in listed}
     return [Exercise(id, OTHER_LAB, id) for id in sorted(new)]
 
 
-def _prediction(asked: Exercise, students: Sequence[StudentWork]) -> PredictionCount:
-    who: dict[str, list[str]] = {choice: [] for choice in asked.choices}
+def _prediction(entry: Exercise, students: Sequence[StudentWork]) -> PredictionCount:
+    who: dict[str, list[str]] = {choice: [] for choice in entry.choices}
     for student in students:
-        if asked.id in student.work.predictions:
-            who.setdefault(student.work.predictions[asked.id], []).append(student.name)
-    others = sorted({*who} - {*asked.choices})
-    offered = zip(LETTERS_OF_CHOICES, asked.choices, strict=False)
+        if entry.id in student.work.predictions:
+            who.setdefault(student.work.predictions[entry.id], []).append(student.name)
+    others = sorted({*who} - {*entry.choices})
+    offered = zip(LETTERS_OF_CHOICES, entry.choices, strict=False)
     return PredictionCount(
-        id=asked.id,
-        lab=asked.lab,
-        title=asked.title,
-        question=asked.question,
+        id=entry.id,
+        lab=entry.lab,
+        title=entry.title,
+        question=entry.question,
         answered=sum(map(len, who.values())),
         choices=tuple(
-            ChoiceCount(letter, choice, len(who[choice]), _right(asked, choice), tuple(who[choice]))
+            ChoiceCount(letter, choice, len(who[choice]), _right(entry, choice), tuple(who[choice]))
             for letter, choice in (*offered, *(("", other) for other in others))
         ),
     )
 
 
-def _right(asked: Exercise, choice: str) -> bool | None:
-    return choice == asked.comes_true if asked.right else None
+def _right(entry: Exercise, choice: str) -> bool | None:
+    return choice == entry.comes_true if entry.right else None
 
 
-def _exercise(asked: Exercise, students: Sequence[StudentWork]) -> ExerciseCount:
-    kept = {student.name: student.work.exercises.get(asked.id) for student in students}
-    tried = {name: found for name, found in kept.items() if found and found.attempts > 0}
-    firsts = [(found.tries[0], found.of) for found in tried.values() if found.tries]
+def _exercise(entry: Exercise, students: Sequence[StudentWork]) -> ExerciseCount:
+    kept = {student.name: student.work.exercises.get(entry.id) for student in students}
+    tried = {name: work for name, work in kept.items() if work and work.attempts > 0}
+    firsts = [(work.tries[0], work.of) for work in tried.values() if work.tries]
     wrong = [first for first, of in firsts if first.points < of]
     return ExerciseCount(
-        id=asked.id,
-        lab=asked.lab,
-        title=asked.title,
+        id=entry.id,
+        lab=entry.lab,
+        title=entry.title,
         tried=len(tried),
-        solved=sum(found.done for found in tried.values()),
+        solved=sum(work.done for work in tried.values()),
         at_once=len(firsts) - len(wrong),
-        attempts=sum(found.attempts for found in tried.values()),
+        attempts=sum(work.attempts for work in tried.values()),
         unexplained=sum(not first.misconception for first in wrong),
         misconceptions=tuple(_misconceptions(tried)),
-        who=tuple(name for name, found in tried.items() if found.done),
-        unsolved=tuple(name for name, found in tried.items() if not found.done),
+        who=tuple(name for name, work in tried.items() if work.done),
+        unsolved=tuple(name for name, work in tried.items() if not work.done),
     )
 
 
@@ -175,7 +175,7 @@ def _misconceptions(tried: dict[str, ExerciseWork]) -> list[MisconceptionCount]:
     """The most frequent at a first attempt in front."""
     ever: dict[str, list[str]] = {}
     for name, exercise in tried.items():
-        for idea in {found.misconception for found in exercise.tries} - {""}:
+        for idea in {attempt.misconception for attempt in exercise.tries} - {""}:
             ever.setdefault(idea, []).append(name)
     counts = []
     for idea, names in ever.items():

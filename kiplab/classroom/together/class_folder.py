@@ -140,29 +140,29 @@ def _entry(
 def _decoded(content: bytes, place: tuple[str, ...]) -> Piece:
     """The work in a .json. One that speaks of something else altogether is not meant to be any."""
     try:
-        found = msgspec.json.decode(content)
+        value = msgspec.json.decode(content)
     except UNREADABLE as problem:
         return Piece(place, why=f"it is damaged, no JSON any more ({problem})", meant=True)
-    if not (isinstance(found, dict) and _FIELDS & {*found}):
+    if not (isinstance(value, dict) and _FIELDS & {*value}):
         return Piece(place, why="it is JSON, but nobody's work: predictions and exercises lack")
     try:
-        return Piece(place, msgspec.convert(found, Work))
+        return Piece(place, msgspec.convert(value, Work))
     except msgspec.ValidationError as problem:
         return Piece(place, why=f"it is not written as work is ({problem})", meant=True)
 
 
 def _other(place: tuple[str, ...]) -> Piece:
     if ".json.damaged" in place[-1]:
-        said = "it is earlier work that could not be read where it was written"
-        return Piece(place, why=said, meant=True)
+        reason = "it is earlier work that could not be read where it was written"
+        return Piece(place, why=reason, meant=True)
     ending = _ending(place)
-    said = f"it ends in {ending}" if ending else "its name has no ending"
-    return Piece(place, why=f"{said}; work is a .zip or a .json")
+    reason = f"it ends in {ending}" if ending else "its name has no ending"
+    return Piece(place, why=f"{reason}; work is a .zip or a .json")
 
 
 def _too_large(place: tuple[str, ...]) -> Piece:
-    said = f"it is larger than {BYTES_MAX // 1_000_000} MB, which no work is"
-    return Piece(place, why=said, meant=True)
+    reason = f"it is larger than {BYTES_MAX // 1_000_000} MB, which no work is"
+    return Piece(place, why=reason, meant=True)
 
 
 def _ending(place: tuple[str, ...]) -> str:

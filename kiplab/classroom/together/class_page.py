@@ -86,7 +86,7 @@ def _style() -> str:
 
 def _body(counts: ClassCounts, left_out: Sequence[LeftOut], names: bool) -> str:
     parts = [f"<p>{escape(summary(counts))}</p>"]
-    parts += [_muted(said) for said in not_counted(left_out, names=names)]
+    parts += [_muted(text) for text in not_counted(left_out, names=names)]
     parts += [_lab(counts, lab, names) for lab in counts.labs()]
     return "\n".join(parts)
 
@@ -103,33 +103,33 @@ def _lab(counts: ClassCounts, lab: str, names: bool) -> str:
 # --- predictions --------------------------------------------------------------------------------
 
 
-def _prediction(asked: PredictionCount, students: int, names: bool) -> str:
-    rows = "".join(_choice(choice, asked.answered, names) for choice in asked.choices)
-    caption = f"{asked.answered} of {number(students, 'student')} locked a choice in"
+def _prediction(entry: PredictionCount, students: int, names: bool) -> str:
+    rows = "".join(_choice(choice, entry.answered, names) for choice in entry.choices)
+    caption = f"{entry.answered} of {number(students, 'student')} locked a choice in"
     return (
-        f"<article><h3>{escape(asked.title)}</h3><p>{escape(asked.question)}</p>"
-        f"{_table(caption, ('choice', 'students'), rows)}{_comes_true(asked)}</article>"
+        f"<article><h3>{escape(entry.title)}</h3><p>{escape(entry.question)}</p>"
+        f"{_table(caption, ('choice', 'students'), rows)}{_comes_true(entry)}</article>"
     )
 
 
 def _choice(choice: ChoiceCount, answered: int, names: bool) -> str:
     letter = f"<b>{choice.letter}</b>&ensp;" if choice.letter else ""
-    said = f"{letter}{escape(choice.choice)}{'' if letter else _ANOTHER}"
+    text = f"{letter}{escape(choice.choice)}{'' if letter else _ANOTHER}"
     bar = _bar((choice.students, answered, ""))
-    return _row(f"{said}{bar}{_who(choice.who, names)}", (choice.students,))
+    return _row(f"{text}{bar}{_who(choice.who, names)}", (choice.students,))
 
 
 _ANOTHER = ' <span class="who">not among the choices of this kiplab\'s lab</span>'
 
 
-def _comes_true(asked: PredictionCount) -> str:
+def _comes_true(entry: PredictionCount) -> str:
     """The answer, behind a click; nothing where nobody knows it."""
-    if asked.right is None:
+    if entry.right is None:
         return ""
-    said = f"{escape(asked.right.choice)} ({asked.right.students} of {asked.answered})"
+    text = f"{escape(entry.right.choice)} ({entry.right.students} of {entry.answered})"
     return (
         "<details><summary>Which one comes true?</summary>"
-        f"<p><b>{asked.right.letter}</b>&ensp;{said}</p></details>"
+        f"<p><b>{entry.right.letter}</b>&ensp;{text}</p></details>"
     )
 
 
@@ -139,7 +139,7 @@ def _comes_true(asked: PredictionCount) -> str:
 def _exercises(exercises: list[ExerciseCount], students: int, names: bool) -> Iterator[str]:
     if not exercises:
         return
-    rows = "".join(_exercise(asked, students, names) for asked in exercises)
+    rows = "".join(_exercise(entry, students, names) for entry in exercises)
     caption = f"Of {number(students, 'student')}: outlined those who tried, filled who solved it"
     heads = ("exercise", "tried", "solved", "at once", "attempts")
     yield f"<article><h3>Exercises</h3>{_table(caption, heads, rows)}</article>"
@@ -151,11 +151,11 @@ def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
     """Behind a click as well: an idea behind a wrong answer may be a choice of a prediction."""
     ideas = [
         _row(
-            f"{escape(idea.misconception)}{_bar((idea.first, asked.tried, ''))}"
-            f'<span class="who">{escape(asked.title)}</span>{_who(idea.who, names)}',
+            f"{escape(idea.misconception)}{_bar((idea.first, entry.tried, ''))}"
+            f'<span class="who">{escape(entry.title)}</span>{_who(idea.who, names)}',
             (idea.first, idea.ever),
         )
-        for idea, asked in most_frequent(exercises)
+        for idea, entry in most_frequent(exercises)
     ]
     if not ideas:
         return ""
@@ -167,11 +167,11 @@ def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
     )
 
 
-def _exercise(asked: ExerciseCount, students: int, names: bool) -> str:
-    bar = _bar((asked.tried, students, "open"), (asked.solved, students, ""))
-    who = _who(asked.unsolved, names, "not solved yet: ")
-    numbers = (asked.tried, asked.solved, asked.at_once, asked.attempts)
-    return _row(f"{escape(asked.title)}{bar}{who}", numbers)
+def _exercise(entry: ExerciseCount, students: int, names: bool) -> str:
+    bar = _bar((entry.tried, students, "open"), (entry.solved, students, ""))
+    who = _who(entry.unsolved, names, "not solved yet: ")
+    numbers = (entry.tried, entry.solved, entry.at_once, entry.attempts)
+    return _row(f"{escape(entry.title)}{bar}{who}", numbers)
 
 
 # --- tables -------------------------------------------------------------------------------------
@@ -206,11 +206,11 @@ def _who(who: Sequence[str], names: bool, before: str = "") -> str:
     """Names, if they are asked for; folded where they are too many for a glance."""
     if not (names and who):
         return ""
-    said = escape(before + ", ".join(who))
+    text = escape(before + ", ".join(who))
     if len(who) <= NAMES_MAX:
-        return f'<span class="who">{said}</span>'
+        return f'<span class="who">{text}</span>'
     head = f"{before}{number(len(who), 'student')}"
-    return f'<details class="who"><summary>{head}</summary>{said}</details>'
+    return f'<details class="who"><summary>{head}</summary>{text}</details>'
 
 
 def _muted(text: str) -> str:

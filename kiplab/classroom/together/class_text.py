@@ -27,25 +27,27 @@ def class_text(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool)
     Which choice comes true is not in it: it may be seen before the discussion.
     """
     lines = [*wrap(summary(counts), LINE)]
-    for said in not_counted(left_out, names=names):
-        lines += wrap(said, LINE, subsequent_indent="  ")
+    for sentence in not_counted(left_out, names=names):
+        lines += wrap(sentence, LINE, subsequent_indent="  ")
     for lab in counts.labs():
         predictions, exercises = counts.of_lab(lab)
         lines += ["", heading_of(lab)]
         for prediction in predictions:
             lines += _prediction(prediction, counts.students, names)
         lines += _exercises([e for e in exercises if e.tried], names)
-        lines += [f"  {said}" for said in wrap(nobody_yet(predictions, exercises), LINE - 2)]
+        lines += [
+            f"  {sentence}" for sentence in wrap(nobody_yet(predictions, exercises), LINE - 2)
+        ]
     return "\n".join(lines) + "\n"
 
 
 def summary(counts: ClassCounts) -> str:
     """How many students, and the labs that none of them has begun."""
-    said = f"{number(counts.students, 'student')}."
+    sentence = f"{number(counts.students, 'student')}."
     untouched = counts.untouched()
     if untouched:
-        said += f" Nothing yet from lab{'s' * (len(untouched) > 1)} {', '.join(untouched)}."
-    return said
+        sentence += f" Nothing yet from lab{'s' * (len(untouched) > 1)} {', '.join(untouched)}."
+    return sentence
 
 
 def not_counted(left_out: Sequence[LeftOut], *, names: bool) -> list[str]:
@@ -76,24 +78,24 @@ def most_frequent(
     exercises: Iterable[ExerciseCount],
 ) -> list[tuple[MisconceptionCount, ExerciseCount]]:
     """The ideas behind wrong answers to these, with the exercise, the most frequent in front."""
-    found = [(idea, asked) for asked in exercises for idea in asked.misconceptions]
-    return sorted(found, key=lambda pair: (-pair[0].first, -pair[0].ever))
+    listed = [(idea, entry) for entry in exercises for idea in entry.misconceptions]
+    return sorted(listed, key=lambda pair: (-pair[0].first, -pair[0].ever))
 
 
 def unexplained(exercises: Iterable[ExerciseCount]) -> str:
     """How many first attempts were wrong without a known idea behind them; empty if none was."""
-    found = [f"{e.title} {e.unexplained}" for e in exercises if e.unexplained]
-    return f"Wrong at first, with no known idea behind it: {'; '.join(found)}." if found else ""
+    listed = [f"{e.title} {e.unexplained}" for e in exercises if e.unexplained]
+    return f"Wrong at first, with no known idea behind it: {'; '.join(listed)}." if listed else ""
 
 
-def _prediction(asked: PredictionCount, students: int, names: bool) -> Iterator[str]:
-    if not asked.answered:
+def _prediction(entry: PredictionCount, students: int, names: bool) -> Iterator[str]:
+    if not entry.answered:
         return
     yield ""
-    yield f"  {asked.title}: {asked.answered} of {students} have locked a choice in"
-    yield from (f"  {line}" for line in wrap(asked.question, LINE - 2))
-    for choice in asked.choices:
-        bar = "█" * round(BAR * choice.students / asked.answered)
+    yield f"  {entry.title}: {entry.answered} of {students} have locked a choice in"
+    yield from (f"  {line}" for line in wrap(entry.question, LINE - 2))
+    for choice in entry.choices:
+        bar = "█" * round(BAR * choice.students / entry.answered)
         first, *more = wrap(choice.choice, LINE - BAR - 14) or [""]
         yield f"    {choice.letter or '-':2}{choice.students:4}  {bar:<{BAR}}  {first}"
         yield from (f"{'':{BAR + 14}}{line}" for line in more)
@@ -106,28 +108,28 @@ def _exercises(exercises: list[ExerciseCount], names: bool) -> Iterator[str]:
         return
     yield ""
     yield _EXERCISE.format(*_HEADS)
-    for asked in exercises:
-        title = asked.title if len(asked.title) <= 46 else f"{asked.title[:45]}…"
-        counts = (asked.tried, asked.solved, asked.at_once, asked.attempts)
+    for entry in exercises:
+        title = entry.title if len(entry.title) <= 46 else f"{entry.title[:45]}…"
+        counts = (entry.tried, entry.solved, entry.at_once, entry.attempts)
         yield _EXERCISE.format(title, *counts)
-        if names and asked.unsolved:
-            yield from _who(("not solved yet:", ", ".join(asked.unsolved)), " ")
+        if names and entry.unsolved:
+            yield from _who(("not solved yet:", ", ".join(entry.unsolved)), " ")
     yield from _misconceptions(exercises, names)
 
 
 def _misconceptions(exercises: list[ExerciseCount], names: bool) -> Iterator[str]:
-    found = most_frequent(exercises)
-    said = unexplained(exercises)
-    if found or said:
+    listed = most_frequent(exercises)
+    sentence = unexplained(exercises)
+    if listed or sentence:
         yield ""
         yield "  Ideas behind wrong answers: students who had them at first, and at any attempt"
-    for idea, asked in found:
-        first, *more = wrap(f"{idea.misconception} ({asked.title})", LINE - 16)
+    for idea, entry in listed:
+        first, *more = wrap(f"{idea.misconception} ({entry.title})", LINE - 16)
         yield f"  {idea.first:6}{idea.ever:6}  {first}"
         yield from (f"{'':16}{line}" for line in more)
         if names and idea.who:
             yield from _who(idea.who)
-    yield from (f"  {line}" for line in wrap(said, LINE - 2))
+    yield from (f"  {line}" for line in wrap(sentence, LINE - 2))
 
 
 def _who(names: Iterable[str], between: str = ", ") -> list[str]:

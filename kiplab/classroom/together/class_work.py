@@ -126,8 +126,8 @@ class ClassWork:
         }
         writer = writers.get(target.suffix.lower())
         if writer is None:
-            known = f"let its name end in one of {' '.join(SUFFIXES)}"
-            raise ExportError(f"cannot write {target.name!r}", known)
+            expected = f"let its name end in one of {' '.join(SUFFIXES)}"
+            raise ExportError(f"cannot write {target.name!r}", expected)
         target.write_text(writer(), encoding="utf-8")
         return target
 
@@ -140,8 +140,8 @@ class ClassWork:
 
     def _rows(self) -> tuple[tuple[str, ...], list[ClassRow]]:
         """(heads, a row for everything that is counted), as `table` documents them."""
-        rows = [row for asked in self.counts.predictions for row in _of_prediction(asked)]
-        rows += [row for asked in self.counts.exercises for row in _of_exercise(asked)]
+        rows = [row for entry in self.counts.predictions for row in _of_prediction(entry)]
+        rows += [row for entry in self.counts.exercises for row in _of_exercise(entry)]
         if self.names:
             return (*HEADS, WHO), [(*row, ", ".join(who)) for row, who in rows]
         return HEADS, [row for row, _ in rows]
@@ -196,20 +196,20 @@ def _anonymous(value: Any) -> Any:
     return [_anonymous(of) for of in value] if isinstance(value, list | tuple) else value
 
 
-def _of_prediction(asked: PredictionCount) -> Iterator[tuple[ClassRow, tuple[str, ...]]]:
-    front = (asked.lab, asked.id, asked.title, "choice")
-    for choice in asked.choices:
-        counted = (choice.choice, choice.students, asked.answered, choice.right)
+def _of_prediction(entry: PredictionCount) -> Iterator[tuple[ClassRow, tuple[str, ...]]]:
+    front = (entry.lab, entry.id, entry.title, "choice")
+    for choice in entry.choices:
+        counted = (choice.choice, choice.students, entry.answered, choice.right)
         yield (*front, *counted), choice.who
 
 
-def _of_exercise(asked: ExerciseCount) -> Iterator[tuple[ClassRow, tuple[str, ...]]]:
-    front = (asked.lab, asked.id, asked.title)
-    yield (*front, "tried", "", asked.tried, None, None), (*asked.who, *asked.unsolved)
-    yield (*front, "solved", "", asked.solved, asked.tried, None), asked.who
-    yield (*front, "solved at once", "", asked.at_once, asked.tried, None), ()
-    yield (*front, "attempts", "", asked.attempts, None, None), ()
-    for idea in asked.misconceptions:
+def _of_exercise(entry: ExerciseCount) -> Iterator[tuple[ClassRow, tuple[str, ...]]]:
+    front = (entry.lab, entry.id, entry.title)
+    yield (*front, "tried", "", entry.tried, None, None), (*entry.who, *entry.unsolved)
+    yield (*front, "solved", "", entry.solved, entry.tried, None), entry.who
+    yield (*front, "solved at once", "", entry.at_once, entry.tried, None), ()
+    yield (*front, "attempts", "", entry.attempts, None, None), ()
+    for idea in entry.misconceptions:
         words = idea.misconception
-        yield (*front, "first misconception", words, idea.first, asked.tried, None), idea.who
-        yield (*front, "misconception ever", words, idea.ever, asked.tried, None), ()
+        yield (*front, "first misconception", words, idea.first, entry.tried, None), idea.who
+        yield (*front, "misconception ever", words, idea.ever, entry.tried, None), ()

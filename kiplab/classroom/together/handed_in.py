@@ -59,18 +59,18 @@ def handed_in(folder: Path, apart_from: Path | None = None) -> HandedIn:
         raise ClassFolderError(
             f"there is no folder {folder}; name the one that your students' files are in"
         )
-    found = list(pieces(folder))
+    entries = list(pieces(folder))
     if apart_from is not None:
         passed = apart_from.resolve()
-        found = [piece for piece in found if folder.joinpath(*piece.place).resolve() != passed]
-    owned = _by_owner([piece for piece in found if piece.work is not None])
+        entries = [piece for piece in entries if folder.joinpath(*piece.place).resolve() != passed]
+    owned = _by_owner([piece for piece in entries if piece.work is not None])
     names = _names(owned)
     students, conflicts = [], []
     for path, own in owned.items():
         work, contradicting = _together(own)
         students.append(StudentWork(names[path], work))
         conflicts += contradicting
-    left_out = [*_unusable(found, owned), *conflicts]
+    left_out = [*_unusable(entries, owned), *conflicts]
     by_name = sorted(students, key=lambda student: student.name)
     return HandedIn(tuple(by_name), tuple(sorted(left_out, key=lambda left: left.file)))
 
@@ -78,9 +78,9 @@ def handed_in(folder: Path, apart_from: Path | None = None) -> HandedIn:
 # --- whose it is --------------------------------------------------------------------------------
 
 
-def _by_owner(found: Iterable[Piece]) -> dict[_Path, list[Piece]]:
+def _by_owner(entries: Iterable[Piece]) -> dict[_Path, list[Piece]]:
     """The pieces of each student. What lies deeper than other work of a student is theirs too."""
-    paths = [(_path(piece.place), piece) for piece in found]
+    paths = [(_path(piece.place), piece) for piece in entries]
     owners = {path for path, _ in paths}
     owned: dict[_Path, list[Piece]] = {}
     for path, piece in paths:
@@ -117,12 +117,14 @@ def _together(own: Sequence[Piece]) -> tuple[Work, list[LeftOut]]:
     whole, contradicting = Work(), []
     for piece in sorted(own, key=lambda piece: -_fullness(_work(piece))):
         work = _work(piece)
-        known = whole.predictions
-        differ = [id for id, said in work.predictions.items() if known.get(id, said) != said]
+        earlier = whole.predictions
+        differ = [
+            id for id, answer in work.predictions.items() if earlier.get(id, answer) != answer
+        ]
         if differ:
             why = f"{', '.join(differ)}: another file of the student's says otherwise, and counts"
             contradicting.append(LeftOut(_shown(piece.place), why))
-        whole = Work({**work.predictions, **known}, _both(whole.exercises, work.exercises))
+        whole = Work({**work.predictions, **earlier}, _both(whole.exercises, work.exercises))
     return whole, contradicting
 
 
@@ -132,26 +134,26 @@ def _work(piece: Piece) -> Work:
 
 
 def _fullness(work: Work) -> int:
-    return len(work.predictions) + sum(found.attempts for found in work.exercises.values())
+    return len(work.predictions) + sum(exercise.attempts for exercise in work.exercises.values())
 
 
 def _both(one: dict[str, ExerciseWork], other: dict[str, ExerciseWork]) -> dict[str, ExerciseWork]:
     """Of each exercise the one with more attempts, and the best points of both."""
-    found = dict(one)
+    entries = dict(one)
     for id, exercise in other.items():
-        more = max(found.get(id, exercise), exercise, key=lambda e: e.attempts)
-        found[id] = replace(more, best=max(found.get(id, exercise).best, exercise.best))
-    return found
+        more = max(entries.get(id, exercise), exercise, key=lambda e: e.attempts)
+        entries[id] = replace(more, best=max(entries.get(id, exercise).best, exercise.best))
+    return entries
 
 
 # --- what is left out ---------------------------------------------------------------------------
 
 
-def _unusable(found: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[LeftOut]:
+def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[LeftOut]:
     """What was meant to be work, and each folder or file of the teacher's that has none."""
-    accounted = _Accounted(owners, (piece.place[:-1] for piece in found if piece.meant))
+    accounted = _Accounted(owners, (piece.place[:-1] for piece in entries if piece.meant))
     told: set[_Path] = set()
-    for piece in found:
+    for piece in entries:
         folder = piece.place[:-1]
         if piece.meant or (piece.work is None and not folder):
             yield LeftOut(_shown(piece.place), piece.why)
