@@ -1,7 +1,5 @@
 """Settings of a broker of ZooKeeper's years; and the class that starts it is that of the source."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

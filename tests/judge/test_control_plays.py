@@ -4,8 +4,6 @@ the engine's.
 `pytest --rewrite tests/judge/test_control_plays.py` asks the real ones anew, and writes that.
 """
 
-from __future__ import annotations
-
 import lzma
 import struct
 from pathlib import Path

@@ -2,8 +2,6 @@
 before. F is a partition that broker 1 follows at first, L one that it leads.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

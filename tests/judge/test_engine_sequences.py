@@ -1,7 +1,5 @@
 """The engine's controller beside real ones of five releases, in every situation that is judged."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """The gate between a controller and ZooKeeper: what is said behind it waits, in its order."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A real broker beside a ZooKeeper, live: it answers, it is killed, it ends with its parent."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What real controllers and brokers did, in words that a lab shows: recorded, and said so."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.extras import MissingExtraError

@@ -1,7 +1,5 @@
 """The ZooKeeper server out of PySpark's jars: alone, several of an ensemble, and always ended."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

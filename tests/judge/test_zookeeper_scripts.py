@@ -1,7 +1,5 @@
 """A real ZooKeeper beside the engine's: the same scripts, the same results, Stats and watches."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """What a controller sends, as the wire has it: read into what is compared, and answered."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

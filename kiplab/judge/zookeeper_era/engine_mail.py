@@ -1,7 +1,5 @@
 """What the engine's controller sends, read into the form that is compared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import groupby
 

@@ -3,8 +3,6 @@
 Its settings are such that little happens by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

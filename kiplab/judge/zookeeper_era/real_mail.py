@@ -3,8 +3,6 @@
 The recordings are JSON, one request a line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby

@@ -4,8 +4,6 @@ What differs from run to run is left out: the numbers of czxids (generations hav
 correlation ids, the order inside a request, and how the mail of several brokers interleaves.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA = "LeaderAndIsr", "StopReplica", "UpdateMetadata"

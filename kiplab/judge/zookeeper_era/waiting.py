@@ -1,7 +1,5 @@
 """Waiting for what a real server does in its own time, and for what reaches a fake broker."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

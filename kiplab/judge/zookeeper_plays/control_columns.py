@@ -2,8 +2,6 @@
 answer, and what a real one was. Broker epochs are those of the play.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A play of ZooKeeper's time told to a real controller, or beside what one has done before."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ...engine.cluster import Cluster

@@ -1,7 +1,5 @@
 """What the engine's controller sends and answers in a play, in the form that is compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...engine import moves

@@ -3,8 +3,6 @@
 So both controllers' mail arrives between the same two events, however quick the real one is.
 """
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from typing import NamedTuple

@@ -6,8 +6,6 @@ write or ask for another ISR, requests reach the controller, and its requests re
 they do in the engine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...engine import moves

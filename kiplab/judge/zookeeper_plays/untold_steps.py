@@ -1,7 +1,5 @@
 """What of a play of ZooKeeper's time no real controller can be told, each with the reason."""
 
-from __future__ import annotations
-
 from ...engine import moves
 from ...engine.channels import find
 from ...engine.cluster import Cluster, broker

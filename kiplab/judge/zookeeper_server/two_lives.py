@@ -1,7 +1,5 @@
 """Two lives of one broker, as a real ZooKeeper numbers them: what KIP-380 builds on."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """The ZooKeeper server out of PySpark's jars: one or several of an ensemble, always ended."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ broker answers to a whole request. What is not tried on a release has its reason
 where in the engine a rule is asked for. What could be tried and is not fails a test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """The judges of controllers of ZooKeeper's years: in every situation, and in those by chance."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """A situation told to the engine, step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any

@@ -5,8 +5,6 @@ written into the ensemble by hand, as an operator would. The brokers are those o
 answer for themselves; so their refusals are compared as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from kiplab.engine import channels, moves

@@ -1,7 +1,5 @@
 """A broker that is none: it is registered, listens, keeps what it is sent, and answers."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 

@@ -4,8 +4,6 @@ Brokers register, bounce seen and unseen, ask to be let go with epochs of now an
 answer late; controllers fall over. A situation is made of turns, each of which comes to rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 

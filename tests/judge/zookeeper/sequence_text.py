@@ -1,7 +1,5 @@
 """Passages in lines to read, and where two of a situation differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from difflib import ndiff
 from itertools import zip_longest

@@ -3,8 +3,6 @@
 The same situation is told to a real controller and to the engine's. Every topic has one partition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import msgspec

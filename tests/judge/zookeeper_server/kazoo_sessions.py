@@ -5,8 +5,6 @@ in a comparison every session counts. What a watch says is noted in the order in
 and before the answer to whatever was asked after it.
 """
 
-from __future__ import annotations
-
 import logging
 import socket
 import struct

@@ -1,7 +1,5 @@
 """The judge of ZooKeeper itself: the same scripts for a real one and for the engine's."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

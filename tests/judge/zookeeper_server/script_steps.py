@@ -1,7 +1,5 @@
 """What a script of ZooKeeper's consists of, and what is compared of an answer."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Any
 

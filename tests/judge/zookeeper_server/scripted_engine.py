@@ -1,7 +1,5 @@
 """A script as the engine's ensemble answers it."""
 
-from __future__ import annotations
-
 from kiplab.protocol.ids import BrokerId, Incarnation, PartitionEpoch, SessionId
 from kiplab.protocol.zookeeper.ensemble import below, empty_ensemble, find
 from kiplab.protocol.zookeeper.ensemble_reads import children, exists, get

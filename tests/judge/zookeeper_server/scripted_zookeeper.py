@@ -1,7 +1,5 @@
 """A script as a real ZooKeeper answers it, asked by kazoo."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kiplab.protocol.zookeeper.ensemble_writes import (

@@ -4,8 +4,6 @@ Which paths and versions are asked for is chosen beside an engine that follows, 
 operations succeed and the others fail in every way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 
