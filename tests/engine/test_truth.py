@@ -22,7 +22,6 @@ MAY_NAME_THE_CONTROLLER = {
     "rows/state_tree.py": "shows every state there is, field by field",
     "explore/levels/normal_partition.py": "renumbers the states of a level",
     "explore/levels/normal_recovery.py": "renumbers the states of a level",
-    "explore/levels/partition_fields.py": "says what becomes of each field of a state",
     "explore/search/numbered_parts.py": "keeps the states of a level apart, node by node",
     "explore/search/hidden_parts.py": "hides a controller that nobody has looked at yet",
     "explore/search/observer_views.py": "shows the observer the controller of each moment",

@@ -13,17 +13,17 @@ import pytest
 from kiplab.engine.cluster import Cluster
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import do, offered
-from kiplab.explore.levels.partition_fields import CONSTANT, IN_STATE, TOLD_FROM_OTHERS
 from kiplab.explore.search.engine_model import spent
 from kiplab.explore.search_terms import Budgets
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.messages import KINDS
 from tests.explore.conftest import Start
+from tests.explore.partition_fields import CONSTANT, IN_STATE, TOLD_FROM_OTHERS
 
 PARTITION = level_named("partition")
 HELD = {body for body, kind in KINDS.items() if kind in PARTITION.holds}
 """Messages that stay in flight; all others are on their way within an action only."""
-FILE = "kiplab/explore/levels/partition_fields.py"
+FILE = "tests/explore/partition_fields.py"
 
 
 class MadeUp(msgspec.Struct):

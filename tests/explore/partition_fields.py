@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...engine.cluster import Cluster, Message, MessageName, Observed
-from ...protocol.kraft.controller_state import Controller, HeartbeatState
-from ...protocol.log import EpochStart, Log
-from ...protocol.messages import (
+from kiplab.engine.cluster import Cluster, Message, MessageName, Observed
+from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
+from kiplab.protocol.log import EpochStart, Log
+from kiplab.protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     IsrMember,
     MetadataUpdate,
 )
-from ...protocol.registrations import PartitionRegistration, Registration
-from ...protocol.replica.broker_state import (
+from kiplab.protocol.registrations import PartitionRegistration, Registration
+from kiplab.protocol.replica.broker_state import (
     Broker,
     Durable,
     DurableReplica,
