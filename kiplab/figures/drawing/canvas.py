@@ -163,12 +163,16 @@ class Canvas:
         anchor: str = "left",
         bold: bool = False,
         layer: str = "words",
+        since: float | None = None,
         lasting: Lasting | None = None,
     ) -> Box:
         """Write `text` (already safe); `layer` names the trace. Takes the place it stands on.
 
-        `lasting` says from when on it is known, if not from the moment where it stands.
+        It is known from moment `since` on, by default from the one where it stands; `lasting` is
+        for what ends again.
         """
+        if since is not None:
+            lasting = Lasting(since)
         size = size or self.sizes.text
         box = self.box_of(x, y, text, size, anchor, bold)
         trace = self._words.setdefault(
@@ -185,6 +189,10 @@ class Canvas:
         self.taken.append(box)
         self.said.append(box)
         return box
+
+    def margin(self, y: float, text: str, color: str = "", **font: Any) -> None:
+        """A name at the left of the plot, at its right end; keywords as for `text`."""
+        self.text(self.at(self.sizes.left - 12), y, text, color, anchor="right", **font)
 
     def is_free(self, box: Box) -> bool:
         """Whether nothing stands there, and it is on the sheet."""

@@ -13,10 +13,10 @@ from ...rows.message_paths import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
 from .arrow_strokes import draw_stroke
-from .callouts import Refusal, draw_callouts, draw_outcome, needs
+from .callouts import Refusal, callout_lines, draw_callouts, draw_outcome, needs
 from .client_lanes import heads
 from .lanes import Panel
-from .mask import Lasting, from_moment
+from .mask import from_moment
 
 ENDS_MIN = 34
 """Pixels of an arrow that stay in sight on both sides of words that lie on it."""
@@ -80,7 +80,11 @@ def draw_messages(panel: Panel) -> None:
     found = flights(panel)
     for flight in found:
         _arrow(panel.canvas, flight)
-    refused = [Refusal(f.message, f.x1, f.y1) for f in found if f.message.fate == "refused"]
+    refused = [
+        Refusal(f.message, f.x1, f.y1, callout_lines(f.message))
+        for f in found
+        if f.message.fate == "refused"
+    ]
     if refused:
         ends = [box for flight in found for box in _ends(panel.canvas, flight)]
         ends += heads(panel)
@@ -191,8 +195,7 @@ def _label(panel: Panel, flight: Flight) -> None:
             if canvas.is_free(box) and box.within(_room(panel, flight.message)):
                 y = (box.y0 + box.y1) / 2
                 color = _color(canvas, flight.message)
-                known = Lasting(flight.x0)
-                canvas.text(canvas.at(left), y, text, color, size=size, lasting=known)
+                canvas.text(canvas.at(left), y, text, color, size=size, since=flight.x0)
                 return
 
 
@@ -225,8 +228,7 @@ def _write_on(canvas: Canvas, flight: Flight, box: Box, text: str) -> None:
     canvas.rect(left, right, box.y0, box.y1, canvas.theme.paper, name=name)
     middle, y = canvas.at((box.x0 + box.x1) / 2), (box.y0 + box.y1) / 2
     color, size = _color(canvas, flight.message), canvas.sizes.text
-    known = Lasting(flight.x0)
-    canvas.text(middle, y, text, color, size=size, anchor="center", lasting=known)
+    canvas.text(middle, y, text, color, size=size, anchor="center", since=flight.x0)
 
 
 def _room(panel: Panel, message: MessageRow | None = None) -> Box:

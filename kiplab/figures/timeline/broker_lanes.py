@@ -56,9 +56,7 @@ def draw_brokers(panel: Panel) -> None:
 
 
 def _name(panel: Panel, lane: str) -> None:
-    canvas = panel.canvas
-    x = canvas.at(canvas.sizes.left - 12)
-    canvas.text(x, panel.lanes.band(lane), lane, anchor="right", bold=True)
+    panel.canvas.margin(panel.lanes.band(lane), lane, bold=True)
 
 
 def _uptime(panel: Panel, span: SpanRow) -> None:
@@ -84,8 +82,8 @@ def _say_epoch(panel: Panel, span: SpanRow) -> None:
             at = canvas.at(left)
             if canvas.is_free(canvas.box_of(at, y, text, size)):
                 # Further on it is known from where it stands: a mask may still lie there before.
-                known = Lasting(max(span.x0, int(at) if left > canvas.px(span.x0) + _PAD else 0))
-                canvas.text(at, y, safe(text), canvas.theme.muted, size=size, lasting=known)
+                since = max(span.x0, int(at) if left > canvas.px(span.x0) + _PAD else 0)
+                canvas.text(at, y, safe(text), canvas.theme.muted, size=size, since=since)
                 return
             left += EPOCH_STEP
 
@@ -176,8 +174,7 @@ def _say_no_copy(panel: Panel, lane: str) -> None:
         at = canvas.at(canvas.px(start) + _PAD + beside)
         box = canvas.box_of(at, y, text, size)
         if box.x1 + _PAD <= canvas.px(span.x1) and canvas.is_free(box):
-            known = Lasting(start)
-            canvas.text(at, y, safe(text), canvas.theme.muted, size=size, lasting=known)
+            canvas.text(at, y, safe(text), canvas.theme.muted, size=size, since=start)
             return
 
 
@@ -250,8 +247,8 @@ def _sign(panel: Panel, span: SpanRow, left: float, end: float) -> None:
     canvas.rect(canvas.at(left), right, y - 7.5, y + 7.5, theme.tile)
     icons.no_entry(canvas, left + SIGN_ROOM / 2, y, theme.muted, theme.tile)
     if spoken:
-        at, known = canvas.at(left + SIGN_ROOM), Lasting(span.x0)
-        canvas.text(at, y, "fenced", theme.muted, size=size, lasting=known)
+        at = canvas.at(left + SIGN_ROOM)
+        canvas.text(at, y, "fenced", theme.muted, size=size, since=span.x0)
 
 
 def draw_gates(panel: Panel, lane: str) -> None:

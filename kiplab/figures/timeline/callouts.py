@@ -7,7 +7,7 @@ from ...rows.columns import MessageRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import height_of, width_of
 from .icons import SHIELD_ROOM, shield_in
-from .mask import Lasting, from_moment
+from .mask import from_moment
 
 _PAD = 5
 NEAR = 16
@@ -97,11 +97,14 @@ def _aside(wanted: Wanted, left: float, top: float) -> float:
 
 
 class Refusal(NamedTuple):
-    """A refused message, and where its arrow's head is: a moment, a pixel."""
+    """A refused message, where its arrow's head is (a moment, a pixel), and what there is to say
+    of it: all `callout_lines`.
+    """
 
     message: MessageRow
     x: float
     y: float
+    lines: Sequence[str]
 
 
 class Callout(NamedTuple):
@@ -187,7 +190,7 @@ def _names(ground: Ground, refusals: Sequence[Refusal]) -> list[Callout]:
     """The error's names alone. In a panel without any room one covers what is there."""
     placed: list[Callout] = []
     for refusal in refusals:
-        text = _markup(callout_lines(refusal.message)[:1])
+        text = _markup(refusal.lines[:1])
         found = _place(ground, refusal, text, [c.place.box for c in placed], _ANY)
         placed.append(Callout(text, found or _at_the_head(ground, refusal, text)))
     return placed
@@ -195,18 +198,18 @@ def _names(ground: Ground, refusals: Sequence[Refusal]) -> list[Callout]:
 
 def _longest(ground: Ground, refusal: Refusal, others: list[Box]) -> Callout | None:
     """More than the name, where there is room for it beside the other callouts."""
-    lines = callout_lines(refusal.message)[:2]
+    lines = refusal.lines[:2]
     return _whole(ground, refusal, others) or _cheapest(
         ground, refusal, (lines, _narrow(lines)), others, _COMPARED
     )
 
 
 def _whole(ground: Ground, refusal: Refusal, others: list[Box]) -> Callout | None:
-    lines = callout_lines(refusal.message)
+    lines = refusal.lines
     return _cheapest(ground, refusal, (lines, _narrow(lines)), others, _WHOLE)
 
 
-def _narrow(lines: list[str]) -> list[str]:
+def _narrow(lines: Sequence[str]) -> list[str]:
     """What was compared on two lines: ``broker 2: request 41,``; ``registered 57``."""
     return [part for line in lines for part in line.replace(", ", ",\n").split("\n")]
 
@@ -214,7 +217,7 @@ def _narrow(lines: list[str]) -> list[str]:
 def _cheapest(
     ground: Ground,
     refusal: Refusal,
-    versions: Sequence[list[str]],
+    versions: Sequence[Sequence[str]],
     others: list[Box],
     limit: float,
 ) -> Callout | None:
@@ -253,7 +256,7 @@ def _at_the_head(ground: Ground, refusal: Refusal, text: str) -> Place:
     return Place(0.0, Box(left, top, left + wanted.wide, top + wanted.high))
 
 
-def _markup(lines: list[str]) -> str:
+def _markup(lines: Sequence[str]) -> str:
     """The error bold, the rule slanted."""
     first, *rest = (safe(line) for line in lines)
     rest = [f"<i>{line}</i>" if " · " in line else line for line in rest]
@@ -285,8 +288,8 @@ def _box(canvas: Canvas, refusal: Refusal, callout: Callout) -> None:
     )
     size = canvas.sizes.small
     at = canvas.at(box.x0 + _PAD)
-    known, y = Lasting(x), (box.y0 + box.y1) / 2
-    written = canvas.text(at, y, text, theme.refused, size=size, lasting=known)
+    y = (box.y0 + box.y1) / 2
+    written = canvas.text(at, y, text, theme.refused, size=size, since=x)
     if refusal.message.guard:
         shield_in(canvas, written, theme.refused, size, from_moment("shield", x))
     canvas.take(box)
@@ -298,7 +301,7 @@ def draw_outcome(canvas: Canvas, message: MessageRow, x: float, y: float) -> Non
     It was accepted in one moment: words that would reach far over the next ones are not said, for
     the strips say them. ``✓`` alone is said where there is room for no more.
     """
-    size, known, color = canvas.sizes.small, Lasting(x), canvas.theme.message
+    size, color = canvas.sizes.small, canvas.theme.message
     most = max(canvas.unit * OUTCOME_SHARE, width_of("✓ accepted", size))
     for text in _outcomes(message):
         high = height_of(text, size)
@@ -307,7 +310,7 @@ def draw_outcome(canvas: Canvas, message: MessageRow, x: float, y: float) -> Non
             box = canvas.box_of(at, middle, text, size, anchor)
             short = box.x1 - box.x0 <= most and box.x1 <= canvas.px(canvas.end) + 4
             if short and canvas.is_free(box):
-                canvas.text(at, middle, text, color, size=size, anchor=anchor, lasting=known)
+                canvas.text(at, middle, text, color, size=size, anchor=anchor, since=x)
                 return
 
 

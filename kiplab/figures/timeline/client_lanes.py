@@ -19,7 +19,7 @@ from . import icons
 from .arrow_strokes import draw_stroke, draw_tail
 from .hover_cards import card_of, folded
 from .lanes import Panel
-from .mask import Lasting, from_moment
+from .mask import from_moment
 
 LINES_MAX = 4
 """Lines of words that a client's lane has at most."""
@@ -207,8 +207,7 @@ def _name(panel: Panel, name: str) -> None:
     room = canvas.sizes.left - 16
     short = short_name(name)
     text = first_fit((name, short), room, size) or shortened(short, room, size)
-    at = canvas.at(canvas.sizes.left - 12)
-    canvas.text(at, _line(panel, name, 0), safe(text), anchor="right", bold=True)
+    canvas.margin(_line(panel, name, 0), safe(text), bold=True)
 
 
 def _line(panel: Panel, name: str, line: int) -> float:
@@ -263,7 +262,6 @@ def _say(panel: Panel, name: str, ask: Ask, place: AskPlace) -> None:
         canvas.theme.paper,
         name=plate,
     )
-    known = Lasting(ask.x)
-    canvas.text(at, y, safe(place.text), color, size=size, lasting=known)
+    canvas.text(at, y, safe(place.text), color, size=size, since=ask.x)
     if ask.message.guard:
         icons.shield_in(canvas, box, color, size, from_moment("shield", ask.x))

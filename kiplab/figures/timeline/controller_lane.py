@@ -8,7 +8,6 @@ from ..drawing.text_width import first_fit, width_of
 from .arrow_strokes import draw_tail
 from .hover_cards import folded
 from .lanes import Panel, TickWord
-from .mask import Lasting
 
 ROWS_MAX = 3
 EPOCH_ABOVE, EPOCH_BELOW, EPOCH_STEP = 8, 19, 24
@@ -53,8 +52,8 @@ def _by_moment(rows: Rows, partition: str) -> Iterator[tuple[int, str]]:
 def draw_controller(panel: Panel, *, with_epochs: bool) -> None:
     """The lane of a planned panel; `with_epochs` for a run that `tells_epochs`."""
     canvas, y = panel.canvas, panel.lanes.controller
-    theme, sizes = canvas.theme, canvas.sizes
-    canvas.text(canvas.at(sizes.left - 12), y, "controller", anchor="right", bold=True)
+    theme = canvas.theme
+    canvas.margin(y, "controller", bold=True)
     end = panel.rows.meta.end
     if with_epochs:
         draw_epochs(panel, y - EPOCH_ABOVE, y + EPOCH_BELOW)
@@ -74,8 +73,8 @@ def draw_ticks(panel: Panel, y: float) -> None:
         canvas.take(Box(canvas.px(x) - 2, y - 6, canvas.px(x) + 2, y + 6))
     for word in panel.ticks:
         row = panel.lanes.tick_rows[-1 - word.row]
-        at, known = canvas.at(word.px), Lasting(word.x)
-        canvas.text(at, row, safe(word.text), size=sizes.small, anchor="center", lasting=known)
+        at = canvas.at(word.px)
+        canvas.text(at, row, safe(word.text), size=sizes.small, anchor="center", since=word.x)
 
 
 # --- controller epochs --------------------------------------------------------------------------
@@ -111,8 +110,8 @@ def _say_epoch(canvas: Canvas, span: SpanRow, y: float) -> None:
         left, last = start, canvas.px(span.x1) - 2 - width_of(text, size)
         while left <= last:
             if canvas.is_free(canvas.box_of(canvas.at(left), y, text, size)):
-                at, known = canvas.at(left), Lasting(span.x0)
-                canvas.text(at, y, text, canvas.theme.muted, size=size, lasting=known)
+                at = canvas.at(left)
+                canvas.text(at, y, text, canvas.theme.muted, size=size, since=span.x0)
                 return
             left += EPOCH_STEP
 
@@ -127,10 +126,9 @@ SIGNS_MAX, SIGN = 8, 12
 def draw_queues(panel: Panel) -> None:
     """The rows, with the name of their broker."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
-    at = canvas.at(canvas.sizes.left - 12)
     for lane, (top, bottom) in panel.lanes.queues.items():
         y, name = (top + bottom) / 2, f"queue for {lane.removeprefix('broker ')}"
-        canvas.text(at, y, name, canvas.theme.muted, size=size, anchor="right")
+        canvas.margin(y, name, canvas.theme.muted, size=size)
         for span in panel.spans("controller", f"{QUEUE_FOR}{lane}"):
             _draw(panel, span, top, bottom)
     for mark in panel.marks("queue dropped"):
@@ -156,8 +154,7 @@ def _draw(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
     start = left + max(signs - 1, 0) * SIGN + (9 if signs else -4)
     text = first_fit(texts, canvas.px(span.x1) - start, size)
     if text:
-        known = Lasting(span.x0)
-        canvas.text(canvas.at(start), y, safe(text), theme.text, size=size, lasting=known)
+        canvas.text(canvas.at(start), y, safe(text), theme.text, size=size, since=span.x0)
     canvas.take(Box(canvas.px(span.x0), top, canvas.px(span.x1), bottom))
     for x in range(span.x0, span.x1):
         since = f"from {panel.rows.meta.number(span.x0)} to {panel.rows.meta.number(span.x1)}"
@@ -175,5 +172,5 @@ def _say_dropped(panel: Panel, x: int, said: str) -> None:
     for text in (f"✕ {said.partition(' ')[0]} dropped", "✕"):
         box = canvas.box_of(canvas.at(left), y, text, size)
         if canvas.is_free(box):
-            canvas.text(canvas.at(left), y, text, canvas.theme.muted, size=size, lasting=Lasting(x))
+            canvas.text(canvas.at(left), y, text, canvas.theme.muted, size=size, since=x)
             return

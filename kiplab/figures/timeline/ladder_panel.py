@@ -10,7 +10,7 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, strips
 from .lanes import Panel, lanes
-from .mask import Lasting, from_moment
+from .mask import from_moment
 from .places import told_marks
 from .sheet import MARGIN, draw_folds
 
@@ -106,8 +106,7 @@ def _draw_answers(panel: Panel) -> None:
     """The controller's line, and what it answered to every message that took its time."""
     canvas, y = panel.canvas, panel.lanes.controller
     theme, sizes = canvas.theme, canvas.sizes
-    at = canvas.at(sizes.left - 12)
-    canvas.text(at, y, "controller", anchor="right", size=sizes.text, bold=True)
+    canvas.margin(y, "controller", size=sizes.text, bold=True)
     tiled = tells_epochs(panel.rows)
     if tiled:
         controller_lane.draw_epochs(panel, y - 6, y + TALK - 2)
@@ -167,7 +166,7 @@ def _answer(panel: Panel, message: MessageRow) -> None:
         box = canvas.box_of(at, y, text, size, anchor, bold=True)
         fits = canvas.is_free(box) and box.x0 >= canvas.px(0)
         if fits or (refused and place == places[-1]):
-            _say(canvas, box, at, text, color, anchor, Lasting(x))
+            _say(canvas, box, at, text, color, anchor, x)
             if message.guard:
                 icons.shield_in(canvas, box, color, size, from_moment("shield", x))
             canvas.card(x, y, hover_cards.folded(hover_cards.card_of(message)))
@@ -175,10 +174,10 @@ def _answer(panel: Panel, message: MessageRow) -> None:
 
 
 def _say(
-    canvas: Canvas, box: Box, x: float, text: str, color: str, anchor: str, known: Lasting
+    canvas: Canvas, box: Box, x: float, text: str, color: str, anchor: str, since: float
 ) -> None:
     left, right = canvas.at(box.x0 - 2), canvas.at(box.x1 + 2)
     y = (box.y0 + box.y1) / 2
     canvas.rect(left, right, y - 7, y + 7, canvas.theme.paper)
     size = canvas.sizes.text
-    canvas.text(x, y, safe(text), color, size=size, anchor=anchor, bold=True, lasting=known)
+    canvas.text(x, y, safe(text), color, size=size, anchor=anchor, bold=True, since=since)

@@ -8,7 +8,6 @@ from ..drawing.canvas import Box, safe
 from ..drawing.text_width import width_of
 from .lanes import Panel
 from .log_ends import is_dense, uptimes
-from .mask import Lasting
 from .process_states import tile_lines
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
@@ -66,8 +65,7 @@ def _say(panel: Panel, mark: MarkRow) -> None:
         for left in _lefts(panel, mark, width_of(text, size)):
             box = canvas.box_of(canvas.at(left), y, text, size)
             if canvas.is_free(Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)):
-                known = Lasting(mark.x)
-                canvas.text(canvas.at(left), y, safe(text), color, size=size, lasting=known)
+                canvas.text(canvas.at(left), y, safe(text), color, size=size, since=mark.x)
                 return
 
 
@@ -114,6 +112,5 @@ def _say_out(panel: Panel) -> None:
             fits = box.x1 - box.x0 + 12 <= (span.x1 - span.x0) * canvas.unit
             if fits and canvas.is_free(Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)):
                 color = canvas.theme.muted
-                known = Lasting(middle)
-                canvas.text(middle, y, span.text, color, size=size, anchor="center", lasting=known)
+                canvas.text(middle, y, span.text, color, size=size, anchor="center", since=middle)
                 break

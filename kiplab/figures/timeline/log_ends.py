@@ -8,7 +8,6 @@ from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas
 from ..drawing.text_width import width_of
 from .lanes import Panel
-from .mask import Lasting
 from .process_states import bottom_line, top_line
 
 DENSE_BELOW = 30
@@ -136,8 +135,8 @@ def _say(canvas: Canvas, now: Stretch, before: Stretch | None, place: LogEndPlac
         return
     text, left = found
     start, size, half = canvas.px(now.x0), canvas.sizes.small, canvas.sizes.small * 0.6
-    at, known = canvas.at(left), Lasting(now.x0)
-    box = canvas.text(at, place.y, text, canvas.theme.muted, size=size, lasting=known)
+    at = canvas.at(left)
+    box = canvas.text(at, place.y, text, canvas.theme.muted, size=size, since=now.x0)
     place.taken.append(Box(box.x0 - APART, box.y0, box.x1 + APART, box.y1))
     if before is not None and left <= start + AFTER:
         edge = canvas.theme.tile_edge

@@ -18,7 +18,7 @@ from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from ..drawing.theme import Theme
 from . import icons
 from .hover_cards import folded
-from .mask import Lasting, from_moment
+from .mask import from_moment
 
 TITLE = "where the logs part"
 BLOCK_MIN, GAP, GUTTER = 190, 24, 18
@@ -77,8 +77,7 @@ def _draw_run(
     first = blocks[0].x
     ends = canvas.at(14), canvas.at(canvas.width - 14)
     canvas.line(ends[0], top + 3, ends[1], top + 3, canvas.theme.grid)
-    known = Lasting(first)
-    canvas.text(canvas.at(14), y + 3, safe(title), size=size, bold=True, lasting=known)
+    canvas.text(canvas.at(14), y + 3, safe(title), size=size, bold=True, since=first)
     y += size * LINE_HEIGHT + 2
     scale, holders = _scale(blocks), _holders(rows, blocks)
     for line in _lines(canvas, blocks):
@@ -87,7 +86,7 @@ def _draw_run(
             _draw_block(canvas, rows, block, place, scale, holders)
             _mark(canvas, rows, block, place, run, len(holders))
         for row, holder in enumerate(holders):
-            _name(canvas, holder, _row(canvas, y, row) + CELL / 2, Lasting(line[0].x))
+            _name(canvas, holder, _row(canvas, y, row) + CELL / 2, line[0].x)
         y = _row(canvas, y, len(holders)) + 6
     return y
 
@@ -144,12 +143,12 @@ def _draw_block(
     scale: OffsetScale,
     holders: list[str],
 ) -> None:
-    small, known = canvas.sizes.small, Lasting(block.x)
+    small = canvas.sizes.small
     y, room = place.top + small * LINE_HEIGHT / 2, place.right - place.left
     number = rows.meta.number(block.x)
     words = shortened(block.words, room - width_of(number, small, bold=True) - 10, small)
     said = f"<b>{number}</b>  {safe(words)}"
-    canvas.text(canvas.at(place.left), y, said, size=small, lasting=known)
+    canvas.text(canvas.at(place.left), y, said, size=small, since=block.x)
     for gone in block.lost:
         _bracket(canvas, block, place, scale, gone)
     for side in block.sides:
@@ -157,12 +156,11 @@ def _draw_block(
         _draw_side(canvas, rows, block, side, place._replace(top=top), scale)
 
 
-def _name(canvas: Canvas, holder: str, y: float, known: Lasting) -> None:
+def _name(canvas: Canvas, holder: str, y: float, since: float) -> None:
     size, room = canvas.sizes.small, canvas.sizes.left - 16
     name = first_fit((holder, short_name(holder)), room, size)
-    at, color = canvas.at(canvas.sizes.left - 12), canvas.theme.muted
     text = name or shortened(short_name(holder), room, size)
-    canvas.text(at, y, safe(text), color, size=size, anchor="right", lasting=known)
+    canvas.margin(y, safe(text), canvas.theme.muted, size=size, since=since)
 
 
 def _bracket(
@@ -178,8 +176,8 @@ def _bracket(
     text = first_fit(texts, place.right - place.left, size)
     wide = width_of(text, size)
     left = min(max((x0 + x1 - wide) / 2, place.left), place.right - wide)
-    known, y = Lasting(block.x), place.top + 1.5 * line
-    canvas.text(canvas.at(left), y, text, color, size=size, bold=True, lasting=known)
+    y = place.top + 1.5 * line
+    canvas.text(canvas.at(left), y, text, color, size=size, bold=True, since=block.x)
 
 
 def _draw_side(
@@ -190,11 +188,11 @@ def _draw_side(
     place: BlockPlace,
     scale: OffsetScale,
 ) -> None:
-    y, known = place.top + CELL / 2, Lasting(block.x)
+    y = place.top + CELL / 2
     sign = SIGNS.get(side.state, "")
     if sign:
         x = canvas.at(place.left + GUTTER / 2)
-        canvas.text(x, y, sign, size=canvas.sizes.text, anchor="center", lasting=known)
+        canvas.text(x, y, sign, size=canvas.sizes.text, anchor="center", since=block.x)
     for cell in side.cells:
         _draw_cell(canvas, block.x, side, cell, place, scale)
     if side.cut is not None and side.cut in scale.offsets:
@@ -227,7 +225,7 @@ def _draw_cell(
     if not cell.has:
         canvas.line(ends[0], y, ends[1], y, edge, width=1.2)
         canvas.shapes[-1]["name"] = name
-    size, known = canvas.sizes.small, Lasting(moment)
+    size = canvas.sizes.small
     text = first_fit(_cell_texts(cell), x1 - x0 - 8, size)
     if text:
         half = width_of(text, size) / 2 + 3
@@ -236,7 +234,7 @@ def _draw_cell(
             plate = canvas.at(middle - half), canvas.at(middle + half)
             canvas.rect(*plate, top + 2, low - 2, fill, name=name)
         at = canvas.at(middle)
-        canvas.text(at, y, text, color, size=size, anchor="center", lasting=known)
+        canvas.text(at, y, text, color, size=size, anchor="center", since=moment)
 
 
 def _cell_texts(cell: LogCell) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from ...rows.metrics import METRICS, Metric
 from ..drawing.canvas import Canvas
 from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
 from .hover_cards import folded
-from .mask import Lasting, from_moment
+from .mask import from_moment
 
 ABOVE, BETWEEN = 18, 4
 """Pixels over the rows, and between two of them."""
@@ -115,14 +115,13 @@ def _row(
     canvas: Canvas, rows: Rows, metric: Metric, words: str, level: MetricPlace, since: int | None
 ) -> None:
     values = totals(rows, metric.name)
-    at, size, muted = canvas.at(canvas.sizes.left - 12), canvas.sizes.small, canvas.theme.muted
-    known = None if since is None else Lasting(since)
-    canvas.text(at, level.middle, words, muted, size=size, anchor="right", lasting=known)
+    size, muted = canvas.sizes.small, canvas.theme.muted
+    canvas.margin(level.middle, words, muted, size=size, since=since)
     stretches = _stretches(values)
     if not stretches:
         said = _why_none(rows.meta.release, metric)
         place = canvas.at(canvas.px(0) + 5)
-        canvas.text(place, level.middle, said, muted, size=size, lasting=known)
+        canvas.text(place, level.middle, said, muted, size=size, since=since)
         return
     begun = len(canvas.shapes)
     _line(canvas, metric, stretches, level)
@@ -175,7 +174,7 @@ def _numbers(
         room = (x1 - x0) * canvas.unit
         if x1 == stretches[-1].x1 or room >= width_of(str(value), size) + 6:
             y, at = level.y(value) - NUMBER_GAP, canvas.at(canvas.px(x0) + 4)
-            canvas.text(at, y, str(value), size=size, lasting=Lasting(max(since, x0)))
+            canvas.text(at, y, str(value), size=size, since=max(since, x0))
 
 
 def _cards(

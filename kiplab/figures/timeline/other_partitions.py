@@ -137,8 +137,7 @@ def _draw(panel: Panel, other: Other, y0: float, y1: float) -> None:
     canvas, size, y = panel.canvas, panel.canvas.sizes.small, (y0 + y1) / 2
     room = canvas.sizes.left - 16
     name = first_fit((other.name, other.name.rpartition("-")[0]), room, size) or "…"
-    x = canvas.at(canvas.sizes.left - 12)
-    canvas.text(x, y, safe(name), canvas.theme.muted, size=size, anchor="right")
+    canvas.margin(y, safe(name), canvas.theme.muted, size=size)
     for reading in other.readings:
         _reading(canvas, reading, y0, y1)
         card = folded(_card(panel.rows, other, reading))

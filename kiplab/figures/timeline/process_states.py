@@ -11,7 +11,6 @@ from ..drawing.canvas import Box
 from ..drawing.text_width import first_fit, width_of, wrapped
 from . import icons
 from .lanes import THIN, Panel
-from .mask import Lasting
 
 GAPS = {"disk replaced": "⌀", "tail lost": "⌀"}
 _PAD, _SIGN, _STEP = 8, 14, 12
@@ -28,9 +27,9 @@ def draw_shutting_down(panel: Panel, span: SpanRow) -> None:
         if not text or (wide <= room and canvas.is_free(box)):
             icons.power(canvas, left + icons.SIGN, y, canvas.theme.muted)
             canvas.take(box)
-            at, known = canvas.at(left + _SIGN), Lasting(span.x0)
+            at = canvas.at(left + _SIGN)
             if text:
-                canvas.text(at, y, text, canvas.theme.muted, size=size, lasting=known)
+                canvas.text(at, y, text, canvas.theme.muted, size=size, since=span.x0)
             return
 
 
@@ -46,9 +45,11 @@ def draw_passed_over(panel: Panel, span: SpanRow) -> None:
             if canvas.is_free(Box(left - _PAD, box.y0, box.x1 + _PAD, box.y1)):
                 icons.power(canvas, left + icons.SIGN, y, canvas.theme.gone)
                 canvas.take(box)
-                at, known = canvas.at(left + _SIGN), Lasting(int(canvas.at(left)))
+                at = canvas.at(left + _SIGN)
                 if text:
-                    canvas.text(at, y, text, canvas.theme.gone, size=size, lasting=known)
+                    canvas.text(
+                        at, y, text, canvas.theme.gone, size=size, since=int(canvas.at(left))
+                    )
                 return
 
 
@@ -68,8 +69,7 @@ def draw_down(panel: Panel, span: SpanRow) -> None:
     full = f"{sign} {span.text}".strip()
     text = first_fit([full], room, size) or wrapped(full, room, size) or ""
     if text and text.count("<br>") < 3:
-        known = Lasting(span.x0)
-        canvas.text(canvas.at(left), y, text, theme.muted, size=size, lasting=known)
+        canvas.text(canvas.at(left), y, text, theme.muted, size=size, since=span.x0)
     elif sign:
         # Beside the cross of the crash, or above it where the gap is narrow.
         roomy = room + 18 + _PAD >= 30

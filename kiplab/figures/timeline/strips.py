@@ -36,8 +36,7 @@ def draw_title(panel: Panel, title: str) -> None:
     colors = {"loss": theme.lost_text, "harm": theme.risk_text, "safe": theme.safe_text}
     canvas.text(0, panel.lanes.title, safe(title), size=size, bold=True)
     name = shortened(panel.partition, canvas.sizes.left - 16, canvas.sizes.text)
-    at = canvas.at(canvas.sizes.left - 12)
-    canvas.text(at, panel.lanes.title, safe(name), theme.muted, anchor="right")
+    canvas.margin(panel.lanes.title, safe(name), theme.muted)
     canvas.text(
         canvas.end,
         panel.lanes.title,
@@ -173,5 +172,4 @@ def _name(canvas: Canvas, name: str, y: float) -> None:
     size = canvas.sizes.small
     if width_of(name, size) > canvas.sizes.left - 16:
         name = name.replace(" ", "<br>")
-    x = canvas.at(canvas.sizes.left - 12)
-    canvas.text(x, y, name, canvas.theme.muted, size=size, anchor="right")
+    canvas.margin(y, name, canvas.theme.muted, size=size)

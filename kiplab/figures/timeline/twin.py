@@ -16,7 +16,7 @@ from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
 from .log_strip import draw_logs
-from .mask import Lasting, mask_until
+from .mask import mask_until
 from .metric_lines import draw_metrics, metrics_asked, told_of
 from .sheet import canvas_of, draw_heading, draw_mask, draw_panel, followed_partition, room_for
 
@@ -86,7 +86,7 @@ def _mark(canvas: Canvas, x: int, ends: tuple[float, float], y: float) -> None:
     middle = canvas.at(min(canvas.px(x), canvas.width - 6 - (box.x1 - box.x0) / 2))
     half = canvas.at(canvas.px(0) + (box.x1 - box.x0) / 2 + 4)
     canvas.rect(middle - half, middle + half, y - 9, y + 9, canvas.theme.paper)
-    canvas.text(middle, y, "◆ first difference", anchor="center", lasting=Lasting(x))
+    canvas.text(middle, y, "◆ first difference", anchor="center", since=x)
     canvas.line(x, ends[0], x, ends[1], canvas.theme.dot, width=1.5, dash="dot")
 
 

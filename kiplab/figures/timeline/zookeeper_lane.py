@@ -11,7 +11,6 @@ from . import icons
 from .controller_lane import draw_ticks
 from .hover_cards import card_of, folded
 from .lanes import Panel
-from .mask import Lasting
 
 WORDS_ABOVE = 17
 """Pixels from the controller's line up to the middle of the words above it."""
@@ -26,8 +25,7 @@ def draw_zookeeper(panel: Panel) -> None:
     if y is None:
         return
     canvas, theme = panel.canvas, panel.canvas.theme
-    name = canvas.at(canvas.sizes.left - 12)
-    canvas.text(name, y, ZOOKEEPER_LANE, anchor="right", bold=True)
+    canvas.margin(y, ZOOKEEPER_LANE, bold=True)
     end = panel.rows.meta.end
     canvas.line(0, y, end, y, theme.line, width=1.5)
     canvas.take(Box(canvas.px(0), y - 1, canvas.px(end), y + 1))
@@ -78,9 +76,8 @@ def _say(panel: Panel, mark: MarkRow) -> None:
         for left in (px + _GAP, px - _GAP - wide):
             box = Box(left, y - size * 0.7, left + wide, y + size * 0.7)
             if left >= canvas.px(0) and canvas.is_free(box):
-                known = Lasting(mark.x)
                 at = canvas.at(left)
-                canvas.text(at, y, safe(text), color, size=size, bold=bounced, lasting=known)
+                canvas.text(at, y, safe(text), color, size=size, bold=bounced, since=mark.x)
                 if bounced:
                     ends = canvas.at(left - 3), canvas.at(left + wide + 3)
                     icons.bracket(canvas, *ends, y - _BRACKET_ABOVE, canvas.theme.text)
