@@ -3,8 +3,6 @@
 Recorded by `make judge-record`; the recordings are read here, without Java.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """Control requests in each version: with or without epochs, partition by partition or by topic."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What may happen to a broker: the same for the same seed, and all of it in a few runs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from random import Random

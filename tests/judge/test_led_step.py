@@ -2,8 +2,6 @@
 cannot be told. Live: whatever may happen to a few brokers, by dice, goes the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 from typing import Any

@@ -2,8 +2,6 @@
 and no rule of a leader can be another one without being noticed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path

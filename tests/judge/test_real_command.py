@@ -2,8 +2,6 @@
 sentence, the right exit code, nothing left running, and the recording where there is one.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

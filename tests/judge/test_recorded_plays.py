@@ -3,8 +3,6 @@
 `python -m tests.judge.side_by_side --record` asks the real ones anew, and writes that.
 """
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

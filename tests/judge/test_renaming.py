@@ -1,7 +1,5 @@
 """A play's numbers and Kafka's: another number each, and the same order."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 `pytest --rewrite tests/judge/test_request_sizes.py` reads the schemas of a jar anew.
 """
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What a play begins with, told to a real controller: reached, called otherwise, or refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 `pytest --rewrite tests/judge/test_second_proposal.py` asks every release anew, and writes that.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

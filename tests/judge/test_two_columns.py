@@ -1,7 +1,5 @@
 """A play in two columns: what is compared, and what a parting looks like."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.judge.side_by_side.columns_text import columns_text

@@ -4,8 +4,6 @@ Lists of brokers are sorted, since Kafka's leader keeps sets. Times are millisec
 clocks began, and 0 in a run without a clock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

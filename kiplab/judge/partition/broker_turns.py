@@ -4,8 +4,6 @@ A follower's Fetch, metadata, and the controller's answer to AlterPartition are 
 messages; what else may happen is written here.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from ...protocol.ids import BrokerEpoch, BrokerId, Milliseconds, Offset, PartitionName

@@ -1,7 +1,5 @@
 """What is seen of the engine's broker, in the fields that are seen of Kafka's own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

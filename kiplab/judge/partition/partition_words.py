@@ -1,7 +1,5 @@
 """What happens to a broker, in the words of PartitionLauncher.java: whole numbers and commas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

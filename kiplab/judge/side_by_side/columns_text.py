@@ -1,7 +1,5 @@
 """Both columns of a play as text: line by line, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap

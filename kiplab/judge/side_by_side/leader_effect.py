@@ -5,8 +5,6 @@ engine's words are Kafka's too, but that Kafka never says which check has failed
 every field is Kafka's from then on, and what has happened is read off the fields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

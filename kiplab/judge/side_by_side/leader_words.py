@@ -1,7 +1,5 @@
 """The lines that a process of real brokers is told in a play."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...engine.cluster import Cluster

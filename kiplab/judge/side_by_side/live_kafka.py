@@ -1,7 +1,5 @@
 """A real controller that decides while a play runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec.structs import replace

@@ -6,8 +6,6 @@ says what the header says. Epochs of partitions are left as they come: the renam
 they differ from the play's. A situation that no such requests lead to is refused, with its line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 

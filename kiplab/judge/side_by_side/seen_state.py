@@ -4,8 +4,6 @@ What is seen the same stays the engine's own: it knows more, such as the order o
 an observer has noted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -3,8 +3,6 @@
 All numbers here are Kafka's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace

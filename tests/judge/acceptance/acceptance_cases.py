@@ -1,7 +1,5 @@
 """Every case that a broker is asked: epochs below, at and above what it knows, and what follows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, get_args
 

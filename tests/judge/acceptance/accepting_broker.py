@@ -1,7 +1,5 @@
 """A real broker that takes us for its controller: it is told, it answers, and is looked at."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kiplab.judge.wire.message_schemas import ReleaseSchemas

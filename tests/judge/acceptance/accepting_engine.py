@@ -1,7 +1,5 @@
 """The engine's broker in the place of a real one: the same cases, looked at in the same way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

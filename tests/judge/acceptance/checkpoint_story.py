@@ -1,7 +1,5 @@
 """KIP-380's third case at a real broker: see `kiplab.judge.real_checkpoint`."""
 
-from __future__ import annotations
-
 import struct
 import time
 import zlib

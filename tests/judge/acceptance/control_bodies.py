@@ -1,7 +1,5 @@
 """Control requests as messages of a version, and the codes in their answers."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

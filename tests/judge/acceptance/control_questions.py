@@ -5,8 +5,6 @@ broker: `broker_epoch` is its own, an older one (the one before, where it had on
 or none; `controller_epoch` is counted from the one that the broker has obeyed when a case begins.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

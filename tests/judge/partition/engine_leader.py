@@ -1,7 +1,5 @@
 """The engine's broker, to which the same turns happen: a cluster of that one broker alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 All of it is read off what is seen of one side before and after a turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from kiplab.judge.partition.broker_sight import BrokerSight, SeenPartition

@@ -4,8 +4,6 @@ metadata arrives late, time passes.
 It looks at what the engine's broker holds, so that most of what happens is nearly right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar

@@ -3,8 +3,6 @@
 What it does is possible, not right: it stands for whatever a controller of any release may answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 

@@ -5,8 +5,6 @@ In comes what was seen of the cluster, one moment after the other. The roles are
 Out go sentences, and for each moment that the play has too where the two leaders stand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

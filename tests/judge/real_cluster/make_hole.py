@@ -4,8 +4,6 @@ Exit codes: 0 lost and told, 2 bad options, 3 Java or Kafka's jars are missing, 
 many attempts.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter
