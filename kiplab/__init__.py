@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .judge.side_by_side.real_run import real as real
     from .judge.zookeeper_era.real_mail import real_mail as real_mail
     from .judge.zookeeper_server.two_lives import two_lives as two_lives
-    from .machine.lacking import LackingError as LackingError
+    from .machine import LackingError as LackingError
     from .matrices import alternatives as alternatives
     from .matrices import matrix as matrix
     from .matrices import minimise as minimise
@@ -62,7 +62,7 @@ _HOMES = {
     "judge.side_by_side.real_run": ("RealRun", "real"),
     "judge.zookeeper_era.real_mail": ("real_mail",),
     "judge.zookeeper_server.two_lives": ("two_lives",),
-    "machine.lacking": ("LackingError",),
+    "machine": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),
     "rows.heartbeat_fates": ("heartbeat_fates",),

@@ -138,7 +138,7 @@ def test_a_folder_without_a_name_is_not_the_one_where_one_stands(
 def test_a_second_ctrl_c_leaves_at_once() -> None:
     program = """
 import os, signal, threading
-from kiplab.cli.stoppable import stoppable
+from kiplab.cli.fleet_command import stoppable
 
 def deaf(stop):
     os.kill(os.getpid(), signal.SIGINT)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..extras import MissingExtraError
-from ..machine.lacking import LackingError
+from ..machine import LackingError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
 from . import class_command, explore_command, fleet_command, matrix_command, real_command

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, chosen: Chosen) -> int:
 
 def _searched(options: argparse.Namespace, chosen: Chosen) -> Explored:
     from ..explore.search.explore_play import explore_play
-    from ..explore.search.interrupts import interruptible
+    from ..explore.search.limits import interruptible
 
     question = question_of(options, chosen)
     with interruptible() as stop:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from .common_options import BAD_INPUT, DONE, FAILED, LACKING, complain, print_json
 from .fleet_story_command import add_story_options
 from .fleet_verify_command import add_verify_options
-from .stoppable import STOPPED, stoppable
 
 if TYPE_CHECKING:
     from threading import Event
@@ -134,3 +137,48 @@ def _shown(found: FleetAnswer, as_json: bool) -> int:
         return print_json(found.report())
     sys.stdout.write(answer_text(found))
     return DONE
+
+
+# --- work that Ctrl-C asks to end, and that is waited for until it has ----------------------------
+#
+# It runs in a thread of its own: Spark answers Ctrl-C in the main thread itself, with tracebacks in
+# the middle of whatever it was doing.
+
+STOPPED = 130
+"""The exit code of what Ctrl-C has ended."""
+_Found = TypeVar("_Found")
+
+
+def stoppable(work: Callable[[threading.Event], _Found]) -> _Found:
+    """What `work` returns; it is given an event that Ctrl-C sets, and ends soon after that.
+
+    A second Ctrl-C ends the process: a compiler at work, or a Spark that starts, hears of no event.
+
+    Raises what `work` raises.
+    """
+    stop = threading.Event()
+    found: Future[_Found] = Future()
+    worker = threading.Thread(target=_worked, args=(work, stop, found), daemon=True)
+    try:
+        worker.start()
+        return found.result()
+    except KeyboardInterrupt:
+        return _ended(found, stop)
+
+
+def _ended(found: Future[_Found], stop: threading.Event) -> _Found:
+    try:
+        stop.set()
+        print("kiplab: stopping; Ctrl-C again leaves at once", file=sys.stderr, flush=True)
+        return found.result()
+    except KeyboardInterrupt:
+        os._exit(STOPPED)
+
+
+def _worked(
+    work: Callable[[threading.Event], _Found], stop: threading.Event, found: Future[_Found]
+) -> None:
+    try:
+        found.set_result(work(stop))
+    except BaseException as problem:
+        found.set_exception(problem)

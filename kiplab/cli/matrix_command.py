@@ -55,7 +55,7 @@ def add_minimise_options(parser: argparse.ArgumentParser) -> None:
 def run_matrix(options: argparse.Namespace, chosen: Chosen) -> int:
     """Search every cell and print what they say."""
     from ..explore.levels.level_table import ExploreError
-    from ..machine.lacking import LackingError
+    from ..machine import LackingError
 
     if options.out is not None and Path(options.out).suffix not in SUFFIXES:
         ending = Path(options.out).suffix or "nothing"

@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from . import LackingError
 from .cache import cache_folder, keep
-from .lacking import LackingError
 
 OLDEST_VERSION = 17
 

@@ -3,7 +3,7 @@ matters in what Spark says when something goes wrong."""
 
 import re
 
-from ..machine.lacking import LackingError
+from ..machine import LackingError
 
 
 class SparkUnavailable(LackingError):  # noqa: N818 - a state of the machine, not a mistake in code

@@ -20,8 +20,7 @@ from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.explore.matrix.processes import LEAST_MB, processes_and_memory
 from kiplab.explore.search import limits
 from kiplab.explore.search.explore_play import explore
-from kiplab.explore.search.interrupts import interruptible
-from kiplab.explore.search.limits import Limits, ceiling_mb
+from kiplab.explore.search.limits import Limits, ceiling_mb, interruptible
 from kiplab.explore.search_terms import UNFINISHED, Progress
 
 NONSENSE = [

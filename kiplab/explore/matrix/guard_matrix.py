@@ -17,8 +17,7 @@ from ...protocol.ids import CONTROLLER, BrokerId
 from ...protocol.releases import Mode
 from ..levels.level_table import ExploreError
 from ..search import announcements
-from ..search.interrupts import interruptible
-from ..search.limits import MEMORY_MB
+from ..search.limits import MEMORY_MB, interruptible
 from ..search.question import Question, question_about, situation
 from ..search_terms import UNFINISHED, Halt, HaltReason
 from .cells import Cell, Matrix

@@ -20,8 +20,7 @@ from . import announcements
 from .breadth_first import search
 from .engine_choice import AUTO, SearchFunction, engine_for, steps, too_narrow
 from .explored import Explored, sentence_of, vacuity_of
-from .interrupts import interruptible
-from .limits import MEMORY_MB, Limits, TimedProgress, ceiling_mb
+from .limits import MEMORY_MB, Limits, TimedProgress, ceiling_mb, interruptible
 from .path_as_play import play_of
 from .question import Question, question_about, situation
 from .shared_memory import SharedMemory

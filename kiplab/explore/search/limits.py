@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import mmap
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import cast
 
 import msgspec
@@ -160,3 +162,39 @@ def _most_ever() -> int:
 
 
 _STATM = Path("/proc/self/statm")
+
+
+# --- an interrupt is a wish to stop: what was found by then is kept -------------------------------
+
+Cancel = Callable[[], bool]
+"""Whether somebody has seen enough."""
+
+
+@contextmanager
+def interruptible(cancel: Cancel | None = None) -> Iterator[Cancel]:
+    """The block is given a `cancel` that also says whether it was interrupted.
+
+    A second interrupt ends the block as any other would be ended. Where interrupts go elsewhere
+    (outside the main thread, or where they are ignored) `cancel` is all there is.
+    """
+    heard: list[int] = []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        if heard:
+            signal.default_int_handler(number, frame)
+        heard.append(number)
+
+    def stop() -> bool:
+        return (cancel is not None and cancel()) or bool(heard)
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        ours = callable(before) and signal.signal(signal.SIGINT, hear) is not None
+    except ValueError:
+        # Only the main thread may say what an interrupt means.
+        ours = False
+    try:
+        yield stop
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, before)

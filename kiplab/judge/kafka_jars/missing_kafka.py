@@ -1,6 +1,6 @@
 """Why no real Kafka can be run here, and what mends it."""
 
-from ...machine.lacking import LackingError
+from ...machine import LackingError
 
 
 class MissingKafkaError(LackingError):

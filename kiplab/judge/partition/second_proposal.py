@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...machine.lacking import LackingError
+from ...machine import LackingError
 from ...protocol import ids
 from ...protocol.features import UnknownFeatureError
 from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from ...machine.lacking import LackingError
+from ...machine import LackingError
 from ...plays import library
 from ...plays.header import setup_of
 from ...plays.play import Play

@@ -18,7 +18,7 @@ from ...fleet.parameters.parameter_errors import ParameterError
 from ...fleet.parameters.study_text import written
 from ...fleet.pipeline.folder_errors import StudyFolderError
 from ...fleet.pipeline.run_progress import RunProgress
-from ...machine.lacking import LackingError
+from ...machine import LackingError
 from ..elements.kinds import Text
 from ..elements.labelled import button, careful, column, dropdown, offer, row, watch, words
 from ..markup import muted, note
