@@ -23,6 +23,23 @@ CHANGES: dict[str, str] = {
     "signature kiplab.classroom.check_order": "`kiplab.classroom.check_order` is gone",
     "signature kiplab.classroom.predict": "needs no more than the id of a lab's prediction",
 }
+WITHOUT_DROP = {
+    "missed-bounce": (2, 3),
+    "new-bounced-dead": (2, 3, 4, 5, 6),
+    "overwritten-checkpoint": (3, 4, 5, 6, 7),
+    "rising-session-ids": (2, 3),
+    "session-expiry": (1,),
+    "session-id": (6, 7),
+    "stale-stop-replica": (1, 2, 3),
+    "two-step-upgrade": (1, 2, 3, 7, 8, 9),
+    "zombie": (3, 4, 5),
+}
+"""Steps of plays of KIP-380 at which the chosen message is a watch event."""
+CHANGES |= {
+    f"lab 380-{play} {step}": "a watch event cannot be dropped while its session lasts"
+    for play, steps in WITHOUT_DROP.items()
+    for step in steps
+}
 BEFORE = cache(recorded.read)
 PLAYS = sorted({key.split()[1] for key in BEFORE() if key.startswith("play ")})
 
