@@ -19,6 +19,7 @@ from tests.contract import recorded
 CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 CHANGES: dict[str, str] = {
     "signature kiplab.check_*": "in place of 39 functions",
+    "signature kiplab.RealRun": "`RealRun` has no `recording` any more",
     "signature kiplab.predict": "needs no more than the id of a lab's prediction",
     "signature kiplab.classroom.check_order": "`kiplab.classroom.check_order` is gone",
     "signature kiplab.classroom.predict": "needs no more than the id of a lab's prediction",
