@@ -392,7 +392,8 @@ def test_the_picture_is_in_sight_while_a_fault_is_pressed(laptop: Hands) -> None
     laptop.from_the_play(1)
     laptop.broker(2).evaluate("row => row.scrollIntoView({ block: 'end' })")
     laptop.act("Crash", "crash 2", broker=2)
-    expect(laptop.broker(2)).to_be_in_viewport(ratio=1)
+    # A page is scrolled by whole pixels, and text above may end between two.
+    expect(laptop.broker(2)).to_be_in_viewport(ratio=0.98)
     expect(laptop.lab.locator(PICTURE).first).to_be_in_viewport(ratio=0.6)
     expect(laptop.verdict).to_be_in_viewport(ratio=1)
     expect(laptop.lab.get_by_role("button", name="Step", exact=True)).to_be_in_viewport(ratio=1)
