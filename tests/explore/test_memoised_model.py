@@ -16,9 +16,11 @@ from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.shared_memory import SharedMemory
 from kiplab.protocol.ids import CONTROLLER
 from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables
+from tests.repeated import in_long
 
 PARTITION = level_named("partition")
 RULES = rules_of_the_tables(first="3.2")
+QUICK = "tests/explore/test_memoised_model.py::test_a_crash_between_two_brokers"
 
 
 def budgets_left(model: MemoisedModel, state: Any) -> tuple[int, ...]:
@@ -70,6 +72,13 @@ def memory() -> SharedMemory:
 
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
+def test_a_crash_between_two_brokers(
+    start: Any, rules: dict[str, Any], memory: SharedMemory
+) -> None:
+    assert_same_graph(start(**rules, play="kafka-14139"), bounds(0, 1, 0), memory=memory)
+
+
+@pytest.mark.parametrize("rules", [*FAR_REACHING[:3], *in_long(RULES, QUICK)], ids=str)
 def test_a_crash_and_a_write_between_two_brokers(
     start: Any, rules: dict[str, Any], memory: SharedMemory
 ) -> None:

@@ -18,6 +18,7 @@ from kiplab.plays.runner import run_play
 from kiplab.plays.values import feature_set
 from kiplab.plays.verdict import expectations
 from kiplab.protocol.features import parse_features
+from tests.repeated import in_long
 
 TWO = """\
 title     Two replicas, and one of them leads alone
@@ -66,6 +67,7 @@ expect    property given-while-recovering-stays holds
 expect    property recovered-records-stay holds
 expect    property consumer-reads-stay broken
 """
+QUICK = "tests/explore/test_recovery_level.py::test_pinned_counts"
 RULES = (
     "704.leader-recovers",
     "704.leader-refuses",
@@ -98,7 +100,7 @@ def test_pinned_counts(on: tuple[str, ...], states: int, transitions: int, depth
 
 @pytest.mark.parametrize(
     "on",
-    [(), *(tuple(r for r in RULES if r != missing) for missing in RULES[:2])],
+    [(), *in_long(((RULES[1], *RULES[2:]), (RULES[0], *RULES[2:])), QUICK)],
     ids=["as implemented", "without leader-recovers", "without leader-refuses"],
 )
 def test_what_a_recovering_leader_gives_is_contradicted_in_nine_steps(on: tuple[str, ...]) -> None:
@@ -108,6 +110,7 @@ def test_what_a_recovering_leader_gives_is_contradicted_in_nine_steps(on: tuple[
     assert expectations(run_play(shown)) == {"held": 1, "failed": 0, "skipped": 0}
 
 
+@pytest.mark.long(quick=QUICK)
 def test_as_specified_a_committed_record_is_lost_in_thirteen_steps() -> None:
     found = asked(("704.specified",), AGAIN, (STAYS,))
     assert (found.verdict, found.violated, len(found.path)) == (REFUTED, STAYS, 13)

@@ -1,6 +1,7 @@
 """Words and signs on a broker's lane: each has its line, and stays on the tile it is about."""
 
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,8 +17,10 @@ from kiplab.plays.library import names
 from tests.figures.boxes import TAG, words
 from tests.figures.small_plays import PAIR, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
+from tests.repeated import in_long
 
-WIDTHS = [600, 840, 1100, 1500]
+QUICK = "tests/figures/test_lane_words.py::test_a_log_is_read_off_the_lower_line_of_its_tile"
+WIDTHS = [840, *in_long([600, 1100, 1500], QUICK)]
 LOG = re.compile(r"(LEO|HW) \d+")
 
 
@@ -29,6 +32,7 @@ class Sheet(NamedTuple):
     tiles: list[Box]
 
 
+@lru_cache(maxsize=2)
 def sheet_of(name: str, width: int) -> Sheet:
     figure = timeline(rows_on(name, "3.5"), width=width, legend=False)
     left, right = figure.layout.xaxis.range
