@@ -31,8 +31,11 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.header import setup_of
 from kiplab.protocol.features import parse_features
 from tests.explore.tlc import LOSS, STALE, judge
+from tests.repeated import in_long
 
 pytestmark = pytest.mark.java
+QUICK = "tests/explore/test_tlc.py::test_the_same_states"
+LONG = pytest.mark.long(quick=QUICK)
 PENDING = ("497.pending-outlives-metadata",)
 WHAT = {
     LOSS: (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id),
@@ -79,7 +82,9 @@ def _no_pauses() -> Iterator[None]:
         gc.enable()
 
 
-@pytest.mark.parametrize("bounds", [(1, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 1), (0, 2, 0)])
+@pytest.mark.parametrize(
+    "bounds", [(1, 0, 0), (0, 1, 0), *in_long([(1, 1, 0), (1, 0, 1), (0, 2, 0)], QUICK)]
+)
 def test_the_same_states(start: Any, tmp_path: Path, bounds: Bounds) -> None:
     """All guards of 3.5, from two of three in sync: as many states, as far from the start."""
     here = explored(start(), bounds)
@@ -106,12 +111,18 @@ def test_the_same_states_without_any_guard_that_can_be_lost(start: Any, tmp_path
     ("off", "on", "bounds", "asked"),
     [
         pytest.param(("903",), PENDING, (1, 1, 0), LOSS, id="without KIP-903"),
-        pytest.param(("841",), PENDING, (1, 1, 0), LOSS, id="without KIP-841"),
-        pytest.param(("903", "841"), PENDING, (1, 1, 0), LOSS, id="without both"),
-        pytest.param((), (), (1, 1, 0), LOSS, id="as Kafka 3.5 was built"),
-        pytest.param(("497.maximal-isr",), PENDING, (1, 0, 0), LOSS, id="without maximal ISR"),
-        pytest.param(("631.one-live-incarnation",), PENDING, (1, 1, 0), LOSS, id="fencing first"),
-        pytest.param(("903",), (), (0, 1, 0), STALE, id="a stale member, without KIP-903"),
+        pytest.param(("841",), PENDING, (1, 1, 0), LOSS, id="without KIP-841", marks=LONG),
+        pytest.param(("903", "841"), PENDING, (1, 1, 0), LOSS, id="without both", marks=LONG),
+        pytest.param((), (), (1, 1, 0), LOSS, id="as Kafka 3.5 was built", marks=LONG),
+        pytest.param(
+            ("497.maximal-isr",), PENDING, (1, 0, 0), LOSS, id="without maximal ISR", marks=LONG
+        ),
+        pytest.param(
+            ("631.one-live-incarnation",), PENDING, (1, 1, 0), LOSS, id="fencing first", marks=LONG
+        ),
+        pytest.param(
+            ("903",), (), (0, 1, 0), STALE, id="a stale member, without KIP-903", marks=LONG
+        ),
         pytest.param(("841",), (), (0, 1, 0), STALE, id="a stale member, without KIP-841"),
     ],
 )
@@ -130,6 +141,7 @@ def test_the_same_shortest_way(
     assert (there.steps, PROPERTIES[there.violated]) == (len(here.path), here.violated)
 
 
+@LONG
 def test_nothing_is_lost_in_all_of_480_thousand_states(start: Any, tmp_path: Path) -> None:
     """KIP-841, KIP-903 and the pending ISR kept: both prove it, and count the same states.
 

@@ -122,6 +122,9 @@ def test_an_alarm_rings_where_few_samples_carry_the_estimate() -> None:
     assert isinstance(found, NothingWeighed) or found.alarms
 
 
+@pytest.mark.long(
+    quick="tests/fleet/estimators/test_biased_lives.py::test_forced_windows_agree_at_base"
+)
 @pytest.mark.parametrize("world", [BUSY, LOOPING], ids=["busy", "crash loops"])
 def test_plain_sampling_agrees_where_it_sees_much(world: World) -> None:
     sets = ("none", "841")
