@@ -25,7 +25,7 @@ def test_three_errors_in_one_run_are_three_points() -> None:
     [
         (("catch-up 3",), 0, "Hold the request"),
         (FENCED, 1, "an ISR that shrinks"),
-        ((*FENCED, *BACK, *SHRUNK), 2, "begins another life"),
+        ((*FENCED, *BACK, *SHRUNK), 2, "leader itself restarts"),
         ((*ASKS, *SHRUNK), 1, "is fenced before the request arrives"),
     ],
 )

@@ -1,4 +1,6 @@
-"""Mail of an earlier life: symptoms, objectors and checks, and session ids that fall."""
+"""Control requests for an earlier incarnation: symptoms, objectors and checks, and session ids that
+fall.
+"""
 
 from __future__ import annotations
 

@@ -191,4 +191,4 @@ def test_it_is_there_again_in_another_kernel() -> None:
 def test_it_shows_itself_with_and_without_html(part: str) -> None:
     kiplab.check("epochs/fences", "BLPL")
     shown = kiplab.my_work()._repr_mimebundle_()[part]
-    assert re.search("Three reigns of one leader", shown)
+    assert re.search("Three leader epochs of one leader", shown)

@@ -90,7 +90,7 @@ WRONG: dict[str, list[tuple[object, str, str]]] = {
         ({0: "P"}, "11/12", "a crash is noticed at once"),
         ({1: "P"}, "11/12", "a new leader epoch needs a new leader"),
         ({2: "BP"}, "11/12", "a registration touches the broker's partitions"),
-        ({3: "B"}, "11/12", "unfencing is a new life"),
+        ({3: "B"}, "11/12", "unfencing is a new incarnation"),
         ({4: "LP"}, "11/12", "the leader epoch changes on every ISR change"),
         ({5: "CL"}, "11/12", "a new controller elects the leaders anew"),
         ({11: "P"}, "11/12", "fencing always bumps the partition epoch"),
@@ -122,7 +122,7 @@ WRONG: dict[str, list[tuple[object, str, str]]] = {
         ({2: "2345"}, "4/5", "a dead broker that was let in stays in"),
         ({3: "-"}, "4/5", "KIP-841 keeps a broker out once it has been fenced"),
         ({3: "45"}, "4/5", "a rule of 3.3 needs the broker epochs of 3.5"),
-        ({4: "5"}, "4/5", "an old request looks the same in a new life"),
+        ({4: "5"}, "4/5", "an old request looks the same to a new incarnation"),
     ],
     "kafka-14139/two-by-two": [
         ({0: "R"}, "3/4", "fencing always bumps the partition epoch"),
@@ -194,7 +194,7 @@ WRONG: dict[str, list[tuple[object, str, str]]] = {
         ("-", "4/5", ""),
         ("AB", "4/5", "a larger ISR closes it"),
         ("AC", "4/5", ""),
-        ("AD", "4/5", "a new reign mends whatever went wrong"),
+        ("AD", "4/5", "a new leader epoch mends whatever went wrong"),
         ("AE", "4/5", "the hole is about broker epochs"),
     ],
 }

@@ -17,7 +17,16 @@ from kiplab.plays.library import names
 from tests.contract import recorded
 
 CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
+WORDS = "Texts use Kafka's own words"
 CHANGES: dict[str, str] = {
+    "guards": WORDS,
+    "plays": WORDS,
+    "play 380-newer-epoch": WORDS,
+    "play 380-stale-controlled-shutdown": WORDS,
+    "play 380-stale-stop-replica": WORDS,
+    "play hole-level": WORDS,
+    "play hole-never-level": WORDS,
+    "play kafka-14139-zookeeper": WORDS,
     "signature kiplab.check_*": "in place of 39 functions",
     "signature kiplab.RealRun": "`RealRun` has no `recording` any more",
     "signature kiplab.predict": "needs no more than the id of a lab's prediction",

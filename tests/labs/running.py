@@ -192,7 +192,7 @@ TICKETS = {
         "100 committed records lost",
     ),
     "05-why-from-fetch": (
-        "Yes: level by the one Fetch, and with the epoch of the other.",
+        "Yes: caught up by the one Fetch, and with the epoch of the other.",
         "100 committed records lost",
     ),
     "06-unclean-recovery": (

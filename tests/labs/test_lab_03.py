@@ -98,7 +98,7 @@ def test_one_after_the_other_a_request_meets_the_rules_in_that_order() -> None:
 
 
 def test_all_about_the_first_member_is_asked_before_anything_about_the_next() -> None:
-    """Broker 2 is in another life; broker 4 is fenced."""
+    """Broker 2 is another incarnation; broker 4 is fenced."""
     play = format_play(load(EIGHT)).partition("\nsend")[0]
     line = (
         "send alter-partition from=1 partition=orders-0 broker-epoch=101 leader-epoch=5"

@@ -137,7 +137,7 @@ LETTERS_OF_KIPS = {380: "B", 497: "A", 631: "K", None: NEVER}
 """**B**roker epochs, **A**lterIsr, **K**Raft's brokers, and never."""
 _FATES = ideas("""
 343.12: what KRaft has, KRaft began
-   The czxid of a registration, as a number for a life: since which lab do you know it?
+   The czxid of a registration, as a number for an incarnation: since which lab do you know it?
 343.30: a number that is higher is newer, and so it is right
    Lab 03: a request with another broker epoch than the one known. What is the answer?
 343.19: a broker that is cut off stops

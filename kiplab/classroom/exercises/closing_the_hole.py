@@ -59,7 +59,7 @@ CHANGES = {
     ),
     "F": ChangeOfPlay("all brokers run Kafka 3.9", kafka="3.9"),
     "G": ChangeOfPlay(
-        "broker 2 was level when it was asked for, and broker 1 dies 20 seconds later",
+        "broker 2 had caught up when it was asked for, and broker 1 dies 20 seconds later",
         (("advance 29s\nadvance 2s\n", "advance 20s\n"),),
         play=LEVEL,
     ),
@@ -97,7 +97,7 @@ E: a proper shutdown waits until everybody has everything
 F: a newer release has closed it
    Ask it: kiplab.run with kafka="3.9".
 G: a forgotten proposal is committed over at once
-   A follower that was level lately is waited for, whoever forgot it. For how long?
+   A follower that had caught up lately is waited for, whoever forgot it. For how long?
 """),
     groups={"changes 1 to 3": "ABC", "changes 4 to 7": "DEFG"},
     praise="All seven are right: the hole is narrow, and it is there.",
@@ -134,8 +134,8 @@ B: a larger ISR closes it
    How large is the ISR when the record counts as committed? Is that too small?
 C:
    Switch your suspect on, and search. Is it proved, or is there a way?
-D: a new reign mends whatever went wrong
-   When does this rule begin a new reign? Does a broker register here?
+D: a new leader epoch mends whatever went wrong
+   When does this rule begin a new leader epoch? Does a broker register here?
 E: the hole is about broker epochs
    Is there an epoch of a broker that is out of date here? Nobody has died yet.
 """),

@@ -75,7 +75,7 @@ same leader: a new leader epoch needs a new leader
    Before metadata version 3.6-IV0 a shrink writes the leader anew, even the same one.
 start: a registration touches the broker's partitions
    A registration writes one record, about the broker.
-unfence: unfencing is a new life
+unfence: unfencing is a new incarnation
    The broker epoch is minted at registration.
 fail-over: a new controller elects the leaders anew
    The new controller takes over the partitions as the metadata log has them.
@@ -136,14 +136,14 @@ def _fence_idea(place: int, mine: str, fence: str) -> Idea:
     if mine == "C":
         return "every request carries the controller epoch", hint
     if fence == "B":
-        return "a broker's earlier life shows in the partition's epochs", hint
+        return "a broker's earlier incarnation shows in the partition's epochs", hint
     if place + 1 == FETCH and mine == "P":
         hint = "A fetch changes nothing, so it names no version. Which number does it carry?"
         return "a fetch is checked like AlterPartition", hint
     if (fence, mine) == ("L", "P"):
         return "an old leader is kept out by the partition epoch", hint
     if (fence, mine) == ("P", "L"):
-        return "every version of a partition is a reign of its own", hint
+        return "every version of a partition has a leader epoch of its own", hint
     return "", hint
 
 

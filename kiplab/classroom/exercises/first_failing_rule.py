@@ -197,11 +197,11 @@ _HINTS = {
         "What if the broker that is asked for is fenced before the request arrives?"
     ),
     KafkaError.FENCED_LEADER_EPOCH.name: (
-        "Up to 3.5 an ISR that shrinks begins a new reign. Who could leave it, while a request is"
-        " on its way?"
+        "Up to 3.5 an ISR that shrinks begins a new leader epoch. Who could leave it, while a"
+        " request is on its way?"
     ),
     KafkaError.STALE_BROKER_EPOCH.name: (
-        "What if the leader itself begins another life, while its request is on its way?"
+        "What if the leader itself restarts, while its request is on its way?"
     ),
 }
 """What leads to an error that is not there yet."""

@@ -140,7 +140,7 @@ _LETTERS = tuple(MESSAGES)
 _MESSAGE = [f"message {letter}" for letter in MESSAGES].__getitem__
 _SYMPTOMS = ideas("""
 1: a broker that leads knows it
-   No letter was refused, and none was sent. What did the controller hear?
+   No control request was refused, and none was sent. Of what was the controller notified?
 2: a broker that is up asks for what it has to do
    A replica fetches when it is told to, and stops when it is told to. Told by whom?
 3: records that are on the disk can be read
@@ -158,12 +158,12 @@ check_symptoms = PartsInOrder(
     idea=lambda place, _mine, _true: _SYMPTOMS[str(place + 1)],
     part=numbered("symptom"),
     group=_pair,
-    praise="Four symptoms, and one disease: nobody knew which life.",
+    praise="Four symptoms, and one disease: nobody knew which incarnation.",
 )
 """Which of MESSAGES each of SYMPTOMS comes of, in their order: ``"ABCD"``."""
 
 _OBJECTORS = ideas("""
-A: the controller takes old mail back
+A: the controller takes old requests back
    It is on its way to broker 1, and carries the epoch that was known when it was queued.
 B: a message from a broker is judged by a broker
    To whom is a ControlledShutdown sent?
@@ -189,7 +189,7 @@ _MISSED = ideas("""
 L: who refuses the old is safe
    Refused or not: who sends broker 1 what it is to do now, and how does that one know?
 M: what is told anew makes good what was obeyed before
-   The first letter that broker 1 obeys has it write a file. Is that old letter refused?
+   The first control request that broker 1 obeys has it write a file. Is that old request refused?
 S: the controller knows who asks it
    To whom does the late message come, and what does that one compare?
 too many: all three checks belong together
@@ -226,7 +226,7 @@ CZXIDS = parse_features("zk-2.2")
 
 
 def falls(stage: Stage) -> bool:
-    """Whether a broker had a lower session id in a later life than in the one before."""
+    """Whether a broker had a lower session id as a later incarnation than in the one before."""
     known: dict[BrokerId, SessionId] = {}
     for opened in (e for e in stage.events if isinstance(e, SessionOpened)):
         if opened.session < known.get(opened.broker, opened.session):
@@ -238,7 +238,7 @@ def falls(stage: Stage) -> bool:
 def _session_ids(stage: Stage) -> RunVerdict:
     if not falls(stage):
         message = "Nothing is missed: every session has a higher id than the one before."
-        hint = "Each server of ZooKeeper counts for itself. At which one does which life begin?"
+        hint = "Each server of ZooKeeper counts for itself. Which one numbers which incarnation?"
         return RunVerdict(0, message, hint, "a later session has a higher id")
     if verdict(stage) == SAFE:
         return _unharmed(stage)
@@ -260,6 +260,6 @@ def _unharmed(stage: Stage) -> RunVerdict:
 check_session_ids = OwnRun(of=2, begins=OWN, judged=_session_ids)
 """A run of OWN that its session ids do harm in.
 
-A point where a later life of a broker has a lower session id than the one before, one more where
-harm is done, and czxids in place of session ids do none.
+A point where a later incarnation of a broker has a lower session id than the one before, one more
+where harm is done, and czxids in place of session ids do none.
 """

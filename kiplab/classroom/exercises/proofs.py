@@ -100,7 +100,7 @@ GUARDS = ("841", "903", "497.maximal-isr", "497.partition-epoch")
 """The guards of the matrix."""
 HOLES = {
     "F": "the request is accepted while broker 2 is fenced",
-    "R": "the request is accepted when broker 2 has returned, in another life",
+    "R": "the request is accepted when broker 2 has returned, as another incarnation",
     "M": "a record is committed that a proposed member does not have",
 }
 """Three ways to harm."""

@@ -70,8 +70,8 @@ early: a dead broker that was let in stays in
    Broker 2 was out of the ISR when it was fenced. Was there anything to write?
 missing: KIP-841 keeps a broker out once it has been fenced
    KIP-841 asks whether broker 2 is fenced when the request arrives. After step 5?
-3.5: an old request looks the same in a new life
-   On 3.5 the request says which life of broker 2 it speaks of.
+3.5: an old request looks the same to a new incarnation
+   On 3.5 the request names the incarnation of broker 2 that it means.
 other: a rule of 3.3 needs the broker epochs of 3.5
    At which of these moments is broker 2 fenced? That is what KIP-841 looks at.
 """)

@@ -91,11 +91,11 @@ QUESTIONS = (
         "Read the row partition epoch to the right of 9.",
     ),
     ReadingQuestion(
-        "What is the broker epoch of broker 3 in its second life?",
+        "What is the broker epoch of the second incarnation of broker 3?",
         lambda rows: _at(rows, "broker 3", "uptime", 8),
         lambda rows: _at(rows, "broker 3", "uptime", 0),
         "a broker keeps its epoch when it starts again",
-        "Each tile in a broker's lane is one life, and says its epoch.",
+        "Each tile in a broker's lane is one incarnation, and says its epoch.",
     ),
 )
 """The questions, in order; answers are read from the run, none is written down here."""

@@ -22,7 +22,7 @@ MOMENTS = {"R": "kafka-14139", "F": "903-late-fetch"}
 """What is slow: the leader's **r**equest, or the follower's **f**etch."""
 DESIGNS: dict[str, Features] = {
     "no epoch": parse_features("3.4"),
-    "a new reign": parse_features("3.4", on=("903.bump-leader-epochs",)),
+    "a new leader epoch": parse_features("3.4", on=("903.bump-leader-epochs",)),
     "from metadata": parse_features("3.5", on=("903.epoch-from-metadata",)),
     "from Fetch": parse_features("3.5"),
 }
@@ -35,9 +35,9 @@ FETCH = KINDS[FetchRequest]
 
 _DESIGN_NAMES = tuple(DESIGNS)
 _DESIGNS = ideas("""
-no epoch: being alive is as good as being level
-   On 3.4 nobody says which life of broker 2 was level. Is it fenced, when R or F arrives?
-a new reign: a new reign only stops what the old leader asks for
+no epoch: being alive is as good as having caught up
+   On 3.4 nobody says which incarnation of broker 2 is meant. Is it fenced, when R or F arrives?
+a new leader epoch: a new leader epoch only stops what the old leader asks for
    When broker 2 registers, the leader epoch moves. Which of the two messages carries it?
 from metadata: the newest epoch is the right one
    R was written before broker 2 died, and F makes the leader write afterwards. With which epoch
@@ -71,7 +71,7 @@ leader epochs: a new leader epoch is a matter of the partitions that broker 2 le
    It leads none. Of which of the three does it have a replica?
 restarts: only who comes back has to start over
    Who follows in these partitions, apart from broker 2? Count the lines *follows*.
-refusals: a follower learns of a new reign at once
+refusals: a follower learns of a new leader epoch at once
    Broker 3 hears of it late. Which of its fetches are refused, and which of those to it?
 with KIP-903: every way to keep a broker apart from its past costs the others something
    Play it: kiplab.run("903-bump-price", kafka="3.5").
@@ -104,7 +104,7 @@ check_bump_price = PartsInOrder(
     true=lambda: [str(number) for number in (*price(PRICE), sum(price(PRICE, "3.5")))],
     idea=lambda place, _mine, _true: _NUMBERS[_COUNTED[place]],
     part=_COUNTED.__getitem__,
-    group=(*["what a new reign costs"] * 3, "what KIP-903 costs").__getitem__,
+    group=(*["what a new leader epoch costs"] * 3, "what KIP-903 costs").__getitem__,
     praise="One broker came back; two that had done nothing stopped for it.",
 )
 """Four numbers about PRICE: leader epochs, restarts, refusals, and with KIP-903.
