@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from .judge.request_sizes import request_sizes as request_sizes
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
-    from .judge.zookeeper_era.real_mail import real_mail as real_mail
-    from .judge.zookeeper_server.two_lives import two_lives as two_lives
+    from .judge.zookeeper_era.real_control_requests import (
+        real_control_requests as real_control_requests,
+    )
+    from .judge.zookeeper_server.two_incarnations import two_incarnations as two_incarnations
     from .machine import LackingError as LackingError
     from .matrices import alternatives as alternatives
     from .matrices import matrix as matrix
@@ -60,8 +62,8 @@ _HOMES = {
     "judge.partition.second_proposal": ("second_proposal",),
     "judge.request_sizes": ("request_sizes",),
     "judge.side_by_side.real_run": ("RealRun", "real"),
-    "judge.zookeeper_era.real_mail": ("real_mail",),
-    "judge.zookeeper_server.two_lives": ("two_lives",),
+    "judge.zookeeper_era.real_control_requests": ("real_control_requests",),
+    "judge.zookeeper_server.two_incarnations": ("two_incarnations",),
     "machine": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),

@@ -33,7 +33,7 @@ from kiplab.engine import (
     routes,
     setup,
     step,
-    unclean_reigns,
+    unclean_leader_epochs,
     world_moves,
 )
 from kiplab.engine.cluster import Cluster
@@ -465,11 +465,11 @@ TABLES = (
     Table(
         "property",
         "check",
-        "kiplab/engine/observer.py, unclean_reigns.py or at_rest.py, which"
+        "kiplab/engine/observer.py, unclean_leader_epochs.py or at_rest.py, which"
         " yields it where it breaks",
         lambda: {
             getattr(properties, name).id
-            for room in (observer, unclean_reigns, at_rest)
+            for room in (observer, unclean_leader_epochs, at_rest)
             for name in named_in(room.__file__, "properties")
             if isinstance(getattr(properties, name), properties.Property)
         },

@@ -23,7 +23,7 @@ from .cluster import Cluster, broker
 from .events import Event
 from .nodes import ensemble_of, state_of
 from .truth import registration_of, truth
-from .unclean_reigns import Broken
+from .unclean_leader_epochs import Broken
 
 _WAITING = (MembershipState.INITIAL, MembershipState.INACTIVE)
 """Such a process sends a heartbeat next, and more comes of it (KIP-343)."""

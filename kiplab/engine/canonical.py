@@ -90,7 +90,9 @@ def _renamed(cluster: Cluster) -> tuple[Message, ...]:
 
 
 def _client(message: Message) -> tuple[int, int, str]:
-    """Who opened the connection of a message, in which life, and for what kind of request."""
+    """Who opened the connection of a message, in which incarnation, and for what kind of
+    request.
+    """
     kind = message.name.kind
     if message.request is None:
         return message.name.sender, message.name.incarnation, kind
@@ -106,4 +108,7 @@ def _counters(messages: tuple[Message, ...]) -> tuple[tuple[BrokerId, int, str, 
             (_client(message), message.connection),
         ):
             taken[key] = max(number, taken.get(key, 0))
-    return tuple((BrokerId(who), life, kind, n) for (who, life, kind), n in sorted(taken.items()))
+    return tuple(
+        (BrokerId(who), incarnation, kind, n)
+        for (who, incarnation, kind), n in sorted(taken.items())
+    )

@@ -10,7 +10,7 @@ from ..protocol.ids import ALL_BROKERS, BrokerId, Count, Incarnation, host_of
 from ..protocol.messages import ANSWERED, KINDS, ApiRequest, Body, Request, Send
 from .cluster import Cluster, Message, MessageName
 from .events import Dropped, Event, Sent
-from .nodes import incarnation_of, running_life
+from .nodes import incarnation_of, running_incarnation
 
 Counters = tuple[tuple[BrokerId, Incarnation, str, Count], ...]
 
@@ -22,10 +22,10 @@ def post(
     events: list[Event] = []
     if not sends:
         return cluster, events
-    life, sent, messages = incarnation_of(cluster, sender), cluster.sent, cluster.messages
+    incarnation, sent, messages = incarnation_of(cluster, sender), cluster.sent, cluster.messages
     for send in sends:
         for receiver in _receivers(cluster, send.receiver):
-            sent, name = named(sent, sender, life, KINDS[type(send.body)])
+            sent, name = named(sent, sender, incarnation, KINDS[type(send.body)])
             message, event = _handed_over(cluster, name, receiver, send.body, answered)
             messages = messages if message is None else (*messages, message)
             events.append(event)
@@ -45,26 +45,28 @@ def _handed_over(
     answers = answered if name.kind in ANSWERED else None
     if answers is not None:
         receiver = answers.name.sender
-    life = running_life(cluster, receiver)
-    if life is None or (answers is not None and life != answers.name.incarnation):
+    incarnation = running_incarnation(cluster, receiver)
+    if incarnation is None or (answers is not None and incarnation != answers.name.incarnation):
         why = "the connection is closed"
         return None, Dropped(message=name, receiver=receiver, body=body, why=why)
-    message = under_way(name, receiver, life, body, answers)
+    message = under_way(name, receiver, incarnation, body, answers)
     return message, Sent(message=name, receiver=receiver, body=body)
 
 
 def under_way(
     name: MessageName,
     receiver: BrokerId,
-    life: Incarnation,
+    incarnation: Incarnation,
     body: Body,
     answers: Message | None = None,
 ) -> Message:
-    """The message to that life of the receiver; a reply goes back the way its request came."""
+    """The message to that incarnation of the receiver; a reply goes back the way its request
+    came.
+    """
     return Message(
         name=name,
         receiver=receiver,
-        receiver_incarnation=life,
+        receiver_incarnation=incarnation,
         lane=body.api.lane,
         body=body,
         request=_request(answers),
@@ -80,14 +82,14 @@ def _request(answered: Message | None) -> Request | None:
 
 
 def named(
-    sent: Counters, sender: BrokerId, life: Incarnation, kind: str
+    sent: Counters, sender: BrokerId, incarnation: Incarnation, kind: str
 ) -> tuple[Counters, MessageName]:
     """The name of the next message, and what has been sent then."""
     for index, counter in enumerate(sent):
-        if counter[2] == kind and counter[0] == sender and counter[1] == life:
-            counted = (sender, life, kind, counter[3] + 1)
+        if counter[2] == kind and counter[0] == sender and counter[1] == incarnation:
+            counted = (sender, incarnation, kind, counter[3] + 1)
             return (*sent[:index], counted, *sent[index + 1 :]), MessageName(*counted)
-    first = (sender, life, kind, 1)
+    first = (sender, incarnation, kind, 1)
     return (*sent, first), MessageName(*first)
 
 
@@ -105,7 +107,7 @@ def blocker(cluster: Cluster, message: Message) -> Message | None:
     for other in cluster.messages:
         if other is message:
             return None
-        # The same connection: what it is for, both ends, the sender's life.
+        # The same connection: what it is for, both ends, the sender's incarnation.
         if (
             other.lane == message.lane
             and other.receiver == message.receiver
@@ -127,8 +129,8 @@ def without(cluster: Cluster, message: Message) -> Cluster:
 def resent(cluster: Cluster, message: Message) -> tuple[Cluster, Event]:
     """The same request once more, on a new connection."""
     sender = message.name.sender
-    life = incarnation_of(cluster, sender)
-    sent, name = named(cluster.sent, sender, life, message.name.kind)
+    incarnation = incarnation_of(cluster, sender)
+    sent, name = named(cluster.sent, sender, incarnation, message.name.kind)
     copy = replace(message, name=name, connection=name.ordinal)
     event = Sent(message=name, receiver=copy.receiver, body=copy.body)
     return replace(cluster, sent=sent, messages=(*cluster.messages, copy)), event

@@ -140,11 +140,11 @@ def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
     """One request at a time: the next is sent when the answer to the last has come."""
     if not cluster.messages:
         return False
-    life = (node.id, node.incarnation)
+    incarnation = (node.id, node.incarnation)
     for m in cluster.messages:
         if m.lane != lane:
             continue
-        if m.receiver == node.id if m.request is not None else m.name[:2] == life:
+        if m.receiver == node.id if m.request is not None else m.name[:2] == incarnation:
             return True
     return False
 
@@ -234,8 +234,8 @@ def has_started(process: Volatile) -> bool:
 
 
 def comes_too_early(cluster: Cluster, node: BrokerId) -> bool:
-    """Whether an earlier life of a broker counts as alive still: most controllers refuse another
-    one until its session is over.
+    """Whether an earlier incarnation of a broker counts as alive still: most controllers refuse
+    another one until its session is over.
     """
     found = registration_of(cluster, node)
     return found is not None and not found.fenced

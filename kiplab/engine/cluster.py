@@ -26,7 +26,7 @@ from ..protocol.replica.broker_state import Broker
 
 
 class MessageName(NamedTuple):
-    """Who sent it in which life, what it is, and which of its kind: equal across forks.
+    """Who sent it in which incarnation, what it is, and which of its kind: equal across forks.
 
     The controller's and the client's incarnation is 0.
     """
@@ -56,7 +56,7 @@ class Message(msgspec.Struct, frozen=True, cache_hash=True):
     connection: Count = 0
 
 
-class UncleanReign(msgspec.Struct, frozen=True, cache_hash=True):
+class UncleanLeaderEpoch(msgspec.Struct, frozen=True, cache_hash=True):
     """What has become of a partition since its last unclean election; no rule reads it.
 
     `epoch` is the leader epoch of that election: what a leader of an earlier one still commits or
@@ -75,8 +75,8 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
 
     `committed` is everything a leader has ever committed. `isr_epochs` are the broker epochs under
     which the ISR members caught up. `damaged` are the ISR members that died without the committed
-    records; when all are, durability is no longer promised (`excused`). `reign` is what follows
-    the last unclean election, None before one and after a fault that excuses everything.
+    records; when all are, durability is no longer promised (`excused`). `unclean_epoch` is what
+    follows the last unclean election, None before one and after a fault that excuses everything.
     """
 
     partition: PartitionName
@@ -84,7 +84,7 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
     isr_epochs: tuple[tuple[BrokerId, BrokerEpoch], ...] = ()
     damaged: tuple[BrokerId, ...] = ()
     excused: bool = False
-    reign: UncleanReign | None = None
+    unclean_epoch: UncleanLeaderEpoch | None = None
 
 
 class Cluster(msgspec.Struct, frozen=True, cache_hash=True):

@@ -115,7 +115,7 @@ def is_up(cluster: Cluster, node: BrokerId) -> bool:
 
 
 def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
-    """Which life of a node is on now; 0 for what lives on no broker."""
+    """Which incarnation of a node is on now; 0 for what lives on no broker."""
     if node in _OFF_THE_BROKERS:
         return _NO_LIFE
     on = node if node >= 0 else host_of(node)
@@ -125,8 +125,8 @@ def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
     return _NO_LIFE
 
 
-def running_life(cluster: Cluster, node: BrokerId) -> Incarnation | None:
-    """Which life of a node runs now: None if nothing can be delivered to it."""
+def running_incarnation(cluster: Cluster, node: BrokerId) -> Incarnation | None:
+    """Which incarnation of a node runs now: None if nothing can be delivered to it."""
     if node < 0:
         return incarnation_of(cluster, node) if is_up(cluster, node) else None
     for found in cluster.brokers:

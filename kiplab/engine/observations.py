@@ -38,7 +38,7 @@ from .cluster import Cluster, Observed, broker
 from .events import Delivered, Event
 from .nodes import has_zookeeper
 from .truth import partition_of, registration_of
-from .unclean_reigns import with_reign
+from .unclean_leader_epochs import with_unclean_epoch
 
 Client = TypeVar("Client", Consumer, Producer)
 
@@ -65,7 +65,7 @@ def updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Obser
         elif isinstance(event, RecordsDeleted) and event.partition == known.partition:
             known = _without_deleted(known, event)
     if known.excused:
-        known = with_reign(cluster, known, state, events)
+        known = with_unclean_epoch(cluster, known, state, events)
     return _with_damage(cluster, known, state, events)
 
 
@@ -149,7 +149,7 @@ def _without_deleted(known: Observed, event: RecordsDeleted) -> Observed:
 def _with_damage(
     cluster: Cluster, known: Observed, state: PartitionRegistration, events: Iterable[Event]
 ) -> Observed:
-    """ISR members whose registered life is over, and whose disk lacks committed records.
+    """ISR members whose registered incarnation is over, and whose disk lacks committed records.
 
     A member counts while the controller cannot know better: as long as it is not fenced, or when
     the crash itself came while it was a member. What a crash took then counts as committed: its
@@ -158,7 +158,7 @@ def _with_damage(
     """
     crashed = [e.node for e in events if isinstance(e, Destroyed)]
     # After an unclean election, what was committed since.
-    counts = known.committed if known.reign is None else known.reign.committed
+    counts = known.committed if known.unclean_epoch is None else known.unclean_epoch.committed
     damaged = tuple(
         [
             m
@@ -172,14 +172,14 @@ def _with_damage(
     hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
     if not hopeless:
         return known if damaged == known.damaged else replace(known, damaged=damaged)
-    if damaged == known.damaged and known.excused and known.reign is None:
+    if damaged == known.damaged and known.excused and known.unclean_epoch is None:
         return known
-    return replace(known, damaged=damaged, excused=True, reign=None)
+    return replace(known, damaged=damaged, excused=True, unclean_epoch=None)
 
 
 def _is_damaged(cluster: Cluster, known: Observed, member: BrokerId, records: Log) -> bool:
     found = registration_of(cluster, member)
-    if found is None or found.fenced or lives(cluster, member, found):
+    if found is None or found.fenced or is_running(cluster, member, found):
         return False
     return not holds_records(cluster, known, member, records)
 
@@ -189,7 +189,7 @@ def holds_records(cluster: Cluster, known: Observed, member: BrokerId, records: 
     return node is not None and holds(log_of(node, known.partition), records)
 
 
-def lives(cluster: Cluster, member: BrokerId, registered: Registration) -> bool:
+def is_running(cluster: Cluster, member: BrokerId, registered: Registration) -> bool:
     """Whether the process that runs is the one that is registered."""
     node = broker(cluster, member)
     if node is None or node.process is None:

@@ -39,9 +39,9 @@ from .at_rest import broken_with_zookeeper
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
 from .nodes import has_zookeeper
-from .observations import holds_records, lives, registered_epoch, updated, with_deleted
+from .observations import holds_records, is_running, registered_epoch, updated, with_deleted
 from .truth import Truth, controller_of, is_same_truth, partition_of, registration_of, truth
-from .unclean_reigns import Broken, contradictions
+from .unclean_leader_epochs import Broken, contradictions
 
 
 def observe(
@@ -184,7 +184,7 @@ def checks(before: Cluster, after: Cluster) -> list[Broken]:
             # KIP-903, a notable exception: the last member stays, whatever became of it.
             if len(state.isr) != 1:
                 broken += _stale_members(after, known)
-            if known.reign is not None:
+            if known.unclean_epoch is not None:
                 broken += contradictions(after, known, state)
     for old, new in zip(before.brokers, after.brokers, strict=True):
         if old.process is not new.process:
@@ -209,7 +209,7 @@ def _unelectable(
         found = registration_of(cluster, member)
         if found is None or found.fenced or found.in_controlled_shutdown:
             continue
-        runs = lives(cluster, member, found)
+        runs = is_running(cluster, member, found)
         if not runs or holds_records(cluster, known, member, known.committed):
             continue
         detail = f"broker {member} could be elected without every committed record"
@@ -218,7 +218,7 @@ def _unelectable(
 
 def _stale_members(cluster: Cluster, known: Observed) -> Iterator[Broken]:
     if has_zookeeper(cluster):
-        # Nobody says which life of a broker is in the ISR.
+        # Nobody says which incarnation of a broker is in the ISR.
         return
     for member, epoch in known.isr_epochs:
         now = registered_epoch(cluster, member)

@@ -69,7 +69,7 @@ ELECTABLE_HOLDS_COMMITTED = Property(
 )
 NO_STALE_EPOCH_IN_ISR = Property(
     id="no-stale-epoch-in-isr",
-    sentence="Every member of the ISR is the broker life that caught up (but for a last member).",
+    sentence="Every member of the ISR is the incarnation that caught up (but for a last member).",
     needs=_DURABLE,
 )
 HIGH_WATERMARK_STAYS = Property(

@@ -77,7 +77,7 @@ class _Part(NamedTuple):
     get: Callable[[Any], Any]
     walk: _Walk
     owner: Callable[[Any], Any] | None
-    """Whose life it is, for an incarnation."""
+    """Whose it is, for an incarnation."""
     default: Any
 
 

@@ -3,8 +3,8 @@
 A controller puts what it asks of a broker into a queue for it; one thread for each broker sends the
 head of the queue, again and again until it is answered or the queue is taken away. So exactly the
 head is on its way while its broker is up, and a request that was lost with one process of a broker
-goes to the next: that is how mail of an earlier life arrives. A queue that is taken away takes its
-connection with it.
+goes to the next: that is how a request for an earlier incarnation arrives. A queue that is taken
+away takes its connection with it.
 
 A leader that writes the ISR to ZooKeeper by itself holds its partition until it is answered: such a
 request and its answer are part of the step, unless the link is cut.
@@ -100,9 +100,9 @@ def _is_under_way(cluster: Cluster, node: BrokerId, broker: BrokerId, head: obje
 
 def _requests_of(cluster: Cluster, node: BrokerId) -> Iterator[Message]:
     """Control requests on their way from the process that lives at `node` now."""
-    life = next(b.incarnation for b in cluster.brokers if b.id == host_of(node))
+    incarnation = next(b.incarnation for b in cluster.brokers if b.id == host_of(node))
     for message in cluster.messages:
         name = message.name
-        mine = name.sender == node and name.incarnation == life
+        mine = name.sender == node and name.incarnation == incarnation
         if mine and isinstance(message.body, ControlRequest):
             yield message

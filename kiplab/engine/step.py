@@ -24,7 +24,7 @@ from . import channels, moves, nodes, producers
 from .cluster import Cluster, Message, MessageName
 from .events import Event, Happened, Moved
 from .impossible_moves import ImpossibleMoveError, why_not
-from .nodes import has_zookeeper, incarnation_of, running_life, state_of, with_state
+from .nodes import has_zookeeper, incarnation_of, running_incarnation, state_of, with_state
 from .observer import may_matter, observe
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .route_kinds import NodeEffect
@@ -135,14 +135,18 @@ def _sent_alone(
     if len(sends) != 1:
         return None, sent
     body, receiver = sends[0].body, sends[0].receiver
-    kind, lane, life = KINDS[type(body)], body.api.lane, running_life(cluster, receiver)
-    if life is None or (kind in ANSWERED) is (answers is None):
+    kind, lane, incarnation = (
+        KINDS[type(body)],
+        body.api.lane,
+        running_incarnation(cluster, receiver),
+    )
+    if incarnation is None or (kind in ANSWERED) is (answers is None):
         return None, sent
     # Whatever is held back on the same connection would have to arrive first.
     if cluster.messages and any(message.lane == lane for message in cluster.messages):
         return None, sent
     sent, name = channels.named(sent, sender, incarnation_of(cluster, sender), kind)
-    return channels.under_way(name, receiver, life, body, answers), sent
+    return channels.under_way(name, receiver, incarnation, body, answers), sent
 
 
 # --- nodes ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ..protocol.replica import disk
 from . import channels, consumers, moves, producers
 from .cluster import Cluster, Message, MessageName, later
 from .events import Delivered, Dropped, Event, Happened, Moved
-from .nodes import incarnation_of, running_life, state_of
+from .nodes import incarnation_of, running_incarnation, state_of
 from .routes import AT_ONCE, UNANSWERED, put_back
 
 
@@ -34,7 +34,7 @@ def delivered(cluster: Cluster, message: Message) -> Delivered:
         message=message.name,
         receiver=message.receiver,
         body=message.body,
-        previous_incarnation=running_life(cluster, sender) != message.name.incarnation,
+        previous_incarnation=running_incarnation(cluster, sender) != message.name.incarnation,
     )
 
 

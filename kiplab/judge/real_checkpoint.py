@@ -21,7 +21,7 @@ BROKERS = ("2.1.1", "2.2.2", "2.2.2/2.1")
 """Before KIP-380, since, and in the middle of the upgrade."""
 _WHAT = (
     f"A real broker has the partitions {FOLLOWED} and {LED}, and stops.\n"
-    f"In its next life the first that it gets is a LeaderAndIsr of before, about {FOLLOWED} alone."
+    f"Its next incarnation gets a LeaderAndIsr of before first, about {FOLLOWED} alone."
 )
 
 

@@ -85,7 +85,7 @@ def folded_table(table: PlotTable) -> str:
 
 
 def open_table(table: PlotTable) -> str:
-    """In sight; where it is too wide for the page it scrolls by itself."""
+    """Visible; where it is too wide for the page it scrolls by itself."""
     return (
         '<div class="scroll" tabindex="0" role="group" aria-label="table">'
         f"{plot_table_html(table)}</div>"

@@ -142,7 +142,7 @@ def _timer(timer: moves.Timer) -> Perform:
 
 
 def _catch_up(stage: Stage, statement: Statement, line: int) -> Stage:
-    """Fetch until a round brings nothing new: level, and the leader knows it."""
+    """Fetch until a round brings nothing new: caught up, and the leader knows it."""
     follower = _broker(statement)
     for _ in range(CATCH_UP_ROUNDS_MAX):
         before = broker(stage.cluster, follower)

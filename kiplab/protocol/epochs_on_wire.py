@@ -21,6 +21,6 @@ def told_since(version: Any, first: int, epoch: BrokerEpoch) -> BrokerEpoch:
 
 
 @singledispatch
-def is_of_another_life(epoch: Any, registered: BrokerEpoch) -> bool:
+def is_of_another_incarnation(epoch: Any, registered: BrokerEpoch) -> bool:
     """Whether `epoch` was told, and is not the one that is `registered`: -1 contradicts nothing."""
     return bool(epoch != registered and epoch != NO_BROKER_EPOCH)

@@ -200,14 +200,14 @@ _TABLE = (
     # The controller judges AlterPartition, in this order.
     _refusal(
         "380.control-request-epoch",
-        "A broker refuses control requests that were meant for an earlier life of it.",
+        "A broker refuses control requests that were meant for an earlier incarnation of it.",
         _E.STALE_BROKER_EPOCH,
         since("zk-2.2"),
         metadata_version="2.2-IV0",
     ),
     _refusal(
         "380.shutdown-epoch",
-        "The controller refuses a ControlledShutdown that an earlier life of the broker sent.",
+        "The controller refuses a ControlledShutdown of an earlier incarnation of the broker.",
         _E.STALE_BROKER_EPOCH,
         since("zk-2.2"),
     ),
@@ -224,12 +224,12 @@ _TABLE = (
     ),
     _alternative(
         "380.session-id",
-        "The id of a broker's session with ZooKeeper says which life speaks.",
+        "The id of a broker's session with ZooKeeper says which incarnation speaks.",
         Mode.ZOOKEEPER,
     ),
     _rule(
         "kafka-9839.newer-epoch",
-        "A broker obeys a control request for a life of its own that it does not know of yet.",
+        "A broker obeys a control request for an incarnation that it does not know of yet.",
         since("zk-2.6"),
     ),
     _refusal(
@@ -282,7 +282,7 @@ _TABLE = (
     ),
     _refusal(
         "497.leader-epoch",
-        "A leader of an earlier reign may not change the partition.",
+        "A leader of an earlier epoch may not change the partition.",
         _E.FENCED_LEADER_EPOCH,
         ALWAYS_IN_KRAFT,
         since("zk-2.8"),
@@ -403,7 +403,7 @@ _TABLE = (
     ),
     _refusal(
         "kafka-15221.stale-fetch",
-        "A fetch from an earlier life of a broker is refused.",
+        "A fetch from an earlier incarnation of a broker is refused.",
         _E.NOT_LEADER_OR_FOLLOWER,
         since("3.7"),
     ),
@@ -464,11 +464,12 @@ _TABLE = (
     ),
     # Our reading of what KIP-497 wants for a proposal under way, and no sentence of it; Kafka
     # (Partition.makeLeader, read at 3.5.0) forgets the proposal when metadata comes late. From then
-    # on the follower is waited for only if it was level within replica.lag.time.max.ms: one that
-    # was level when it was asked for holds records back for so long, one that has only reached the
-    # high watermark, as who returns has, not for a moment. Its next fetch does not bring the
-    # protection back: the leader's own AlterPartition manager refuses a second proposal while the
-    # first is under way (alter_partition_manager.submit), and the leader stays with what it has.
+    # on the follower is waited for only if it had caught up within replica.lag.time.max.ms: one
+    # that had caught up when it was asked for holds records back for so long, one that has only
+    # reached the high watermark, as who returns has, not for a moment. Its next fetch does not
+    # bring the protection back: the leader's own AlterPartition manager refuses a second proposal
+    # while the first is under way (alter_partition_manager.submit), and the leader stays with what
+    # it has.
     _as_specified(
         "497.pending-outlives-metadata",
         "A proposed ISR counts until it is decided: metadata of the partition epoch that it was"

@@ -23,10 +23,10 @@ Incarnation = NewType("Incarnation", int)
 ControllerEpoch = NewType("ControllerEpoch", int)
 """Which controller is speaking: rises by one at every controller failover."""
 BrokerEpoch = NewType("BrokerEpoch", int)
-"""Which life of a broker is speaking: the metadata offset of its registration, or the transaction
+"""Which incarnation of a broker sends: the metadata offset of its registration, or the transaction
 of ZooKeeper in which its znode was created."""
 LeaderEpoch = NewType("LeaderEpoch", int)
-"""Which reign of a partition's leader: rises whenever a record sets the leader field."""
+"""Which term of a partition's leader: rises whenever a record sets the leader field."""
 PartitionEpoch = NewType("PartitionEpoch", int)
 """Which version of a partition's state: rises with every PartitionChangeRecord."""
 

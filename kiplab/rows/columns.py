@@ -109,7 +109,7 @@ class MessageRow(msgspec.Struct, frozen=True):
     `log` the lines that it left in the logs of Kafka. `duplicate` marks a copy sent again.
     `began` is the id of the event that sent it, `ended` are those of what became of it.
     `meant_for` is the broker epoch that the receiver had when a controller queued the request, -1
-    for other messages; `earlier_life` says that it came to a later life of the receiver.
+    for other messages; `earlier_life` says that it came to a later incarnation of the receiver.
     """
 
     name: str
@@ -140,13 +140,15 @@ class MessageRow(msgspec.Struct, frozen=True):
 
     @property
     def is_telling(self) -> bool:
-        """Refused, not there at once, or for an earlier life: what a picture has an arrow for."""
+        """Refused, not there at once, or for an earlier incarnation: what a picture has an arrow
+        for.
+        """
         if self.fate == "refused" or self.earlier_life:
             return True
         return self.x_arrived is None or self.x_arrived > self.x_sent
 
     @property
-    def is_of_earlier_life(self) -> bool:
+    def is_of_earlier_incarnation(self) -> bool:
         """Whether the process that sent it is gone, or the one that it was meant for."""
         return self.previous_incarnation or self.earlier_life
 

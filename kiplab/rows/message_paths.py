@@ -18,7 +18,7 @@ from ..protocol.messages import ANSWERED, BODIES, Against, ApiRequest, asked_by
 from . import message_contents
 from .columns import MessageRow, Rows, lane_of
 from .operator_log import all_lines
-from .queued_requests import MailWatch
+from .queued_requests import QueueWatch
 from .snapshots import Moment, Snapshot
 
 Found = dict[MessageName, MessageRow]
@@ -29,14 +29,14 @@ LEADER_EPOCH_IN_ZOOKEEPER = "zookeeper.leader-epoch"
 def messages(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
     """All messages in the order they were sent."""
     found: Found = {}
-    mail = MailWatch(shots[0].cluster)
+    watch = QueueWatch(shots[0].cluster)
     for shot in shots:
         for move in shot.moves:
-            mail.note(move.step.events, move.step.cluster)
+            watch.note(move.step.events, move.step.cluster)
             for id, event in move.named:
                 if isinstance(event, Sent | Delivered | Dropped):
                     row = found.get(event.message) or _sent(event, shot.x, move)
-                    changes = _changes(row, event, shot.x, move) | _address(event, mail, move)
+                    changes = _changes(row, event, shot.x, move) | _address(event, watch, move)
                     changes |= _ids(id, event, move, changes)
                     found[event.message] = replace(row, **changes)
     return tuple(_with_answers(found.values()))
@@ -56,9 +56,11 @@ def _changes(
     return arrived | _answered(row, event, move.step.events)
 
 
-def _address(event: Sent | Delivered | Dropped, mail: MailWatch, move: Moment) -> dict[str, Any]:
-    """For which life of its receiver a queued request is, and whether it came to a later one."""
-    meant = mail.sent_for.get(event.message)
+def _address(event: Sent | Delivered | Dropped, watch: QueueWatch, move: Moment) -> dict[str, Any]:
+    """For which incarnation of its receiver a queued request is, and whether it came to a later
+    one.
+    """
+    meant = watch.sent_for.get(event.message)
     if meant is None or isinstance(event, Dropped):
         return {}
     if isinstance(event, Sent):
@@ -205,8 +207,8 @@ def told_messages(rows: Rows, partition: str = "") -> list[MessageRow]:
 
 
 def _alike(m: MessageRow) -> tuple[object, ...]:
-    """What equal messages have in common; mail for an earlier life that comes at one moment is one
-    bundle, whatever it asks for.
+    """What equal messages have in common; what is for an earlier incarnation and comes at one
+    moment is one bundle, whatever it asks for.
     """
     if m.earlier_life:
         return (m.sender, m.receiver, m.x_arrived, m.fate, m.error, m.meant_for)

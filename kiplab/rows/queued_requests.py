@@ -1,4 +1,4 @@
-"""What waits in a controller's queues, and for which life of each broker it was put there.
+"""What waits in a controller's queues, and for which incarnation of each broker it was put there.
 
 From 2.2 on a request says for which broker epoch it is (KIP-380). Before, nobody wrote that down:
 an observer who saw it being queued knows all the same.
@@ -34,7 +34,7 @@ class Waiting(NamedTuple):
     meant_for: tuple[BrokerEpoch, ...]
 
 
-class MailWatch:
+class QueueWatch:
     """Follows the queues of a run, move by move. In KRaft there are none, and it finds nothing."""
 
     def __init__(self, start: Cluster) -> None:
@@ -44,7 +44,7 @@ class MailWatch:
         self._lives: dict[tuple[BrokerId, BrokerEpoch], BrokerEpoch] = {}
         """By what a broker takes for its epoch: the one that it was registered with then."""
         self.sent_for: dict[MessageName, BrokerEpoch] = {}
-        """By the name of a request that is or was on its way: for which life it is."""
+        """By the name of a request that is or was on its way: for which incarnation it is."""
         self._learn(start)
         for key, channel in _channels(start):
             self._meant[key] = [self._epoch(key[1])] * len(channel.queue)
@@ -73,7 +73,7 @@ class MailWatch:
                 unwritten = self._meant.get(key) or [self._epoch(channel.broker)]
                 unwritten = unwritten[:1] * (len(channel.queue) - len(unwritten)) + unwritten
                 epochs = tuple(
-                    self._life(channel.broker, body.broker_epoch, meant)
+                    self._incarnation(channel.broker, body.broker_epoch, meant)
                     for body, meant in zip(channel.queue, unwritten, strict=True)
                 )
                 words = tuple(body.in_words() for body in channel.queue)
@@ -88,7 +88,7 @@ class MailWatch:
         place = len(epochs) - len(queue)
         meant = epochs[place] if 0 <= place < len(epochs) else epochs[0]
         stamped = event.body.broker_epoch
-        self.sent_for[event.message] = self._life(event.receiver, stamped, meant)
+        self.sent_for[event.message] = self._incarnation(event.receiver, stamped, meant)
 
     def _learn(self, cluster: Cluster) -> None:
         for broker in cluster.brokers:
@@ -99,8 +99,10 @@ class MailWatch:
                     # The same number; where session ids are generations (380.session-id), not.
                     self._lives.setdefault((broker.id, broker.process.epoch), found.epoch)
 
-    def _life(self, broker: BrokerId, stamped: BrokerEpoch, meant: BrokerEpoch) -> BrokerEpoch:
-        """The epoch under which the life that a request is for was registered."""
+    def _incarnation(
+        self, broker: BrokerId, stamped: BrokerEpoch, meant: BrokerEpoch
+    ) -> BrokerEpoch:
+        """The epoch under which the incarnation that a request is for was registered."""
         if stamped == NO_BROKER_EPOCH:
             return meant
         return self._lives.get((broker, stamped), stamped)
@@ -110,9 +112,9 @@ class MailWatch:
         return self._registered.get(broker, NO_BROKER_EPOCH)
 
 
-def mail_by_moment(shots: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, tuple[Waiting, ...]]]:
+def queued_by_moment(shots: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, tuple[Waiting, ...]]]:
     """What waits at the end of each moment."""
-    watch = MailWatch(shots[0].cluster)
+    watch = QueueWatch(shots[0].cluster)
     for shot in shots:
         for move in shot.moves:
             watch.note(move.step.events, move.step.cluster)

@@ -127,12 +127,12 @@ def _uptime(id: BrokerId, shot: Snapshot) -> Reading | None:
     node = broker(shot.cluster, id)
     if node is None or node.process is None:
         return None
-    life = (f"life {node.incarnation}",)
+    incarnation = (f"life {node.incarnation}",)
     if is_in_zookeeper(shot.cluster):
-        return czxid_of(node, shot, life)
+        return czxid_of(node, shot, incarnation)
     if node.process.epoch == NO_BROKER_EPOCH:
-        return Reading("none", "not registered yet", life)
-    return Reading(str(node.process.epoch), f"broker epoch {node.process.epoch}", life)
+        return Reading("none", "not registered yet", incarnation)
+    return Reading(str(node.process.epoch), f"broker epoch {node.process.epoch}", incarnation)
 
 
 def _down(id: BrokerId, reasons: Downs, shot: Snapshot) -> Reading | None:
@@ -241,15 +241,15 @@ def _is_empty(cluster: Cluster, node: Broker, name: str) -> bool:
 
 
 def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: Broker) -> bool:
-    """Whether the sitting leader waits for an answer about this very life of the broker."""
+    """Whether the sitting leader waits for an answer about this very incarnation of the broker."""
     leader = broker(cluster, state.leader)
     replica = replica_of(leader, state.name) if leader is not None else None
     if replica is None or replica.leading is None or replica.leading.isr_state.sent is None:
         return False
-    return any(_is_life(m, node) for m in replica.leading.isr_state.sent.isr)
+    return any(_is_incarnation(m, node) for m in replica.leading.isr_state.sent.isr)
 
 
-def _is_life(member: IsrMember, node: Broker) -> bool:
+def _is_incarnation(member: IsrMember, node: Broker) -> bool:
     if member.broker != node.id or node.process is None:
         return False
     seen = member.observed if member.epoch == NO_BROKER_EPOCH else member.epoch

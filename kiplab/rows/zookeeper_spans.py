@@ -20,7 +20,7 @@ from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .columns import QUEUE_FOR, ZOOKEEPER_LANE, SpanRow, broker_lane, plural
-from .queued_requests import Waiting, mail_by_moment
+from .queued_requests import Waiting, queued_by_moment
 from .snapshots import Reading, Snapshot, track
 
 Queues = dict[int, dict[BrokerId, Waiting]]
@@ -37,7 +37,7 @@ def zookeeper_spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     for node in shots[0].cluster.brokers:
         read = partial(_session, node.id)
         yield from track(shots, ZOOKEEPER_LANE, broker_lane(node.id), read)
-    found = {shot.x: _by_broker(waiting) for shot, waiting in mail_by_moment(shots)}
+    found = {shot.x: _by_broker(waiting) for shot, waiting in queued_by_moment(shots)}
     for id in sorted({id for queues in found.values() for id in queues}):
         name = f"{QUEUE_FOR}{broker_lane(id)}"
         yield from track(shots, "controller", name, partial(_queue, id, found))
@@ -58,13 +58,13 @@ def controller_in_zookeeper(shot: Snapshot) -> Reading:
     return Reading(str(epoch), f"controller epoch {epoch} · {host}", (host,))
 
 
-def czxid_of(node: Broker, shot: Snapshot, life: tuple[str, ...]) -> Reading:
+def czxid_of(node: Broker, shot: Snapshot, incarnation: tuple[str, ...]) -> Reading:
     """The transaction that created the znode of this process: from 2.2 on the broker's epoch."""
-    found = _of_this_life(node, shot.cluster)
+    found = _of_this_incarnation(node, shot.cluster)
     if found is None:
-        return Reading("none", "not registered", life)
+        return Reading("none", "not registered", incarnation)
     told = node.process is not None and node.process.epoch != NO_BROKER_EPOCH
-    flags = life if told else (*life, "not told")
+    flags = incarnation if told else (*incarnation, "not told")
     return Reading(str(found.epoch), f"czxid {found.epoch}", flags)
 
 
@@ -80,7 +80,7 @@ def is_idle(cluster: Cluster, node: Broker, state: PartitionRegistration) -> boo
     return replica_of(node, state.name) is None or state.name in process.stopped
 
 
-def _of_this_life(node: Broker, cluster: Cluster) -> Registration | None:
+def _of_this_incarnation(node: Broker, cluster: Cluster) -> Registration | None:
     found = registration_of(cluster, node.id)
     return found if found is not None and found.incarnation == node.incarnation else None
 

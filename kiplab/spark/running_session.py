@@ -80,7 +80,7 @@ def _is_over(context: "SparkContext") -> bool:
 
 
 def java_gone() -> SparkUnavailable:
-    """What is said when it has ended: it starts once in the life of a process."""
+    """What is said when it has ended: it starts once in a process."""
     return SparkUnavailable(
         "The Java that Spark ran in has gone away.",
         "Restart this Python process (in a notebook, the kernel).",

@@ -93,7 +93,7 @@ class Lab:
         return self._view.tree
 
     @property
-    def bench(self) -> Playback:
+    def playback(self) -> Playback:
         """The branch where one is: its lines, its steps, where one stands."""
         return self.tree.here.playback
 
@@ -116,7 +116,7 @@ class Lab:
     def do(self, line: str) -> None:
         """As `act`, for a line as it is written in a play: ``crash 2 disk=replaced``."""
         with self._explained():
-            self.act(playbacks.read_line(self.bench, line))
+            self.act(playbacks.read_line(self.playback, line))
 
     def undo(self) -> None:
         """Take back the last line of this branch; the play keeps its lines, and says so."""
@@ -127,12 +127,12 @@ class Lab:
     def change_rules(self, features: Features) -> None:
         """The same lines of this branch under other rules."""
         said = f"The same steps under Kafka {features.label()}."
-        lost = left_behind(self.bench.features, features)
+        lost = left_behind(self.playback.features, features)
         self._turn_to(trees.rerun(self.tree, features), f"{said} {lost}".rstrip())
 
     def switch(self, name: str, on: bool) -> None:
         """Turn a guard, or a KIP's refusals and rules, on or off: ``switch("903", True)``."""
-        self.change_rules(turned(self.bench.features, name, on))
+        self.change_rules(turned(self.playback.features, name, on))
 
     def reset(self) -> None:
         """Back to the play, at its start; branches and rules stay."""
@@ -184,7 +184,7 @@ class Lab:
     @property
     def run(self) -> Run:
         """The run as it is now, to its last step; lines that could not be done are left out."""
-        return Run(playbacks.as_played(self.bench))
+        return Run(playbacks.as_played(self.playback))
 
     @property
     def token(self) -> str:
@@ -198,8 +198,9 @@ class Lab:
 
     def __repr__(self) -> str:
         if not self.is_open:
-            return f"<Lab of {self.bench.own.name!r}: {WAIT}>"
-        return f"<Lab of {self.bench.own.name!r} at step {self.bench.at} of {self.bench.last}>"
+            return f"<Lab of {self.playback.own.name!r}: {WAIT}>"
+        at = f"step {self.playback.at} of {self.playback.last}"
+        return f"<Lab of {self.playback.own.name!r} at {at}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """A reference to the widgets, and words where there are none: notebooks stay small."""
@@ -235,7 +236,7 @@ class Lab:
         """Every part, once. One with `show(playback)` in `_followers` is kept up to date."""
         self.transport = Transport(self.seek, self._played, self.undo, self.reset)
         self.touching = PictureMenu(
-            self.bench, self._view.drawing(), lambda: self._view.rows, self.act, self._go
+            self.playback, self._view.drawing(), lambda: self._view.rows, self.act, self._go
         )
         self.picture = self.touching.picture
         self.jumps = JumpButtons(self.seek)
@@ -264,9 +265,9 @@ class Lab:
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
         self._fitted = self.tree.trunk.playback.own
-        self.inject = Inject(self.bench, self.act, self.do)
-        self.what_next = WhatNext(self.bench, self.act, self._go, self.inject.box)
-        self.in_flight = InFlight(self.bench, self.act)
+        self.inject = Inject(self.playback, self.act, self.do)
+        self.what_next = WhatNext(self.playback, self.act, self._go, self.inject.box)
+        self.in_flight = InFlight(self.playback, self.act)
         self.hands.children = in_hand(self)
         self.told.children = (self.transcript, self.in_flight.box)
         self.look = Look(self._look_at, self._view.rows_of)
@@ -331,7 +332,7 @@ class Lab:
 
     def _show(self, said: str = "") -> None:
         """Paint the picture, and have every part follow."""
-        view, playback, here = self._view, self.bench, self.tree.here
+        view, playback, here = self._view, self.playback, self.tree.here
         self.picture.paint(view.drawing())
         with attempted_by(self._attempts):
             if self._fitted is not playback.own:
@@ -349,7 +350,7 @@ class Lab:
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:
-            hint = f"What you do, in the picture or below, happens at step {self.bench.at}."
+            hint = f"What you do, in the picture or below, happens at step {self.playback.at}."
             self.note.value = note(text or hint, alarm=alarm)
         elif text:
             print(text)

@@ -94,8 +94,8 @@ def folds_of(lab: Lab) -> Folds:
 def laid_out(lab: Lab) -> tuple[Any, ...]:
     """Everything from top to bottom.
 
-    What one presses most and needs to see meanwhile, the epochs and the ISR, is on top and stays in
-    sight. The style sheet puts the panels beside the picture where a page is wide.
+    What one presses most and needs to see meanwhile, the epochs and the ISR, is on top and stays
+    visible. The style sheet puts the panels beside the picture where a page is wide.
     """
     pace = [lab.transport.pace, lab.jumps.box, lab.signs.toggle, lab.logs.toggle]
     panels = named(

@@ -164,7 +164,7 @@ def whole_lab(play: Any) -> None:
     import kiplab
 
     lab = kiplab.Lab(play)
-    there = list(range(lab.bench.last + 1))
+    there = list(range(lab.playback.last + 1))
     took = _each(lab.seek, there)
     _say(f"Lab.seek, {STEPS} steps", took, "p95 < 80 ms")
     before = _resident()

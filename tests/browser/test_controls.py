@@ -152,7 +152,7 @@ def test_every_single_rule_can_be_turned(hands: Hands) -> None:
         hands.tick(name, on)
         expect(box).to_be_checked(checked=on)
         expect(hands.lab.locator(".kiplab-note")).to_contain_text("The same steps under Kafka 3.4")
-    turned = hands.page.python("print(len({n for n, _ in lab.bench.features.overrides}))")
+    turned = hands.page.python("print(len({n for n, _ in lab.playback.features.overrides}))")
     assert int(turned) >= len(guards) - 2
     hands.page.photograph("lab", "control-single-rules")
     hands.press("Rules as in the play", "Single rules")

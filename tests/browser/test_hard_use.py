@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 CHOICE = "It accepts, and that is fine: broker 2 will copy what it lacks."
-HISTORY = "print(lab.bench.at, lab.bench.last, list(lab.branches))"
+HISTORY = "print(lab.playback.at, lab.playback.last, list(lab.branches))"
 STEPS = ("Step", "Back")
 FIGURE = ".js-plotly-plot .main-svg"
 STILL = ".kiplab-still"

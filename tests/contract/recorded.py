@@ -133,7 +133,7 @@ def offered(name: str, steps: Iterable[int] | None = None) -> Entries:
 
     lab = Lab(name)
     entries: Entries = {}
-    for step in range(lab.bench.last + 1) if steps is None else steps:
+    for step in range(lab.playback.last + 1) if steps is None else steps:
         lab.seek(step)
         entries[f"lab {name} {step}"] = [
             control for part in lab._root.everything() if (control := _control(part.described()))

@@ -19,6 +19,9 @@ from tests.contract import recorded
 CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 WORDS = "Texts use Kafka's own words"
 CHANGES: dict[str, str] = {
+    "signature kiplab.real_mail": "`kiplab.real_mail` is `kiplab.real_control_requests`",
+    "signature kiplab.two_lives": "`kiplab.two_lives` is `kiplab.two_incarnations`",
+    "signature kiplab.Lab": "`lab.bench` is `lab.playback`",
     "guards": WORDS,
     "plays": WORDS,
     "play 380-newer-epoch": WORDS,

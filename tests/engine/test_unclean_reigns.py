@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.engine.cluster import UncleanReign
+from kiplab.engine.cluster import UncleanLeaderEpoch
 from kiplab.engine.events import PropertyBroken
 from kiplab.engine.properties import GIVEN_WHILE_RECOVERING_STAYS, RECOVERED_RECORDS_STAY
 from kiplab.plays.grammar import parse
@@ -34,8 +34,8 @@ def broken(stage: Stage) -> dict[str, bool]:
     return {e.property: e.promised for e in found if e.property in (GIVEN, STAYS)}
 
 
-def reign(stage: Stage) -> UncleanReign | None:
-    return stage.cluster.observed[0].reign
+def reign(stage: Stage) -> UncleanLeaderEpoch | None:
+    return stage.cluster.observed[0].unclean_epoch
 
 
 READ = f"{ELECTED}produce orders-0 count=1\npoll orders-0\n{AND_BACK}"

@@ -28,7 +28,7 @@ from kiplab.explore.search.hidden_parts import (
     REQUESTS,
     ForbiddenPartError,
     image_at,
-    life_at,
+    incarnation_at,
     place_of,
 )
 from kiplab.explore.search.memoised_model import MemoisedModel, UnforeseenOfferError
@@ -167,7 +167,9 @@ NEVER_READ: dict[str, tuple[str, ...]] = {
     "unfence": ("other", "other's image", "requests"),
 }
 """What decides on the speed of a search: every piece that is read without need multiplies what has
-to be worked out. (``has_zookeeper`` once read the controller, `running_life` the whole broker.)"""
+to be worked out. (``has_zookeeper`` once read the controller, `running_incarnation` the whole
+broker.)
+"""
 
 
 def piece_name(option: Option, piece: int) -> str:
@@ -176,7 +178,7 @@ def piece_name(option: Option, piece: int) -> str:
     mine, place = place_of(piece) == option.place, place_of(piece)
     if piece == image_at(place):
         return "its image" if mine else "other's image"
-    if piece == life_at(place):
+    if piece == incarnation_at(place):
         return "its life" if mine else "other's life"
     return "its own" if mine else "other"
 

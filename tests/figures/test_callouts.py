@@ -158,7 +158,7 @@ def test_a_run_that_ends_with_a_refusal_has_the_name_left_of_it(width: int) -> N
     lab = kiplab.Lab("kafka-14139", kafka="3.4")
     lab.seek(3)
     lab.do("deliver alter-partition from=1")
-    now, whole = rows_of(lab.bench.here), rows_of(lab.bench.whole)
+    now, whole = rows_of(lab.playback.here), rows_of(lab.playback.whole)
     for figure in (timeline(now, width=width), so_far(now, whole, width=width)):
         assert said(figure) == [
             [f"{SIGNS[0]} INELIGIBLE_REPLICA</b>", "broker 2 is fenced", "<i>KIP-841 · fenced</i>"]

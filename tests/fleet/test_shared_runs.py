@@ -29,7 +29,7 @@ from kiplab.fleet.race_schedules.varied_numbers import (
 )
 from kiplab.plays.play import Play
 from kiplab.plays.runner import open_stage
-from kiplab.protocol.epochs_on_wire import is_of_another_life, told_since
+from kiplab.protocol.epochs_on_wire import is_of_another_incarnation, told_since
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId
 from tests.fleet.by_the_runner import outcome
@@ -215,8 +215,8 @@ def test_sets_part_by_whether_an_epoch_is_another_life_s_and_not_by_which(
     epochs: tuple[int, int],
 ) -> None:
     epoch, registered = varied(*epochs), BrokerEpoch(40)
-    expected = tuple(is_of_another_life(BrokerEpoch(e), registered) for e in epochs)
-    assert is_of_another_life(epoch, registered) == expected[0]
+    expected = tuple(is_of_another_incarnation(BrokerEpoch(e), registered) for e in epochs)
+    assert is_of_another_incarnation(epoch, registered) == expected[0]
     assert epoch.asking.parted == ([expected] if len(set(expected)) > 1 else [])
 
 

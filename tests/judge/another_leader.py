@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
 from kiplab.judge.partition import broker_turns as turns
-from kiplab.judge.partition.broker_sight import BrokerSight
-from kiplab.judge.partition.engine_sight import EngineSight
+from kiplab.judge.partition.engine_observation import EngineObservation
+from kiplab.judge.partition.observed_broker import ObservedBroker
 from kiplab.judge.side_by_side.deciding import (
     LeaderQuestion,
     MetadataPlayed,
@@ -46,12 +46,12 @@ class AnotherLeader:
         del broker, cluster
         return True
 
-    def decide(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> BrokerSight:
+    def decide(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> ObservedBroker:
         """What the engine holds after it, under the other features."""
         self.turns += 1
         after, sends, facts = self._taken(broker, question, cluster)
         names = tuple(state.name for state in truth(cluster).partitions)
-        sight = EngineSight(self.features.code_of(broker.id), names)
+        sight = EngineObservation(self.features.code_of(broker.id), names)
         return sight.of(after, [send.body for send in sends], facts)
 
     def _taken(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> BrokerEffect:

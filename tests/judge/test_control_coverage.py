@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kiplab.judge.zookeeper_era.real_mail import CONTROLLER_RELEASES
+from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES
 from kiplab.protocol import zookeeper
 from kiplab.protocol.guards import GUARDS, GuardKind
 from tests.judge.skeleton import judging

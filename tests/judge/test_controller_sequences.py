@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from kiplab.judge.zookeeper_era.real_mail import CONTROLLER_RELEASES, recorded_sequences
+from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES, recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import (
     LEADER_AND_ISR,
     NO_EPOCH,

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.zookeeper_era.real_mail import recorded_sequences
+from kiplab.judge.zookeeper_era.real_control_requests import recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import Passage
 from kiplab.judge.zookeeper_era.waiting import TooQuietError
 from tests.judge.__main__ import JUDGES

@@ -4,8 +4,8 @@ from typing import get_args
 
 import pytest
 
-from kiplab.judge.zookeeper_era.engine_mail import as_in_the_engine
-from kiplab.judge.zookeeper_era.real_mail import CONTROLLER_RELEASES, recorded_sequences
+from kiplab.judge.zookeeper_era.engine_control_requests import as_in_the_engine
+from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES, recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import Passage
 from kiplab.protocol.features import Features, parse_features, switched
 from tests.judge.zookeeper.engine_sequences import (

@@ -7,13 +7,13 @@ from typing import get_args
 
 import pytest
 
-from kiplab.judge.partition.broker_sight import BrokerSight
 from kiplab.judge.partition.broker_turns import (
     LEADER,
     LEADER_BROKER_EPOCH,
     BrokerTurn,
     partition_name,
 )
+from kiplab.judge.partition.observed_broker import ObservedBroker
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
@@ -76,7 +76,7 @@ def test_all_that_a_leader_does_is_tried_often_enough(release: str) -> None:
     assert not rare, "let leader_turns.py or pretended_controller.py ask for it more often"
 
 
-def lived(release: str, seed: int) -> Iterator[tuple[BrokerTurn, BrokerSight]]:
+def lived(release: str, seed: int) -> Iterator[tuple[BrokerTurn, ObservedBroker]]:
     engine = EngineLeader(parse_features(release), PARTITIONS, timed=is_timed(seed))
     for turn in generated_turns(engine, seed, TURNS):
         yield turn, engine.answer(turn)

@@ -6,13 +6,13 @@ from kiplab.extras import MissingExtraError
 from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.real_checkpoint import BROKERS, UnaskedBrokerError, real_checkpoint
-from kiplab.judge.zookeeper_era.real_mail import (
+from kiplab.judge.zookeeper_era.real_control_requests import (
     BOTH_SIDES,
     CONTROLLER_RELEASES,
-    UnrecordedMailError,
-    real_mail,
+    UnrecordedRequestsError,
+    real_control_requests,
 )
-from kiplab.judge.zookeeper_server import two_lives
+from kiplab.judge.zookeeper_server import two_incarnations
 from tests.judge.zookeeper.judged_situations import SITUATIONS
 
 
@@ -20,38 +20,41 @@ from tests.judge.zookeeper.judged_situations import SITUATIONS
 def test_every_situation_is_told_of_every_release_that_has_it(name: str) -> None:
     situation = SITUATIONS[name]
     patches = [patch for patch in CONTROLLER_RELEASES if not situation.why_not(patch)]
-    text = real_mail(name, *patches).text()
+    text = real_control_requests(name, *patches).text()
     assert text.startswith(situation.says)
     assert [patch for patch in patches if f"Kafka {patch}, recorded" not in text] == []
     assert max(len(line) for line in text.splitlines()) <= 96
 
 
 def test_each_line_says_who_got_what_and_for_which_life() -> None:
-    lines = real_mail("earlier-mail", "2.2.2").text(to=1).splitlines()
-    (first,) = (line for line in lines if "for life 1" in line)
-    assert first.startswith("      life 2 of broker 1 gets, for life 1: LeaderAndIsr(L), Update")
-    assert "a ControlledShutdown of broker 1, with the epoch of life 1, is answered NONE" in (
-        line.strip() for line in lines
+    lines = real_control_requests("earlier-mail", "2.2.2").text(to=1).splitlines()
+    (first,) = (line for line in lines if "for incarnation 1" in line)
+    assert first.startswith(
+        "      incarnation 2 of broker 1 gets, for incarnation 1: LeaderAndIsr(L), Update"
+    )
+    assert (
+        "a ControlledShutdown of broker 1, with the epoch of incarnation 1, is answered NONE"
+        in (line.strip() for line in lines)
     )
     assert not any("broker 2 gets" in line for line in lines)
 
 
 def test_before_kip_380_nothing_has_an_epoch() -> None:
-    text = real_mail("earlier-mail", "2.1.1").text()
+    text = real_control_requests("earlier-mail", "2.1.1").text()
     assert "for life" not in text
-    assert "life 2 of broker 1 gets, without an epoch: LeaderAndIsr(L)" in text
+    assert "incarnation 2 of broker 1 gets, without an epoch: LeaderAndIsr(L)" in text
     assert "nobody leads F" in text
 
 
 def test_where_nobody_gets_anything_it_is_said() -> None:
-    old, new = real_mail("bounce").text(to=1, last=1).split("Kafka 2.2.2")
+    old, new = real_control_requests("bounce").text(to=1, last=1).split("Kafka 2.2.2")
     assert "broker 1 gets nothing" in old
     assert "gets nothing" not in new
-    assert "nobody gets anything" in real_mail("bounce", "2.1.1").text()
+    assert "nobody gets anything" in real_control_requests("bounce", "2.1.1").text()
 
 
 def test_the_last_passages_can_be_had_alone() -> None:
-    mail = real_mail("stale-shutdown")
+    mail = real_control_requests("stale-shutdown")
     assert [*mail.heard] == [*BOTH_SIDES]
     assert "broker 1 asks for its shutdown" not in mail.text(last=2)
     assert mail.text(last=2).count("broker 2 is gone: can broker 1 lead?") == 2
@@ -70,8 +73,8 @@ def test_the_last_passages_can_be_had_alone() -> None:
     ],
 )
 def test_what_is_not_recorded_is_refused_with_what_is(asked: tuple[str, ...], said: str) -> None:
-    with pytest.raises(UnrecordedMailError) as refused:
-        real_mail(*asked)
+    with pytest.raises(UnrecordedRequestsError) as refused:
+        real_control_requests(*asked)
     assert str(refused.value).startswith(said)
 
 
@@ -103,12 +106,15 @@ def test_a_broker_that_was_never_asked_is_refused() -> None:
 def test_where_no_zookeeper_can_run_two_lives_are_the_recorded_ones_and_say_why(
     missing: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked() -> two_lives.TwoLives:
+    def asked() -> two_incarnations.TwoIncarnations:
         raise missing
 
-    monkeypatch.setattr(two_lives, "_asked", asked)
-    found = two_lives.two_lives()
-    assert (found.first, found.second) == (two_lives.RECORDED.first, two_lives.RECORDED.second)
+    monkeypatch.setattr(two_incarnations, "_asked", asked)
+    found = two_incarnations.two_incarnations()
+    assert (found.first, found.second) == (
+        two_incarnations.RECORDED.first,
+        two_incarnations.RECORDED.second,
+    )
     assert str(found).endswith(f"\nRecorded, of ZooKeeper 3.9.5. {missing}")
     with pytest.raises(type(missing)):
-        two_lives.two_lives(live=True)
+        two_incarnations.two_incarnations(live=True)

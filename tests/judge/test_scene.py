@@ -7,8 +7,8 @@ import pytest
 
 from kiplab.engine.truth import truth
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.side_by_side.initial_state import set_initial_state
 from kiplab.judge.side_by_side.real_run import RealRun, real
-from kiplab.judge.side_by_side.scene import set_scene
 from kiplab.plays.grammar import parse
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import open_stage
@@ -196,5 +196,5 @@ def test_what_is_wrong_by_itself_is_refused_before_kafka_is_asked(
     play = parse(header, "begun")
     kafka: Any = Unasked()
     with pytest.raises(PlayError, match=why) as refused:
-        set_scene(kafka, play, truth(open_stage(play).cluster))
+        set_initial_state(kafka, play, truth(open_stage(play).cluster))
     assert str(refused.value).startswith(f"begun:{line}:1: no real controller can be told")

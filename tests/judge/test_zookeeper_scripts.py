@@ -10,7 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.zookeeper_server.two_lives import BrokerLife, TwoLives, two_lives
+from kiplab.judge.zookeeper_server.two_incarnations import (
+    BrokerIncarnation,
+    TwoIncarnations,
+    two_incarnations,
+)
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
@@ -45,7 +49,7 @@ from tests.judge.zookeeper_server.zookeeper_scripts import script, script_root
 
 SCRIPTS = range(40)
 ONE = BrokerId(1)
-LIVES = TwoLives(BrokerLife(4, 9, 2), BrokerLife(7, 5, 1))
+LIVES = TwoIncarnations(BrokerIncarnation(4, 9, 2), BrokerIncarnation(7, 5, 1))
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +151,7 @@ def again(seed: int, one: ScriptRun) -> ScriptRun:
 @needs_zookeeper
 def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the_engine() -> None:
     """What KIP-380 builds on, and why it did not take session ids."""
-    lives = two_lives(live=True)
+    lives = two_incarnations(live=True)
     ensemble, before = open_session(kafka_ensemble(servers=2), ONE, Incarnation(1), server=1)
     ensemble = _registered(ensemble, before, 1)
     (first,) = ensemble.registrations
@@ -253,6 +257,6 @@ def test_without_java_the_command_says_so_in_a_sentence(
 
 def test_two_lives_are_told_as_a_table() -> None:
     assert str(LIVES).splitlines()[1:] == [
-        "first        2            0x4                  0x9",
-        "second       1            0x7                  0x5",
+        "first             2            0x4                  0x9",
+        "second            1            0x7                  0x5",
     ]

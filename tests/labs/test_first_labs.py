@@ -88,7 +88,7 @@ def test_lab_01_the_words_of_its_lab_have_log_ends_and_high_watermarks() -> None
     lab = kiplab.Lab("isr-stale-member")
     assert "This run so far" in "".join(folds_of(lab).headings)
     lab.seek(2)
-    (said,) = (s for s in sentences(rows_of(lab.bench.here)) if s.startswith("At the end"))
+    (said,) = (s for s in sentences(rows_of(lab.playback.here)) if s.startswith("At the end"))
     found = re.findall(r"broker (\d): .*?log ends at offset (\d+), high watermark (\d+)", said)
     assert found == [("1", "110", "100"), ("2", "110", "100"), ("3", "100", "100")]
     assert "high watermark" not in kiplab.run("isr-stale-member").text()

@@ -16,7 +16,7 @@ from kiplab.classroom.exercises.late_messages import (
     needed,
     objector,
 )
-from kiplab.judge.zookeeper_server.two_lives import RECORDED
+from kiplab.judge.zookeeper_server.two_incarnations import RECORDED
 from kiplab.plays.library import load
 from kiplab.protocol.facts import LeaderElected, Polled
 from kiplab.protocol.zookeeper_facts import BrokersCompared, CheckpointLost
@@ -143,7 +143,7 @@ def test_a_session_id_that_falls_hides_a_bounce_which_its_czxid_shows() -> None:
 
 
 def test_of_a_real_zookeeper_two_lives_are_kept() -> None:
-    lives = kiplab.two_lives(live=False)
+    lives = kiplab.two_incarnations(live=False)
     assert lives == RECORDED
     assert (lives.czxids_rise, lives.sessions_rise) == (True, False)
     assert [hex(life.session >> 56) for life in (lives.first, lives.second)] == ["0x2", "0x1"]
@@ -154,13 +154,13 @@ def test_of_a_real_zookeeper_two_lives_are_kept() -> None:
 
 
 def test_real_controllers_send_nothing_for_a_bounce_on_2_1_and_everything_on_2_2() -> None:
-    heard = kiplab.real_mail("bounce").heard
+    heard = kiplab.real_control_requests("bounce").heard
     assert heard["2.1.1"][-1].requests == ()
     assert {sent.stamped for sent in heard["2.2.2"][-1].to(1)} == {"b1g3"}
 
 
 def test_real_mail_of_a_shutdown_reaches_the_next_life_with_the_number_of_the_one_before() -> None:
-    heard = kiplab.real_mail("earlier-mail").heard
+    heard = kiplab.real_control_requests("earlier-mail").heard
     old, new = (heard[patch][1].to(1) for patch in ("2.1.1", "2.2.2"))
     assert [sent.api for sent in old] == [sent.api for sent in new]
     assert {(sent.generation, sent.stamped) for sent in new} == {("b1g2", "b1g1")}
@@ -169,7 +169,7 @@ def test_real_mail_of_a_shutdown_reaches_the_next_life_with_the_number_of_the_on
 
 
 def test_a_real_controller_of_2_2_refuses_the_second_try() -> None:
-    heard = kiplab.real_mail("stale-shutdown").heard
+    heard = kiplab.real_control_requests("stale-shutdown").heard
     errors = {patch: [a.error for a in heard[patch][-2].answers] for patch in heard}
     assert errors == {"2.1.1": [0], "2.2.2": [77]}
 

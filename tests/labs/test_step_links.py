@@ -23,7 +23,7 @@ def steps_of_labs(name: str) -> dict[str, int]:
         if "kiplab.Lab(" in source and not EXERCISE.search(source):
             exec(source, known)
     labs = [value for value in known.values() if isinstance(value, kiplab.Lab)]
-    return {lab.bench.own.name: lab.bench.last for lab in labs}
+    return {lab.playback.own.name: lab.playback.last for lab in labs}
 
 
 def test_a_number_that_is_no_link_is_found() -> None:

@@ -1,6 +1,6 @@
 """What has no mark, tick, words or label of its own in rows and pictures, and why."""
 
-from kiplab.engine.cluster import Cluster, Observed, UncleanReign
+from kiplab.engine.cluster import Cluster, Observed, UncleanLeaderEpoch
 from kiplab.engine.events import Delivered, Dropped, NotApplicable, Sent
 from kiplab.protocol import facts, zookeeper_facts
 from kiplab.protocol.facts import IsrChanged
@@ -65,7 +65,7 @@ _A_BRANCH = "the tree has a branch of its own for it, with words made there"
 _ALL_BELOW = "its fields, below it, are all there is to say"
 NOT_SHORT: dict[type, str] = {
     **dict.fromkeys((Cluster, Controller, Broker, Features, Ensemble), _A_BRANCH),
-    **dict.fromkeys((Durable, Leading, IsrState, Observed, UncleanReign), _ALL_BELOW),
+    **dict.fromkeys((Durable, Leading, IsrState, Observed, UncleanLeaderEpoch), _ALL_BELOW),
     **dict.fromkeys((Timers, ControllerTimers, ZooKeeperTimers, Stat), _ALL_BELOW),
 }
 """Structs of the state that have no few words of their own, and why."""

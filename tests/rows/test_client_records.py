@@ -70,7 +70,7 @@ def test_a_producer_was_told_of_acks_1_and_of_acks_all() -> None:
 
 def test_nobody_was_told_of_what_comes_later() -> None:
     stage = run_play(load("producer-lost-acknowledged"))
-    before = kiplab.Lab("producer-lost-acknowledged").bench.frames[0].stage
+    before = kiplab.Lab("producer-lost-acknowledged").playback.frames[0].stage
     assert told_written(before) == ()
     assert len(told_written(stage)) == 2
 

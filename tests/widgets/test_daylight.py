@@ -93,11 +93,11 @@ def test_step_branch_and_range_stay_when_the_page_turns_and_turns_back(lab: Lab)
     lab.do("crash 1")
     lab.folds.open("What the picture shows")
     lab.look.first.value = 3
-    before, where, figure = shown_by(lab), (lab.branch, lab.bench.at), lab.picture
+    before, where, figure = shown_by(lab), (lab.branch, lab.playback.at), lab.picture
     span = figure.drawing["layout"]["xaxis"]["range"]
     tell(lab, "dark")
     assert shown_by(lab) != before
-    assert (lab.branch, lab.bench.at) == where
+    assert (lab.branch, lab.playback.at) == where
     assert figure.drawing["layout"]["xaxis"]["range"] == span
     tell(lab, "light")
     assert shown_by(lab) == before
@@ -182,7 +182,7 @@ def test_a_picture_that_cannot_be_painted_is_said_and_stays(
         tell(lab, "dark")
     assert "Something went wrong inside kiplab" in lab.note.value
     assert "Traceback" in caplog.text
-    assert lab.bench.at == 3
+    assert lab.playback.at == 3
 
 
 @pytest.mark.parametrize(("theme", "kept"), [("auto", LIGHT), ("dark", DARK)])

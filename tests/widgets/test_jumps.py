@@ -113,7 +113,7 @@ def follow(lab: Lab, step: int) -> None:
 
 def test_a_link_leads_to_its_step_and_the_note_says_so(lab: Lab) -> None:
     follow(lab, 6)
-    assert lab.bench.at == 6
+    assert lab.playback.at == 6
     assert "This is step 6, which the text speaks of." in lab.note.value
     assert "Step 6 of 11" in lab.verdict.value
 
@@ -122,7 +122,7 @@ def test_a_step_that_this_run_has_not_is_explained(lab: Lab) -> None:
     lab.seek(1)
     lab.do("crash 1")
     follow(lab, 6)
-    assert lab.bench.at == 2
+    assert lab.playback.at == 2
     assert "There is no step 6 here: this run ends at step 2." in lab.note.value
     assert 'role="alert"' in lab.note.value
 
@@ -136,4 +136,4 @@ def test_the_page_knows_which_play_it_is_by_the_name_that_links_have(lab: Lab) -
 def test_a_player_stops_where_a_link_leads(lab: Lab) -> None:
     lab.transport.play.click()
     follow(lab, 3)
-    assert (lab.transport.is_playing, lab.bench.at) == (False, 3)
+    assert (lab.transport.is_playing, lab.playback.at) == (False, 3)

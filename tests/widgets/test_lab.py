@@ -51,16 +51,16 @@ def test_it_opens_before_the_first_step(lab: Lab) -> None:
 def test_step_back_first_last_and_slider_agree(lab: Lab) -> None:
     lab.transport.step.click()
     lab.transport.step.click()
-    assert (lab.bench.at, lab.transport.slider.value) == (2, 2)
+    assert (lab.playback.at, lab.transport.slider.value) == (2, 2)
     lab.transport.back.click()
-    assert lab.bench.at == 1
+    assert lab.playback.at == 1
     lab.transport.slider.value = 7
-    assert lab.bench.at == 7
+    assert lab.playback.at == 7
     lab.transport.last.click()
-    assert lab.bench.at == 11
+    assert lab.playback.at == 11
     assert lab.transport.step.disabled
     lab.transport.first.click()
-    assert lab.bench.at == 0
+    assert lab.playback.at == 0
 
 
 def test_verdict_transcript_and_picture_are_of_the_same_step(lab: Lab) -> None:
@@ -88,7 +88,7 @@ def test_the_figure_is_painted_again_and_never_replaced(lab: Lab) -> None:
 def test_switching_903_on_refuses_the_request_at_the_same_step(lab: Lab) -> None:
     lab.seek(6)
     lab.rulebook.kips["903"].value = True
-    assert lab.bench.at == 6
+    assert lab.playback.at == 6
     said = text(lab.verdict.value)
     assert "● safe" in said
     assert "⊘ refused: INELIGIBLE_REPLICA" in said
@@ -96,7 +96,7 @@ def test_switching_903_on_refuses_the_request_at_the_same_step(lab: Lab) -> None
     assert "INELIGIBLE_REPLICA" in words_in_figure(lab)
     lab.rulebook.kips["903"].value = False
     assert "▲ harm" in text(lab.verdict.value)
-    assert lab.bench.features == kiplab.Lab("kafka-14139").bench.features
+    assert lab.playback.features == kiplab.Lab("kafka-14139").playback.features
 
 
 def test_the_release_menu_runs_the_same_lines(lab: Lab) -> None:
@@ -127,7 +127,7 @@ def test_a_line_that_lost_its_object_is_said_in_the_transcript(lab: Lab) -> None
 def test_a_reboot_made_by_hand_loses_the_data(lab: Lab) -> None:
     lab.seek(1)
     reboot(lab)
-    assert [p.statement.text for p in lab.bench.whole.performed][-4:] == [
+    assert [p.statement.text for p in lab.playback.whole.performed][-4:] == [
         "crash 2 disk=replaced",
         "expire 2",
         "start 2",
@@ -143,11 +143,11 @@ def test_acting_in_the_middle_says_so_and_reset_brings_the_play_back(lab: Lab) -
     assert lab.transport.reset.disabled
     lab.seek(3)
     lab.in_flight.rows[0].deliver.click()
-    assert (lab.bench.at, lab.bench.last, lab.transport.slider.max) == (4, 4, 4)
+    assert (lab.playback.at, lab.playback.last, lab.transport.slider.max) == (4, 4, 4)
     assert "The 8 steps after step 3 are kept on the play." in text(lab.note.value)
     assert "841.fenced" in text(lab.verdict.value)
     lab.transport.reset.click()
-    assert (lab.bench.at, lab.bench.last) == (0, 11)
+    assert (lab.playback.at, lab.playback.last) == (0, 11)
     assert lab.transport.reset.disabled
 
 
@@ -170,10 +170,10 @@ def test_what_cannot_be_done_is_a_disabled_button_with_the_reason(lab: Lab) -> N
     ],
 )
 def test_a_wrong_line_is_explained_and_changes_nothing(lab: Lab, line: str, reason: str) -> None:
-    before = lab.bench
+    before = lab.playback
     lab.inject.line.value = line
     lab.inject.do.click()
-    assert lab.bench is before
+    assert lab.playback is before
     assert reason in text(lab.note.value).replace("&#x27;", "'")
     assert 'role="alert"' in lab.note.value
 
@@ -219,7 +219,7 @@ def test_the_run_can_be_taken_away_as_a_token(lab: Lab) -> None:
     lab.seek(6)
     lab.do("crash 1")
     again = kiplab.run(lab.run.token)
-    assert again.stage.cluster == lab.bench.whole.cluster
+    assert again.stage.cluster == lab.playback.whole.cluster
 
 
 def test_the_note_and_the_transcript_are_escaped(lab: Lab) -> None:
@@ -231,10 +231,10 @@ def test_the_note_and_the_transcript_are_escaped(lab: Lab) -> None:
 @pytest.mark.parametrize("name", names())
 def test_every_play_opens_and_steps_to_its_end(name: str) -> None:
     lab = kiplab.Lab(name)
-    for _ in range(lab.bench.last):
+    for _ in range(lab.playback.last):
         lab.transport.step.click()
     assert lab.transport.step.disabled
-    assert lab.bench.at == lab.bench.last
+    assert lab.playback.at == lab.playback.last
 
 
 class _Lock:
@@ -287,7 +287,7 @@ def test_the_branch_is_named_wherever_one_stands(forked: Lab) -> None:
     assert forked.branches == ("the play", "branch 2 at step 3: fail-over")
     assert "on branch 2 at step 3: fail-over" in text(forked.verdict.value)
     forked.transport.reset.click()
-    assert (forked.branch, forked.bench.at) == ("the play", 0)
+    assert (forked.branch, forked.playback.at) == ("the play", 0)
     assert "on branch" not in text(forked.verdict.value)
     assert len(forked.branches) == 2
 
@@ -297,7 +297,7 @@ def test_undo_takes_the_last_line_back(forked: Lab) -> None:
     assert forked.transport.undo.tooltip == "Take back the last line here: crash 1"
     forked.transport.undo.click()
     forked.transport.undo.click()
-    assert (forked.branches, forked.bench.at) == (("the play",), 3)
+    assert (forked.branches, forked.playback.at) == (("the play",), 3)
     assert forked.transport.undo.disabled
     forked.undo()
     assert "The play keeps its lines" in text(forked.note.value)
@@ -364,16 +364,16 @@ def test_jumps_lead_there_or_say_why_not(lab: Lab) -> None:
     assert refusal.tooltip == "Not now: nothing is refused after step 0"
     assert divergence.disabled
     violation.click()
-    assert lab.bench.at == 6
+    assert lab.playback.at == 6
     assert violation.tooltip == "Not now: this is the step: 6"
     lab.seek(0)
     lab.switch("903", True)
     assert violation.tooltip == "Not now: no property is broken in this run"
     refusal.click()
-    assert lab.bench.at == 6
+    assert lab.playback.at == 6
     lab.seek(0)
     divergence.click()
-    assert lab.bench.at == 6
+    assert lab.playback.at == 6
 
 
 # --- what goes wrong inside -----------------------------------------------------------------------
@@ -420,7 +420,7 @@ def test_a_mistake_inside_is_said_and_changes_nothing(
     assert "Traceback" in caplog.text
     assert (forked.transport.slider.value, forked.rulebook.release.value) == (2, "3.4")
     forked.transport.step.click()
-    assert forked.bench.at == 3
+    assert forked.playback.at == 3
 
 
 def test_a_picture_that_cannot_be_drawn_has_not_happened(
@@ -451,7 +451,7 @@ def test_in_a_cell_a_mistake_is_an_ordinary_error_and_changes_nothing(
 
 
 def test_stepping_makes_no_new_widget(lab: Lab) -> None:
-    steps = range(lab.bench.last + 1)
+    steps = range(lab.playback.last + 1)
     for at in steps:
         lab.seek(at)
     before = len(_instances)
@@ -485,8 +485,8 @@ def test_a_lab_has_the_releases_and_switches_of_its_plays_mode(lab: Lab) -> None
 
 def test_rules_that_do_not_fit_the_other_mode_are_left_out_with_a_sentence(lab: Lab) -> None:
     lab.rulebook.kips["903"].value = True
-    lab.change_rules(at_release(lab.bench.features, "zk-3.4"))
-    assert not lab.bench.features.overrides
+    lab.change_rules(at_release(lab.playback.features, "zk-3.4"))
+    assert not lab.playback.features.overrides
     assert "switched by hand, do not fit Kafka zk-3.4, and are left out." in text(lab.note.value)
     lab.rulebook.own.click()
     assert lab.rulebook.release.value == "3.4"

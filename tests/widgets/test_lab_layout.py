@@ -59,7 +59,7 @@ def test_the_picture_is_as_wide_as_there_is_room_and_low_in_a_low_window(lab: La
     hear(lab, {"room": {"width": 1100, "height": 420}})
     assert size()[0] == 1100
     assert size()[1] < roomy[1] - 60
-    for step in range(lab.bench.last + 1):
+    for step in range(lab.playback.last + 1):
         lab.seek(step)
         assert size()[0] == 1100
     hear(lab, {"room": {"width": 300, "height": 900}})
@@ -134,7 +134,7 @@ def test_a_lab_that_waits_gives_nothing_away(
     lab._ipython_display_()
     kept = " ".join(str(value) for data in published for value in data.values())
     assert "The lab opens here as soon as you have." in kept
-    meta = rows_of(lab.bench.whole).meta
+    meta = rows_of(lab.playback.whole).meta
     for told in (meta.title, meta.question, meta.sentence, "Verdict", "nothing lost", "<img"):
         assert told not in kept
 

@@ -76,7 +76,7 @@ def test_a_lab_is_saved_beside_the_notebook_and_loaded_by_its_name(lab: Lab, wor
     other = kiplab.Lab("last-replica")
     other.load("kafka-14139.kiplab.json")
     assert other.branches == ("the play", "branch 2 at step 3: crash 1")
-    assert (other.branch, other.bench.at) == ("branch 2 at step 3: crash 1", 4)
+    assert (other.branch, other.playback.at) == ("branch 2 at step 3: crash 1", 4)
     assert other.run.stage.cluster == lab.run.stage.cluster
     assert [*other.inject.brokers] == [*lab.inject.brokers]
 
@@ -166,9 +166,9 @@ def test_everything_that_can_be_loaded(lab: Lab, work: Path, source: str) -> Non
         "saved": "lab.json",
     }
     lab.load(given[source])
-    assert lab.bench.whole.cluster == kiplab.run("last-replica").stage.cluster
+    assert lab.playback.whole.cluster == kiplab.run("last-replica").stage.cluster
     lab.transport.step.click()
-    assert lab.bench.at == 1
+    assert lab.playback.at == 1
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_the_token_is_shown_when_somebody_looks(lab: Lab) -> None:
     lab.seek(2)
     lab.do("fail-over")
     assert f'value="{lab.token}"' in lab.sharing.token.value
-    assert kiplab.run(lab.token).stage.cluster == lab.bench.whole.cluster
+    assert kiplab.run(lab.token).stage.cluster == lab.playback.whole.cluster
 
 
 def test_saving_and_loading_by_hand(lab: Lab, work: Path) -> None:
@@ -273,7 +273,7 @@ def test_saving_and_loading_by_hand(lab: Lab, work: Path) -> None:
     here = lab.tree
     lab.sharing.source.value = "last-replica"
     lab.sharing.load.click()
-    assert lab.bench.own.name == "last-replica"
+    assert lab.playback.own.name == "last-replica"
     lab.sharing.bring_back.click()
     assert lab.tree is here
     lab.sharing.source.value = "kafka-14139.kiplab.json"

@@ -334,7 +334,7 @@ def test_a_lab_is_few_models_also_with_every_panel_open(monkeypatch: pytest.Monk
         lab.inject.clients.watched.toggle.value = True
         for partition in lab.inject.partitions.values():
             partition.more.toggle.value = True
-        for step in range(lab.bench.last + 1):
+        for step in range(lab.playback.last + 1):
             lab.seek(step)
         lab.do("crash 1")
         lab.load("last-replica")

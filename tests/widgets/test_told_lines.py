@@ -90,7 +90,7 @@ def test_ids_and_marks_are_a_small_part_of_what_a_step_sends(
     lab = kiplab.Lab(name)
     sent: list[dict[str, Any]] = []
     monkeypatch.setattr(lab.box, "send", sent.append)
-    lab.seek(lab.bench.last)
+    lab.seek(lab.playback.last)
     whole = json.dumps(sent)
     drawn = json.dumps(lab.picture.drawing["layout"]["meta"]["marks"])
     ids = sum(map(len, re.findall(r' data-about=\\"[^"]*\\"', whole)))

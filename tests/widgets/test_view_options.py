@@ -113,7 +113,7 @@ def test_the_same_run_is_not_read_again(look: Look, monkeypatch: pytest.MonkeyPa
 def test_the_lab_paints_what_is_chosen() -> None:
     lab = kiplab.Lab("kafka-14139")
     lab.folds.open(FOLD)
-    lab.seek(lab.bench.last)
+    lab.seek(lab.playback.last)
     assert "<b>3</b>" in words(lab)
     lab.look.first.value = 5
     assert "<b>3</b>" not in words(lab)
@@ -127,12 +127,12 @@ def test_the_choice_lasts_from_step_to_step_and_through_a_shorter_run() -> None:
     lab = kiplab.Lab("kafka-14139")
     lab.folds.open(FOLD)
     lab.look.first.value = 5
-    for step in range(lab.bench.last + 1):
+    for step in range(lab.playback.last + 1):
         lab.seek(step)
         assert "<b>3</b>" not in words(lab)
     lab.seek(2)
     lab.do("crash 1")
-    assert lab.bench.last == 3
+    assert lab.playback.last == 3
     assert "<b>3</b>" in words(lab)
 
 
@@ -142,7 +142,7 @@ def test_metrics_are_rows_under_the_picture_and_nothing_moves() -> None:
     without = lab.picture.drawing["layout"]["height"]
     lab.look.metrics.value = True
     heights, seen = set(), []
-    for step in range(lab.bench.last + 1):
+    for step in range(lab.playback.last + 1):
         lab.seek(step)
         heights.add(lab.picture.drawing["layout"]["height"])
         seen.append([word for word in words(lab) if word.startswith("FailedIsr")])

@@ -95,7 +95,7 @@ def test_pointing_foretells_and_does_nothing(lab: Lab, pointer: Pointer) -> None
 def test_pressing_does_it_on_a_branch_and_the_list_follows(lab: Lab, pointer: Pointer) -> None:
     said = pointer.points("deliver alter-partition from=1")
     pointer.presses("deliver alter-partition from=1")
-    assert lab.bench.play.statements[-1].text == "deliver alter-partition from=1"
+    assert lab.playback.play.statements[-1].text == "deliver alter-partition from=1"
     assert lab.branch != "the play"
     assert "harm" in lab.verdict.value
     assert '<b class="kiplab-changed" title="changed by this step">11</b>' in lab.facts.value
@@ -153,7 +153,7 @@ def test_a_lane_is_crashed_and_an_arrow_delivered_in_the_picture(lab: Lab) -> No
         "deliver alter-partition from=1"
     )
     at_menu(lab, "broker 1").presses("crash 1")
-    lines = [s.text for s in lab.bench.play.statements[-2:]]
+    lines = [s.text for s in lab.playback.play.statements[-2:]]
     assert lines == ["deliver alter-partition from=1", "crash 1"]
 
 
@@ -166,7 +166,7 @@ def test_the_menu_closes_when_the_step_changes(lab: Lab) -> None:
 
 def test_a_step_is_gone_to_and_a_branch_begins_there_in_the_list(lab: Lab) -> None:
     at_menu(lab, "step 2").presses_place(0)
-    assert lab.bench.at == 2
+    assert lab.playback.at == 2
     menu = at_menu(lab, "step 1")
     menu._tell("foresee", 1, None)
     assert menu.list.foreseen["said"] == [
@@ -174,11 +174,11 @@ def test_a_step_is_gone_to_and_a_branch_begins_there_in_the_list(lab: Lab) -> No
         "Choose there what happens next; this run is kept.",
     ]
     menu.presses_place(1)
-    assert lab.bench.at == 1
+    assert lab.playback.at == 1
     assert lab.what_next.toggle.value
     assert lab.what_next.offering.list.calls == 1
     Pointer(lab, lab.what_next.offering.list).presses("expire 2")
-    assert (lab.branch, lab.bench.at) == ("branch 2 at step 1: expire 2", 2)
+    assert (lab.branch, lab.playback.at) == ("branch 2 at step 1: expire 2", 2)
 
 
 def test_where_nothing_can_be_done_no_menu_opens(lab: Lab) -> None:

@@ -91,11 +91,11 @@ def _line(number: int, sent: Statement, error: Dropdown, rule: Dropdown) -> Elem
 
 def in_words(sent: Statement) -> str:
     """What a line of `send` asks for, in one line."""
-    sender, own, reign, version = (
+    sender, own, unclean_epoch, version = (
         sent.arg(key) for key in ("from", "broker-epoch", "leader-epoch", "partition-epoch")
     )
     isr = ", ".join((sent.arg("isr") or "").split(","))
-    epochs = f"leader epoch {reign} · partition epoch {version}"
+    epochs = f"leader epoch {unclean_epoch} · partition epoch {version}"
     return f"broker {sender} as epoch {own} · {epochs} · ISR {{{isr}}}"
 
 

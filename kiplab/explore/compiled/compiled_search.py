@@ -113,7 +113,7 @@ class CompiledModel:
     def action(self, code: int) -> Action:
         """The action that a code stands for."""
         kind, id = self.level.kinds[code & at.THREE].name, self.encoding.ids[code >> 3 & at.TWO]
-        return Action(kind, id, life=code >> 5)
+        return Action(kind, id, incarnation=code >> 5)
 
 
 _NAMES: tuple[tuple[str, ...], ...] = (

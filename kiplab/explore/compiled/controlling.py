@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .jit import inner
 from .observing import leader_elected, members_changed
-from .word_fields import Ints, get, has, lives_at, place_of_other, put
+from .word_fields import Ints, get, has, incarnations_at, place_of_other, put
 from .word_layout import (
     ALTER_SAYS_LIVES,
     C_EPOCH,
@@ -121,8 +121,8 @@ def unfence(words: Ints, given: Ints, broker: int, out: Ints) -> None:
 def _refusing(words: Ints, given: Ints, asked: int) -> int:
     """The first guard that refuses an AlterPartition request, 0 if none does."""
     rules = given[P_RULES]
-    sender, life = (asked >> R_SENDER) & TWO, (asked >> R_LIFE) & THREE
-    if rules & REQUEST_EPOCH != 0 and get(words, LOG + sender, LIFE, THREE) != life:
+    sender, incarnation = (asked >> R_SENDER) & TWO, (asked >> R_LIFE) & THREE
+    if rules & REQUEST_EPOCH != 0 and get(words, LOG + sender, LIFE, THREE) != incarnation:
         return REQUEST_EPOCH
     epoch = (asked >> R_EPOCH) & FOUR
     if rules & LEADER_EPOCH != 0 and epoch != get(words, CONTROLLER, C_EPOCH, FOUR):
@@ -150,7 +150,7 @@ def _ineligible(words: Ints, given: Ints, asked: int) -> int:
         if broker == sender:
             wire = (asked >> R_LIFE) & THREE
         else:
-            wire = lives_at(asked >> R_WIRE, place_of_other(sender, broker))
+            wire = incarnations_at(asked >> R_WIRE, place_of_other(sender, broker))
         if rules & CONTROLLER_CHECKS_EPOCH == 0 or rules & ALTER_SAYS_LIVES == 0 or wire == 0:
             continue
         if wire != get(words, LOG + broker, LIFE, THREE):

@@ -94,7 +94,7 @@ def successor(
 ) -> int:
     """One action from `before`: `after` is written, and the action's code returned; -1 for none.
 
-    The code is the kind, the broker (3 bits up) and, for a request, the life of its sender.
+    The code is the kind, the broker (3 bits up) and, for a request, the incarnation of its sender.
     """
     if not offered(before, given, kind, broker):
         return -1
@@ -106,7 +106,7 @@ def successor(
     after[CONTROLLER] -= price(before, kind, broker)
     if (after[COMMITTED] >> EXCUSED) & 1 == 1:
         out[BROKEN] = 0
-    # The sender above its life, in five bits.
+    # The sender above its incarnation, in five bits.
     asked = request(before, broker) >> R_LIFE if kind == DELIVER else broker << 3
     return kind | (asked >> 3) << 3 | (asked & 7) << 5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .jit import inner
 from .logs import end_of, holds, up_to
-from .word_fields import Ints, get, has, lives_at, place_of_other, put
+from .word_fields import Ints, get, has, incarnations_at, place_of_other, put
 from .word_layout import (
     BIT,
     BROKEN,
@@ -36,38 +36,38 @@ from .word_layout import (
 
 @inner
 def members_changed(words: Ints, asked: int) -> None:
-    """Who is in the ISR, and in which life each caught up; `asked` is the request, or 0."""
+    """Who is in the ISR, and in which incarnation each caught up; `asked` is the request, or 0."""
     isr = get(words, CONTROLLER, C_ISR, THREE)
     for broker in range(3):
         shift = LIVES + 3 * broker
         if not has(isr, broker):
             put(words, CONTROLLER, shift, THREE, 0)
         elif get(words, CONTROLLER, shift, THREE) == 0:
-            life = _asked_life(asked, broker)
-            if life == 0:
-                life = get(words, LOG + broker, LIFE, THREE)
-            put(words, CONTROLLER, shift, THREE, life)
+            incarnation = _asked_incarnation(asked, broker)
+            if incarnation == 0:
+                incarnation = get(words, LOG + broker, LIFE, THREE)
+            put(words, CONTROLLER, shift, THREE, incarnation)
 
 
 @inner
-def _asked_life(asked: int, broker: int) -> int:
+def _asked_incarnation(asked: int, broker: int) -> int:
     if asked == 0 or not has(asked >> R_MEMBERS, broker):
         return 0
     sender = (asked >> R_SENDER) & TWO
     if broker == sender:
         return (asked >> R_LIFE) & THREE
     at = place_of_other(sender, broker)
-    fetched = lives_at(asked >> R_OBSERVED, at)
-    return fetched if fetched != 0 else lives_at(asked >> R_WIRE, at)
+    fetched = incarnations_at(asked >> R_OBSERVED, at)
+    return fetched if fetched != 0 else incarnations_at(asked >> R_WIRE, at)
 
 
 @inner
 def leader_elected(words: Ints) -> None:
-    """A lone member that leads counts as the life that it is registered in."""
+    """A lone member that leads counts as the incarnation that it is registered in."""
     leader = get(words, CONTROLLER, C_LEADER, TWO)
     if leader != NOBODY and get(words, CONTROLLER, C_ISR, THREE) == 1 << leader:
-        life = get(words, LOG + leader, LIFE, THREE)
-        put(words, CONTROLLER, LIVES, (1 << 9) - 1, life << (3 * leader))
+        incarnation = get(words, LOG + leader, LIFE, THREE)
+        put(words, CONTROLLER, LIVES, (1 << 9) - 1, incarnation << (3 * leader))
 
 
 @inner

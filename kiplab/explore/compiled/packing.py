@@ -45,8 +45,12 @@ class Packing:
     def _set(self, members: Iterable[BrokerId]) -> int:
         return sum(1 << self.encoding.number(b) for b in members)
 
-    def _life(self, life: int | None) -> int:
-        return 0 if life in (None, NO_BROKER_EPOCH) else fitting("life", life or 0, at.MOST_LIFE)
+    def _incarnation(self, incarnation: int | None) -> int:
+        return (
+            0
+            if incarnation in (None, NO_BROKER_EPOCH)
+            else fitting("life", incarnation or 0, at.MOST_LIFE)
+        )
 
     def _log(self, log: Log) -> int:
         end = self.numbers.offsets.down(log.end)
@@ -60,7 +64,7 @@ class Packing:
 
     def _log_word(self, node: Broker) -> int:
         word = self._log(node.durable.replicas[0].log)
-        word |= self._life(node.incarnation) << at.LIFE
+        word |= self._incarnation(node.incarnation) << at.LIFE
         if node.process is None:
             return word
         replica = node.process.replicas[0]
@@ -86,7 +90,7 @@ class Packing:
             word |= observed << at.SENT_OBSERVED | wire << at.SENT_WIRE
         for remote in leading.remotes:
             end = -1 if remote.end < 0 else self.numbers.offsets.down(remote.end)
-            known = (end + 1) | self._life(remote.observed) << at.REMOTE_LIFE
+            known = (end + 1) | self._incarnation(remote.observed) << at.REMOTE_LIFE
             word |= known << at.REMOTE + at.REMOTE_BITS * self.encoding.place(
                 node.id, remote.broker
             )
@@ -95,7 +99,7 @@ class Packing:
     def _view(self, id: BrokerId, known: MetadataUpdate) -> int:
         word = self.numbers.versions.down(known.partitions[0].partition_epoch) << at.VIEW_EPOCH
         for found in known.registrations:
-            seen = self._life(found.epoch) | found.fenced << at.VIEW_FENCED
+            seen = self._incarnation(found.epoch) | found.fenced << at.VIEW_FENCED
             word |= seen << at.VIEW + at.VIEW_BITS * self.encoding.place(id, found.broker)
         return word
 
@@ -104,8 +108,8 @@ class Packing:
         for member in item.isr:
             if member.broker != sender:
                 shift = 3 * self.encoding.place(sender, member.broker)
-                observed |= self._life(member.observed) << shift
-                wire |= self._life(member.epoch) << shift
+                observed |= self._incarnation(member.observed) << shift
+                wire |= self._incarnation(member.epoch) << shift
         return observed, wire, self._set(m.broker for m in item.isr)
 
     def _request(self, message: Message) -> int:
@@ -115,7 +119,7 @@ class Packing:
         observed, wire, members = self._members(body.broker, item)
         return (
             self.encoding.number(body.broker) << at.R_SENDER
-            | self._life(message.name.incarnation) << at.R_LIFE
+            | self._incarnation(message.name.incarnation) << at.R_LIFE
             | self.numbers.epochs.down(item.leader_epoch) << at.R_EPOCH
             | self.numbers.versions.down(item.partition_epoch) << at.R_PARTITION_EPOCH
             | members << at.R_MEMBERS
@@ -130,8 +134,8 @@ class Packing:
         word |= self.numbers.epochs.down(state.leader_epoch) << at.C_EPOCH
         word |= self.numbers.versions.down(state.partition_epoch) << at.C_PARTITION_EPOCH
         word |= self._set(state.isr) << at.C_ISR
-        for broker, life in cluster.observed[0].isr_epochs:
-            word |= self._life(life) << at.LIVES + 3 * self.encoding.number(broker)
+        for broker, incarnation in cluster.observed[0].isr_epochs:
+            word |= self._incarnation(incarnation) << at.LIVES + 3 * self.encoding.number(broker)
         for number, budget in enumerate(left):
             word |= fitting("bound", budget, at.FOUR) << at.BUDGETS + 4 * number
         return word

@@ -172,8 +172,11 @@ def _deliver(words: Ints, given: Ints, number: int, out: Ints) -> None:
     result = alter_partition(words, given, asked, out)
     if words[CONTROLLER] != before:
         observe(words, given, 0, -1, out)
-    sender, life = asked >> R_SENDER, (asked >> R_LIFE) & THREE
-    alive = get(words, LOG + sender, UP, BIT) == 1 and get(words, LOG + sender, LIFE, THREE) == life
+    sender, incarnation = asked >> R_SENDER, (asked >> R_LIFE) & THREE
+    alive = (
+        get(words, LOG + sender, UP, BIT) == 1
+        and get(words, LOG + sender, LIFE, THREE) == incarnation
+    )
     role = ROLE + sender
     if not alive or get(words, role, SENT, BIT) == 0 or item(words, sender) != asked:
         return

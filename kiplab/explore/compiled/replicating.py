@@ -102,25 +102,27 @@ def _bars(words: Ints, given: Ints, leader: int, other: int) -> int:
         return SKIPS_FENCED
     if rules & LEADER_CHECKS_EPOCH == 0 or rules & FROM_METADATA != 0:
         return 0
-    life = get(words, ROLE + leader, REMOTE + REMOTE_BITS * at + REMOTE_LIFE, THREE)
-    if fenced or life == 0 or (rules & FETCH_SAYS_LIFE != 0 and life != view & THREE):
+    incarnation = get(words, ROLE + leader, REMOTE + REMOTE_BITS * at + REMOTE_LIFE, THREE)
+    if fenced or incarnation == 0 or (rules & FETCH_SAYS_LIFE != 0 and incarnation != view & THREE):
         return LEADER_CHECKS_EPOCH
     return 0
 
 
 @inner
-def _lives_sent(words: Ints, given: Ints, leader: int, members: int) -> int:
-    """_member of the two others: 6 bits of lives as they fetched, and above them as on the wire."""
+def _incarnations_sent(words: Ints, given: Ints, leader: int, members: int) -> int:
+    """_member of the two others: 6 bits of incarnations as they fetched, and above them as on the
+    wire.
+    """
     rules, role, sent = given[P_RULES], ROLE + leader, 0
     for other in range(given[P_BROKERS]):
         if other == leader or not has(members, other):
             continue
         at = place_of_other(leader, other)
-        life = get(words, role, REMOTE + REMOTE_BITS * at + REMOTE_LIFE, THREE)
-        wire = life if rules & FETCH_SAYS_LIFE != 0 else 0
+        incarnation = get(words, role, REMOTE + REMOTE_BITS * at + REMOTE_LIFE, THREE)
+        wire = incarnation if rules & FETCH_SAYS_LIFE != 0 else 0
         if rules & FROM_METADATA != 0:
             wire = seen(words, role, at) & THREE
-        sent |= (life << (3 * at)) | (wire << (6 + 3 * at))
+        sent |= (incarnation << (3 * at)) | (wire << (6 + 3 * at))
     return sent
 
 
@@ -140,8 +142,8 @@ def proposes(words: Ints, given: Ints, leader: int, other: int, out: Ints) -> bo
         out[FIRED] |= guard
         return False
     members = isr | (1 << other)
-    lives = _lives_sent(words, given, leader, members)
-    sent = 1 | members << (PROPOSED - SENT) | lives << (SENT_OBSERVED - SENT)
+    incarnations = _incarnations_sent(words, given, leader, members)
+    sent = 1 | members << (PROPOSED - SENT) | incarnations << (SENT_OBSERVED - SENT)
     words[role] = (words[role] & ~SENT_BITS) | (sent << SENT)
     return True
 
@@ -173,8 +175,8 @@ def refresh(words: Ints, given: Ints, leader: int) -> None:
     role, fenced = ROLE + leader, get(words, CONTROLLER, FENCED, THREE)
     for other in range(given[P_BROKERS]):
         if other != leader:
-            life = get(words, LOG + other, LIFE, THREE)
-            known = life | ((fenced >> other) & 1) << VIEW_FENCED
+            incarnation = get(words, LOG + other, LIFE, THREE)
+            known = incarnation | ((fenced >> other) & 1) << VIEW_FENCED
             put(words, role, VIEW + VIEW_BITS * place_of_other(leader, other), FOUR, known)
     put(words, role, VIEW_EPOCH, FOUR, get(words, CONTROLLER, C_PARTITION_EPOCH, FOUR))
 
@@ -193,10 +195,10 @@ def has_news(words: Ints, given: Ints, broker: int) -> bool:
     for other in range(given[P_BROKERS]):
         if other == broker:
             continue
-        life = get(words, LOG + other, LIFE, THREE)
+        incarnation = get(words, LOG + other, LIFE, THREE)
         if (
             seen(words, role, place_of_other(broker, other))
-            != life | ((fenced >> other) & 1) << VIEW_FENCED
+            != incarnation | ((fenced >> other) & 1) << VIEW_FENCED
         ):
             return True
     return False
@@ -216,7 +218,7 @@ def follow(words: Ints, broker: int) -> None:
 def lead(words: Ints, given: Ints, broker: int, out: Ints) -> int:
     """make_leader, with the controller's metadata.
 
-    Bit 0: whether the high watermark moved; bit 1: whether a reign begins.
+    Bit 0: whether the high watermark moved; bit 1: whether a leader epoch begins.
     """
     log, role, epoch = LOG + broker, ROLE + broker, get(words, CONTROLLER, C_EPOCH, FOUR)
     put(words, log, 0, LOG_BITS, noted(words[log] & LOG_BITS, epoch, out))

@@ -52,9 +52,9 @@ class Unpacking:
         self.encoding, self.numbers = encoding, encoding.numbers
         self.start, self.state, self.ids = encoding.start, encoding.state, encoding.ids
         features, brokers = encoding.start.features, encoding.start.brokers
-        self.says_life = features.fetch_version() >= 15
+        self.says_incarnation = features.fetch_version() >= 15
         self.version = features.alter_partition_version(brokers[0].id)
-        self.first_life = {b.id: b.incarnation for b in brokers}
+        self.first_incarnation = {b.id: b.incarnation for b in brokers}
         self.checkpoints = {b.id: b.durable.replicas[0].checkpoint for b in brokers}
 
     def unpack(self, words: tuple[int, ...]) -> tuple[Cluster, Budgets]:
@@ -87,9 +87,9 @@ class Unpacking:
         word = words[at.CONTROLLER]
         registrations, heartbeats = [], []
         for number, id in enumerate(self.ids):
-            life = words[at.LOG + number] >> at.LIFE & at.THREE
+            incarnation = words[at.LOG + number] >> at.LIFE & at.THREE
             fenced = bool(word >> at.FENCED + number & 1)
-            registrations.append(_registration(id, life, fenced))
+            registrations.append(_registration(id, incarnation, fenced))
             heartbeats.append(HeartbeatState(id, fenced=fenced, metadata_offset=forms.BEHIND))
         state = replace(
             self.state,
@@ -113,20 +113,20 @@ class Unpacking:
         sent: Mapping[tuple[BrokerId, Incarnation], Message],
     ) -> Broker:
         id, word = self.ids[number], words[at.LOG + number]
-        life, up = word >> at.LIFE & at.THREE, word >> at.UP & 1
-        untouched = up and life == self.first_life[id]
+        incarnation, up = word >> at.LIFE & at.THREE, word >> at.UP & 1
+        untouched = up and incarnation == self.first_incarnation[id]
         checkpoint = self.checkpoints[id] if untouched else Offset(0)
         durable = Durable((DurableReplica(self.state.name, self._log_of(word), checkpoint),))
         if not up:
-            return Broker(id, Incarnation(life), durable)
-        request = sent.get((id, Incarnation(life)))
+            return Broker(id, Incarnation(incarnation), durable)
+        request = sent.get((id, Incarnation(incarnation)))
         body = request.body if request is not None else None
         items = body.items if isinstance(body, AlterPartitionRequest) else ()
         role = words[at.ROLE + number]
         leads = role >> at.LEADS & 1
         process = Volatile(
             lifecycle=Lifecycle.RUNNING,
-            epoch=BrokerEpoch(life),
+            epoch=BrokerEpoch(incarnation),
             ready_to_unfence=True,
             image=self._image(number, role) if leads else forms.NOTHING_KNOWN,
             published=True,
@@ -134,7 +134,7 @@ class Unpacking:
             items=items,
             in_flight=items,
         )
-        return Broker(id, Incarnation(life), durable, process)
+        return Broker(id, Incarnation(incarnation), durable, process)
 
     def _replica(self, number: int, word: int, role: int) -> Replica:
         leads = role >> at.LEADS & 1
@@ -171,13 +171,13 @@ class Unpacking:
 
     def _remote(self, id: BrokerId, other: BrokerId, role: int) -> RemoteReplica:
         known = role >> at.REMOTE + at.REMOTE_BITS * self.encoding.place(id, other)
-        end, life = (known & at.FOUR) - 1, known >> at.REMOTE_LIFE & at.THREE
-        said = BrokerEpoch(life) if self.says_life else NO_BROKER_EPOCH
+        end, incarnation = (known & at.FOUR) - 1, known >> at.REMOTE_LIFE & at.THREE
+        said = BrokerEpoch(incarnation) if self.says_incarnation else NO_BROKER_EPOCH
         return RemoteReplica(
             other,
             Offset(end if end < 0 else self.numbers.offsets.up(end)),
-            epoch=said if life else None,
-            observed=BrokerEpoch(life) if life else NO_BROKER_EPOCH,
+            epoch=said if incarnation else None,
+            observed=BrokerEpoch(incarnation) if incarnation else NO_BROKER_EPOCH,
         )
 
     def _image(self, number: int, role: int) -> MetadataUpdate:
@@ -185,8 +185,8 @@ class Unpacking:
         for other in self.ids:
             if other != id:
                 seen = role >> at.VIEW + at.VIEW_BITS * self.encoding.place(id, other)
-                life, fenced = seen & at.THREE, bool(seen >> at.VIEW_FENCED & 1)
-                registrations.append(_registration(other, life, fenced))
+                incarnation, fenced = seen & at.THREE, bool(seen >> at.VIEW_FENCED & 1)
+                registrations.append(_registration(other, incarnation, fenced))
         version = self._version(role >> at.VIEW_EPOCH)
         known = PartitionRegistration(self.state.name, (), (), NO_LEADER, partition_epoch=version)
         return MetadataUpdate(
@@ -196,19 +196,19 @@ class Unpacking:
     def _item(
         self,
         number: int,
-        life: int,
+        incarnation: int,
         epoch: int,
         version: int,
         members: int,
-        lives: tuple[int, int],
+        incarnations: tuple[int, int],
     ) -> AlterPartitionItem:
         found = []
         for member in self.encoding.members(members & at.THREE):
             if member == self.ids[number]:
-                observed = wire = life
+                observed = wire = incarnation
             else:
                 shift = 3 * self.encoding.place(self.ids[number], member)
-                observed, wire = (known >> shift & at.THREE for known in lives)
+                observed, wire = (known >> shift & at.THREE for known in incarnations)
             found.append(IsrMember(member, _epoch(wire), _epoch(observed)))
         return AlterPartitionItem(
             partition=self.state.name,
@@ -226,30 +226,33 @@ class Unpacking:
         return tuple(found)
 
     def _message(self, packed: int) -> Message:
-        number, life = packed >> at.R_SENDER, packed >> at.R_LIFE & at.THREE
-        lives = packed >> at.R_OBSERVED, packed >> at.R_WIRE
+        number, incarnation = packed >> at.R_SENDER, packed >> at.R_LIFE & at.THREE
+        incarnations = packed >> at.R_OBSERVED, packed >> at.R_WIRE
         version = packed >> at.R_PARTITION_EPOCH
         item = self._item(
-            number, life, packed >> at.R_EPOCH, version, packed >> at.R_MEMBERS, lives
+            number, incarnation, packed >> at.R_EPOCH, version, packed >> at.R_MEMBERS, incarnations
         )
         id = self.ids[number]
         return Message(
-            name=MessageName(id, Incarnation(life), "alter-partition", 1),
+            name=MessageName(id, Incarnation(incarnation), "alter-partition", 1),
             receiver=CONTROLLER,
             receiver_incarnation=Incarnation(0),
             lane="alter-partition",
             body=AlterPartitionRequest(
-                version=self.version, broker=id, broker_epoch=BrokerEpoch(life), items=(item,)
+                version=self.version,
+                broker=id,
+                broker_epoch=BrokerEpoch(incarnation),
+                items=(item,),
             ),
         )
 
     def _observed(self, words: tuple[int, ...]) -> Observed:
         word, held = words[at.COMMITTED], words[at.CONTROLLER]
-        lives = [(b, held >> at.LIVES + 3 * n & at.THREE) for n, b in enumerate(self.ids)]
+        incarnations = [(b, held >> at.LIVES + 3 * n & at.THREE) for n, b in enumerate(self.ids)]
         return Observed(
             self.state.name,
             self._log_of(word & at.LOG_BITS),
-            tuple((b, BrokerEpoch(life)) for b, life in lives if life),
+            tuple((b, BrokerEpoch(incarnation)) for b, incarnation in incarnations if incarnation),
             self.encoding.members(word >> at.DAMAGED & at.THREE),
             bool(word >> at.EXCUSED & 1),
         )
@@ -258,10 +261,12 @@ class Unpacking:
         return PartitionEpoch(self.numbers.versions.up(bits & at.FOUR))
 
 
-def _registration(broker: BrokerId, life: int, fenced: bool) -> Registration:
-    written = MetadataOffset(life)
-    return Registration(broker, BrokerEpoch(life), Incarnation(life), fenced, record_offset=written)
+def _registration(broker: BrokerId, incarnation: int, fenced: bool) -> Registration:
+    written = MetadataOffset(incarnation)
+    return Registration(
+        broker, BrokerEpoch(incarnation), Incarnation(incarnation), fenced, record_offset=written
+    )
 
 
-def _epoch(life: int) -> BrokerEpoch:
-    return BrokerEpoch(life) if life else NO_BROKER_EPOCH
+def _epoch(incarnation: int) -> BrokerEpoch:
+    return BrokerEpoch(incarnation) if incarnation else NO_BROKER_EPOCH

@@ -49,14 +49,16 @@ def place_of_other(broker: int, other: int) -> int:
 
 @inner
 def seen(words: Ints, role: int, at: int) -> int:
-    """What the metadata of a leader says of another broker: life, and whether it is fenced."""
+    """What the metadata of a leader says of another broker: incarnation, and whether it is
+    fenced.
+    """
     return int((words[role] >> (VIEW + VIEW_BITS * at)) & FOUR)
 
 
 @inner
-def lives_at(lives: int, at: int) -> int:
-    """One of two lives."""
-    return (lives >> (3 * at)) & THREE
+def incarnations_at(incarnations: int, at: int) -> int:
+    """One of two incarnations."""
+    return (incarnations >> (3 * at)) & THREE
 
 
 @inner
@@ -72,9 +74,9 @@ def put_request(words: Ints, number: int, value: int) -> None:
 
 
 @inner
-def has_request(words: Ints, sender: int, life: int) -> bool:
-    """Whether a request of this life of a broker is in flight."""
-    wanted = (sender << 3) | life
+def has_request(words: Ints, sender: int, incarnation: int) -> bool:
+    """Whether a request of this incarnation of a broker is in flight."""
+    wanted = (sender << 3) | incarnation
     found = False
     for number in range(REQUESTS):
         found = found or request(words, number) >> R_LIFE == wanted

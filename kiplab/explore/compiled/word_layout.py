@@ -2,28 +2,29 @@
 
 Brokers are numbered 0, 1, 2 in the order of their ids. Sets of brokers are three bits, bit b for
 broker b. Numbers are small: offsets, leader epochs and partition epochs count from the play's own
-(small_numbers.py), lives from 1. In tables about the two other brokers, the place of `other` at
+(small_numbers.py), incarnations from 1. In tables about the two other brokers, the place of `other`
+at
 `broker` is `(other - broker + 2) % 3`.
 
 word LOG + b, of broker b
     0-3 log end, 4-51 six log entries (4 bits leader epoch, 0 for none; 4 bits start offset),
-    52-54 life, 55 up, 56-59 high watermark, 60-61 the leader that it knows (3: none)
+    52-54 incarnation, 55 up, 56-59 high watermark, 60-61 the leader that it knows (3: none)
 word ROLE + b, of broker b, 0 while it is down
     0-3 leader epoch, and of a leader also: 4 leads, 5-8 partition epoch, 9-12 start offset,
-    13-15 ISR, 16 whether a proposal is pending and 17-19 its members, 20-25 lives of the two others
-    in it as they fetched, 26-31 as on the wire, 32-45 follower state of the two others (4 bits end
-    + 1, 3 bits life), 46-53 metadata of the two others (3 bits life, 1 bit fenced), 54-57 partition
-    epoch of the metadata
+    13-15 ISR, 16 whether a proposal is pending and 17-19 its members, 20-25 incarnations of the two
+    others in it as they fetched, 26-31 as on the wire, 32-45 follower state of the two others (4
+    bits end + 1, 3 bits incarnation), 46-53 metadata of the two others (3 bits incarnation, 1 bit
+    fenced), 54-57 partition epoch of the metadata
 word COMMITTED, of the observer
     0-51 the committed log, as in LOG, 52-54 damaged, 55 excused
 word CONTROLLER
     0-2 fenced, 3-4 leader (3: none), 5-8 leader epoch, 9-12 partition epoch, 13-15 ISR,
-    16-24 lives in which members caught up (3 bits each, 0: no member), 25-36 writes, crashes and
-    fences left (4 bits each)
+    16-24 incarnations in which members caught up (3 bits each, 0: no member), 25-36 writes, crashes
+    and fences left (4 bits each)
 words FLIGHT, FLIGHT + 1
-    two AlterPartition requests each, of 28 bits, in the order of sender and life, 0 for none:
-    0-5 lives of the two others as on the wire, 6-11 as they fetched, 12-14 members, 15-18 partition
-    epoch, 19-22 leader epoch, 23-25 life of the sender, 26-27 sender
+    two AlterPartition requests each, of 28 bits, in the order of sender and incarnation, 0 for
+    none: 0-5 incarnations of the two others as on the wire, 6-11 as they fetched, 12-14 members,
+    15-18 partition epoch, 19-22 leader epoch, 23-25 incarnation of the sender, 26-27 sender
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ R_WIRE, R_OBSERVED, R_MEMBERS, R_PARTITION_EPOCH, R_EPOCH, R_LIFE, R_SENDER = (
 )
 
 MOST_OFFSET, MOST_EPOCH, MOST_LIFE = 14, 15, 7
-"""The largest offset (its successor has to fit, too), epoch and life."""
+"""The largest offset (its successor has to fit, too), epoch and incarnation."""
 
 WRITE, FETCH, DELIVER, VIEW_KIND, CRASH, START_KIND, FENCE, UNFENCE, KINDS = range(9)
 KIND_NAMES = ("write", "fetch", "deliver", "view", "crash", "start", "fence", "unfence")

@@ -9,7 +9,8 @@ fetch
 deliver
     One message arrives, the first of its connection.
 race (races)
-    A fetch of an earlier life of a broker and one of the next arrive at their leader at once.
+    A fetch of an earlier incarnation of a broker and one of the next arrive at their leader at
+    once.
 crash (crashes)
     Crash(NOTHING) or Crash(DISK) of whoever runs.
 recover
@@ -49,9 +50,9 @@ from .offers import (
     arrivals,
     deliver_first,
     has_session,
+    incarnations_under_way,
     is_down,
     leads,
-    lives_under_way,
     on,
     produce,
     registered,
@@ -82,16 +83,16 @@ def _may_fetch(cluster: Cluster, node: Broker, process: Volatile | None) -> bool
         r.leading is None and r.leader != NO_LEADER for r in process.replicas
     ):
         return False
-    life = node.id, node.incarnation
-    return not any(_is_of(m, "fetch", life) for m in cluster.messages)
+    incarnation = node.id, node.incarnation
+    return not any(_is_of(m, "fetch", incarnation) for m in cluster.messages)
 
 
-def _is_of(message: Message, kind: str, life: tuple[BrokerId, int]) -> bool:
-    """Whether a request of this life, or the answer to it, is under way."""
+def _is_of(message: Message, kind: str, incarnation: tuple[BrokerId, int]) -> bool:
+    """Whether a request of this incarnation, or the answer to it, is under way."""
     if message.name.kind == kind:
-        return message.name[:2] == life
+        return message.name[:2] == incarnation
     receiver = message.receiver, message.receiver_incarnation
-    return ANSWERED.get(message.name.kind) == kind and receiver == life
+    return ANSWERED.get(message.name.kind) == kind and receiver == incarnation
 
 
 def _may_beat(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
@@ -128,17 +129,17 @@ def _crash(_cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
 
 
 def _races(cluster: Cluster) -> Iterable[Action]:
-    """Fetches of two lives of one broker, to one leader: the earlier one, by its place."""
+    """Fetches of two incarnations of one broker, to one leader: the earlier one, by its place."""
     for node in cluster.brokers:
         for leader in cluster.brokers:
-            lives = lives_under_way(cluster, "fetch", node.id, leader.id)
-            for life in range(len(lives) - 1):
-                yield Action("race", node.id, "fetch", life, leader.id)
+            incarnations = incarnations_under_way(cluster, "fetch", node.id, leader.id)
+            for incarnation in range(len(incarnations) - 1):
+                yield Action("race", node.id, "fetch", incarnation, leader.id)
 
 
 def _race(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
     earlier, *_ = deliver_first(cluster, action)
-    later, *_ = deliver_first(cluster, replace(action, life=action.life + 1))
+    later, *_ = deliver_first(cluster, replace(action, incarnation=action.incarnation + 1))
     return (moves.Race(earlier.message, later.message),)
 
 

@@ -29,15 +29,15 @@ CAN_DATA_BE_LOST = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
 class Action(msgspec.Struct, frozen=True, cache_hash=True):
     """What is done to which broker.
 
-    For messages: a message of kind `what`, sent by `node` in the life `life` (as the level counts
-    them) to `to`. Nothing here depends on how messages and epochs are numbered, so that an action
-    means the same in a normal form and in a replay.
+    For messages: a message of kind `what`, sent by `node` of the incarnation `incarnation` (as the
+    level counts them) to `to`. Nothing here depends on how messages and epochs are numbered, so
+    that an action means the same in a normal form and in a replay.
     """
 
     kind: str
     node: BrokerId
     what: str = ""
-    life: int = 0
+    incarnation: int = 0
     to: BrokerId | None = None
 
 

@@ -5,41 +5,41 @@ state is what follows and nothing else; every other field of the cluster is a co
 told from these. A twin of this level (compiled, or in TLA+) has exactly these variables.
 Sets are sets: the order of an ISR and of messages is no part of a state.
 
-Life
+Incarnation
     A broker's processes are numbered 1, 2, ...; the number stands wherever Kafka has the broker
-    epoch. At most 1 + C lives. Registration, process and fetches of a running broker are of its
-    last life, because a start is an action only if the controller registers it.
+    epoch. At most 1 + C incarnations. Registration, process and fetches of a running broker are of
+    its last incarnation, because a start is an action only if the controller registers it.
 Budgets
     writes, crashes and fences left.
 Controller
     per broker: fenced (bool). The partition: leader (-1 or a broker), leader_epoch,
     partition_epoch (as in the play, and counting on), isr (set).
 Broker
-    (A new process begins with an empty disk and a high watermark of 0; in its first life it has the
-    checkpoint of the play.)
-    life; up (bool); log: the entries (leader epoch, start offset) and the end. An up broker also:
-    Follower
-        leader, leader_epoch (the reign that it follows), high_watermark.
+    (A new process begins with an empty disk and a high watermark of 0; in its first incarnation it
+    has the checkpoint of the play.)
+    incarnation; up (bool); log: the entries (leader epoch, start offset) and the end. An up broker
+    also: Follower
+        leader, leader_epoch (the one that it follows), high_watermark.
     Leader (it believes that it leads `leader_epoch`)
         leader_epoch, partition_epoch, high_watermark, start_offset, isr (the committed one), and
         sent: the AlterPartition whose ISR is pending, or none. Mostly it is the one in flight. But
         after a refusal other than INELIGIBLE_REPLICA it stays until metadata replaces it, though
         nothing is in flight; and a request that newer metadata replaced flies on and is not sent.
-        remotes: per other broker: end (-1: never fetched in this reign of leadership) and life (of
-        the last fetch; 0: none). Fetch 15 puts that life on the wire, older fetches put -1.
-        view: per other broker the (life, fenced) that its metadata shows, and the partition epoch
-        of its metadata.
+        remotes: per other broker: end (-1: never fetched in this leader epoch) and incarnation (of
+        the last fetch; 0: none). Fetch 15 puts that incarnation on the wire, older fetches put -1.
+        view: per other broker the (incarnation, fenced) that its metadata shows, and the partition
+        epoch of its metadata.
 Messages in flight
-    at most one AlterPartition per (sender, life): leader_epoch, partition_epoch, members with the
-    life that the leader knows each by (and what is on the wire: that, -1, or with
-    903.epoch-from-metadata the life in its view). It is the sender's `in_flight` while the sender
-    still lives.
+    at most one AlterPartition per (sender, incarnation): leader_epoch, partition_epoch, members
+    with the incarnation that the leader knows each by (and what is on the wire: that, -1, or with
+    903.epoch-from-metadata the incarnation in its view). It is the sender's `in_flight` while the
+    sender still lives.
     Metadata: that an image is under way to a broker can be told: it is exactly when `view` would
     change something, that is for a follower when the controller's leader or leader epoch is
     another, for a leader when its view or its metadata's partition epoch is.
 Observer
-    committed (a log), isr_lives (per member of the ISR the life in which it caught up), damaged
-    (set), excused (bool).
+    committed (a log), isr_lives (per member of the ISR the incarnation in which it caught up),
+    damaged (set), excused (bool).
 """
 
 from __future__ import annotations
@@ -84,16 +84,18 @@ from ...protocol.replica.broker_state import (
 )
 
 NEXT_OFFSET = MetadataOffset(1000)
-"""Where the metadata log goes on: above every life, so that new broker epochs stand out."""
+"""Where the metadata log goes on: above every incarnation, so that new broker epochs stand out."""
 BEHIND, LEVEL = MetadataOffset(NEXT_OFFSET - 2), MetadataOffset(NEXT_OFFSET - 1)
 """The metadata offset of a broker that an image is under way to, and of one that knows it all."""
-Lives = Mapping[tuple[BrokerId, int], int]
-"""(broker, broker epoch) to the number of the life that had it, where the two differ."""
-NO_LIVES: Lives = {}
+Incarnations = Mapping[tuple[BrokerId, int], int]
+"""(broker, broker epoch) to the number of the incarnation that had it, where the two differ."""
+NO_INCARNATIONS: Incarnations = {}
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """A normal form taken apart; `whole` puts it together. Every running broker is level here."""
+    """A normal form taken apart; `whole` puts it together. Every running broker has caught up
+    here.
+    """
 
     controller: Controller
     brokers: tuple[Broker, ...]
@@ -101,26 +103,26 @@ class Parts(msgspec.Struct, frozen=True):
     observed: tuple[Observed, ...]
 
 
-def normal(cluster: Cluster, earlier: Lives = NO_LIVES) -> Cluster:
+def normal(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Cluster:
     """The representative of all clusters that no action of this level can tell apart.
 
-    The epoch that a broker is registered under becomes the number of its life; other epochs are
-    taken from `earlier`, or are such numbers already: that is so after every action in a normal
+    The epoch that a broker is registered under becomes the number of its incarnation; other epochs
+    are taken from `earlier`, or are such numbers already: that is so after every action in a normal
     form. Only clusters in which each running process is registered have one.
     """
     return whole(cluster, parts(cluster, earlier))
 
 
-def parts(cluster: Cluster, earlier: Lives = NO_LIVES) -> Parts:
+def parts(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Parts:
     """The normal form of `cluster`, in parts that change independently of each other."""
     held = kraft_controller(cluster)
-    lives = {**earlier, **new_lives(held)}
+    incarnations = {**earlier, **new_incarnations(held)}
     requests = (m for m in cluster.messages if m.name.kind == "alter-partition")
     return Parts(
-        controller=of_controller(held, lives),
-        brokers=tuple(of_broker(b, lives) for b in cluster.brokers),
-        requests=of_requests(requests, lives),
-        observed=of_observed(cluster.observed, lives),
+        controller=of_controller(held, incarnations),
+        brokers=tuple(of_broker(b, incarnations) for b in cluster.brokers),
+        requests=of_requests(requests, incarnations),
+        observed=of_observed(cluster.observed, incarnations),
     )
 
 
@@ -156,8 +158,8 @@ def kraft_controller(cluster: Cluster) -> Controller:
     return held
 
 
-def new_lives(held: Controller) -> dict[tuple[BrokerId, int], int]:
-    """The registered epochs that are not the number of a life yet."""
+def new_incarnations(held: Controller) -> dict[tuple[BrokerId, int], int]:
+    """The registered epochs that are not the number of an incarnation yet."""
     known = held.registrations
     return {(r.broker, r.epoch): r.incarnation for r in known if int(r.epoch) != r.incarnation}
 
@@ -187,40 +189,48 @@ def behind(node: Broker) -> Broker:
 # --- the controller -----------------------------------------------------------------------------
 
 
-def of_controller(held: Controller, lives: Lives) -> Controller:
-    """Registrations by life; of the heartbeats whether there is a session; the ISR as a set."""
+def of_controller(held: Controller, incarnations: Incarnations) -> Controller:
+    """Registrations by incarnation; of the heartbeats whether there is a session; the ISR as a
+    set.
+    """
     return replace(
         held,
         next_offset=NEXT_OFFSET,
-        registrations=tuple(_registration(r, lives) for r in held.registrations),
+        registrations=tuple(_registration(r, incarnations) for r in held.registrations),
         partitions=tuple(_partition(p) for p in held.partitions),
         heartbeats=tuple(
             HeartbeatState(h.broker, fenced=h.fenced, metadata_offset=BEHIND)
             for h in held.heartbeats
         ),
-        contacts=_noted(held, lives),
+        contacts=_noted(held, incarnations),
     )
 
 
-def _noted(held: Controller, lives: Lives) -> tuple[Contact, ...]:
+def _noted(held: Controller, incarnations: Incarnations) -> tuple[Contact, ...]:
     """What was noted under an epoch of the past is no session."""
     found = (contact_of(held, r) for r in held.registrations) if held.contacts else ()
-    return tuple(Contact(c.broker, _life(lives, c.broker, c.epoch)) for c in found if c is not None)
+    return tuple(
+        Contact(c.broker, _incarnation(incarnations, c.broker, c.epoch))
+        for c in found
+        if c is not None
+    )
 
 
 def contacts(held: Controller, features: Features) -> tuple[Contact, ...]:
     """From 4.0 on: of whom there is a session. Here that is whoever is unfenced: the first
-    heartbeat of a life is the one that unfences it.
+    heartbeat of an incarnation is the one that unfences it.
     """
     if not has_contacts(features.code_of(CONTROLLER)):
         return ()
     return tuple(Contact(r.broker, r.epoch) for r in held.registrations if not r.fenced)
 
 
-def _registration(held: Registration, lives: Lives) -> Registration:
-    life = _life(lives, held.broker, held.epoch)
-    written = MetadataOffset(life)
-    return Registration(held.broker, life, held.incarnation, held.fenced, record_offset=written)
+def _registration(held: Registration, incarnations: Incarnations) -> Registration:
+    incarnation = _incarnation(incarnations, held.broker, held.epoch)
+    written = MetadataOffset(incarnation)
+    return Registration(
+        held.broker, incarnation, held.incarnation, held.fenced, record_offset=written
+    )
 
 
 def _partition(state: PartitionRegistration) -> PartitionRegistration:
@@ -228,15 +238,15 @@ def _partition(state: PartitionRegistration) -> PartitionRegistration:
     return state if isr == state.isr else replace(state, isr=isr)
 
 
-def _life(lives: Lives, broker: BrokerId, epoch: int) -> BrokerEpoch:
-    return BrokerEpoch(lives.get((broker, epoch), epoch))
+def _incarnation(incarnations: Incarnations, broker: BrokerId, epoch: int) -> BrokerEpoch:
+    return BrokerEpoch(incarnations.get((broker, epoch), epoch))
 
 
 # --- brokers ------------------------------------------------------------------------------------
 
 
-def of_broker(node: Broker, lives: Lives) -> Broker:
-    """A broker, level with the metadata: what is under way to it can be told from the parts."""
+def of_broker(node: Broker, incarnations: Incarnations) -> Broker:
+    """A broker, caught up with the metadata: what is under way to it can be told from the parts."""
     kept = node.durable.replicas
     durable = Durable(
         tuple(DurableReplica(r.partition, _flushed(r.log), r.checkpoint) for r in kept)
@@ -246,15 +256,15 @@ def of_broker(node: Broker, lives: Lives) -> Broker:
         return Broker(node.id, node.incarnation, durable)
     running = Volatile(
         lifecycle=Lifecycle.RUNNING,
-        epoch=_life(lives, node.id, process.epoch),
+        epoch=_incarnation(incarnations, node.id, process.epoch),
         ready_to_unfence=True,
-        image=metadata_seen(process.image, node.id, lives)
+        image=metadata_seen(process.image, node.id, incarnations)
         if leads(node) and process.image
         else NOTHING_KNOWN,
         published=True,
-        replicas=tuple(_replica(r, lives) for r in process.replicas),
-        items=tuple(_item(i, lives) for i in process.items),
-        in_flight=tuple(_item(i, lives) for i in process.in_flight),
+        replicas=tuple(_replica(r, incarnations) for r in process.replicas),
+        items=tuple(_item(i, incarnations) for i in process.items),
+        in_flight=tuple(_item(i, incarnations) for i in process.in_flight),
     )
     return Broker(node.id, node.incarnation, durable, running)
 
@@ -289,12 +299,16 @@ def _flushed(log: Log) -> Log:
 
 def _metadata(held: Controller, id: BrokerId) -> MetadataUpdate:
     """What the leader `id` would keep of the controller's metadata."""
-    return metadata_seen(image(held), id, NO_LIVES)
+    return metadata_seen(image(held), id, NO_INCARNATIONS)
 
 
-def metadata_seen(known: MetadataUpdate, id: BrokerId, lives: Lives) -> MetadataUpdate:
-    """What a leader's rules read in its metadata: the others' lives, and the partition epoch."""
-    others = tuple(_known(r, lives) for r in known.registrations if r.broker != id)
+def metadata_seen(
+    known: MetadataUpdate, id: BrokerId, incarnations: Incarnations
+) -> MetadataUpdate:
+    """What a leader's rules read in its metadata: the others' incarnations, and the partition
+    epoch.
+    """
+    others = tuple(_known(r, incarnations) for r in known.registrations if r.broker != id)
     epochs = tuple(
         PartitionRegistration(p.name, (), (), BrokerId(-1), partition_epoch=p.partition_epoch)
         for p in known.partitions
@@ -302,58 +316,64 @@ def metadata_seen(known: MetadataUpdate, id: BrokerId, lives: Lives) -> Metadata
     return MetadataUpdate(offset=LEVEL, registrations=others, partitions=epochs)
 
 
-def _known(known: Registration, lives: Lives) -> Registration:
-    life = _life(lives, known.broker, known.epoch)
-    written = MetadataOffset(life)
-    return Registration(known.broker, life, Incarnation(life), known.fenced, record_offset=written)
+def _known(known: Registration, incarnations: Incarnations) -> Registration:
+    incarnation = _incarnation(incarnations, known.broker, known.epoch)
+    written = MetadataOffset(incarnation)
+    return Registration(
+        known.broker, incarnation, Incarnation(incarnation), known.fenced, record_offset=written
+    )
 
 
-def _replica(replica: Replica, lives: Lives) -> Replica:
+def _replica(replica: Replica, incarnations: Incarnations) -> Replica:
     leading = replica.leading
     if leading is None:
         return replace(replica, partition_epoch=PartitionEpoch(-1))
     sent = leading.isr_state.sent
     state = IsrState(
-        tuple(sorted(leading.isr_state.isr)), None if sent is None else _item(sent, lives)
+        tuple(sorted(leading.isr_state.isr)), None if sent is None else _item(sent, incarnations)
     )
-    remotes = tuple(_remote(r, lives) for r in leading.remotes)
+    remotes = tuple(_remote(r, incarnations) for r in leading.remotes)
     return replace(replica, leading=Leading(leading.start_offset, state, remotes))
 
 
-def _remote(remote: RemoteReplica, lives: Lives) -> RemoteReplica:
+def _remote(remote: RemoteReplica, incarnations: Incarnations) -> RemoteReplica:
     """Without a clock nobody asks what the leader had at the fetch before."""
     epoch = remote.epoch
     return RemoteReplica(
         remote.broker,
         remote.end,
-        epoch=None if epoch is None else _life(lives, remote.broker, epoch),
-        observed=_life(lives, remote.broker, remote.observed),
+        epoch=None if epoch is None else _incarnation(incarnations, remote.broker, epoch),
+        observed=_incarnation(incarnations, remote.broker, remote.observed),
     )
 
 
 # --- messages and the observer ------------------------------------------------------------------
 
 
-def of_requests(requests: Iterable[Message], lives: Lives) -> tuple[Message, ...]:
-    """The AlterPartition requests in flight, as a set: at most one of each life."""
-    return tuple(sorted((_request(m, lives) for m in requests), key=lambda m: m.name))
+def of_requests(requests: Iterable[Message], incarnations: Incarnations) -> tuple[Message, ...]:
+    """The AlterPartition requests in flight, as a set: at most one of each incarnation."""
+    return tuple(sorted((_request(m, incarnations) for m in requests), key=lambda m: m.name))
 
 
-def _request(message: Message, lives: Lives) -> Message:
+def _request(message: Message, incarnations: Incarnations) -> Message:
     body = message.body
     assert isinstance(body, AlterPartitionRequest)
     body = replace(
         body,
-        broker_epoch=_life(lives, body.broker, body.broker_epoch),
-        items=tuple(_item(i, lives) for i in body.items),
+        broker_epoch=_incarnation(incarnations, body.broker, body.broker_epoch),
+        items=tuple(_item(i, incarnations) for i in body.items),
     )
     name = MessageName(message.name.sender, message.name.incarnation, message.name.kind, 1)
     return replace(message, name=name, body=body)
 
 
-def _item(item: AlterPartitionItem, lives: Lives) -> AlterPartitionItem:
+def _item(item: AlterPartitionItem, incarnations: Incarnations) -> AlterPartitionItem:
     members = (
-        IsrMember(m.broker, _life(lives, m.broker, m.epoch), _life(lives, m.broker, m.observed))
+        IsrMember(
+            m.broker,
+            _incarnation(incarnations, m.broker, m.epoch),
+            _incarnation(incarnations, m.broker, m.observed),
+        )
         for m in item.isr
     )
     return replace(item, isr=tuple(sorted(members, key=lambda m: m.broker)))
@@ -379,13 +399,13 @@ def counters(messages: tuple[Message, ...]) -> tuple[tuple[BrokerId, int, str, i
     return tuple((*key, ordinal) for key, ordinal in sorted(taken.items()))
 
 
-def of_observed(known: tuple[Observed, ...], lives: Lives) -> tuple[Observed, ...]:
+def of_observed(known: tuple[Observed, ...], incarnations: Incarnations) -> tuple[Observed, ...]:
     """The observer's knowledge, the ISR as a set."""
     return tuple(
         Observed(
             o.partition,
             _flushed(o.committed),
-            tuple(sorted((b, _life(lives, b, e)) for b, e in o.isr_epochs)),
+            tuple(sorted((b, _incarnation(incarnations, b, e)) for b, e in o.isr_epochs)),
             tuple(sorted(o.damaged)),
             o.excused,
         )

@@ -10,8 +10,8 @@ Broker
 Consumer
     The one that the play begins with, until it has read something or asks who leads.
 Observer
-    The reign (Cluster.UncleanReign). What was committed before an unclean election is no part of a
-    state any more: nobody promises it.
+    The leader epoch (Cluster.UncleanLeaderEpoch). What was committed before an unclean election is
+    no part of a state any more: nobody promises it.
 An image is under way to a broker exactly when `view` would change something there.
 """
 
@@ -32,12 +32,12 @@ from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Broker, Replica, Volatile
 from .normal_partition import (
     BEHIND,
-    Lives,
+    Incarnations,
     counters,
     images,
     kraft_controller,
     metadata_seen,
-    new_lives,
+    new_incarnations,
     of_broker,
     of_controller,
     of_observed,
@@ -54,18 +54,18 @@ def normal(cluster: Cluster) -> Cluster:
     Raises PlayError for a cluster in another mode than KRaft.
     """
     held = kraft_controller(cluster)
-    lives = new_lives(held)
-    controller = of_controller(held, lives)
-    brokers = tuple(_broker(b, lives) for b in cluster.brokers)
+    incarnations = new_incarnations(held)
+    controller = of_controller(held, incarnations)
+    brokers = tuple(_broker(b, incarnations) for b in cluster.brokers)
     late = [b for b in brokers if _has_news(controller, b)]
     requests = (m for m in cluster.messages if m.name.kind == "alter-partition")
-    messages = (*of_requests(requests, lives), *images(controller, late))
+    messages = (*of_requests(requests, incarnations), *images(controller, late))
     return replace(
         cluster,
         controller=controller,
         brokers=tuple(_behind(controller, b) if b in late else b for b in brokers),
         messages=messages,
-        observed=tuple(_observed(cluster, lives)),
+        observed=tuple(_observed(cluster, incarnations)),
         sent=counters(messages),
         consumers=first_reader(cluster),
         broken=(),
@@ -89,22 +89,24 @@ def _waits(reader: Consumer) -> bool:
 # --- brokers --------------------------------------------------------------------------------------
 
 
-def _broker(node: Broker, lives: Lives) -> Broker:
-    process, found = node.process, of_broker(node, lives)
+def _broker(node: Broker, incarnations: Incarnations) -> Broker:
+    process, found = node.process, of_broker(node, incarnations)
     if process is None or process.image is None or found.process is None:
         return found
     played = zip(found.process.replicas, process.replicas, strict=True)
     running = replace(
         found.process,
-        image=_image(process.image, node.id, process, lives),
+        image=_image(process.image, node.id, process, incarnations),
         replicas=tuple(_recovering_as(new, old) for new, old in played),
     )
     return replace(found, process=running)
 
 
-def _image(known: MetadataUpdate, id: BrokerId, process: Volatile, lives: Lives) -> MetadataUpdate:
+def _image(
+    known: MetadataUpdate, id: BrokerId, process: Volatile, incarnations: Incarnations
+) -> MetadataUpdate:
     """What is read of a broker's metadata: by its own rules, and by clients that ask it."""
-    seen = metadata_seen(known, id, lives)
+    seen = metadata_seen(known, id, incarnations)
     leads = any(r.leading is not None for r in process.replicas)
     told = tuple(_told(p, leads=leads) for p in known.partitions)
     return replace(seen, registrations=seen.registrations if leads else (), partitions=told)
@@ -157,7 +159,9 @@ def _leader_epoch(partitions: tuple[PartitionRegistration, ...]) -> LeaderEpoch:
 # --- the observer ---------------------------------------------------------------------------------
 
 
-def _observed(cluster: Cluster, lives: Lives) -> Iterator[Observed]:
-    for found, known in zip(of_observed(cluster.observed, lives), cluster.observed, strict=True):
+def _observed(cluster: Cluster, incarnations: Incarnations) -> Iterator[Observed]:
+    for found, known in zip(
+        of_observed(cluster.observed, incarnations), cluster.observed, strict=True
+    ):
         committed = EMPTY if known.excused else found.committed
-        yield replace(found, committed=committed, reign=known.reign)
+        yield replace(found, committed=committed, unclean_epoch=known.unclean_epoch)

@@ -8,7 +8,7 @@ ZooKeeper
 Broker
     The epoch that begins at the end of a log, without a record. What is known of partitions by
     UpdateMetadata: only who lives is asked for, when there is a leader to be followed, and not in
-    which life.
+    which incarnation.
 Queues
     The partitions in an UpdateMetadata, for the same reason.
 Messages
@@ -78,13 +78,13 @@ def _process(held: Volatile) -> Volatile:
 
 
 def _who_lives(held: MetadataUpdate) -> MetadataUpdate:
-    """An UpdateMetadata says who lives, and nothing of which life it is."""
+    """An UpdateMetadata says who lives, and nothing of which incarnation it is."""
     alive = tuple(replace(r, incarnation=_SOME_LIFE) for r in held.registrations)
     return replace(held, registrations=alive, partitions=())
 
 
 _SOME_LIFE = Incarnation(-1)
-"""Below 0 nothing is counted: what names no life in particular tells no two states apart."""
+"""Below 0 nothing is counted: what names no incarnation in particular tells no two states apart."""
 
 
 def _controller(held: ZooKeeperController) -> ZooKeeperController:

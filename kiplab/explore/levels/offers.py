@@ -60,28 +60,32 @@ def produce(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
 
 
 def arrivals(cluster: Cluster) -> Iterable[Action]:
-    """The first message of each connection. Lives are counted among those with such a message."""
+    """The first message of each connection. Incarnations are counted among those with such a
+    message.
+    """
     first: dict[Action, None] = {}
     for message in cluster.messages:
         name, to = message.name, message.receiver
         if blocker(cluster, message) is None:
-            life = lives_under_way(cluster, name.kind, name.sender, to).index(name.incarnation)
-            first[Action("deliver", name.sender, name.kind, life, to)] = None
-    return sorted(first, key=lambda a: (a.what, a.node, a.life, a.to))
+            incarnation = incarnations_under_way(cluster, name.kind, name.sender, to).index(
+                name.incarnation
+            )
+            first[Action("deliver", name.sender, name.kind, incarnation, to)] = None
+    return sorted(first, key=lambda a: (a.what, a.node, a.incarnation, a.to))
 
 
-def lives_under_way(
+def incarnations_under_way(
     cluster: Cluster, kind: str, sender: BrokerId, to: BrokerId | None
 ) -> list[int]:
-    """The lives of `sender` that have such a message under way."""
+    """The incarnations of `sender` that have such a message under way."""
     fits = (m.name for m in cluster.messages if m.receiver == to)
     return sorted({n.incarnation for n in fits if n.kind == kind and n.sender == sender})
 
 
 def deliver_first(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
     """The message that an action of `arrivals` means; none where there is no such message."""
-    lives = lives_under_way(cluster, action.what, action.node, action.to)
-    wanted = (action.node, lives[action.life], action.what)
+    incarnations = incarnations_under_way(cluster, action.what, action.node, action.to)
+    wanted = (action.node, incarnations[action.incarnation], action.what)
     fits = (m for m in cluster.messages if m.name[:3] == wanted and m.receiver == action.to)
     return tuple(moves.Deliver(m.name) for m in fits)[:1]
 

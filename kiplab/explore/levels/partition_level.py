@@ -91,11 +91,11 @@ def _has_news(cluster: Cluster, node: Broker, _process: Volatile | None) -> bool
 
 def _requests(cluster: Cluster) -> Iterable[Action]:
     names = sorted(m.name[:2] for m in cluster.messages if m.name.kind == "alter-partition")
-    return (Action("deliver", sender, life=life) for sender, life in names)
+    return (Action("deliver", sender, incarnation=incarnation) for sender, incarnation in names)
 
 
 def _deliver(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
-    wanted = (action.node, action.life, "alter-partition")
+    wanted = (action.node, action.incarnation, "alter-partition")
     name = next((m.name for m in cluster.messages if m.name[:3] == wanted), None)
     return () if name is None else (moves.Deliver(name),)
 

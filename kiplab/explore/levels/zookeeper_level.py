@@ -5,7 +5,8 @@ The actions, each one step of a search, with the bound that each uses up:
 deliver
     One message arrives, the first of its connection: a watch that went off, a request for a
     controlled shutdown or the answer to it, word of a session's end, or the head of the
-    controller's queue for a broker. What was queued for one life of a broker goes to the next.
+    controller's queue for a broker. What was queued for one incarnation of a broker goes to the
+    next.
 drain
     All that is queued for a broker arrives, one after the other: short for as many `deliver`.
 start

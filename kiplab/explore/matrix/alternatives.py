@@ -56,7 +56,9 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """One way to know which life of a broker a request speaks of. `guard` is None for none."""
+    """One way to know which incarnation of a broker a request speaks of. `guard` is None for
+    none.
+    """
 
     name: str
     guard: str | None
@@ -195,7 +197,7 @@ def _ways() -> list[tuple[str, str | None, str]]:
     chosen = {GUARDS[id].kip for id in named(INSTEAD_OF)}
     rejected = [g for g in GUARDS.values() if g.kind in _IN_ITS_PLACE and g.kip in chosen]
     return [
-        ("nothing", None, "Nobody asks which life of a broker a request speaks of."),
+        ("nothing", None, "Nobody asks which incarnation of a broker a request speaks of."),
         ("KIP-903", INSTEAD_OF, "A proposed ISR names the broker epochs that were fetched with."),
         *((g.id, g.id, g.clause) for g in rejected),
     ]

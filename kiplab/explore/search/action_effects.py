@@ -28,7 +28,7 @@ from .hidden_parts import (
     StatePiece,
     controller_in,
     hides_image,
-    life_at,
+    incarnation_at,
     without_hidden_image,
 )
 from .numbered_parts import MemoisedState, NumberedParts, Numbers
@@ -188,7 +188,9 @@ class ActionEffects:
         if piece >= 0 or CONTROLLER not in read:
             return [piece]
         places = self.parts.places.values()
-        return [life_at(p) for p in places if p not in read and life_at(p) not in read]
+        return [
+            incarnation_at(p) for p in places if p not in read and incarnation_at(p) not in read
+        ]
 
     def _attempt(
         self, state: MemoisedState, option: Option, shown: list[StatePiece], seen: Coverage
@@ -218,13 +220,13 @@ class ActionEffects:
         moments: list[ObservedMove],
     ) -> Effect:
         held = controller_in(after)
-        lives = forms.NO_LIVES if held is None else forms.new_lives(held)
+        incarnations = forms.NO_INCARNATIONS if held is None else forms.new_incarnations(held)
         controller: int | None = None
         if held is not None and held is not controller_in(before):
-            controller = self.parts.controllers(forms.of_controller(held, lives))
+            controller = self.parts.controllers(forms.of_controller(held, incarnations))
             controller = None if controller == state[CONTROLLER] else controller
-        brokers, cores = self._changed(state, before, after, lives)
-        requests = self._sent(option, before, after, lives)
+        brokers, cores = self._changed(state, before, after, incarnations)
+        requests = self._sent(option, before, after, incarnations)
         if controller is None and not brokers and not cores and requests is None:
             return NOTHING
         quiet = all(m.quiet for m in moments)
@@ -232,7 +234,11 @@ class ActionEffects:
         return Effect(controller, brokers, cores, requests, observed)
 
     def _changed(
-        self, state: MemoisedState, before: Cluster, after: Cluster, lives: forms.Lives
+        self,
+        state: MemoisedState,
+        before: Cluster,
+        after: Cluster,
+        incarnations: forms.Incarnations,
     ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
         """(brokers, cores) as in Effect."""
         brokers, cores, parts = [], [], self.parts
@@ -240,7 +246,7 @@ class ActionEffects:
         for place, (was, now) in enumerate(pairs, FIRST_BROKER):
             if now is was:
                 continue
-            node = forms.of_broker(without_hidden_image(now), lives)
+            node = forms.of_broker(without_hidden_image(now), incarnations)
             if hides_image(now) and forms.leads(node):
                 if (core := parts.cores(node)) != parts.core_of[state[place]]:
                     cores.append((place, core))
@@ -249,11 +255,11 @@ class ActionEffects:
         return tuple(brokers), tuple(cores)
 
     def _sent(
-        self, option: Option, before: Cluster, after: Cluster, lives: forms.Lives
+        self, option: Option, before: Cluster, after: Cluster, incarnations: forms.Incarnations
     ) -> tuple[int, tuple[int, ...]] | None:
         known = {id(m) for m in before.messages}
         new = [m for m in after.messages if m.name.kind == "alter-partition" and id(m) not in known]
-        sent = tuple(self.parts.messages(m) for m in forms.of_requests(new, lives))
+        sent = tuple(self.parts.messages(m) for m in forms.of_requests(new, incarnations))
         return (option.request, sent) if sent or option.request >= 0 else None
 
     # --- the observer ----------------------------------------------------------------------------

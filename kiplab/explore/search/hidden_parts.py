@@ -24,13 +24,13 @@ CONTROLLER, REQUESTS, OBSERVER, BUDGETS, FIRST_BROKER = range(5)
 """The places of the parts in a state."""
 StatePiece = int
 """What can be shown by itself: the controller or the requests, by their place in a state; of the
-broker at a place its image (image_at), its incarnation and whether it runs (life_at), or the rest
-(the place itself)."""
+broker at a place its image (image_at), its incarnation and whether it runs (incarnation_at), or the
+rest (the place itself)."""
 _IMAGES = 1_000
 """Pieces from here on are images; no play has so many brokers."""
 
 
-def life_at(place: int) -> StatePiece:
+def incarnation_at(place: int) -> StatePiece:
     """The incarnation of the broker at `place`, and whether it runs."""
     return -place
 
@@ -87,27 +87,29 @@ def controller_in(cluster: Cluster) -> Controller | None:
 
 
 class HiddenBroker:
-    """A broker of which only the id is known, or also whether it runs, and in which life."""
+    """A broker of which only the id is known, or also whether it runs, and in which incarnation."""
 
-    __slots__ = ("_life", "_place", "id")
+    __slots__ = ("_incarnation", "_place", "id")
 
-    def __init__(self, id: BrokerId, place: int, life: tuple[Incarnation, bool] | None) -> None:
-        self.id, self._place, self._life = id, place, life
+    def __init__(
+        self, id: BrokerId, place: int, incarnation: tuple[Incarnation, bool] | None
+    ) -> None:
+        self.id, self._place, self._incarnation = id, place, incarnation
 
     @property
     def incarnation(self) -> Incarnation:
-        """How many processes it has had. Raises HiddenPartError while its life is hidden."""
+        """How many processes it has had. Raises HiddenPartError while its incarnation is hidden."""
         return self._shown()[0]
 
     @property
     def up(self) -> bool:
-        """Whether a process runs. Raises HiddenPartError while its life is hidden."""
+        """Whether a process runs. Raises HiddenPartError while its incarnation is hidden."""
         return self._shown()[1]
 
     def _shown(self) -> tuple[Incarnation, bool]:
-        if self._life is None:
-            raise HiddenPartError(life_at(self._place))
-        return self._life
+        if self._incarnation is None:
+            raise HiddenPartError(incarnation_at(self._place))
+        return self._incarnation
 
     def __getattr__(self, _name: str) -> NoReturn:
         """Raises HiddenPartError, as everything does that looks into it."""

@@ -202,8 +202,8 @@ class MemoisedModel:
     def _offer(self, cluster: Cluster, action: Action, cost: str | None) -> OfferedAction:
         request = -1
         if action.kind == "deliver":
-            name = (action.node, action.life, "alter-partition")
+            name = (action.node, action.incarnation, "alter-partition")
             request = self.parts.messages(next(m for m in cluster.messages if m.name[:3] == name))
-        rank = self.ranks[action.kind], action.node, action.life, request
+        rank = self.ranks[action.kind], action.node, action.incarnation, request
         paid = None if cost is None else self.names.index(cost)
         return OfferedAction(rank, action, paid, self.parts.places[action.node], request)

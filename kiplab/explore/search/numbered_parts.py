@@ -40,18 +40,18 @@ class NumberedParts:
     """All parts that have been met by searches from `start`, or from what differs in parts.
 
     Under the number of a broker `view_of` has the number of what an observer sees of it, and
-    `life_of`, `image_of` and `core_of` those of what is read of it by itself: (incarnation, whether
-    it runs), the metadata that it has applied, and the rest.
+    `incarnation_of`, `image_of` and `core_of` those of what is read of it by itself: (incarnation,
+    whether it runs), the metadata that it has applied, and the rest.
     """
 
     def __init__(self, start: Cluster) -> None:
         self.places = {b.id: FIRST_BROKER + n for n, b in enumerate(start.brokers)}
         self.controllers, self.observers, self.budgets = Numbers(), Numbers(), Numbers()
         self.messages, self.flights, self.brokers = Numbers(), Numbers(), Numbers()
-        self.views, self.lives = Numbers(), Numbers()
+        self.views, self.incarnations = Numbers(), Numbers()
         self.cores, self.images = Numbers(), Numbers()
         self.view_of: list[int] = []
-        self.life_of: list[int] = []
+        self.incarnation_of: list[int] = []
         self.core_of: list[int] = []
         self.image_of: list[int] = []
         self._late: dict[int, bool] = {}
@@ -78,12 +78,12 @@ class NumberedParts:
         return tuple(self.messages.parts[m] for m in self.flights.parts[flight])
 
     def broker(self, node: Broker) -> int:
-        """The number of a broker in normal form, level with the metadata."""
+        """The number of a broker in normal form, caught up with the metadata."""
         number = self.brokers(node)
         if number == len(self.view_of):
             process = node.process
             self.view_of.append(self.views(view_of(node)))
-            self.life_of.append(self.lives((node.incarnation, node.up)))
+            self.incarnation_of.append(self.incarnations((node.incarnation, node.up)))
             self.core_of.append(self.cores(forms.without_image(node)))
             self.image_of.append(self.images(None if process is None else process.image))
         return number
@@ -106,7 +106,7 @@ class NumberedParts:
     def table_of(self, piece: StatePiece) -> list[int] | None:
         """What has the number of a piece under that of its broker; None for other parts."""
         if piece < 0:
-            return self.life_of
+            return self.incarnation_of
         if piece < FIRST_BROKER:
             return None
         return self.core_of if piece == place_of(piece) else self.image_of

@@ -20,7 +20,7 @@ from ...engine.observer import heeds, observe
 from ...protocol.ids import BrokerEpoch, BrokerId, Incarnation, LeaderEpoch, Offset
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.replica.broker_state import Broker, Durable
-from ..levels.normal_partition import kraft_controller, new_lives, of_observed
+from ..levels.normal_partition import kraft_controller, new_incarnations, of_observed
 from .engine_model import broken
 from .hidden_parts import controller_in
 
@@ -173,5 +173,5 @@ def watch(known: Cluster, moments: Iterable[ObservedMove], views: Sequence[Broke
         )
         known, found = observe(before, after, seen.events)
         noticed += found
-    lives = new_lives(kraft_controller(known))
-    return Watched(of_observed(known.observed, lives), broken(known, tuple(noticed)))
+    incarnations = new_incarnations(kraft_controller(known))
+    return Watched(of_observed(known.observed, incarnations), broken(known, tuple(noticed)))

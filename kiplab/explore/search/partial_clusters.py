@@ -25,7 +25,7 @@ from .hidden_parts import (
     UndatedImage,
     image_at,
     image_hidden_at,
-    life_at,
+    incarnation_at,
 )
 from .numbered_parts import MemoisedState, NumberedParts
 
@@ -83,12 +83,16 @@ class PartialClusters:
             if held is None:
                 return self._undated(number)
             return self._dated(number, self.parts.is_late(held, number))
-        life = self.parts.life_of[number] if life_at(place) in shown else UNKNOWN_LIFE
-        known = self.hidden.get((place, life))
+        incarnation = (
+            self.parts.incarnation_of[number] if incarnation_at(place) in shown else UNKNOWN_LIFE
+        )
+        known = self.hidden.get((place, incarnation))
         if known is None:
-            lived = None if life == UNKNOWN_LIFE else self.parts.lives.parts[life]
+            lived = (
+                None if incarnation == UNKNOWN_LIFE else self.parts.incarnations.parts[incarnation]
+            )
             known = HiddenBroker(self.ids[place - FIRST_BROKER], place, lived)
-            self.hidden[place, life] = known
+            self.hidden[place, incarnation] = known
         return known
 
     def to_offer_in(self, state: MemoisedState, start: Cluster) -> Cluster:

@@ -42,7 +42,7 @@ def draw_stroke(
         line = (x0 + dx, y0 + dy, stop[0] + dx, stop[1] + dy)
         canvas.line(*line, color, width=1.4 if shift else 2, dash=dash_of(message))
     if tailed and message.x_sent >= 0:
-        draw_tail(canvas, x0, y0, color, message.is_of_earlier_life)
+        draw_tail(canvas, x0, y0, color, message.is_of_earlier_incarnation)
     if lost:
         size = canvas.sizes.text + 1
         canvas.text(*stop, "✕", color, anchor="center", size=size, bold=True)

@@ -19,7 +19,7 @@ from .lanes import Panel
 from .mask import from_moment
 
 ENDS_MIN = 34
-"""Pixels of an arrow that stay in sight on both sides of words that lie on it."""
+"""Pixels of an arrow that stay visible on both sides of words that lie on it."""
 _EPOCH = re.compile(r"(as epoch \d+|no epoch sent)")
 
 

@@ -61,7 +61,7 @@ class BouncePair(NamedTuple):
 def bounce_drawing(
     pairs: Iterable[BouncePair],
     *,
-    heading: str = "A broker bounces, and nobody can tell its lives apart",
+    heading: str = "A broker bounces, and nobody can tell its incarnations apart",
     theme: str = "light",
     width: int | None = None,
     legend: bool = True,

@@ -162,7 +162,9 @@ class Panel(NamedTuple):
         return (m for m in self.rows.marks if m.kind in kinds and self.is_shown(m.partition))
 
     def shows(self, message: MessageRow) -> bool:
-        """Whether a message belongs here; mail for an earlier life does whatever it is about."""
+        """Whether a message belongs here; a control request for an earlier incarnation does
+        whatever it is about.
+        """
         return message.earlier_life or self.is_shown(message.partition)
 
     def is_controller(self, broker: str, x: int) -> bool:

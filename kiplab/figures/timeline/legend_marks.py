@@ -114,7 +114,7 @@ def _signs_of_message(message: MessageRow) -> Iterator[str]:
     if message.previous_incarnation:
         yield "message previous"
     if message.earlier_life:
-        yield "message earlier life"
+        yield "message earlier incarnation"
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -185,7 +185,12 @@ MARKS: tuple[Mark, ...] = (
         ("message refused", "⊘", "refused", sample.arrow(fate="refused")),
         ("message duplicate", "⇉", "sent again", sample.arrow(duplicate=True)),
         ("message previous", "◇→", "sender gone", sample.arrow(previous_incarnation=True)),
-        ("message earlier life", "◇→", "for an earlier life", sample.arrow(earlier_life=True)),
+        (
+            "message earlier incarnation",
+            "◇→",
+            "for an earlier incarnation",
+            sample.arrow(earlier_life=True),
+        ),
     ),
     *_group(
         "committed records",

@@ -143,8 +143,8 @@ def log_line(swatch: Swatch) -> None:
     """A log that grows, filled to its high watermark."""
     xs, band = [swatch.at(share) for share in (0, 0.35, 0.7, 1)], swatch.band()
     steps = ((1, 0), (3, 1), (3, 3))
-    life = [Stretch(*ends, *step) for ends, step in zip(pairwise(xs), steps, strict=True)]
-    draw_line(swatch.canvas, life, (band.y1, band.y0), (0, 4))
+    incarnation = [Stretch(*ends, *step) for ends, step in zip(pairwise(xs), steps, strict=True)]
+    draw_line(swatch.canvas, incarnation, (band.y1, band.y0), (0, 4))
 
 
 def still_registered(swatch: Swatch) -> None:
@@ -167,7 +167,7 @@ def watch(swatch: Swatch) -> None:
 
 
 def queue(swatch: Swatch) -> None:
-    """Requests of this life and of an earlier one, waiting."""
+    """Requests of this incarnation and of an earlier one, waiting."""
     swatch.ground(swatch.theme.tile, half=6)
     for share, earlier in ((0.28, False), (0.72, True)):
         draw_tail(swatch.canvas, swatch.at(share), swatch.y, swatch.theme.message, earlier)

@@ -32,7 +32,7 @@ class Stretch(NamedTuple):
         return f"LEO {self.end}" if self.mark is None else f"LEO {self.end} · HW {self.mark}"
 
 
-Life = list[Stretch]
+Uptime = list[Stretch]
 
 
 class LogEndPlace(NamedTuple):
@@ -62,13 +62,15 @@ def draw_log_ends(panel: Panel) -> None:
     if is_dense(panel.canvas):
         _draw_lines(panel, found)
         return
-    for lane, lives in found.items():
+    for lane, incarnations in found.items():
         place = _place(panel, bottom_line(panel, lane))
-        for before, now in sorted((c for life in lives for c in _changes(life)), key=_rank):
+        for before, now in sorted(
+            (c for incarnation in incarnations for c in _changes(incarnation)), key=_rank
+        ):
             _say(panel.canvas, now, before, place)
 
 
-def _lives(panel: Panel, lane: str) -> Iterator[Life]:
+def _lives(panel: Panel, lane: str) -> Iterator[Uptime]:
     """What the log was while a process lived: nobody reads a disk whose broker is down."""
     logs = list(panel.spans(lane, "log"))
     for x0, x1 in uptimes(panel.spans(lane, "uptime")):
@@ -101,10 +103,10 @@ def _mark(span: SpanRow) -> int | None:
 StretchChange = tuple[Stretch | None, Stretch]
 
 
-def _changes(life: Life) -> Iterator[StretchChange]:
-    """(before, now); the first stretch of a life has none before it."""
-    yield None, life[0]
-    yield from pairwise(life)
+def _changes(incarnation: Uptime) -> Iterator[StretchChange]:
+    """(before, now); the first stretch of an incarnation has none before it."""
+    yield None, incarnation[0]
+    yield from pairwise(incarnation)
 
 
 def _rank(change: StretchChange) -> tuple[bool, float]:
@@ -169,24 +171,26 @@ def _starts(start: float, last: float) -> Iterator[float]:
 # --- lines --------------------------------------------------------------------------------------
 
 
-def _draw_lines(panel: Panel, found: dict[str, list[Life]]) -> None:
+def _draw_lines(panel: Panel, found: dict[str, list[Uptime]]) -> None:
     """All on one scale, from the lowest end or high watermark to the highest end in the panel."""
-    stretches = [s for lives in found.values() for life in lives for s in life]
+    stretches = [
+        s for incarnations in found.values() for incarnation in incarnations for s in incarnation
+    ]
     if not stretches:
         return
     low = min(min(s.end, s.end if s.mark is None else s.mark) for s in stretches)
     scale = low, max(*(s.end for s in stretches), low + 1)
-    for lane, lives in found.items():
+    for lane, incarnations in found.items():
         band, half = panel.lanes.band(lane), panel.canvas.sizes.band / 2
         ends = panel.lanes.brokers[lane][1] - 2, band + half + 2
-        for life in lives:
-            draw_line(panel.canvas, life, ends, scale)
-        if lives:
-            _say_last(panel, lane, lives[-1][-1])
+        for incarnation in incarnations:
+            draw_line(panel.canvas, incarnation, ends, scale)
+        if incarnations:
+            _say_last(panel, lane, incarnations[-1][-1])
 
 
 def draw_line(
-    canvas: Canvas, life: Life, ends: tuple[float, float], scale: tuple[int, int]
+    canvas: Canvas, incarnation: Uptime, ends: tuple[float, float], scale: tuple[int, int]
 ) -> None:
     """Stepped, from `ends[0]` for the lowest offset of the scale up to `ends[1]` for the highest;
     filled up to the high watermark.
@@ -196,12 +200,12 @@ def draw_line(
     def y(offset: int) -> float:
         return bottom - (bottom - top) * (offset - low) / (high - low)
 
-    filled = [(s.x0, s.x1, y(low if s.mark is None else s.mark)) for s in life]
+    filled = [(s.x0, s.x1, y(low if s.mark is None else s.mark)) for s in incarnation]
     path = "".join(f"L{x0},{at:.1f}L{x1},{at:.1f}" for x0, x1, at in filled)
-    around = f"M{life[0].x0},{bottom:.1f}{path}L{life[-1].x1},{bottom:.1f}Z"
+    around = f"M{incarnation[0].x0},{bottom:.1f}{path}L{incarnation[-1].x1},{bottom:.1f}Z"
     canvas.path(around, canvas.theme.line, fill=canvas.theme.line, width=0)
     canvas.shapes[-1]["opacity"] = 0.55
-    line = "".join(f"L{s.x0},{y(s.end):.1f}L{s.x1},{y(s.end):.1f}" for s in life)
+    line = "".join(f"L{s.x0},{y(s.end):.1f}L{s.x1},{y(s.end):.1f}" for s in incarnation)
     canvas.path(f"M{line[1:]}", canvas.theme.muted, width=1.2)
 
 

@@ -1,7 +1,7 @@
 """Small rows under a panel: the metrics that an operator would see move, as steps in time.
 
 A gauge is filled down to nothing, a count is a bare stair. Every value stands where it begins, so
-that the last one in sight is the current one. Where nobody reports, there is no line.
+that the last visible one is the current one. Where nobody reports, there is no line.
 """
 
 import re

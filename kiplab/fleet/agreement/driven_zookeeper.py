@@ -123,9 +123,10 @@ class DrivenZooKeeper(DrivenEngine):
         else:
             self._lose_words_of(controller_on(self.host))
         self._keep_sent()
-        life = incarnation_of(self.cluster, HOST)
+        incarnation = incarnation_of(self.cluster, HOST)
         asked = (
-            replace(m, receiver=controller_on(HOST), receiver_incarnation=life) for m in self.asked
+            replace(m, receiver=controller_on(HOST), receiver_incarnation=incarnation)
+            for m in self.asked
         )
         self.cluster = replace(self.cluster, messages=(*self.cluster.messages, *asked))
         self.asked, self.deaf, self.host = (), False, HOST

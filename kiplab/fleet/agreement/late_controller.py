@@ -2,8 +2,8 @@
 
 The broker asks to go and is let go, so requests for it are in its controller's queue; but the
 threads that send them, and the one that hears of ZooKeeper's watches, come to it only after a
-while. If the next life of the broker is registered by then, it gets what was meant for the one
-before, and the watches tell of a broker that is there as it was.
+while. If the next incarnation of the broker is registered by then, it gets what was meant for the
+one before, and the watches tell of a broker that is there as it was.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _MAIL, _STOPS, _STARTS = range(3)
 
 
 class LateBounce(msgspec.Struct, frozen=True):
-    """What came of a bounce: the next life was asked what was meant for the one before, and
-    `applied` or `refused` it; the controller `missed` that there is another life.
+    """What came of a bounce: the next incarnation was asked what was meant for the one before, and
+    `applied` or `refused` it; the controller `missed` that there is another incarnation.
     """
 
     applied: bool
@@ -40,7 +40,7 @@ class LateBounce(msgspec.Struct, frozen=True):
 
 class LateController(DrivenZooKeeper):
     """`late` says that its threads have not come yet to what concerns broker `b`; `meant` is what
-    waits for a life of it that is over.
+    waits for an incarnation of it that is over.
     """
 
     def __init__(self, found: Cluster, b: int) -> None:
@@ -53,7 +53,9 @@ class LateController(DrivenZooKeeper):
     def is_held(self, message: Message) -> bool:
         """As with every controller; while it is late also watches, and what it asks of `b`."""
         told = isinstance(message.body, WatcherEvent) and message.receiver == controller_on(HOST)
-        return super().is_held(message) or (self.late and (told or self._is_mail(message)))
+        return super().is_held(message) or (
+            self.late and (told or self._is_control_request(message))
+        )
 
     def asks_to_go(self) -> None:
         """The broker begins its controlled shutdown."""
@@ -69,14 +71,16 @@ class LateController(DrivenZooKeeper):
             self.flow()
 
     def starts(self) -> None:
-        """Its next life registers; what waits for it by now is for the one before."""
+        """Its next incarnation registers; what waits for it by now is for the one before."""
         self.meant = self._queue()
         self.do(moves.Start(BrokerId(self.b)))
         self.flow()
 
     def comes_to_it(self) -> None:
         """The threads send what waits, then the controller hears of the watches."""
-        while (mail := next(filter(self._is_mail, self.cluster.messages), None)) is not None:
+        while (
+            mail := next(filter(self._is_control_request, self.cluster.messages), None)
+        ) is not None:
             self.do(moves.Deliver(mail.name))
             self.flow()
         self.late = False
@@ -88,7 +92,7 @@ class LateController(DrivenZooKeeper):
         missed = any(True for _ in broken_with_zookeeper(self.cluster, ()))
         return LateBounce(self.applied, self.refused, missed)
 
-    def _is_mail(self, message: Message) -> bool:
+    def _is_control_request(self, message: Message) -> bool:
         return isinstance(message.body, ControlRequest) and message.receiver == self.b
 
     def _queue(self) -> tuple[ControlRequest, ...]:

@@ -1,8 +1,8 @@
 """Why committed records are lost, from what the engine did: the first that holds of who leads.
 
 Its records went in a shock; it was elected uncleanly; it joined the ISR as a stale replica; else it
-was the last member. What a broker owes to a shock or a stale join is over once it is level with a
-leader again, or leads itself: then its records are those that count.
+was the last member. What a broker owes to a shock or a stale join is over once it has caught up
+with a leader again, or leads itself: then its records are those that count.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Random schedules in which a stale replica comes to lead often enough to be counted.
 
-A follower is back and level, and its leader asks for it, slowly; it crashes once more meanwhile and
-takes records along; it joins all the same, where nobody looks; then the leader goes. When each of
-it happens is random, and so is whether it comes to that.
+A follower is back and caught up, and its leader asks for it, slowly; it crashes once more meanwhile
+and takes records along; it joins all the same, where nobody looks; then the leader goes. When each
+of it happens is random, and so is whether it comes to that.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ half of the paths, evenly, until the event has happened; likelihood ratios make 
 Nearer is counted in unlikely steps that are left (Carrasco's failure distance). Without that most
 paths go where the event is not.
 
-For the chain alone, which is there to check by; `biased_lives` biases failures of the kernel, as a
+For the chain alone, which is there to check by; `biased_runs` biases failures of the kernel, as a
 fallback for what nobody has worked windows out for. Without biasing it is the naive estimate, which
 is the referee where the rates are high.
 """

@@ -138,7 +138,7 @@ def forced_block(
 def _windows(
     p: Parameters, kips: frozenset[str], plain: WindowDraws, shorter: WindowDraws, u: Any
 ) -> list[tuple[WindowDraws, _Window]]:
-    """Of both strata: joins while the follower is down, and once it is back and not level."""
+    """Of both strata: joins while the follower is down, and once it is back and not caught up."""
     found = []
     for share, mean in _strata(p):
         if "841" not in kips:

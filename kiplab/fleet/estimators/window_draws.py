@@ -33,8 +33,8 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
 
     `held`: for so long after a crash the leader waits for who is gone, and commits nothing.
 
-    A request of an earlier life that is read after `stale_until` is no stale join any more, and
-    planned restarts of the leader are put off while the stale one is down if `waits_for_it`.
+    A request of an earlier incarnation that is read after `stale_until` is no stale join any more,
+    and planned restarts of the leader are put off while the stale one is down if `waits_for_it`.
     """
 
     notice: Any
@@ -86,7 +86,7 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         stopping=p.shutdown_s,
         # Out of the ISR it is not waited for: a smaller ISR has another leader epoch.
         held=notice,
-        # However late it is read, it names a life that is over; all members count as there.
+        # However late it is read, it names an incarnation that is over; all members count as there.
         stale_until=registered + inf,
         waits_for_it=False,
         tilt=exp(tilt * away + tilt**2 / 2) if p.crash_restart_sigma else 1 + 0 * away,

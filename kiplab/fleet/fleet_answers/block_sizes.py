@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
-from ..estimators.biased_lives import BLOCKS as BIASED_BLOCKS
-from ..estimators.biased_lives import SAMPLES as BIASED_SAMPLES
-from ..estimators.biased_lives import us_of_a_sample
+from ..estimators.biased_runs import BLOCKS as BIASED_BLOCKS
+from ..estimators.biased_runs import SAMPLES as BIASED_SAMPLES
+from ..estimators.biased_runs import us_of_a_sample
 from ..estimators.forced_windows import BLOCKS, SAMPLES, forced_exposure
 from ..kernel.simulation import simulate
 from ..parameters.as_world import as_world, horizon_us

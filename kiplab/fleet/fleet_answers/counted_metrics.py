@@ -37,7 +37,7 @@ class CountedMetric(msgspec.Struct, frozen=True, kw_only=True):
 _BY_NAME = {
     "incidents": "what happens to the set from outside: crashes, planned restarts, cuts, shocks",
     "expansions": "a replica is taken back into the ISR",
-    "stale_join": "a replica is taken into the ISR for what it was in an earlier life",
+    "stale_join": "a replica is taken into the ISR for what it was as an earlier incarnation",
     "committed_loss": "records that were acknowledged by every member of the ISR are gone",
     "race_loss": "committed records are gone because a stale replica came to lead",
     "last_replica_loss": "committed records are gone with the last member of the ISR",
@@ -70,7 +70,7 @@ COUNTED = {
     ),
     "stale_control_request": CountedMetric(
         name="stale_control_request",
-        counts="a broker of the set, restarted, gets a control request meant for its earlier life",
+        counts="a restarted broker of the set gets a control request for its earlier incarnation",
         unit="per replica set and year, its brokers together",
         mode=Mode.ZOOKEEPER,
     ),

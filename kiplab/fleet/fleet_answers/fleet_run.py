@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from ...extras import needed_by
-from ..estimators.biased_lives import why_not
+from ..estimators.biased_runs import why_not
 from ..kernel.simulation import simulate
 from ..kernel.world import World
 from ..parameters.as_world import as_world

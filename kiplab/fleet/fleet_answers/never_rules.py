@@ -68,7 +68,7 @@ NEVER_RULES = (
     ),
     NeverRule(
         metrics=("stale_control_request",),
-        because="KIP-380 has brokers refuse what was meant for an earlier life",
+        because="KIP-380 has brokers refuse what was meant for an earlier incarnation",
         on=frozenset({"380"}),
     ),
     NeverRule(

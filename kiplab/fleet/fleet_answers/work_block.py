@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..estimators.biased_lives import biased_block
+from ..estimators.biased_runs import biased_block
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import forced_block, forced_exposure
 from ..kernel.simulation import Counts, simulate

@@ -269,7 +269,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(10, 3_600),
             basis=_ASSUMED,
             source="Depends on retention and throttles.",
-            does="From registration until the follower is level with its leader; exponential.",
+            does="From registration until the follower has caught up with its leader; exponential.",
         ),
     ] = 180.0
     early_crash_factor: Annotated[
@@ -383,7 +383,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(10, 60),
             basis=_READ,
             source="replica.lag.time.max.ms; leaders look every half of it.",
-            does="A follower that is not level for so long is taken out of the ISR.",
+            does="A follower that has not caught up for so long is taken out of the ISR.",
         ),
     ] = 30.0
 

@@ -19,13 +19,15 @@ from .random_schedule import FOLLOWER, LEADER
 UNNOTICED, FENCED, REGISTERED, UNFENCED = "unnoticed", "fenced", "registered", "unfenced"
 STAGES = (UNNOTICED, FENCED, REGISTERED, UNFENCED)
 """How far the controller was with the follower's crash when the delayed request arrived:
-it had not noticed, had fenced the dead life, had registered the next one, had let it back in."""
+it had not noticed, had fenced the dead incarnation, had registered the next one, had let it back
+in.
+"""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """One schedule, one feature set.
 
-    `stale_join`: the ISR held a broker life other than the one that caught up. `lost`: a leader
+    `stale_join`: the ISR held another incarnation than the one that caught up. `lost`: a leader
     took over without committed records (`lost_records` of them). `excused`: it did so after every
     member of the ISR had died without those records, the exception that KIP-903 concedes ("the last
     replica"); such a loss is counted in `lost` too. `arrived` is one of STAGES. `refused_by` is the
@@ -97,9 +99,9 @@ def _with_harm(before: Outcome, events: tuple[Event, ...]) -> Outcome:
 
 def _noticed(start: Cluster, now: Cluster) -> str:
     found = registration_of(now, BrokerId(FOLLOWER))
-    same_life = found is not None and found.epoch == _first_epoch(start)
+    same_incarnation = found is not None and found.epoch == _first_epoch(start)
     fenced = found is None or found.fenced
-    if same_life:
+    if same_incarnation:
         return FENCED if fenced else UNNOTICED
     return REGISTERED if fenced else UNFENCED
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...protocol.epochs_on_wire import is_of_another_life, told_since
+from ...protocol.epochs_on_wire import is_of_another_incarnation, told_since
 
 _OF_ANYTHING = frozenset(dir(object)) - {
     *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
@@ -108,9 +108,11 @@ def _told_since(version: VariedNumber, first: int, epoch: Any) -> Any:
     )
 
 
-@is_of_another_life.register
-def _is_of_another_life(epoch: VariedNumber, registered: Any) -> bool:
+@is_of_another_incarnation.register
+def _is_of_another_incarnation(epoch: VariedNumber, registered: Any) -> bool:
     asking = epoch.asking
-    said = (is_of_another_life(epoch.values[m], number_of(registered, m)) for m in asking.members)
+    said = (
+        is_of_another_incarnation(epoch.values[m], number_of(registered, m)) for m in asking.members
+    )
     answer: bool = asking.answer(tuple(said))
     return answer

@@ -24,7 +24,7 @@ def stale_joins_after_crashes(parameters: Parameters, kips: frozenset[str]) -> f
     """A slow AlterPartition, and a crash of the follower that is noticed before it is read.
 
     Then it is read while the broker is fenced (KIP-841 refuses) or back (KIP-903 refuses), unless
-    that one is level first. Two replicas.
+    that one has caught up first. Two replicas.
     """
     read = 1 / parameters.slow_alter_partition_s
     noticed, restart = 1 / parameters.session_s, 1 / parameters.crash_restart_s

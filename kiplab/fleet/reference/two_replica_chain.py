@@ -178,7 +178,7 @@ def _read(origin: str, joined: str, refused: str, applied: Any, guarded: bool) -
 
 
 def _stale(r: ChainRates) -> Iterator[ChainArc]:
-    """The stale one is in the ISR, until it is evicted, is level, or has to lead."""
+    """The stale one is in the ISR, until it is evicted, has caught up, or has to lead."""
     down, up, alone = STATES[13], STATES[14], STATES[17]
     yield ChainArc(down, "follower down", r.evict)
     yield ChainArc(down, up, r.restart_crashed)

@@ -1,8 +1,8 @@
 """Two replicas with unclean elections as a Markov chain: what is lost, and how long a leader counts
 as recovering.
 
-A crash is noticed at once, and a follower that is level is in the ISR at once. A follower that is
-up and not level lacks what was committed without it, and may lead all the same. There are no
+A crash is noticed at once, and a follower that has caught up is in the ISR at once. A follower that
+is up and not caught up lacks what was committed without it, and may lead all the same. There are no
 planned restarts, and a crash leaves the log as it is.
 """
 

@@ -18,7 +18,7 @@ from .chain_claims import AT_ONCE, NOTICED
 from .checked_worlds import BOTH, world_of
 from .kernel_blocks import Lived, yearly
 from .refereed import Certain, Claim, Referee
-from .weighed_blocks import biased_lives, weighed_by
+from .weighed_blocks import biased_runs, weighed_by
 
 _AWAY = 420 * SECOND
 _CRASHES, _BOUNCES = 1, 12
@@ -45,7 +45,7 @@ def biased_claims(effort: float, seed: int) -> Iterator[Claim]:
             restart=YEAR / _AWAY,
             lost=world.tail_lost,
         )
-        exact, found = standing_rates(rates), biased_lives(world, BOTH, _samples(effort), seed)
+        exact, found = standing_rates(rates), biased_runs(world, BOTH, _samples(effort), seed)
         for metric in ("expansions", _OFFLINE, LAST_REPLICA_LOSS):
             yield Claim(
                 metric=metric,
@@ -63,7 +63,7 @@ def biased_sooner(
     p: Parameters, counts: Lived, effort: float, seed: int, regime: str
 ) -> Iterator[Claim]:
     """Beside naive years of the same world without KIPs; nothing is dropped."""
-    found = biased_lives(world_of(p), "none", _samples(effort), seed)
+    found = biased_runs(world_of(p), "none", _samples(effort), seed)
     # In crash loops too few samples come to a stale join for anybody to believe them.
     joins = () if p.early_crash_factor > 1 else (STALE_JOIN,)
     for metric in (*joins, _OFFLINE, LAST_REPLICA_LOSS):

@@ -106,7 +106,7 @@ def _unclean(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
     usual = kips_in(mode)
     with_704 = "704" if usual == "none" else f"{usual}+704"
     unnoticed = 2 * NOTICED / level
-    # Who is level while its leader recovers joins with the end of that: the chain begins anew.
+    # Who has caught up while its leader recovers joins with the end of that: the chain begins anew.
     for features, rates, room in (
         (usual, built, unnoticed),
         (with_704, wanted, unnoticed + recovery / level),

@@ -59,7 +59,8 @@ def control_claims(effort: float, seed: int) -> Iterator[Claim]:
 
 def _bounces(many: int, seed: int) -> Iterator[Claim]:
     found = cache(partial(_every, BOUNCING, many, seed))
-    obeyed, unknown = "mail that the next life obeys", "lives that nobody hears of"
+    obeyed = "requests that the next incarnation obeys"
+    unknown = "incarnations that nobody notices"
     for features, what, counts in (
         ("none", obeyed, _applied),
         ("380", obeyed, _applied),

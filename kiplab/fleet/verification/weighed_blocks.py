@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import ceil
 
-from ..estimators.biased_lives import biased_block
+from ..estimators.biased_runs import biased_block
 from ..estimators.failure_biasing import biased_blocks
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import DrawWindows, forced_block, forced_exposure
@@ -62,7 +62,7 @@ def outage_blocks(p: Parameters, draw: DrawWindows, samples: int, seed: int) -> 
     return found
 
 
-def biased_lives(world: World, features: str, samples: int, seed: int) -> Estimates:
+def biased_runs(world: World, features: str, samples: int, seed: int) -> Estimates:
     """Failures biased in the kernel's own schedules, by metric; each block in parts that are not
     too large to be kept at once.
     """
@@ -74,14 +74,14 @@ def biased_lives(world: World, features: str, samples: int, seed: int) -> Estima
             biased_block(world, (features,), seed=seed, block=n, samples=ceil(samples / parts))
             for n in range(BLOCKS * parts)
         ]
-        lives = [one[features] for one in made]
-        blocks = [lives[n : n + parts] for n in range(0, len(lives), parts)]
+        incarnations = [one[features] for one in made]
+        blocks = [incarnations[n : n + parts] for n in range(0, len(incarnations), parts)]
         return _weighed(
             [
                 {name: together([one.weights[name] for one in block]) for name in METRIC_NAMES}
                 for block in blocks
             ],
-            sum(one.exposure_us for one in lives) / BLOCKS / YEAR,
+            sum(one.exposure_us for one in incarnations) / BLOCKS / YEAR,
         )
 
     return found

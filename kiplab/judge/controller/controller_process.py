@@ -106,7 +106,8 @@ class ControllerProcess(OwnedProcess):
             raise DeadKafkaError(f"Kafka {self.patch} has not been started, or is stopped")
         return self._child.tell(command).strip()
 
-    # --- its life -------------------------------------------------------------------------------
+    # --- its incarnation
+    # -------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         self._settle()

@@ -44,7 +44,7 @@ class Answered(NamedTuple):
 
 
 class RefusedByKafkaError(Exception):
-    """What was asked to set the scene was refused, so that nothing can be compared."""
+    """A request that sets the initial state was refused, so that nothing can be compared."""
 
 
 class RealController:
@@ -162,7 +162,7 @@ class RealController:
         registers_itself = self._registers_itself() and not registered
         return "", self._until_active(registers_itself, elected=False)
 
-    # --- setting the scene ----------------------------------------------------------------------
+    # --- the initial state ----------------------------------------------------------------------
 
     def create(
         self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool = False

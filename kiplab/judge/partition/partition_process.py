@@ -12,7 +12,7 @@ from ..java_process.owned_process import OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
 from . import broker_turns as turns
-from .broker_sight import BrokerSight, without_times
+from .observed_broker import ObservedBroker, without_times
 from .partition_words import PartitionWords
 
 PARTITION_CLASSES = Path(__file__).parent
@@ -60,8 +60,8 @@ class PartitionProcess(OwnedProcess):
 class RealLeader:
     """A fresh broker in `process`, with so many partitions of one topic and empty logs.
 
-    Without a clock whoever is not level has lagged for too long: so much time passes before each
-    turn, and no time is told.
+    Without a clock whoever has not caught up has lagged for too long: so much time passes before
+    each turn, and no time is told.
     """
 
     def __init__(self, process: PartitionProcess, partitions: int, *, timed: bool) -> None:
@@ -72,7 +72,7 @@ class RealLeader:
         process.tell("anew")
         self._tell(self._words.begin(turns.LEADER_BROKER_EPOCH))
 
-    def answer(self, turn: turns.BrokerTurn, /) -> BrokerSight:
+    def answer(self, turn: turns.BrokerTurn, /) -> ObservedBroker:
         """What is seen after the turn. Raises DeadKafkaError if the process has ended."""
         if not self._timed:
             self._process.tell(f"advance {LAG_TIME_MAX_MS + 1}")
@@ -84,8 +84,10 @@ class RealLeader:
             seen = self._tell(self._line(turn))
         return seen if self._timed else without_times(seen)
 
-    def _tell(self, line: str) -> BrokerSight:
-        return msgspec.json.decode(self._process.tell(f"{turns.LEADER} {line}"), type=BrokerSight)
+    def _tell(self, line: str) -> ObservedBroker:
+        return msgspec.json.decode(
+            self._process.tell(f"{turns.LEADER} {line}"), type=ObservedBroker
+        )
 
     def _line(self, turn: turns.BrokerTurn) -> str:
         if isinstance(turn, turns.LagTurn):

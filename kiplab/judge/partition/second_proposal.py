@@ -3,8 +3,8 @@
 Metadata that comes late makes a leader forget whom it asked for, and commit without a follower that
 the controller counts as in sync. Broker 1 leads and is alone in sync; it asks for broker 2 and is
 answered; it asks for broker 3; now the metadata of the first change arrives, of a partition epoch
-that it knows already. Run four ways: broker 3 was level when it was asked for, or never; and the
-metadata came before, or late.
+that it knows already. Run four ways: broker 3 had caught up when it was asked for, or never; and
+the metadata came before, or late.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,13 +25,13 @@ from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
 from . import broker_turns as turns
-from .broker_sight import BrokerSight
+from .observed_broker import ObservedBroker
 from .partition_process import PartitionProcess, RealLeader, partition_releases
 
 STORIES = Path(__file__).parent / "second_proposal.json"
 """What each patch release made of the four ways."""
 WAYS = ((True, True), (True, False), (False, True), (False, False))
-"""(broker 3 was level, the metadata came late)."""
+"""(broker 3 had caught up, the metadata came late)."""
 _COLUMNS = "{:<7} {:<9} {:<12} {:<10} {:>14} {:>13} {:>9}"
 FIRST, SECOND = ids.BrokerId(2), ids.BrokerId(3)
 """Who is asked for first, and whom the leader forgets."""
@@ -55,7 +55,7 @@ class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
     """One of the four ways, and what Kafka made of it. Offsets are high watermarks.
 
     `waits_for` is the maximal ISR before the answer to the second proposal, `within_the_lag` the
-    high watermark while broker 3 may still have been level within replica.lag.time.max.ms, and
+    high watermark while broker 3 may still have been caught up within replica.lag.time.max.ms, and
     `at_the_end` when the controller counts it as in sync, and it has everything below `its_end`.
     """
 
@@ -175,16 +175,16 @@ def stories_of(process: PartitionProcess) -> tuple[ProposalStory, ...]:
     stories = []
     for way in WAYS:
         leader = RealLeader(process, 1, timed=True)
-        sights = [leader.answer(step.turn) for step in told_turns(*way)]
-        stories.append(story_of(process.patch, *way, sights))
+        observations = [leader.answer(step.turn) for step in told_turns(*way)]
+        stories.append(story_of(process.patch, *way, observations))
     return tuple(stories)
 
 
 def story_of(
-    kafka: str, was_level: bool, came_late: bool, sights: Sequence[BrokerSight]
+    kafka: str, was_level: bool, came_late: bool, observations: Sequence[ObservedBroker]
 ) -> ProposalStory:
     """What the leader held after each of `told_turns`, in short."""
-    *_, held, _, _, _, end = [sight.partitions[0] for sight in sights]
+    *_, held, _, _, _, end = [observation.partitions[0] for observation in observations]
     return ProposalStory(
         kafka=kafka,
         was_level=was_level,
@@ -202,7 +202,7 @@ def told_turns(was_level: bool, came_late: bool) -> Iterator[StoryTurn]:
     the controller's answer; and the end.
     """
     yield StoryTurn("1 leads, alone in sync: partition epoch 10", _metadata(10, turns.LEADER))
-    yield StoryTurn("2 is level: 1 asks for it", _fetch(FIRST, 0))
+    yield StoryTurn("2 has caught up: 1 asks for it", _fetch(FIRST, 0))
     yield StoryTurn("and is answered: partition epoch 11", _accepted(11, turns.LEADER, FIRST))
     first = StoryTurn("the metadata of partition epoch 11", _metadata(11, turns.LEADER, FIRST))
     if not came_late:
@@ -266,7 +266,7 @@ def _accepted(partition_epoch: int, *isr: ids.BrokerId) -> AlterPartitionRespons
 def story_table(stories: Sequence[ProposalStory]) -> Iterator[str]:
     """What each release made of the four ways, one in a line."""
     yield "The second proposal of a leader; the metadata of its first comes in order, or late:"
-    heading = ("Kafka", "metadata", "3 was level", "waits for", "committed then")
+    heading = ("Kafka", "metadata", "3 had caught up", "waits for", "committed then")
     yield _COLUMNS.format(*heading, "31 s later", "3 lacks")
     for story in stories:
         yield _COLUMNS.format(

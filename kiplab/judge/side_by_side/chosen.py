@@ -12,7 +12,7 @@ from ...protocol.releases import Mode
 from ..kafka_jars import judged_releases
 from ..partition.partition_process import partition_releases
 from ..zookeeper_plays.engine_ear import first_controller
-from .scene import untold
+from .initial_state import untold
 from .two_columns import Judges
 
 BOTH, CONTROLLER_ALONE, LEADER_ALONE = "both", "controller", "leader"

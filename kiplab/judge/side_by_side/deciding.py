@@ -21,7 +21,7 @@ from ...protocol.messages import (
 )
 from ...protocol.replica.broker_state import Broker
 from ..partition import broker_turns as turns
-from ..partition.broker_sight import BrokerSight
+from ..partition.observed_broker import ObservedBroker
 from .renaming import Renaming
 
 
@@ -159,7 +159,7 @@ class DecidingLeaders(Protocol):
 
     def decide(
         self, broker: Broker, question: LeaderQuestion, cluster: Cluster
-    ) -> BrokerSight | None:
+    ) -> ObservedBroker | None:
         """What is observed of a broker when that has happened to it, `broker` being what it was
         before; None where nobody is asked, and the engine's word is taken.
 

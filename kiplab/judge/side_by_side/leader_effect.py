@@ -24,15 +24,15 @@ from ...protocol.messages import (
     Send,
 )
 from ...protocol.replica.broker_state import Broker, log_of, replica_of
-from ..partition.broker_sight import (
-    BrokerSight,
+from ..partition.broker_turns import ProducedTurn
+from ..partition.engine_observation import EngineObservation
+from ..partition.observed_broker import (
+    ObservedBroker,
+    ObservedParting,
     SeenRead,
     SeenRequest,
-    SightParting,
-    sight_partings,
+    observed_partings,
 )
-from ..partition.broker_turns import ProducedTurn
-from ..partition.engine_sight import EngineSight
 from .deciding import LeaderQuestion
 from .seen_state import asked_item, with_partition
 
@@ -63,25 +63,27 @@ class LedEffect(NamedTuple):
     """What becomes of it, and where Kafka and the engine part."""
 
     effect: NodeEffect
-    partings: tuple[SightParting, ...]
+    partings: tuple[ObservedParting, ...]
 
 
 def leader_effect(
-    turn: LedTurn, seen: BrokerSight, names: Sequence[ids.PartitionName], features: Features
+    turn: LedTurn, seen: ObservedBroker, names: Sequence[ids.PartitionName], features: Features
 ) -> LedEffect:
     """`seen` is what is held after it, by Kafka."""
     broker, sends, facts = turn.mine
-    sight = EngineSight(features.code_of(broker.id), names)
-    expected = sight.of(broker, [send.body for send in sends], facts)
+    observation = EngineObservation(features.code_of(broker.id), names)
+    expected = observation.of(broker, [send.body for send in sends], facts)
     # Of a partition that the broker does not play nothing is compared.
     played = tuple(
         mine if replica_of(broker, name) is not None else theirs
         for name, mine, theirs in zip(names, expected.partitions, seen.partitions, strict=True)
     )
-    partings = tuple(sight_partings(seen, replace(expected, partitions=played)))
+    partings = tuple(observed_partings(seen, replace(expected, partitions=played)))
     if not partings:
         return LedEffect((broker, sends, tuple(map(_unnamed, filter(_is_said, facts)))), ())
-    return LedEffect(_parted(turn, seen, names, sight), tuple(_named(p, names) for p in partings))
+    return LedEffect(
+        _parted(turn, seen, names, observation), tuple(_named(p, names) for p in partings)
+    )
 
 
 def _is_said(fact: node_facts.Fact) -> bool:
@@ -93,8 +95,8 @@ def _unnamed(fact: node_facts.Fact) -> node_facts.Fact:
     return replace(fact, guard=None, compared=()) if isinstance(fact, node_facts.Refused) else fact
 
 
-def _named(parting: SightParting, names: Sequence[ids.PartitionName]) -> SightParting:
-    """A sight numbers its partitions as those of one topic."""
+def _named(parting: ObservedParting, names: Sequence[ids.PartitionName]) -> ObservedParting:
+    """An observed state numbers its partitions as those of one topic."""
     first, _, field = parting.what.rpartition(" ")
     place = first.rpartition("-")[2]
     return replace(parting, what=f"{names[int(place)]} {field}") if first else parting
@@ -104,21 +106,24 @@ def _named(parting: SightParting, names: Sequence[ids.PartitionName]) -> SightPa
 
 
 def _parted(
-    turn: LedTurn, seen: BrokerSight, names: Sequence[ids.PartitionName], sight: EngineSight
+    turn: LedTurn,
+    seen: ObservedBroker,
+    names: Sequence[ids.PartitionName],
+    observation: EngineObservation,
 ) -> NodeEffect:
     broker, sends, facts = turn.mine
     for name, partition in zip(names, seen.partitions, strict=True):
         if replica_of(broker, name) is not None:
-            broker = with_partition(broker, name, partition, sight)
+            broker = with_partition(broker, name, partition, observation)
     others = [send for send in sends if not isinstance(send.body, AlterPartitionRequest)]
     replies = [_reply(turn, send, seen, broker) for send in others]
     asked = [send for send in sends if isinstance(send.body, AlterPartitionRequest)]
-    broker, requests = _asked(broker, asked, seen, names, sight)
+    broker, requests = _asked(broker, asked, seen, names, observation)
     kept = tuple(fact for fact in facts if not isinstance(fact, LEADERS_WORD))
     return broker, (*replies, *requests), (*kept, *_facts(turn, seen, broker, names))
 
 
-def _reply(turn: LedTurn, send: Send, seen: BrokerSight, broker: Broker) -> Send:
+def _reply(turn: LedTurn, send: Send, seen: ObservedBroker, broker: Broker) -> Send:
     if not isinstance(send.body, FetchResponse) or not isinstance(turn.question, FetchRequest):
         return send
     name = turn.question.partition
@@ -165,13 +170,13 @@ def _records(read: SeenRead, asked: ids.Offset) -> Log:
 def _asked(
     broker: Broker,
     mine: list[Send],
-    seen: BrokerSight,
+    seen: ObservedBroker,
     names: Sequence[ids.PartitionName],
-    sight: EngineSight,
+    observation: EngineObservation,
 ) -> tuple[Broker, tuple[Send, ...]]:
     """What the AlterPartition manager has sent, which waits for an answer from now on."""
     bodies: list[Any] = [send.body for send in mine]
-    if tuple(map(sight.request, bodies)) == seen.sent:
+    if tuple(map(observation.request, bodies)) == seen.sent:
         return broker, tuple(mine)
     requests = tuple(_request(asked, names) for asked in seen.sent)
     items = requests[-1].items if requests else ()
@@ -194,7 +199,7 @@ def _request(seen: SeenRequest, names: Sequence[ids.PartitionName]) -> AlterPart
 
 
 def _facts(
-    turn: LedTurn, seen: BrokerSight, broker: Broker, names: Sequence[ids.PartitionName]
+    turn: LedTurn, seen: ObservedBroker, broker: Broker, names: Sequence[ids.PartitionName]
 ) -> Iterator[node_facts.Fact]:
     yield from _refused(turn, seen, broker)
     for name in names:
@@ -206,7 +211,7 @@ def _facts(
         yield from _committed(turn.was, broker, name)
 
 
-def _refused(turn: LedTurn, seen: BrokerSight, broker: Broker) -> Iterator[node_facts.Fact]:
+def _refused(turn: LedTurn, seen: ObservedBroker, broker: Broker) -> Iterator[node_facts.Fact]:
     if seen.error and isinstance(turn.question, FetchRequest | ProducedTurn):
         fetch = isinstance(turn.question, FetchRequest)
         yield node_facts.Refused(
@@ -245,7 +250,9 @@ def _roles(was: Broker, broker: Broker, name: ids.PartitionName) -> Iterator[nod
         )
 
 
-def _fetched(request: FetchRequest, seen: BrokerSight, broker: Broker) -> Iterator[node_facts.Fact]:
+def _fetched(
+    request: FetchRequest, seen: ObservedBroker, broker: Broker
+) -> Iterator[node_facts.Fact]:
     if seen.read is not None and seen.read.diverging is None:
         end = log_of(broker, request.partition).end
         yield node_facts.Fetched(

@@ -22,8 +22,8 @@ FOR_ALL = "all"
 
 
 class LeaderWords:
-    """Of a play that begins with `start`. Without a clock whoever is not level has lagged for too
-    long: so much time passes before each turn.
+    """Of a play that begins with `start`. Without a clock whoever has not caught up has lagged for
+    too long: so much time passes before each turn.
     """
 
     def __init__(self, start: Cluster) -> None:

@@ -11,9 +11,9 @@ from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..wire.message_schemas import NoSchemasError
 from .chosen import CONTROLLER_ALONE, Chosen
 from .deciding import RealNodes
+from .initial_state import UntoldLeadersError
 from .live_kafka import LiveKafka
 from .live_leaders import LiveLeaders, Rehearsal
-from .scene import UntoldLeadersError
 from .two_columns import TwoColumns, play_in_two_columns
 
 Between = Callable[[Cluster, RealNodes], RealNodes]

@@ -28,8 +28,8 @@ from .deciding import (
     VersionRaised,
     Written,
 )
+from .initial_state import set_initial_state
 from .renaming import OffsetPoint
-from .scene import set_scene
 from .told_kafka import ToldKafka
 
 APART_MS = 1
@@ -44,7 +44,8 @@ LOOKS_MAX = 3
 
 
 class LiveKafka:
-    """`kafka`, which has just been started, with the scene set for `play`, which begins with
+    """`kafka`, which has just been started, with the initial state set for `play`, which begins
+    with
     `start`. `scene_records` is how many records its log has by then.
 
     Raises PlayError, with the line, for a beginning that no real controller comes to; every
@@ -58,10 +59,10 @@ class LiveKafka:
         kafka.advance(LOOK_MS)
         kafka.barrier()
         kafka.advance(EARLY_MS)
-        self.renaming = set_scene(self._told, play, truth(start))
+        self.renaming = set_initial_state(self._told, play, truth(start))
         self.scene_records = int(self._told.end)
         self._now_ms = 0
-        """Of Kafka's clock, since the scene was set."""
+        """Of Kafka's clock, since the initial state was set."""
         self._look_ms = LOOK_MS - EARLY_MS
         """When Kafka looks next for silent brokers, from 4.0 on."""
         self._heard_ms = {registered.broker: 0 for registered in truth(start).registrations}

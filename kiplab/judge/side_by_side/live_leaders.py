@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ...engine.cluster import Cluster
 from ...protocol.ids import BrokerId
 from ...protocol.replica.broker_state import Broker
-from ..partition.broker_sight import BrokerSight, SeenRequest, without_times
+from ..partition.observed_broker import ObservedBroker, SeenRequest, without_times
 from ..partition.partition_process import PartitionProcess
 from .deciding import LeaderQuestion, ProcessBegun
 from .leader_words import FOR_ALL, LeaderWords, is_driven
@@ -62,7 +62,7 @@ class LiveLeaders(ExitStack):
         """See `DecidingLeaders`."""
         return is_driven(broker, cluster)
 
-    def decide(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> BrokerSight:
+    def decide(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> ObservedBroker:
         """See `DecidingLeaders`."""
         assert self._words is not None, "no play has begun"
         if isinstance(question, ProcessBegun):
@@ -70,12 +70,12 @@ class LiveLeaders(ExitStack):
         lines = self._words.lines(broker, question, cluster)
         process = self._process(self._runs_in[broker.id])
         sent: list[SeenRequest] = []
-        seen: BrokerSight | None = None
+        seen: ObservedBroker | None = None
         for who, line in lines:
             if who == FOR_ALL:
                 self._tell_all(line)
                 continue
-            seen = msgspec.json.decode(process.tell(f"{who} {line}"), type=BrokerSight)
+            seen = msgspec.json.decode(process.tell(f"{who} {line}"), type=ObservedBroker)
             sent += seen.sent
         assert seen is not None, "every question has a line"
         self.turns += 1

@@ -75,8 +75,8 @@ class RealRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known beforehand: is it recorded, who decides, what is called otherwise."""
-        scene = 0 if isinstance(self.both, ControlColumns) else self.both.scene_records
-        begun = f"{scene} records of Kafka's log come before the first line." if scene else ""
+        initial = 0 if isinstance(self.both, ControlColumns) else self.both.scene_records
+        begun = f"{initial} records of Kafka's log come before the first line." if initial else ""
         parts = (self.note, self.who_decides, *self.both.renaming.sentences, begun)
         return tuple(filter(None, parts))
 

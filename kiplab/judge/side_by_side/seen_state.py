@@ -22,15 +22,15 @@ from ...protocol.replica.broker_state import (
     log_of,
     replica_of,
 )
-from ..partition.broker_sight import SeenPartition, SeenProposal, SeenRemote
-from ..partition.engine_sight import EngineSight
+from ..partition.engine_observation import EngineObservation
+from ..partition.observed_broker import SeenPartition, SeenProposal, SeenRemote
 
 
 def with_partition(
-    broker: Broker, name: ids.PartitionName, seen: SeenPartition, sight: EngineSight
+    broker: Broker, name: ids.PartitionName, seen: SeenPartition, observation: EngineObservation
 ) -> Broker:
     """`broker` with a partition that it plays as it is seen; itself where it is."""
-    if sight.partition(broker, name) == seen:
+    if observation.partition(broker, name) == seen:
         return broker
     replica, log = replica_of(broker, name), log_of(broker, name)
     assert replica is not None, f"{name} is not played"
@@ -43,36 +43,48 @@ def with_partition(
         leader_epoch=ids.LeaderEpoch(seen.leader_epoch),
         partition_epoch=ids.PartitionEpoch(seen.partition_epoch),
         high_watermark=ids.Offset(seen.high_watermark),
-        leading=None if seen.start_offset is None else _leading(replica.leading, name, seen, sight),
+        leading=None
+        if seen.start_offset is None
+        else _leading(replica.leading, name, seen, observation),
     )
     return with_replica(broker, played)
 
 
 def _leading(
-    mine: Leading | None, name: ids.PartitionName, seen: SeenPartition, sight: EngineSight
+    mine: Leading | None,
+    name: ids.PartitionName,
+    seen: SeenPartition,
+    observation: EngineObservation,
 ) -> Leading:
     known = {remote.broker: remote for remote in mine.remotes} if mine is not None else {}
-    remotes = tuple(_remote(known.get(ids.BrokerId(r.broker)), r, sight) for r in seen.remotes)
+    remotes = tuple(
+        _remote(known.get(ids.BrokerId(r.broker)), r, observation) for r in seen.remotes
+    )
     start = ids.Offset(seen.start_offset or 0)
-    return Leading(start, _isr_state(mine, name, seen, sight), remotes)
+    return Leading(start, _isr_state(mine, name, seen, observation), remotes)
 
 
 def _isr_state(
-    mine: Leading | None, name: ids.PartitionName, seen: SeenPartition, sight: EngineSight
+    mine: Leading | None,
+    name: ids.PartitionName,
+    seen: SeenPartition,
+    observation: EngineObservation,
 ) -> IsrState:
     known = mine.isr_state if mine is not None else IsrState(())
     same = tuple(sorted(known.isr)) == seen.isr
     sent = known.sent
     if seen.proposed is None:
         sent = None
-    elif sent is None or sight.proposal(sent) != seen.proposed:
+    elif sent is None or observation.proposal(sent) != seen.proposed:
         sent = asked_item(name, seen.proposed)
     recovery = known.recovery if sent is not None else LeaderRecoveryState(seen.recovery)
     return IsrState(known.isr if same else _ids(seen.isr), sent, recovery)
 
 
-def _remote(mine: RemoteReplica | None, seen: SeenRemote, sight: EngineSight) -> RemoteReplica:
-    if mine is not None and sight.remote(mine) == seen:
+def _remote(
+    mine: RemoteReplica | None, seen: SeenRemote, observation: EngineObservation
+) -> RemoteReplica:
+    if mine is not None and observation.remote(mine) == seen:
         return mine
     # What a release has no field for is as the engine has it.
     epoch = mine.epoch if mine is not None and seen.epoch is None else seen.epoch

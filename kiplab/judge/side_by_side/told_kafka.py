@@ -1,4 +1,4 @@
-"""A real controller, and what its log says by now: what a scene is set with.
+"""A real controller, and what its log says by now: what an initial state is set with.
 
 All numbers here are Kafka's own.
 """

@@ -27,9 +27,9 @@ from ...protocol.replica.broker_state import Broker
 from ..conversation.real_controller import record_texts
 from . import deciding
 from .deciding import RealNodes, UnaskableError
+from .initial_state import untold
 from .judged_step import begun, step_decided_by
 from .renaming import Renaming
-from .scene import untold
 
 
 class Judges(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from ...protocol.messages import AlterPartitionRequest, AlterPartitionResponse, 
 from ..conversation.kafka_terms import TopicNames, answer_of, call_of, split
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.node_connection import NodeConnection
-from .control_mail import MARKER, marker_version
+from .control_answers import MARKER, marker_version
 from .kafka_znodes import touch_state
 from .waiting import Journal, Received, wait_until
 
@@ -59,13 +59,13 @@ class Barrier:
         self._ask()
 
     def reach(self, broker: int) -> None:
-        """Until a broker got the mail of the last barrier. Raises TooQuietError if not."""
+        """Until a broker received the requests of the last barrier. Raises TooQuietError if not."""
         wanted = self.version
 
         def is_it(received: Received) -> bool:
             return received.broker == broker and marker_version(received) == wanted
 
-        self._journal.wait_for(is_it, f"the mail of a barrier to broker {broker}")
+        self._journal.wait_for(is_it, f"the requests of a barrier to broker {broker}")
 
 
 NOBODY = 9999
@@ -133,6 +133,6 @@ class AskedController:
         return TopicNames(ids, {id: name for name, id in ids.items()})
 
     def _id(self, topic: str) -> uuid.UUID | None:
-        """The id that topics have since 2.8, in letters without the padding."""
+        """The id that topics have since 2.8, as text without the padding."""
         said = json.loads(self._client.get(f"/brokers/topics/{topic}")[0]).get("topic_id")
         return None if said is None else uuid.UUID(bytes=urlsafe_b64decode(f"{said}=="))

@@ -99,7 +99,8 @@ class KafkaServer(OwnedProcess):
         self.data = self._folder / "data"
         self.port = 0
 
-    # --- its lives ------------------------------------------------------------------------------
+    # --- its processes
+    # ------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Start it again after `shut_down` or `kill`: same port, same files, a new process.

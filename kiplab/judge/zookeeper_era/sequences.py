@@ -1,7 +1,8 @@
 """What a controller of the ZooKeeper era did, in a form in which two can be compared.
 
 What differs from run to run is left out: the numbers of czxids (generations have names instead),
-correlation ids, the order inside a request, and how the mail of several brokers interleaves.
+correlation ids, the order inside a request, and how the control requests to several brokers
+interleave.
 """
 
 import msgspec

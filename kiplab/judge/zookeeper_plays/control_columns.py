@@ -14,7 +14,7 @@ from ...protocol.errors import KafkaError
 from ...protocol.ids import NO_LEADER, broker_list
 from ..side_by_side.renaming import Renaming
 from ..side_by_side.two_columns import ColumnLine, Judges
-from ..zookeeper_era.engine_mail import as_in_the_engine
+from ..zookeeper_era.engine_control_requests import as_in_the_engine
 from ..zookeeper_era.sequences import (
     NO_EPOCH,
     AlterAnswer,
@@ -97,7 +97,7 @@ class ControlColumns(msgspec.Struct, frozen=True):
         )
 
     def _said(self, passage: Passage, earlier: States) -> Iterator[str]:
-        yield from mail_in_words(passage, dict(self.epochs))
+        yield from control_requests_in_words(passage, dict(self.epochs))
         yield from (znode_in_words(z) for z in passage.znodes if z not in earlier)
 
     @property
@@ -133,7 +133,7 @@ Epochs = Mapping[str, int]
 """The broker epoch, in the play, of each generation such as ``"b1g2"``."""
 
 
-def mail_in_words(passage: Passage, epochs: Epochs) -> Iterator[str]:
+def control_requests_in_words(passage: Passage, epochs: Epochs) -> Iterator[str]:
     """One sentence for each request and each answer."""
     yield from (_request(sent, epochs) for sent in passage.requests)
     yield from (_shutdown(answer, epochs) for answer in passage.answers)

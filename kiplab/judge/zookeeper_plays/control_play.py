@@ -17,7 +17,7 @@ from ..conversation.kafka_terms import UnspokenError
 from ..java_process.child_jvm import DeadKafkaError, java_of_kafka
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..side_by_side.deciding import StaleRecordingError
-from ..side_by_side.scene import untold
+from ..side_by_side.initial_state import untold
 from ..wire.message_schemas import NoSchemasError, ReleaseSchemas
 from ..zookeeper_era.kafka_server import control_schemas
 from ..zookeeper_era.sequences import Passage
@@ -26,7 +26,7 @@ from .control_columns import ControlColumns
 from .engine_ear import EngineEar, delivered
 from .play_mirror import PlayMirror, written_states
 from .played_cluster import PlayedCluster
-from .untold_steps import why_scene_untold, why_step_untold
+from .untold_steps import why_initial_state_untold, why_step_untold
 
 
 def play_on_controller(play: Play, features: Features, patch: str) -> ControlColumns:
@@ -80,7 +80,7 @@ def play_on_recording(
 def told_stage(play: Play, features: Features) -> tuple[Stage, Setup]:
     """The engine's run. Raises PlayError, with the line, for what cannot be told."""
     stage, setup = run_play(play, features), setup_of(play, features)
-    problem = why_scene_untold(setup)
+    problem = why_initial_state_untold(setup)
     if problem is not None:
         raise untold(play, _first_topic(play), problem)
     ear, before = EngineEar(setup), stage.history.start

@@ -21,7 +21,7 @@ from ...protocol.messages import (
 )
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
-from ..zookeeper_era.engine_mail import alter_answer, engine_request, engine_znode
+from ..zookeeper_era.engine_control_requests import alter_answer, engine_request, engine_znode
 from ..zookeeper_era.sequences import NO_EPOCH, AlterAnswer, Passage, SentRequest, ShutdownAnswer
 
 
@@ -91,7 +91,7 @@ class EngineEar:
 
     def _hear(self, message: Message, before: Cluster, recorded: Recorded) -> None:
         body = message.body
-        if is_mail_of(message, self.controller_id):
+        if is_control_request_of(message, self.controller_id):
             assert isinstance(body, ControlRequest)
             self._requests.append(
                 engine_request(
@@ -143,7 +143,7 @@ def delivered(before: Cluster, recorded: Recorded) -> Message | None:
     return find(before, move.message) if isinstance(move, moves.Deliver) else None
 
 
-def is_mail_of(message: Message, controller: BrokerId) -> bool:
+def is_control_request_of(message: Message, controller: BrokerId) -> bool:
     """Whether it is a controller's request to another broker."""
     is_its = message.name.sender == controller_on(controller)
     return is_its and isinstance(message.body, ControlRequest) and message.receiver != controller

@@ -1,6 +1,6 @@
 """A broker that hears a request of the real controller when the engine's broker hears its own.
 
-So both controllers' mail arrives between the same two events, however quick the real one is.
+So both controllers' requests arrive between the same two events, however quick the real one is.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..wire.message_bytes import INT16, INT32
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.request_frames import ReceivedRequest, UnknownRequestError, read_request, written_answer
-from ..zookeeper_era.control_mail import NONE, STALE_BROKER_EPOCH, answer_to, is_bare_marker
+from ..zookeeper_era.control_answers import NONE, STALE_BROKER_EPOCH, answer_to, is_bare_marker
 from ..zookeeper_era.gates import BackgroundLoop
 from ..zookeeper_era.sequences import LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA
 from ..zookeeper_era.waiting import Journal, Received
@@ -24,7 +24,7 @@ class _Waiting(NamedTuple):
 
 
 class PermittedBroker:
-    """One broker through all its generations, at one port. A barrier's mail always passes."""
+    """One broker through all its generations, at one port. A barrier's requests always pass."""
 
     def __init__(
         self, broker: int, loop: BackgroundLoop, journal: Journal, schemas: ReleaseSchemas

@@ -25,7 +25,7 @@ from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import below, find
 from ...protocol.zookeeper.znodes import ISR_CHANGES_PATH, IsrChangeZnode, PartitionStateZnode
 from ..zookeeper_era.sequences import AlterAnswer, Passage, ShutdownAnswer
-from .engine_ear import answered, delivered, is_mail_of, newly_gone, newly_registered
+from .engine_ear import answered, delivered, is_control_request_of, newly_gone, newly_registered
 from .played_cluster import PlayedCluster
 
 
@@ -42,7 +42,7 @@ class PlayMirror:
         """Do what one step did."""
         message, after = delivered(before, recorded), recorded.cluster
         self._ears(before, after)
-        if message is not None and is_mail_of(message, self._controller):
+        if message is not None and is_control_request_of(message, self._controller):
             self._cluster.hear_one(message.receiver, answered(message, before, recorded))
         elif message is not None and message.receiver == controller_on(self._controller):
             self._tell(message, before)
@@ -117,7 +117,9 @@ class PlayMirror:
             if node.id == self._controller:
                 continue
             hears, fake = self._can_hear(after, node.id), self._cluster.fake(node.id)
-            if self._can_hear(before, node.id) and _life(before, node.id) != _life(after, node.id):
+            if self._can_hear(before, node.id) and _incarnation(before, node.id) != _incarnation(
+                after, node.id
+            ):
                 fake.turn_deaf()
             if hears and not fake.hears:
                 fake.hear()
@@ -147,7 +149,7 @@ class PlayMirror:
             self._cluster.settle()
 
 
-def _life(cluster: Cluster, broker: BrokerId) -> int:
+def _incarnation(cluster: Cluster, broker: BrokerId) -> int:
     here = broker_of(cluster, broker)
     return -1 if here is None else here.incarnation
 

@@ -15,8 +15,8 @@ from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.znodes import PartitionStateZnode
 from ..wire.message_schemas import ReleaseSchemas
 from ..zookeeper_era.asked_controller import BROKER_NOT_AVAILABLE, AskedController, Barrier
-from ..zookeeper_era.control_mail import IDLE, MARKER, is_bare_marker, sent_request
-from ..zookeeper_era.engine_mail import alter_answer
+from ..zookeeper_era.control_answers import IDLE, MARKER, is_bare_marker, sent_request
+from ..zookeeper_era.engine_control_requests import alter_answer
 from ..zookeeper_era.gates import BackgroundLoop, Gate
 from ..zookeeper_era.kafka_server import KafkaServer
 from ..zookeeper_era.kafka_znodes import (

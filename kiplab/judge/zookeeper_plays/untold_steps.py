@@ -27,7 +27,7 @@ _UNTOLD: dict[type, str] = {
 """Moves that are done in the engine alone."""
 
 
-def why_scene_untold(setup: Setup) -> str | None:
+def why_initial_state_untold(setup: Setup) -> str | None:
     """Why no cluster with a real controller begins so; None where one does."""
     for partition in setup.partitions:
         if partition.name != f"{topic_of(partition.name)}-0":

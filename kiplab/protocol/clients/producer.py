@@ -60,8 +60,8 @@ DELIVERY_TIMEOUT_MS = 120_000
 class Batch(msgspec.Struct, frozen=True, cache_hash=True):
     """Records that go together. `number` is which of the producer's batches it is, from 1.
 
-    `at` is the broker that has appended it at `first`..`end` - 1, in the life `incarnation`, and
-    answers when all in sync have it; NO_LEADER while nobody has. Not sent before `due_ms`.
+    `at` is the broker that has appended it at `first`..`end` - 1, in the incarnation `incarnation`,
+    and answers when all in sync have it; NO_LEADER while nobody has. Not sent before `due_ms`.
     """
 
     number: Count

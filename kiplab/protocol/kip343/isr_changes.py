@@ -175,7 +175,7 @@ IsrChangeCheck = Callable[
 ]
 
 
-def _newer_reign(
+def _newer_leader_epoch(
     _turn: ControllerTurn,
     _request: IsrChangeRequest,
     item: AlterPartitionItem,
@@ -195,7 +195,7 @@ def _not_leader(
     held: PartitionRegistration,
 ) -> Compared | None:
     # KIP-343, IsrChangeRequest: NOT_LEADER_FOR_PARTITION if the requester leads no longer. A lower
-    # leader epoch is one of an earlier reign.
+    # leader epoch is one of an earlier leader epoch.
     if request.broker != held.leader:
         return Compared("leader", str(request.broker), str(held.leader))
     if item.leader_epoch >= held.leader_epoch:
@@ -245,7 +245,7 @@ def _swapped(
 
 
 CHECKS: tuple[tuple[str, KafkaError, IsrChangeCheck], ...] = (
-    ("343.isr-change-leader", KafkaError.NOT_CONTROLLER, _newer_reign),
+    ("343.isr-change-leader", KafkaError.NOT_CONTROLLER, _newer_leader_epoch),
     ("343.isr-change-leader", KafkaError.NOT_LEADER_OR_FOLLOWER, _not_leader),
     ("343.isr-change-valid", KafkaError.INVALID_REQUEST, _no_isr),
     ("343.active-members", KafkaError.INELIGIBLE_REPLICA, _inactive_member),

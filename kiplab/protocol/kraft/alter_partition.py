@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from ..epochs_on_wire import is_of_another_life, told_since
+from ..epochs_on_wire import is_of_another_incarnation, told_since
 from ..errors import KafkaError
 from ..facts import Compared, Fact, Refused
 from ..features import Features
@@ -113,9 +113,9 @@ def _stale_sender(
     if held == request.broker_epoch:
         return None
     # KIP-497, AlterIsrRequest (BrokerEpoch): it names the sender and its broker epoch, so that
-    # nothing sent by an earlier life of that broker is obeyed. Any other epoch is stale, a higher
-    # one too (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3). A broker that is not
-    # registered is refused whatever is switched off.
+    # nothing sent by an earlier incarnation of that broker is obeyed. Any other epoch is stale, a
+    # higher one too (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3). A broker that is
+    # not registered is refused whatever is switched off.
     if found is not None and "497.request-broker-epoch" not in active:
         return None
     return Refused(
@@ -183,7 +183,7 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
         # KIP-903, Proposed Design, The new behaviors, 3 (Controller): every epoch in the ISR is the
         # one registered last; -1, where the check is not supported (AlterPartition RPC, Request,
         # NewIsrWithEpochs), passes.
-        if is_of_another_life(epoch, found.epoch) and "903.controller-epoch" in active:
+        if is_of_another_incarnation(epoch, found.epoch) and "903.controller-epoch" in active:
             compared = _compared(f"{name} epoch", epoch, found.epoch)
             return _ineligible(case, "903.controller-epoch", compared)
     return None

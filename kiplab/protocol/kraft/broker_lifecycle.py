@@ -1,4 +1,4 @@
-"""A broker's life in KRaft: start, registration, heartbeats, metadata, controlled shutdown.
+"""A broker in KRaft: start, registration, heartbeats, metadata, controlled shutdown.
 
 In come a start, an answer of the controller, an image of the metadata, or a timer. A process asks
 for a broker epoch until it gets one. It plays no replica before it has replicated the metadata up
@@ -7,7 +7,7 @@ whose partition epoch changed makes it leader or follower (`leader.make_leader`,
 `fetching.make_follower`, by `roles.play`); an image no newer than the known one is dropped.
 Heartbeats say how far it is and what it wants. An answer with an error changes nothing: the next
 heartbeat tries again, and the process neither registers anew nor fences itself.
-Out go registrations and heartbeats for the controller, and facts about the life of the process.
+Out go registrations and heartbeats for the controller, and facts about the state of the process.
 What a stop or a crash leaves is the same under every control plane, and stands in
 `replica/disk.py`. Where nothing changes, the broker stays the same object.
 """
@@ -52,8 +52,8 @@ def start(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     if now_ms is not None:
         timers = replace(timers, heartbeat=now_ms + HEARTBEAT_MS)
     born = Volatile(timers=timers)
-    next_life = Incarnation(broker.incarnation + 1)
-    broker = replace(disk.load(broker), incarnation=next_life, process=born)
+    next_incarnation = Incarnation(broker.incarnation + 1)
+    broker = replace(disk.load(broker), incarnation=next_incarnation, process=born)
     fact = LifecycleChanged(node=broker.id, state=Lifecycle.STARTING)
     sends = register(broker)[1]
     return broker, sends, (fact,)

@@ -112,7 +112,7 @@ class AlterPartitionRequest(
         return f"ISR {broker_list(asked)}"
 
     def _added(self, broker: BrokerId, epoch: BrokerEpoch) -> str:
-        """Before version 3 the request cannot say which life of a broker it means."""
+        """Before version 3 the request cannot say which incarnation of a broker it means."""
         if self.version >= 3 and epoch >= 0:
             return f"{broker} as epoch {epoch}"
         return f"{broker}, no epoch sent"

@@ -34,7 +34,7 @@ from .broker_state import Broker, DurableReplica, Replica, Volatile, log_of
 class Here(msgspec.Struct, frozen=True):
     """Where a leader rule runs: who it is, what code it has, what it can see, what time it is.
 
-    `now_ms` is None in a run without a clock: then "in time" means "level with the leader".
+    `now_ms` is None in a run without a clock: then "in time" means "caught up with the leader".
     """
 
     id: BrokerId

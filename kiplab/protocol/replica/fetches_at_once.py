@@ -4,11 +4,11 @@ A broker has several threads for requests, and what it keeps of a follower is ch
 partition's lock (3.2 to 3.6). So a thread that holds the lock and is about to propose a follower
 may read how far it is, and a moment later, for the request, an epoch that another thread has noted
 in between. In come two fetches of one partition, on two connections. Both are judged and read
-first; then the older one is noted, and the follower found level and eligible; then the other one is
-noted; then the proposal is written down. Anything else that could come in between needs the lock,
-or touches nothing that is read here, and so can be told as before or after. Where the lock is held
-for the noting, too, and where nothing is proposed, one fetch is served after the other. Out go the
-broker, what it sends to whom, and facts.
+first; then the older one is noted, and the follower found caught up and eligible; then the other
+one is noted; then the proposal is written down. Anything else that could come in between needs the
+lock, or touches nothing that is read here, and so can be told as before or after. Where the lock is
+held for the noting, too, and where nothing is proposed, one fetch is served after the other. Out go
+the broker, what it sends to whom, and facts.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ def make_follower(
         high_watermark=Offset(max(mine.start, min(before, mine.end))),
         min_insync_replicas=state.min_insync_replicas,
     )
-    same_reign = replica is not None and replica.leader_epoch == state.leader_epoch
-    if same_reign and replica is not None and replica.leading is None:
+    same_leader_epoch = replica is not None and replica.leader_epoch == state.leader_epoch
+    if same_leader_epoch and replica is not None and replica.leading is None:
         return follower, ()
     fact = BecameFollower(
         node=me.id,
@@ -270,7 +270,8 @@ def _refusal(here: Here, replica: Replica | None, request: FetchRequest) -> Refu
 
 def _stale(here: Here, request: FetchRequest) -> Refused | None:
     # KAFKA-15221, "Fix the race between fetch requests from a rebooted follower": what an earlier
-    # life of the broker had in its log says nothing of this one, so its state is not touched.
+    # incarnation of the broker had in its log says nothing of this one, so its state is not
+    # touched.
     guard = "kafka-15221.stale-fetch"
     if guard not in here.active:
         return None

@@ -2,7 +2,7 @@
 
 In comes a leader whose knowledge of the logs has changed, whether by a fetch, an append or another
 ISR. All records are committed that lie below the lowest end among the leader, the larger of the
-committed and the proposed ISR, and whoever is level and about to join. A partition with fewer
+committed and the proposed ISR, and whoever has caught up and about to join. A partition with fewer
 members in sync than it has to have may be left as it is (KIP-966). Out go the replica with its new
 high watermark, and the fact that it moved. It never goes back; where it stays the replica is the
 same object.
@@ -71,7 +71,7 @@ def _waited_for(here: Here, leading: Leading, remote: RemoteReplica, end: Offset
     if not is_caught_up(here, leading, remote.broker, end):
         return False
     # KAFKA-15021, "Skip leader epoch bump on ISR shrink": a broker that shuts down fetches no more
-    # and may not join, yet is level for replica.lag.time.max.ms; nobody waits for it.
+    # and may not join, yet has caught up for replica.lag.time.max.ms; nobody waits for it.
     if "kafka-15021.committed-without-ineligible" not in here.active:
         return True
     return ineligible(here, remote) is None

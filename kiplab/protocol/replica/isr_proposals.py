@@ -130,8 +130,8 @@ def _member(here: Here, leading: Leading, judged: Leading, broker: BrokerId) -> 
         return IsrMember(broker, here.epoch, here.epoch)
     remote, level = remote_of(leading, broker), remote_of(judged, broker)
     # KIP-903, Rejected Alternatives, "Using the broker epoch from the metadata instead of using the
-    # Fetch request": metadata may already name a new life of a broker whose last fetch was the old
-    # one's, and the request would pass for a fresh one.
+    # Fetch request": metadata may already name a new incarnation of a broker whose last fetch was
+    # the old one's, and the request would pass for a fresh one.
     if "903.epoch-from-metadata" in here.active:
         cached = registration(here.registrations, broker)
         epoch = cached.epoch if cached is not None else NO_BROKER_EPOCH

@@ -157,7 +157,7 @@ def _noted(
     if request.offset >= end:
         caught_up = max(remote.last_caught_up_ms, now)
     elif request.offset >= remote.leader_end_at_last_fetch:
-        # It has what the leader had at the fetch before: it was level then.
+        # It has what the leader had at the fetch before: it had caught up then.
         caught_up = max(remote.last_caught_up_ms, remote.last_fetch_ms)
     else:
         caught_up = remote.last_caught_up_ms

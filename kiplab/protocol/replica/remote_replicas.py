@@ -1,10 +1,10 @@
-"""What a leader knows of its followers, and which of them have been level with it of late.
+"""What a leader knows of its followers, and which of them have been caught up with it of late.
 
 In come what a leader keeps and the id of a follower. A follower of which nothing is known has an
-unknown log end, which no check takes for level. With a clock a follower is caught up if it was
-level with the leader within replica.lag.time.max.ms; without one it has to be level now. Out go the
-follower as the leader knows it, and the replica with another follower in place of the one of the
-same broker: the same object where nothing is new.
+unknown log end, which no check takes for caught up. With a clock a follower is caught up if it was
+caught up with the leader within replica.lag.time.max.ms; without one it has to be caught up now.
+Out go the follower as the leader knows it, and the replica with another follower in place of the
+one of the same broker: the same object where nothing is new.
 
 Which followers a leader may propose for the ISR, however far they have come: by the metadata that
 the leader has, four things are judged, each if its guard is on: whether the follower is there at
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..epochs_on_wire import is_of_another_life
+from ..epochs_on_wire import is_of_another_incarnation
 from ..facts import Compared
 from ..ids import BrokerId, Offset
 from ..registrations import registration
@@ -38,7 +38,8 @@ def leading_of(replica: Replica) -> Leading:
 
 
 def remote_of(leading: Leading, broker: BrokerId) -> RemoteReplica:
-    """What is known of a follower: if nothing is, no log end, and no time at which it was level.
+    """What is known of a follower: if nothing is, no log end, and no time at which it had caught
+    up.
 
     Source: Partition.getReplica (3.5.0).
     """
@@ -60,7 +61,7 @@ def with_remote(replica: Replica, leading: Leading, noted: RemoteReplica) -> Rep
 
 
 def is_caught_up(here: Here, leading: Leading, broker: BrokerId, end: Offset) -> bool:
-    """Whether a follower has been level with the leader within LAG_TIME_MAX_MS.
+    """Whether a follower has been caught up with the leader within LAG_TIME_MAX_MS.
 
     Source: ReplicaState.isCaughtUp (3.5.0).
     """
@@ -93,7 +94,7 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
         return "841.leader-skips-shutting-down", Compared(name, "caught up", "shutting down")
     alive = cached.epoch if cached is not None and not cached.fenced else None
     fetched = remote.epoch
-    if alive is not None and fetched is not None and not is_of_another_life(fetched, alive):
+    if alive is not None and fetched is not None and not is_of_another_incarnation(fetched, alive):
         return None
     # KIP-903, Proposed Design, The new behaviors, 2 (Leader), its "precautions check": a follower
     # is proposed only when its last fetch and the metadata name one broker epoch. Who takes the

@@ -307,7 +307,7 @@ def _newer_state(
 def _older_leader(
     _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
-    # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): a leader of an earlier reign.
+    # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): a leader of an earlier epoch.
     asked, known = wanted.leader_epoch, held.leader_epoch
     return _compared("leader epoch", asked, known, asked < known)
 

@@ -189,9 +189,11 @@ def _without(
 
 
 def _epoch(turn: ControllerTurn, czxid: int, session: int) -> BrokerEpoch:
-    """Which number says which life of a broker is registered: -1 where nobody knows of any."""
-    # KIP-380, Rejected Alternatives: the session id, which is higher for a later life only as long
-    # as one server gives them out.
+    """Which number says which incarnation of a broker is registered: -1 where nobody knows of
+    any.
+    """
+    # KIP-380, Rejected Alternatives: the session id, which is higher for a later incarnation only
+    # as long as one server gives them out.
     if "380.session-id" in turn.active:
         return BrokerEpoch(session)
     # KIP-380, Proposed Changes, Controller Detects Bounced Broker, 1: it reads them with the ids.

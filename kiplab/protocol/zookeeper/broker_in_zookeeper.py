@@ -1,4 +1,4 @@
-"""A broker's life in ZooKeeper's time: start, session, controlled shutdown, stop.
+"""A broker in ZooKeeper's time: start, session, controlled shutdown, stop.
 
 In comes a start, word that the session is over, the wish to shut down, or a controller's answer to
 that. A process opens a session and registers in it, from 2.2 on in one transaction that tells it
@@ -57,8 +57,11 @@ def why_not_start(broker: Broker, ensemble: Ensemble) -> str | None:
     path = broker_path(broker.id)
     if find(ensemble, path) is None:
         return None
-    life = f"the session of an earlier life of broker {broker.id} still holds {path}"
-    return f"{life}: NODEEXISTS, and the process would exit; `expire {broker.id}` ends that session"
+    occupied = f"the session of an earlier incarnation of broker {broker.id} still holds {path}"
+    return (
+        f"{occupied}: NODEEXISTS, and the process would exit; "
+        f"`expire {broker.id}` ends that session"
+    )
 
 
 def start(
@@ -76,8 +79,8 @@ def start(
 
     Source: KafkaServer.startup and KafkaController.startup (2.1.1, 2.2.2, 2.8.2, 3.4.1).
     """
-    life = Incarnation(broker.incarnation + 1)
-    opened = open_session(ensemble, broker.id, life, server, now_ms)
+    incarnation = Incarnation(broker.incarnation + 1)
+    opened = open_session(ensemble, broker.id, incarnation, server, now_ms)
     born = Volatile(
         lifecycle=Lifecycle.RUNNING,
         ready_to_unfence=True,
@@ -87,7 +90,7 @@ def start(
         session=opened.session,
         checkpoints=False,
     )
-    broker = replace(disk.load(broker), incarnation=life, process=born)
+    broker = replace(disk.load(broker), incarnation=incarnation, process=born)
     began = (
         LifecycleChanged(node=broker.id, state=Lifecycle.STARTING),
         _opened(broker.id, opened.session),
@@ -219,7 +222,7 @@ def broker_info_version(broker: BrokerId, features: Features) -> int:
 
 
 def _epoch(result: object, session: SessionId, active: frozenset[str]) -> BrokerEpoch:
-    """The generation of this life: what created its znode. Up to 2.1 there is none."""
+    """The generation of this incarnation: what created its znode. Up to 2.1 there is none."""
     if not isinstance(result, Stat):
         return NO_BROKER_EPOCH
     # KIP-380, Rejected Alternatives: the id of the session needs no transaction to be known, but a

@@ -1,14 +1,15 @@
 """What a broker makes of a controller's three requests: LeaderAndIsr, UpdateMetadata, StopReplica.
 
-In comes a request that has waited in a controller's queue, perhaps since another life of this
-broker. It is judged in Kafka's order: whether it was meant for this life (the broker epoch in it,
-from 2.2 on), whether a later controller has spoken since (the controller epoch), and then, one by
-one, what it says of each partition (the leader epoch). What fails one of the first two changes
-nothing at all. LeaderAndIsr makes leaders and followers (`roles.play`); who is to follow a leader
-that is not in its metadata gets its replica and no more, the leader epoch not even noted. The first
-LeaderAndIsr that is obeyed starts the task that checkpoints high watermarks, and that writes at
-once. UpdateMetadata replaces who lives, and what is known of the partitions that it names.
-StopReplica stops the fetcher, and may delete the log. Out go the broker, the answer, and facts.
+In comes a request that has waited in a controller's queue, perhaps since another incarnation of
+this broker. It is judged in Kafka's order: whether it was meant for this incarnation (the broker
+epoch in it, from 2.2 on), whether a later controller has spoken since (the controller epoch), and
+then, one by one, what it says of each partition (the leader epoch). What fails one of the first two
+changes nothing at all. LeaderAndIsr makes leaders and followers (`roles.play`); who is to follow a
+leader that is not in its metadata gets its replica and no more, the leader epoch not even noted.
+The first LeaderAndIsr that is obeyed starts the task that checkpoints high watermarks, and that
+writes at once. UpdateMetadata replaces who lives, and what is known of the partitions that it
+names. StopReplica stops the fetcher, and may delete the log. Out go the broker, the answer, and
+facts.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ from ..zookeeper_facts import ReplicaStopped
 
 LEADER_DURING_DELETE = BrokerId(-2)
 """The leader of a partition that is being deleted (LeaderAndIsr.LeaderDuringDelete)."""
-_NAMES_A_LIFE: dict[type, int] = {
+_NAMES_AN_INCARNATION: dict[type, int] = {
     LeaderAndIsrRequest: 2,
     UpdateMetadataRequest: 5,
     StopReplicaRequest: 1,
@@ -160,15 +161,19 @@ def stop_replica(
 
 def _refused_whole(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
     """The broker epoch first, then the controller epoch."""
-    return _other_life(broker, request, features) or _old_controller(broker, request, features)
+    return _other_incarnation(broker, request, features) or _old_controller(
+        broker, request, features
+    )
 
 
-def _other_life(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
-    """Whether the request was meant for another life of this broker."""
+def _other_incarnation(
+    broker: Broker, request: ControlRequest, features: Features
+) -> Refused | None:
+    """Whether the request was meant for another incarnation of this broker."""
     mine, named = process_of(broker).epoch, _broker_epoch(request)
     active = features.active(broker.id)
     # KIP-380, Proposed Changes, Broker Rejects Control Requests Applied to Former Generations: what
-    # names an earlier generation than its own was meant for an earlier life of it.
+    # names an earlier generation than its own was meant for an earlier incarnation of it.
     guard = "380.control-request-epoch"
     if guard not in active or named in (NO_BROKER_EPOCH, mine):
         return None
@@ -184,7 +189,7 @@ def _other_life(broker: Broker, request: ControlRequest, features: Features) -> 
 
 
 def _broker_epoch(request: ControlRequest) -> BrokerEpoch:
-    told = request.version >= _NAMES_A_LIFE[type(request)]
+    told = request.version >= _NAMES_AN_INCARNATION[type(request)]
     return request.broker_epoch if told else NO_BROKER_EPOCH
 
 

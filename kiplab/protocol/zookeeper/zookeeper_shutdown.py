@@ -1,9 +1,9 @@
 """ControlledShutdown at a controller that lives on a broker.
 
 In comes a broker's wish to go. Checked in this order: whether this controller is active; from 2.2
-on whether the request is from an earlier life of the broker; whether the broker is known at all.
-Then, for partitions with more than one replica, others lead what it leads, where a member of the
-ISR is left to; it is told to stop what it follows, and leaves those ISRs. It counts as shutting
+on whether the request is from an earlier incarnation of the broker; whether the broker is known at
+all. Then, for partitions with more than one replica, others lead what it leads, where a member of
+the ISR is left to; it is told to stop what it follows, and leaves those ISRs. It counts as shutting
 down from then on, in the controller's memory alone, until it is seen to be gone.
 
 Out goes one answer: an error, or the partitions that the broker still leads. It says that ZooKeeper

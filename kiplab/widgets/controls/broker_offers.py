@@ -81,7 +81,7 @@ _ADVICE = {
         "The controller has waited too long for its heartbeat, and lets others lead"
     ),
     "Fence itself": "No heartbeat of it was answered for too long: it refuses clients from now on",
-    "Catch up": "The follower fetches until it is level with its leader",
+    "Catch up": "The follower fetches until it has caught up with its leader",
     "Check lag": "As leader it looks for ISR members that fell behind",
     "Fail over": "Another controller becomes active; it has the metadata log and no heartbeats",
     "Elect preferred": "An operator asks for the first replica of the list as leader",

@@ -307,7 +307,7 @@ class Dropdown(_Choice):
 
 
 class Radio(_Choice):
-    """All choices in sight, none chosen at first. `description` names the group."""
+    """All choices visible, none chosen at first. `description` names the group."""
 
     kind = "radio"
 

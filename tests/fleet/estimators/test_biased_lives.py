@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from numpy import array, full, ones, zeros
 
 from kiplab.fleet.estimators.biased_clocks import clocks_of
-from kiplab.fleet.estimators.biased_lives import biased_block
+from kiplab.fleet.estimators.biased_runs import biased_block
 from kiplab.fleet.estimators.biased_ways import CHOICES, NextWays, OpenWindows
 from kiplab.fleet.estimators.counted_uniforms import uniforms
 from kiplab.fleet.estimators.forced_windows import STALE_JOIN, forced_rates
@@ -177,7 +177,7 @@ def test_a_block_is_a_function_of_its_arguments() -> None:
 
 
 PLAINLY = """
-from kiplab.fleet.estimators.biased_lives import biased_block
+from kiplab.fleet.estimators.biased_runs import biased_block
 from tests.fleet.estimators.test_biased_lives import BUSY
 print(biased_block(BUSY, ("none",), seed=1, block=4, samples=30))
 """

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.estimators.biased_lives import biased_block
+from kiplab.fleet.estimators.biased_runs import biased_block
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS, outage_block
 from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
 from kiplab.fleet.estimators.forced_windows import forced_block

@@ -34,7 +34,7 @@ ENGINES = (
     WrongEngine(
         "a member without a broker epoch is refused",
         alter_partition,
-        "if is_of_another_life(epoch, found.epoch) and",
+        "if is_of_another_incarnation(epoch, found.epoch) and",
         "if epoch != found.epoch and",
         "3.5",
     ),

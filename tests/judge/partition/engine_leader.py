@@ -11,8 +11,8 @@ from kiplab.engine.events import Dropped, Event, Sent
 from kiplab.engine.nodes import state_of, with_due, with_state
 from kiplab.engine.step import step
 from kiplab.judge.partition import broker_turns as turns
-from kiplab.judge.partition.broker_sight import BrokerSight
-from kiplab.judge.partition.engine_sight import EngineSight
+from kiplab.judge.partition.engine_observation import EngineObservation
+from kiplab.judge.partition.observed_broker import ObservedBroker
 from kiplab.protocol import messages
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId, Incarnation
@@ -27,7 +27,7 @@ class EngineLeader:
 
     def __init__(self, features: Features, partitions: int, *, timed: bool) -> None:
         names = tuple(map(turns.partition_name, range(partitions)))
-        self._sight = EngineSight(features.code_of(turns.LEADER), names)
+        self._sight = EngineObservation(features.code_of(turns.LEADER), names)
         running = broker_state.Volatile(
             lifecycle=broker_state.Lifecycle.RUNNING,
             epoch=turns.LEADER_BROKER_EPOCH,
@@ -48,7 +48,9 @@ class EngineLeader:
             turns.PauseTurn: lambda turn: self._do(moves.Advance(turn.ms)),
         }
 
-    def answer(self, turn: turns.BrokerTurn, _real: BrokerSight | None = None, /) -> BrokerSight:
+    def answer(
+        self, turn: turns.BrokerTurn, _real: ObservedBroker | None = None, /
+    ) -> ObservedBroker:
         """What is observed after the turn: nothing is left open to real brokers."""
         return self._seen(self._turns[type(turn)](turn))
 
@@ -157,7 +159,7 @@ class EngineLeader:
 
     # --- what is seen ---------------------------------------------------------------------------
 
-    def _seen(self, events: Sequence[Event]) -> BrokerSight:
+    def _seen(self, events: Sequence[Event]) -> ObservedBroker:
         # Nobody is there to hear the answer to a fetch, so that it is lost.
         replies = [e.body for e in events if isinstance(e, Dropped)]
         bodies = [body for body in replies if isinstance(body, messages.FetchResponse)]

@@ -5,7 +5,6 @@ All of it is read off what is seen of one side before and after a turn.
 
 from collections.abc import Iterable, Iterator
 
-from kiplab.judge.partition.broker_sight import BrokerSight, SeenPartition
 from kiplab.judge.partition.broker_turns import (
     LEADER,
     BrokerTurn,
@@ -14,6 +13,7 @@ from kiplab.judge.partition.broker_turns import (
     index_of,
     partition_name,
 )
+from kiplab.judge.partition.observed_broker import ObservedBroker, SeenPartition
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
 
@@ -58,7 +58,7 @@ RULES = tuple(Rule(_FAMILY, name) for name in ALL_TRANSITIONS)
 
 
 def transitions(
-    before: tuple[SeenPartition, ...], turn: BrokerTurn, after: BrokerSight
+    before: tuple[SeenPartition, ...], turn: BrokerTurn, after: ObservedBroker
 ) -> Iterator[str]:
     """Those of one turn."""
     if isinstance(turn, FetchRequest):
@@ -78,7 +78,7 @@ def transitions(
             yield from _of_metadata(epochs[index], was, now)
 
 
-def _of_fetch(after: BrokerSight) -> Iterator[str]:
+def _of_fetch(after: ObservedBroker) -> Iterator[str]:
     if after.error:
         yield f"fetch: {KafkaError(after.error).name}"
     elif after.read is not None:
@@ -105,7 +105,7 @@ def _of_answer(
     index: int,
     was: SeenPartition,
     now: SeenPartition,
-    after: BrokerSight,
+    after: ObservedBroker,
 ) -> Iterator[str]:
     result = next((r for r in turn.results if r.partition == partition_name(index)), None)
     if result is None or result.error is KafkaError.NOT_CONTROLLER:
@@ -137,7 +137,7 @@ def _of_metadata(partition_epoch: int, was: SeenPartition, now: SeenPartition) -
         yield "metadata: follows"
 
 
-def rules_of(run: Iterable[tuple[BrokerTurn, BrokerSight]]) -> Iterator[Rule]:
+def rules_of(run: Iterable[tuple[BrokerTurn, ObservedBroker]]) -> Iterator[Rule]:
     """What the turns of a run try, in order."""
     before: tuple[SeenPartition, ...] = ()
     for turn, after in run:

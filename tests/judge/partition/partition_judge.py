@@ -10,14 +10,14 @@ from typing import NamedTuple
 import msgspec
 
 from kiplab.judge.kafka_jars.judged_releases import UnjudgedReleaseError, patch_release
-from kiplab.judge.partition.broker_sight import (
-    BrokerSight,
+from kiplab.judge.partition.broker_turns import BrokerTurn
+from kiplab.judge.partition.observed_broker import (
+    ObservedBroker,
     SeenPartition,
     SeenRead,
     SeenRequest,
-    sight_partings,
+    observed_partings,
 )
-from kiplab.judge.partition.broker_turns import BrokerTurn
 from kiplab.judge.partition.partition_process import (
     PartitionProcess,
     RealLeader,
@@ -41,11 +41,11 @@ PARTITIONS = 2
 RUNS, TURNS = 60, 100
 """Of one release, and of one run."""
 
-BrokerRun = Run[BrokerTurn, BrokerSight]
+BrokerRun = Run[BrokerTurn, ObservedBroker]
 
 
 def side_by_side(
-    real: Side[BrokerTurn, BrokerSight],
+    real: Side[BrokerTurn, ObservedBroker],
     features: Features,
     partitions: int = PARTITIONS,
     *,
@@ -55,8 +55,8 @@ def side_by_side(
     return Run(real, EngineLeader(features, partitions, timed=timed), _compared)
 
 
-def _compared(real: BrokerSight, engine: BrokerSight) -> Iterator[Parting]:
-    return (Parting(p.what, p.kafka, p.engine) for p in sight_partings(real, engine))
+def _compared(real: ObservedBroker, engine: ObservedBroker) -> Iterator[Parting]:
+    return (Parting(p.what, p.kafka, p.engine) for p in observed_partings(real, engine))
 
 
 def generated_turns(engine: EngineLeader, seed: int, turns: int) -> Iterator[BrokerTurn]:
@@ -112,14 +112,14 @@ class RecordedRun(msgspec.Struct, frozen=True):
     turns: tuple[BrokerTurn, ...]
     sights: tuple[RecordedSight, ...]
 
-    def answers(self) -> Iterator[BrokerSight]:
+    def answers(self) -> Iterator[ObservedBroker]:
         """All that was observed, whole again."""
         known: tuple[SeenPartition, ...] = ()
         for sight in self.sights:
             kept = dict(enumerate(known))
             kept |= {index: new for index, new in enumerate(sight.partitions) if new is not None}
             known = tuple(kept.values())
-            yield BrokerSight(sight.error, sight.read, sight.sent, known)
+            yield ObservedBroker(sight.error, sight.read, sight.sent, known)
 
 
 class RunsHead(msgspec.Struct, frozen=True):
@@ -169,7 +169,7 @@ class Replayed(NamedTuple):
     run: BrokerRun
 
     @property
-    def last(self) -> Done[BrokerTurn, BrokerSight] | None:
+    def last(self) -> Done[BrokerTurn, ObservedBroker] | None:
         """The turn in which the two part, if they do."""
         return self.run.last
 

@@ -14,7 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
-from kiplab.judge.partition.broker_sight import BrokerSight, SeenPartition, SeenRead, SeenRequest
+from kiplab.judge.partition.observed_broker import (
+    ObservedBroker,
+    SeenPartition,
+    SeenRead,
+    SeenRequest,
+)
 from kiplab.judge.side_by_side import deciding
 from kiplab.judge.side_by_side.leader_words import LeaderWords, is_driven
 from kiplab.judge.side_by_side.renaming import Renaming
@@ -102,7 +107,7 @@ class RecordedLeaders:
     def __init__(self, answers: tuple[LeaderAnswer, ...], start: Cluster) -> None:
         self._answers = answers
         self._words = LeaderWords(start)
-        self._last: dict[BrokerId, BrokerSight] = {}
+        self._last: dict[BrokerId, ObservedBroker] = {}
         self.turns = 0
 
     def plays(self, broker: Broker, cluster: Cluster) -> bool:
@@ -111,7 +116,7 @@ class RecordedLeaders:
 
     def decide(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
-    ) -> BrokerSight:
+    ) -> ObservedBroker:
         """See `DecidingLeaders`."""
         asked = digest(self._words.lines(broker, question, cluster))
         if self.turns == len(self._answers) or self._answers[self.turns].asked != asked:
@@ -187,7 +192,7 @@ class _NotedLeaders:
     ) -> None:
         self._leaders, self._kept = leaders, kept
         self._words = LeaderWords(start)
-        self._last: dict[BrokerId, BrokerSight] = {}
+        self._last: dict[BrokerId, ObservedBroker] = {}
         self.plays = leaders.plays
 
     @property
@@ -196,7 +201,7 @@ class _NotedLeaders:
 
     def decide(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
-    ) -> BrokerSight:
+    ) -> ObservedBroker:
         asked = digest(self._words.lines(broker, question, cluster))
         seen = self._leaders.decide(broker, question, cluster)
         assert seen is not None, "a real broker always shows what it holds"
@@ -215,7 +220,7 @@ def digest(lines: tuple[tuple[str, str], ...]) -> int:
     return crc32("\n".join(f"{who} {line}" for who, line in lines).encode())
 
 
-def _changed_sight(before: BrokerSight | None, seen: BrokerSight) -> ChangedSight:
+def _changed_sight(before: ObservedBroker | None, seen: ObservedBroker) -> ChangedSight:
     known = before.partitions if before is not None else repeat(None, len(seen.partitions))
     both = zip(seen.partitions, known, strict=True)
     return ChangedSight(
@@ -227,14 +232,14 @@ def _changed_sight(before: BrokerSight | None, seen: BrokerSight) -> ChangedSigh
     )
 
 
-def _whole_sight(before: BrokerSight | None, kept: ChangedSight) -> BrokerSight:
+def _whole_sight(before: ObservedBroker | None, kept: ChangedSight) -> ObservedBroker:
     known = before.partitions if before is not None else ()
     partitions = tuple(
         new if new is not None else known[place] for place, new in enumerate(kept.partitions)
     )
     each = tuple((epoch, offset) for epoch, first, end in kept.runs for offset in range(first, end))
     read = None if kept.read is None else replace(kept.read, records=each)
-    return BrokerSight(kept.error, read, kept.sent, partitions)
+    return ObservedBroker(kept.error, read, kept.sent, partitions)
 
 
 def _runs(records: tuple[tuple[int, int], ...]) -> Iterator[ReadRun]:

@@ -12,7 +12,11 @@ from msgspec.structs import replace
 
 from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
-from kiplab.judge.zookeeper_era.real_mail import CONTROLLER_RELEASES, SEQUENCES, recorded_sequences
+from kiplab.judge.zookeeper_era.real_control_requests import (
+    CONTROLLER_RELEASES,
+    SEQUENCES,
+    recorded_sequences,
+)
 from kiplab.judge.zookeeper_era.sequences import Passage
 from kiplab.judge.zookeeper_era.waiting import TooQuietError
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kiplab.engine import moves
 from kiplab.engine.nodes import ensemble_of
-from kiplab.judge.zookeeper_era.engine_mail import as_in_the_engine, partition_name
+from kiplab.judge.zookeeper_era.engine_control_requests import as_in_the_engine, partition_name
 from kiplab.judge.zookeeper_era.sequences import Passage
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import BrokerId, ControllerEpoch

@@ -15,8 +15,8 @@ from kiplab.engine.given_situation import BrokerSetup, PartitionSetup, Setup
 from kiplab.engine.nodes import ensemble_of, with_state
 from kiplab.engine.setup import cluster_of
 from kiplab.engine.step import Step, step
-from kiplab.judge.zookeeper_era.control_mail import IDLE
-from kiplab.judge.zookeeper_era.engine_mail import (
+from kiplab.judge.zookeeper_era.control_answers import IDLE
+from kiplab.judge.zookeeper_era.engine_control_requests import (
     alter_answer,
     engine_request,
     engine_znode,

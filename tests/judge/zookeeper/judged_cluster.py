@@ -15,14 +15,14 @@ from kiplab.judge.zookeeper_era.asked_controller import (
     AskedController,
     Barrier,
 )
-from kiplab.judge.zookeeper_era.control_mail import (
+from kiplab.judge.zookeeper_era.control_answers import (
     IDLE,
     MARKER,
     is_bare_marker,
     names_a_partition,
     sent_request,
 )
-from kiplab.judge.zookeeper_era.engine_mail import alter_answer
+from kiplab.judge.zookeeper_era.engine_control_requests import alter_answer
 from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
 from kiplab.judge.zookeeper_era.kafka_znodes import create_topic, end, session, state_of

@@ -4,7 +4,7 @@ F is a partition that broker 1 follows, L one that it leads. Cases A, B and D ar
 motivation; case C happens at a broker.
 """
 
-from kiplab.judge.zookeeper_era.real_mail import SAYS, UNFIT
+from kiplab.judge.zookeeper_era.real_control_requests import SAYS, UNFIT
 from tests.judge.zookeeper.situations import (
     AskForIsr,
     AskToShutDown,

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kiplab.judge.zookeeper_era.real_mail import SEQUENCES, Heard, recorded_sequences
+from kiplab.judge.zookeeper_era.real_control_requests import SEQUENCES, Heard, recorded_sequences
 
 _LINES_DOWN_TO = 4
 """How deep what has a line of its own may be: situations, passages, requests."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from kiplab.judge.zookeeper_era.engine_mail import partition_name
+from kiplab.judge.zookeeper_era.engine_control_requests import partition_name
 from kiplab.protocol.ids import (
     NO_BROKER_EPOCH,
     BrokerEpoch,

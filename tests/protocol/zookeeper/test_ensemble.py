@@ -198,11 +198,11 @@ def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_
     """Why KIP-380 takes the czxid for the broker epoch, and not the session id."""
     ensemble, before = opened(kafka_ensemble(servers=2), ONE, server=1)
     ensemble = registered(ensemble, before, ONE, 1)
-    (first_life,) = ensemble.registrations
+    (first_incarnation,) = ensemble.registrations
     ensemble, after = opened(close_session(ensemble, before).ensemble, ONE, server=0)
     (second_life,) = registered(ensemble, after, ONE, 2).registrations
     assert after < before
-    assert second_life.epoch > first_life.epoch
+    assert second_life.epoch > first_incarnation.epoch
 
 
 def test_sessions_of_one_server_are_numbered_upwards() -> None:

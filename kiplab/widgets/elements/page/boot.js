@@ -34,7 +34,7 @@ const say = (places) => {
   }
 };
 
-// A cell that is out of sight may be drawn much later: the kernel hears at once that its panel is here.
+// A cell that is not visible may be drawn much later: the kernel hears at once that its panel is here.
 const arrived = (model) => {
   try {
     model.send({ arrived: true });

@@ -97,7 +97,7 @@ const headOf = (surface, top) =>
 const stageOf = (surface, top) =>
   top + (parseFloat(surface.style.getPropertyValue("--kiplab-stage")) || 0);
 
-// A row that gets the focus is brought into the list's sight, and with the list into the page's.
+// A row that gets the focus is scrolled into the list's view, and with the list into the page's.
 const bring = (element, row) => {
   const { list, said } = element;
   row.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-// What one needs to see while one acts stays in sight: the head always, the picture below it where the
+// What one needs to see while one acts stays visible: the head always, the picture below it where the
 // window is high enough for both. A page may put boxes around a cell's output that clip, or that would
 // scroll if they were too small: in such a box nothing stays, so it is opened while everything fits.
 const HEAD = ".kiplab-head";

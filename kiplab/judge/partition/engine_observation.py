@@ -14,10 +14,10 @@ from ...protocol.messages import (
 )
 from ...protocol.releases import CodeVersion
 from ...protocol.replica.broker_state import Broker, Leading, RemoteReplica, log_of, replica_of
-from . import broker_sight
+from . import observed_broker
 
 
-class EngineSight:
+class EngineObservation:
     """Of a broker with that code; a partition is its place in `names`."""
 
     def __init__(self, code: CodeVersion, names: Sequence[PartitionName]) -> None:
@@ -27,29 +27,29 @@ class EngineSight:
 
     def of(
         self, broker: Broker, bodies: Iterable[Any], facts: Iterable[Fact]
-    ) -> broker_sight.BrokerSight:
+    ) -> observed_broker.ObservedBroker:
         """All of it after a turn in which it sent `bodies`, and reports `facts`."""
         sent = list(bodies)
         reply = next((body for body in sent if isinstance(body, FetchResponse)), None)
         refused = [fact.error for fact in facts if isinstance(fact, Refused)]
         error = reply.error if reply is not None else next(iter(refused), KafkaError.NONE)
-        return broker_sight.BrokerSight(
+        return observed_broker.ObservedBroker(
             error=int(error),
             read=None if reply is None or reply.error else _read(reply),
             sent=tuple(self.request(b) for b in sent if isinstance(b, AlterPartitionRequest)),
             partitions=tuple(self.partition(broker, name) for name in self._names),
         )
 
-    def request(self, request: AlterPartitionRequest) -> broker_sight.SeenRequest:
+    def request(self, request: AlterPartitionRequest) -> observed_broker.SeenRequest:
         """A request as its receiver sees it."""
         items = sorted(map(self._item, request.items), key=lambda item: item.partition)
-        return broker_sight.SeenRequest(
+        return observed_broker.SeenRequest(
             request.version, request.broker, request.broker_epoch, tuple(items)
         )
 
-    def _item(self, item: AlterPartitionItem) -> broker_sight.SeenItem:
+    def _item(self, item: AlterPartitionItem) -> observed_broker.SeenItem:
         asked = self.proposal(item)
-        return broker_sight.SeenItem(
+        return observed_broker.SeenItem(
             asked.leader_epoch,
             asked.partition_epoch,
             asked.recovery,
@@ -57,25 +57,25 @@ class EngineSight:
             self._names.index(item.partition),
         )
 
-    def proposal(self, item: AlterPartitionItem) -> broker_sight.SeenProposal:
+    def proposal(self, item: AlterPartitionItem) -> observed_broker.SeenProposal:
         """An ISR that was asked for."""
         isr = sorted(
-            (m.broker, m.epoch if self._has_epochs else broker_sight.NO_EPOCHS) for m in item.isr
+            (m.broker, m.epoch if self._has_epochs else observed_broker.NO_EPOCHS) for m in item.isr
         )
-        return broker_sight.SeenProposal(
+        return observed_broker.SeenProposal(
             item.leader_epoch, item.partition_epoch, item.recovery, tuple(isr)
         )
 
-    def partition(self, broker: Broker, name: PartitionName) -> broker_sight.SeenPartition:
+    def partition(self, broker: Broker, name: PartitionName) -> observed_broker.SeenPartition:
         """A partition as the broker plays it."""
         replica, log = replica_of(broker, name), log_of(broker, name)
         leading = replica.leading if replica is not None else None
         epochs = tuple((entry.epoch, entry.offset) for entry in log.epochs)
         if replica is None:
-            return broker_sight.SeenPartition(
+            return observed_broker.SeenPartition(
                 None, -1, 0, None, (), (), 0, None, (), 0, log.end, epochs
             )
-        return broker_sight.SeenPartition(
+        return observed_broker.SeenPartition(
             leader=replica.leader,
             leader_epoch=replica.leader_epoch,
             partition_epoch=replica.partition_epoch,
@@ -100,9 +100,9 @@ class EngineSight:
             "remotes": tuple(map(self.remote, sorted(leading.remotes, key=lambda r: r.broker))),
         }
 
-    def remote(self, remote: RemoteReplica) -> broker_sight.SeenRemote:
+    def remote(self, remote: RemoteReplica) -> observed_broker.SeenRemote:
         """A follower as its leader knows it."""
-        return broker_sight.SeenRemote(
+        return observed_broker.SeenRemote(
             broker=remote.broker,
             end=remote.end,
             leader_end_at_last_fetch=remote.leader_end_at_last_fetch,
@@ -112,9 +112,9 @@ class EngineSight:
         )
 
 
-def _read(reply: FetchResponse) -> broker_sight.SeenRead:
+def _read(reply: FetchResponse) -> observed_broker.SeenRead:
     part = reply.diverging
-    return broker_sight.SeenRead(
+    return observed_broker.SeenRead(
         high_watermark=reply.high_watermark,
         diverging=None if part is None else (part.epoch, part.offset),
         records=tuple(_each(reply.records)),

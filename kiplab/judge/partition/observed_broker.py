@@ -75,7 +75,7 @@ class SeenPartition(msgspec.Struct, frozen=True):
     epochs: tuple[tuple[int, int], ...]
 
 
-class BrokerSight(msgspec.Struct, frozen=True):
+class ObservedBroker(msgspec.Struct, frozen=True):
     """All of it: the error that the turn met, what it read, what was sent, what is held."""
 
     error: int
@@ -84,7 +84,7 @@ class BrokerSight(msgspec.Struct, frozen=True):
     partitions: tuple[SeenPartition, ...]
 
 
-def without_times(seen: BrokerSight) -> BrokerSight:
+def without_times(seen: ObservedBroker) -> ObservedBroker:
     """As if there were no clock."""
     return replace(seen, partitions=tuple(map(_timeless, seen.partitions)))
 
@@ -97,7 +97,7 @@ def _timeless_remote(remote: SeenRemote) -> SeenRemote:
     return replace(remote, last_fetch_ms=0, last_caught_up_ms=0)
 
 
-class SightParting(msgspec.Struct, frozen=True):
+class ObservedParting(msgspec.Struct, frozen=True):
     """One field that the two have otherwise: ``"orders-0 high_watermark"``."""
 
     what: str
@@ -108,7 +108,7 @@ class SightParting(msgspec.Struct, frozen=True):
         return f"{self.what}: Kafka has {self.kafka}, the engine {self.engine}"
 
 
-def sight_partings(kafka: BrokerSight, engine: BrokerSight) -> Iterator[SightParting]:
+def observed_partings(kafka: ObservedBroker, engine: ObservedBroker) -> Iterator[ObservedParting]:
     """Where the two part, field by field."""
     yield from _fields("", kafka, engine, ("error", "read", "sent"))
     for index, (theirs, mine) in enumerate(zip(kafka.partitions, engine.partitions, strict=True)):
@@ -117,8 +117,8 @@ def sight_partings(kafka: BrokerSight, engine: BrokerSight) -> Iterator[SightPar
 
 def _fields(
     where: str, kafka: msgspec.Struct, engine: msgspec.Struct, names: tuple[str, ...]
-) -> Iterator[SightParting]:
+) -> Iterator[ObservedParting]:
     for name in names:
         theirs, mine = getattr(kafka, name), getattr(engine, name)
         if theirs != mine:
-            yield SightParting(f"{where}{name}", repr(theirs), repr(mine))
+            yield ObservedParting(f"{where}{name}", repr(theirs), repr(mine))

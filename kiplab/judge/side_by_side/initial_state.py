@@ -30,26 +30,26 @@ _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
 """What a partition begins with, beside its epochs."""
 
 
-def set_scene(kafka: ToldKafka, play: Play, wanted: Truth) -> Renaming:
+def set_initial_state(kafka: ToldKafka, play: Play, wanted: Truth) -> Renaming:
     """Let Kafka's log say what the header of `play`, which comes to `wanted`, says.
 
     Raises PlayError, with the line, for what no real controller comes to.
     """
-    scene = _Scene(kafka, play, wanted)
-    scene.register_brokers()
-    scene.make_topics()
-    scene.shut_down()
-    scene.fence()
-    scene.reach_the_end()
+    state = _InitialState(kafka, play, wanted)
+    state.register_brokers()
+    state.make_topics()
+    state.shut_down()
+    state.fence()
+    state.reach_the_end()
     for entry in wanted.registrations:
         # Every broker has the whole log, and says so; of a fenced one nothing is heard.
         if not entry.fenced:
             kafka.beat(entry.broker, kafka.end - 1)
-    scene.check()
-    return Renaming(tuple(scene.points), tuple(scene.epochs_moved()))
+    state.check()
+    return Renaming(tuple(state.points), tuple(state.epochs_moved()))
 
 
-class _Scene:
+class _InitialState:
     def __init__(self, kafka: ToldKafka, play: Play, wanted: Truth) -> None:
         self.kafka, self.play, self.wanted = kafka, play, wanted
         self.points: list[OffsetPoint] = []

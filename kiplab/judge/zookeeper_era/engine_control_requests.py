@@ -20,7 +20,7 @@ from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import PartitionRegistration, topic_of
 from ...protocol.zookeeper.ensemble import find
 from ...protocol.zookeeper.znodes import PartitionStateZnode, partition_state_path
-from .control_mail import IDLE
+from .control_answers import IDLE
 from .sequences import (
     LEADER_AND_ISR,
     NO_EPOCH,

@@ -19,7 +19,7 @@ IDLE = "zz-idle"
 told of every partition there is.
 """
 MARKER = "zz-marker"
-"""The topic by which a barrier is told from all other mail."""
+"""The topic by which a barrier is told from all other control requests."""
 _OURS = (IDLE, MARKER)
 NONE, STALE_BROKER_EPOCH = 0, 77
 

@@ -1,4 +1,5 @@
-"""`kiplab.real_mail`: what real controllers of ZooKeeper's years sent, as it was recorded.
+"""`kiplab.real_control_requests`: what real controllers of ZooKeeper's years sent, as it was
+recorded.
 
 The recordings are JSON, one request a line.
 """
@@ -67,11 +68,11 @@ BOTH_SIDES = ("2.1.1", "2.2.2")
 _WIDTH, _BELOW = 96, " " * 8
 
 
-class UnrecordedMailError(ValueError):
+class UnrecordedRequestsError(ValueError):
     """There is no such recording; the message lists those that there are."""
 
 
-class RealMail(msgspec.Struct, frozen=True):
+class RealControlRequests(msgspec.Struct, frozen=True):
     """What controllers of some patch releases of Kafka sent in one situation, passage by passage.
 
     The controllers are Kafka's own; the brokers that they send to were played.
@@ -96,24 +97,24 @@ class RealMail(msgspec.Struct, frozen=True):
             yield from (_below(_answered(answer)) for answer in passage.answers)
             sent = [one for one in passage.requests if to in (None, one.broker)]
             nothing = "nobody gets anything" if to is None else f"broker {to} gets nothing"
-            yield from (_below(line) for line in _mail(sent) or [nothing])
+            yield from (_below(line) for line in _control_requests(sent) or [nothing])
             yield _below("; ".join(map(_state, passage.znodes)))
 
     def __repr__(self) -> str:
         return self.text()
 
 
-def real_mail(situation: str, *kafka: str) -> RealMail:
+def real_control_requests(situation: str, *kafka: str) -> RealControlRequests:
     """What the controllers of these patch releases sent in a situation: of BOTH_SIDES, unless
     others are named.
 
-    Raises UnrecordedMailError for a situation or a release of which there is no recording.
+    Raises UnrecordedRequestsError for a situation or a release of which there is no recording.
     """
     if situation not in SAYS:
         known = ", ".join(SAYS)
-        raise UnrecordedMailError(f"there is no situation {situation!r}; there are {known}")
+        raise UnrecordedRequestsError(f"there is no situation {situation!r}; there are {known}")
     heard = {patch: _recorded(situation, patch) for patch in kafka or BOTH_SIDES}
-    return RealMail(situation, SAYS[situation], heard)
+    return RealControlRequests(situation, SAYS[situation], heard)
 
 
 def _recorded(situation: str, patch: str) -> tuple[Passage, ...]:
@@ -121,7 +122,7 @@ def _recorded(situation: str, patch: str) -> tuple[Passage, ...]:
     why_not = unfit.get(patch, "")
     if patch not in CONTROLLER_RELEASES or why_not:
         known = ", ".join(p for p in CONTROLLER_RELEASES if p not in unfit)
-        raise UnrecordedMailError(
+        raise UnrecordedRequestsError(
             f"nothing is recorded of {situation} with Kafka {patch}"
             f"{f' ({why_not})' if why_not else ''}; there is {known}"
         )
@@ -135,16 +136,19 @@ def _below(line: str) -> str:
     return fill(line, _WIDTH, initial_indent=_BELOW[:6], subsequent_indent=_BELOW)
 
 
-def _mail(sent: list[SentRequest]) -> list[str]:
-    """A line for what one life of a broker got with one stamp on it, without a break."""
+def _control_requests(sent: list[SentRequest]) -> list[str]:
+    """A line for what one incarnation of a broker got with one stamp on it, without a break."""
     marked = groupby(sent, lambda one: (one.broker, one.generation, one.stamped))
-    return [_of_one_life(*marks, list(requests)) for marks, requests in marked]
+    return [_of_one_incarnation(*marks, list(requests)) for marks, requests in marked]
 
 
-def _of_one_life(broker: int, generation: str, stamped: str, requests: list[SentRequest]) -> str:
-    stamp = "without an epoch" if stamped == NO_EPOCH else f"for life {_life(stamped)}"
+def _of_one_incarnation(
+    broker: int, generation: str, stamped: str, requests: list[SentRequest]
+) -> str:
+    meant = f"for incarnation {_incarnation(stamped)}"
+    stamp = "without an epoch" if stamped == NO_EPOCH else meant
     told = ", ".join(map(_told, requests))
-    return f"life {_life(generation)} of broker {broker} gets, {stamp}: {told}"
+    return f"incarnation {_incarnation(generation)} of broker {broker} gets, {stamp}: {told}"
 
 
 def _told(sent: SentRequest) -> str:
@@ -155,12 +159,16 @@ def _told(sent: SentRequest) -> str:
 
 def _answered(answer: ShutdownAnswer) -> str:
     anonymous = answer.stamped == NO_EPOCH
-    epoch = "without an epoch" if anonymous else f"with the epoch of life {_life(answer.stamped)}"
+    epoch = (
+        "without an epoch"
+        if anonymous
+        else f"with the epoch of incarnation {_incarnation(answer.stamped)}"
+    )
     error = KafkaError(answer.error).name
     return f"a ControlledShutdown of broker {answer.broker}, {epoch}, is answered {error}"
 
 
-def _life(generation: str) -> str:
+def _incarnation(generation: str) -> str:
     """``b1g2``: 2."""
     return generation.partition("g")[2]
 
