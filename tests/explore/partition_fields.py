@@ -124,7 +124,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
     AlterPartitionItem: {"partition": _ONE_PARTITION, "recovery": _NO_UNCLEAN},
     AlterPartitionRequest: {"version": "No action switches a release."},
     Message: {"request": "Only replies have one, and every reply flows at once."},
-    Observed: {"partition": _ONE_PARTITION, "reign": _NO_UNCLEAN},
+    Observed: {"partition": _ONE_PARTITION, "unclean_epoch": _NO_UNCLEAN},
 }
 """Fields that have the same value in everything that a search meets."""
 
