@@ -13,7 +13,7 @@ from .how_often.plot_sheet import EDGE, ChartText, chart
 
 CountRow = Mapping[str, Any]
 
-WIDTH, ROW, NAMES, GAP = 860, 42, 96, 36
+WIDTH, ROW, NAMES, GAP = 840, 42, 96, 36
 """Pixels: the figure, one feature set, what names take at most, between two panels."""
 PANELS = {
     "stale join": ("A stale replica joined the ISR", "message", "circle"),
