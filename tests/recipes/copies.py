@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("kiplab", "labs", "tests", "assets", "README.md", "pyproject.toml")
+FOLDERS = ("kiplab", "labs", "tests", "assets")
 
 
 class Ran(NamedTuple):
@@ -52,11 +52,10 @@ class Copied(NamedTuple):
 
 
 def copy(folder: Path) -> Copied:
-    """The package, the labs and the tests, as they are now."""
-    for part in PARTS:
-        source, target = ROOT / part, folder / part
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, target)
+    """The package, the labs, the tests and the pages at the top, as they are now."""
+    for part in FOLDERS:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / part, folder / part, ignore=ignored)
+    for page in (*ROOT.glob("*.md"), ROOT / "pyproject.toml"):
+        shutil.copy(page, folder)
     return Copied(folder)

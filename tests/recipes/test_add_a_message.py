@@ -97,7 +97,7 @@ from ..protocol.replica.list_offsets import list_offsets
 """
 OF_BROKERS = """\
     (Broker, ListOffsetsRequest): lambda b, m, _w: list_offsets(b, m.body, m.name.sender),
-    (Broker, ListOffsetsResponse): _heard,
+    (Broker, ListOffsetsResponse): unmoved,
 """
 NO_CONTROLLER = '    (Controller, ListOffsetsRequest): "logs are on brokers",\n'
 NO_ZOOKEEPER_CONTROLLER = '    (ZooKeeperController, ListOffsetsRequest): "logs are on brokers",\n'

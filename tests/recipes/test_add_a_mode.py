@@ -35,9 +35,9 @@ READERS[Loft] = TruthReader(
 )
 """
 ROUTED = """
-NOT_ADDRESSED.update({(Loft, body): "it is written to" for body in get_args(Request)})
-NOT_ADDRESSED.update({(Loft, body): "it asks nobody" for body in get_args(Response)})
-NOT_ADDRESSED[Loft, MetadataUpdate] = "it has it"
+NOT_ADDRESSED.update({(Loft, body): "it is written to" for body in messages.REQUESTS})
+NOT_ADDRESSED.update({(Loft, body): "it asks nobody" for body in messages.RESPONSES})
+NOT_ADDRESSED[Loft, messages.MetadataUpdate] = "it has it"
 from ..protocol.messages import SessionExpired, WatcherEvent
 NOT_ADDRESSED.update({(Loft, body): "of ZooKeeper" for body in (SessionExpired, WatcherEvent)})
 PLANS_NOTHING[Loft] = "it is written to"
