@@ -1,7 +1,5 @@
 """What comes with an extra: kiplab itself needs msgspec alone, and what needs more says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

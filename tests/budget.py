@@ -3,8 +3,6 @@
 An issue says when a number of LIMITS may rise. One that has become smaller is lowered here.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,11 +30,11 @@ class Size(NamedTuple):
 
 
 LIMITS = Size(
-    package_lines=98_200,
-    package_modules=630,
-    test_lines=74_800,
-    short_modules=46,
-    import_percent=9.1,
+    package_lines=97_450,
+    package_modules=627,
+    test_lines=74_150,
+    short_modules=47,
+    import_percent=8.8,
     check_names=1,
 )
 

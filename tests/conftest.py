@@ -4,8 +4,6 @@ hypothesis: no example is too slow. The order of the files, and the last line of
 And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Generator
 from pathlib import Path

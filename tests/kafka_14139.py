@@ -1,7 +1,5 @@
 """The play of KAFKA-14139, and others, as rows."""
 
-from __future__ import annotations
-
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features

@@ -4,8 +4,6 @@
 of the test that holds a page writes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

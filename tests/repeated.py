@@ -1,7 +1,5 @@
 """Values of a parametrised test that `make test-long` tries, beside those of `make test`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Binder image is what the tests test: its files agree with pyproject.toml."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

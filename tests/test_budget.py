@@ -1,7 +1,5 @@
 """The house does not grow past its budget."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.budget import LIMITS, measured, table

@@ -1,7 +1,5 @@
 """`kiplab class`: the contract of commands, for a folder of students' work."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

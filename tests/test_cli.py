@@ -1,7 +1,5 @@
 """The command contract: exit codes, one JSON object on stdout, never a traceback."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What comments and docstrings point to is there: files by name, functions by their module."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tokenize

@@ -3,8 +3,6 @@
 Each test fails with sentences: which member, which table, what to add.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import IntEnum

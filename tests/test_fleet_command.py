@@ -1,7 +1,5 @@
 """`kiplab fleet`: the contract of commands, from a preset's name to JSON and a page."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

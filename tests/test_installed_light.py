@@ -4,8 +4,6 @@ Every command, every public name and every method of what they return is gone th
 environment. A command or a name that is new has to be added to COMMANDS or NAMES.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

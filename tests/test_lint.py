@@ -1,7 +1,5 @@
 """The rules of ruff and the types of mypy hold everywhere: what `make lint` runs."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

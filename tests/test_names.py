@@ -1,7 +1,5 @@
 """One name, one thing in the whole package: who reads a name need not ask which one is meant."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

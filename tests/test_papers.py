@@ -1,7 +1,5 @@
 """Papers under assets/papers: their commands are there, and print what the papers say."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The names that authors import: loaded when asked for, and alike for people and type checkers."""
 
-from __future__ import annotations
-
 import ast
 from importlib import import_module
 from pathlib import Path

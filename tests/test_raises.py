@@ -1,7 +1,5 @@
 """Whoever may raise says so: a public function names its errors in its docstring."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

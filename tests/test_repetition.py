@@ -1,7 +1,5 @@
 """Whatever is left to `make test-long` has a quick test of the same kind of mistake."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Predictions that lock, and exercises that the engine judges."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

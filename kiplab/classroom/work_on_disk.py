@@ -6,8 +6,6 @@ it, adds to it and replaces it while others wait. A file that cannot be read is 
 name.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable, Iterator

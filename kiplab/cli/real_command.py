@@ -1,7 +1,5 @@
 """`kiplab real`: a play with a real Kafka deciding, line by line beside the engine."""
 
-from __future__ import annotations
-
 import argparse
 
 from ..judge.kafka_jars.judged_releases import LAST_PATCH, ZOOKEEPER_PATCHES

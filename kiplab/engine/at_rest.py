@@ -7,8 +7,6 @@ leads, a broker that the controller takes for leaving, and a file of high waterm
 written before its process knew all of its partitions (which is looked at when it happens).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ..protocol.ids import NO_LEADER, controller_on

@@ -7,8 +7,6 @@ Offsets are the exception: a leader that has lost its log appends towards number
 already. Their distances stay, up to GAP_MAX records.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from ..protocol.ids import NO_SESSION, SESSIONS_OF_A_SERVER, BrokerId

@@ -1,7 +1,5 @@
 """Messages in flight: naming them, finding them, what a crash does to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

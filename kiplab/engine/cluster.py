@@ -1,7 +1,5 @@
 """The whole situation as one frozen value: nodes, messages in flight, time, what was promised."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import msgspec

@@ -1,7 +1,5 @@
 """Consumers in the cluster: whom they can reach, what they are told, how they are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """`enabled`: what can be done now, within a menu."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

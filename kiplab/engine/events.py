@@ -1,7 +1,5 @@
 """Events: what followed from a move, in order. The protocol's facts, and the engine's own."""
 
-from __future__ import annotations
-
 import msgspec
 
 from ..protocol.facts import Fact

@@ -1,7 +1,5 @@
 """Events in words: one line each, and for a refusal the clause that decided it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every mode's first cluster has in common: logs on disk, what was committed, consumers."""
 
-from __future__ import annotations
-
 from ..protocol.clients.consumer import Consumer
 from ..protocol.ids import (
     NO_LEADER,

@@ -1,7 +1,5 @@
 """What a run is said to begin with: brokers, partitions, logs, consumers."""
 
-from __future__ import annotations
-
 import msgspec
 
 from ..protocol.clients.consumer import Reset

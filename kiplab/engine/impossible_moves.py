@@ -1,7 +1,5 @@
 """`why_not`: the reason why a move cannot be done now, in words for people."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

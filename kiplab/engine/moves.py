@@ -7,8 +7,6 @@ does more than name them, its words by number; `conditional` that it may be mean
 for certain rules (``where=GUARD``), `ends` what becomes of the message that a move is about.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, ClassVar, NamedTuple, Self
 

@@ -6,8 +6,6 @@ plane may live on a broker (`ids.controller_on`): it is part of that broker's pr
 and there may be several at once, each believing that it is the one.
 """
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import msgspec

@@ -4,8 +4,6 @@ What was committed, under which epochs the members of the ISR caught up, who die
 records. No rule reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeVar
 

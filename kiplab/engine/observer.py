@@ -3,8 +3,6 @@
 It runs after each move and looks only at what the move changed. No rule reads what it knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from operator import is_
 

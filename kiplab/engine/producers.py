@@ -1,7 +1,5 @@
 """Producers in the cluster: whom they reach, who owes them an answer, when they try again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

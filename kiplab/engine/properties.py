@@ -4,8 +4,6 @@ A property that breaks outside its promise is a lesson. One that breaks inside i
 Kafka, or in this model of it.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from ..protocol.features import Features

@@ -5,8 +5,6 @@ every class: a field's annotation says what its number counts, and from that fol
 it is compared with. A struct that is new to a cluster needs no entry anywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum, StrEnum
 from operator import attrgetter, itemgetter

@@ -10,8 +10,6 @@ A leader that writes the ISR to ZooKeeper by itself holds its partition until it
 request and its answer are part of the step, unless the link is cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from ..protocol.ids import BrokerId, controller_on, host_of

@@ -1,7 +1,5 @@
 """`settle`: leave the cluster alone until nothing that is not a fault changes it any more."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from . import moves

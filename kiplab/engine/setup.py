@@ -5,8 +5,6 @@ elected, and what it asks of the brokers is delivered, by the rules themselves; 
 and roles are those of a cluster that has come up and is at rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace

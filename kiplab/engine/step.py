@@ -5,8 +5,6 @@ without the observer, and `round_trip` is three steps of which an observer would
 real node may decide in place of one of the engine's: see `Decide`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

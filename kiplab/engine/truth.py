@@ -5,8 +5,6 @@ only wants to know reads it here, and never reaches into a control plane; `tests
 test_truth.py` holds that. A mode adds its reader to READERS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 

@@ -10,8 +10,6 @@ nothing committed, but with what was given: that its leader contradicts it is wh
 prevent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace

@@ -3,8 +3,6 @@
 What a client by name does is in `consumers` and `producers`; what a node decides, in `step`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What happens with ZooKeeper, and with a controller that lives on a broker, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -9,8 +9,6 @@ there is to say: this package can be called, because the question and the room i
 share a name. Nothing in it decides what Kafka does: every step is the engine's.
 """
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 from typing import Any

@@ -4,8 +4,6 @@ It stands below the rooms that search (`search`, `compiled`), so that neither ne
 these words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Any, Protocol

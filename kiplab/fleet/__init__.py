@@ -5,8 +5,6 @@
 given a crash in this window; not a rate
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """`expect`: what a play says should be so, held against what is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..engine.cluster import broker

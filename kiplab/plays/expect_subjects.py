@@ -1,7 +1,5 @@
 """What an `expect` line may speak of, and which keys each subject has."""
 
-from __future__ import annotations
-
 import re
 
 from . import values

@@ -1,7 +1,5 @@
 """Every verb of a play: what it takes, and how a wrong line is refused."""
 
-from __future__ import annotations
-
 import msgspec
 
 from . import values

@@ -1,7 +1,5 @@
 """A play's header: what it says of the situation before the first line, and of its rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

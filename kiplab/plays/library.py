@@ -1,7 +1,5 @@
 """The plays that come with kiplab, and how a name, a file or a token becomes a play."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from pathlib import Path

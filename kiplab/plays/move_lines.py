@@ -6,8 +6,6 @@ move, or find out of which message a line speaks, are in `verbs`. `written` make
 history: one line per move, in `manual`, that replays to the same states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 

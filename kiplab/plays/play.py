@@ -1,7 +1,5 @@
 """A play as a value, its text form, and back: parse(format(p)) == p."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

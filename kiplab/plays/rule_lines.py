@@ -4,8 +4,6 @@ Some words of a header are said of one mode alone. A play may be run under rules
 nothing comes of them there, and they are not written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace

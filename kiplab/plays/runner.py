@@ -1,7 +1,5 @@
 """Running a play: the stage before the first line, each line, the stage after the last."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

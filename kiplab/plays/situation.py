@@ -4,8 +4,6 @@ Each line on its own is judged by the grammar; here is what only several lines t
 wrong: two brokers with one id, an ISR beyond the replicas, an epoch from the future.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from ..protocol.features import UnknownFeatureError, parse_features, switched

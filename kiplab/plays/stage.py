@@ -1,7 +1,5 @@
 """The stage: a run in progress. One line after the other changes it; nothing is ever mutated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

@@ -3,8 +3,6 @@
 ``kiplab1:`` + URL-safe base64 of (check sum, compressed JSON of the play's text and features).
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

@@ -1,7 +1,5 @@
 """A run as text: one line per event, grouped under the line of the play that caused it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..engine import events

@@ -1,7 +1,5 @@
 """The kinds of values a play's lines take, each with its check and its error."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 

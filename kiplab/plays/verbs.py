@@ -1,7 +1,5 @@
 """What each verb does: the moves that a line expands to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import get_args

@@ -1,7 +1,5 @@
 """What a run amounts to: the verdict, and the facts that a report of it needs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..engine.events import CommittedLost, PropertyBroken

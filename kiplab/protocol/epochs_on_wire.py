@@ -4,8 +4,6 @@ Each function takes first what the caller of several feature sets at once may ha
 value, and can be told what such a value means (`functools.singledispatch`).
 """
 
-from __future__ import annotations
-
 from functools import singledispatch
 from typing import Any
 

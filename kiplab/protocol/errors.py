@@ -1,7 +1,5 @@
 """Kafka's error codes, as far as the replication control plane answers with them."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 

@@ -4,8 +4,6 @@ Every fact is about one move. `Refused` names the guard, and both sides of the c
 failed, so that an explanation never has to be reconstructed.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import msgspec

@@ -1,7 +1,5 @@
 """Which rules hold where: a release per node, the metadata version, and guards switched by hand."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import msgspec

@@ -4,8 +4,6 @@ A guard is one sentence of a design document (or of a bug fix) turned into one c
 pages, the widgets' switches and the refusals' explanations are all read from this table.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import msgspec

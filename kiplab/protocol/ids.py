@@ -7,8 +7,6 @@ Whatever a cluster consists of says of each of its numbers what it counts: `engi
 the annotations, and takes no field that is a bare int.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, NewType
 

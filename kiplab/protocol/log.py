@@ -14,8 +14,6 @@ begin, where others come between, and the marker that ends it are noted by offse
 that is cut knows what it knew then, and one without a transaction has nothing to carry.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple

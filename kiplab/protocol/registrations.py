@@ -1,7 +1,5 @@
 """Brokers and partitions as a control plane registers them, and as brokers see them in metadata."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import msgspec

@@ -8,8 +8,6 @@ Two switches decide what Kafka does: the *release* of each node's code, and the 
 name (``"3.5"``); rules never compare names, they ask for the version of the code behind it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from enum import StrEnum

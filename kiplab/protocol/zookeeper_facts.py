@@ -1,7 +1,5 @@
 """Facts of ZooKeeper's time: what its nodes report that nobody reports in KRaft."""
 
-from __future__ import annotations
-
 import msgspec
 
 from .ids import BrokerEpoch, BrokerId, ControllerEpoch, Offset, SessionId, Zxid

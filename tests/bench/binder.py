@@ -5,8 +5,6 @@ lab there one after the other, and prints the most that server, kernel and their
 once. Without ``--java`` no Java can be found, as in the labs that need none.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

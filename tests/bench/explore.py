@@ -7,8 +7,6 @@ checkout of kiplab (say a worktree of an earlier commit) nothing is run but the 
 and the 64 cells of a matrix, here and there by turns, each in a process of its own.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

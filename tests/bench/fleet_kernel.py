@@ -8,8 +8,6 @@ Python do less (no epochs, no logs, no other feature set), as one would write th
 question; that their events a year are the kernel's stands beside.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -7,8 +7,6 @@ one model of its own for a whole kernel, counted where the first picture needs i
 were surfaces a Lab was 857 to 884 models, and the cells of lab 09 run at once 1,789.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Callable

@@ -9,8 +9,6 @@ succeeded when every panel that a calm run shows is drawn, and a prediction that
 opens its Lab. FILE keeps a line for each try; a bench that was stopped goes on where it was.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

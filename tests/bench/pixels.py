@@ -9,8 +9,6 @@ The runs are those of repaint.py. "From lock to picture" is lab 04, from "Lock i
 the Lab's picture, in a page and a kernel that have shown no picture before.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from argparse import ArgumentParser

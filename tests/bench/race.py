@@ -6,8 +6,6 @@ python tests/bench/race.py /tmp/older [schedules]
 Both in processes of their own, by turns, without Spark, which costs both the same.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ For each feature set and metric: the rate by forced windows, half of its 95 % in
 time that an error of 10 % takes, from what these samples took.
 """
 
-from __future__ import annotations
-
 import time
 
 from kiplab.fleet.estimators.forced_windows import BLOCKS, SAMPLES, forced_rates

@@ -8,8 +8,6 @@ the message to the patch that answers it. With another checkout of kiplab both a
 each in a process of its own: that one first, this one second. Only presses are measured then.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -7,8 +7,6 @@ processes of its own, one or two beside each other; Spark in a session that is t
 everything that a study keeps on disk. By turns, because the machine does not stay as fast as it is.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """`kiplab lab` as a student starts it, on a free port of this machine, with nobody's settings."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,8 +3,6 @@
 The tests share the page and each begins by going to a step of the play.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

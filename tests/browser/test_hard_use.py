@@ -2,8 +2,6 @@
 kernel that dies in the middle.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

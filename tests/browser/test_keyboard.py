@@ -3,8 +3,6 @@
 The tests share the page and go in the order in which a student does. Nothing is clicked.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

@@ -4,8 +4,6 @@ The tests of one lab share its page and go in the order in which a student does.
 has stands in its Walk.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

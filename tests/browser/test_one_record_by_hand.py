@@ -3,8 +3,6 @@
 The tests share the page and go in the order in which a student does.
 """
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """What a failed test tells of its page."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from itertools import accumulate

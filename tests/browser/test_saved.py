@@ -1,7 +1,5 @@
 """A lab that was run, saved, and opened again where no kernel runs: small, and not a blank."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The tests share the page and go in the order in which they stand.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -3,8 +3,6 @@
 Their work is made as students make it: by locking predictions in and calling the checks.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

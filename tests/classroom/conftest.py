@@ -1,7 +1,5 @@
 """Every test has its own place for predictions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The sheet for eight requests: two menus each, and the same verdict as the check in words."""
 
-from __future__ import annotations
-
 import kiplab
 from kiplab.classroom.exercises.first_failing_rule import rulings_of
 

@@ -1,7 +1,5 @@
 """A teacher's folder: whose work each file is, and what is said of a file that is nobody's."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """`kiplab.class_work`: what a class answered, in numbers, in words, and on a page."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """What keeps the record, and what closes the hole: the engine and the explorer say."""
 
-from __future__ import annotations
-
 from kiplab.classroom.exercises.closing_the_hole import (
     CHANGES,
     RULES,

@@ -1,7 +1,5 @@
 """Committed and acknowledged: the engine says which, and wrong ideas have names."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

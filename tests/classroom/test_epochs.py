@@ -1,7 +1,5 @@
 """Twelve events and four epochs: the engine says which move, under which metadata version."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.classroom.exercises.epochs import check_epochs, check_fences

@@ -1,7 +1,5 @@
 """The exercises of lab 09: missing rules, what a proof says, holes, and the shortest loss."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

@@ -1,7 +1,5 @@
 """Eight requests: the engine says which error and which rule, and what else each does wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.classroom.exercises.first_failing_rule import (

@@ -1,7 +1,5 @@
 """What is held back, without a notebook: a sentence says what it waits for; then it is there."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import pytest

@@ -1,7 +1,5 @@
 """Three refusals that nobody forged: what a leader asks for meets what has changed since."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.classroom.exercises.first_failing_rule import check_refusals

@@ -2,8 +2,6 @@
 fall.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.classroom.exercises.check_result import Checked

@@ -1,7 +1,5 @@
 """Whoever is told "look again at B, C and D" is told A: in every exercise that comes last."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The ordering exercise: the engine judges, and wrong ideas have names."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

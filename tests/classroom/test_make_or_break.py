@@ -1,7 +1,5 @@
 """Make or break: a run of one's own is judged by what happened in it, whatever form it comes in."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

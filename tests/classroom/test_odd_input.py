@@ -1,7 +1,5 @@
 """Whatever somebody hands in: a sentence says what was expected; nothing raises or is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """One record that a producer was told of, lost on purpose: how many, by what, and which."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

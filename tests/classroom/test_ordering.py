@@ -1,7 +1,5 @@
 """The exercise's widget: events move, the engine judges, the schedule is drawn."""
 
-from __future__ import annotations
-
 import kiplab
 from kiplab.classroom.exercises.losing_order import EVENTS, LETTERS
 

@@ -1,7 +1,5 @@
 """`my_work()`: the table of what is done, and a button that holds the work itself."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """A prediction is kept at once, cannot be changed, and is there again after a restart."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """KAFKA-14139 by its parts: the window, the two rules, the last replica. Plays have the answers."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -4,8 +4,6 @@ The answers here are worked out from the strings that a student may print, by no
 the transcript (`Run.text`), the sentences and the table under a figure.
 """
 
-from __future__ import annotations
-
 import re
 
 import kiplab

@@ -1,7 +1,5 @@
 """Reading a timeline: the six answers come from the run, and wrong ones are understood."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

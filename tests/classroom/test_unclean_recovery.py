@@ -1,7 +1,5 @@
 """Settings that three bad nights judge, and what four consumers notice."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

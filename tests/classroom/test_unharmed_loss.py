@@ -1,7 +1,5 @@
 """A record that is lost while every broker lives: how it came about is what earns the points."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

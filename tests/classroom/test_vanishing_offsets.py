@@ -1,7 +1,5 @@
 """Which offsets vanish: every idea that there is about it names others."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

@@ -1,7 +1,5 @@
 """A what-if is a prediction of its own, and its answer opens with its lock and with no other."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.classroom import after, what_if, work_on_disk

@@ -1,7 +1,5 @@
 """Four designs, what one of them costs, and a run that loses data by a number that is right."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

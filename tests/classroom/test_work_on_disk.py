@@ -1,7 +1,5 @@
 """Attempts are on disk at once, survive a restart, other notebooks and damaged files."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

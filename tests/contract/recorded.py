@@ -5,8 +5,6 @@ folder is of commit 28837d0. Each entry has a key, such as ``play kafka-14139``,
 JSON, or the digest of a long text.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import inspect

@@ -4,8 +4,6 @@ A difference that is meant gets an entry in CHANGES: a pattern of keys, and word
 CHANGELOG.md that tells users of it.
 """
 
-from __future__ import annotations
-
 import json
 from fnmatch import fnmatchcase
 from functools import cache

@@ -6,8 +6,6 @@ to ask the controller off the brokers for an election. In its own mode nothing b
 stands off the brokers, and an operator asks whoever was elected last.
 """
 
-from __future__ import annotations
-
 from typing import get_args
 
 import msgspec

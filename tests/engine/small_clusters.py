@@ -1,7 +1,5 @@
 """Small clusters: broker 1 leads in leader epoch 5; broker n has epoch 100 + n."""
 
-from __future__ import annotations
-
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.setup import BrokerSetup, ConsumerSetup, PartitionSetup, Setup, cluster_of
 from kiplab.protocol.features import Features

@@ -1,7 +1,5 @@
 """`canonical` keeps futures: a step from the canonical state leads where the step itself leads."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Timed runs: what falls due is done when it is due, and nothing that would change nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine import moves

@@ -3,8 +3,6 @@
 The order of errors is that of kafka.cluster.Partition; validation is KIP-320's.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st

@@ -4,8 +4,6 @@ The made-up controller of `made_up_controller.py` stands on a broker, beside KRa
 its own.
 """
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """The engine's interfaces: step, why_not, enabled, settle, canonical, history, properties."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """LeaderRecoveryState: what the controller keeps, and what a leader makes of it (KIP-704)."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Consumers that read from followers (KIP-392), and what they do before they go on."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Nodes have kinds: a made-up controller that lives on a broker, and two of them at once."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import msgspec

@@ -1,7 +1,5 @@
 """What the controller elects unasked, 300 s after it has found a reason."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Producers: what is acknowledged when, what is sent again, and what they learn of the leader."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from kiplab.engine import moves

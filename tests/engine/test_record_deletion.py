@@ -1,7 +1,5 @@
 """DeleteRecords: who may be asked, what goes, who learns of it, and that nobody calls it a loss."""
 
-from __future__ import annotations
-
 from kiplab.engine import moves
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, broker

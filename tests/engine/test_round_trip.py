@@ -1,7 +1,5 @@
 """A heartbeat and its answer in one go come to what three steps come to; see `round_trip`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -3,8 +3,6 @@
 Read in Kafka's code and judged by no controller: the judge changes no topic's settings.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine import moves

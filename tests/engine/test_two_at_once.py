@@ -1,7 +1,5 @@
 """Two requests at once: which two can meet, what comes of it, and how a play says it."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine import moves

@@ -1,7 +1,5 @@
 """What an unclean election begins: what is given meanwhile, and what is to stay afterwards."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine.cluster import UncleanLeaderEpoch

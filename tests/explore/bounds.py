@@ -1,7 +1,5 @@
 """Bounds of a search as its keywords take them: `explore(play, **bounds)`."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 

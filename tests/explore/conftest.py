@@ -1,7 +1,5 @@
 """Where searches begin: two of three replicas in sync, and the race of KAFKA-14139."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

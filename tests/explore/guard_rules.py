@@ -5,8 +5,6 @@ also those that are declared to be without effect at the level "partition", beca
 can be wrong, and together they could hide one another. Each release of KRaft's is run as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -6,8 +6,6 @@ tables to the structs themselves. A field of the first kind also needs a place i
 `normal_partition.py`, in `compiled/packing.py` and in `compiled/unpacking.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from kiplab.engine.cluster import Cluster, Message, MessageName, Observed

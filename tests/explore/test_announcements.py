@@ -1,7 +1,5 @@
 """What is said before a long search and during it, without anybody having asked for it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Verdicts, shortest lengths and state counts: what other judges of this level have to agree on."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The compiled search is the engine's, sooner: state by state, and outcome by outcome."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """No search proves a falsehood because a table is a copy: guards that nobody compiled."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`kiplab.explore` and `kiplab explore`: what comes out, in Python and on the command line."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the explorer found that nobody had planned, each as a play."""
 
-from __future__ import annotations
-
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.plays.values import feature_set

@@ -1,7 +1,5 @@
 """The guard matrix: every subset searched, minimal sets and redundant guards, and bad input."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """What ends a search from outside: limits that can be meant, memory in all, an interrupt."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable

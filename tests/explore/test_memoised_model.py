@@ -1,7 +1,5 @@
 """The memoised model is the engine's, sooner: state by state over whole reachable graphs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """minicheck as a judge: another search over the same successors counts and concludes the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """From any failing run to a locally minimal play: what is kept, what goes, and what never may."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random

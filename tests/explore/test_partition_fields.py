@@ -1,7 +1,5 @@
 """Every field of a cluster is in a state of the level "partition", or it is said why not."""
 
-from __future__ import annotations
-
 import types
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The level "recovery": what KIP-704 prevents, rule by rule, and what nothing of it prevents."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine.setup import cluster_of

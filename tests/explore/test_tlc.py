@@ -5,8 +5,6 @@ because a leader that reads metadata as old as its own forgets a pending ISR (te
 nothing is to be lost, the proposal therefore outlives such metadata, as KIP-497 has it.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Every kind of action is made nosy, one after the other and for every part of a s
 nothing where that part looks odd. The memoised model has to follow the engine all the same.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ A leader waits for a follower that was level within replica.lag.time.max.ms, in 
 (Partition.maybeIncrementLeaderHW and ReplicaState.isCaughtUp). A search takes that time as over.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.explore.search.explore_play import explore

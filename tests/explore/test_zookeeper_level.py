@@ -1,7 +1,5 @@
 """The level "zookeeper": KIP-380's four failures, each with one guard off, and none with all on."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

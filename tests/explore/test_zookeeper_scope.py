@@ -1,7 +1,5 @@
 """What the level "zookeeper" does not offer: whatever is not offered has a reason, and is not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, get_args

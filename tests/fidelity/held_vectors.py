@@ -5,8 +5,6 @@ and why it is not held where it is not. Which of our tests holds one is read off
 their names (``test_l26_...``) and from the ids of their rows (``"L26a-b 3.7"``).
 """
 
-from __future__ import annotations
-
 import csv
 import importlib
 import re

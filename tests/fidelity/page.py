@@ -5,8 +5,6 @@ real Kafka, and ``coarser.md`` beside this file. `pytest --rewrite tests/judge/t
 writes it, and the numbers of the README.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the recordings of real controllers come to, pair by pair, for the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

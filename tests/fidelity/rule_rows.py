@@ -1,7 +1,5 @@
 """Every rule of the table, with the vectors that fail once it is off."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

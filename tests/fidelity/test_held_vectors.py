@@ -1,7 +1,5 @@
 """Every case that was taken from Kafka's unit tests is held by a test of ours, or says why not."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.fidelity.held_vectors import Held, Listed, held, listed, not_as_listed, vectors_named

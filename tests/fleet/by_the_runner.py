@@ -1,7 +1,5 @@
 """What becomes of a schedule by the plain road: the runner of plays, one feature set at a time."""
 
-from __future__ import annotations
-
 from kiplab.engine.events import CommittedLost, Delivered, PropertyBroken
 from kiplab.engine.history import Recorded
 from kiplab.engine.properties import NO_STALE_EPOCH_IN_ISR

@@ -3,8 +3,6 @@
 Executors import it from here, so it stands in a module of its own.
 """
 
-from __future__ import annotations
-
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any

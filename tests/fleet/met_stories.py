@@ -1,7 +1,5 @@
 """Stories for tests: a world in which much goes wrong, and the first replication that met it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from kiplab import fleet

@@ -4,8 +4,6 @@ Compiling takes each process half a minute; the plain road takes milliseconds fo
 comes to the same bits. So a session gets `PLAIN` for its executors.
 """
 
-from __future__ import annotations
-
 from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.parameters.fleet_study import read_study
 from kiplab.fleet.parameters.scenario import Scenario

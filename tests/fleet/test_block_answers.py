@@ -1,7 +1,5 @@
 """What a study may be planned as, what its blocks may answer, and what is told meanwhile."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

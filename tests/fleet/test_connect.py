@@ -1,7 +1,5 @@
 """SPARK_REMOTE: the same studies through a Spark Connect server."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """FleetLab's grid on Spark: begun by its button, cancelled by its button, gone on with."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

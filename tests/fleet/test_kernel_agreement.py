@@ -1,7 +1,5 @@
 """The kernel does what the engine does: the same schedules, the same traces, line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from itertools import islice

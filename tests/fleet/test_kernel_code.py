@@ -1,7 +1,5 @@
 """The kernel's machine code: where there is none, and where none may be kept."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Draws of the kernel: known answers, whole microseconds, the same with and without a compiler."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Rules of the kernel of which no schedule can tell, one by one beside the engine's."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Years of a replica set: the same numbers however they are cut, skipped, or compiled."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import pytest

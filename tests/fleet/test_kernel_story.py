@@ -1,7 +1,5 @@
 """From rate to story: what the kernel has counted opens as a play of the engine."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """ZooKeeper's replica set: sessions, registration, controlled shutdown, and what has no role."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 import pytest

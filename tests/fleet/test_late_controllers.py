@@ -1,7 +1,5 @@
 """What the kernel counts of KIP-380 and KIP-343 is what the engine does, event by event."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """Which guards the fleet's kernel has, and why it needs no others: the table is complete."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

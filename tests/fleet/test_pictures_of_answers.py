@@ -1,7 +1,5 @@
 """From an answer to its pictures and its page: what is drawn, from which rows, and what is said."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from itertools import product

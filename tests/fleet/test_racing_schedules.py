@@ -1,7 +1,5 @@
 """Schedules of the race: kernel and engine do the same, and it comes to a loss often enough."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Schedules: a function of window, seed and index; proper plays; every order of events."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

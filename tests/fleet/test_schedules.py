@@ -1,7 +1,5 @@
 """The study: what it counts, that it counts the same everywhere, and how it says so."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Feature sets that share a run get what each would have got by itself."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

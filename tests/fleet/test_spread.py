@@ -1,7 +1,5 @@
 """Partitions per incident: where partitions stand, what they share, how many an incident takes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

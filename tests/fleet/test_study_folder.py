@@ -1,7 +1,5 @@
 """The folder of a study: what is kept, what is found again, what is refused; all without Spark."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -4,8 +4,6 @@ The kernel runs compiled here and as plain Python on the executors. Coins stand 
 keeping of books is looked at.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

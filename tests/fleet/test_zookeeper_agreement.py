@@ -1,7 +1,5 @@
 """With ZooKeeper, too, the kernel does what the engine does, line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache, partial
 

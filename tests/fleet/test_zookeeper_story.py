@@ -1,7 +1,5 @@
 """With ZooKeeper, too, what the kernel has counted opens as a play of the engine."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import pairwise
 

@@ -4,8 +4,6 @@
 take: some that tell each guard, come to each transition and are refused by each guard.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """`python -m tests.judge NAME`: every judge by its name."""
 
-from __future__ import annotations
-
 import sys
 
 from tests.judge.acceptance.acceptance_judge import AcceptanceJudge

@@ -2,8 +2,6 @@
 parting looks like without any Kafka.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec.structs import replace

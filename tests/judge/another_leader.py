@@ -2,8 +2,6 @@
 what a parting looks like without any Kafka.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec.structs import replace

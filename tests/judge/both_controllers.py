@@ -1,7 +1,5 @@
 """A real controller and the engine's, asked the same by hand."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from kiplab.judge.controller.controller_process import ControllerProcess

@@ -1,7 +1,5 @@
 """Why a live test may be skipped: no Java, or nothing to fetch Kafka with. Nothing else."""
 
-from __future__ import annotations
-
 from typing import NoReturn
 
 import pytest

@@ -1,7 +1,5 @@
 """Schemas as Kafka writes them, made up: every type and every way a field can be there or not."""
 
-from __future__ import annotations
-
 EVERYTHING = """
 // A comment, as every one of Kafka's schemas has.
 {

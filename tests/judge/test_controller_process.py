@@ -1,7 +1,5 @@
 """A real controller, live: it starts, its clock stands still, and it never outlives its parent."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

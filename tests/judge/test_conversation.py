@@ -2,8 +2,6 @@
 AlterPartition of every version, elections. Live; generated conversations are longer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -2,8 +2,6 @@
 and it tries every rule. It needs no Java.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -3,8 +3,6 @@
 Here the right engine stands for Kafka, and one without a rule for the engine.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.grammar import parse

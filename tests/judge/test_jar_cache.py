@@ -1,7 +1,5 @@
 """Jars of a release: fetched once, whole or not at all; what stands in the way is said."""
 
-from __future__ import annotations
-
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor

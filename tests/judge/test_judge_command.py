@@ -2,8 +2,6 @@
 error. Every judge has this command; here the one of the KRaft controller stands for all.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Live tests are skipped for what a machine lacks, and never for a mistake in our own fetching."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError

@@ -1,7 +1,5 @@
 """Kafka's own schemas, read; values written by them and read back."""
 
-from __future__ import annotations
-
 import struct
 import uuid
 from pathlib import Path

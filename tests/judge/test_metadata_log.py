@@ -1,7 +1,5 @@
 """The metadata log, read from a segment file that grows."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Generated requests: the same for the same seed, of every kind, from sensible to absurd."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -3,8 +3,6 @@
 Here the engine stands for Kafka, so that no Java is needed.
 """
 
-from __future__ import annotations
-
 import lzma
 from pathlib import Path
 

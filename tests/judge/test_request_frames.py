@@ -1,7 +1,5 @@
 """What goes between two nodes: the headers of requests and answers, in every version."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

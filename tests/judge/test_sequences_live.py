@@ -2,8 +2,6 @@
 of the releases that test_conversation.py does not ask, and at older metadata versions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Would it be noticed? Engines that are wrong in one rule, asked what real Kafka was asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Why a test beside a real ZooKeeper may be skipped: no Java. Nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.judge.kafka_here import has_java

@@ -1,7 +1,5 @@
 """Kernels find this checkout, and every lab keeps its work in a folder of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

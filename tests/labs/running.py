@@ -1,7 +1,5 @@
 """A lab in a kernel of its own, from its first cell to its last."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Every lab in a kernel of its own, unanswered and then answered; wrong answers without one."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What labs 00, 01 and 02 say of their runs: no cell of theirs asserts it beside a question."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -3,8 +3,6 @@
 That it is open after a restart is seen in every lab, whose predictions are kept before it runs.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every notebook keeps to: it ships without outputs, small, and with nothing but kiplab."""
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

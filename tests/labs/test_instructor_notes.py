@@ -1,7 +1,5 @@
 """The notes for teachers: each answer is worth what they say, each command and token runs."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Lab 03: what it says of its runs, of the order of the rules, and of what a leader does then."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

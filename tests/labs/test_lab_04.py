@@ -1,7 +1,5 @@
 """Lab 04: what its cells show once they are answered, and what it says of its runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

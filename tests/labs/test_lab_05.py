@@ -1,7 +1,5 @@
 """Lab 05: what it says of the late Fetch, of the four designs, of the searches and of the race."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

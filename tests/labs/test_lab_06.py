@@ -1,7 +1,5 @@
 """Lab 06: what it says of the election, of what was built of KIP-704, of clients, and of a disk."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

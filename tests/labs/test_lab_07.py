@@ -1,7 +1,5 @@
 """Lab 07: what it says of four failures, of three checks, of session ids, and of real Kafka."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

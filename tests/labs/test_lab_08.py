@@ -1,7 +1,5 @@
 """Lab 08: what it says of KIP-343, as proposed and unjudged, and of what Kafka has in its place."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

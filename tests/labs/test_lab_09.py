@@ -1,7 +1,5 @@
 """Lab 09: what it holds back until there is an answer, and what it says of time."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

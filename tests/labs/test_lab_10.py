@@ -1,7 +1,5 @@
 """Lab 10: every number that it says, and what its cells show."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lab 11: what it says of the run, of the search and its proof, and of what is shown elsewhere."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What every lab has, in the order of the curriculum; and what the index and the lists say."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """ "Step 6" in what a lab says is a link that leads its Lab there."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -19,8 +19,6 @@ and a `note`), and either what shows it here (`shown`) or why it is not simulate
 entry has to be is checked in `in_plays.py` and `in_files.py`.
 """
 
-from __future__ import annotations
-
 import tomllib
 from enum import StrEnum
 from pathlib import Path

@@ -3,8 +3,6 @@
 What plays show is tried in `in_plays.py`, what stands in files is looked up in `in_files.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

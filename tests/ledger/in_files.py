@@ -6,8 +6,6 @@ headings, with the explanations that open there. Each check yields sentences; no
 the entry holds.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

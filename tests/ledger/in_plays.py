@@ -5,8 +5,6 @@ it is among the refused. A line of a play stands in it and holds. A property bre
 the entry says so. Each check yields sentences; no sentence means that the entry holds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 

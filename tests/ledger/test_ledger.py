@@ -1,7 +1,5 @@
 """Every clause of a KIP has a row, every row names what is there, the page is made of the rows."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Sequence

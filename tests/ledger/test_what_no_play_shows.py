@@ -1,7 +1,5 @@
 """Clauses of the ledger that no single play shows, and no test elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What can be wrong with a play: file, line, column, what was found, what was expected there."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.grammar import parse

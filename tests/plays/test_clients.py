@@ -1,7 +1,5 @@
 """Clients in plays: consumers in the header and in `expect`, producers, and raw fetches."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine.truth import truth

@@ -1,7 +1,5 @@
 """``@3.5-903``: a release with guards off and on, in one word."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,8 +1,6 @@
 """Every play that comes with kiplab: its expectations under every feature set it speaks of, and
 its transcript, word for word."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

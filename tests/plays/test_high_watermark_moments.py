@@ -1,7 +1,5 @@
 """When a leader looks at its high watermark: appends, news of a follower, answers, metadata."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.grammar import parse

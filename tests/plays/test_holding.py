@@ -1,7 +1,5 @@
 """`hold` and `release`: the last word on a message decides; replies go their own ways."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.grammar import parse

@@ -1,7 +1,5 @@
 """A header that describes what Kafka could not be in is refused, with its line and column."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.grammar import parse

@@ -1,7 +1,5 @@
 """`send`: requests as nobody's rule would send them, one line each."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

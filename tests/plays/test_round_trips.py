@@ -1,7 +1,5 @@
 """parse(format(p)) == p; a token is the run it stands for; a history is a play."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A play under other rules, as text: what asks for rules is said anew, and all else as it was."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.grammar import parse

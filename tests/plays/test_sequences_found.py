@@ -3,8 +3,6 @@ list of what was found; D4 was withdrawn. Real controllers are asked the same in
 tests/judge/test_conversation.py.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pytest

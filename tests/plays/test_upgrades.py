@@ -1,7 +1,5 @@
 """Upgrades: what an older release has let through is not promised by a newer one."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.grammar import parse

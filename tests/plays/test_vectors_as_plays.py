@@ -1,7 +1,5 @@
 """Each AlterPartition vector as a play: written down, parsed, run through the whole engine."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.grammar import parse

@@ -5,8 +5,6 @@ here.active``) or among the overrides; by itself, through a name that was given 
 the table that a loop goes over.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Which releases the vectors look at: read from what their tests are parametrized with."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product

@@ -5,8 +5,6 @@ handleBrokerShutdown and maybeFenceOneStaleBroker) and PeriodicTaskControlManage
 4.2.1 and 4.3.1), and judged by real controllers in tests/judge/test_conversation.py.
 """
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Releases, metadata versions and guards: what acts where."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

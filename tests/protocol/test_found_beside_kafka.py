@@ -4,8 +4,6 @@ Seen on the patch releases that stand for each release; the numbers D1 to D6 are
 of what was found.
 """
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -2,8 +2,6 @@
 each. Seen alike on every patch release from 3.3.2 to 4.3.1.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.protocol import log

@@ -1,7 +1,5 @@
 """Every guard of the table is asked for by a rule, and every id that is written stands in it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

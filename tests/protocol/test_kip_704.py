@@ -3,8 +3,6 @@
 The number in a test's name is that of the clause in the ledger.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

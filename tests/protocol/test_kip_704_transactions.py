@@ -2,8 +2,6 @@
 where a consumer reads that reads only what is committed.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

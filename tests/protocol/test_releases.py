@@ -3,8 +3,6 @@
 A release that is not there yet is tried on the tables: it is put beside the others for a test.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

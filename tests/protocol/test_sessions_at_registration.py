@@ -1,7 +1,5 @@
 """What a registration does to the session of a broker (ClusterControlManager, its replay)."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.protocol.features import parse_features

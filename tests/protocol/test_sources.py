@@ -1,7 +1,5 @@
 """Every rule says what it does, which clause each check stands for, and where that was read."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """UnregisterBroker: a broker is forgotten, running or not."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine.truth import registration_of, session_lasts, stale_sessions

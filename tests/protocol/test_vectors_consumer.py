@@ -1,7 +1,5 @@
 """A consumer that learns of a leader. Derived from KIP-320; Kafka's clients are of any release."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from kiplab.protocol.clients.consumer import Consumer, refreshed

@@ -3,8 +3,6 @@
 Nothing here knows more of it than its words and its name.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Copies of the repository, to try on what a recipe of CONTRIBUTING.md says."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """CONTRIBUTING.md, "Add a lab": what a new notebook lacks is told, each by a test of its own."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A made-up ListOffsets is added to a copy, and `added_message.py` looks at it the
 is told: by a test, or as soon as the package is imported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """CONTRIBUTING.md, "Add a mode": each step that is left out is told, and then it is complete."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.recipes.copies import Copied, copy

@@ -1,7 +1,5 @@
 """CONTRIBUTING.md, "Add a play": followed step by step, each step that is left out is told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

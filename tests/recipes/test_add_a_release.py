@@ -1,7 +1,5 @@
 """CONTRIBUTING.md, "Add a release": each step that is left out is told, and then it is complete."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 for all its life. SPARK_REMOTE says whether that is a Spark Connect server.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Of what Spark says when something goes wrong, the one line that matters."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.spark import SparkUnavailable

@@ -1,7 +1,5 @@
 """Spark goes away in the middle of a study: one sentence, and a folder that is gone on with."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Ctrl-C while Java starts: it waits, so that no Java is left behind."""
 
-from __future__ import annotations
-
 import signal
 import threading
 

@@ -1,7 +1,5 @@
 """Cells and bounds on Spark, one a task: the answers of this process, wherever they come from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

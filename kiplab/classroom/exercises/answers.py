@@ -5,8 +5,6 @@ A check is a value that is called with an answer: `TrueStatements` (the letters 
 `own_runs`. None of them keeps anything.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Exercises with a play of one's own: from a Lab, a run, a token, or its events as text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sized
 from itertools import islice
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The exercises of lab 00: six questions that one timeline answers, and a request accepted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 

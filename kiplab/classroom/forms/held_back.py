@@ -1,7 +1,5 @@
 """What a lab shows only after an answer: an explanation, a story, a figure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """`my_work()`: what one has predicted and solved, and a button that takes it home."""
 
-from __future__ import annotations
-
 import base64
 import io
 import zipfile

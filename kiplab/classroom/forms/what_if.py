@@ -1,7 +1,5 @@
 """A what-if of lab 10: a prediction of its own, and below it, once that is locked, its answer."""
 
-from __future__ import annotations
-
 from html import escape
 
 from ...figures.how_often.fleet_words import metric_words

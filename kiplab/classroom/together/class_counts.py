@@ -4,8 +4,6 @@ Everything that the labs ask is in it, in their order, also where nobody has ans
 what students have answered that no lab of this kiplab asks, as in a lab of the teacher's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec

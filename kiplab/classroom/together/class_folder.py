@@ -4,8 +4,6 @@ Zips are looked into as if they were folders. What is hidden (``.DS_Store``, ``_
 checkpoints of notebooks) is passed over.
 """
 
-from __future__ import annotations
-
 import io
 import lzma
 import zipfile

@@ -5,8 +5,6 @@ answers, lab by lab: the page is looked at before the discussion. One file, whic
 network and runs no script.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """What is counted of a class, for a terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 

@@ -1,7 +1,5 @@
 """Who has handed in what: the pieces of a folder put together, student by student."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 

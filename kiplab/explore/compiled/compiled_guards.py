@@ -6,8 +6,6 @@ it is on. One that is off everywhere changes nothing: no action of the level swi
 of other modes are never on in a cluster of KRaft's, and the level begins with no other.
 """
 
-from __future__ import annotations
-
 from ...engine.cluster import Cluster
 from ...protocol.ids import CONTROLLER
 from .small_numbers import NotCompiledError

@@ -4,8 +4,6 @@ A state is a row of words in a flat array; its number is its row. A table with o
 finds rows by their hash. Python only grows the arrays and asks the limits between two stretches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np

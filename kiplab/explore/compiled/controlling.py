@@ -1,7 +1,5 @@
 """The controller: protocol/kraft, as far as this level goes."""
 
-from __future__ import annotations
-
 from .jit import inner
 from .observing import leader_elected, members_changed
 from .word_fields import Ints, get, has, incarnations_at, place_of_other, put

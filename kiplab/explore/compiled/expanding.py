@@ -1,7 +1,5 @@
 """The roots of the compiled code: what Python calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple

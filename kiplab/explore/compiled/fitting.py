@@ -3,8 +3,6 @@
 word_layout.py has the words, small_numbers.py the numbers in them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ...engine.cluster import Cluster

@@ -5,8 +5,6 @@ that it calls. So what varies from search to search is an argument everywhere; a
 cached, which carry a digest of this whole room in their closure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Logs in 52 bits: protocol/log.py, function by function. Leader epoch 0 stands for -1."""
 
-from __future__ import annotations
-
 from .jit import inner
 from .word_fields import Ints
 from .word_layout import ENTRIES, ENTRY_BITS, FIRST_ENTRY, FOUR, MOST_OFFSET, OVERFLOW

@@ -1,7 +1,5 @@
 """What the observer makes of a step: engine/observer.py, for one partition and two properties."""
 
-from __future__ import annotations
-
 from .jit import inner
 from .logs import end_of, holds, up_to
 from .word_fields import Ints, get, has, incarnations_at, place_of_other, put

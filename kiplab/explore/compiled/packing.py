@@ -1,7 +1,5 @@
 """Normal forms of the level "partition" as words (word_layout.py, normal_partition.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...engine.cluster import Cluster, Message

@@ -5,8 +5,6 @@ observer looks after every step. True: it could be done (whether anything change
 to see). The brief names in other docstrings are those of the engine's functions.
 """
 
-from __future__ import annotations
-
 from .controlling import ACCEPTED, REVERTED, alter_partition, fence, raised, unfence
 from .jit import inner
 from .logs import appended, copied, end_of, end_of_epoch, latest_epoch, truncated

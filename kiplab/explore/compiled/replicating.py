@@ -1,7 +1,5 @@
 """Leaders and followers: protocol/replica, as far as this level goes."""
 
-from __future__ import annotations
-
 from .jit import inner
 from .logs import end_of, noted
 from .word_fields import Ints, get, has, has_request, place_of_other, put, seen, send

@@ -5,8 +5,6 @@ shrink, as long as the records that can still be written fit into it. Epochs ris
 highest one that there is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ...engine.cluster import Cluster

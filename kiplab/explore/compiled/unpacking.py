@@ -1,7 +1,5 @@
 """Ints of the level "partition" as normal forms (word_layout.py, normal_partition.py)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Fields of words, and the requests in flight."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

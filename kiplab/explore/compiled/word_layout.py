@@ -27,8 +27,6 @@ words FLIGHT, FLIGHT + 1
     15-18 partition epoch, 19-22 leader epoch, 23-25 incarnation of the sender, 26-27 sender
 """
 
-from __future__ import annotations
-
 BROKERS = 3
 LOG, ROLE, COMMITTED, CONTROLLER, FLIGHT, WORDS = 0, 3, 6, 7, 8, 10
 

@@ -1,7 +1,5 @@
 """The levels by name."""
 
-from __future__ import annotations
-
 from .cluster_level import CLUSTER
 from .level_table import ExploreError, Level
 from .partition_level import PARTITION

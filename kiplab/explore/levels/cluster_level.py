@@ -30,8 +30,6 @@ counterexample is found in seconds; that there is none takes minutes on two brok
 three, which is said before the search begins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace

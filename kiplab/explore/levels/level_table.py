@@ -4,8 +4,6 @@ A level is a menu of actions. An action is a few moves of the engine done at onc
 everything flows that the level does not hold in flight, as in a play with `hold` lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 

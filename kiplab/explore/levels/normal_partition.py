@@ -42,8 +42,6 @@ Observer
     damaged (set), excused (bool).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 
 import msgspec

@@ -15,8 +15,6 @@ Observer
 An image is under way to a broker exactly when `view` would change something there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

@@ -18,8 +18,6 @@ Observer
 What is left is renumbered by `engine.canonical`: epochs count only in their order.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ...engine.canonical import canonical

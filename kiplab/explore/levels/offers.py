@@ -1,7 +1,5 @@
 """What levels share: to whom an action is offered, which moves it makes, what it costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from ...engine import moves

@@ -23,8 +23,6 @@ A start that the controller refuses, because the old session still lasts, leaves
 only waits, as good as down: it is left out. normal_partition.py says what a state is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -22,8 +22,6 @@ read
 normal_recovery.py says what a state is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -35,8 +35,6 @@ The four properties are asked at rest (engine/at_rest.py), when nothing is under
 there has to let everything arrive. normal_zookeeper.py says what a state is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ What nobody speaks of here is held (a message), or missed by tests/explore/test_
 (a guard), which looks at what searches of the level do, and lists the moves that it leaves out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import get_args
 

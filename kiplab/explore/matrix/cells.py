@@ -1,7 +1,5 @@
 """The cells of a guard matrix, and what they say together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

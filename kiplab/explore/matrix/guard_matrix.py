@@ -1,7 +1,5 @@
 """The guard matrix: for every subset of some guards the shortest counterexample, or a proof."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations

@@ -4,8 +4,6 @@ Nothing is inferred from one cell about another. That more guards never do harm 
 assumed: `surprises` lists where it is not so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ..search_terms import PROVED, REFUTED, UNFINISHED

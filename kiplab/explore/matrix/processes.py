@@ -6,8 +6,6 @@ and writes answers, line by line, until the input ends.
 written for it.)
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

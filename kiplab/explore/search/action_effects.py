@@ -6,8 +6,6 @@ effect can depend on nothing but the pieces that it is remembered under, whateve
 the observer makes of it is remembered under all that it is shown (observer_views.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

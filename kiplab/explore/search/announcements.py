@@ -1,7 +1,5 @@
 """What is told to those who did not say how: notes, and in a notebook one line that changes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any

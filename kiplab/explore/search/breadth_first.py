@@ -5,8 +5,6 @@ distance from the start. What is left of every bound is part of a state, so that
 comes to its end has really seen everything within the bounds.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The engine's steps and a level's normal form, and nothing in between."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...engine.cluster import Cluster

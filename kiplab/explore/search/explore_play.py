@@ -1,7 +1,5 @@
 """The front door: ask one question about one play, within bounds."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

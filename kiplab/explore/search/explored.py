@@ -1,7 +1,5 @@
 """What a search came to: the verdict with its bounds, what was never tried, the shortest way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -8,8 +8,6 @@ One question goes unnoticed: how many messages of a kind that the level holds ar
 is given the messages in flight (tests/explore/test_what_actions_read.py), and channels don't count.
 """
 
-from __future__ import annotations
-
 from typing import Any, NoReturn
 
 from msgspec.structs import replace

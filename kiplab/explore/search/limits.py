@@ -3,8 +3,6 @@
 The only file of this room that looks at a clock or at the machine.
 """
 
-from __future__ import annotations
-
 import math
 import mmap
 import signal

@@ -9,8 +9,6 @@ there. Which parts an action reads nobody says: they are found out (action_effec
 tests/explore holds this model to engine_model.py, state by state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

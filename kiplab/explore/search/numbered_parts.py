@@ -3,8 +3,6 @@
 What was worked out once is found again by numbers, which are compared sooner than parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from typing import Any
 

@@ -6,8 +6,6 @@ it knew, and the events that it heeds. All of that is in the key that the answer
 that is remembered for too much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 

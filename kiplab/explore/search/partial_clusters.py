@@ -1,7 +1,5 @@
 """Clusters of which only some parts are shown, for an attempt at an action."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any
 

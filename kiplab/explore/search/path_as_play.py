@@ -1,7 +1,5 @@
 """A path of actions as a play: `hold` lines, then every action as the lines that do the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

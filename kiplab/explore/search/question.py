@@ -4,8 +4,6 @@ All who ask (`explore`, `matrix`, `alternatives`, the command) turn their keywor
 Question at once, and it is all that travels: to another process, to Spark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from pathlib import Path
 

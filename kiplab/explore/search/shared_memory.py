@@ -6,8 +6,6 @@ features on the way, in the order of reading; so a search meets its own rules' e
 others. `TracedFeatures` note the questions, and refuse whatever is no question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn

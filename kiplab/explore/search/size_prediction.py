@@ -5,8 +5,6 @@ bound multiplies by the growth that was measured for it (Bound.first, Bound.furt
 play grows otherwise: what comes out is the right order of magnitude, no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import msgspec

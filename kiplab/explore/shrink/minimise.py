@@ -6,8 +6,6 @@ together. What counts after every change is one question: does the same property
 is it as little excused as before? The order of the attempts depends on the play alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Ways to make a play shorter or plainer, each kept only if the same property still breaks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise
 

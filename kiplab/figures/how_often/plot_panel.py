@@ -1,7 +1,5 @@
 """A part of a sheet with axes of its own, on which plotly draws lines, marks, bars and cells."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log10
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The feature sets that schedules are compared under: every guard is on in some, off in others."""
 
-from __future__ import annotations
-
 from ...protocol.features import Features
 from ...protocol.releases import Mode
 from ..kernel.feature_sets import feature_sets, features_of

@@ -4,8 +4,6 @@ Heartbeats, fetches and other rounds come when they are asked for: a process's t
 back before. Only AlterPartition requests stay on their way until somebody delivers them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

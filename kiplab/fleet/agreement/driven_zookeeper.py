@@ -7,8 +7,6 @@ stays on its way until somebody delivers it: AlterPartition requests, the answer
 down, and with `deaf` whatever is for the controller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ With ZooKeeper. The engine plays the whole replication; what it finds when such 
 kept, so that anything else can be asked of the same situation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import msgspec

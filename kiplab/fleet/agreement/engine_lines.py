@@ -1,7 +1,5 @@
 """What a move of the engine adds to a trace."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from ...engine import moves

@@ -6,8 +6,6 @@ Heartbeats, fetches and other rounds come when the world has them come: a proces
 turned back before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -5,8 +5,6 @@ controller until ZooKeeper ends that session, and the next one lives on a broker
 A planned stop is neither: there the session is closed, and another is elected within milliseconds.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from .outside_events import Outside, OutsideSchedule, ordered

@@ -1,7 +1,5 @@
 """A schedule through the kernel: its trace."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any

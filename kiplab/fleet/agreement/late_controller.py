@@ -6,8 +6,6 @@ while. If the next incarnation of the broker is registered by then, it gets what
 one before, and the watches tell of a broker that is there as it was.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from ...engine import moves

@@ -5,8 +5,6 @@ was the last member. What a broker owes to a shock or a stale join is over once 
 with a leader again, or leads itself: then its records are those that count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace

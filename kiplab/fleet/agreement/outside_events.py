@@ -4,8 +4,6 @@ Times are whole milliseconds, the engine's clock. A schedule says nothing of wha
 it: the same one goes through the engine and through the kernel, under any feature set.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

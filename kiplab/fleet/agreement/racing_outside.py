@@ -5,8 +5,6 @@ and takes records along; it joins all the same, where nobody looks; then the lea
 of it happens is random, and so is whether it comes to that.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 from .outside_events import Fate, Outside, OutsideKind, OutsideSchedule, ordered

@@ -4,8 +4,6 @@ Times come from a few lengths that mean something to Kafka (a heartbeat, a sessi
 millisecond more or less, so that events meet, in every order.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 from .outside_events import Fate, Outside, OutsideKind, OutsideSchedule, ordered

@@ -1,7 +1,5 @@
 """What came from outside in a replication of the kernel, as events of a schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

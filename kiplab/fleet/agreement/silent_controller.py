@@ -5,8 +5,6 @@ heartbeats, and fences itself when its timeout has passed since it sent the last
 answered. Whether it still tells clients who leads is asked of the engine at every turn.
 """
 
-from __future__ import annotations
-
 from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.events import Delivered

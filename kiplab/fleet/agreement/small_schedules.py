@@ -5,8 +5,6 @@ at most so many incidents, two gaps, one set of lengths for each incident, uncle
 or not. Orders that come to the same schedule, because everything is at one moment, are tried once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import permutations, product
 

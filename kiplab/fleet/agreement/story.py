@@ -1,7 +1,5 @@
 """From rate to story: what was counted in a replication opens as a play of the engine."""
 
-from __future__ import annotations
-
 from ...plays.play import Play
 from ..kernel.feature_sets import features_of
 from ..kernel.world import DAY, HOUR, SECOND, World

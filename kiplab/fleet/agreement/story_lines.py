@@ -4,8 +4,6 @@ Messages flow by themselves in a play, but for those that `hold` keeps back: req
 their time, and the answer to a leader that stops in the time that a stop takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import msgspec

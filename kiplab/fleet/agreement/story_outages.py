@@ -4,8 +4,6 @@ It falls silent as its broker is cut off from everybody; its session ends as the
 come, and then the broker is reached again, registers anew and is elected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace

@@ -6,8 +6,6 @@ does not end so goes on in the next. The shortest end of a stretch that comes to
 story: the times between its events are those of the replication.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

@@ -1,7 +1,5 @@
 """Stories of a study: the replications that have counted something, each as a play if it can be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import ceil
 

@@ -1,7 +1,5 @@
 """Where the engine and the kernel part, in a sentence; and the shortest schedule that shows it."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator
 from itertools import zip_longest

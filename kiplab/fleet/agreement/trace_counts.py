@@ -1,7 +1,5 @@
 """What a trace comes to, metric by metric: as the kernel counts it, from what was told alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A trace: what happens to the partition, line by line, in a form that compares."""
 
-from __future__ import annotations
-
 import msgspec
 
 NOBODY = 0

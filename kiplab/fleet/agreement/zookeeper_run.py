@@ -2,8 +2,6 @@
 thing there: sessions, registration, a controller that is lost and found, controlled shutdown.
 """
 
-from __future__ import annotations
-
 from ...engine import moves
 from ...engine.cluster import Cluster, Message
 from ...protocol.features import Features

@@ -1,7 +1,5 @@
 """What can happen to a replica set: a clock for each kind of event and each that it hits."""
 
-from __future__ import annotations
-
 from math import exp
 
 import msgspec

@@ -1,7 +1,5 @@
 """Cycles of a replica set in the kernel, as far as their events are known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..kernel.broker_rules import DISK_LOST, KEPT, TAIL_LOST

@@ -7,8 +7,6 @@ often something happens is what a cycle comes to, over how long it takes; both a
 is dropped: what is not forced comes as often as in truth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ truth over that by all ways together (the balance heuristic), and no way can mak
 where another one would have come there as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 that do not depend on the machine.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...extras import needed_by

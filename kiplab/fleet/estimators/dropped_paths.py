@@ -3,8 +3,6 @@
 They are of first order: of the paths that need one more crash than the shortest they know nothing.
 """
 
-from __future__ import annotations
-
 from math import exp
 
 from msgspec.structs import replace

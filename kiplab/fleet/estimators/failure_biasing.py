@@ -9,8 +9,6 @@ fallback for what nobody has worked windows out for. Without biasing it is the n
 is the referee where the rates are high.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf
 from typing import Any

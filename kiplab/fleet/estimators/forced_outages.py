@@ -9,8 +9,6 @@ Dropped: whatever needs one more crash, of the order of crash rate times outage 
 estimate at base rates); cuts, shocks and failovers of controllers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -14,8 +14,6 @@ Dropped: whatever needs one more crash within such a window, of the order of cra
 window (1e-4 of the estimate at base rates).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

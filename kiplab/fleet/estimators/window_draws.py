@@ -4,8 +4,6 @@ A column of uniform numbers for each delay, whatever the feature set: the same s
 same delays under all of them. Times are in seconds, as arrays with one number per sample.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """The folder of an answer: the study as TOML, and below it a folder for each way of sampling."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

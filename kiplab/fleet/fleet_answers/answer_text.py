@@ -1,7 +1,5 @@
 """An answer as text for a terminal: by point and metric, a line for all that came to the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """Of several rows of the same the one that says most: what was found in more than one way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..pipeline.work_orders import NAIVE

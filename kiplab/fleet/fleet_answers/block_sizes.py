@@ -5,8 +5,6 @@ How long the kernel takes is read off a trial: what it counts of its own work de
 so the same study is cut alike everywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import ceil
 

@@ -1,7 +1,5 @@
 """The chance of at least one, in words that tell what was seen from what was only bounded."""
 
-from __future__ import annotations
-
 from ...figures.how_often.number_words import share_range_words, share_words
 from ..statistics.years_ahead import AtLeastOne
 

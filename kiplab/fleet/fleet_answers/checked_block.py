@@ -1,7 +1,5 @@
 """`checked_block`: a block where Spark put it, refused where that is no place for it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

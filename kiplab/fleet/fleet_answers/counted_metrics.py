@@ -4,8 +4,6 @@ The kernel lives through replica sets, and follows one partition of each: losses
 partition's, and a rate is per partition and year.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from ...protocol.releases import Mode

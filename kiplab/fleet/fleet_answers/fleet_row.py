@@ -1,7 +1,5 @@
 """One line of an answer: a metric under a feature set at a point of the parameter space."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """`run`: a study of fleets on Spark or in this process, kept in a folder, with its answer."""
 
-from __future__ import annotations
-
 import functools
 import tempfile
 import threading

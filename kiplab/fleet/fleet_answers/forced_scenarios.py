@@ -1,7 +1,5 @@
 """Which metrics of a scenario, and which sets, forced samples are worked out for; also in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...protocol.releases import Mode

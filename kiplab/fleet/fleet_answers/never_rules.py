@@ -1,7 +1,5 @@
 """What cannot happen in the model, and by which rule: zero by construction, not zero observed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -4,8 +4,6 @@ The kernel samples what is frequent, forced samples add what is too rare for it;
 follows from the study alone, so that the same question has the same answer everywhere.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How the rates of an answer were found, in a sentence."""
 
-from __future__ import annotations
-
 from ..pipeline.work_orders import BIASED, FORCED
 from .fleet_answer import FleetAnswer
 from .forced_scenarios import forced_words

@@ -5,8 +5,6 @@ same. For counts a replication's weight is what it counted: sum, squares and lar
 much replications differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from ..estimators.biased_runs import biased_block

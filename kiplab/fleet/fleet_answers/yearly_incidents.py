@@ -4,8 +4,6 @@ A rate is a partition's. A shock takes many replica sets at once, an AlterPartit
 that a leader and a follower share: how likely a first one is follows from the incidents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ Each rule is one event, at one moment. `plan` of a broker is what it will do nex
 in the state, NEVER where there is nothing. Sources and clauses stand with the engine's rules.
 """
 
-from __future__ import annotations
-
 from .isr_digits import size
 from .leader_rules import propose, serves
 from .log_prefixes import cut_log

@@ -12,8 +12,6 @@ So may ``"leaders_write_isr"``, for ZooKeeper: leaders write the ISR there by th
 Kafka 2.6. The thread that wants it waits for the answer, so that in the kernel it takes no time.
 """
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """An ISR in one number: a digit of three bits per member (1 is replica 0), in Kafka's order."""
 
-from __future__ import annotations
-
 from .machine_code import inner
 
 

@@ -6,8 +6,6 @@ leaves them so (`replicate`). Sources and clauses stand with the engine's rules 
 (`protocol/replica`); here is what they come to for one partition.
 """
 
-from __future__ import annotations
-
 from .isr_digits import contains, size, with_member, without
 from .log_prefixes import commit_log, copy_log
 from .machine_code import inner

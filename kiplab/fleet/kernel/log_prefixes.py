@@ -6,8 +6,6 @@ Whoever has more keeps it until it fetches, and may lead with it later; so from 
 for each two logs how far they are the same. What is committed counts as one more log.
 """
 
-from __future__ import annotations
-
 from .machine_code import inner
 from .set_words import BROKERS, COMMITTED, LOG, LOGS, PARTED, PREFIXES
 

@@ -6,8 +6,6 @@ numba keys its cache on the file of a function alone, and not on the functions t
 root is made by a function that takes the digest of this whole room, and keeps it in its closure.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import cache

@@ -5,8 +5,6 @@ AlterPartition); here is what they come to for one partition. Metadata reach eve
 be reached with the event that wrote them.
 """
 
-from __future__ import annotations
-
 from .isr_digits import contains, is_within, size, with_member, without
 from .leader_rules import commit_more
 from .log_prefixes import begin_history, commit_log, has_committed

@@ -6,8 +6,6 @@ check in the kernel, and schedules that tell whether it is there) or without eff
 protocol from 2.7-IV2 to 3.2, or with `WRITES` of 2.6.
 """
 
-from __future__ import annotations
-
 from ...protocol.features import Features
 from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER, BrokerId

@@ -4,8 +4,6 @@ A stream's events have numbers, and every draw is a function of (seed, replicati
 and of that number: of what it is for. Clocks run on whether or not the broker is there to be hit.
 """
 
-from __future__ import annotations
-
 from .leader_rules import DELAY_TRIES
 from .machine_code import fast, inner
 from .philox import philox

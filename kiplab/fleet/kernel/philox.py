@@ -5,8 +5,6 @@ the counter says what the numbers are for. So nothing depends on the order in wh
 for, and all feature sets meet the same world. All words have 32 bits, in whole numbers of 64.
 """
 
-from __future__ import annotations
-
 from .machine_code import fast
 from .word_arithmetic import WORD, lower_product, upper_product
 

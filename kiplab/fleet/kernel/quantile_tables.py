@@ -9,8 +9,6 @@ The knots are worked out with decimal numbers of 40 digits. The normal quantile,
 a float, is rounded to 2^-20 first: no library's last bit is left in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from functools import lru_cache

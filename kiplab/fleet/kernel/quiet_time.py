@@ -7,8 +7,6 @@ is what a partition-year costs: it keeps in variables what it counts, and asks w
 first.
 """
 
-from __future__ import annotations
-
 from .leader_rules import DELAY_TRIES
 from .machine_code import fast, inner
 from .outside_streams import (

@@ -1,7 +1,5 @@
 """The kernel over a schedule that is written down: its events in order, then what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from .leader_rules import DELAY_TRIES

@@ -4,8 +4,6 @@ Events of one moment come in the order of their ranks, and then of the brokers. 
 controller waits while there is none, what is for a broker that is cut off until it is reached.
 """
 
-from __future__ import annotations
-
 from .broker_rules import (
     beat,
     bounce,

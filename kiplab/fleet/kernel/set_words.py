@@ -5,8 +5,6 @@ what is on its way, what an observer knows, counters. Logs are times: the end of
 last record was written. Of `w` (the world) everything is read-only.
 """
 
-from __future__ import annotations
-
 from .machine_code import inner
 
 BROKERS = 5

@@ -1,7 +1,5 @@
 """`simulate`: replica sets over years, under several feature sets on the same schedules."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

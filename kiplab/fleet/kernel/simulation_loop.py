@@ -4,8 +4,6 @@ What may meet something else goes through the rules, event by event, for each fe
 meets nothing is passed over (`quiet_time`). Both ways give the same numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from .machine_code import fast, inner, root

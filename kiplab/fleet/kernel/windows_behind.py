@@ -4,8 +4,6 @@ For failure biasing, which puts the next failure into one of these windows: betw
 come by themselves, with whom a failure may hit there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from .isr_digits import contains, size

@@ -4,8 +4,6 @@ numba promises its compiler that no whole number ever outgrows 63 bits; the prod
 may. So here the compiler is given the instructions themselves, which make no promise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

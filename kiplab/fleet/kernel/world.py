@@ -4,8 +4,6 @@ All times are whole microseconds; a mean time between events of 0 is never. Wher
 from, and what it may be, is said with the parameters of a study; here is what the kernel takes.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Where each number of a world stands, behind those that the replica set's rules read."""
 
-from __future__ import annotations
-
 from .set_words import BROKERS, WORLD_WORDS
 
 _NAMES = (

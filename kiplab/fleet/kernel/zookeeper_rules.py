@@ -19,8 +19,6 @@ shuts down is gone at once, as in KRaft. Who comes back with news missed neither
 before it is told them.
 """
 
-from __future__ import annotations
-
 from .isr_digits import contains, size, without
 from .machine_code import inner
 from .metadata_rules import (

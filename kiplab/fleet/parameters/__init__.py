@@ -5,8 +5,6 @@
 <Mode.KRAFT: 'kraft'>
 """
 
-from __future__ import annotations
-
 from .fleet_study import FleetStudy as FleetStudy
 from .fleet_study import presets as presets
 from .fleet_study import read_study as read_study

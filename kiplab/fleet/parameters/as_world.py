@@ -1,7 +1,5 @@
 """A scenario as the world of the kernel: whole microseconds, and means in place of rates."""
 
-from __future__ import annotations
-
 from ...protocol.releases import Mode
 from ..kernel.world import Constant, Exponential, LogNormal, Uniform, World
 from .parameter_table import Parameters

@@ -1,7 +1,5 @@
 """A study of a fleet as a file: TOML in, a grid of scenarios out, and back to TOML."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """In which line of a TOML file a key stands, as far as a look at the lines tells."""
 
-from __future__ import annotations
-
 import re
 
 _AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")

@@ -5,8 +5,6 @@ Everything is read off the guard table: a KIP stands for the guard that does its
 and has a role where that guard can be switched.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """What a value of a parameter may be, alone and beside the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any

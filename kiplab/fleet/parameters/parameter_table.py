@@ -3,8 +3,6 @@
 The fields of `Parameters` are the table; nothing else lists them.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any, get_args, get_type_hints
 

@@ -1,7 +1,5 @@
 """One point of the parameter space, with a name of its own that is made of what it says."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import msgspec

@@ -1,7 +1,5 @@
 """A study written as the TOML that reads back to it: every parameter, with unit and meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any

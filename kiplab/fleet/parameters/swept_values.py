@@ -1,7 +1,5 @@
 """One value of a parameter, or the several of a sweep: a list, or from, to, steps and a scale."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .parameter_checks import check_name, checked

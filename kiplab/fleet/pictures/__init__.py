@@ -1,7 +1,5 @@
 """Pictures of what a study found, each with its sentence and its table."""
 
-from __future__ import annotations
-
 from .answer_pictures import (
     delay_map,
     forest,

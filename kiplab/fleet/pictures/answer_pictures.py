@@ -1,7 +1,5 @@
 """The pictures that an answer can feed: each a function of the answer, with its table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -3,8 +3,6 @@
 All of it on the same uniform numbers, so that what differs is the parameter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from math import isclose

@@ -1,7 +1,5 @@
 """How many partitions an incident takes in the clusters of a study, as a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A study's cells of the map: how often, and how many times as often as something else."""
 
-from __future__ import annotations
-
 from ...figures.how_often.delay_map import MapCell
 from ...figures.how_often.measured_rate import (
     NOT_REACHED,

@@ -1,7 +1,5 @@
 """Every set of KIPs against the first on the same schedules, as the rows of a forest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...figures.how_often.paired_forest import PairedDifference

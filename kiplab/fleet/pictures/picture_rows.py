@@ -1,7 +1,5 @@
 """Answers as the rows that pictures are drawn from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...figures.how_often.first_loss_survival import FleetOfSize

@@ -1,7 +1,5 @@
 """The verification as a picture: every metric over what its referee says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Which code worked a study out: results of different code are not added up."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """What can be wrong with the folder of a study: one sentence each, and what mends it."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager

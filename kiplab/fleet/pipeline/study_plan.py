@@ -1,7 +1,5 @@
 """A study before it runs: its scenarios, in blocks of replications."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from typing import Any, Generic
 

@@ -1,7 +1,5 @@
 """Running a study: the blocks that are missing, on Spark or here, kept wave by wave."""
 
-from __future__ import annotations
-
 import functools
 import threading
 import time

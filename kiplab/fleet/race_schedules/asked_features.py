@@ -5,8 +5,6 @@ it, one step stands for all of them; where they differ, that is noted, and who a
 them. A version is mostly sent and not looked at: it is a varied number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

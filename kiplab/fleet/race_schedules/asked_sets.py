@@ -2,8 +2,6 @@
 parts by what was asked.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...protocol.features import Features

@@ -1,7 +1,5 @@
 """What schedules that begin alike do before the first of them is told apart, done once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 

@@ -4,8 +4,6 @@ Which numbers these are is read off the annotations of the structs: the epochs o
 versions of requests. Sets that differ in any other number would part again at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter

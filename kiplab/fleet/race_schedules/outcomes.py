@@ -1,7 +1,5 @@
 """What becomes of one schedule under one feature set, read off what the engine reports."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

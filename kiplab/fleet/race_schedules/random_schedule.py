@@ -4,8 +4,6 @@ A schedule says what goes wrong and when. What follows (heartbeats, sessions, re
 elections) is the engine's business, so one schedule can be run under any feature set.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Blocks of work: a range of schedules in, one row per schedule and feature set out."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 from collections.abc import Iterator, Sequence

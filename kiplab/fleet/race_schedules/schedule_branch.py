@@ -3,8 +3,6 @@
 As `plays.runner` goes on: what is not held back is delivered, time passes, the next line begins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any

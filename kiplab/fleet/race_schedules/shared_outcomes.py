@@ -1,7 +1,5 @@
 """What becomes of one schedule under several feature sets at once."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ apart only if more became of it than other numbers in the same places: those are
 same in all of them, and done once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import msgspec

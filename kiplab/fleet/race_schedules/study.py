@@ -1,7 +1,5 @@
 """`schedules`: the same random schedules under several feature sets, on Spark or without it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from ...protocol.features import Features, parse_features

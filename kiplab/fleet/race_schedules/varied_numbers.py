@@ -6,8 +6,6 @@ whatever it is asked, it answers as the first of them would have been answered; 
 are not all the same, they are noted, and who asked has to part the sets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

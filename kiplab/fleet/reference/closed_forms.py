@@ -4,8 +4,6 @@ on everything that is longer.
 Rates are per partition (or broker) and year. Exponential delays, unless a name says otherwise.
 """
 
-from __future__ import annotations
-
 from math import exp
 
 from ...extras import needed_by

@@ -5,8 +5,6 @@ set up like that. While somebody leads, everybody who is up is in the ISR. When 
 the ISR keeps its name, and until it is back nobody leads, whoever else is up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -6,8 +6,6 @@ state back to it. Plain arithmetic: with fractions in, fractions come out, and b
 exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ do not have. The names of states say what the follower is about, and whether an 
 takes it back is on its way (`fast`, `slow`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

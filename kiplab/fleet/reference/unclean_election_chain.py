@@ -6,8 +6,6 @@ is up and not caught up lacks what was committed without it, and may lead all th
 planned restarts, and a crash leaves the log as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Words of 32 bits by counting, many at once: the kernel's Philox over arrays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...extras import needed_by

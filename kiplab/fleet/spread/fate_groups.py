@@ -1,7 +1,5 @@
 """Which partitions an incident takes together, by what it is an incident of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any

@@ -5,8 +5,6 @@ At random over all replica sets there are (scatter), or over few of them that we
 Racks are left out: every set of brokers is as likely as any other.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import comb
 from typing import Any

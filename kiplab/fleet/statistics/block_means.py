@@ -1,7 +1,5 @@
 """Means over independent blocks: Student's t, alone, as differences of pairs, with weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -4,8 +4,6 @@ Few of them say too little of how they come together: what a replication counted
 incident, of that weight. Of many the spread over replications tells.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 from .block_means import Weights

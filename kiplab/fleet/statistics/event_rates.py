@@ -4,8 +4,6 @@ Three types, so that nobody can print one as another: what was never seen has no
 bound; what a rule makes impossible has neither.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from ...extras import needed_by

@@ -1,7 +1,5 @@
 """How sure a share is: exact intervals for counts of independent schedules."""
 
-from __future__ import annotations
-
 import msgspec
 
 from ...extras import needed_by

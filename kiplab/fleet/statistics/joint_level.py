@@ -1,7 +1,5 @@
 """Many comparisons at once: the level of each, so that all of them hold together."""
 
-from __future__ import annotations
-
 
 def level_of_each(joint: float, comparisons: int) -> float:
     """The confidence that each of so many needs for `joint` to hold of all, by Bonferroni.

@@ -1,7 +1,5 @@
 """Two feature sets on the same schedules: events that only one of them had."""
 
-from __future__ import annotations
-
 import msgspec
 
 from .event_rates import poisson_interval

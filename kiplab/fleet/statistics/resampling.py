@@ -3,8 +3,6 @@
 A draw is a function of the seed alone: scipy's bootstrap over numpy's Philox, which counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ Medicine 16, 1997), which is the exact Poisson interval where all weights are eq
 units have some, their mean has Student's interval.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...extras import needed_by

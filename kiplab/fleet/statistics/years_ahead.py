@@ -3,8 +3,6 @@
 Never a mean time: one loss in 10^14 years tells nobody whether to expect it.
 """
 
-from __future__ import annotations
-
 from math import expm1
 
 import msgspec

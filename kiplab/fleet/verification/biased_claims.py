@@ -2,8 +2,6 @@
 and beside naive years where much happens, crash loops too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What the kernel counts beside exact chains, where what takes no time there takes next to none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 

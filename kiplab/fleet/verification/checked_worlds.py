@@ -1,7 +1,5 @@
 """The worlds that claims are made about."""
 
-from __future__ import annotations
-
 from ...protocol.releases import Mode
 from ..kernel.world import World
 from ..parameters.as_world import as_world

@@ -6,8 +6,6 @@ replications, and through every planned stop and every cut in them once more, wi
 that is late, or silent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 

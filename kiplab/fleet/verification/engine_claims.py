@@ -1,7 +1,5 @@
 """What the kernel counts of random schedules, beside what the engine does with the same ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial

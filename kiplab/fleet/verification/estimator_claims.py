@@ -4,8 +4,6 @@ With the chain's own exponential delays they are held to the chain, at base rate
 to the kernel, where it happens often enough to be seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What the kernel counts beside formulas, each in a world where it holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

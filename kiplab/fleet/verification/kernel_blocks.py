@@ -1,7 +1,5 @@
 """Naive years of the kernel, cut into blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What forced outages estimate, beside exact chains, a formula, and naive years in which all go."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A number of ours beside a referee's, with how far apart chance alone can bring them."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """`kiplab.fleet.verify`: for every metric somebody who ought to know, and whether they agree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...extras import needed_by

@@ -1,7 +1,5 @@
 """Weighted estimates, cut into blocks, each made when it is first asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import ceil

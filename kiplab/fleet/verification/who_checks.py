@@ -1,7 +1,5 @@
 """Who checks which metric: told by the claims, and nothing of them is worked out for it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

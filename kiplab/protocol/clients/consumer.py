@@ -13,8 +13,6 @@ that goes wrong or another broker leads; it validates, and asks for ends of the 
 Out go the consumer and the facts of the turn. Nothing of a broker changes.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import msgspec

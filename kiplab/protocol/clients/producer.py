@@ -14,8 +14,6 @@ idempotence, the default since Kafka 3.0, the leader would know the second copy 
 number; no log here keeps these. The order of the batches is kept either way.
 """
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

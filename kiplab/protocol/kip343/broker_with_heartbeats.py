@@ -12,8 +12,6 @@ says otherwise. To shut down it asks for STOPPING, and stops when it is told INA
 Out go the broker, heartbeats, and facts.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError

@@ -16,8 +16,6 @@ declared inactive once it leads nothing, which is the answer that it waits for.
 Out go the event, and a BrokerDeclared for each change of a state.
 """
 
-from __future__ import annotations
-
 from typing import cast
 
 import msgspec

@@ -10,8 +10,6 @@ partition without a leader; so it takes whoever is registered for active, with a
 Out go declarations, and what follows from them.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..features import Features

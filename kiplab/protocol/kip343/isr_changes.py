@@ -11,8 +11,6 @@ Out goes one answer, with a result for each partition in the order of the reques
 the same in the terms of its AlterPartition manager, which keeps one request under way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from msgspec.structs import replace

@@ -10,8 +10,6 @@ Out go an answer with the state that the broker is in now, or an error without o
 from the change. Or nothing comes in for controller.heartbeat.timeout.ms: the broker is inactive.
 """
 
-from __future__ import annotations
-
 from ..errors import KafkaError
 from ..facts import Compared, Refused
 from ..features import Features

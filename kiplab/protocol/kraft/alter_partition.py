@@ -12,8 +12,6 @@ an exception for Kafka: the request fails as a whole and the controller gives up
 nothing is accepted leaves the controller the same object, and so does one that changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import msgspec

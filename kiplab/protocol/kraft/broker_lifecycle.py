@@ -12,8 +12,6 @@ What a stop or a crash leaves is the same under every control plane, and stands 
 `replica/disk.py`. Where nothing changes, the broker stays the same object.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError

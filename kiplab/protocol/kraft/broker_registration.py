@@ -16,8 +16,6 @@ the records, the new metadata for every broker, and the answer. Where the broker
 controller stays the same object.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -6,8 +6,6 @@ at a failover (`fencing.fail_over`). The rules of this package take a Controller
 the same object if nothing changed, so that whoever compares need not look further.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from ..ids import (

@@ -26,8 +26,6 @@ controller does next about it, an unfenced broker or its own look at leaderless 
 300 s.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace

@@ -10,8 +10,6 @@ Partitions that a broker's fate does not touch get no record and keep their epoc
 outside the ISR can be fenced without a trace is the hole that KIP-903 closes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

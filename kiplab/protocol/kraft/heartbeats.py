@@ -10,8 +10,6 @@ before it is let go. Out go the records, the new metadata for every broker, and 
 up, fenced, shut down now.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from msgspec.structs import replace

@@ -9,8 +9,6 @@ that differ, or None when none does: then no epoch moves. Nothing here touches t
 the record holds no epochs: `replay.merge` raises them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 

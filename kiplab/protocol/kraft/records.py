@@ -6,8 +6,6 @@ state. A record names the fields that change and no others. The metadata version
 record fences a broker, and the schema version that each is written with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

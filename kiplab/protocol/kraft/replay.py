@@ -9,8 +9,6 @@ Out go one image of the log up to its end, for every broker, and facts: what was
 that changed. Without records the controller stays the same object and nothing is sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -15,8 +15,6 @@ one at a time and in no order; the note is dropped, and a broker that is registe
 is fenced: once more, if it was fenced already.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from msgspec.structs import replace

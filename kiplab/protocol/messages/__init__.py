@@ -5,8 +5,6 @@ receiving rule reads only that. Fields named `observed...` are never on the wire
 them: they let an observer of the run check what a broker epoch of -1 hides.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterator
 from functools import reduce

@@ -6,8 +6,6 @@ read off the annotations of its fields.
 `ControlRequest` is what the three requests of a controller on a broker begin with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import ClassVar

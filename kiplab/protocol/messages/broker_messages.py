@@ -3,8 +3,6 @@
 BrokerRegistration, BrokerHeartbeat, UnregisterBroker, ElectLeaders, and the metadata log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 

@@ -8,8 +8,6 @@ partition epoch, which the text has not, so that one of two requests that were s
 can be told (`343.partition-epoch`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import IntEnum
 from typing import Annotated, ClassVar

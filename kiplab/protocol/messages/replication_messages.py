@@ -1,7 +1,5 @@
 """AlterPartition and Fetch: how replicas are kept in sync, and who counts as in sync."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 

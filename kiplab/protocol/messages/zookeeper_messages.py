@@ -7,8 +7,6 @@ leader writes the ISR to ZooKeeper by itself, and waits for it: such a request a
 no time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar
 

@@ -24,8 +24,6 @@ say it again. Out go the broker, the request for the controller, and facts; as K
 nothing, nothing of this is Kafka's.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError

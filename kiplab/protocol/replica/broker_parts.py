@@ -15,8 +15,6 @@ goes a refusal, or None; nothing changes here. A process without a state of this
 release, refuses nothing.
 """
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

@@ -11,8 +11,6 @@ broker the same object. A consumer that was sent to a follower (KIP-392) is judg
 alone there, and gets what that follower knows to be committed.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from .. import log

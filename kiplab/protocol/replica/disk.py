@@ -9,8 +9,6 @@ the broker, the same object where the disk is as it was, and facts: stopped, cra
 destroyed.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from .. import log

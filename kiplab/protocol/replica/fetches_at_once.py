@@ -11,8 +11,6 @@ held for the noting, too, and where nothing is proposed, one fetch is served aft
 the broker, what it sends to whom, and facts.
 """
 
-from __future__ import annotations
-
 from ..facts import Fact
 from ..features import Features
 from ..messages import FetchRequest, Send

@@ -11,8 +11,6 @@ asked from. Out go Fetches, answers, an AlterPartition request, and facts; whoev
 stays the same object. Epochs in fetches are KIP-320's and KIP-903's, truncation on fetch KIP-595's.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from .. import log

@@ -8,8 +8,6 @@ high watermark, and the fact that it moved. It never goes back; where it stays t
 same object.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..facts import HighWatermarkMoved

@@ -9,8 +9,6 @@ Out go the replica with the proposal in it, an item for the AlterPartition manag
 leader with nothing to ask for, or an answer that comes too late, leaves the same object.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError

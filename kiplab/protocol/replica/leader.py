@@ -8,8 +8,6 @@ then may records be committed (`high_watermark.py`). Out go the replica, perhaps
 manager, and facts. A replica about which nothing new is known stays the same object.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..epochs_on_wire import told_since

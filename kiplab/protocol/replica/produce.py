@@ -30,8 +30,6 @@ them have; here nobody waits for it. The start is on the disk at once, where Kaf
 it every 60 s.
 """
 
-from __future__ import annotations
-
 from .. import log
 from ..errors import KafkaError
 from ..facts import (

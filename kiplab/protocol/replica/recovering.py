@@ -10,8 +10,6 @@ nothing but the state and the guard. Out go the state to keep, refusals, and fac
 changes here.
 """
 
-from __future__ import annotations
-
 from ..errors import KafkaError
 from ..facts import Compared, LeaderRecovery, RecoveryPhase, Refused
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition

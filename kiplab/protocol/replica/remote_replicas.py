@@ -13,8 +13,6 @@ name one broker epoch. Out goes the guard that bars it, with what was compared, 
 controller judges once more by what it knows itself.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..epochs_on_wire import is_of_another_incarnation

@@ -7,8 +7,6 @@ notes in its log where its epoch begins, and then leads (`leader.make_leader`); 
 follows (`fetching.make_follower`). Out go the broker and the facts of the change; nothing is sent.
 """
 
-from __future__ import annotations
-
 from .. import log
 from ..facts import Fact
 from ..features import Features

@@ -15,8 +15,6 @@ brokers about all partitions that were asked for, whatever became of them, and a
 The first check that has something to say answers, with what it compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -17,8 +17,6 @@ Out go writes of partitions' states, requests in queues, and a BrokersCompared e
 changed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from msgspec.structs import replace

@@ -10,8 +10,6 @@ session is closed and what was ephemeral in it is gone. A crash leaves the sessi
 until that expires. Out go the broker and ZooKeeper, a request for the controller, watches, facts.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError

@@ -12,8 +12,6 @@ somebody always wants to. From 2.3 on it is one request, and from version 3 of i
 leader epochs that were known when it was made (KIP-570).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

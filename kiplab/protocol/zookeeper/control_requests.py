@@ -12,8 +12,6 @@ names. StopReplica stops the fetcher, and may delete the log. Out go the broker,
 facts.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError

@@ -11,8 +11,6 @@ A controller stands down when it finds another name in /controller, or its sessi
 are dropped, and it forgets everything, who was shutting down included.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..facts import Fact

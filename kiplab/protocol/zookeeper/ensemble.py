@@ -8,8 +8,6 @@ opened one. What changes it: `ensemble_writes` and `ensemble_sessions`; what onl
 `ensemble_reads`. Looking is cheap, and what did not change is the same object as before.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from functools import lru_cache
 from operator import attrgetter

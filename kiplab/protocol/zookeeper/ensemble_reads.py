@@ -7,8 +7,6 @@ change has to ask again, and what happened in between nobody says. Asking twice 
 Out go what was asked for, an error, and the ensemble: the same object unless a watch is new.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from msgspec.structs import replace

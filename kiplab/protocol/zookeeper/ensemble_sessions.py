@@ -10,8 +10,6 @@ make them broker epochs. Out go the ensemble and the watches of others that went
 the znodes of one session go, ZooKeeper leaves to a hash table; here it is by path.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from msgspec.structs import replace

@@ -18,8 +18,6 @@ and the facts. Watches that went off are sent, never handled here: when they arr
 the network. What an event leaves as it was stays the same object.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Generic, NamedTuple, TypeVar

@@ -9,8 +9,6 @@ that it had, one of 2.7 and later waits for a LeaderAndIsr. What was written is 
 then, for the controller to read it. Out go ZooKeeper or the broker, answers, watches, and facts.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError

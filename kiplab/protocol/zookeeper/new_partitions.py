@@ -6,8 +6,6 @@ go the state's znode and those above it, each in a transaction that checks the c
 LeaderAndIsr for the ISR and UpdateMetadata for everybody, in a batch that somebody else queues.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..ids import NO_LEADER, BrokerId, LeaderEpoch, PartitionEpoch

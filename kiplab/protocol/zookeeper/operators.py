@@ -5,8 +5,6 @@ that his command takes. Out go the ensemble, what it tells those who watch, and 
 is to do, the same ensemble.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..facts import Fact

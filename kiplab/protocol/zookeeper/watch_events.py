@@ -13,8 +13,6 @@ Whatever finds out that another controller was elected ends there, and this one 
 topic is deleted or given more partitions, or that a broker listens elsewhere, never happens here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..features import Features

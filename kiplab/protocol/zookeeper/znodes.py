@@ -8,8 +8,6 @@ partition epoch), and whose session it goes with (ephemeral_owner). Paths are Ka
 changes anything: see `ensemble_writes`.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import msgspec

@@ -12,8 +12,6 @@ directories, topic deletions, reassignments and the controller epoch that stands
 partition's state are left out too.
 """
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

@@ -15,8 +15,6 @@ succeeded. An operator is answered at once, Kafka waits until the brokers know. 
 election, and for an operator one answer with an error for each partition.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace

@@ -10,8 +10,6 @@ Out goes one answer: an error, or the partitions that the broker still leads. It
 is written and requests are queued, not that anybody has acted on them.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError

@@ -1,7 +1,5 @@
 """What forced samples are known to leave out is in their interval."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

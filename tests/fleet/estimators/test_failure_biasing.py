@@ -1,7 +1,5 @@
 """Failure biasing finds the chain's rates; without it nothing is found at base."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """All replicas gone, forced: as rare as the exact chain says, for two to five of them."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Forced windows give what the exact chain gives, at base and where everything happens sooner."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

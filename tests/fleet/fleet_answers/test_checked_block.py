@@ -1,7 +1,5 @@
 """What a study is worked out by: all code that a block runs through counts, wherever that is."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """A study from its name to its answer, in this process; on Spark it is the same (by command)."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Zero by construction: what a rule calls impossible is never seen where all else happens a lot."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 

@@ -1,7 +1,5 @@
 """The estimate of a class that asks 'what if': at once, and the same wherever it is asked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A block of work: the kernel's counts or forced windows' weights, whatever the block is called."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

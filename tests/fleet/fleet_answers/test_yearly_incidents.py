@@ -1,7 +1,5 @@
 """From a partition's rate to the incidents of a fleet: what falls together is counted once."""
 
-from __future__ import annotations
-
 from math import exp
 from typing import Any
 

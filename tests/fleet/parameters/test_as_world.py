@@ -1,7 +1,5 @@
 """Every parameter reaches the kernel, or is none of a replica set's."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Studies as files: presets, sweeps, grids, and what is said of a file that is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table says of every parameter what it is, and its defaults are within its own ranges."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """A scenario is named by what it says, in whatever process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """The last one standing has to come back first: one to five replicas, solved exactly."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """A chain's rates are exact however small they are, and both ways to them agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The chain of two replicas, and the formulas on one line, have the numbers that were published."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 from statistics import fmean

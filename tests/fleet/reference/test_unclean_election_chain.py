@@ -1,7 +1,5 @@
 """Unclean elections trade time offline for records, and KIP-704 changes neither."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

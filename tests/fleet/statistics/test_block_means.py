@@ -1,7 +1,5 @@
 """Means over blocks: Student's t, pairs, and weights with their alarms."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

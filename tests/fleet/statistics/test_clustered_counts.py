@@ -1,7 +1,5 @@
 """What comes together is one incident: its interval is as wide as that of so many fewer."""
 
-from __future__ import annotations
-
 import pytest
 from numpy.random import Generator, Philox
 

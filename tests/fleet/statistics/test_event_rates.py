@@ -1,7 +1,5 @@
 """Rates of rare events: exact bounds, and zero in its two meanings."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

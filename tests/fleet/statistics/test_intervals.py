@@ -1,7 +1,5 @@
 """Exact binomial intervals, against values that can be worked out or looked up."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.fleet.statistics.intervals import exact, in_words

@@ -1,7 +1,5 @@
 """Whole blocks are drawn again, the same ones for the same seed."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.fleet.statistics.resampling import ratio_interval

@@ -1,7 +1,5 @@
 """From a rate to the probability of at least one; gaps of counts; many comparisons at once."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

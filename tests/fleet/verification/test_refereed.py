@@ -1,7 +1,5 @@
 """Two numbers agree where chance can have parted them, and disagree where it cannot."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.fleet.verification.refereed import (

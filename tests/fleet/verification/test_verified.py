@@ -1,7 +1,5 @@
 """The fleet, refereed: every metric by somebody who ought to know, and all of them agree."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab import fleet

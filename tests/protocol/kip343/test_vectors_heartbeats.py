@@ -3,8 +3,6 @@
 Kafka has no test of it, and no release can judge it.
 """
 
-from __future__ import annotations
-
 from importlib import resources
 
 import pytest

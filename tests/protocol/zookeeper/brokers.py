@@ -4,8 +4,6 @@ Broker 1 is judged; it has two partitions: broker 2 leads F-0, broker 1 leads L-
 broker 0, of controller epoch 5, and the broker epoch of broker 1 is 140.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A small ZooKeeper with controllers on brokers, whose watches wait until a test lets them go."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

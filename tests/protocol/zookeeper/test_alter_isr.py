@@ -1,7 +1,5 @@
 """AlterIsr and AlterPartition at a controller on a broker, and the elections operators ask for."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

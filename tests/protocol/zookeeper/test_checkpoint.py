@@ -5,8 +5,6 @@ As observed on real brokers: at 2.1.1 a LeaderAndIsr of an earlier life that nam
 stays, and L is loaded with 9.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.protocol.features import Features

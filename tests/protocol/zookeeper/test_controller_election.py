@@ -1,7 +1,5 @@
 """Who is the controller: election, take over, standing down; what watches set off."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """What holds of a controller on a broker after any events, however late it looks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hypothesis import given, settings

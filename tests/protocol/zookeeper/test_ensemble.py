@@ -1,7 +1,5 @@
 """ZooKeeper as a node of the cluster: transactions, ephemerals, watches and session ids."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

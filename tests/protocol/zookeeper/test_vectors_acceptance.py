@@ -4,8 +4,6 @@ Kafka 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1 under a controller that was made up. 
 epochs, and was not asked.
 """
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

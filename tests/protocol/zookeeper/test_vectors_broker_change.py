@@ -5,8 +5,6 @@ observed; broker 2 is the one that something happens to, F a partition that it f
 that it leads.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from kiplab.protocol.facts import IsrChanged, LeaderElected

@@ -4,8 +4,6 @@ Broker 1 leads L-0 at leader epoch 3, appointed by a controller of epoch 5; the 
 is 10. Broker 2 follows.
 """
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """A broker's life in ZooKeeper's time: registration, sessions, controlled shutdown."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pytest

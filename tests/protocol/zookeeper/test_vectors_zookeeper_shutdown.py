@@ -1,7 +1,5 @@
 """ControlledShutdown at controllers of each release: answers, mail, znodes."""
 
-from __future__ import annotations
-
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Compared, Refused
 from kiplab.protocol.features import Features
