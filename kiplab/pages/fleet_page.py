@@ -3,15 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..figures.how_often.fleet_words import (
-    PlotTable,
-    counted,
-    listed,
-    metric_words,
-    mode_words,
-    plot_table,
-    set_words,
-)
+from ..figures.how_often import fleet_words
 from ..figures.how_often.measured_rate import rate_cells
 from ..fleet.fleet_answers.counted_metrics import COUNTED
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
@@ -66,12 +58,14 @@ def write_fleet_page(
 
 def about_lines(answer: FleetAnswer) -> list[str]:
     """What was asked, how much was sampled, and whether that is all of it."""
-    scenarios = counted(len(answer.study.scenarios), "scenario")
-    sets = listed([set_words(features) for features in answer.study.feature_sets])
+    scenarios = fleet_words.counted(len(answer.study.scenarios), "scenario")
+    sets = fleet_words.listed(
+        [fleet_words.set_words(features) for features in answer.study.feature_sets]
+    )
     lines = [
         answer.study.about,
         f"{answer.partition_years:,.0f} partition-years over {scenarios},"
-        f" {mode_words(answer.study.mode)} mode, under {sets}.",
+        f" {fleet_words.mode_words(answer.study.mode)} mode, under {sets}.",
         sampling_words(answer),
         "" if answer.finished else "The study is not finished: what is here is what it has so far.",
         "Much of it rests on numbers that nobody has published: kiplab.fleet.PARAMETERS says of"
@@ -80,7 +74,7 @@ def about_lines(answer: FleetAnswer) -> list[str]:
     return [line for line in lines if line]
 
 
-def rates_in(answer: FleetAnswer) -> PlotTable:
+def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
     """Every row of the answer, in words."""
     heads = ("metric", "KIPs", "standing", "at", "rate", "95 % interval", "remarks", "per", "by")
     lines = [
@@ -95,18 +89,18 @@ def rates_in(answer: FleetAnswer) -> PlotTable:
         )
         for row in answer.rows
     ]
-    return plot_table("Rates of everything that was counted", heads, lines)
+    return fleet_words.plot_table("Rates of everything that was counted", heads, lines)
 
 
-def checks_in(answer: FleetAnswer) -> PlotTable:
+def checks_in(answer: FleetAnswer) -> fleet_words.PlotTable:
     """Of every metric of the answer who its referees are, without asking them."""
     checked = who_checks([row.metric for row in answer.rows], answer.study.mode)
     lines = [
-        (metric_words(one.metric), one.metric, one.words, str(one.comparisons or ""))
+        (fleet_words.metric_words(one.metric), one.metric, one.words, str(one.comparisons or ""))
         for one in checked
     ]
-    return plot_table(
-        f"Who checks this number, in {mode_words(answer.study.mode)} mode",
+    return fleet_words.plot_table(
+        f"Who checks this number, in {fleet_words.mode_words(answer.study.mode)} mode",
         ("what", "metric", "who checks it", "comparisons"),
         lines,
     )
@@ -138,16 +132,16 @@ def verification_page(picture: FleetPicture, *, effort: float, seed: int, theme:
     return picture_page(VERIFIED_TITLE, about, [picture], sections, theme=theme)
 
 
-def checks_by_mode() -> PlotTable:
+def checks_by_mode() -> fleet_words.PlotTable:
     """Of every metric that there is who its referees are in each mode."""
     modes = sorted(Mode)
     said = {mode: {one.metric: one.words for one in _checked(mode)} for mode in modes}
     lines = [
-        (metric_words(name), name, *(said[mode].get(name, _ABSENT) for mode in modes))
+        (fleet_words.metric_words(name), name, *(said[mode].get(name, _ABSENT) for mode in modes))
         for name in COUNTED
     ]
-    heads = ("what", "metric", *(f"in {mode_words(mode)} mode" for mode in modes))
-    return plot_table("Every metric, and who ought to know it", heads, lines)
+    heads = ("what", "metric", *(f"in {fleet_words.mode_words(mode)} mode" for mode in modes))
+    return fleet_words.plot_table("Every metric, and who ought to know it", heads, lines)
 
 
 def _checked(mode: Mode) -> tuple[CheckedMetric, ...]:

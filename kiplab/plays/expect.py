@@ -8,15 +8,8 @@ from ..engine.events import CommittedLost, Dropped, Event, Sent
 from ..engine.heartbeat_routes import declared_state
 from ..engine.producers import producer_of
 from ..engine.truth import partition_of, registration_of
+from ..protocol import facts
 from ..protocol.errors import KafkaError
-from ..protocol.facts import (
-    BatchAcknowledged,
-    BatchRequeued,
-    Polled,
-    PollFailed,
-    RecordWritten,
-    Refused,
-)
 from ..protocol.guards import named
 from ..protocol.ids import BrokerId
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
@@ -86,12 +79,12 @@ def _of_line(stage: Stage) -> dict[str, str]:
     read, what a producer was told is written; and the run's verdict.
     """
     events = last_events(stage)
-    refused = (Refused, PollFailed, BatchRequeued)
+    refused = (facts.Refused, facts.PollFailed, facts.BatchRequeued)
     refusal = next((e for e in events if isinstance(e, refused)), None)
-    guard = refusal.guard if isinstance(refusal, Refused) else None
-    read = [e for e in events if isinstance(e, Polled) and e.last >= e.first]
-    told = [e for e in events if isinstance(e, BatchAcknowledged)]
-    records = [e.record for e in events if isinstance(e, RecordWritten)]
+    guard = refusal.guard if isinstance(refusal, facts.Refused) else None
+    read = [e for e in events if isinstance(e, facts.Polled) and e.last >= e.first]
+    told = [e for e in events if isinstance(e, facts.BatchAcknowledged)]
+    records = [e.record for e in events if isinstance(e, facts.RecordWritten)]
     return {
         "error": refusal.error.name if refusal else KafkaError.NONE.name,
         "guard": guard or "none",

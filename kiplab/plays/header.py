@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..engine.setup import BrokerSetup, ConsumerSetup, PartitionSetup, Setup
+from ..protocol import ids
 from ..protocol.clients.consumer import Reset
 from ..protocol.features import (
     Features,
@@ -13,17 +14,6 @@ from ..protocol.features import (
     fitting,
     parse_features,
     switched,
-)
-from ..protocol.ids import (
-    CONTROLLER,
-    NO_LEADER,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-    PartitionEpoch,
 )
 from ..protocol.registrations import LeaderRecoveryState
 from . import values
@@ -41,9 +31,9 @@ def names_of(play: Play) -> Names:
     topics = (s for s in play.statements if s.verb == "topic" and s.words)
     senders = (s.arg("from", "1") or "" for s in play.statements if s.verb == "send")
     return Names(
-        tuple(BrokerId(int(b)) for b in brokers if values.is_broker_id(b)),
+        tuple(ids.BrokerId(int(b)) for b in brokers if values.is_broker_id(b)),
         tuple(partition_name(s) for s in topics),
-        tuple(BrokerId(int(b)) for b in dict.fromkeys(senders) if values.is_broker_id(b)),
+        tuple(ids.BrokerId(int(b)) for b in dict.fromkeys(senders) if values.is_broker_id(b)),
         tuple(consumer_name(s) for s in play.statements if s.verb == "consumer"),
     )
 
@@ -69,8 +59,8 @@ def features_of(play: Play) -> Features:
         off=tuple(w for s in _all(play, "off") for w in s.words),
         on=tuple(w for s in _all(play, "on") for w in s.words),
     )
-    nodes = [(BrokerId(int(s.words[0])), s.arg("kafka")) for s in _all(play, "broker")]
-    nodes += [(CONTROLLER, s.arg("kafka")) for s in _all(play, "controller")]
+    nodes = [(ids.BrokerId(int(s.words[0])), s.arg("kafka")) for s in _all(play, "broker")]
+    nodes += [(ids.CONTROLLER, s.arg("kafka")) for s in _all(play, "controller")]
     features = replace(features, nodes=tuple(sorted((n, r) for n, r in nodes if r)))
     metadata = play.first("metadata")
     if metadata is None:
@@ -93,14 +83,14 @@ def setup_of(play: Play, features: Features) -> Setup:
         features=features,
         brokers=brokers,
         partitions=tuple(_partition(s, play, brokers, names) for s in _all(play, "topic")),
-        next_offset=MetadataOffset(int(offset)) if offset else None,
+        next_offset=ids.MetadataOffset(int(offset)) if offset else None,
         timed=play.first("timed") is not None,
         auto_leader_rebalance=any(
             s.arg("auto-leader-rebalance") == "yes" for s in _all(play, "controller")
         ),
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
-        controller=None if asked is None else BrokerId(int(asked)),
-        controller_epoch=ControllerEpoch(_of_controller(play, "epoch", 1)),
+        controller=None if asked is None else ids.BrokerId(int(asked)),
+        controller_epoch=ids.ControllerEpoch(_of_controller(play, "epoch", 1)),
         zookeeper_servers=_number(given, "zookeeper-servers", 1) if given else 1,
     )
 
@@ -113,18 +103,18 @@ def _consumer(statement: Statement) -> ConsumerSetup:
     return ConsumerSetup(
         name=consumer_name(statement),
         partition=statement.words[0],
-        position=Offset(_number(statement, "position")),
+        position=ids.Offset(_number(statement, "position")),
         reset=Reset(statement.arg("reset") or Reset.LATEST),
-        nearest=BrokerId(_number(statement, "reads-from", NO_LEADER)),
+        nearest=ids.BrokerId(_number(statement, "reads-from", ids.NO_LEADER)),
         read_committed=statement.arg("isolation") == "read_committed",
     )
 
 
 def _broker(statement: Statement) -> BrokerSetup:
-    id = BrokerId(int(statement.words[0]))
+    id = ids.BrokerId(int(statement.words[0]))
     return BrokerSetup(
         id=id,
-        epoch=BrokerEpoch(int(statement.arg("epoch") or 100 + id)),
+        epoch=ids.BrokerEpoch(int(statement.arg("epoch") or 100 + id)),
         fenced=statement.arg("fenced") == "yes",
         in_controlled_shutdown=statement.arg("shutting-down") == "yes",
         up=statement.arg("down") != "yes",
@@ -145,8 +135,10 @@ def _partition(
         replicas=replicas,
         isr=isr,
         leader=_leader(statement, isr, names),
-        leader_epoch=LeaderEpoch(_number(statement, "leader-epoch", _last_epoch(statement, logs))),
-        partition_epoch=PartitionEpoch(_number(statement, "partition-epoch")),
+        leader_epoch=ids.LeaderEpoch(
+            _number(statement, "leader-epoch", _last_epoch(statement, logs))
+        ),
+        partition_epoch=ids.PartitionEpoch(_number(statement, "partition-epoch")),
         recovery=LeaderRecoveryState[(statement.arg("recovery") or "recovered").upper()],
         adding=_ids(statement, "adding", (), names),
         removing=_ids(statement, "removing", (), names),
@@ -154,10 +146,10 @@ def _partition(
         unclean_leader_election=statement.arg("unclean-leader-election") == "yes",
         log=values.log(statement.arg("log") or "empty", names),
         logs=tuple(
-            (BrokerId(int(s.arg("broker") or -1)), values.log(s.arg("log") or "empty", names))
+            (ids.BrokerId(int(s.arg("broker") or -1)), values.log(s.arg("log") or "empty", names))
             for s in logs
         ),
-        flushed=Offset(int(flushed)) if flushed else None,
+        flushed=ids.Offset(int(flushed)) if flushed else None,
     )
 
 
@@ -167,16 +159,16 @@ def _last_epoch(topic: Statement, replicas: Iterable[Statement]) -> int:
     return max((epoch for log in logs for _, epoch in log), default=0)
 
 
-def _leader(statement: Statement, isr: tuple[BrokerId, ...], names: Names) -> BrokerId:
+def _leader(statement: Statement, isr: tuple[ids.BrokerId, ...], names: Names) -> ids.BrokerId:
     given = statement.arg("leader")
     if given is not None:
         return values.leader(given, names)
-    return isr[0] if isr else NO_LEADER
+    return isr[0] if isr else ids.NO_LEADER
 
 
 def _ids(
-    statement: Statement, key: str, default: tuple[BrokerId, ...], names: Names
-) -> tuple[BrokerId, ...]:
+    statement: Statement, key: str, default: tuple[ids.BrokerId, ...], names: Names
+) -> tuple[ids.BrokerId, ...]:
     given = statement.arg(key)
     return default if given is None else values.brokers(given, names)
 

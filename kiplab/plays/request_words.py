@@ -21,32 +21,7 @@ from ..engine.nodes import kind_of
 from ..engine.renumbering import plan_of
 from ..engine.routes import JOINT_ROUTES, ROUTES
 from ..engine.truth import controller_of, partition_of, registration_of, truth
-from ..protocol.ids import (
-    NO_LEADER,
-    ApiVersion,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Count,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-    PartitionEpoch,
-    PartitionName,
-    Sender,
-)
-from ..protocol.messages import (
-    KINDS,
-    REQUESTS,
-    ApiRequest,
-    IsrMember,
-    MembershipState,
-    RecoveryOnWire,
-    Request,
-    StateOnWire,
-    state_word,
-)
+from ..protocol import ids, messages
 from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import Broker
 from . import values
@@ -61,9 +36,9 @@ class Sending(NamedTuple):
     """Who sends what in which situation, and of which partition the words around speak."""
 
     cluster: Cluster
-    sender: BrokerId
-    request: type[ApiRequest]
-    partition: PartitionName = ""
+    sender: ids.BrokerId
+    request: type[messages.ApiRequest]
+    partition: ids.PartitionName = ""
 
 
 class ValueForm(NamedTuple):
@@ -120,66 +95,72 @@ class Several(NamedTuple):
 # --- types ----------------------------------------------------------------------------------------
 
 
-def _first_partition(sending: Sending) -> PartitionName:
+def _first_partition(sending: Sending) -> ids.PartitionName:
     partitions = truth(sending.cluster).partitions
     return partitions[0].name if partitions else "orders-0"
 
 
-def _leader_epoch(sending: Sending) -> LeaderEpoch:
+def _leader_epoch(sending: Sending) -> ids.LeaderEpoch:
     state = partition_of(sending.cluster, sending.partition)
-    return state.leader_epoch if state else LeaderEpoch(0)
+    return state.leader_epoch if state else ids.LeaderEpoch(0)
 
 
-def _partition_epoch(sending: Sending) -> PartitionEpoch:
+def _partition_epoch(sending: Sending) -> ids.PartitionEpoch:
     state = partition_of(sending.cluster, sending.partition)
-    return state.partition_epoch if state else PartitionEpoch(0)
+    return state.partition_epoch if state else ids.PartitionEpoch(0)
 
 
-def _broker_epoch(sending: Sending) -> BrokerEpoch:
+def _broker_epoch(sending: Sending) -> ids.BrokerEpoch:
     known = registration_of(sending.cluster, sending.sender)
-    return known.epoch if known else BrokerEpoch(-1)
+    return known.epoch if known else ids.BrokerEpoch(-1)
 
 
-def _next_incarnation(sending: Sending) -> Incarnation:
+def _next_incarnation(sending: Sending) -> ids.Incarnation:
     known = registration_of(sending.cluster, sending.sender)
-    return Incarnation(known.incarnation + 1 if known else 1)
+    return ids.Incarnation(known.incarnation + 1 if known else 1)
 
 
-def _members(text: str, names: Names) -> tuple[IsrMember, ...]:
+def _members(text: str, names: Names) -> tuple[messages.IsrMember, ...]:
     """An ISR as people write it: ``1@101,2``."""
     found = values.members(text, names)
-    return tuple(IsrMember(BrokerId(id), BrokerEpoch(epoch)) for id, epoch in found)
+    return tuple(
+        messages.IsrMember(ids.BrokerId(id), ids.BrokerEpoch(epoch)) for id, epoch in found
+    )
 
 
 FORMS: dict[Any, ValueForm] = {
-    PartitionName: ValueForm(values.any_partition, _first_partition),
-    ApiVersion: ValueForm(
+    ids.PartitionName: ValueForm(values.any_partition, _first_partition),
+    ids.ApiVersion: ValueForm(
         values.number, lambda s: s.request.version_sent(s.cluster.features, s.sender)
     ),
-    BrokerId: ValueForm(
-        values.leader, lambda _: NO_LEADER, lambda id: "none" if id == NO_LEADER else str(id)
+    ids.BrokerId: ValueForm(
+        values.leader,
+        lambda _: ids.NO_LEADER,
+        lambda id: "none" if id == ids.NO_LEADER else str(id),
     ),
-    ControllerEpoch: ValueForm(values.number, lambda s: truth(s.cluster).controller_epoch),
-    BrokerEpoch: ValueForm(values.number, _broker_epoch),
-    LeaderEpoch: ValueForm(values.number, _leader_epoch),
-    PartitionEpoch: ValueForm(values.number, _partition_epoch),
-    Incarnation: ValueForm(values.number, _next_incarnation),
-    MetadataOffset: ValueForm(values.number, lambda s: truth(s.cluster).next_offset - 1),
-    Offset: ValueForm(values.number, lambda _: Offset(0)),
-    Count: ValueForm(values.number, lambda _: 0),
+    ids.ControllerEpoch: ValueForm(values.number, lambda s: truth(s.cluster).controller_epoch),
+    ids.BrokerEpoch: ValueForm(values.number, _broker_epoch),
+    ids.LeaderEpoch: ValueForm(values.number, _leader_epoch),
+    ids.PartitionEpoch: ValueForm(values.number, _partition_epoch),
+    ids.Incarnation: ValueForm(values.number, _next_incarnation),
+    ids.MetadataOffset: ValueForm(values.number, lambda s: truth(s.cluster).next_offset - 1),
+    ids.Offset: ValueForm(values.number, lambda _: ids.Offset(0)),
+    ids.Count: ValueForm(values.number, lambda _: 0),
     bool: ValueForm(
         lambda text, names: values.yes_no(text, names) == "yes",
         lambda _: False,
         lambda on: "yes" if on else "no",
     ),
-    RecoveryOnWire: ValueForm(values.recovery_state, lambda _: 0),
-    StateOnWire: ValueForm(values.broker_state, lambda _: int(MembershipState.ACTIVE), state_word),
+    messages.RecoveryOnWire: ValueForm(values.recovery_state, lambda _: 0),
+    messages.StateOnWire: ValueForm(
+        values.broker_state, lambda _: int(messages.MembershipState.ACTIVE), messages.state_word
+    ),
     LeaderRecoveryState: ValueForm(
         lambda text, names: LeaderRecoveryState[_RECOVERY(text, names).upper()],
         lambda _: LeaderRecoveryState.RECOVERED,
         lambda state: state.name.lower(),
     ),
-    tuple[IsrMember, ...]: ValueForm(
+    tuple[messages.IsrMember, ...]: ValueForm(
         _members,
         lambda _: (),
         lambda isr: ",".join(f"{m.broker}@{m.epoch}" for m in isr) or "none",
@@ -232,7 +213,7 @@ def form_of(struct: type[msgspec.Struct]) -> RequestForm:
     plan_of(struct)
     hints = get_type_hints(struct, include_extras=True)
     fields = {f.name: hints[f.name] for f in msgspec.structs.fields(struct)}
-    sender = next((name for name, hint in fields.items() if hint == Sender), None)
+    sender = next((name for name, hint in fields.items() if hint == ids.Sender), None)
     parts = [name for name, hint in fields.items() if _is_several(hint) or _is_part(hint)]
     several = next(iter(parts), None)
     words = tuple(
@@ -245,7 +226,7 @@ def form_of(struct: type[msgspec.Struct]) -> RequestForm:
             struct,
             words,
             sender,
-            partition=next((w for w in words if fields[w.field] == PartitionName), None),
+            partition=next((w for w in words if fields[w.field] == ids.PartitionName), None),
             several=_several(several, fields[several]) if several else None,
         )
     )
@@ -265,7 +246,7 @@ def _is_several(hint: Any) -> bool:
 def _is_part(hint: Any) -> bool:
     """Whether it is a struct about one partition."""
     is_struct = isinstance(hint, type) and issubclass(hint, msgspec.Struct)
-    return is_struct and PartitionName in get_type_hints(hint, include_extras=True).values()
+    return is_struct and ids.PartitionName in get_type_hints(hint, include_extras=True).values()
 
 
 def _several(field: str, hint: Any) -> Several:
@@ -286,7 +267,7 @@ def _without_doubles(form: RequestForm) -> RequestForm:
     return form
 
 
-REQUEST_FORMS = {KINDS[request]: form_of(request) for request in REQUESTS}
+REQUEST_FORMS = {messages.KINDS[request]: form_of(request) for request in messages.REQUESTS}
 """What `send` takes for each kind of request, without who sends it to whom."""
 
 
@@ -328,34 +309,38 @@ ITEMS_MAX = 12
 """How many partitions one request may name."""
 
 
-def raw_request(statement: Statement, cluster: Cluster) -> tuple[BrokerId, BrokerId, Request]:
+def raw_request(
+    statement: Statement, cluster: Cluster
+) -> tuple[ids.BrokerId, ids.BrokerId, messages.Request]:
     """(sender, receiver, body). A field that is not given has the value that fits the situation."""
-    sender = BrokerId(int(statement.arg("from", "1") or ""))
+    sender = ids.BrokerId(int(statement.arg("from", "1") or ""))
     form = REQUEST_FORMS[statement.words[0]]
     body = made(form, statement, Sending(cluster, sender, form.struct))
     return sender, _receiver(statement, cluster, body), body
 
 
-def _receiver(statement: Statement, cluster: Cluster, body: Request) -> BrokerId:
+def _receiver(statement: Statement, cluster: Cluster, body: messages.Request) -> ids.BrokerId:
     """Who is named, or the controller if it answers such a request, or the partition's leader."""
     to = statement.arg("to")
     if to:
-        return BrokerId(int(to))
+        return ids.BrokerId(int(to))
     controller = controller_of(cluster)
     if controller is not None and _answers(cluster, controller, body):
         return controller
     state = partition_of(cluster, body.about())
-    return state.leader if state else NO_LEADER
+    return state.leader if state else ids.NO_LEADER
 
 
-def _answers(cluster: Cluster, node: BrokerId, body: Request) -> bool:
+def _answers(cluster: Cluster, node: ids.BrokerId, body: messages.Request) -> bool:
     key = kind_of(cluster, node), type(body)
     return key in ROUTES or key in JOINT_ROUTES
 
 
-def raw_statement(sender: BrokerId, receiver: BrokerId, body: Request) -> Statement:
+def raw_statement(
+    sender: ids.BrokerId, receiver: ids.BrokerId, body: messages.Request
+) -> Statement:
     """The line that says exactly this request."""
-    kind = KINDS[type(body)]
+    kind = messages.KINDS[type(body)]
     to = (("to", str(receiver)),) if receiver >= 0 else ()
     return Statement(
         "send", (kind,), (("from", str(sender)), *to, *said_of(REQUEST_FORMS[kind], body))

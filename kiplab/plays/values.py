@@ -6,24 +6,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ..engine.properties import PROPERTIES
+from ..protocol import features, ids
 from ..protocol.errors import KafkaError
-from ..protocol.features import (
-    Features,
-    UnknownFeatureError,
-    check_metadata_version,
-    check_release,
-    parse_features,
-)
 from ..protocol.guards import SPECIFIED, named
-from ..protocol.ids import (
-    CLIENT,
-    CONTROLLER,
-    ZOOKEEPER,
-    BrokerId,
-    LeaderEpoch,
-    controller_on,
-    host_of,
-)
 from ..protocol.messages import BODIES, MembershipState
 from ..protocol.registrations import topic_of
 from .play_errors import PlayError, nearest
@@ -41,9 +26,9 @@ LOSSES = {"kept": "nothing", "tail-lost": "unflushed", "replaced": "disk"}
 class Names(msgspec.Struct, frozen=True):
     """What a play may speak of: its brokers and partitions."""
 
-    brokers: tuple[BrokerId, ...] = ()
+    brokers: tuple[ids.BrokerId, ...] = ()
     partitions: tuple[str, ...] = ()
-    strangers: tuple[BrokerId, ...] = ()
+    strangers: tuple[ids.BrokerId, ...] = ()
     """Who else sends raw requests."""
     consumers: tuple[str, ...] = ()
 
@@ -81,13 +66,13 @@ def count(text: str, names: Names) -> int:
     return value
 
 
-def broker(text: str, names: Names) -> BrokerId:
+def broker(text: str, names: Names) -> ids.BrokerId:
     """One of the play's brokers. Raises PlayError when there is no such broker."""
     known = ", ".join(str(b) for b in names.brokers) or "none yet"
     if not is_broker_id(text) or int(text) not in names.brokers:
         expected = f"the brokers are {known}"
         raise PlayError(f"there is no broker {text!r}", expected=expected, token=text)
-    return BrokerId(int(text))
+    return ids.BrokerId(int(text))
 
 
 def is_broker_id(text: str) -> bool:
@@ -95,43 +80,43 @@ def is_broker_id(text: str) -> bool:
     return re.fullmatch(r"0|[1-9][0-9]{0,8}", text) is not None
 
 
-def any_broker(text: str, _names: Names) -> BrokerId:
+def any_broker(text: str, _names: Names) -> ids.BrokerId:
     """Any broker id: a raw request may come from anybody. Raises PlayError when it is no id."""
     if not is_broker_id(text):
         raise PlayError(f"{text!r} is no broker id", expected="expected 1, 2 ...", token=text)
-    return BrokerId(int(text))
+    return ids.BrokerId(int(text))
 
 
-_NODES = {"controller": CONTROLLER, "client": CLIENT, "zookeeper": ZOOKEEPER}
+_NODES = {"controller": ids.CONTROLLER, "client": ids.CLIENT, "zookeeper": ids.ZOOKEEPER}
 _ON_A_BROKER = "controller-"
 
 
-def node(text: str, names: Names) -> BrokerId:
+def node(text: str, names: Names) -> ids.BrokerId:
     """``controller``, ``zookeeper``, ``client``, a broker, or ``controller-0`` on one."""
     if text in _NODES:
         return _NODES[text]
     host = broker(text.removeprefix(_ON_A_BROKER), names)
-    return controller_on(host) if text.startswith(_ON_A_BROKER) else host
+    return ids.controller_on(host) if text.startswith(_ON_A_BROKER) else host
 
 
-def address(text: str) -> BrokerId:
+def address(text: str) -> ids.BrokerId:
     """The node that `text` names, which `node` or `party` has found right."""
     if text in _NODES:
         return _NODES[text]
-    host = BrokerId(int(text.removeprefix(_ON_A_BROKER)))
-    return controller_on(host) if text.startswith(_ON_A_BROKER) else host
+    host = ids.BrokerId(int(text.removeprefix(_ON_A_BROKER)))
+    return ids.controller_on(host) if text.startswith(_ON_A_BROKER) else host
 
 
-def node_word(node: BrokerId) -> str:
+def node_word(node: ids.BrokerId) -> str:
     """How a play calls a node: what `node` reads."""
-    word = next((word for word, known in _NODES.items() if known == node), str(host_of(node)))
-    return word if host_of(node) == node else _ON_A_BROKER + word
+    word = next((word for word, known in _NODES.items() if known == node), str(ids.host_of(node)))
+    return word if ids.host_of(node) == node else _ON_A_BROKER + word
 
 
-def party(text: str, names: Names) -> BrokerId:
+def party(text: str, names: Names) -> ids.BrokerId:
     """``controller``, ``client``, a broker, or whoever sends a raw request in this play."""
     if is_broker_id(text) and int(text) in names.strangers:
-        return BrokerId(int(text))
+        return ids.BrokerId(int(text))
     return node(text, names)
 
 
@@ -230,16 +215,16 @@ def any_partition(text: str, _names: Names) -> str:
     return text
 
 
-def brokers(text: str, names: Names) -> tuple[BrokerId, ...]:
+def brokers(text: str, names: Names) -> tuple[ids.BrokerId, ...]:
     """``1,2,3`` or ``none``."""
     if text in ("none", ""):
         return ()
     return tuple(any_broker(part, names) for part in text.split(","))
 
 
-def leader(text: str, names: Names) -> BrokerId:
+def leader(text: str, names: Names) -> ids.BrokerId:
     """A broker id, or ``none``."""
-    return BrokerId(-1) if text == "none" else any_broker(text, names)
+    return ids.BrokerId(-1) if text == "none" else any_broker(text, names)
 
 
 def members(text: str, names: Names) -> tuple[tuple[int, int], ...]:
@@ -280,7 +265,7 @@ def broker_state(text: str, _names: Names) -> int:
     raise PlayError(f"{text!r} is no state of a broker", expected=expected, token=text)
 
 
-def log(text: str, _names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
+def log(text: str, _names: Names) -> tuple[tuple[int, ids.LeaderEpoch], ...]:
     """``80@4,20@5``: 80 records of leader epoch 4, then 20 of 5; ``empty`` for none.
 
     Raises PlayError when it is not written so, is too long, or its leader epochs do not rise.
@@ -291,7 +276,7 @@ def log(text: str, _names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
     if len(runs) > LOG_RUNS_MAX or not all(re.fullmatch(_RUN, r) for r in runs):
         expected = "expected RECORDS@LEADER-EPOCH, as in 100@5 or 80@4,20@5"
         raise PlayError(f"{text!r} is no log", expected=expected, token=text)
-    pairs = tuple((int(n), LeaderEpoch(int(e))) for n, _, e in (r.partition("@") for r in runs))
+    pairs = tuple((int(n), ids.LeaderEpoch(int(e))) for n, _, e in (r.partition("@") for r in runs))
     epochs = [e for _, e in pairs]
     if epochs != sorted(set(epochs)):
         raise PlayError(f"{text!r} is no log", expected="leader epochs have to rise", token=text)
@@ -358,8 +343,8 @@ def release(text: str, _names: Names) -> str:
     Raises PlayError when there is no such release, or it does not know that metadata version.
     """
     try:
-        parse_features(text)
-    except UnknownFeatureError as problem:
+        features.parse_features(text)
+    except features.UnknownFeatureError as problem:
         raise PlayError(str(problem), token=text) from None
     return text
 
@@ -367,20 +352,20 @@ def release(text: str, _names: Names) -> str:
 def code_release(text: str, _names: Names) -> str:
     """A release alone: one node's code. Raises PlayError when there is no such release."""
     try:
-        return check_release(text)
-    except UnknownFeatureError as problem:
+        return features.check_release(text)
+    except features.UnknownFeatureError as problem:
         raise PlayError(str(problem), token=text) from None
 
 
 def metadata_version(text: str, _names: Names) -> str:
     """A metadata version that some release knows. Raises PlayError when none does."""
     try:
-        return check_metadata_version(text)
-    except UnknownFeatureError as problem:
+        return features.check_metadata_version(text)
+    except features.UnknownFeatureError as problem:
         raise PlayError(str(problem), token=text) from None
 
 
-def feature_set(text: str) -> Features:
+def feature_set(text: str) -> features.Features:
     """``@3.5``, ``@3.5-903``, ``@3.4/3.3-IV3+903``: a release with guards off and on.
 
     Raises PlayError when it is not written so, or names what does not exist.
@@ -396,8 +381,8 @@ def feature_set(text: str) -> Features:
     off = tuple(g for sign, g in switches if sign == "-")
     on = tuple(g for sign, g in switches if sign == "+")
     try:
-        return parse_features(found[1], off=off, on=on)
-    except UnknownFeatureError as problem:
+        return features.parse_features(found[1], off=off, on=on)
+    except features.UnknownFeatureError as problem:
         raise PlayError(str(problem), token=text) from None
 
 

@@ -22,15 +22,9 @@ from ...engine.step import step
 from ...engine.truth import session_timeout_ms, sessions, watches_sessions
 from ...plays.header import setup_of
 from ...plays.play import Play, split
+from ...protocol import messages
 from ...protocol.features import Features
 from ...protocol.ids import NO_LEADER, BrokerId
-from ...protocol.messages import (
-    AlterPartitionRequest,
-    Body,
-    IsrMember,
-    MetadataUpdate,
-    SetPartitionStateRequest,
-)
 from ...protocol.replica.broker_state import Broker, Timers, Volatile, log_of, replica_of
 from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
 from .outside_events import OutsideSchedule
@@ -67,11 +61,11 @@ def begun(header: str, features: Features, timed: bool = False) -> Cluster:
     return cluster_of(setup_of(Play(statements), features))
 
 
-def isr_asked(body: Body) -> tuple[IsrMember, ...] | None:
+def isr_asked(body: messages.Body) -> tuple[messages.IsrMember, ...] | None:
     """The ISR that a leader asks for, or writes to ZooKeeper itself; None if a message does not."""
-    if isinstance(body, SetPartitionStateRequest):
+    if isinstance(body, messages.SetPartitionStateRequest):
         return body.item.isr
-    return body.items[0].isr if isinstance(body, AlterPartitionRequest) else None
+    return body.items[0].isr if isinstance(body, messages.AlterPartitionRequest) else None
 
 
 class DoneMove(msgspec.Struct, frozen=True):
@@ -151,7 +145,7 @@ class DrivenEngine:
 
     def is_held(self, message: Message) -> bool:
         """Whether a message arrives only when somebody says so."""
-        return isinstance(message.body, AlterPartitionRequest)
+        return isinstance(message.body, messages.AlterPartitionRequest)
 
     def on_their_way(self) -> tuple[Message, ...]:
         """What has been sent, and will be delivered."""
@@ -164,7 +158,7 @@ class DrivenEngine:
         waiting = [
             m.name
             for m in self.cluster.messages
-            if m.receiver == b and isinstance(m.body, MetadataUpdate)
+            if m.receiver == b and isinstance(m.body, messages.MetadataUpdate)
         ]
         for name in waiting[:-1]:
             self.do(moves.Drop(name))

@@ -17,15 +17,9 @@ from ...engine.events import Dropped
 from ...engine.nodes import incarnation_of, with_state
 from ...engine.step import step
 from ...engine.truth import partition_of, session_lasts
+from ...protocol import messages
 from ...protocol.features import Features
 from ...protocol.ids import NO_LEADER, ZOOKEEPER, BrokerId, controller_on
-from ...protocol.messages import (
-    AlterPartitionRequest,
-    ControlledShutdownRequest,
-    ControlledShutdownResponse,
-    SessionExpired,
-    WatcherEvent,
-)
 from ...protocol.replica import disk
 from ...protocol.replica.broker_state import Loss, replica_of
 from .driven_engine import PARTITION, DoneMove, DrivenEngine, begun, header_of
@@ -87,7 +81,7 @@ class DrivenZooKeeper(DrivenEngine):
         self.asked = (*self.asked, *asked)
 
     def _asks_the_lost(self, message: Message | Dropped) -> bool:
-        asks = isinstance(message.body, AlterPartitionRequest)
+        asks = isinstance(message.body, messages.AlterPartitionRequest)
         return asks and self.deaf and message.receiver == controller_on(self.host)
 
     def keep_requests(self, made: DoneMove) -> None:
@@ -135,7 +129,7 @@ class DrivenZooKeeper(DrivenEngine):
         forgets them all. Were they only lost, it would say them again.
         """
         for m in self.cluster.messages:
-            if m.receiver == HOST and isinstance(m.body, SessionExpired):
+            if m.receiver == HOST and isinstance(m.body, messages.SessionExpired):
                 self.do(moves.Deliver(m.name))
 
     def _lose_words_of(self, node: BrokerId) -> None:
@@ -152,7 +146,7 @@ class DrivenZooKeeper(DrivenEngine):
         left = (
             m
             for m in self.cluster.messages
-            if not (isinstance(m.body, WatcherEvent) and m.receiver == node)
+            if not (isinstance(m.body, messages.WatcherEvent) and m.receiver == node)
         )
         self.cluster = replace(self.cluster, messages=tuple(left))
 
@@ -160,12 +154,12 @@ class DrivenZooKeeper(DrivenEngine):
         """A try that no controller answers."""
         self.do(moves.ShutDown(BrokerId(b)))
         for m in self.cluster.messages:
-            if m.name.sender == b and isinstance(m.body, ControlledShutdownRequest):
+            if m.name.sender == b and isinstance(m.body, messages.ControlledShutdownRequest):
                 self.do(moves.Drop(m.name))
 
     def is_held(self, message: Message) -> bool:
         """As of every engine, and answers to those who shut down."""
-        if isinstance(message.body, ControlledShutdownResponse):
+        if isinstance(message.body, messages.ControlledShutdownResponse):
             return True
         ends = message.receiver, message.name.sender
         deaf = {controller_on(HOST), controller_on(self.host)}
@@ -174,7 +168,7 @@ class DrivenZooKeeper(DrivenEngine):
     def answer_to(self, b: int) -> Message | None:
         """What a broker that shuts down is told, if it is on its way."""
         for m in self.cluster.messages:
-            if m.receiver == b and isinstance(m.body, ControlledShutdownResponse):
+            if m.receiver == b and isinstance(m.body, messages.ControlledShutdownResponse):
                 return m
         return None
 

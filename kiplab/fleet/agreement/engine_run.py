@@ -19,19 +19,7 @@ from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.messages import AlterPartitionRequest
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.replica.broker_state import LAG_CHECK_MS, Lifecycle, Loss
-from ..kernel.set_events import (
-    EXPIRY,
-    HEALS,
-    IS_LEVEL,
-    LAG_CHECK,
-    LEADER_RECOVERED,
-    OUTAGE_ENDS,
-    RANKS,
-    READY,
-    REQUEST_ARRIVES,
-    STARTS,
-    STOPS,
-)
+from ..kernel import set_events
 from .driven_engine import PARTITION, DoneMove, DrivenEngine, first_cluster
 from .engine_lines import engine_lines, partition_in
 from .loss_causes import LossCauses
@@ -80,7 +68,7 @@ class EngineRun:
         for event in self.schedule.events:
             self._until(event.order)
             self._event(event.at, partial(self._outside, event))
-        self._until((self.schedule.end, RANKS, 0))
+        self._until((self.schedule.end, set_events.RANKS, 0))
         return tuple(self.told)
 
     # --- time ---------------------------------------------------------------------------------
@@ -95,13 +83,15 @@ class EngineRun:
 
     def _planned(self) -> list[Planned]:
         found = [(at, rank, b) for (rank, b), at in self.plans.items()]
-        found += [(at, REQUEST_ARRIVES, n) for n, (at, _) in self.requests.items()]
+        found += [(at, set_events.REQUEST_ARRIVES, n) for n, (at, _) in self.requests.items()]
         return found if self.outage else found + self._expiries()
 
     def _expiries(self) -> list[Planned]:
         """The engine's own sessions, of those whom nobody hears."""
         ends = self.engine.session_ends().items()
-        return [(max(at, self.engine.now), EXPIRY, b) for b, at in ends if self._silent(b)]
+        return [
+            (max(at, self.engine.now), set_events.EXPIRY, b) for b, at in ends if self._silent(b)
+        ]
 
     def _silent(self, b: int) -> bool:
         process = self.engine.node(b).process
@@ -111,17 +101,17 @@ class EngineRun:
     def _put_off(self, plan: Planned) -> bool:
         _, rank, of = plan
         waiting = of
-        if rank == REQUEST_ARRIVES:
+        if rank == set_events.REQUEST_ARRIVES:
             waiting = self.requests[of][1].sender
-        elif rank == HEALS:
+        elif rank == set_events.HEALS:
             if not self.outage:
                 return False
             self.plans[rank, of] = self.outage
             return True
-        elif rank not in (STOPS, STARTS, READY):
+        elif rank not in (set_events.STOPS, set_events.STARTS, set_events.READY):
             return False
-        until = self.outage or (self.plans[HEALS, waiting] if waiting in self.cut else 0)
-        if until and rank == REQUEST_ARRIVES:
+        until = self.outage or (self.plans[set_events.HEALS, waiting] if waiting in self.cut else 0)
+        if until and rank == set_events.REQUEST_ARRIVES:
             self.requests[of] = (until, self.requests[of][1])
         elif until:
             self.plans[rank, of] = until
@@ -193,11 +183,11 @@ class EngineRun:
 
     def _note(self, event: Outside) -> None:
         self.last[event.broker], self.tries[event.broker] = event, 0
-        self.plans[LAG_CHECK, event.broker] = self.engine.now + event.lag_phase
+        self.plans[set_events.LAG_CHECK, event.broker] = self.engine.now + event.lag_phase
 
     def _outage(self, event: Outside) -> None:
         if not self.outage:
-            self.outage = self.plans[OUTAGE_ENDS, 0] = self.engine.now + event.lasts
+            self.outage = self.plans[set_events.OUTAGE_ENDS, 0] = self.engine.now + event.lasts
 
     def _crash(self, event: Outside) -> None:
         b = event.broker
@@ -209,9 +199,9 @@ class EngineRun:
 
     def _ended(self, b: int) -> None:
         self.level[b] = False
-        for rank in (STOPS, READY, IS_LEVEL):
+        for rank in (set_events.STOPS, set_events.READY, set_events.IS_LEVEL):
             self.plans.pop((rank, b), None)
-        self.plans[STARTS, b] = self.engine.now + self.last[b].restart
+        self.plans[set_events.STARTS, b] = self.engine.now + self.last[b].restart
 
     def _cut(self, event: Outside) -> None:
         b = event.broker
@@ -222,8 +212,8 @@ class EngineRun:
                 self.engine.do(moves.Cut(BrokerId(b), other))
         self.cut.add(b)
         self.level[b] = False
-        self.plans.pop((IS_LEVEL, b), None)
-        self.plans[HEALS, b] = self.engine.now + event.lasts
+        self.plans.pop((set_events.IS_LEVEL, b), None)
+        self.plans[set_events.HEALS, b] = self.engine.now + event.lasts
 
     def _others(self, b: int) -> list[BrokerId]:
         return [CONTROLLER, *(BrokerId(c) for c in self.ids if c != b)]
@@ -242,7 +232,7 @@ class EngineRun:
         if self.engine.node(b).process is None:
             self._ended(b)
         else:
-            self.plans[STOPS, b] = self.engine.now + again
+            self.plans[set_events.STOPS, b] = self.engine.now + again
 
     # --- what comes by itself -----------------------------------------------------------------
 
@@ -250,22 +240,22 @@ class EngineRun:
         _, rank, of = plan
         self.cause = of
         self.plans.pop((rank, of), None)
-        if rank == REQUEST_ARRIVES:
+        if rank == set_events.REQUEST_ARRIVES:
             self.engine.do(moves.Deliver(self.requests.pop(of)[1]))
         else:
             self._rules()[rank](of)
 
     def _rules(self) -> dict[int, Callable[[int], None]]:
         return {
-            EXPIRY: self._expire,
-            OUTAGE_ENDS: self._outage_ends,
-            HEALS: self._heal,
-            STOPS: self._stop,
-            STARTS: self._start,
-            READY: self._ready,
-            IS_LEVEL: self._is_level,
-            LAG_CHECK: self._lag_check,
-            LEADER_RECOVERED: self._leader_recovered,
+            set_events.EXPIRY: self._expire,
+            set_events.OUTAGE_ENDS: self._outage_ends,
+            set_events.HEALS: self._heal,
+            set_events.STOPS: self._stop,
+            set_events.STARTS: self._start,
+            set_events.READY: self._ready,
+            set_events.IS_LEVEL: self._is_level,
+            set_events.LAG_CHECK: self._lag_check,
+            set_events.LEADER_RECOVERED: self._leader_recovered,
         }
 
     def _expire(self, b: int) -> None:
@@ -286,7 +276,7 @@ class EngineRun:
         process = self.engine.node(b).process
         if process is None or process.lifecycle is Lifecycle.STARTING:
             return
-        self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
+        self.plans[set_events.IS_LEVEL, b] = self.engine.now + self.last[b].level
         self.engine.flow()
         if process.lifecycle is Lifecycle.RUNNING:
             self.engine.fire(b, moves.Timer.HEARTBEAT)
@@ -316,10 +306,10 @@ class EngineRun:
         process = self.engine.node(b).process
         assert process is not None
         if process.lifecycle is Lifecycle.STARTING:
-            self.plans[STARTS, b] = self.engine.now + HEARTBEAT_MS
+            self.plans[set_events.STARTS, b] = self.engine.now + HEARTBEAT_MS
         else:
-            self.plans[READY, b] = self.engine.now + self.last[b].ready
-            self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
+            self.plans[set_events.READY, b] = self.engine.now + self.last[b].ready
+            self.plans[set_events.IS_LEVEL, b] = self.engine.now + self.last[b].level
 
     def _ready(self, b: int) -> None:
         self.engine.do(moves.FinishRecovery(BrokerId(b)))
@@ -327,11 +317,11 @@ class EngineRun:
 
     def _is_level(self, b: int) -> None:
         self.level[b] = True
-        self.plans.pop((LAG_CHECK, b), None)
+        self.plans.pop((set_events.LAG_CHECK, b), None)
 
     def _lag_check(self, b: int) -> None:
         if not self.level[b]:
-            self.plans[LAG_CHECK, b] = self.engine.now + LAG_CHECK_MS
+            self.plans[set_events.LAG_CHECK, b] = self.engine.now + LAG_CHECK_MS
         leader = self._leader()
         if leader:
             self.engine.fire(leader, moves.Timer.LAG_CHECK)
@@ -342,7 +332,7 @@ class EngineRun:
         if not self.engine.leads(leader) or why_not(self.engine.cluster, done) is not None:
             return
         if self._leader() == NOBODY or self.engine.process(leader).items:
-            self.plans[LEADER_RECOVERED, 0] = self.engine.now + HEARTBEAT_MS
+            self.plans[set_events.LEADER_RECOVERED, 0] = self.engine.now + HEARTBEAT_MS
             return
         self.cause = leader
         self.engine.do(done)
@@ -392,9 +382,9 @@ class EngineRun:
 
     def _begins(self, leader: int) -> None:
         """A process plays the leader: if it has to recover, it begins to."""
-        self.plans.pop((LEADER_RECOVERED, 0), None)
+        self.plans.pop((set_events.LEADER_RECOVERED, 0), None)
         if self.state.recovery is LeaderRecoveryState.RECOVERING:
-            self.plans[LEADER_RECOVERED, 0] = self.engine.now + self.last[leader].recover
+            self.plans[set_events.LEADER_RECOVERED, 0] = self.engine.now + self.last[leader].recover
 
 
 def engine_trace(schedule: OutsideSchedule, features: Features) -> Trace:

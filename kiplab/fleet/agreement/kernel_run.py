@@ -11,37 +11,13 @@ from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.releases import Mode
 from ...protocol.replica.broker_state import LAG_CHECK_MS
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
+from ..kernel import set_words
 from ..kernel.feature_sets import features_of
 from ..kernel.isr_digits import members_of
 from ..kernel.machine_code import as_words, plain, words
 from ..kernel.metadata_rules import account
 from ..kernel.mirrored_guards import MIRRORED, guard_bits
 from ..kernel.scheduled import DELAYS, play_out
-from ..kernel.set_words import (
-    BOUNCES_WAIT,
-    BROKERS,
-    CHECKS,
-    COUNTS,
-    GUARDS,
-    LAG_PERIOD_US,
-    LAG_US,
-    LEADER_EPOCH,
-    MIN_INSYNC,
-    MODE,
-    PARTITION_EPOCH,
-    PATIENCE_US,
-    REPLICAS,
-    RETRY_US,
-    SESSION_OVER_US,
-    STATE_WORDS,
-    TOLD_LOST,
-    TOLD_REFUSED,
-    TOLD_STATE,
-    TOLD_WORDS,
-    TRACE,
-    UNCLEAN_ALLOWED,
-    WORLD_WORDS,
-)
 from ..kernel.simulation import METRIC_NAMES
 from .outside_events import OutsideSchedule, delays_of, row_of
 from .trace_lines import PartitionTold, Trace, TraceLine
@@ -80,22 +56,25 @@ def kernel_run(
     Raises EndlessTraceError for more than TOLD_MAX lines.
     """
     w = world_of(schedule)
-    w[MODE] = int(features.mode is Mode.ZOOKEEPER)
-    s, told = words(STATE_WORDS), words(1 + TOLD_MAX * TOLD_WORDS)
+    w[set_words.MODE] = int(features.mode is Mode.ZOOKEEPER)
+    s, told = words(set_words.STATE_WORDS), words(1 + TOLD_MAX * set_words.TOLD_WORDS)
     rows = [n for event in schedule.events for n in row_of(event)]
     delays = [n for event in schedule.events for n in delays_of(event)]
-    s[GUARDS], s[TRACE] = guard_bits(features) & ~without, 1
-    s[LEADER_EPOCH], s[PARTITION_EPOCH] = FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
-    known = words(BROKERS * DELAYS)
+    s[set_words.GUARDS], s[set_words.TRACE] = guard_bits(features) & ~without, 1
+    s[set_words.LEADER_EPOCH], s[set_words.PARTITION_EPOCH] = (
+        FIRST_LEADER_EPOCH,
+        FIRST_PARTITION_EPOCH,
+    )
+    known = words(set_words.BROKERS * DELAYS)
     given = (s, w, told, rows, delays, known)
     made = [as_words(numbers) if compiled else _listed(numbers) for numbers in given]
     run: Any = play_out if compiled else _plainly()
     run(*made, schedule.leader - 1, schedule.end * 1000)
-    if made[0][CHECKS]:
+    if made[0][set_words.CHECKS]:
         raise EndlessTraceError(f"the schedule has more than {TOLD_MAX} lines")
     state = _listed(made[0])
     plain(account)(state, w, schedule.end * 1000)
-    counted = state[COUNTS : COUNTS + len(METRIC_NAMES)]
+    counted = state[set_words.COUNTS : set_words.COUNTS + len(METRIC_NAMES)]
     counts = dict(zip(METRIC_NAMES, counted, strict=True))
     return KernelRun(tuple(_lines(_listed(made[2]))), counts)
 
@@ -118,26 +97,31 @@ def _plainly() -> Any:
 
 def world_of(schedule: OutsideSchedule) -> list[int]:
     """The kernel's constants, with the engine's periods."""
-    w = [0] * WORLD_WORDS
-    w[REPLICAS], w[MIN_INSYNC] = schedule.replicas, schedule.min_insync
-    w[UNCLEAN_ALLOWED], w[BOUNCES_WAIT] = schedule.unclean, schedule.bounces_wait
-    w[SESSION_OVER_US] = (schedule.session + 1) * 1000
-    w[LAG_US], w[LAG_PERIOD_US] = LAG_TIME_MAX_MS * 1000, LAG_CHECK_MS * 1000
-    w[RETRY_US], w[PATIENCE_US] = RETRY_MS * 1000, schedule.patience * 1000
+    w = [0] * set_words.WORLD_WORDS
+    w[set_words.REPLICAS], w[set_words.MIN_INSYNC] = schedule.replicas, schedule.min_insync
+    w[set_words.UNCLEAN_ALLOWED], w[set_words.BOUNCES_WAIT] = (
+        schedule.unclean,
+        schedule.bounces_wait,
+    )
+    w[set_words.SESSION_OVER_US] = (schedule.session + 1) * 1000
+    w[set_words.LAG_US], w[set_words.LAG_PERIOD_US] = LAG_TIME_MAX_MS * 1000, LAG_CHECK_MS * 1000
+    w[set_words.RETRY_US], w[set_words.PATIENCE_US] = RETRY_MS * 1000, schedule.patience * 1000
     return w
 
 
 def _lines(told: list[int]) -> Iterator[TraceLine]:
     for line in range(told[0]):
-        at, what, a, b, c, d = told[1 + line * TOLD_WORDS : 1 + (line + 1) * TOLD_WORDS]
+        at, what, a, b, c, d = told[
+            1 + line * set_words.TOLD_WORDS : 1 + (line + 1) * set_words.TOLD_WORDS
+        ]
         ms = at // 1000
-        if what == TOLD_STATE:
+        if what == set_words.TOLD_STATE:
             isr = tuple(m + 1 for m in members_of(d >> 1))
             yield TraceLine(ms, "partition", partition=PartitionTold(a + 1, b, c, isr, bool(d & 1)))
-        elif what == TOLD_REFUSED:
+        elif what == set_words.TOLD_REFUSED:
             yield TraceLine(ms, "refused", b + 1, MIRRORED[a.bit_length() - 1])
-        elif what == TOLD_LOST:
-            yield TraceLine(ms, "lost", a + 1, cause=METRIC_NAMES[b - COUNTS])
+        elif what == set_words.TOLD_LOST:
+            yield TraceLine(ms, "lost", a + 1, cause=METRIC_NAMES[b - set_words.COUNTS])
         else:
             yield TraceLine(ms, "stale join", a + 1)
 

@@ -10,26 +10,18 @@ import msgspec
 
 from ...protocol.features import Features, parse_features
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from ..kernel import set_events
 from ..kernel.leader_rules import DELAY_TRIES
-from ..kernel.set_events import (
-    BEAT,
-    BOUNCE,
-    CRASH,
-    CUT_OFF,
-    FLUSH,
-    OUTAGE_BEGINS,
-    ROW,
-)
 from ..kernel.set_words import BROKERS
 
 OutsideKind = Literal["flush", "beat", "outage", "cut", "crash", "bounce"]
 KINDS: dict[OutsideKind, int] = {
-    "flush": FLUSH,
-    "beat": BEAT,
-    "outage": OUTAGE_BEGINS,
-    "cut": CUT_OFF,
-    "crash": CRASH,
-    "bounce": BOUNCE,
+    "flush": set_events.FLUSH,
+    "beat": set_events.BEAT,
+    "outage": set_events.OUTAGE_BEGINS,
+    "cut": set_events.CUT_OFF,
+    "crash": set_events.CRASH,
+    "bounce": set_events.BOUNCE,
 }
 """The rank of each kind: at one moment the lower comes first."""
 Fate = Literal["kept", "tail-lost", "replaced"]
@@ -126,7 +118,7 @@ def row_of(event: Outside) -> list[int]:
         event.lasts * 1000,
         event.recover * 1000,
     ]
-    assert len(row) == ROW
+    assert len(row) == set_events.ROW
     return row
 
 

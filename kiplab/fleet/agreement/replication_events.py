@@ -5,34 +5,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ..kernel import outside_streams, set_events
 from ..kernel.leader_rules import DELAY_TRIES
 from ..kernel.machine_code import plain
-from ..kernel.outside_streams import (
-    BEAT_AT,
-    DELAYS_AT,
-    FLUSH_AT,
-    QUEUED,
-    ROW_AT,
-    SILENT,
-    STREAM,
-    STREAM_BROKER,
-    STREAMS,
-    open_streams,
-)
-from ..kernel.set_events import (
-    BEAT,
-    FATE,
-    FLUSH,
-    KIND,
-    LAG_PHASE,
-    LASTS,
-    LEVEL_IN,
-    READY_IN,
-    RECOVER,
-    RESTART,
-    SHOCK,
-    SHUTDOWN,
-)
 from ..kernel.set_words import NEVER
 from ..kernel.simulation_loop import consume, know_all, next_part
 from ..kernel.world import World, compiled_world
@@ -49,9 +24,13 @@ def replication_events(
     """Everything that comes from outside until then, in order; all times are microseconds."""
     made = compiled_world(world)
     w, tables = [int(n) for n in made.numbers], [int(n) for n in made.tables]
-    st, times, later = [0] * (STREAMS * STREAM), [0] * STREAMS, [0] * STREAMS
+    st, times, later = (
+        [0] * (outside_streams.STREAMS * outside_streams.STREAM),
+        [0] * outside_streams.STREAMS,
+        [0] * outside_streams.STREAMS,
+    )
     key = (w, tables, seed, replication)
-    count = plain(open_streams)(st, times, later, *key)
+    count = plain(outside_streams.open_streams)(st, times, later, *key)
     first, know, used = plain(next_part), plain(know_all), plain(consume)
     while True:
         know(st, times, count, *key)
@@ -59,33 +38,40 @@ def replication_events(
         if at > until:
             return
         yield _event(st, i, at, rank, world.replication_factor)
-        if rank in (FLUSH, BEAT):
-            st[i * STREAM + (FLUSH_AT if rank == FLUSH else BEAT_AT)] = NEVER
+        if rank in (set_events.FLUSH, set_events.BEAT):
+            st[
+                i * outside_streams.STREAM
+                + (
+                    outside_streams.FLUSH_AT
+                    if rank == set_events.FLUSH
+                    else outside_streams.BEAT_AT
+                )
+            ] = NEVER
         else:
             used(st, times, later, i, count, *key)
 
 
 def _event(st: list[int], i: int, at: int, rank: int, replicas: int) -> Outside:
-    stream = i * STREAM
-    broker = st[stream + STREAM_BROKER] + 1
-    if rank in (FLUSH, BEAT):
+    stream = i * outside_streams.STREAM
+    broker = st[stream + outside_streams.STREAM_BROKER] + 1
+    if rank in (set_events.FLUSH, set_events.BEAT):
         return Outside(at=at, kind=_KIND_OF[rank], broker=broker)
-    row, delays = stream + ROW_AT, stream + DELAYS_AT
+    row, delays = stream + outside_streams.ROW_AT, stream + outside_streams.DELAYS_AT
     return Outside(
         at=at,
-        kind=_KIND_OF[st[row + KIND]],
+        kind=_KIND_OF[st[row + set_events.KIND]],
         broker=broker,
-        fate=_FATE_OF[st[row + FATE]],
-        shock=bool(st[row + SHOCK]),
-        restart=st[row + RESTART],
-        ready=st[row + READY_IN],
-        level=st[row + LEVEL_IN],
-        lag_phase=st[row + LAG_PHASE],
-        shutdown=st[row + SHUTDOWN],
-        lasts=st[row + LASTS],
-        recover=st[row + RECOVER],
-        queued=st[stream + QUEUED],
-        silent=st[stream + SILENT],
+        fate=_FATE_OF[st[row + set_events.FATE]],
+        shock=bool(st[row + set_events.SHOCK]),
+        restart=st[row + set_events.RESTART],
+        ready=st[row + set_events.READY_IN],
+        level=st[row + set_events.LEVEL_IN],
+        lag_phase=st[row + set_events.LAG_PHASE],
+        shutdown=st[row + set_events.SHUTDOWN],
+        lasts=st[row + set_events.LASTS],
+        recover=st[row + set_events.RECOVER],
+        queued=st[stream + outside_streams.QUEUED],
+        silent=st[stream + outside_streams.SILENT],
         delays_by=tuple(
             tuple(st[delays + x * DELAY_TRIES : delays + (x + 1) * DELAY_TRIES])
             for x in range(replicas)

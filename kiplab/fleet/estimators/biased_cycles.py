@@ -2,22 +2,12 @@
 
 from typing import Any
 
+from ..kernel import windows_behind
 from ..kernel.broker_rules import DISK_LOST, KEPT, TAIL_LOST
 from ..kernel.feature_sets import mask_of
 from ..kernel.machine_code import as_words, words
 from ..kernel.set_events import AT, BROKER, CRASH, FATE, KIND, SHOCK
 from ..kernel.set_words import BROKERS, STATE_WORDS, TOLD_WORDS
-from ..kernel.windows_behind import (
-    BEGINS,
-    COUNTED,
-    DELAYS,
-    IN_SYNC,
-    MOST_WINDOWS,
-    RESTS_AT,
-    WINDOW,
-    WINDOWS,
-    play_all,
-)
 from ..kernel.world import World, compiled_world
 from .biased_rows import DrawnRows, Hits, WhatFollows
 from .biased_ways import OpenWindows
@@ -75,7 +65,9 @@ class CyclePlayer:
         tail, disk = world.tail_lost, world.disk_replaced
         fates = ((KEPT, 1 - tail - disk), (TAIL_LOST, tail), (DISK_LOST, disk))
         self._fates = [(fate, share) for fate, share in fates if share > 0]
-        self._room = [words(many) for many in (STATE_WORDS, 1 + TOLD_WORDS, BROKERS * DELAYS)]
+        self._room = [
+            words(many) for many in (STATE_WORDS, 1 + TOLD_WORDS, BROKERS * windows_behind.DELAYS)
+        ]
 
     def on_average(self, drawn: DrawnRows, samples: Any, since: Any, counted: Any) -> Any:
         """(samples, COUNTED): as `counted`, which was played, but where the last event is the crash
@@ -102,25 +94,30 @@ class CyclePlayer:
 
         many = len(samples)
         cuts = [*searchsorted(drawn.of, samples).tolist(), len(drawn.of)]
-        found, windows = words(many * COUNTED), words(many * (MOST_WINDOWS + 1) * WINDOW)
+        found, windows = (
+            words(many * windows_behind.COUNTED),
+            words(many * (windows_behind.MOST_WINDOWS + 1) * windows_behind.WINDOW),
+        )
         state, told, known = self._room
         given = (as_words(each.ravel()) for each in (drawn.rows, drawn.delays, array(cuts), since))
-        play_all(state, self._numbers, told, known, *given, self._guards, found, windows)
-        counted = array(found).reshape(many, COUNTED)
-        shape = many, MOST_WINDOWS + 1, WINDOW
+        windows_behind.play_all(
+            state, self._numbers, told, known, *given, self._guards, found, windows
+        )
+        counted = array(found).reshape(many, windows_behind.COUNTED)
+        shape = many, windows_behind.MOST_WINDOWS + 1, windows_behind.WINDOW
         return counted, _open(array(windows).reshape(shape)[:, :-1], counted, since)
 
 
 def _open(windows: Any, counted: Any, since: Any) -> OpenWindows:
     from numpy import arange, column_stack, maximum, where
 
-    rests = maximum(counted[:, RESTS_AT], since)
-    there = arange(MOST_WINDOWS) < counted[:, WINDOWS, None]
-    begins = where(there, windows[:, :, BEGINS], rests[:, None])
+    rests = maximum(counted[:, windows_behind.RESTS_AT], since)
+    there = arange(windows_behind.MOST_WINDOWS) < counted[:, windows_behind.WINDOWS, None]
+    begins = where(there, windows[:, :, windows_behind.BEGINS], rests[:, None])
     return OpenWindows(
         begins=begins,
         lasts=column_stack([begins[:, 1:], rests]) - begins,
-        whom=where(there[:, :, None], windows[:, :, IN_SYNC:], 0),
+        whom=where(there[:, :, None], windows[:, :, windows_behind.IN_SYNC :], 0),
         since=since,
         rests=rests,
     )

@@ -5,19 +5,11 @@ from typing import Any
 import msgspec
 
 from ...figures.how_often.number_words import NARROW, telling_digits
+from ..statistics import event_rates
 from ..statistics.block_means import NothingWeighed, WeighedRate
-from ..statistics.event_rates import (
-    EXACT,
-    JEFFREYS,
-    EventRate,
-    NeverHappens,
-    NeverSeen,
-    SeenRate,
-    poisson_interval,
-)
 from ..statistics.intervals import Interval
 
-FoundRate = EventRate | WeighedRate | NothingWeighed
+FoundRate = event_rates.EventRate | WeighedRate | NothingWeighed
 SweptValues = tuple[tuple[str, float | str], ...]
 
 
@@ -46,9 +38,9 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
     def rate(self) -> float | None:
         """Per `unit`; 0 only where it cannot happen, None where it was never seen."""
         match self.found:
-            case SeenRate() | WeighedRate():
+            case event_rates.SeenRate() | WeighedRate():
                 return self.found.rate
-            case NeverHappens():
+            case event_rates.NeverHappens():
                 return 0.0
             case _:
                 return None
@@ -56,15 +48,15 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def low(self) -> float:
         """The lower end of the interval."""
-        return self.found.low if isinstance(self.found, SeenRate | WeighedRate) else 0.0
+        return self.found.low if isinstance(self.found, event_rates.SeenRate | WeighedRate) else 0.0
 
     @property
     def high(self) -> float | None:
         """The upper end of the interval; None where nothing bounds it."""
         match self.found:
-            case SeenRate() | WeighedRate() | NeverSeen():
+            case event_rates.SeenRate() | WeighedRate() | event_rates.NeverSeen():
                 return self.found.high
-            case NeverHappens():
+            case event_rates.NeverHappens():
                 return 0.0
             case NothingWeighed():
                 return None
@@ -72,7 +64,7 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def why_never(self) -> str | None:
         """The rule that makes it impossible, None where it is possible."""
-        return self.found.because if isinstance(self.found, NeverHappens) else None
+        return self.found.because if isinstance(self.found, event_rates.NeverHappens) else None
 
     @property
     def effective_samples(self) -> float | None:
@@ -89,14 +81,15 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
         """The rate with its interval, without the unit; never a bare zero."""
         match self.found:
             case (
-                SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high)
+                event_rates.SeenRate(rate=rate, low=low, high=high)
+                | WeighedRate(rate=rate, low=low, high=high)
             ):
                 digits = telling_digits(low, high)
                 first, last = f"{low:.{digits}g}", f"{high:.{digits}g}"
                 return f"{rate:.{digits}g} ({f'{first} to {last}' if first != last else NARROW})"
-            case NeverSeen(high=high):
+            case event_rates.NeverSeen(high=high):
                 return f"none seen (at most {high:.2g})"
-            case NeverHappens(because=because):
+            case event_rates.NeverHappens(because=because):
                 return f"cannot happen: {because}"
             case NothingWeighed():
                 return "unknown: no weighted sample hit anything"
@@ -104,17 +97,19 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def interval(self) -> str | None:
         """How the interval was made, None where there is none."""
-        if isinstance(self.found, NeverHappens | NothingWeighed):
+        if isinstance(self.found, event_rates.NeverHappens | NothingWeighed):
             return None
         return self.found.method
 
     @property
     def jeffreys(self) -> Interval | None:
         """The narrower interval, right on average, of what an exact Poisson one bounds."""
-        counted = isinstance(self.found, SeenRate | NeverSeen) and not self.metric.endswith("_us")
-        if not counted or not (self.interval or "").startswith(EXACT):
+        counted = isinstance(
+            self.found, event_rates.SeenRate | event_rates.NeverSeen
+        ) and not self.metric.endswith("_us")
+        if not counted or not (self.interval or "").startswith(event_rates.EXACT):
             return None
-        return poisson_interval(self.events, self.exposure, method=JEFFREYS)
+        return event_rates.poisson_interval(self.events, self.exposure, method=event_rates.JEFFREYS)
 
     def report(self) -> dict[str, Any]:
         """As an object of JSON. Raises MissingExtraError without scipy."""

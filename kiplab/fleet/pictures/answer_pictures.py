@@ -3,12 +3,8 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from ...figures.how_often import first_loss_survival
 from ...figures.how_often.delay_map import DelayScale, map_drawing, map_sentence, map_table
-from ...figures.how_often.first_loss_survival import (
-    survival_drawing,
-    survival_sentence,
-    survival_table,
-)
 from ...figures.how_often.fleet_words import metric_words, set_words
 from ...figures.how_often.losses_by_cause import causes_drawing, causes_sentence, causes_table
 from ...figures.how_often.paired_forest import forest_drawing, forest_sentence, forest_table
@@ -66,9 +62,9 @@ def survival(
     fleets = fleets_of(answer, metric, named)
     what = f"{metric_words(metric)} ({set_words(named)})"
     return FleetPicture(
-        draw=partial(survival_drawing, fleets, what),
-        sentence=survival_sentence(fleets, what),
-        words=survival_table(fleets),
+        draw=partial(first_loss_survival.survival_drawing, fleets, what),
+        sentence=first_loss_survival.survival_sentence(fleets, what),
+        words=first_loss_survival.survival_table(fleets),
         where=where_words(elsewhere(answer)),
     )
 

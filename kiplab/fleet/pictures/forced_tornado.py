@@ -9,15 +9,10 @@ from math import isclose
 
 from msgspec.structs import asdict, replace
 
+from ...figures.how_often import tornado_chart
 from ...figures.how_often.fleet_words import metric_words, set_words
 from ...figures.how_often.measured_rate import MeasuredRate
 from ...figures.how_often.number_words import value_words
-from ...figures.how_often.tornado_chart import (
-    Leverage,
-    tornado_drawing,
-    tornado_sentence,
-    tornado_table,
-)
 from ..estimators.forced_outages import outage_rates
 from ..estimators.forced_windows import METRICS, forced_rates
 from ..fleet_answers.forced_scenarios import WHAT_FOR, forced_metrics
@@ -53,15 +48,15 @@ def tornado(
     levers = levers_of(scenario.parameters, names, features, metric, seed)
     what = f"{metric_words(metric)} ({set_words(features)}): how often"
     return FleetPicture(
-        draw=partial(tornado_drawing, levers, what),
-        sentence=tornado_sentence(levers, what),
-        words=tornado_table(levers),
+        draw=partial(tornado_chart.tornado_drawing, levers, what),
+        sentence=tornado_chart.tornado_sentence(levers, what),
+        words=tornado_chart.tornado_table(levers),
     )
 
 
 def levers_of(
     parameters: Parameters, names: Sequence[str], features: str, metric: str, seed: int
-) -> list[Leverage]:
+) -> list[tornado_chart.Leverage]:
     """A lever for each of these parameters that moves the rate at all. Raises as `tornado`."""
     usual = _rate(parameters, features, metric, seed)
     found = []
@@ -106,9 +101,9 @@ def _lever(
     name: str,
     values: tuple[Parameters, Parameters, Parameters],
     rates: tuple[MeasuredRate, MeasuredRate, MeasuredRate],
-) -> Leverage:
+) -> tornado_chart.Leverage:
     lower, usual, higher = (float(getattr(one, name)) for one in values)
-    return Leverage(
+    return tornado_chart.Leverage(
         parameter=name,
         lower_value=value_words(lower),
         usual_value=f"{value_words(usual)} {PARAMETERS[name].unit}",

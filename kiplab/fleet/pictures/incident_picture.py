@@ -5,14 +5,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from ...figures.how_often import incident_chart
 from ...figures.how_often.fleet_words import metric_words
-from ...figures.how_often.incident_chart import (
-    KindOfIncident,
-    SizeBin,
-    incident_drawing,
-    incident_sentence,
-    incident_table,
-)
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..parameters.parameter_table import Parameters
 from ..spread.fate_groups import GROUP_OF, FateGroup
@@ -50,22 +44,26 @@ def incident_sizes(
         for sets in placed
     ]
     return FleetPicture(
-        draw=partial(incident_drawing, kinds),
-        sentence=incident_sentence(kinds),
-        words=incident_table(kinds),
+        draw=partial(incident_chart.incident_drawing, kinds),
+        sentence=incident_chart.incident_sentence(kinds),
+        words=incident_chart.incident_table(kinds),
         where=where_words(elsewhere(answer)),
     )
 
 
-def _kind(parameters: Parameters, metric: str, seed: int, *, several: bool) -> KindOfIncident:
+def _kind(
+    parameters: Parameters, metric: str, seed: int, *, several: bool
+) -> incident_chart.KindOfIncident:
     """Every group that an incident may hit, as likely as any other, by its partitions."""
     found = partitions_per_incident(parameters, metric, seed)
     counts: dict[int, int] = {}
     for size in found.sizes.tolist():
         counts[size] = counts.get(size, 0) + 1
     placed = f" ({parameters.replica_sets:,} replica sets)" if several else ""
-    return KindOfIncident(
+    return incident_chart.KindOfIncident(
         name=f"{metric_words(metric)}{placed}",
-        bins=tuple(SizeBin(size, size, many) for size, many in sorted(counts.items())),
+        bins=tuple(
+            incident_chart.SizeBin(size, size, many) for size, many in sorted(counts.items())
+        ),
         noun=_NOUNS[GROUP_OF[metric]],
     )

@@ -2,17 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...figures.how_often import measured_rate
 from ...figures.how_often.first_loss_survival import FleetOfSize
 from ...figures.how_often.fleet_words import counted
 from ...figures.how_often.losses_by_cause import CauseOfLoss
-from ...figures.how_often.measured_rate import (
-    NOT_REACHED,
-    Certainty,
-    MeasuredRate,
-    never,
-    seen,
-    unseen,
-)
 from ...figures.how_often.number_words import value_words
 from ...figures.how_often.rates_by_reboots import RatePoint
 from ..fleet_answers.fleet_answer import FleetAnswer
@@ -26,14 +19,14 @@ SLOW = ("slow_alter_partition_s", "slow_alter_partition_share", "alter_partition
 """What can go up on the map, the first that was swept."""
 
 
-def measured(found: FoundRate) -> MeasuredRate:
+def measured(found: FoundRate) -> measured_rate.MeasuredRate:
     """What is known of a rate, as pictures need it."""
     match found:
         case SeenRate():
-            return seen(found.rate, found.low, found.high)
+            return measured_rate.seen(found.rate, found.low, found.high)
         case WeighedRate():
-            return MeasuredRate(
-                certainty=Certainty.SEEN,
+            return measured_rate.MeasuredRate(
+                certainty=measured_rate.Certainty.SEEN,
                 rate=found.rate,
                 low=max(found.low, 0.0),
                 high=found.high,
@@ -41,11 +34,11 @@ def measured(found: FoundRate) -> MeasuredRate:
                 effective=found.effective_samples,
             )
         case NeverSeen():
-            return unseen(found.high)
+            return measured_rate.unseen(found.high)
         case NeverHappens():
-            return never(found.because)
+            return measured_rate.never(found.because)
         case NothingWeighed():
-            return NOT_REACHED
+            return measured_rate.NOT_REACHED
 
 
 # --- which point of the parameter space -----------------------------------------------------------

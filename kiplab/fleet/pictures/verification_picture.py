@@ -3,12 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from ...figures.how_often.verification_chart import (
-    VerifiedMetric,
-    verified_drawing,
-    verified_sentence,
-    verified_table,
-)
+from ...figures.how_often import verification_chart
 from ..verification.refereed import Refereed
 from ..verification.verified import JOINT_LEVEL, verify
 from .fleet_picture import FleetPicture
@@ -23,15 +18,15 @@ def verification(rows: Sequence[Refereed] | None = None, *, effort: float = 1.0)
     compared = [verified_metric(row) for row in (verify(effort) if rows is None else rows)]
     level = f"{100 * JOINT_LEVEL:g} % for all of them together"
     return FleetPicture(
-        draw=partial(verified_drawing, compared, level),
-        sentence=verified_sentence(compared, level),
-        words=verified_table(compared),
+        draw=partial(verification_chart.verified_drawing, compared, level),
+        sentence=verification_chart.verified_sentence(compared, level),
+        words=verification_chart.verified_table(compared),
     )
 
 
-def verified_metric(row: Refereed) -> VerifiedMetric:
+def verified_metric(row: Refereed) -> verification_chart.VerifiedMetric:
     """A row of the verification, as the picture needs it."""
-    return VerifiedMetric(
+    return verification_chart.VerifiedMetric(
         metric=row.metric,
         features=row.features,
         referee=str(row.referee),

@@ -9,16 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ...engine import moves
+from ...engine import clock, moves
 from ...engine.channels import blocker
-from ...engine.clock import (
-    Due,
-    comes_too_early,
-    coming_moves,
-    has_started,
-    keeps_sessions,
-    other_dues,
-)
 from ...engine.cluster import Cluster, Message, MessageName, later
 from ...engine.nodes import state_of
 from ...engine.step import round_trip
@@ -112,12 +104,14 @@ def _after_time(
     is over without it.
     """
     now = branch.cluster
-    others = first.once(now, "others", lambda: other_dues(now)) if first else other_dues(now)
+    others = (
+        first.once(now, "others", lambda: clock.other_dues(now)) if first else clock.other_dues(now)
+    )
     while True:
-        coming, is_all = coming_moves(branch.cluster, end, others)
+        coming, is_all = clock.coming_moves(branch.cluster, end, others)
         if parted:
             return None
-        if is_all and branch.is_on_last_line and keeps_sessions(branch.cluster, coming):
+        if is_all and branch.is_on_last_line and clock.keeps_sessions(branch.cluster, coming):
             _end(branch, end, coming)
             return None
         for at, move in coming if is_all else coming[:1]:
@@ -130,7 +124,7 @@ def _after_time(
             return None
 
 
-def _end(branch: ScheduleBranch, end: int, coming: Sequence[Due]) -> None:
+def _end(branch: ScheduleBranch, end: int, coming: Sequence[clock.Due]) -> None:
     """Nothing more can become of the schedule: what is left of it is counted, and not done."""
     times = {at for at, _ in coming} | {end}
     branch.moved += len(times - {branch.cluster.now_ms}) + 3 * len(coming)
@@ -158,7 +152,10 @@ def _is_kept_alive(
     if type(move) is not moves.Fire or move.timer is not moves.Timer.HEARTBEAT:
         return False
     now = branch.cluster
-    if not (has_started(process_of(state_of(now, move.node))) or comes_too_early(now, move.node)):
+    if not (
+        clock.has_started(process_of(state_of(now, move.node)))
+        or clock.comes_too_early(now, move.node)
+    ):
         return False
     if first:
         after = first.once(now, ("and back", move), lambda: _there_and_back(branch, move, parted))
