@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .judge.zookeeper_era.real_control_requests import (
         real_control_requests as real_control_requests,
     )
-    from .judge.zookeeper_server.two_incarnations import two_incarnations as two_incarnations
+    from .judge.zookeeper_server.zookeeper_process import two_incarnations as two_incarnations
     from .machine import LackingError as LackingError
     from .matrices import alternatives as alternatives
     from .matrices import matrix as matrix
@@ -63,7 +63,7 @@ _HOMES = {
     "judge.request_sizes": ("request_sizes",),
     "judge.side_by_side.real_run": ("RealRun", "real"),
     "judge.zookeeper_era.real_control_requests": ("real_control_requests",),
-    "judge.zookeeper_server.two_incarnations": ("two_incarnations",),
+    "judge.zookeeper_server.zookeeper_process": ("two_incarnations",),
     "machine": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),

@@ -32,8 +32,8 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
 
 def run_real(options: argparse.Namespace) -> int:
     """Run the play twice, and print both columns."""
-    from ..judge.java_process.child_jvm import DeadKafkaError
-    from ..judge.kafka_jars.missing_kafka import UnpublishedReleaseError
+    from ..judge.java_process import DeadKafkaError
+    from ..judge.kafka_jars.judged_releases import UnpublishedReleaseError
     from ..judge.side_by_side.real_run import real, terminal_width
 
     live = True if options.live else False if options.recorded else None

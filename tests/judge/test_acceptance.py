@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.real_checkpoint import recorded_checkpoints
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess

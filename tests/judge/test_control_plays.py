@@ -13,9 +13,8 @@ import psutil
 import pytest
 
 from kiplab.cli.command import main
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES, MissingKafkaError
 from kiplab.judge.side_by_side.columns_text import columns_text
 from kiplab.judge.side_by_side.deciding import StaleRecordingError
 from kiplab.judge.side_by_side.real_run import real

@@ -18,8 +18,8 @@ from kiplab.judge.controller.controller_process import (
     ControllerProcess,
     server_settings,
 )
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.wire.message_bytes import read_message, written_message
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
 from kiplab.judge.wire.metadata_log import MetadataLog

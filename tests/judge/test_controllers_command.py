@@ -7,10 +7,10 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.zookeeper_era.control_answers import TooQuietError
 from kiplab.judge.zookeeper_era.real_control_requests import recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import Passage
-from kiplab.judge.zookeeper_era.waiting import TooQuietError
 from tests.judge.__main__ import JUDGES
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.skeleton import command

@@ -9,7 +9,7 @@ import pytest
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import parse_features

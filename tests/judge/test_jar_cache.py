@@ -17,10 +17,10 @@ from kiplab.judge.kafka_jars.jar_cache import (
 )
 from kiplab.judge.kafka_jars.judged_releases import (
     LAST_PATCH,
+    MissingKafkaError,
     UnjudgedReleaseError,
     patch_release,
 )
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.releases import RELEASES, Mode
 
 BRINGS_JARS = """\

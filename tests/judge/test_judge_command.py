@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.protocol.features import switched
 from tests.judge.kraft import kraft_judge
 from tests.judge.kraft.engine_in_place import EngineInPlace

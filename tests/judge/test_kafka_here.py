@@ -2,7 +2,7 @@
 
 import pytest
 
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from tests.judge import kafka_here
 from tests.judge.kafka_here import skip_without_kafka
 

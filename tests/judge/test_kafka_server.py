@@ -8,11 +8,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
-from kiplab.judge.wire.node_connection import NodeConnection
-from kiplab.judge.wire.request_frames import read_request, written_request
+from kiplab.judge.wire.node_connection import NodeConnection, read_request, written_request
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer, control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from tests.judge.acceptance.control_bodies import WhereEpochs, control_body

@@ -14,13 +14,11 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.engine.events import Happened
 from kiplab.engine.step import step
-from kiplab.judge.kafka_jars.judged_releases import patch_release
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError, patch_release
 from kiplab.judge.side_by_side.chosen import JUDGES
 from kiplab.judge.side_by_side.deciding import RealNodes
 from kiplab.judge.side_by_side.judged_step import begun, step_decided_by
-from kiplab.judge.side_by_side.leader_words import RECORDS_MAX
-from kiplab.judge.side_by_side.live_leaders import LiveLeaders
+from kiplab.judge.side_by_side.live_leaders import RECORDS_MAX, LiveLeaders
 from kiplab.judge.side_by_side.real_run import real
 from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
 from kiplab.plays.grammar import parse

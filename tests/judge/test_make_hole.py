@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from kiplab.judge.kafka_jars.jar_cache import jars_of, jars_with_test_kit
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.real_cluster import make_hole
 from tests.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting

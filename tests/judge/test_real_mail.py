@@ -3,8 +3,8 @@
 import pytest
 
 from kiplab.extras import MissingExtraError
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.real_checkpoint import BROKERS, UnaskedBrokerError, real_checkpoint
 from kiplab.judge.zookeeper_era.real_control_requests import (
     BOTH_SIDES,
@@ -12,7 +12,7 @@ from kiplab.judge.zookeeper_era.real_control_requests import (
     UnrecordedRequestsError,
     real_control_requests,
 )
-from kiplab.judge.zookeeper_server import two_incarnations
+from kiplab.judge.zookeeper_server import zookeeper_process
 from tests.judge.zookeeper.judged_situations import SITUATIONS
 
 
@@ -106,15 +106,15 @@ def test_a_broker_that_was_never_asked_is_refused() -> None:
 def test_where_no_zookeeper_can_run_two_lives_are_the_recorded_ones_and_say_why(
     missing: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked() -> two_incarnations.TwoIncarnations:
+    def asked() -> zookeeper_process.TwoIncarnations:
         raise missing
 
-    monkeypatch.setattr(two_incarnations, "_asked", asked)
-    found = two_incarnations.two_incarnations()
+    monkeypatch.setattr(zookeeper_process, "_asked", asked)
+    found = zookeeper_process.two_incarnations()
     assert (found.first, found.second) == (
-        two_incarnations.RECORDED.first,
-        two_incarnations.RECORDED.second,
+        zookeeper_process.RECORDED.first,
+        zookeeper_process.RECORDED.second,
     )
     assert str(found).endswith(f"\nRecorded, of ZooKeeper 3.9.5. {missing}")
     with pytest.raises(type(missing)):
-        two_incarnations.two_incarnations(live=True)
+        zookeeper_process.two_incarnations(live=True)

@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
-from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, MissingKafkaError, patch_release
 from kiplab.judge.partition.observed_broker import SeenPartition
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.side_by_side.chosen import chosen

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schema_of
-from kiplab.judge.wire.request_frames import (
+from kiplab.judge.wire.node_connection import (
     ReceivedRequest,
     UnknownRequestError,
     read_answer,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import kiplab
 from kiplab.figures.request_sizes_chart import SIZES_WIDTH_MIN, sizes_drawing
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.request_sizes import (
     BEFORE_AND_AFTER,
     FIELDS,

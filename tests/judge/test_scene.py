@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kiplab.engine.truth import truth
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.side_by_side.initial_state import set_initial_state
 from kiplab.judge.side_by_side.real_run import RealRun, real
 from kiplab.plays.grammar import parse

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kiplab.judge.zookeeper_era.control_answers import TooQuietError
 from kiplab.judge.zookeeper_era.sequences import Passage
-from kiplab.judge.zookeeper_era.waiting import TooQuietError
 from kiplab.protocol.features import parse_features, switched
 from tests.judge.__main__ import JUDGES
 from tests.judge.skeleton import command

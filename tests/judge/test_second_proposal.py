@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.kafka_jars.judged_releases import patch_release
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError, patch_release
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.second_proposal import (
     WAYS,

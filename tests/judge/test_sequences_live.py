@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.messages import (

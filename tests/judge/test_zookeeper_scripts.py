@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.zookeeper_server.two_incarnations import (
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.zookeeper_server.zookeeper_process import (
     BrokerIncarnation,
     TwoIncarnations,
+    ZooKeeperProcess,
     two_incarnations,
 )
-from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import Ended, close_session, open_session

@@ -14,7 +14,7 @@ from kiplab.classroom.exercises.late_messages import (
     needed,
     objector,
 )
-from kiplab.judge.zookeeper_server.two_incarnations import RECORDED
+from kiplab.judge.zookeeper_server.zookeeper_process import RECORDED
 from kiplab.plays.library import load
 from kiplab.protocol.facts import LeaderElected, Polled
 from kiplab.protocol.zookeeper_facts import BrokersCompared, CheckpointLost

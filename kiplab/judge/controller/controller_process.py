@@ -7,14 +7,15 @@ from pathlib import Path
 
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.releases import RELEASES
-from ..java_process.child_jvm import (
+from ..java_process import (
     ChildJvm,
     DeadKafkaError,
+    OwnedProcess,
+    free_port,
     java_command,
     java_of_kafka,
     last_lines,
 )
-from ..java_process.owned_process import OwnedProcess, free_port
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import patch_release
 

@@ -13,7 +13,7 @@ from ...protocol.messages import ElectLeadersRequest, Request, Response
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ControllerProcess
-from ..java_process.child_jvm import DeadKafkaError
+from ..java_process import DeadKafkaError
 from ..wire.message_schemas import MessageVersions, schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 from ..wire.node_connection import NodeConnection

@@ -15,7 +15,7 @@ from string import Template
 from typing import NamedTuple
 
 from ...machine.java import JavaNotFound, find_java
-from .missing_kafka import MissingKafkaError, UnpublishedReleaseError
+from .judged_releases import MissingKafkaError, UnpublishedReleaseError
 
 PATIENCE_S = 600
 _TELLING = ("could not", "not found", "unknown host", "refused", "no space")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...machine.cache import cache_folder
 from .fetching_jars import Artifact, fetch_jars, server, with_test_kit, zookeeper_era
-from .missing_kafka import MissingKafkaError
+from .judged_releases import MissingKafkaError
 
 
 def kafka_folder() -> Path:

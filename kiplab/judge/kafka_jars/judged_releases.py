@@ -1,5 +1,6 @@
 """The patch release of Kafka that is run for each release of the engine: the last one of each."""
 
+from ...machine import LackingError
 from ...protocol.releases import RELEASES
 
 LAST_PATCH = {
@@ -62,3 +63,11 @@ def zookeeper_release(name: str) -> str:
     raise UnjudgedReleaseError(
         f"no Kafka {name!r} can be run for a play with ZooKeeper; there are {known}"
     )
+
+
+class MissingKafkaError(LackingError):
+    """Java, a way to fetch Kafka, or Kafka itself is missing."""
+
+
+class UnpublishedReleaseError(MissingKafkaError):
+    """Whoever publishes Kafka's jars was asked, and has no such release."""

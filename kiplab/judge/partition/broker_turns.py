@@ -4,11 +4,16 @@ A follower's Fetch, metadata, and the controller's answer to AlterPartition are 
 messages; what else may happen is written here.
 """
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 import msgspec
 
 from ...protocol.ids import BrokerEpoch, BrokerId, Milliseconds, Offset, PartitionName
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
+from ...protocol.messages.replication_messages import AlterPartitionResult
+from ...protocol.registrations import PartitionRegistration, Registration
 
 LEADER = BrokerId(1)
 """The broker that is judged."""
@@ -83,3 +88,112 @@ def partition_name(index: int) -> PartitionName:
 def index_of(partition: PartitionName) -> int:
     """The number of ``"orders-0"``."""
     return int(partition.rpartition("-")[2])
+
+
+class PartitionWords:
+    """A partition is its place in `names`; what is not among them is one that there is not."""
+
+    def __init__(self, names: Sequence[PartitionName]) -> None:
+        self.names = tuple(names)
+        self._lines: dict[type, Callable[[Any], str]] = {
+            FetchRequest: self._fetch,
+            AlterPartitionResponse: self._answered,
+            ProducedTurn: self._produced,
+            ReplicatedTurn: self._replicated,
+            TruncatedTurn: lambda turn: f"truncate {self._place(turn.partition)} {turn.offset}",
+            LagTurn: lambda turn: f"lag {_numbers(map(self._place, turn.partitions))}",
+            RetryTurn: lambda _: "retry",
+            LostTurn: lambda _: "lost",
+            PauseTurn: lambda turn: f"advance {turn.ms}",
+        }
+
+    def of(self, turn: Any) -> str:
+        """A turn that is one line."""
+        return self._lines[type(turn)](turn)
+
+    def begin(self, epoch: BrokerEpoch) -> str:
+        """A new process, with empty logs."""
+        return f"begin {epoch} {','.join(self.names)}"
+
+    def log(self, partition: PartitionName, log: Log, checkpoint: Offset) -> str:
+        """What a new process finds on its disk."""
+        return f"log {self._place(partition)} {checkpoint} {_runs(log)}".strip()
+
+    def metadata(
+        self,
+        brokers: Iterable[Registration],
+        partitions: Iterable[PartitionRegistration],
+        changed: Iterable[PartitionName],
+    ) -> str:
+        """The whole image; `changed` are those of its partitions that the broker is told of."""
+        brokers_text = ";".join(map(_registered, brokers)) or "-"
+        by_name = {state.name: state for state in partitions}
+        states = ";".join(_partition(by_name[name]) for name in self.names)
+        return f"metadata {brokers_text} {states} {_numbers(map(self._place, changed))}"
+
+    # --- one turn after the other ---------------------------------------------------------------
+
+    def _fetch(self, turn: FetchRequest) -> str:
+        # Below version 15 and 12 the fields are not on the wire, and read as -1.
+        epoch = turn.replica_epoch if turn.version >= 15 else -1
+        last = turn.last_fetched_epoch if turn.version >= 12 else -1
+        where = f"{self._place(turn.partition)} {turn.replica} {epoch}"
+        return f"fetch {where} {turn.leader_epoch} {turn.offset} {last}"
+
+    def _produced(self, turn: ProducedTurn) -> str:
+        acks = -1 if turn.acks_all else 1
+        return f"append {self._place(turn.partition)} {turn.count} {acks}"
+
+    def _replicated(self, turn: ReplicatedTurn) -> str:
+        mark, runs = turn.high_watermark, _runs(turn.records)
+        return f"follow {self._place(turn.partition)} {mark} {runs}".strip()
+
+    def _answered(self, turn: AlterPartitionResponse) -> str:
+        return f"answer {int(turn.error)} {';'.join(map(self._result, turn.results))}".strip()
+
+    def _result(self, result: AlterPartitionResult) -> str:
+        parts = (
+            self._place(result.partition),
+            int(result.error),
+            result.leader,
+            result.leader_epoch,
+            result.partition_epoch,
+            _numbers(result.isr),
+            int(result.recovery),
+        )
+        return ":".join(map(str, parts))
+
+    def _place(self, partition: PartitionName) -> int:
+        is_there = partition in self.names
+        return self.names.index(partition) if is_there else len(self.names) + index_of(partition)
+
+
+def _runs(log: Log) -> str:
+    ends = [*(entry.offset for entry in log.epochs[1:]), log.end]
+    runs = [(e.epoch, end - e.offset) for e, end in zip(log.epochs, ends, strict=False)]
+    # An epoch that was noted without a record is no record.
+    return ",".join(f"{epoch}x{count}" for epoch, count in runs if count)
+
+
+def _registered(entry: Registration) -> str:
+    leaving = int(entry.in_controlled_shutdown)
+    return f"{entry.broker}:{entry.epoch}:{int(entry.fenced)}:{leaving}"
+
+
+def _partition(state: PartitionRegistration) -> str:
+    parts = (
+        state.leader,
+        state.leader_epoch,
+        state.partition_epoch,
+        _numbers(state.replicas),
+        _numbers(state.isr),
+        int(state.recovery),
+        state.min_insync_replicas,
+        _numbers(state.adding),
+        _numbers(state.removing),
+    )
+    return ":".join(map(str, parts))
+
+
+def _numbers(these: Iterable[int]) -> str:
+    return ",".join(map(str, these)) or "-"

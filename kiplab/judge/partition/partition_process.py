@@ -7,13 +7,12 @@ import msgspec
 from ...protocol.messages import MetadataUpdate
 from ...protocol.releases import RELEASES
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
-from ..java_process.child_jvm import ChildJvm
-from ..java_process.owned_process import OwnedProcess
+from ..java_process import ChildJvm, OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
 from . import broker_turns as turns
+from .broker_turns import PartitionWords
 from .observed_broker import ObservedBroker, without_times
-from .partition_words import PartitionWords
 
 PARTITION_CLASSES = Path(__file__).parent
 """Where the compiled classes are."""

@@ -21,7 +21,7 @@ from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataU
 from ...protocol.messages.replication_messages import AlterPartitionResult
 from ...protocol.registrations import PartitionRegistration, Registration
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
-from ..java_process.child_jvm import DeadKafkaError
+from ..java_process import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
 from . import broker_turns as turns

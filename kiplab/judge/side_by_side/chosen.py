@@ -1,19 +1,30 @@
 """What `kiplab real` is asked to run: which play, on which release of Kafka, who is Kafka's own."""
 
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import NamedTuple
 
+from ...engine.cluster import Cluster
 from ...plays import library
 from ...plays.header import features_of, setup_of
 from ...plays.play import Play
 from ...protocol.features import Features, UnknownFeatureError, parse_features
 from ...protocol.ids import CONTROLLER, BrokerId
 from ...protocol.releases import Mode
+from ..controller.controller_process import ControllerProcess
+from ..conversation.real_controller import RealController
+from ..java_process import DeadKafkaError
 from ..kafka_jars import judged_releases
+from ..kafka_jars.judged_releases import MissingKafkaError
 from ..partition.partition_process import partition_releases
+from ..wire.message_schemas import NoSchemasError
 from ..zookeeper_plays.engine_ear import first_controller
-from .initial_state import untold
-from .two_columns import Judges
+from .deciding import RealNodes
+from .initial_state import UntoldLeadersError, untold
+from .live_kafka import LiveKafka
+from .live_leaders import LiveLeaders, Rehearsal
+from .two_columns import Judges, TwoColumns, play_in_two_columns
 
 BOTH, CONTROLLER_ALONE, LEADER_ALONE = "both", "controller", "leader"
 JUDGES = {
@@ -116,3 +127,64 @@ def _must_not_be_switched(play: Play, features: Features) -> None:
         verbs = enumerate(play.statements, 1)
         line = next((n for n, statement in verbs if statement.verb in ("off", "on")), 1)
         raise untold(play, line, "name a release: none has this switched by hand")
+
+
+Between = Callable[[Cluster, RealNodes], RealNodes]
+"""Who stands between a play that begins so and its real nodes."""
+
+
+def told_leaders(chosen: Chosen, *, asked_for: bool) -> Chosen:
+    """The same, and where brokers cannot be told a line, and nobody asked for them, without them.
+
+    Found out before any is started. Raises PlayError, with the line, where somebody did.
+    """
+    if not chosen.judges.leads:
+        return chosen
+
+    def rehearsed(start: Cluster) -> RealNodes:
+        return RealNodes(None, Rehearsal(start))
+
+    try:
+        play_in_two_columns(chosen.play, chosen.features, rehearsed)
+    except UntoldLeadersError as why:
+        if asked_for:
+            raise
+        return chosen._replace(judge=CONTROLLER_ALONE, why=str(why))
+    return chosen
+
+
+def live_columns(chosen: Chosen, between: Between = lambda _start, nodes: nodes) -> TwoColumns:
+    """Raises PlayError, MissingKafkaError and DeadKafkaError as `kiplab.real` does."""
+    with ExitStack() as stack:
+        leaders = _leaders(chosen, stack)
+        kafka = _controller(chosen, stack)
+
+        def begun(start: Cluster) -> RealNodes:
+            if leaders is not None:
+                leaders.begin(start)
+            live = LiveKafka(kafka, chosen.play, start) if kafka is not None else None
+            return between(start, RealNodes(live, leaders))
+
+        try:
+            return play_in_two_columns(chosen.play, chosen.features, begun)
+        except OSError as problem:
+            raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None
+
+
+def _leaders(chosen: Chosen, stack: ExitStack) -> LiveLeaders | None:
+    if not chosen.judges.leads:
+        return None
+    return stack.enter_context(LiveLeaders(chosen.features.release, chosen.patch))
+
+
+def _controller(chosen: Chosen, stack: ExitStack) -> RealController | None:
+    if not chosen.judges.decides:
+        return None
+    version = chosen.features.metadata_version
+    process = stack.enter_context(ControllerProcess(chosen.patch, version))
+    try:
+        return stack.enter_context(closing(RealController(process)))
+    except NoSchemasError as problem:
+        raise MissingKafkaError(f"{problem}.", f"Remove {process.jars} and try again.") from None
+    except OSError as problem:
+        raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None

@@ -15,16 +15,14 @@ from ...plays.play import Play
 from ...plays.verdict import verdict
 from ...protocol.features import parse_features
 from ...runs import Run
-from ..java_process.child_jvm import DeadKafkaError
+from ..java_process import DeadKafkaError
 from ..kafka_jars import jar_cache
-from ..kafka_jars.judged_releases import MEGABYTES
-from ..kafka_jars.missing_kafka import MissingKafkaError
+from ..kafka_jars.judged_releases import MEGABYTES, MissingKafkaError
 from ..zookeeper_plays.control_columns import ControlColumns
 from ..zookeeper_plays.control_play import play_on_controller, play_on_recording
 from ..zookeeper_plays.engine_ear import first_controller
-from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen
+from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen, live_columns, told_leaders
 from .columns_text import WIDEST, AnyColumns, columns_text
-from .live_columns import live_columns, told_leaders
 from .recorded_columns import columns_of, heard_plays, shipped_columns
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from ...protocol.messages import AlterPartitionRequest, AlterPartitionResponse, 
 from ..conversation.kafka_terms import TopicNames, answer_of, call_of, split
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.node_connection import NodeConnection
-from .control_answers import MARKER, marker_version
+from .control_answers import MARKER, Journal, Received, marker_version, wait_until
 from .kafka_znodes import touch_state
-from .waiting import Journal, Received, wait_until
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient

@@ -1,7 +1,9 @@
 """What a controller sends, as the wire has it: read into what is compared, and answered."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from .sequences import (
     LEADER_AND_ISR,
@@ -12,7 +14,6 @@ from .sequences import (
     SentRequest,
     StoppedReplica,
 )
-from .waiting import Received
 
 IDLE = "zz-idle"
 """A topic of the controller's own broker that nothing ever happens to: whoever is told of it is
@@ -22,6 +23,17 @@ MARKER = "zz-marker"
 """The topic by which a barrier is told from all other control requests."""
 _OURS = (IDLE, MARKER)
 NONE, STALE_BROKER_EPOCH = 0, 77
+
+
+class Received(NamedTuple):
+    """A request, whom it reached, and what it was or will be answered."""
+
+    broker: int
+    generation: str
+    api: str
+    version: int
+    body: dict[str, Any]
+    answer: int
 
 
 def sent_request(received: Received, generations: Mapping[tuple[int, int], str]) -> SentRequest:
@@ -133,3 +145,75 @@ def _stopped(received: Received) -> Iterator[StoppedReplica]:
 def _live(body: Mapping[str, Any]) -> Iterator[int]:
     yield from (broker["Id"] for broker in body.get("LiveBrokers", ()))
     yield from (leader["BrokerId"] for leader in body.get("LiveLeaders", ()))
+
+
+PATIENCE_S = 120
+"""Longer than a machine with much else to do takes for anything."""
+_LOOK_AGAIN_S = 0.005
+
+
+class TooQuietError(Exception):
+    """What must have come by now did not; the message says what was waited for."""
+
+
+def wait_until(come: Callable[[], object], what: str) -> None:
+    """Look again and again until it has `come`. Raises TooQuietError after `PATIENCE_S`."""
+    end = time.monotonic() + PATIENCE_S
+    while not come():
+        if time.monotonic() > end:
+            raise TooQuietError(f"{what} did not come within {PATIENCE_S} s")
+        time.sleep(_LOOK_AGAIN_S)
+
+
+class Journal:
+    """Every request that reached a fake broker, in the order in which they came.
+
+    Fakes write from their own thread, the judge reads and waits.
+    """
+
+    def __init__(self) -> None:
+        self._written: list[Received] = []
+        self._changed = threading.Condition()
+        self._taken = 0
+
+    def write(self, received: Received) -> None:
+        """Add the next one."""
+        with self._changed:
+            self._written.append(received)
+            self._changed.notify_all()
+
+    def take(self) -> tuple[Received, ...]:
+        """What came since the last time."""
+        with self._changed:
+            new = tuple(self._written[self._taken :])
+            self._taken = len(self._written)
+        return new
+
+    def wait_for(
+        self,
+        come: Callable[[Received], bool],
+        what: str,
+        *,
+        since: int = 0,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        """Until there is one that is `come`, from place `since` on.
+
+        Raises TooQuietError naming `what` after `patience_s`.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: any(self._from(since, come)), patience_s):
+                raise TooQuietError(f"{what} did not come within {patience_s} s")
+
+    def _from(self, since: int, come: Callable[[Received], bool]) -> Iterator[bool]:
+        return (come(received) for received in self._written[since:])
+
+    @property
+    def now(self) -> int:
+        """The place of the next one."""
+        return len(self._written)
+
+    @property
+    def untaken(self) -> int:
+        """The place of the first that was not taken."""
+        return self._taken

@@ -6,8 +6,7 @@ Its settings are such that little happens by itself.
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..java_process.child_jvm import ChildJvm, DeadKafkaError, java_of_kafka
-from ..java_process.owned_process import OwnedProcess, free_port
+from ..java_process import ChildJvm, DeadKafkaError, OwnedProcess, free_port, java_of_kafka
 from ..kafka_jars.jar_cache import jars_of_zookeeper_era
 from ..wire.message_schemas import ReleaseSchemas, schemas_in
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ...engine.given_situation import PartitionSetup, Setup
 from ...extras import needed_by
 from ...protocol.registrations import LeaderRecoveryState, topic_of
+from .control_answers import wait_until
 from .sequences import StateZnode
-from .waiting import wait_until
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient

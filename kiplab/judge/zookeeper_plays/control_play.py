@@ -2,31 +2,38 @@
 
 from msgspec.structs import replace
 
-from ...engine.cluster import Cluster
+from ...engine import moves
+from ...engine.channels import find
+from ...engine.cluster import Cluster, broker
 from ...engine.given_situation import Setup
 from ...engine.history import Recorded
+from ...engine.nodes import ensemble_of
 from ...extras import needed_by
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ...plays.runner import run_play
 from ...plays.stage import Performed, Stage
 from ...protocol.features import Features, parse_features
-from ...protocol.ids import controller_on
+from ...protocol.ids import BrokerId, controller_on
+from ...protocol.messages import Request, WatcherEvent
+from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
+from ...protocol.zookeeper.ensemble import find as find_znode
+from ...protocol.zookeeper.znodes import CONTROLLER_PATH, ControllerZnode
 from ..conversation.kafka_terms import UnspokenError
-from ..java_process.child_jvm import DeadKafkaError, java_of_kafka
-from ..kafka_jars.missing_kafka import MissingKafkaError
+from ..java_process import DeadKafkaError, java_of_kafka
+from ..kafka_jars.judged_releases import MissingKafkaError
 from ..side_by_side.deciding import StaleRecordingError
 from ..side_by_side.initial_state import untold
 from ..wire.message_schemas import NoSchemasError, ReleaseSchemas
+from ..zookeeper_era.control_answers import TooQuietError
 from ..zookeeper_era.kafka_server import control_schemas
+from ..zookeeper_era.kafka_znodes import VERSIONS_MAX
 from ..zookeeper_era.sequences import Passage
-from ..zookeeper_era.waiting import TooQuietError
 from .control_columns import ControlColumns
-from .engine_ear import EngineEar, delivered
+from .engine_ear import EngineEar, delivered, newly_gone
 from .play_mirror import PlayMirror, written_states
 from .played_cluster import PlayedCluster
-from .untold_steps import why_initial_state_untold, why_step_untold
 
 
 def play_on_controller(play: Play, features: Features, patch: str) -> ControlColumns:
@@ -131,3 +138,73 @@ def _led(before: Cluster, recorded: Recorded, ear: EngineEar) -> set[str]:
     if message is not None and message.receiver == controller_on(ear.controller_id):
         return set()
     return {topic_of(state.partition) for state, _ in written_states(before, recorded.cluster)}
+
+
+_OWN_BROKER = "broker {} is the real controller's own, and stays up, registered and on its release"
+_LOST = moves.Drop | moves.TimeOut | moves.Duplicate | moves.LoseReply
+_UNTOLD: dict[type, str] = {
+    moves.UpgradeMetadata: "inter.broker.protocol.version is read when the real broker starts",
+    moves.Configure: "a topic's settings stay what they are beside a real controller",
+    moves.HeartbeatTimeout: "no release has the heartbeats of KIP-343",
+    moves.Race: "two requests cannot be made to meet inside a real process",
+    moves.Advance: "the real controller's clock cannot be moved",
+}
+"""Moves that are done in the engine alone."""
+
+
+def why_initial_state_untold(setup: Setup) -> str | None:
+    """Why no cluster with a real controller begins so; None where one does."""
+    for partition in setup.partitions:
+        if partition.name != f"{topic_of(partition.name)}-0":
+            return "each topic has one partition there, number 0"
+        if partition.adding or partition.removing:
+            return "no partition is being reassigned there"
+        if partition.partition_epoch > VERSIONS_MAX:
+            return f"its znode would be written more than {VERSIONS_MAX} times"
+    return None
+
+
+def why_step_untold(before: Cluster, recorded: Recorded, controller: BrokerId) -> str | None:
+    """Why a step cannot be done to a real controller on that broker; None where it can."""
+    move = recorded.move
+    if type(move) in _UNTOLD:
+        return _UNTOLD[type(move)]
+    if isinstance(move, moves.Upgrade) and move.node in (None, controller):
+        return _OWN_BROKER.format(controller)
+    if isinstance(move, moves.RawRequest):
+        return _why_raw_untold(move)
+    if isinstance(move, _LOST) and _is_controllers(before, move, controller):
+        return "between real nodes no message is lost, or sent twice, by hand"
+    if _is_other(before, controller) or _is_other(recorded.cluster, controller):
+        return f"only broker {controller}'s controller is real, and another one would take over"
+    if controller in newly_gone(before, recorded.cluster) or _is_down(recorded, controller):
+        return _OWN_BROKER.format(controller)
+    return None
+
+
+def _why_raw_untold(move: moves.RawRequest) -> str | None:
+    if isinstance(move.body, ControlRequest):
+        return "it is a request by hand to a broker, and brokers are the engine's"
+    return None
+
+
+def _is_controllers(before: Cluster, move: _LOST, controller: BrokerId) -> bool:
+    """A broker's request that is lost on its way has never been there; all else would be missed."""
+    message = find(before, move.message)
+    if message is None:
+        return False
+    if isinstance(message.body, Request) and message.receiver == controller_on(controller):
+        return isinstance(move, moves.LoseReply)
+    ends = message.receiver, message.name.sender
+    return controller_on(controller) in ends or isinstance(message.body, WatcherEvent)
+
+
+def _is_other(cluster: Cluster, controller: BrokerId) -> bool:
+    found = find_znode(ensemble_of(cluster), CONTROLLER_PATH)
+    named = found.data if found is not None else None
+    return isinstance(named, ControllerZnode) and named.broker != controller
+
+
+def _is_down(recorded: Recorded, controller: BrokerId) -> bool:
+    own = broker(recorded.cluster, controller)
+    return own is None or own.process is None

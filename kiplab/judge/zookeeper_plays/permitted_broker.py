@@ -9,11 +9,22 @@ from typing import NamedTuple
 
 from ..wire.message_bytes import INT16, INT32
 from ..wire.message_schemas import ReleaseSchemas
-from ..wire.request_frames import ReceivedRequest, UnknownRequestError, read_request, written_answer
-from ..zookeeper_era.control_answers import NONE, STALE_BROKER_EPOCH, answer_to, is_bare_marker
+from ..wire.node_connection import (
+    ReceivedRequest,
+    UnknownRequestError,
+    read_request,
+    written_answer,
+)
+from ..zookeeper_era.control_answers import (
+    NONE,
+    STALE_BROKER_EPOCH,
+    Journal,
+    Received,
+    answer_to,
+    is_bare_marker,
+)
 from ..zookeeper_era.gates import BackgroundLoop
 from ..zookeeper_era.sequences import LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA
-from ..zookeeper_era.waiting import Journal, Received
 
 _HEARS = (LEADER_AND_ISR, UPDATE_METADATA, STOP_REPLICA)
 

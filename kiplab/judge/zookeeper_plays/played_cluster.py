@@ -15,7 +15,16 @@ from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.znodes import PartitionStateZnode
 from ..wire.message_schemas import ReleaseSchemas
 from ..zookeeper_era.asked_controller import BROKER_NOT_AVAILABLE, AskedController, Barrier
-from ..zookeeper_era.control_answers import IDLE, MARKER, is_bare_marker, sent_request
+from ..zookeeper_era.control_answers import (
+    IDLE,
+    MARKER,
+    Journal,
+    Received,
+    TooQuietError,
+    is_bare_marker,
+    sent_request,
+    wait_until,
+)
 from ..zookeeper_era.engine_control_requests import alter_answer
 from ..zookeeper_era.gates import BackgroundLoop, Gate
 from ..zookeeper_era.kafka_server import KafkaServer
@@ -34,7 +43,6 @@ from ..zookeeper_era.kafka_znodes import (
     znode_of,
 )
 from ..zookeeper_era.sequences import AlterAnswer, SentRequest, StateZnode
-from ..zookeeper_era.waiting import Journal, Received, TooQuietError, wait_until
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
 from .engine_ear import Generations, first_controller
 from .permitted_broker import PermittedBroker

@@ -11,8 +11,7 @@ from kiplab.engine.events import Dropped, Event, Sent
 from kiplab.engine.nodes import state_of, with_due, with_state
 from kiplab.engine.step import step
 from kiplab.judge.partition import broker_turns as turns
-from kiplab.judge.partition.engine_observation import EngineObservation
-from kiplab.judge.partition.observed_broker import ObservedBroker
+from kiplab.judge.partition.observed_broker import EngineObservation, ObservedBroker
 from kiplab.protocol import messages
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId, Incarnation

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-from kiplab.judge.java_process.child_jvm import IN_MEMORY, java_of_kafka
+from kiplab.judge.java_process import IN_MEMORY, java_of_kafka
 from kiplab.judge.kafka_jars.jar_cache import jars_with_test_kit
 
 DRIVER = Path(__file__).parent

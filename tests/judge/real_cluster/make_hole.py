@@ -10,8 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kiplab.judge.kafka_jars.judged_releases import UnjudgedReleaseError, patch_release
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import (
+    MissingKafkaError,
+    UnjudgedReleaseError,
+    patch_release,
+)
 
 from .cluster_run import ClusterRun, Sighting
 from .hole_story import PLAY, WORDS, Beat, beside_the_engine, told

@@ -2,9 +2,15 @@
 
 from kiplab.engine.cluster import Cluster
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH
-from kiplab.judge.side_by_side.chosen import BOTH, JUDGES, Chosen, chosen
+from kiplab.judge.side_by_side.chosen import (
+    BOTH,
+    JUDGES,
+    Chosen,
+    chosen,
+    live_columns,
+    told_leaders,
+)
 from kiplab.judge.side_by_side.deciding import RealNodes
-from kiplab.judge.side_by_side.live_columns import live_columns, told_leaders
 from kiplab.judge.side_by_side.recorded_columns import RecordedPlay, recorded_column
 from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
 from kiplab.plays.header import features_of

@@ -21,7 +21,7 @@ from kiplab.judge.partition.observed_broker import (
     SeenRequest,
 )
 from kiplab.judge.side_by_side import deciding
-from kiplab.judge.side_by_side.leader_words import LeaderWords, is_driven
+from kiplab.judge.side_by_side.live_leaders import LeaderWords, is_driven
 from kiplab.judge.side_by_side.renaming import Renaming
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.replica.broker_state import Broker

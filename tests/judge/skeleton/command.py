@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kiplab.extras import MissingExtraError
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 
 from . import judging
 from .judging import BadSubjectError, Judge, Judged

@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
+from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.zookeeper_era.control_answers import TooQuietError
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_era.real_control_requests import (
     CONTROLLER_RELEASES,
@@ -18,7 +19,6 @@ from kiplab.judge.zookeeper_era.real_control_requests import (
     recorded_sequences,
 )
 from kiplab.judge.zookeeper_era.sequences import Passage
-from kiplab.judge.zookeeper_era.waiting import TooQuietError
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from kiplab.protocol.features import parse_features
 

@@ -5,10 +5,15 @@ from contextlib import suppress
 
 from kiplab.judge.wire.message_bytes import INT32
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
-from kiplab.judge.wire.request_frames import ReceivedRequest, read_request, written_answer
-from kiplab.judge.zookeeper_era.control_answers import NONE, STALE_BROKER_EPOCH, answer_to
+from kiplab.judge.wire.node_connection import ReceivedRequest, read_request, written_answer
+from kiplab.judge.zookeeper_era.control_answers import (
+    NONE,
+    STALE_BROKER_EPOCH,
+    Journal,
+    Received,
+    answer_to,
+)
 from kiplab.judge.zookeeper_era.gates import BackgroundLoop
-from kiplab.judge.zookeeper_era.waiting import Journal, Received
 
 
 class FakeBroker:

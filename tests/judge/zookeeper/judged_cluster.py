@@ -18,9 +18,12 @@ from kiplab.judge.zookeeper_era.asked_controller import (
 from kiplab.judge.zookeeper_era.control_answers import (
     IDLE,
     MARKER,
+    Journal,
+    Received,
     is_bare_marker,
     names_a_partition,
     sent_request,
+    wait_until,
 )
 from kiplab.judge.zookeeper_era.engine_control_requests import alter_answer
 from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate
@@ -33,7 +36,6 @@ from kiplab.judge.zookeeper_era.sequences import (
     ShutdownAnswer,
     StateZnode,
 )
-from kiplab.judge.zookeeper_era.waiting import Journal, Received, wait_until
 from tests.judge.zookeeper.fake_brokers import FakeBroker
 from tests.judge.zookeeper.situations import CONTROLLER, AskForIsr, alter_request
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.zookeeper_era.control_answers import wait_until
 from kiplab.judge.zookeeper_era.gates import Gate
 from kiplab.judge.zookeeper_era.kafka_znodes import (
     LAPSE_TIMEOUT_S,
@@ -23,7 +24,6 @@ from kiplab.judge.zookeeper_era.kafka_znodes import (
     znode_of,
 )
 from kiplab.judge.zookeeper_era.sequences import Passage
-from kiplab.judge.zookeeper_era.waiting import wait_until
 from tests.judge.zookeeper.judged_cluster import EPOCH, JudgedCluster
 from tests.judge.zookeeper.situations import (
     DEPOSER,

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 from kiplab.extras import needed_by
-from kiplab.judge.java_process.child_jvm import DeadKafkaError
+from kiplab.judge.java_process import DeadKafkaError
 
 PATIENCE_S = 60.0
 SESSION_S = 60.0

@@ -1,13 +1,18 @@
 """A child in Java that is told one line and answers one line, and never outlives its parent."""
 
+import shutil
+import socket
 import subprocess
+import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from types import TracebackType
+from typing import IO, Self
 
-from ...machine.java import JavaNotFound, find_java
-from ..kafka_jars.missing_kafka import MissingKafkaError
+from ..machine.java import JavaNotFound, find_java
+from .kafka_jars.judged_releases import MissingKafkaError
 
 SMALL_JVM = (
     "-Xmx256m",
@@ -108,3 +113,84 @@ def _input(process: subprocess.Popen[str]) -> IO[str]:
 def _output(process: subprocess.Popen[str]) -> IO[str]:
     assert process.stdout is not None
     return process.stdout
+
+
+PORTS_TRIED = 3
+
+
+class OwnedProcess(ABC):
+    """``with`` starts it. Raises DeadKafkaError where it does not start, MissingKafkaError without
+    Java.
+
+    `kind` is in the name of its folder: ``"kafka"``. Whoever inherits writes its settings and says
+    how it is launched.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix=f"kiplab-{kind}-", dir=memory_folder()))
+        self._child: ChildJvm | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._begin()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End it, and forget what it has written. Stopping twice does nothing."""
+        self._let_go()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _let_go(self) -> None:
+        """End the process, if there is one, and leave its files."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.stop()
+
+    def _begin(self) -> None:
+        """Settle on ports and launch it; again, where somebody has taken one meanwhile."""
+        for left in reversed(range(PORTS_TRIED)):
+            self._settle()
+            try:
+                self._child = self._launched()
+            except DeadKafkaError:
+                if not left or "BindException" not in self._log.read_text():
+                    raise
+            else:
+                return
+
+    @abstractmethod
+    def _settle(self) -> None:
+        """Find free ports, if it needs any, and write its settings."""
+
+    @abstractmethod
+    def _launched(self) -> ChildJvm:
+        """The process, which is ready. Raises DeadKafkaError where it is not."""
+
+    @property
+    def _log(self) -> Path:
+        """Where its errors go."""
+        return self._folder / "said.log"
+
+
+def free_port() -> int:
+    """A port of this machine that nobody has right now."""
+    with socket.socket() as free:
+        return bound(free)
+
+
+def bound(free: socket.socket) -> int:
+    """The port that a socket got, which nobody else gets while the socket is open."""
+    free.bind(("127.0.0.1", 0))
+    port: int = free.getsockname()[1]
+    return port

@@ -1,1 +1,0 @@
-"""A Java process of the judge's: started with a release's jars, told things, and always ended."""
