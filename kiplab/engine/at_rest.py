@@ -16,10 +16,9 @@ from ..protocol.registrations import PartitionRegistration
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from ..protocol.zookeeper_facts import CheckpointLost
-from . import properties
+from . import nodes, properties
 from .cluster import Cluster, broker
 from .events import Event
-from .nodes import ensemble_of, state_of
 from .truth import registration_of, truth
 from .unclean_leader_epochs import Broken
 
@@ -53,7 +52,7 @@ def is_at_rest(cluster: Cluster) -> bool:
         return False
     if any(p.state in _WAITING for p in processes.values()):
         return False
-    if any((s.owner, s.incarnation) not in processes for s in ensemble_of(cluster).sessions):
+    if any((s.owner, s.incarnation) not in processes for s in nodes.ensemble_of(cluster).sessions):
         return False
     if any(_waits_for_heartbeats(plane) for plane in _controllers(cluster)):
         return False
@@ -71,7 +70,7 @@ def _waits_for_heartbeats(plane: ZooKeeperController) -> bool:
 
 def _controllers(cluster: Cluster) -> Iterator[ZooKeeperController]:
     for node in cluster.brokers:
-        plane = state_of(cluster, controller_on(node.id))
+        plane = nodes.state_of(cluster, controller_on(node.id))
         if isinstance(plane, ZooKeeperController):
             yield plane
 

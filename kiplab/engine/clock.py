@@ -23,18 +23,14 @@ from ..protocol.replica.broker_state import (
     log_of,
     replica_of,
 )
-from . import moves
+from . import moves, nodes, producers, route_kinds, routes
 from .cluster import Cluster, broker
-from .nodes import control_planes, due_ms, state_of
-from .producers import next_turns
-from .route_kinds import IdleCheck, NodeKind
-from .routes import IDLE, PERIOD_MS, TIMERS
 from .truth import Session, registration_of, session_end_ms, watched_sessions
 
 Due = tuple[int, moves.Move]
 _WHEN = itemgetter(0)
 _SILENT_LONGEST = attrgetter("last_contact_ms", "broker")
-_HEARTBEAT_MS = PERIOD_MS[moves.Timer.HEARTBEAT]
+_HEARTBEAT_MS = routes.PERIOD_MS[moves.Timer.HEARTBEAT]
 
 
 def due_moves(cluster: Cluster, end_ms: int, first_fenced: Sequence[BrokerId] = ()) -> Due | None:
@@ -88,7 +84,7 @@ def other_dues(cluster: Cluster) -> OtherDues:
     of_brokers = [_of_broker(cluster, node) for node in cluster.brokers]
     rest = _of_control_planes(cluster)
     if cluster.producers:
-        rest += next_turns(cluster)
+        rest += producers.next_turns(cluster)
     return *of_brokers, _first(rest)
 
 
@@ -99,25 +95,25 @@ def _first(found: Sequence[Due]) -> Due | None:
 def _of_control_planes(cluster: Cluster) -> list[Due]:
     """The timers of each that something would come of."""
     found: list[Due] = []
-    for node in control_planes(cluster):
-        state = state_of(cluster, node)
+    for node in nodes.control_planes(cluster):
+        state = nodes.state_of(cluster, node)
         for timer, idle in _timers_of(type(state)):
             if idle is None or idle(state, cluster) is None:
-                at = max(due_ms(state, timer), cluster.now_ms)
+                at = max(nodes.due_ms(state, timer), cluster.now_ms)
                 found.append((at, moves.Fire(node, timer)))
     return found
 
 
-def _timers_of(kind: NodeKind) -> _Timers:
+def _timers_of(kind: route_kinds.NodeKind) -> _Timers:
     found = _TIMERS_OF.get(kind)
     if found is None:
-        each = (timer for owner, timer in TIMERS if owner is kind)
-        found = _TIMERS_OF[kind] = tuple((timer, IDLE.get((kind, timer))) for timer in each)
+        each = (timer for owner, timer in routes.TIMERS if owner is kind)
+        found = _TIMERS_OF[kind] = tuple((timer, routes.IDLE.get((kind, timer))) for timer in each)
     return found
 
 
-_Timers = tuple[tuple[moves.Timer, IdleCheck | None], ...]
-_TIMERS_OF: dict[NodeKind, _Timers] = {}
+_Timers = tuple[tuple[moves.Timer, route_kinds.IdleCheck | None], ...]
+_TIMERS_OF: dict[route_kinds.NodeKind, _Timers] = {}
 """What TIMERS and IDLE say of each kind, which is asked for all the time."""
 
 

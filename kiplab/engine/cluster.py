@@ -5,20 +5,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from ..protocol import ids, log
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Producer
 from ..protocol.features import Features
-from ..protocol.ids import (
-    BrokerEpoch,
-    BrokerId,
-    Count,
-    Incarnation,
-    LeaderEpoch,
-    Milliseconds,
-    PartitionName,
-    node_name,
-)
-from ..protocol.log import EMPTY, Log
 from ..protocol.messages import Body, Request
 from ..protocol.replica.broker_state import Broker
 
@@ -29,13 +19,13 @@ class MessageName(NamedTuple):
     The controller's and the client's incarnation is 0.
     """
 
-    sender: BrokerId
-    incarnation: Incarnation
+    sender: ids.BrokerId
+    incarnation: ids.Incarnation
     kind: str
-    ordinal: Count
+    ordinal: ids.Count
 
     def __str__(self) -> str:
-        return f"{self.kind} #{self.ordinal} from {node_name(self.sender)}"
+        return f"{self.kind} #{self.ordinal} from {ids.node_name(self.sender)}"
 
 
 class Message(msgspec.Struct, frozen=True, cache_hash=True):
@@ -46,12 +36,12 @@ class Message(msgspec.Struct, frozen=True, cache_hash=True):
     """
 
     name: MessageName
-    receiver: BrokerId
-    receiver_incarnation: Incarnation
+    receiver: ids.BrokerId
+    receiver_incarnation: ids.Incarnation
     lane: str
     body: Body
     request: Request | None = None
-    connection: Count = 0
+    connection: ids.Count = 0
 
 
 class UncleanLeaderEpoch(msgspec.Struct, frozen=True, cache_hash=True):
@@ -63,9 +53,9 @@ class UncleanLeaderEpoch(msgspec.Struct, frozen=True, cache_hash=True):
     the partition was RECOVERING.
     """
 
-    epoch: LeaderEpoch
-    committed: Log = EMPTY
-    given: Log = EMPTY
+    epoch: ids.LeaderEpoch
+    committed: log.Log = log.EMPTY
+    given: log.Log = log.EMPTY
 
 
 class Observed(msgspec.Struct, frozen=True, cache_hash=True):
@@ -77,10 +67,10 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
     follows the last unclean election, None before one and after a fault that excuses everything.
     """
 
-    partition: PartitionName
-    committed: Log = EMPTY
-    isr_epochs: tuple[tuple[BrokerId, BrokerEpoch], ...] = ()
-    damaged: tuple[BrokerId, ...] = ()
+    partition: ids.PartitionName
+    committed: log.Log = log.EMPTY
+    isr_epochs: tuple[tuple[ids.BrokerId, ids.BrokerEpoch], ...] = ()
+    damaged: tuple[ids.BrokerId, ...] = ()
     excused: bool = False
     unclean_epoch: UncleanLeaderEpoch | None = None
 
@@ -102,11 +92,11 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     brokers: tuple[Broker, ...]
     messages: tuple[Message, ...] = ()
     observed: tuple[Observed, ...] = ()
-    cut: tuple[tuple[BrokerId, BrokerId], ...] = ()
+    cut: tuple[tuple[ids.BrokerId, ids.BrokerId], ...] = ()
     broken: tuple[tuple[str, str], ...] = ()
-    sent: tuple[tuple[BrokerId, Incarnation, str, Count], ...] = ()
+    sent: tuple[tuple[ids.BrokerId, ids.Incarnation, str, ids.Count], ...] = ()
     timed: bool = False
-    now_ms: Milliseconds = 0
+    now_ms: ids.Milliseconds = 0
     forged: bool = False
     inherited: bool = False
     consumers: tuple[Consumer, ...] = ()
@@ -123,7 +113,7 @@ def later(cluster: Cluster, ms: int) -> Cluster:
     return replace(cluster, now_ms=cluster.now_ms + ms)
 
 
-def broker(cluster: Cluster, id: BrokerId) -> Broker | None:
+def broker(cluster: Cluster, id: ids.BrokerId) -> Broker | None:
     """The broker with this id, or None."""
     for found in cluster.brokers:
         if found.id == id:

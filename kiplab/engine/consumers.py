@@ -12,10 +12,9 @@ from ..protocol.messages import MetadataUpdate
 from ..protocol.registrations import partition
 from ..protocol.replica.broker_parts import is_fenced, refuses_metadata
 from ..protocol.replica.broker_state import Broker
-from . import moves
+from . import moves, nodes
 from .cluster import Cluster, broker
 from .events import Event, Moved
-from .nodes import is_cut
 
 
 def poll(cluster: Cluster, move: moves.Poll) -> Moved:
@@ -85,7 +84,7 @@ def consumers_of(cluster: Cluster, name: str) -> Iterator[Consumer]:
 def reachable(cluster: Cluster, id: BrokerId) -> Broker | None:
     """A broker that runs and that a client has a link to, or None."""
     found = broker(cluster, id)
-    if found is None or found.process is None or is_cut(cluster, CLIENT, id):
+    if found is None or found.process is None or nodes.is_cut(cluster, CLIENT, id):
         return None
     return found
 

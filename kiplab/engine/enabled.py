@@ -8,11 +8,10 @@ from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, Offset
 from ..protocol.registrations import topic_of
 from ..protocol.replica.broker_state import Broker, Loss, replica_of
-from . import moves
+from . import moves, routes
 from .cluster import Cluster
 from .impossible_moves import why_not
 from .nodes import control_planes, kind_of
-from .routes import TIMERS
 from .truth import controller_of, truth
 
 
@@ -137,7 +136,7 @@ def _about_control_planes(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
         return
     for node in control_planes(cluster):
         kind = kind_of(cluster, node)
-        for owner, timer in TIMERS:
+        for owner, timer in routes.TIMERS:
             if owner is kind and timer in menu.controller_timers:
                 yield moves.Fire(node, timer)
 

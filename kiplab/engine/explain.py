@@ -3,12 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..protocol import facts
-from ..protocol.guards import GUARDS
+from ..protocol import facts, guards, messages
 from ..protocol.ids import NO_LEADER, broker_list, node_name
-from ..protocol.messages import ApiMessage
-from . import events
-from .zookeeper_sentences import ZOOKEEPER_SENTENCES
+from . import events, zookeeper_sentences
 
 
 def sentence(event: events.Event) -> str:
@@ -19,7 +16,7 @@ def sentence(event: events.Event) -> str:
 def explain(refused: facts.Refused | facts.NotProposed) -> str:
     """Which check failed, what was compared, and the clause behind it."""
     compared = "; ".join(comparison(c) for c in refused.compared)
-    guard = GUARDS.get(refused.guard or "")
+    guard = guards.GUARDS.get(refused.guard or "")
     if guard is None:
         return compared
     clause = f"{guard.subject} ({guard.id}): {guard.clause}"
@@ -35,7 +32,7 @@ def comparison(compared: facts.Compared) -> str:
     return f"{compared.name}: request {compared.requested}, {where} {compared.held}"
 
 
-def describe(body: ApiMessage) -> str:
+def describe(body: messages.ApiMessage) -> str:
     """A message body in a few words."""
     return body.in_words()
 
@@ -284,5 +281,5 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"LOST: broker {e.leader} leads {e.partition} without committed {span(e.first, e.last)}"
     ),
     events.PropertyBroken: _broken,
-    **ZOOKEEPER_SENTENCES,
+    **zookeeper_sentences.ZOOKEEPER_SENTENCES,
 }

@@ -1,24 +1,15 @@
 """What every mode's first cluster has in common: logs on disk, what was committed, consumers."""
 
+from ..protocol import ids, registrations
 from ..protocol.clients.consumer import Consumer
-from ..protocol.ids import (
-    NO_LEADER,
-    NO_LEADER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-)
 from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
-from ..protocol.registrations import PartitionRegistration, partition, registration
 from ..protocol.replica.broker_state import Broker, Durable, DurableReplica, replica_of
 from .cluster import Observed
 from .given_situation import ConsumerSetup, PartitionSetup, Setup
 from .truth import Truth
 
 
-def first_disk(setup: Setup, broker: BrokerId) -> Durable:
+def first_disk(setup: Setup, broker: ids.BrokerId) -> Durable:
     """The logs that a broker has on its disk, sorted by partition."""
     return Durable(
         tuple(
@@ -41,15 +32,15 @@ def _consumer(given: ConsumerSetup, held: Truth, observed: tuple[Observed, ...])
     committed = next(o.committed for o in observed if o.partition == given.partition)
     known = given.position <= committed.end
     read = up_to(committed, given.position) if known else EMPTY
-    state = partition(held.partitions, given.partition)
-    led = state is not None and state.leader != NO_LEADER
+    state = registrations.partition(held.partitions, given.partition)
+    led = state is not None and state.leader != ids.NO_LEADER
     return Consumer(
         name=given.name,
         partition=given.partition,
         position=given.position,
         last_epoch=last_epoch(read),
-        leader=state.leader if state is not None else NO_LEADER,
-        leader_epoch=state.leader_epoch if state is not None and led else NO_LEADER_EPOCH,
+        leader=state.leader if state is not None else ids.NO_LEADER,
+        leader_epoch=state.leader_epoch if state is not None and led else ids.NO_LEADER_EPOCH,
         reset=given.reset,
         nearest=given.nearest,
         read_committed=given.read_committed,
@@ -57,48 +48,48 @@ def _consumer(given: ConsumerSetup, held: Truth, observed: tuple[Observed, ...])
     )
 
 
-def first_free_offset(setup: Setup) -> MetadataOffset:
+def first_free_offset(setup: Setup) -> ids.MetadataOffset:
     if setup.next_offset is not None:
         return setup.next_offset
-    return MetadataOffset(max((b.epoch for b in setup.brokers), default=0) + 10)
+    return ids.MetadataOffset(max((b.epoch for b in setup.brokers), default=0) + 10)
 
 
-def _durable(given: PartitionSetup, broker: BrokerId) -> DurableReplica:
+def _durable(given: PartitionSetup, broker: ids.BrokerId) -> DurableReplica:
     runs = dict(given.logs).get(broker, given.log)
     log = flush(_log(runs))
     if given.flushed is not None:
-        log = Log(log.epochs, log.end, Offset(min(given.flushed, log.end)))
+        log = Log(log.epochs, log.end, ids.Offset(min(given.flushed, log.end)))
     shared = _committed_end(given)
-    return DurableReplica(given.name, log, Offset(min(shared, log.end)))
+    return DurableReplica(given.name, log, ids.Offset(min(shared, log.end)))
 
 
-def _log(runs: tuple[tuple[int, LeaderEpoch], ...]) -> Log:
+def _log(runs: tuple[tuple[int, ids.LeaderEpoch], ...]) -> Log:
     log = EMPTY
     for count, epoch in runs:
         log = append(log, epoch, count)
     return log
 
 
-def _committed_end(given: PartitionSetup) -> Offset:
+def _committed_end(given: PartitionSetup) -> ids.Offset:
     """What every member of the ISR has is committed."""
     logs = dict(given.logs)
     ends = [_log(logs.get(m, given.log)).end for m in given.isr]
-    return Offset(min(ends, default=0))
+    return ids.Offset(min(ends, default=0))
 
 
 def first_observed(
-    state: PartitionRegistration, held: Truth, nodes: tuple[Broker, ...]
+    state: registrations.PartitionRegistration, held: Truth, nodes: tuple[Broker, ...]
 ) -> Observed:
     epochs = []
     for member in state.isr:
-        found = registration(held.registrations, member)
-        epochs.append((member, found.epoch if found else BrokerEpoch(-1)))
+        found = registrations.registration(held.registrations, member)
+        epochs.append((member, found.epoch if found else ids.BrokerEpoch(-1)))
     return Observed(state.name, _committed(state, nodes), tuple(epochs))
 
 
-def _committed(state: PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:
+def _committed(state: registrations.PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:
     """The leader's log up to its high watermark; of an offline partition, the last member's."""
-    holder = state.leader if state.leader != NO_LEADER else next(iter(state.isr), NO_LEADER)
+    holder = state.leader if state.leader != ids.NO_LEADER else next(iter(state.isr), ids.NO_LEADER)
     node = next((n for n in nodes if n.id == holder), None)
     if node is None:
         return EMPTY

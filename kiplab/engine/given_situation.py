@@ -2,26 +2,16 @@
 
 import msgspec
 
+from ..protocol import ids, registrations
 from ..protocol.clients.consumer import Reset
 from ..protocol.features import Features
-from ..protocol.ids import (
-    NO_LEADER,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-    PartitionEpoch,
-)
-from ..protocol.registrations import LeaderRecoveryState
 
 
 class BrokerSetup(msgspec.Struct, frozen=True, kw_only=True):
     """One registered broker; `up` says whether its process runs."""
 
-    id: BrokerId
-    epoch: BrokerEpoch
+    id: ids.BrokerId
+    epoch: ids.BrokerEpoch
     fenced: bool = False
     in_controlled_shutdown: bool = False
     up: bool = True
@@ -35,19 +25,19 @@ class PartitionSetup(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    replicas: tuple[BrokerId, ...]
-    isr: tuple[BrokerId, ...]
-    leader: BrokerId
-    leader_epoch: LeaderEpoch = LeaderEpoch(0)
-    partition_epoch: PartitionEpoch = PartitionEpoch(0)
-    recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
-    adding: tuple[BrokerId, ...] = ()
-    removing: tuple[BrokerId, ...] = ()
+    replicas: tuple[ids.BrokerId, ...]
+    isr: tuple[ids.BrokerId, ...]
+    leader: ids.BrokerId
+    leader_epoch: ids.LeaderEpoch = ids.LeaderEpoch(0)
+    partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
+    recovery: registrations.LeaderRecoveryState = registrations.LeaderRecoveryState.RECOVERED
+    adding: tuple[ids.BrokerId, ...] = ()
+    removing: tuple[ids.BrokerId, ...] = ()
     min_insync_replicas: int = 1
     unclean_leader_election: bool = False
-    log: tuple[tuple[int, LeaderEpoch], ...] = ()
-    logs: tuple[tuple[BrokerId, tuple[tuple[int, LeaderEpoch], ...]], ...] = ()
-    flushed: Offset | None = None
+    log: tuple[tuple[int, ids.LeaderEpoch], ...] = ()
+    logs: tuple[tuple[ids.BrokerId, tuple[tuple[int, ids.LeaderEpoch], ...]], ...] = ()
+    flushed: ids.Offset | None = None
 
 
 class ConsumerSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,9 +47,9 @@ class ConsumerSetup(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     partition: str
-    position: Offset = Offset(0)
+    position: ids.Offset = ids.Offset(0)
     reset: Reset = Reset.LATEST
-    nearest: BrokerId = NO_LEADER
+    nearest: ids.BrokerId = ids.NO_LEADER
     read_committed: bool = False
 
 
@@ -69,11 +59,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     features: Features
     brokers: tuple[BrokerSetup, ...]
     partitions: tuple[PartitionSetup, ...]
-    next_offset: MetadataOffset | None = None
+    next_offset: ids.MetadataOffset | None = None
     timed: bool = False
     consumers: tuple[ConsumerSetup, ...] = ()
     auto_leader_rebalance: bool = False
-    controller: BrokerId | None = None
+    controller: ids.BrokerId | None = None
     """With ZooKeeper, the broker that is the controller; None: the first one that is up."""
-    controller_epoch: ControllerEpoch = ControllerEpoch(1)
+    controller_epoch: ids.ControllerEpoch = ids.ControllerEpoch(1)
     zookeeper_servers: int = 1

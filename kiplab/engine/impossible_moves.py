@@ -4,40 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ..protocol import features as feature_rules
+from ..protocol import ids, log, registrations, releases
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import (
-    CLIENT,
-    CONTROLLER,
-    NO_LEADER,
-    ZOOKEEPER,
-    BrokerId,
-    SessionId,
-    host_of,
-    node_name,
-)
-from ..protocol.log import open_transaction
 from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest, WatcherEvent
-from ..protocol.registrations import topic_of
-from ..protocol.releases import (
-    NEVER_SPOKEN,
-    RELEASES,
-    Mode,
-    at_least,
-    known_to,
-    not_supported,
-    supports,
-)
 from ..protocol.replica.broker_state import Broker, Lifecycle, log_of, replica_of
 from ..protocol.replica.recovering import is_recovering
 from ..protocol.zookeeper.ensemble import session_of
-from . import moves
-from .channels import blocker, find
+from . import channels, consumers, heartbeat_routes, moves, producers, routes
 from .cluster import Cluster, Message, MessageName, broker
-from .consumers import consumer_of, consumers_of, informant
-from .heartbeat_routes import needs_no_zookeeper, why_no_timeout
 from .nodes import due_ms, ensemble_of, has_zookeeper, is_cut, kind_of, state_of
-from .producers import producers_of, turn_ms
-from .routes import AT_ONCE, IDLE, JOINT_ROUTES, NOT_ADDRESSED, START_REFUSED, has_timer
 from .truth import controller_of, registration_of, session_lasts, stale_sessions, truth
 
 
@@ -56,13 +31,13 @@ def why_not(cluster: Cluster, move: moves.Move) -> str | None:
 
 
 def _deliver(cluster: Cluster, move: moves.Deliver | moves.LoseReply) -> str | None:
-    message = find(cluster, move.message)
+    message = channels.find(cluster, move.message)
     if message is None:
         return _not_in_flight(cluster, move.message)
     if cluster.cut and is_cut(cluster, message.name.sender, message.receiver):
-        ends = f"{node_name(message.name.sender)} and {node_name(message.receiver)}"
+        ends = f"{ids.node_name(message.name.sender)} and {ids.node_name(message.receiver)}"
         return f"the link between {ends} is cut"
-    earlier = blocker(cluster, message)
+    earlier = channels.blocker(cluster, message)
     if earlier is not None:
         return f"{earlier.name} is ahead of it on the same connection"
     return _needs_zookeeper(cluster, message) if cluster.cut else None
@@ -71,12 +46,14 @@ def _deliver(cluster: Cluster, move: moves.Deliver | moves.LoseReply) -> str | N
 def _needs_zookeeper(cluster: Cluster, message: Message) -> str | None:
     """Whoever handles it asks ZooKeeper on the way."""
     receiver = message.receiver
-    if not is_cut(cluster, receiver, ZOOKEEPER):
+    if not is_cut(cluster, receiver, ids.ZOOKEEPER):
         return None
-    joint = (kind_of(cluster, receiver), type(message.body)) in JOINT_ROUTES
-    if not joint or needs_no_zookeeper(cluster, message):
+    joint = (kind_of(cluster, receiver), type(message.body)) in routes.JOINT_ROUTES
+    if not joint or heartbeat_routes.needs_no_zookeeper(cluster, message):
         return None
-    return f"{node_name(receiver)} has to ask ZooKeeper for it, and the link between them is cut"
+    return (
+        f"{ids.node_name(receiver)} has to ask ZooKeeper for it, and the link between them is cut"
+    )
 
 
 def _drop(cluster: Cluster, move: moves.Drop) -> str | None:
@@ -84,22 +61,22 @@ def _drop(cluster: Cluster, move: moves.Drop) -> str | None:
 
     Source: ClientCnxn.SendThread.primeConnection, which sets watches anew (ZooKeeper 3.5.9).
     """
-    message = find(cluster, move.message)
+    message = channels.find(cluster, move.message)
     if message is None:
         return _not_in_flight(cluster, move.message)
     body = message.body
     if isinstance(body, WatcherEvent) and _session_is_open(cluster, body.session):
-        who = node_name(message.receiver)
+        who = ids.node_name(message.receiver)
         return f"{who} gets every watch event while its session lasts; only its end loses one"
     return None
 
 
-def _session_is_open(cluster: Cluster, session: SessionId) -> bool:
+def _session_is_open(cluster: Cluster, session: ids.SessionId) -> bool:
     return has_zookeeper(cluster) and session_of(ensemble_of(cluster), session) is not None
 
 
 def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> str | None:
-    found = find(cluster, move.message)
+    found = channels.find(cluster, move.message)
     if found is None:
         return _not_in_flight(cluster, move.message)
     if not isinstance(found.body, ApiRequest):
@@ -109,7 +86,7 @@ def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> s
 
 def _duplicate(cluster: Cluster, move: moves.Duplicate) -> str | None:
     name = move.message
-    sender = broker(cluster, host_of(name.sender))
+    sender = broker(cluster, ids.host_of(name.sender))
     gone = sender is not None and (sender.process is None or sender.incarnation != name.incarnation)
     found = _about_request(cluster, move)
     return found or ("the process that sent it is gone, and sends nothing again" if gone else None)
@@ -120,7 +97,7 @@ def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> str | None:
 
 
 def _race(cluster: Cluster, move: moves.Race) -> str | None:
-    one, other = find(cluster, move.message), find(cluster, move.other)
+    one, other = channels.find(cluster, move.message), channels.find(cluster, move.other)
     for name in (move.message, move.other):
         reason = _deliver(cluster, moves.Deliver(name))
         if reason is not None:
@@ -130,7 +107,7 @@ def _race(cluster: Cluster, move: moves.Race) -> str | None:
     if one is other:
         return "it takes two to race"
     if one.receiver != other.receiver:
-        ends = f"{node_name(one.receiver)} and {node_name(other.receiver)}"
+        ends = f"{ids.node_name(one.receiver)} and {ids.node_name(other.receiver)}"
         return f"{one.name} and {other.name} do not meet: they go to {ends}"
     if type(one.body) is not type(other.body) or not _is_told_finer(cluster, one):
         return "only two fetches race: whatever else arrives is done with before the next"
@@ -140,7 +117,7 @@ def _race(cluster: Cluster, move: moves.Race) -> str | None:
 
 
 def _is_told_finer(cluster: Cluster, message: Message) -> bool:
-    return (kind_of(cluster, message.receiver), type(message.body)) in AT_ONCE
+    return (kind_of(cluster, message.receiver), type(message.body)) in routes.AT_ONCE
 
 
 def _not_in_flight(cluster: Cluster, name: MessageName) -> str:
@@ -159,40 +136,40 @@ def _advance(cluster: Cluster, move: moves.Advance) -> str | None:
 def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
     state = state_of(cluster, move.node)
     if state is None and move.node < 0:
-        return f"there is no {node_name(move.node)}"
+        return f"there is no {ids.node_name(move.node)}"
     if state is None:
         return _running(cluster, move.node)[1]
-    if not has_timer(type(state), move.timer) and has_zookeeper(cluster):
+    if not routes.has_timer(type(state), move.timer) and has_zookeeper(cluster):
         return f"with ZooKeeper nobody has a {move.timer} timer"
-    if not has_timer(type(state), move.timer):
-        return f"{node_name(move.node)} has no {move.timer} timer"
-    idle = IDLE.get((type(state), move.timer))
+    if not routes.has_timer(type(state), move.timer):
+        return f"{ids.node_name(move.node)} has no {move.timer} timer"
+    idle = routes.IDLE.get((type(state), move.timer))
     nothing = None if idle is None else idle(state, cluster)
     if nothing is not None or not cluster.timed:
         return nothing
     due = due_ms(state, move.timer)
     if due > cluster.now_ms:
-        return f"the {move.timer} timer of {node_name(move.node)} is due at {due} ms"
+        return f"the {move.timer} timer of {ids.node_name(move.node)} is due at {due} ms"
     return None
 
 
 def _raw(cluster: Cluster, move: moves.RawRequest) -> str | None:
-    why = NOT_ADDRESSED.get((kind_of(cluster, move.receiver), type(move.body)))
+    why = routes.NOT_ADDRESSED.get((kind_of(cluster, move.receiver), type(move.body)))
     if why is None:
         return _unspoken(cluster, move)
-    return f"{KINDS[type(move.body)]} is nothing to send to {node_name(move.receiver)}: {why}"
+    return f"{KINDS[type(move.body)]} is nothing to send to {ids.node_name(move.receiver)}: {why}"
 
 
 def _unspoken(cluster: Cluster, move: moves.RawRequest) -> str | None:
     """A real controller closes the connection."""
-    if move.receiver == CONTROLLER and has_zookeeper(cluster):
+    if move.receiver == ids.CONTROLLER and has_zookeeper(cluster):
         kind = KINDS[type(move.body)]
         return f"{kind} is asked of KRaft's controller, and this cluster has ZooKeeper"
     if not isinstance(move.body, AlterPartitionRequest):
         return None
-    release = RELEASES[cluster.features.release_of(move.receiver)]
+    release = releases.RELEASES[cluster.features.release_of(move.receiver)]
     asked, oldest = move.body.version, release.oldest_alter_partition
-    if release.alter_partition == NEVER_SPOKEN:
+    if release.alter_partition == releases.NEVER_SPOKEN:
         return f"Kafka {release.name} has no AlterPartition: leaders write the ISR to ZooKeeper"
     if asked >= oldest:
         return None
@@ -215,13 +192,13 @@ def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
 def _heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None:
     if broker(cluster, move.broker) is None:
         return _no_broker(cluster, move.broker)
-    if RELEASES[cluster.features.release].mode is Mode.KRAFT:
+    if releases.RELEASES[cluster.features.release].mode is releases.Mode.KRAFT:
         return "there are no MetadataHeartbeats in KRaft; `expire` ends a session"
-    return why_no_timeout(cluster, move)
+    return heartbeat_routes.why_no_timeout(cluster, move)
 
 
 def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
-    if move.broker == NO_LEADER:
+    if move.broker == ids.NO_LEADER:
         return f"{move.partition} has no leader, so there is nobody to write to"
     found, reason = _answering(cluster, move.broker)
     if found is None:
@@ -237,7 +214,7 @@ def _end_transaction(cluster: Cluster, move: moves.EndTransaction) -> str | None
     found = broker(cluster, move.broker)
     if wrong is not None or found is None:
         return wrong
-    if open_transaction(log_of(found, move.partition)) is None:
+    if log.open_transaction(log_of(found, move.partition)) is None:
         whose = f"broker {move.broker}'s log of {move.partition}"
         return f"no transaction is open in {whose}; `produce` with transaction=open begins one"
     return None
@@ -249,13 +226,13 @@ def _produce_as(cluster: Cluster, move: moves.ProduceAs) -> str | None:
 
 
 def _resend(cluster: Cluster, move: moves.Resend) -> str | None:
-    known = list(producers_of(cluster, move.producer))
+    known = list(producers.producers_of(cluster, move.producer))
     if not known:
         return f"{move.producer} has written nothing yet; `produce` with producer= begins"
     left = [p for p in known if p.batches]
     if not left:
         return f"everything that {move.producer} wrote is acknowledged"
-    at = min(turn_ms(p) for p in left)
+    at = min(producers.turn_ms(p) for p in left)
     if cluster.timed and at > cluster.now_ms:
         return f"{move.producer} waits with what it has to send until {at} ms"
     return None
@@ -266,17 +243,17 @@ def _delete_records(cluster: Cluster, move: moves.DeleteRecords) -> str | None:
     unknown = _no_partition(cluster, move.partition)
     if unknown is not None:
         return unknown
-    if move.broker == NO_LEADER:
+    if move.broker == ids.NO_LEADER:
         return f"{move.partition} has no leader, so there is nobody to ask"
     if move.before is not None and move.before < 0:
         return "an offset is 0 or more"
     return _answering(cluster, move.broker)[1]
 
 
-def _answering(cluster: Cluster, id: BrokerId) -> tuple[Broker | None, str | None]:
+def _answering(cluster: Cluster, id: ids.BrokerId) -> tuple[Broker | None, str | None]:
     """A broker that a client reaches."""
     found, reason = _running(cluster, id)
-    if found is not None and is_cut(cluster, CLIENT, id):
+    if found is not None and is_cut(cluster, ids.CLIENT, id):
         return None, f"the link between client and broker {id} is cut"
     return found, reason
 
@@ -286,9 +263,9 @@ def _poll(cluster: Cluster, move: moves.Poll) -> str | None:
 
 
 def _refresh(cluster: Cluster, move: moves.RefreshMetadata) -> str | None:
-    if not any(consumers_of(cluster, move.consumer)):
+    if not any(consumers.consumers_of(cluster, move.consumer)):
         return f"{move.consumer} reads nothing yet; let it poll first"
-    if informant(cluster, move.broker) is not None:
+    if consumers.informant(cluster, move.broker) is not None:
         return None
     if move.broker is None:
         return "no broker that knows the metadata can be reached"
@@ -300,7 +277,7 @@ def _refresh(cluster: Cluster, move: moves.RefreshMetadata) -> str | None:
 def _reset(cluster: Cluster, move: moves.ResetOffset) -> str | None:
     if move.to is Reset.NONE:
         return "a consumer goes to the earliest or to the latest offset"
-    if consumer_of(cluster, move.consumer, move.partition) is None:
+    if consumers.consumer_of(cluster, move.consumer, move.partition) is None:
         return f"{move.consumer} does not read {move.partition} yet; poll it first"
     return None
 
@@ -315,7 +292,7 @@ def _start(cluster: Cluster, move: moves.Start) -> str | None:
         return _no_broker(cluster, move.broker)
     if found.process is not None:
         return f"broker {move.broker} is running already"
-    refused = START_REFUSED.get(kind_of(cluster, CONTROLLER))
+    refused = routes.START_REFUSED.get(kind_of(cluster, ids.CONTROLLER))
     return None if refused is None else refused(cluster, move)
 
 
@@ -337,7 +314,7 @@ def _finish_leader_recovery(cluster: Cluster, move: moves.FinishLeaderRecovery) 
     unknown = _no_partition(cluster, move.partition)
     if unknown is not None:
         return unknown
-    if move.broker == NO_LEADER:
+    if move.broker == ids.NO_LEADER:
         return f"{move.partition} has no leader, so nobody recovers it"
     found, reason = _running(cluster, move.broker)
     if found is None:
@@ -364,11 +341,11 @@ def _recovers_nothing(cluster: Cluster, move: moves.FinishLeaderRecovery) -> str
 def _cut(cluster: Cluster, move: moves.Cut) -> str | None:
     if move.one == move.other:
         return "a link has two ends"
-    other = ZOOKEEPER if controller_of(cluster) == CONTROLLER else CONTROLLER
+    other = ids.ZOOKEEPER if controller_of(cluster) == ids.CONTROLLER else ids.CONTROLLER
     if other in (move.one, move.other):
-        apart = f"there is no {node_name(other)} apart from the brokers in this cluster"
+        apart = f"there is no {ids.node_name(other)} apart from the brokers in this cluster"
         instead = "; cut the link to zookeeper, or to the broker that is the controller"
-        return apart + (instead if other == CONTROLLER else "")
+        return apart + (instead if other == ids.CONTROLLER else "")
     return "that link is cut already" if is_cut(cluster, move.one, move.other) else None
 
 
@@ -382,9 +359,9 @@ def _elect(cluster: Cluster, move: moves.Elect) -> str | None:
 
 def _configure(cluster: Cluster, move: moves.Configure) -> str | None:
     states = truth(cluster).partitions
-    found = [p for p in states if topic_of(p.name) == move.topic]
+    found = [p for p in states if registrations.topic_of(p.name) == move.topic]
     if not found:
-        known = ", ".join(dict.fromkeys(topic_of(p.name) for p in states))
+        known = ", ".join(dict.fromkeys(registrations.topic_of(p.name) for p in states))
         return f"there is no topic {move.topic} (there is {known})"
     if all(p.unclean_leader_election == move.unclean_leader_election for p in found):
         value = "true" if move.unclean_leader_election else "false"
@@ -404,14 +381,17 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
         feature_rules.check_release(move.release)
     except feature_rules.UnknownFeatureError as error:
         return str(error)
-    if move.node not in (None, CONTROLLER) and broker(cluster, BrokerId(move.node or 0)) is None:
-        return _no_broker(cluster, BrokerId(move.node or 0))
+    if (
+        move.node not in (None, ids.CONTROLLER)
+        and broker(cluster, ids.BrokerId(move.node or 0)) is None
+    ):
+        return _no_broker(cluster, ids.BrokerId(move.node or 0))
     version = cluster.features.metadata_version
     held = cluster.features.release
-    if RELEASES[move.release].mode is not RELEASES[held].mode:
+    if releases.RELEASES[move.release].mode is not releases.RELEASES[held].mode:
         return f"Kafka {move.release} and Kafka {held} keep their metadata in different places"
-    if not supports(move.release, version):
-        return f"{not_supported(move.release, version)}, and does not start"
+    if not releases.supports(move.release, version):
+        return f"{releases.not_supported(move.release, version)}, and does not start"
     return None
 
 
@@ -430,12 +410,13 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
     except feature_rules.UnknownFeatureError as error:
         return str(error)
     for node, release in cluster.features.nodes:
-        if not supports(release, move.metadata_version):
-            return f"{node_name(node)} runs Kafka {release}, which knows {known_to(release)}"
-    if not at_least(move.metadata_version, held):
+        if not releases.supports(release, move.metadata_version):
+            knows = releases.known_to(release)
+            return f"{ids.node_name(node)} runs Kafka {release}, which knows {knows}"
+    if not releases.at_least(move.metadata_version, held):
         return f"the metadata version is {held} already, and an upgrade lowers nothing"
-    finalizes = cluster.features.code_of(CONTROLLER) >= (3, 3)
-    if finalizes and not at_least(move.metadata_version, _FIRST_FINALIZED):
+    finalizes = cluster.features.code_of(ids.CONTROLLER) >= (3, 3)
+    if finalizes and not releases.at_least(move.metadata_version, _FIRST_FINALIZED):
         return f"no metadata version below {_FIRST_FINALIZED} can be upgraded to"
     return None
 
@@ -444,7 +425,7 @@ def _always(_cluster: Cluster, _move: moves.Move) -> str | None:
     return None
 
 
-def _running(cluster: Cluster, id: BrokerId) -> tuple[Broker | None, str | None]:
+def _running(cluster: Cluster, id: ids.BrokerId) -> tuple[Broker | None, str | None]:
     found = broker(cluster, id)
     if found is None:
         return None, _no_broker(cluster, id)
@@ -453,7 +434,7 @@ def _running(cluster: Cluster, id: BrokerId) -> tuple[Broker | None, str | None]
     return found, None
 
 
-def _no_broker(cluster: Cluster, id: BrokerId) -> str:
+def _no_broker(cluster: Cluster, id: ids.BrokerId) -> str:
     known = ", ".join(str(b.id) for b in cluster.brokers)
     return f"there is no broker {id} (there is {known})"
 

@@ -11,17 +11,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from ..protocol.ids import (
-    CLIENT,
-    CONTROLLER,
-    ZOOKEEPER,
-    BrokerId,
-    Incarnation,
-    Milliseconds,
-    controller_on,
-    host_of,
-)
-from ..protocol.releases import Mode, of_mode
+from ..protocol import ids, releases
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from ..protocol.zookeeper.ensemble import Ensemble
@@ -33,16 +23,16 @@ class Clients(msgspec.Struct, frozen=True):
 
 
 _CLIENTS = Clients()
-_OFF_THE_BROKERS = (CONTROLLER, ZOOKEEPER)
+_OFF_THE_BROKERS = (ids.CONTROLLER, ids.ZOOKEEPER)
 """Addresses of what is no part of any broker; a cluster has one of them."""
-_NONE_ON_BROKERS = (CONTROLLER,)
-_ALWAYS_UP = (*_OFF_THE_BROKERS, CLIENT)
-_NO_LIFE = Incarnation(0)
-_WITH_ZOOKEEPER = frozenset(of_mode(Mode.ZOOKEEPER))
+_NONE_ON_BROKERS = (ids.CONTROLLER,)
+_ALWAYS_UP = (*_OFF_THE_BROKERS, ids.CLIENT)
+_NO_LIFE = ids.Incarnation(0)
+_WITH_ZOOKEEPER = frozenset(releases.of_mode(releases.Mode.ZOOKEEPER))
 """Names of releases."""
 
 
-def state_of(cluster: Cluster, node: BrokerId) -> Any:
+def state_of(cluster: Cluster, node: ids.BrokerId) -> Any:
     """The state that a rule at `node` gets to see; None while nothing runs there."""
     if node in _OFF_THE_BROKERS:
         return cluster.controller
@@ -51,13 +41,13 @@ def state_of(cluster: Cluster, node: BrokerId) -> Any:
             if found.id == node:
                 return found if found.process is not None else None
         return None
-    if node == CLIENT:
+    if node == ids.CLIENT:
         return _CLIENTS
     host = _host(cluster, node)
     return host.process.control_plane if host is not None and host.process is not None else None
 
 
-def with_state(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
+def with_state(cluster: Cluster, node: ids.BrokerId, state: Any) -> Cluster:
     """`cluster` with another state at `node`; the same cluster if it is the same state."""
     if node >= 0:
         return _with_broker(cluster, state)
@@ -81,30 +71,30 @@ def ensemble_of(cluster: Cluster) -> Ensemble:
     return cast("Ensemble", cluster.controller)
 
 
-def session_at(cluster: Cluster, node: BrokerId) -> Any:
+def session_at(cluster: Cluster, node: ids.BrokerId) -> Any:
     """The session with ZooKeeper of the process that runs at `node`, or hosts it."""
-    return process_of(state_of(cluster, host_of(node))).session
+    return process_of(state_of(cluster, ids.host_of(node))).session
 
 
-def kind_of(cluster: Cluster, node: BrokerId) -> type:
+def kind_of(cluster: Cluster, node: ids.BrokerId) -> type:
     """What lives at `node`: the type of its state, whether or not the broker is up."""
     return Broker if node >= 0 else type(state_of(cluster, node))
 
 
-def control_planes(cluster: Cluster) -> tuple[BrokerId, ...]:
+def control_planes(cluster: Cluster) -> tuple[ids.BrokerId, ...]:
     """Where control planes run: off the brokers, then on one broker after the other."""
     hosts = [b.id for b in cluster.brokers if b.process and b.process.control_plane is not None]
-    return (CONTROLLER, *map(controller_on, hosts)) if hosts else _NONE_ON_BROKERS
+    return (ids.CONTROLLER, *map(ids.controller_on, hosts)) if hosts else _NONE_ON_BROKERS
 
 
-def is_in_control(node: BrokerId, state: Any) -> bool:
+def is_in_control(node: ids.BrokerId, state: Any) -> bool:
     """Whether what lives at `node` has a say: a control plane, or a broker that one lives on."""
     if node < 0:
-        return node != CLIENT
+        return node != ids.CLIENT
     return state.process is not None and state.process.control_plane is not None
 
 
-def is_up(cluster: Cluster, node: BrokerId) -> bool:
+def is_up(cluster: Cluster, node: ids.BrokerId) -> bool:
     """Whether something can be delivered to `node`. It looks no further than that."""
     if node >= 0:
         found = broker(cluster, node)
@@ -112,18 +102,18 @@ def is_up(cluster: Cluster, node: BrokerId) -> bool:
     return node in _ALWAYS_UP or state_of(cluster, node) is not None
 
 
-def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
+def incarnation_of(cluster: Cluster, node: ids.BrokerId) -> ids.Incarnation:
     """Which incarnation of a node is on now; 0 for what lives on no broker."""
     if node in _OFF_THE_BROKERS:
         return _NO_LIFE
-    on = node if node >= 0 else host_of(node)
+    on = node if node >= 0 else ids.host_of(node)
     for found in cluster.brokers:
         if found.id == on:
             return found.incarnation
     return _NO_LIFE
 
 
-def running_incarnation(cluster: Cluster, node: BrokerId) -> Incarnation | None:
+def running_incarnation(cluster: Cluster, node: ids.BrokerId) -> ids.Incarnation | None:
     """Which incarnation of a node runs now: None if nothing can be delivered to it."""
     if node < 0:
         return incarnation_of(cluster, node) if is_up(cluster, node) else None
@@ -133,11 +123,11 @@ def running_incarnation(cluster: Cluster, node: BrokerId) -> Incarnation | None:
     return None
 
 
-def is_cut(cluster: Cluster, one: BrokerId, other: BrokerId) -> bool:
+def is_cut(cluster: Cluster, one: ids.BrokerId, other: ids.BrokerId) -> bool:
     """Whether the link between two nodes is down."""
     if not cluster.cut:
         return False
-    ends = host_of(one), host_of(other)
+    ends = ids.host_of(one), ids.host_of(other)
     return ends in cluster.cut or ends[::-1] in cluster.cut
 
 
@@ -146,9 +136,9 @@ def timers_of(state: Any) -> Any:
     return process_of(state).timers if isinstance(state, Broker) else state.timers
 
 
-def due_ms(state: Any, timer: str) -> Milliseconds:
+def due_ms(state: Any, timer: str) -> ids.Milliseconds:
     """When a node's timer ``"lag-check"`` is due next."""
-    due: Milliseconds = getattr(timers_of(state), timer.replace("-", "_"))
+    due: ids.Milliseconds = getattr(timers_of(state), timer.replace("-", "_"))
     return due
 
 
@@ -161,8 +151,8 @@ def with_due(state: Any, timer: str, due_ms: int) -> Any:
     return replace(state, timers=replace(state.timers, **due))
 
 
-def _host(cluster: Cluster, node: BrokerId) -> Broker | None:
-    on = host_of(node)
+def _host(cluster: Cluster, node: ids.BrokerId) -> Broker | None:
+    on = ids.host_of(node)
     return None if on == node else broker(cluster, on)
 
 

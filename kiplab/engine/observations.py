@@ -9,23 +9,10 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from ..protocol import facts, log
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Producer
-from ..protocol.facts import (
-    BecameLeader,
-    Destroyed,
-    HighWatermarkMoved,
-    IsrChanged,
-    LeaderElected,
-    RecordsDeleted,
-)
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
-from ..protocol.log import (
-    Log,
-    delete_before,
-    holds,
-    up_to,
-)
 from ..protocol.messages import AlterPartitionRequest
 from ..protocol.registrations import (
     PartitionRegistration,
@@ -50,17 +37,17 @@ def updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Obser
     for event in events:
         if isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
             asked = _epochs_asked(event.body, known.partition)
-        elif isinstance(event, IsrChanged) and event.partition == known.partition:
+        elif isinstance(event, facts.IsrChanged) and event.partition == known.partition:
             known = _with_members(cluster, known, state, asked)
-        elif isinstance(event, LeaderElected) and event.partition == known.partition:
+        elif isinstance(event, facts.LeaderElected) and event.partition == known.partition:
             known = _after_election(cluster, known, state, event)
         elif (
-            isinstance(event, HighWatermarkMoved)
+            isinstance(event, facts.HighWatermarkMoved)
             and event.partition == known.partition
             and event.node != loser
         ):
             known = _committed(cluster, known, event.node, event.after)
-        elif isinstance(event, RecordsDeleted) and event.partition == known.partition:
+        elif isinstance(event, facts.RecordsDeleted) and event.partition == known.partition:
             known = _without_deleted(known, event)
     if known.excused:
         known = with_unclean_epoch(cluster, known, state, events)
@@ -72,11 +59,11 @@ def _loser(
 ) -> BrokerId:
     """The new leader, if it lacks what was committed: a loss, however far its high watermark is."""
     begins = any(
-        isinstance(e, BecameLeader) and (e.partition, e.node) == (state.name, state.leader)
+        isinstance(e, facts.BecameLeader) and (e.partition, e.node) == (state.name, state.leader)
         for e in events
     )
     node = broker(cluster, state.leader) if begins else None
-    if node is None or holds(log_of(node, known.partition), known.committed):
+    if node is None or log.holds(log_of(node, known.partition), known.committed):
         return NO_LEADER
     return node.id
 
@@ -109,7 +96,7 @@ def _with_members(
 
 
 def _after_election(
-    cluster: Cluster, known: Observed, state: PartitionRegistration, event: LeaderElected
+    cluster: Cluster, known: Observed, state: PartitionRegistration, event: facts.LeaderElected
 ) -> Observed:
     if event.leader == NO_LEADER:
         return known
@@ -125,22 +112,22 @@ def _committed(cluster: Cluster, known: Observed, leader: BrokerId, mark: Offset
     node = broker(cluster, leader)
     if node is None or mark <= known.committed.end:
         return known
-    found = up_to(log_of(node, known.partition), mark)
+    found = log.up_to(log_of(node, known.partition), mark)
     # A new leader may still have what another one had deleted; nobody misses it.
-    return replace(known, committed=delete_before(found, known.committed.start))
+    return replace(known, committed=log.delete_before(found, known.committed.start))
 
 
-def with_deleted(client: Client, event: RecordsDeleted) -> Client:
+def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:
     """As `_without_deleted`, of what a consumer has read or a producer was told is written."""
-    left = delete_before(client.observed, Offset(min(event.start, client.observed.end)))
+    left = log.delete_before(client.observed, Offset(min(event.start, client.observed.end)))
     if client.partition != event.partition or left is client.observed:
         return client
     return replace(client, observed=left)
 
 
-def _without_deleted(known: Observed, event: RecordsDeleted) -> Observed:
+def _without_deleted(known: Observed, event: facts.RecordsDeleted) -> Observed:
     """What is deleted on purpose is not lost."""
-    left = delete_before(known.committed, Offset(min(event.start, known.committed.end)))
+    left = log.delete_before(known.committed, Offset(min(event.start, known.committed.end)))
     return known if left is known.committed else replace(known, committed=left)
 
 
@@ -154,7 +141,7 @@ def _with_damage(
     leader may know already that the member had it, and commit later. Letting a broker in that is
     fenced already is no excuse.
     """
-    crashed = [e.node for e in events if isinstance(e, Destroyed)]
+    crashed = [e.node for e in events if isinstance(e, facts.Destroyed)]
     # After an unclean election, what was committed since.
     counts = known.committed if known.unclean_epoch is None else known.unclean_epoch.committed
     damaged = tuple(
@@ -175,16 +162,16 @@ def _with_damage(
     return replace(known, damaged=damaged, excused=True, unclean_epoch=None)
 
 
-def _is_damaged(cluster: Cluster, known: Observed, member: BrokerId, records: Log) -> bool:
+def _is_damaged(cluster: Cluster, known: Observed, member: BrokerId, records: log.Log) -> bool:
     found = registration_of(cluster, member)
     if found is None or found.fenced or is_running(cluster, member, found):
         return False
     return not holds_records(cluster, known, member, records)
 
 
-def holds_records(cluster: Cluster, known: Observed, member: BrokerId, records: Log) -> bool:
+def holds_records(cluster: Cluster, known: Observed, member: BrokerId, records: log.Log) -> bool:
     node = broker(cluster, member)
-    return node is not None and holds(log_of(node, known.partition), records)
+    return node is not None and log.holds(log_of(node, known.partition), records)
 
 
 def is_running(cluster: Cluster, member: BrokerId, registered: Registration) -> bool:

@@ -8,36 +8,14 @@ from operator import is_
 
 from msgspec.structs import replace
 
+from ..protocol import facts, log, messages, registrations, zookeeper_facts
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Producer
-from ..protocol.facts import (
-    BecameLeader,
-    Destroyed,
-    HighWatermarkMoved,
-    IsrChanged,
-    LeaderElected,
-    Polled,
-    RecordsDeleted,
-)
 from ..protocol.ids import Offset
-from ..protocol.log import (
-    Log,
-    epoch_at,
-    first_difference,
-    first_missing,
-    holds,
-    up_to,
-)
-from ..protocol.messages import AlterPartitionRequest
-from ..protocol.registrations import PartitionRegistration, partition, registration
 from ..protocol.replica.broker_state import Broker, log_of, replica_of
-from ..protocol.zookeeper_facts import CheckpointLost
-from . import properties
-from .at_rest import broken_with_zookeeper
+from . import at_rest, nodes, observations, properties
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
-from .nodes import has_zookeeper
-from .observations import holds_records, is_running, registered_epoch, updated, with_deleted
 from .truth import Truth, controller_of, is_same_truth, partition_of, registration_of, truth
 from .unclean_leader_epochs import Broken, contradictions
 
@@ -46,27 +24,27 @@ def observe(
     before: Cluster, after: Cluster, events: Iterable[Event]
 ) -> tuple[Cluster, list[Event]]:
     """`after` with the observer's knowledge brought up to date, and what it noticed."""
-    zookeeper = has_zookeeper(after)
+    zookeeper = nodes.has_zookeeper(after)
     if not (zookeeper or may_matter(before, after)):
         return after, []
     noticed: list[Event] = []
     broken: list[Broken] = []
     events = tuple([e for e in events if type(e) in _MAY_BE_HEEDED and heeds(e)])
-    observed = tuple([updated(after, o, events) for o in after.observed])
+    observed = tuple([observations.updated(after, o, events) for o in after.observed])
     if not all(map(is_, observed, after.observed)):
         after = replace(after, observed=observed)
     for event in events:
-        if isinstance(event, RecordsDeleted) and (after.consumers or after.producers):
-            readers = tuple(with_deleted(reader, event) for reader in after.consumers)
-            writers = tuple(with_deleted(writer, event) for writer in after.producers)
+        if isinstance(event, facts.RecordsDeleted) and (after.consumers or after.producers):
+            readers = tuple(observations.with_deleted(reader, event) for reader in after.consumers)
+            writers = tuple(observations.with_deleted(writer, event) for writer in after.producers)
             after = replace(after, consumers=readers, producers=writers)
-        elif isinstance(event, BecameLeader):
+        elif isinstance(event, facts.BecameLeader):
             after, lost = _takes_over(after, event)
             noticed += lost
             broken += [_loss(found) for found in lost]
     broken += checks(before, after)
     if zookeeper:
-        broken += broken_with_zookeeper(after, events)
+        broken += at_rest.broken_with_zookeeper(after, events)
     for found, name, detail in broken:
         after, fact = _report(after, found, name, detail)
         noticed += fact
@@ -75,8 +53,15 @@ def observe(
 
 _HEEDED = frozenset(
     (
-        *(BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected, Polled),
-        *(CheckpointLost, RecordsDeleted),
+        *(
+            facts.BecameLeader,
+            facts.Destroyed,
+            facts.HighWatermarkMoved,
+            facts.IsrChanged,
+            facts.LeaderElected,
+            facts.Polled,
+        ),
+        *(zookeeper_facts.CheckpointLost, facts.RecordsDeleted),
     )
 )
 _MAY_BE_HEEDED = _HEEDED | {Delivered}
@@ -85,7 +70,7 @@ _MAY_BE_HEEDED = _HEEDED | {Delivered}
 def heeds(event: Event) -> bool:
     """Whether the observer hears of such an event; it sees the rest with its own eyes."""
     if type(event) is Delivered:
-        return isinstance(event.body, AlterPartitionRequest)
+        return isinstance(event.body, messages.AlterPartitionRequest)
     return type(event) in _HEEDED
 
 
@@ -142,7 +127,7 @@ def _report(
 # --- loss ---------------------------------------------------------------------------------------
 
 
-def _takes_over(cluster: Cluster, event: BecameLeader) -> tuple[Cluster, list[CommittedLost]]:
+def _takes_over(cluster: Cluster, event: facts.BecameLeader) -> tuple[Cluster, list[CommittedLost]]:
     """A leader begins: whatever it lacks of the committed records is lost from here on."""
     known = next((o for o in cluster.observed if o.partition == event.partition), None)
     node = broker(cluster, event.node)
@@ -150,18 +135,18 @@ def _takes_over(cluster: Cluster, event: BecameLeader) -> tuple[Cluster, list[Co
     if known is None or node is None or state is None or state.leader != event.node:
         return cluster, []
     mine = log_of(node, event.partition)
-    if holds(mine, known.committed):
+    if log.holds(mine, known.committed):
         return cluster, []
     lost = CommittedLost(
         partition=event.partition,
         leader=event.node,
-        first=first_difference(mine, known.committed),
+        first=log.first_difference(mine, known.committed),
         last=Offset(known.committed.end - 1),
     )
     # What is lost is lost once: from now on the new leader's records are the ones that count.
     replica = replica_of(node, event.partition)
     mark = replica.high_watermark if replica is not None else Offset(0)
-    now = replace(known, committed=up_to(mine, mark))
+    now = replace(known, committed=log.up_to(mine, mark))
     observed = tuple(now if o is known else o for o in cluster.observed)
     return replace(cluster, observed=observed), [lost]
 
@@ -201,25 +186,25 @@ def checks(before: Cluster, after: Cluster) -> list[Broken]:
 
 
 def _unelectable(
-    cluster: Cluster, known: Observed, state: PartitionRegistration
+    cluster: Cluster, known: Observed, state: registrations.PartitionRegistration
 ) -> Iterator[Broken]:
     for member in state.isr:
         found = registration_of(cluster, member)
         if found is None or found.fenced or found.in_controlled_shutdown:
             continue
-        runs = is_running(cluster, member, found)
-        if not runs or holds_records(cluster, known, member, known.committed):
+        runs = observations.is_running(cluster, member, found)
+        if not runs or observations.holds_records(cluster, known, member, known.committed):
             continue
         detail = f"broker {member} could be elected without every committed record"
         yield properties.ELECTABLE_HOLDS_COMMITTED, known.partition, detail
 
 
 def _stale_members(cluster: Cluster, known: Observed) -> Iterator[Broken]:
-    if has_zookeeper(cluster):
+    if nodes.has_zookeeper(cluster):
         # Nobody says which incarnation of a broker is in the ISR.
         return
     for member, epoch in known.isr_epochs:
-        now = registered_epoch(cluster, member)
+        now = observations.registered_epoch(cluster, member)
         if epoch != now:
             detail = f"broker {member} caught up as epoch {epoch}, but is registered as {now}"
             yield properties.NO_STALE_EPOCH_IN_ISR, known.partition, detail
@@ -251,7 +236,7 @@ def _forgotten(
         return
     if replica.leader_epoch != state.leader_epoch:
         return
-    missing = first_missing(log_of(node, client.partition), client.observed)
+    missing = log.first_missing(log_of(node, client.partition), client.observed)
     if missing is not None:
         yield found, client.partition, f"broker {node.id} leads without offset {missing}, {done}"
 
@@ -266,13 +251,15 @@ def _mismatches(cluster: Cluster, old: Broker, new: Broker) -> Iterator[Broken]:
                 yield properties.LOGS_MATCH, replica.partition, detail
 
 
-def _match(one: Log, other: Log) -> bool:
+def _match(one: log.Log, other: log.Log) -> bool:
     if one.epochs == other.epochs:
         return True
     shared = min(one.end, other.end)
-    parted = first_difference(one, other)
+    parted = log.first_difference(one, other)
     later = {parted, *(e.offset for e in (*one.epochs, *other.epochs) if e.offset >= parted)}
-    return all(epoch_at(one, Offset(o)) != epoch_at(other, Offset(o)) for o in later if o < shared)
+    return all(
+        log.epoch_at(one, Offset(o)) != log.epoch_at(other, Offset(o)) for o in later if o < shared
+    )
 
 
 def _fallen_epochs(before: Cluster, after: Cluster) -> Iterator[Broken]:
@@ -281,14 +268,14 @@ def _fallen_epochs(before: Cluster, after: Cluster) -> Iterator[Broken]:
         detail = f"controller epoch {old.controller_epoch} to {new.controller_epoch}"
         yield properties.EPOCHS_STAY, "", detail
     for was in old.partitions:
-        now = partition(new.partitions, was.name)
+        now = registrations.partition(new.partitions, was.name)
         if now is not None and (now.leader_epoch, now.partition_epoch) < (
             was.leader_epoch,
             was.partition_epoch,
         ):
             yield properties.EPOCHS_STAY, was.name, "an epoch of the partition went back"
     for known in old.registrations:
-        held = registration(new.registrations, known.broker)
+        held = registrations.registration(new.registrations, known.broker)
         if held is not None and held.epoch < known.epoch:
             yield (
                 properties.EPOCHS_STAY,

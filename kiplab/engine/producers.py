@@ -10,11 +10,9 @@ from ..protocol.facts import Appended, BatchQueued, ProducerInformed
 from ..protocol.ids import NO_LEADER
 from ..protocol.registrations import partition
 from ..protocol.replica.broker_state import Broker
-from . import moves
+from . import consumers, moves, nodes
 from .cluster import Cluster, broker
-from .consumers import image_of, informant, reachable
 from .events import Event, Moved
-from .nodes import with_state
 
 
 def write(cluster: Cluster, move: moves.ProduceAs) -> Moved:
@@ -56,7 +54,7 @@ def _resend(cluster: Cluster, mine: Producer) -> Moved:
     if not mine.batches or mine.batches[0].due_ms > cluster.now_ms:
         return _put_back(cluster, mine), events
     if mine.waits_at != NO_LEADER:
-        near = reachable(cluster, mine.waits_at) is not None
+        near = consumers.reachable(cluster, mine.waits_at) is not None
         mine, facts = client.given_up(mine, reachable=near, now_ms=cluster.clock)
         events += facts
         if cluster.clock is not None:
@@ -77,7 +75,7 @@ def answers(cluster: Cluster, events: list[Event]) -> Moved:
         gone = node is None or node.process is None
         if gone or node is None or node.incarnation != mine.batches[0].incarnation:
             node = None
-        elif reachable(cluster, node.id) is None:
+        elif consumers.reachable(cluster, node.id) is None:
             continue
         after, facts = client.answered(mine, node, cluster.features, cluster.clock)
         if after is mine:
@@ -93,16 +91,16 @@ def answers(cluster: Cluster, events: list[Event]) -> Moved:
 def _turn(cluster: Cluster, mine: Producer) -> Moved:
     """Ask who leads if that is in doubt, then send batch after batch until one has to wait."""
     events: list[Event] = []
-    asked = informant(cluster, None) if mine.update_requested else None
+    asked = consumers.informant(cluster, None) if mine.update_requested else None
     if asked is not None:
         mine, told = _informed(mine, asked)
         events += told
     while mine.batches and mine.waits_at == NO_LEADER:
         before = len(mine.batches)
-        leader = reachable(cluster, mine.leader)
+        leader = consumers.reachable(cluster, mine.leader)
         mine, after, facts = client.send(mine, leader, cluster.features, cluster.clock)
         if after is not None:
-            cluster = with_state(cluster, after.id, after)
+            cluster = nodes.with_state(cluster, after.id, after)
         events += facts
         if len(mine.batches) == before:
             break
@@ -110,7 +108,7 @@ def _turn(cluster: Cluster, mine: Producer) -> Moved:
 
 
 def _informed(mine: Producer, asked: Broker) -> tuple[Producer, list[Event]]:
-    image = image_of(asked)
+    image = consumers.image_of(asked)
     state = partition(image.partitions, mine.partition) if image is not None else None
     if state is None:
         return mine, []
@@ -147,9 +145,9 @@ def _failing_ms(mine: Producer) -> int:
 
 
 def _pointless(cluster: Cluster, mine: Producer) -> bool:
-    asked = informant(cluster, None) if mine.update_requested else None
+    asked = consumers.informant(cluster, None) if mine.update_requested else None
     knows = mine if asked is None else _informed(mine, asked)[0]
-    leader = reachable(cluster, knows.leader)
+    leader = consumers.reachable(cluster, knows.leader)
     if leader is None:
         return True
     _, _, facts = client.send(knows, leader, cluster.features, cluster.clock)

@@ -13,22 +13,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 
 import msgspec
 
-from ..protocol.ids import (
-    PLAIN,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-    PartitionEpoch,
-    PartitionName,
-    Sender,
-    SessionId,
-    Zxid,
-    host_of,
-)
+from ..protocol import ids
 
 
 class Numbering(StrEnum):
@@ -48,17 +33,17 @@ EVERYONES = (Numbering.METADATA, Numbering.SESSION)
 
 _NUMBERINGS: dict[Any, Numbering] = {
     # A broker epoch is the metadata offset of a registration.
-    BrokerEpoch: Numbering.METADATA,
-    MetadataOffset: Numbering.METADATA,
+    ids.BrokerEpoch: Numbering.METADATA,
+    ids.MetadataOffset: Numbering.METADATA,
     # In ZooKeeper mode it is the zxid of one.
-    Zxid: Numbering.METADATA,
-    SessionId: Numbering.SESSION,
-    LeaderEpoch: Numbering.LEADER,
-    PartitionEpoch: Numbering.PARTITION,
-    Offset: Numbering.OFFSET,
-    Incarnation: Numbering.LIFE,
+    ids.Zxid: Numbering.METADATA,
+    ids.SessionId: Numbering.SESSION,
+    ids.LeaderEpoch: Numbering.LEADER,
+    ids.PartitionEpoch: Numbering.PARTITION,
+    ids.Offset: Numbering.OFFSET,
+    ids.Incarnation: Numbering.LIFE,
 }
-_STAY = (BrokerId, ControllerEpoch)
+_STAY = (ids.BrokerId, ids.ControllerEpoch)
 """Names rather than positions: nothing is gained by calling the only controller's epoch 0."""
 
 Renumber = Callable[[Numbering, str, int], int]
@@ -120,7 +105,9 @@ def _walk_parts(plan: _Plan, value: Any, whose: str, number: Renumber, known: Kn
     changed = {}
     for key, get, walk, owner, _ in parts:
         old = get(value)
-        new = walk(old, partition if owner is None else str(host_of(owner(value))), number, known)
+        new = walk(
+            old, partition if owner is None else str(ids.host_of(owner(value))), number, known
+        )
         if new is not old:
             changed[key] = new
     return plan.rebuilt(value, changed) if changed else value
@@ -168,7 +155,7 @@ def _plan(where: str, fields: dict[Any, Any], rebuilt: Callable[[Any, Any], Any]
             f" and epochs of {where} are known to be that partition's"
         )
     walks = {key: _walker(hint, f"{where}.{key}") for key, hint in fields.items()}
-    named = [key for key, hint in fields.items() if hint == PartitionName]
+    named = [key for key, hint in fields.items() if hint == ids.PartitionName]
     return _Plan(
         parts=tuple(
             _Part(key, _getter(key), walk, _owner(where, key, fields), msgspec.NODEFAULT)
@@ -183,10 +170,10 @@ def _plan(where: str, fields: dict[Any, Any], rebuilt: Callable[[Any, Any], Any]
 
 def _owner(where: str, key: Any, fields: dict[Any, Any]) -> Callable[[Any], Any] | None:
     """``receiver_incarnation`` is the receiver's; any other belongs to the first broker named."""
-    if Incarnation not in (fields[key], *get_args(fields[key])):
+    if ids.Incarnation not in (fields[key], *get_args(fields[key])):
         return None
     named = str(key).removesuffix("_incarnation")
-    brokers = [k for k, hint in fields.items() if hint in (BrokerId, Sender)]
+    brokers = [k for k, hint in fields.items() if hint in (ids.BrokerId, ids.Sender)]
     if not brokers:
         raise TypeError(
             f"{where}.{key} is an incarnation, but {where} doesn't say whose: give it a field of"
@@ -212,7 +199,7 @@ def _walker(hint: Any, where: str) -> _Walk | None:
         return _numbered(_NUMBERINGS[hint])
     origin = get_origin(hint)
     if origin is Annotated:
-        return None if PLAIN in hint.__metadata__ else _walker(get_args(hint)[0], where)
+        return None if ids.PLAIN in hint.__metadata__ else _walker(get_args(hint)[0], where)
     if hint in _STAY or _is_plain(hint):
         return None
     if hint is msgspec.Struct:

@@ -12,12 +12,7 @@ request and its answer are part of the step, unless the link is cut.
 
 from collections.abc import Callable, Iterator
 
-from ..protocol.ids import BrokerId, controller_on, host_of
-from ..protocol.messages import (
-    Send,
-    SetPartitionStateRequest,
-    SetPartitionStateResponse,
-)
+from ..protocol import ids, messages
 from ..protocol.messages.api_message import ControlRequest
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .channels import blocker, post, without
@@ -25,7 +20,7 @@ from .cluster import Cluster, Message
 from .events import Dropped, Event, Moved
 from .nodes import is_cut, is_up, state_of
 
-_WAITED_FOR = (SetPartitionStateRequest, SetPartitionStateResponse)
+_WAITED_FOR = (messages.SetPartitionStateRequest, messages.SetPartitionStateResponse)
 Arrive = Callable[[Cluster, Message], Moved]
 
 
@@ -53,15 +48,15 @@ def _next_call(cluster: Cluster) -> Message | None:
     return None
 
 
-def _controllers(cluster: Cluster) -> Iterator[tuple[BrokerId, ZooKeeperController]]:
+def _controllers(cluster: Cluster) -> Iterator[tuple[ids.BrokerId, ZooKeeperController]]:
     for node in cluster.brokers:
-        address = controller_on(node.id)
+        address = ids.controller_on(node.id)
         state = state_of(cluster, address)
         if isinstance(state, ZooKeeperController):
             yield address, state
 
 
-def _closed(cluster: Cluster, node: BrokerId, controller: ZooKeeperController) -> Moved:
+def _closed(cluster: Cluster, node: ids.BrokerId, controller: ZooKeeperController) -> Moved:
     """Requests on their way whose connection the controller has closed."""
     heads = {channel.broker: channel.queue[:1] for channel in controller.channels}
     events: list[Event] = []
@@ -75,19 +70,19 @@ def _closed(cluster: Cluster, node: BrokerId, controller: ZooKeeperController) -
     return cluster, events
 
 
-def _sent(cluster: Cluster, node: BrokerId, controller: ZooKeeperController) -> Moved:
+def _sent(cluster: Cluster, node: ids.BrokerId, controller: ZooKeeperController) -> Moved:
     """Heads of queues that nobody has sent yet, or that were lost."""
     events: list[Event] = []
     for channel in controller.channels:
         if not channel.queue or not is_up(cluster, channel.broker):
             continue
         if not _is_under_way(cluster, node, channel.broker, channel.queue[0]):
-            cluster, more = post(cluster, node, (Send(channel.broker, channel.queue[0]),))
+            cluster, more = post(cluster, node, (messages.Send(channel.broker, channel.queue[0]),))
             events += more
     return cluster, events
 
 
-def _is_under_way(cluster: Cluster, node: BrokerId, broker: BrokerId, head: object) -> bool:
+def _is_under_way(cluster: Cluster, node: ids.BrokerId, broker: ids.BrokerId, head: object) -> bool:
     if any(m.receiver == broker for m in _requests_of(cluster, node)):
         return True
     return any(
@@ -96,9 +91,9 @@ def _is_under_way(cluster: Cluster, node: BrokerId, broker: BrokerId, head: obje
     )
 
 
-def _requests_of(cluster: Cluster, node: BrokerId) -> Iterator[Message]:
+def _requests_of(cluster: Cluster, node: ids.BrokerId) -> Iterator[Message]:
     """Control requests on their way from the process that lives at `node` now."""
-    incarnation = next(b.incarnation for b in cluster.brokers if b.id == host_of(node))
+    incarnation = next(b.incarnation for b in cluster.brokers if b.id == ids.host_of(node))
     for message in cluster.messages:
         name = message.name
         mine = name.sender == node and name.incarnation == incarnation

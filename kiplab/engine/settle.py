@@ -2,14 +2,11 @@
 
 from msgspec.structs import replace
 
-from . import moves
+from . import channels, moves, nodes, truth
 from .canonical import canonical
-from .channels import blocker
 from .cluster import Cluster, Message
 from .enabled import PROGRESS, enabled
-from .nodes import is_cut
 from .step import step
-from .truth import registration_of, session_lasts
 
 ROUNDS_MAX = 60
 """No cluster of a lab needs this many; a run that does is cycling, which is worth an error."""
@@ -62,17 +59,17 @@ def _without_repeats(cluster: Cluster) -> Cluster:
 
 def _is_gone(cluster: Cluster, move: moves.ExpireSession) -> bool:
     node = next(b for b in cluster.brokers if b.id == move.broker)
-    registered = registration_of(cluster, move.broker)
+    registered = truth.registration_of(cluster, move.broker)
     another = (
         node.process is None or registered is None or node.incarnation != registered.incarnation
     )
-    return session_lasts(cluster, move.broker) and another
+    return truth.session_lasts(cluster, move.broker) and another
 
 
 def _can_arrive(cluster: Cluster, message: Message) -> bool:
-    if is_cut(cluster, message.name.sender, message.receiver):
+    if nodes.is_cut(cluster, message.name.sender, message.receiver):
         return False
-    return blocker(cluster, message) is None
+    return channels.blocker(cluster, message) is None
 
 
 def _without_clock(cluster: Cluster) -> Cluster:

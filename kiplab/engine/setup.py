@@ -9,19 +9,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from ..protocol.ids import (
-    NO_BROKER_EPOCH,
-    ZOOKEEPER,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Incarnation,
-    MetadataOffset,
-    PartitionEpoch,
-    SessionId,
-    Zxid,
-    controller_on,
-)
+from ..protocol import ids, releases
 from ..protocol.kip343.broker_with_heartbeats import control_plane, first_state
 from ..protocol.kraft.broker_lifecycle import metadata_arrived
 from ..protocol.kraft.controller_state import Controller, HeartbeatState
@@ -30,7 +18,6 @@ from ..protocol.kraft.replay import image
 from ..protocol.kraft.sessions import carried_over
 from ..protocol.messages import MembershipState, MetadataUpdate
 from ..protocol.registrations import PartitionRegistration, Registration, topic_of
-from ..protocol.releases import RELEASES, Mode
 from ..protocol.replica.broker_state import Broker, Lifecycle, Volatile
 from ..protocol.zookeeper.broker_in_zookeeper import broker_info_version
 from ..protocol.zookeeper.controller_election import elect
@@ -53,13 +40,11 @@ from ..protocol.zookeeper.znodes import (
     topic_path,
     znode,
 )
-from . import channels
+from . import channels, send_threads, settle
 from .cluster import Cluster
 from .first_logs import first_consumers, first_disk, first_free_offset, first_observed
 from .given_situation import BrokerSetup, ConsumerSetup, PartitionSetup, Setup
 from .nodes import ensemble_of, state_of, with_state
-from .send_threads import threads_go_on
-from .settle import deliver_all
 
 __all__ = [
     "FIRST_CLUSTERS",
@@ -73,7 +58,7 @@ __all__ = [
 
 def cluster_of(setup: Setup) -> Cluster:
     """The first cluster of a run: metadata replicated, roles played, nothing in flight."""
-    return FIRST_CLUSTERS[RELEASES[setup.features.release].mode](setup)
+    return FIRST_CLUSTERS[releases.RELEASES[setup.features.release].mode](setup)
 
 
 def _in_kraft(setup: Setup) -> Cluster:
@@ -105,15 +90,15 @@ def _registration(given: BrokerSetup) -> Registration:
     return Registration(
         broker=given.id,
         epoch=given.epoch,
-        incarnation=Incarnation(1),
+        incarnation=ids.Incarnation(1),
         fenced=given.fenced,
         in_controlled_shutdown=given.in_controlled_shutdown,
-        record_offset=MetadataOffset(given.epoch),
+        record_offset=ids.MetadataOffset(given.epoch),
     )
 
 
-def _heartbeat(given: BrokerSetup, next_offset: MetadataOffset) -> HeartbeatState:
-    last = MetadataOffset(next_offset - 1)
+def _heartbeat(given: BrokerSetup, next_offset: ids.MetadataOffset) -> HeartbeatState:
+    last = ids.MetadataOffset(next_offset - 1)
     return HeartbeatState(given.id, fenced=given.fenced, metadata_offset=last)
 
 
@@ -149,7 +134,7 @@ def _broker(given: BrokerSetup, setup: Setup, update: MetadataUpdate) -> Broker:
     return node
 
 
-_FIRST = Incarnation(1)
+_FIRST = ids.Incarnation(1)
 
 
 def first_with_zookeeper(setup: Setup) -> Cluster:
@@ -157,34 +142,34 @@ def first_with_zookeeper(setup: Setup) -> Cluster:
     given = tuple(sorted(setup.brokers, key=lambda b: b.id))
     ensemble, sessions = _with_sessions(setup, given)
     ensemble = _with_znodes(ensemble, _znodes(setup, given, sessions))
-    ensemble = replace(ensemble, zxid=Zxid(max([ensemble.zxid, *(b.epoch for b in given)])))
+    ensemble = replace(ensemble, zxid=ids.Zxid(max([ensemble.zxid, *(b.epoch for b in given)])))
     brokers = tuple(_broker_with_session(b, setup, sessions.get(b.id)) for b in given)
     cluster = Cluster(features=setup.features, controller=ensemble, brokers=brokers)
     for id in _in_turn(setup, given):
         cluster = _elected(cluster, id)
-    return _at_rest(deliver_all(_send_queued(cluster)), setup)
+    return _at_rest(settle.deliver_all(_send_queued(cluster)), setup)
 
 
-def _in_turn(setup: Setup, given: tuple[BrokerSetup, ...]) -> list[BrokerId]:
+def _in_turn(setup: Setup, given: tuple[BrokerSetup, ...]) -> list[ids.BrokerId]:
     """Who tries to become the controller, the first of them with success."""
     up = [b.id for b in given if b.up]
     return sorted(up, key=lambda id: id != setup.controller)
 
 
-def _elected(cluster: Cluster, id: BrokerId) -> Cluster:
-    address = controller_on(id)
+def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
+    address = ids.controller_on(id)
     host = state_of(cluster, id)
     held = state_of(cluster, address)
     done = elect(held, ensemble_of(cluster), host.process.session, cluster.features)
-    cluster = with_state(with_state(cluster, ZOOKEEPER, done.ensemble), address, done.node)
+    cluster = with_state(with_state(cluster, ids.ZOOKEEPER, done.ensemble), address, done.node)
     cluster, _ = channels.post(cluster, address, done.sends)
-    return channels.post(cluster, ZOOKEEPER, done.fired)[0]
+    return channels.post(cluster, ids.ZOOKEEPER, done.fired)[0]
 
 
 def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
     """Message names begin anew, and the next transaction has the number that was asked for."""
     ensemble = ensemble_of(cluster)
-    last = Zxid(max(ensemble.zxid, first_free_offset(setup) - 1))
+    last = ids.Zxid(max(ensemble.zxid, first_free_offset(setup) - 1))
     ensemble = replace(ensemble, zxid=last)
     observed = tuple(first_observed(p, ensemble, cluster.brokers) for p in ensemble.partitions)
     return replace(
@@ -199,7 +184,7 @@ def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
 
 def _with_sessions(
     setup: Setup, given: tuple[BrokerSetup, ...]
-) -> tuple[Ensemble, dict[BrokerId, SessionId]]:
+) -> tuple[Ensemble, dict[ids.BrokerId, ids.SessionId]]:
     ensemble = kafka_ensemble(setup.zookeeper_servers)
     sessions = {}
     for broker in given:
@@ -221,17 +206,17 @@ def _with_znodes(ensemble: Ensemble, znodes: Iterator[Znode]) -> Ensemble:
 
 
 def _znodes(
-    setup: Setup, given: tuple[BrokerSetup, ...], sessions: dict[BrokerId, SessionId]
+    setup: Setup, given: tuple[BrokerSetup, ...], sessions: dict[ids.BrokerId, ids.SessionId]
 ) -> Iterator[Znode]:
-    first = Zxid(1)
+    first = ids.Zxid(1)
     # What the election to come writes over.
-    epoch = ControllerEpoch(setup.controller_epoch - 1)
-    before = Stat(first, first, PartitionEpoch(epoch))
+    epoch = ids.ControllerEpoch(setup.controller_epoch - 1)
+    before = Stat(first, first, ids.PartitionEpoch(epoch))
     yield znode(CONTROLLER_EPOCH_PATH, ControllerEpochZnode(epoch), before)
     for broker in (b for b in given if b.up):
-        epoch_of = Zxid(broker.epoch)
+        epoch_of = ids.Zxid(broker.epoch)
         # KIP-380, Broker generation: the second operation of the multi writes the data.
-        version = PartitionEpoch(1 if setup.features.code_of(broker.id) >= (2, 2) else 0)
+        version = ids.PartitionEpoch(1 if setup.features.code_of(broker.id) >= (2, 2) else 0)
         stat = Stat(epoch_of, epoch_of, version, sessions[broker.id])
         yield znode(
             broker_path(broker.id),
@@ -245,7 +230,7 @@ def _znodes(
 
 
 def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[Znode]:
-    stat = Stat(Zxid(1), Zxid(1))
+    stat = Stat(ids.Zxid(1), ids.Zxid(1))
     assigned = tuple(
         ReplicaAssignment(p.name, p.replicas, p.adding, p.removing)
         for p in sorted(partitions, key=lambda p: p.name)
@@ -255,7 +240,7 @@ def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[Znode]:
     yield znode(topic_config_path(topic), TopicConfigZnode(topic, least, unclean), stat)
 
 
-def _state(given: PartitionSetup, controller_epoch: ControllerEpoch) -> Znode:
+def _state(given: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> Znode:
     data = PartitionStateZnode(
         partition=given.name,
         leader=given.leader,
@@ -264,11 +249,11 @@ def _state(given: PartitionSetup, controller_epoch: ControllerEpoch) -> Znode:
         isr=given.isr,
         recovery=given.recovery,
     )
-    stat = Stat(Zxid(1), Zxid(1), given.partition_epoch)
+    stat = Stat(ids.Zxid(1), ids.Zxid(1), given.partition_epoch)
     return znode(partition_state_path(given.name), data, stat)
 
 
-def _broker_with_session(given: BrokerSetup, setup: Setup, session: SessionId | None) -> Broker:
+def _broker_with_session(given: BrokerSetup, setup: Setup, session: ids.SessionId | None) -> Broker:
     down = Broker(given.id, durable=first_disk(setup, given.id))
     if session is None:
         return down
@@ -287,22 +272,24 @@ def _broker_with_session(given: BrokerSetup, setup: Setup, session: SessionId | 
     return replace(down, process=process)
 
 
-def _generation(given: BrokerSetup, setup: Setup, session: SessionId) -> BrokerEpoch:
+def _generation(given: BrokerSetup, setup: Setup, session: ids.SessionId) -> ids.BrokerEpoch:
     """What the process took for its generation when it registered."""
     if setup.features.code_of(given.id) < (2, 2):
-        return NO_BROKER_EPOCH
+        return ids.NO_BROKER_EPOCH
     # KIP-380, Rejected Alternatives: the session's id in place of the czxid.
     return (
-        BrokerEpoch(session) if "380.session-id" in setup.features.active(given.id) else given.epoch
+        ids.BrokerEpoch(session)
+        if "380.session-id" in setup.features.active(given.id)
+        else given.epoch
     )
 
 
 def _send_queued(cluster: Cluster) -> Cluster:
-    return threads_go_on(cluster, [], lambda world, _: (world, []))[0]
+    return send_threads.threads_go_on(cluster, [], lambda world, _: (world, []))[0]
 
 
-FIRST_CLUSTERS: dict[Mode, Callable[[Setup], Cluster]] = {
-    Mode.KRAFT: _in_kraft,
-    Mode.ZOOKEEPER: first_with_zookeeper,
+FIRST_CLUSTERS: dict[releases.Mode, Callable[[Setup], Cluster]] = {
+    releases.Mode.KRAFT: _in_kraft,
+    releases.Mode.ZOOKEEPER: first_with_zookeeper,
 }
 """How the cluster of each mode begins."""

@@ -18,31 +18,16 @@ from ..protocol.messages import ANSWERED, KINDS, Send
 from ..protocol.replica.alter_partition_manager import finish_leader_recovery
 from ..protocol.replica.produce import delete_records, end_transaction, produce
 from ..protocol.zookeeper.ensemble_writes import Together
-from . import channels, moves, nodes, producers
+from . import channels, impossible_moves, moves, nodes, observer, producers, route_kinds, routes
 from .cluster import Cluster, Message, MessageName
 from .events import Event, Happened, Moved
-from .impossible_moves import ImpossibleMoveError, why_not
-from .nodes import has_zookeeper, incarnation_of, running_incarnation, state_of, with_state
-from .observer import may_matter, observe
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
-from .route_kinds import NodeEffect
-from .routes import (
-    JOINT_ROUTES,
-    JOINT_TIMERS,
-    MODE_MOVES,
-    PERIOD_MS,
-    PLANS,
-    ROUTES,
-    TIMERS,
-    planned,
-    put_back,
-)
 from .send_threads import threads_go_on
 from .truth import stale_sessions, truth
 from .world_moves import OF_THE_WORLD, delivered, in_flight, reply_lost
 
 DecidedEffect = tuple[Any, tuple[Send, ...], tuple[Event, ...]]
-Decide = Callable[[Cluster, BrokerId, Message | moves.Move, NodeEffect], DecidedEffect]
+Decide = Callable[[Cluster, BrokerId, Message | moves.Move, route_kinds.NodeEffect], DecidedEffect]
 """Decides in place of a node: (cluster, address, what reaches the node, what the engine's rule
 makes of it) to what becomes of the node: its state, what it sends, what followed.
 
@@ -66,7 +51,7 @@ def step(cluster: Cluster, move: moves.Move, *, checked: bool = False) -> Step:
     Raises ImpossibleMoveError, with the reason `why_not` gives, for a move that cannot be done.
     """
     after, events = carried_out(cluster, move, checked=checked)
-    after, noticed = observe(cluster, after, events)
+    after, noticed = observer.observe(cluster, after, events)
     return Step(after, (*events, *noticed))
 
 
@@ -77,12 +62,12 @@ def carried_out(
 
     Raises ImpossibleMoveError as `step` does.
     """
-    reason = None if checked else why_not(cluster, move)
+    reason = None if checked else impossible_moves.why_not(cluster, move)
     if reason is not None:
-        raise ImpossibleMoveError(move, reason)
+        raise impossible_moves.ImpossibleMoveError(move, reason)
     rule = _OF_NODES.get(type(move))
     done = rule(cluster, move, decide) if rule else OF_THE_WORLD[type(move)](cluster, move)
-    if has_zookeeper(cluster):
+    if nodes.has_zookeeper(cluster):
         done = threads_go_on(*done, _arrive)
     return producers.answers(*done) if done[0].producers else done
 
@@ -102,24 +87,24 @@ def round_trip(cluster: Cluster, fire: moves.Fire, is_held: IsHeld) -> Cluster |
     """
     if not cluster.timed or cluster.producers or cluster.cut:
         return None
-    at, due = fire.node, cluster.now_ms + PERIOD_MS[fire.timer]
-    node = nodes.with_due(state_of(cluster, at), fire.timer, due)
-    node, asks, _ = TIMERS[type(node), fire.timer](node, cluster)
+    at, due = fire.node, cluster.now_ms + routes.PERIOD_MS[fire.timer]
+    node = nodes.with_due(nodes.state_of(cluster, at), fire.timer, due)
+    node, asks, _ = routes.TIMERS[type(node), fire.timer](node, cluster)
     request, sent = _sent_alone(cluster, cluster.sent, at, asks, None)
     if request is None or request.receiver != CONTROLLER or is_held(request.name, CONTROLLER):
         return None
-    controller = state_of(cluster, CONTROLLER)
-    rule = ROUTES[type(controller), type(request.body)]
+    controller = nodes.state_of(cluster, CONTROLLER)
+    rule = routes.ROUTES[type(controller), type(request.body)]
     controller, answers, _ = rule(controller, request, cluster)
     reply, sent = _sent_alone(cluster, sent, CONTROLLER, answers, request)
     if reply is None or is_held(reply.name, at):
         return None
-    node, more, _ = ROUTES[type(node), type(reply.body)](node, reply, cluster)
+    node, more, _ = routes.ROUTES[type(node), type(reply.body)](node, reply, cluster)
     brokers = tuple([node if b.id == at else b for b in cluster.brokers])
-    plan = PLANS.get(type(controller))
-    after = with_state(cluster, CONTROLLER, plan(controller, cluster) if plan else controller)
+    plan = routes.PLANS.get(type(controller))
+    after = nodes.with_state(cluster, CONTROLLER, plan(controller, cluster) if plan else controller)
     after = replace(after, brokers=brokers, sent=sent)
-    return None if more or may_matter(cluster, after) else after
+    return None if more or observer.may_matter(cluster, after) else after
 
 
 def _sent_alone(
@@ -136,14 +121,14 @@ def _sent_alone(
     kind, lane, incarnation = (
         KINDS[type(body)],
         body.api.lane,
-        running_incarnation(cluster, receiver),
+        nodes.running_incarnation(cluster, receiver),
     )
     if incarnation is None or (kind in ANSWERED) is (answers is None):
         return None, sent
     # Whatever is held back on the same connection would have to arrive first.
     if cluster.messages and any(message.lane == lane for message in cluster.messages):
         return None, sent
-    sent, name = channels.named(sent, sender, incarnation_of(cluster, sender), kind)
+    sent, name = channels.named(sent, sender, nodes.incarnation_of(cluster, sender), kind)
     return channels.under_way(name, receiver, incarnation, body, answers), sent
 
 
@@ -153,14 +138,14 @@ def _sent_alone(
 def _put(
     cluster: Cluster,
     at: BrokerId,
-    effect: NodeEffect,
+    effect: route_kinds.NodeEffect,
     cause: Message | moves.Move,
     decide: Decide | None,
 ) -> Moved:
     """What becomes of a node, put in its place: its state, and what it sends."""
     state, sends, facts = effect if decide is None else decide(cluster, at, cause, effect)
     answered = cause if type(cause) is Message else None
-    cluster, sent = channels.post(put_back(cluster, at, state), at, sends, answered)
+    cluster, sent = channels.post(routes.put_back(cluster, at, state), at, sends, answered)
     cluster, closed = _after_exit(cluster, at)
     return cluster, [*facts, *sent, *closed]
 
@@ -169,7 +154,7 @@ def _together(
     cluster: Cluster, at: BrokerId, done: Together[Any], answered: Message | None = None
 ) -> Moved:
     """The same of a node and ZooKeeper, which then tells whoever watches."""
-    cluster = put_back(with_state(cluster, ZOOKEEPER, done.ensemble), at, done.node)
+    cluster = routes.put_back(nodes.with_state(cluster, ZOOKEEPER, done.ensemble), at, done.node)
     cluster, sent = channels.post(cluster, at, done.sends, answered)
     cluster, fired = channels.post(cluster, ZOOKEEPER, done.fired)
     cluster, closed = _after_exit(cluster, at)
@@ -183,7 +168,9 @@ def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
 
 def _as_the_mode_does(cluster: Cluster, move: moves.Move, decide: Decide | None) -> Moved:
     events: list[Event] = []
-    for node, effect in MODE_MOVES[nodes.kind_of(cluster, CONTROLLER), type(move)](cluster, move):
+    for node, effect in routes.MODE_MOVES[nodes.kind_of(cluster, CONTROLLER), type(move)](
+        cluster, move
+    ):
         cluster, more = _put(cluster, node, effect, move, decide)
         events += more
     return cluster, events
@@ -199,14 +186,14 @@ def _deliver(cluster: Cluster, move: moves.Deliver, decide: Decide | None) -> Mo
 def _arrive(cluster: Cluster, message: Message, decide: Decide | None = None) -> Moved:
     cluster = channels.without(cluster, message)
     event, receiver = delivered(cluster, message), message.receiver
-    node = state_of(cluster, receiver)
+    node = nodes.state_of(cluster, receiver)
     kinds = type(node), type(message.body)
-    rule = ROUTES.get(kinds)
+    rule = routes.ROUTES.get(kinds)
     if rule is not None:
         effect = rule(node, message, cluster)
         cluster, events = _put(cluster, receiver, effect, message, decide)
     else:
-        done = JOINT_ROUTES[kinds](node, message, cluster)
+        done = routes.JOINT_ROUTES[kinds](node, message, cluster)
         cluster, events = _together(cluster, receiver, done, message)
     return cluster, [event, *events]
 
@@ -221,18 +208,20 @@ def _lose_reply(cluster: Cluster, move: moves.LoseReply, decide: Decide | None) 
 
 
 def _fire(cluster: Cluster, move: moves.Fire, decide: Decide | None) -> Moved:
-    node = state_of(cluster, move.node)
-    rule = TIMERS.get((type(node), move.timer))
+    node = nodes.state_of(cluster, move.node)
+    rule = routes.TIMERS.get((type(node), move.timer))
     if rule is None:
-        return _together(cluster, move.node, JOINT_TIMERS[type(node), move.timer](node, cluster))
+        return _together(
+            cluster, move.node, routes.JOINT_TIMERS[type(node), move.timer](node, cluster)
+        )
     if cluster.clock is not None:
-        node = nodes.with_due(node, move.timer, cluster.now_ms + PERIOD_MS[move.timer])
+        node = nodes.with_due(node, move.timer, cluster.now_ms + routes.PERIOD_MS[move.timer])
     return _put(cluster, move.node, rule(node, cluster), move, decide)
 
 
 def _produce(cluster: Cluster, move: moves.Produce, decide: Decide | None) -> Moved:
     effect = produce(
-        state_of(cluster, move.broker),
+        nodes.state_of(cluster, move.broker),
         move.partition,
         move.count,
         cluster.features,
@@ -244,13 +233,13 @@ def _produce(cluster: Cluster, move: moves.Produce, decide: Decide | None) -> Mo
 
 
 def _end_transaction(cluster: Cluster, move: moves.EndTransaction, decide: Decide | None) -> Moved:
-    node, features, now_ms = state_of(cluster, move.broker), cluster.features, cluster.clock
+    node, features, now_ms = nodes.state_of(cluster, move.broker), cluster.features, cluster.clock
     effect = end_transaction(node, move.partition, features, now_ms, commits=move.commits)
     return _put(cluster, move.broker, effect, move, decide)
 
 
 def _delete_records(cluster: Cluster, move: moves.DeleteRecords, decide: Decide | None) -> Moved:
-    node, features, now_ms = state_of(cluster, move.broker), cluster.features, cluster.clock
+    node, features, now_ms = nodes.state_of(cluster, move.broker), cluster.features, cluster.clock
     effect = delete_records(node, move.partition, move.before, features, now_ms)
     return _put(cluster, move.broker, effect, move, decide)
 
@@ -258,7 +247,7 @@ def _delete_records(cluster: Cluster, move: moves.DeleteRecords, decide: Decide 
 def _finish_leader_recovery(
     cluster: Cluster, move: moves.FinishLeaderRecovery, decide: Decide | None
 ) -> Moved:
-    node, features, now_ms = state_of(cluster, move.broker), cluster.features, cluster.clock
+    node, features, now_ms = nodes.state_of(cluster, move.broker), cluster.features, cluster.clock
     effect = finish_leader_recovery(node, move.partition, features, now_ms)
     return _put(cluster, move.broker, effect, move, decide)
 
@@ -314,7 +303,7 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
         NO_COMMITTED_RECORD_LOST, cluster.features, excused=False, forged=cluster.inherited
     )
     cluster = replace(cluster, features=features, inherited=not promised)
-    return planned(cluster) if cluster.timed else cluster
+    return routes.planned(cluster) if cluster.timed else cluster
 
 
 # --- table ---------------------------------------------------------------------------------------

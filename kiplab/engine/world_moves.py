@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from ..protocol.ids import node_name
 from ..protocol.messages import Send
 from ..protocol.replica import disk
-from . import channels, consumers, moves, producers
+from . import channels, consumers, moves, nodes, producers
 from .cluster import Cluster, Message, MessageName, later
 from .events import Delivered, Dropped, Event, Happened, Moved
-from .nodes import incarnation_of, running_incarnation, state_of
 from .routes import AT_ONCE, UNANSWERED, put_back
 
 
@@ -32,7 +31,7 @@ def delivered(cluster: Cluster, message: Message) -> Delivered:
         message=message.name,
         receiver=message.receiver,
         body=message.body,
-        previous_incarnation=running_incarnation(cluster, sender) != message.name.incarnation,
+        previous_incarnation=nodes.running_incarnation(cluster, sender) != message.name.incarnation,
     )
 
 
@@ -56,7 +55,7 @@ def _race(cluster: Cluster, move: moves.Race) -> Moved:
     one, other = in_flight(cluster, move.message), in_flight(cluster, move.other)
     cluster = channels.without(channels.without(cluster, one), other)
     events: list[Event] = [delivered(cluster, one), delivered(cluster, other)]
-    node = state_of(cluster, one.receiver)
+    node = nodes.state_of(cluster, one.receiver)
     node, sends, later, facts = AT_ONCE[type(node), type(one.body)](node, one, other, cluster)
     cluster = put_back(cluster, one.receiver, node)
     cluster, sent = channels.post(cluster, one.receiver, sends, one)
@@ -77,8 +76,8 @@ def reply_lost(cluster: Cluster, request: Message, events: list[Event]) -> Moved
 
 def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
     sender = request.name.sender
-    node = state_of(cluster, sender)
-    if node is None or incarnation_of(cluster, sender) != request.name.incarnation:
+    node = nodes.state_of(cluster, sender)
+    if node is None or nodes.incarnation_of(cluster, sender) != request.name.incarnation:
         return cluster
     given_up = UNANSWERED.get((type(node), type(request.body)))
     return cluster if given_up is None else put_back(cluster, sender, given_up(node))
@@ -94,7 +93,7 @@ def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
 
 
 def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
-    node, _, facts = disk.crash(state_of(cluster, move.broker), move.loss)
+    node, _, facts = disk.crash(nodes.state_of(cluster, move.broker), move.loss)
     cluster, lost = channels.close(put_back(cluster, move.broker, node), move.broker)
     return cluster, [*facts, *lost]
 

@@ -9,17 +9,7 @@ from typing import Any
 
 from ..engine.cluster import Cluster, broker
 from ..engine.events import Delivered
-from ..protocol import facts
-from ..protocol.errors import KafkaError
-from ..protocol.ids import node_name
-from ..protocol.messages import (
-    AlterPartitionResponse,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationResponse,
-    FetchRequest,
-    FetchResponse,
-)
-from ..protocol.releases import CodeVersion
+from ..protocol import errors, facts, ids, messages, releases
 from ..protocol.replica.broker_state import replica_of
 from .snapshots import LogLine, Moment
 
@@ -33,21 +23,21 @@ def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     lines = _ANSWERS.get(type(event.body))
     said = lines(event.body, event, moment) if lines is not None else ()
     for level, logger, text in said:
-        yield LogLine(node_name(event.receiver), level, logger, text)
+        yield LogLine(ids.node_name(event.receiver), level, logger, text)
 
 
 Words = Iterable[tuple[str, str, str]]
 
 
-def _altered(body: AlterPartitionResponse, event: Delivered, moment: Moment) -> Words:
-    if body.error is KafkaError.STALE_BROKER_EPOCH:
+def _altered(body: messages.AlterPartitionResponse, event: Delivered, moment: Moment) -> Words:
+    if body.error is errors.KafkaError.STALE_BROKER_EPOCH:
         node = broker(moment.before, event.receiver)
         epoch = node.process.epoch if node is not None and node.process is not None else "…"
         text = f"Broker had a stale broker epoch ({epoch}), retrying."
         manager = "AlterPartitionManager" if moment.code(event.receiver) >= (3, 3) else None
         yield "WARN", f"Default{manager or 'AlterIsrManager'}", text
     for result in body.results:
-        if result.error is KafkaError.NONE and _is_adopted(result.partition, event, moment):
+        if result.error is errors.KafkaError.NONE and _is_adopted(result.partition, event, moment):
             yield "INFO", "Partition", _updated(result.partition, event, moment)
 
 
@@ -77,13 +67,15 @@ def _updated(partition: str, event: Delivered, moment: Moment) -> str:
     return f"ISR updated to {listed}{few}and version updated to {mine.partition_epoch}"
 
 
-def _registered_reply(body: BrokerRegistrationResponse, event: Delivered, _: Moment) -> Words:
+def _registered_reply(
+    body: messages.BrokerRegistrationResponse, event: Delivered, _: Moment
+) -> Words:
     if body.error:
         text = f"Unable to register broker {event.receiver} because the controller returned error"
         yield "INFO", LIFECYCLE, f"{text} {body.error.name}"
 
 
-def _heartbeat_reply(body: BrokerHeartbeatResponse, event: Delivered, _: Moment) -> Words:
+def _heartbeat_reply(body: messages.BrokerHeartbeatResponse, event: Delivered, _: Moment) -> Words:
     """Left out: that it is still in RECOVERY or in controlled shutdown, every 2 s, and that the
     controller lets it go (BrokerHeartbeatResponseHandler, 3.2 to 4.3, at INFO).
     """
@@ -92,31 +84,31 @@ def _heartbeat_reply(body: BrokerHeartbeatResponse, event: Delivered, _: Moment)
         yield "WARN", LIFECYCLE, f"{text} {body.error.name}."
 
 
-def _fetch_reply(body: FetchResponse, event: Delivered, moment: Moment) -> Words:
+def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment) -> Words:
     node = broker(moment.before, event.receiver)
     mine = replica_of(node, body.partition) if node is not None and node.process else None
     epoch = "…" if mine is None else str(mine.leader_epoch)
     found = _FETCH_ERRORS.get(body.error)
     moved_on = False
-    if body.error is KafkaError.FENCED_LEADER_EPOCH:
+    if body.error is errors.KafkaError.FENCED_LEADER_EPOCH:
         asked = _asked(event, moment.before)
         moved_on = mine is not None and asked is not None and asked.leader_epoch < mine.leader_epoch
         found = "INFO", _fenced(moved_on, moment.code(event.receiver))
     if found is not None:
         level, text = found
         yield level, "ReplicaFetcherThread", text.format(partition=body.partition, epoch=epoch)
-    if body.error is KafkaError.FENCED_LEADER_EPOCH and not moved_on:
+    if body.error is errors.KafkaError.FENCED_LEADER_EPOCH and not moved_on:
         # AbstractFetcherThread.markPartitionFailed, 3.2 to 4.3: it stops fetching this partition.
         yield "WARN", "ReplicaFetcherThread", f"Partition {body.partition} marked as failed"
 
 
-def _asked(event: Delivered, before: Cluster) -> FetchRequest | None:
+def _asked(event: Delivered, before: Cluster) -> messages.FetchRequest | None:
     """The fetch that a reply answers."""
     asked = next((m.request for m in before.messages if m.name == event.message), None)
-    return asked if isinstance(asked, FetchRequest) else None
+    return asked if isinstance(asked, messages.FetchRequest) else None
 
 
-def _fenced(moved_on: bool, code: CodeVersion) -> str:
+def _fenced(moved_on: bool, code: releases.CodeVersion) -> str:
     """What a follower says whose fetch was of an epoch that is over. With `moved_on` it has heard
     of the new one since it sent the fetch.
     """
@@ -137,22 +129,22 @@ def _fenced(moved_on: bool, code: CodeVersion) -> str:
 
 
 _FETCH_ERRORS = {
-    KafkaError.UNKNOWN_LEADER_EPOCH: (
+    errors.KafkaError.UNKNOWN_LEADER_EPOCH: (
         "DEBUG",
         "Remote broker has a smaller leader epoch for partition {partition} than this replica's"
         " current leader epoch of {epoch}.",
     ),
-    KafkaError.NOT_LEADER_OR_FOLLOWER: (
+    errors.KafkaError.NOT_LEADER_OR_FOLLOWER: (
         "DEBUG",
         "Remote broker is not the leader for partition {partition}, which could indicate that the"
         " partition is being moved",
     ),
 }
 _ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
-    AlterPartitionResponse: _altered,
-    BrokerRegistrationResponse: _registered_reply,
-    BrokerHeartbeatResponse: _heartbeat_reply,
-    FetchResponse: _fetch_reply,
+    messages.AlterPartitionResponse: _altered,
+    messages.BrokerRegistrationResponse: _registered_reply,
+    messages.BrokerHeartbeatResponse: _heartbeat_reply,
+    messages.FetchResponse: _fetch_reply,
 }
 
 
@@ -167,17 +159,17 @@ def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
             f" {event.error.name}. Partition state has been reset to the latest committed state"
             f" CommittedPartitionState{state}."
         )
-        yield LogLine(node_name(event.node), "INFO", "Partition", text)
+        yield LogLine(ids.node_name(event.node), "INFO", "Partition", text)
 
 
 _WAITING = {
-    KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
+    errors.KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
         "since the controller doesn't know about this topic or partition."
     ),
-    KafkaError.UNKNOWN_TOPIC_ID: "since the controller doesn't know about this topic.",
-    KafkaError.FENCED_LEADER_EPOCH: "since the leader epoch is old.",
-    KafkaError.INVALID_UPDATE_VERSION: "because the partition epoch is invalid.",
-    KafkaError.INVALID_REQUEST: "because the request is invalid.",
+    errors.KafkaError.UNKNOWN_TOPIC_ID: "since the controller doesn't know about this topic.",
+    errors.KafkaError.FENCED_LEADER_EPOCH: "since the leader epoch is old.",
+    errors.KafkaError.INVALID_UPDATE_VERSION: "because the partition epoch is invalid.",
+    errors.KafkaError.INVALID_REQUEST: "because the request is invalid.",
 }
 
 
@@ -187,7 +179,7 @@ def stuck(event: facts.IsrStuck, moment: Moment) -> Iterator[LogLine]:
     newer = "Partition state may be out of sync, awaiting new the latest metadata."
     end = newer if moment.code(event.node) >= (3, 3) else "Giving up."
     text = f"Failed to alter partition to … {_WAITING[event.error]} {end}"
-    yield LogLine(node_name(event.node), "DEBUG", "Partition", text)
+    yield LogLine(ids.node_name(event.node), "DEBUG", "Partition", text)
 
 
 _LIFE = {
@@ -200,22 +192,22 @@ _LIFE = {
 def lifecycle(event: facts.LifecycleChanged, _moment: Moment) -> Iterator[LogLine]:
     text = _LIFE.get(str(event.state))
     if text is not None:
-        yield LogLine(node_name(event.node), "INFO", LIFECYCLE, text)
+        yield LogLine(ids.node_name(event.node), "INFO", LIFECYCLE, text)
 
 
 def registered(event: facts.Registered, _moment: Moment) -> Iterator[LogLine]:
     text = f"Successfully registered broker {event.node} with broker epoch {event.epoch}"
-    yield LogLine(node_name(event.node), "INFO", LIFECYCLE, text)
+    yield LogLine(ids.node_name(event.node), "INFO", LIFECYCLE, text)
 
 
 def truncated(event: facts.Truncated, _moment: Moment) -> Iterator[LogLine]:
     text = f"Truncating to offset {event.first}"
-    yield LogLine(node_name(event.node), "INFO", "UnifiedLog", text)
+    yield LogLine(ids.node_name(event.node), "INFO", "UnifiedLog", text)
 
 
 def deleted(event: facts.RecordsDeleted, _moment: Moment) -> Iterator[LogLine]:
     """A log that begins anew says so in other words (UnifiedLog.truncateFullyAndStartAt)."""
-    node = node_name(event.node)
+    node = ids.node_name(event.node)
     if event.follows and event.last < event.start - 1:
         text = f"Truncate and start at offset {event.start}"
         yield LogLine(node, "DEBUG", "UnifiedLog", text)
@@ -230,4 +222,4 @@ def epoch_dropped(event: facts.EpochDropped, _moment: Moment) -> Iterator[LogLin
         f"Truncating to {event.end} has no effect as the largest offset in the log is"
         f" {event.end - 1}"
     )
-    yield LogLine(node_name(event.node), "INFO", "UnifiedLog", text)
+    yield LogLine(ids.node_name(event.node), "INFO", "UnifiedLog", text)

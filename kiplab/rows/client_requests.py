@@ -10,13 +10,10 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ..engine import moves
-from ..engine.cluster import Cluster
-from ..engine.consumers import consumer_of
+from ..engine import cluster, consumers, moves
 from ..engine.events import Event
 from ..engine.history import Recorded
-from ..protocol import facts
-from ..protocol.ids import NO_LEADER
+from ..protocol import facts, ids
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import DELETE_RECORDS, PRODUCE
 from .columns import MessageRow, Rows, lane_of, offsets
@@ -87,10 +84,10 @@ def _client(step: Recorded, event: Event) -> str:
     return client_of(step.move) if client_of is not None else ""
 
 
-def _told(event: Event, after: Cluster) -> ClientTold | None:
+def _told(event: Event, after: cluster.Cluster) -> ClientTold | None:
     if isinstance(event, facts.ConsumerRaised):
-        mine = consumer_of(after, event.consumer, event.partition)
-        node = NO_LEADER if mine is None else mine.leader
+        mine = consumers.consumer_of(after, event.consumer, event.partition)
+        node = ids.NO_LEADER if mine is None else mine.leader
         return ClientTold(END_OF_EPOCH, "delivered", f"{RAISES}{event.exception}", node)
     if isinstance(event, facts.Refused):
         if event.request not in API_LABELS:
@@ -108,7 +105,7 @@ def _row(client: str, told: ClientTold, event: Event, id: str, x: int) -> Messag
         name=f"{told.request} of {client} at {id}",
         kind=told.request,
         sender=client,
-        receiver=NOBODY if told.node == NO_LEADER else lane_of(told.node),
+        receiver=NOBODY if told.node == ids.NO_LEADER else lane_of(told.node),
         x_sent=x,
         x_arrived=x,
         fate=told.fate,
@@ -180,7 +177,7 @@ def _failed(event: facts.PollFailed) -> ClientTold:
 
 
 def _requeued(event: facts.BatchRequeued) -> ClientTold:
-    return ClientTold(PRODUCE, "dropped", "no answer", NO_LEADER, event.error.name)
+    return ClientTold(PRODUCE, "dropped", "no answer", ids.NO_LEADER, event.error.name)
 
 
 def _appended(event: facts.Appended) -> ClientTold:

@@ -10,16 +10,10 @@ from typing import NamedTuple
 from ..engine.cluster import Cluster
 from ..engine.events import Delivered
 from ..engine.truth import partition_of, registration_of, sessions, truth
-from ..protocol import facts
+from ..protocol import facts, messages
 from ..protocol.errors import KafkaError
-from ..protocol.facts import Refused
 from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.kraft.records import PartitionChangeRecord
-from ..protocol.messages import (
-    AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    UnregisterBrokerRequest,
-)
 from ..protocol.releases import CodeVersion
 from .rejection_lines import (
     alter_partition,
@@ -35,7 +29,7 @@ REPLICATION, QUORUM = "ReplicationControlManager", "QuorumController"
 HEARTBEATS = "BrokerHeartbeatManager"
 
 
-def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
+def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
     """What a broker refuses is left out: KafkaApis.handleFetchRequest, 3.2 to 4.3, says it at DEBUG
     to every client, and so do its siblings.
     """
@@ -49,9 +43,9 @@ def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
         found = stale_epoch(event, code)
     elif event.error is KafkaError.DUPLICATE_BROKER_REGISTRATION:
         found = duplicate_registration(code)
-    elif isinstance(delivered.body, UnregisterBrokerRequest):
+    elif isinstance(delivered.body, messages.UnregisterBrokerRequest):
         found = not_registered(delivered.body.broker, code)
-    elif isinstance(delivered.body, AlterPartitionRequest):
+    elif isinstance(delivered.body, messages.AlterPartitionRequest):
         logger = REPLICATION
         found = alter_partition(event, delivered.body, code, truth(moment.before).partitions)
     if found is not None:
@@ -111,7 +105,7 @@ def _stood(name: str, moment: Moment) -> str:
 def isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
     """Logged only where a leader asked for it; else the broker's line counts it (`_changing`)."""
     delivered = moment.delivered
-    if delivered is not None and isinstance(delivered.body, AlterPartitionRequest):
+    if delivered is not None and isinstance(delivered.body, messages.AlterPartitionRequest):
         altered = f"Node {delivered.body.broker} has altered ISR for {event.partition}"
         newer = moment.code(CONTROLLER) >= (4, 3)
         to = f". {_change(event.partition, moment)}" if newer else f" to {ids(event.after)}."
@@ -159,15 +153,15 @@ _CHANGES: dict[facts.BrokerChange, Callable[[BrokerId, Moment], Iterator[LogLine
 
 def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     """What a controller says to a heartbeat, and to an unregistration."""
-    if event.receiver == CONTROLLER and isinstance(event.body, BrokerHeartbeatRequest):
+    if event.receiver == CONTROLLER and isinstance(event.body, messages.BrokerHeartbeatRequest):
         yield from _heartbeat(event.body, moment)
-    if isinstance(event.body, UnregisterBrokerRequest):
+    if isinstance(event.body, messages.UnregisterBrokerRequest):
         yield from _changing("handleBrokerUnregistered", moment)
 
 
-def _heartbeat(request: BrokerHeartbeatRequest, moment: Moment) -> Iterator[LogLine]:
+def _heartbeat(request: messages.BrokerHeartbeatRequest, moment: Moment) -> Iterator[LogLine]:
     """What was granted; a stale heartbeat is refused, and `refused` says it."""
-    if any(isinstance(e, Refused) for e in moment.step.events):
+    if any(isinstance(e, facts.Refused) for e in moment.step.events):
         return
     found = granted(request, moment.before, moment.step.cluster, moment.code(CONTROLLER))
     if found is not None:
@@ -231,7 +225,7 @@ leaves things as they are, and is said at DEBUG if at all.
 
 
 def granted(
-    request: BrokerHeartbeatRequest, before: Cluster, after: Cluster, code: CodeVersion
+    request: messages.BrokerHeartbeatRequest, before: Cluster, after: Cluster, code: CodeVersion
 ) -> Granted | None:
     """What the controller says at INFO, in the words of `code`; None where it says nothing."""
     id = request.broker

@@ -5,14 +5,7 @@ from typing import NamedTuple
 
 from ..engine.cluster import Cluster, broker
 from ..engine.events import Delivered
-from ..protocol.errors import KafkaError
-from ..protocol.facts import IsrProposed
-from ..protocol.ids import BrokerId
-from ..protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-)
+from ..protocol import errors, facts, ids, messages
 from ..protocol.replica.broker_state import IsrState, Replica, replica_of
 from .snapshots import Moment
 
@@ -22,7 +15,7 @@ class Handed(NamedTuple):
 
     replica: Replica
     state: IsrState
-    result: AlterPartitionResult
+    result: messages.AlterPartitionResult
 
     @property
     def is_adopted(self) -> bool:
@@ -30,7 +23,7 @@ class Handed(NamedTuple):
         result, replica = self.result, self.replica
         is_current = result.leader_epoch == replica.leader_epoch
         return (
-            result.error is KafkaError.NONE
+            result.error is errors.KafkaError.NONE
             and is_current
             and result.partition_epoch >= replica.partition_epoch
         )
@@ -41,7 +34,7 @@ class Handed(NamedTuple):
         return len(self.state.proposed) > len(self.state.isr)
 
 
-def _handed(moment: Moment) -> Iterator[tuple[BrokerId, Handed]]:
+def _handed(moment: Moment) -> Iterator[tuple[ids.BrokerId, Handed]]:
     """What a delivered answer hands to the partitions of its broker. An error of the whole request
     (STALE_BROKER_EPOCH among them) is retried, reaches none of them, and is counted nowhere; nor is
     an answer that comes after the metadata which says the same: by then nothing is pending.
@@ -50,7 +43,7 @@ def _handed(moment: Moment) -> Iterator[tuple[BrokerId, Handed]]:
     Partition.submitAlterPartition, 3.2 (DefaultAlterIsrManager) to 4.3.
     """
     delivered = moment.delivered
-    if delivered is None or not isinstance(delivered.body, AlterPartitionResponse):
+    if delivered is None or not isinstance(delivered.body, messages.AlterPartitionResponse):
         return
     node, request = broker(moment.before, delivered.receiver), _asked_for(delivered, moment.before)
     if node is None or node.process is None or request is None or delivered.body.error:
@@ -66,23 +59,23 @@ def _handed(moment: Moment) -> Iterator[tuple[BrokerId, Handed]]:
             yield node.id, Handed(mine, mine.leading.isr_state, result)
 
 
-def _is_retried(results: Iterable[AlterPartitionResult]) -> bool:
-    return any(result.error is KafkaError.NOT_CONTROLLER for result in results)
+def _is_retried(results: Iterable[messages.AlterPartitionResult]) -> bool:
+    return any(result.error is errors.KafkaError.NOT_CONTROLLER for result in results)
 
 
-def _asked_for(event: Delivered, before: Cluster) -> AlterPartitionRequest | None:
+def _asked_for(event: Delivered, before: Cluster) -> messages.AlterPartitionRequest | None:
     asked = next((m.request for m in before.messages if m.name == event.message), None)
-    return asked if isinstance(asked, AlterPartitionRequest) else None
+    return asked if isinstance(asked, messages.AlterPartitionRequest) else None
 
 
-def changed(moment: Moment, *, growing: bool) -> Iterator[BrokerId]:
+def changed(moment: Moment, *, growing: bool) -> Iterator[ids.BrokerId]:
     """Leaders whose proposal was adopted: one that asked for more members, or for fewer."""
     for node, handed in _handed(moment):
         if handed.is_adopted and handed.is_growing is growing:
             yield node
 
 
-def failed(moment: Moment) -> Iterator[BrokerId]:
+def failed(moment: Moment) -> Iterator[ids.BrokerId]:
     """Answers with an error or for an older epoch, and proposals that were not even sent, because
     the manager still has one of the same partition (OPERATION_NOT_ATTEMPTED).
 
@@ -90,7 +83,7 @@ def failed(moment: Moment) -> Iterator[BrokerId]:
     """
     yield from (node for node, handed in _handed(moment) if not handed.is_adopted)
     for event in moment.step.events:
-        if isinstance(event, IsrProposed):
+        if isinstance(event, facts.IsrProposed):
             node = broker(moment.step.cluster, event.node)
             mine = replica_of(node, event.partition) if node is not None else None
             if mine is not None and mine.leading is not None and not mine.leading.isr_state.sent:

@@ -3,18 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..engine.cluster import Cluster, broker
-from ..engine.events import (
-    CommittedLost,
-    Event,
-    Happened,
-    NotApplicable,
-    PropertyBroken,
-)
+from ..engine import cluster, events
 from ..engine.truth import partition_of
-from ..protocol import facts, zookeeper_facts
-from ..protocol.guards import GUARDS
-from ..protocol.ids import broker_list
+from ..protocol import facts, guards, ids, zookeeper_facts
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import DELETE_RECORDS, PRODUCE
 from .columns import MarkKind, MarkRow, broker_lane, offsets, plural
@@ -39,18 +30,18 @@ def marks(shots: Sequence[Snapshot]) -> Iterator[MarkRow]:
             yield MarkRow(shot.x, "world", "not applicable", text, event=shot.last_id)
 
 
-def _marked(event: Event, before: Cluster) -> _Made:
+def _marked(event: events.Event, before: cluster.Cluster) -> _Made:
     if isinstance(event, facts.Fetched):
         return _fetched(event, before)
     mark_of = _MARKS.get(type(event))
     return mark_of(event) if mark_of is not None else None
 
 
-def _fetched(event: facts.Fetched, before: Cluster) -> _Made:
+def _fetched(event: facts.Fetched, before: cluster.Cluster) -> _Made:
     """Catching up matters to a follower that is not in the ISR yet; one that is down by now, and
     whose fetch comes late, is only thought to.
     """
-    state, follower = partition_of(before, event.partition), broker(before, event.follower)
+    state, follower = partition_of(before, event.partition), cluster.broker(before, event.follower)
     if follower is None or follower.process is None or not event.caught_up:
         return None
     if state is None or event.follower in state.isr:
@@ -58,7 +49,7 @@ def _fetched(event: facts.Fetched, before: Cluster) -> _Made:
     return broker_lane(event.follower), "caught up", "caught up"
 
 
-def _not_applicable(event: NotApplicable) -> str:
+def _not_applicable(event: events.NotApplicable) -> str:
     return f"{event.text}: not applicable ({event.reason})"
 
 
@@ -69,7 +60,7 @@ def _lifecycle(event: facts.LifecycleChanged) -> _Made:
 
 
 def _not_proposed(event: facts.NotProposed) -> _Made:
-    text = f"does not propose {event.follower}: {GUARDS[event.guard].subject}"
+    text = f"does not propose {event.follower}: {guards.GUARDS[event.guard].subject}"
     return broker_lane(event.node), "not proposed", text
 
 
@@ -105,8 +96,8 @@ def _elected(event: facts.LeaderElected) -> _Made:
 
 def _compared(event: zookeeper_facts.BrokersCompared) -> _Made:
     bounced = ", ".join(f"{b} bounced: {was} → {now}" for b, was, now in event.bounced)
-    came = f"new {broker_list(event.new)}" if event.new else ""
-    went = f"dead {broker_list(event.dead)}" if event.dead else ""
+    came = f"new {ids.broker_list(event.new)}" if event.new else ""
+    went = f"dead {ids.broker_list(event.dead)}" if event.dead else ""
     said = ", ".join(filter(None, (came, bounced, went)))
     if not said:
         return "controller", "unchanged", "compares brokers: nothing changed"
@@ -187,7 +178,7 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
         "not let go",
         f"is not let go: {e.reason}",
     ),
-    CommittedLost: lambda e: ("records", "lost", f"{offsets(e.first, e.last)} lost"),
-    PropertyBroken: lambda e: ("records", "broken", f"{e.property}: {e.detail}"),
-    Happened: lambda e: ("world", "happened", e.text),
+    events.CommittedLost: lambda e: ("records", "lost", f"{offsets(e.first, e.last)} lost"),
+    events.PropertyBroken: lambda e: ("records", "broken", f"{e.property}: {e.detail}"),
+    events.Happened: lambda e: ("world", "happened", e.text),
 }

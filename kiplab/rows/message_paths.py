@@ -6,27 +6,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..engine import explain
+from ..engine import explain, moves, truth
 from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
-from ..engine.moves import Duplicate
-from ..engine.truth import partition_of, registration_of
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
 from ..protocol.ids import BrokerId, PartitionName, broker_list
 from ..protocol.messages import ANSWERED, BODIES, Against, ApiRequest, asked_by
-from . import message_contents
-from .columns import MessageRow, Rows, lane_of
-from .operator_log import all_lines
+from . import columns, message_contents, operator_log
 from .queued_requests import QueueWatch
 from .snapshots import Moment, Snapshot
 
-Found = dict[MessageName, MessageRow]
+Found = dict[MessageName, columns.MessageRow]
 LEADER_EPOCH_IN_ZOOKEEPER = "zookeeper.leader-epoch"
 """The check by which brokers pass over a LeaderAndIsr that is not newer than what they know."""
 
 
-def messages(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
+def messages(shots: Sequence[Snapshot]) -> tuple[columns.MessageRow, ...]:
     """All messages in the order they were sent."""
     found: Found = {}
     watch = QueueWatch(shots[0].cluster)
@@ -43,14 +39,14 @@ def messages(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
 
 
 def _changes(
-    row: MessageRow, event: Sent | Delivered | Dropped, x: int, move: Moment
+    row: columns.MessageRow, event: Sent | Delivered | Dropped, x: int, move: Moment
 ) -> dict[str, Any]:
     """What an event makes of a message's row."""
     if isinstance(event, Sent):
-        return {"duplicate": isinstance(move.step.move, Duplicate)}
+        return {"duplicate": isinstance(move.step.move, moves.Duplicate)}
     if isinstance(event, Dropped):
         return {"x_arrived": x, "fate": "dropped", "outcome": event.why}
-    held, log = tuple(message_contents.held(event, move.before)), all_lines(move)
+    held, log = tuple(message_contents.held(event, move.before)), operator_log.all_lines(move)
     gone = event.previous_incarnation
     arrived = {"x_arrived": x, "held": held, "log": log, "previous_incarnation": gone}
     return arrived | _answered(row, event, move.step.events)
@@ -65,7 +61,7 @@ def _address(event: Sent | Delivered | Dropped, watch: QueueWatch, move: Moment)
         return {}
     if isinstance(event, Sent):
         return {"meant_for": meant}
-    now = registration_of(move.before, event.receiver)
+    now = truth.registration_of(move.before, event.receiver)
     return {"meant_for": meant, "earlier_life": now is not None and meant < now.epoch}
 
 
@@ -86,15 +82,15 @@ def _ids(
     return {"ended": (id, *what)}
 
 
-def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> MessageRow:
+def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> columns.MessageRow:
     name, before = event.message, move.before
     sender = broker(move.step.cluster, name.sender) or broker(before, name.sender)
     process = sender.process if sender is not None else None
-    return MessageRow(
+    return columns.MessageRow(
         name=str(name),
         kind=name.kind,
-        sender=lane_of(name.sender),
-        receiver=lane_of(event.receiver),
+        sender=columns.lane_of(name.sender),
+        receiver=columns.lane_of(event.receiver),
         x_sent=x,
         x_arrived=None,
         fate="in flight",
@@ -107,11 +103,11 @@ def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> MessageRow
 
 
 def _isr(cluster: Cluster, partition: PartitionName) -> tuple[BrokerId, ...]:
-    state = partition_of(cluster, partition)
+    state = truth.partition_of(cluster, partition)
     return state.isr if state is not None else ()
 
 
-def _answered(row: MessageRow, event: Delivered, events: Sequence[Event]) -> dict[str, Any]:
+def _answered(row: columns.MessageRow, event: Delivered, events: Sequence[Event]) -> dict[str, Any]:
     refused = next((e for e in events if _is_about(e, event)), None)
     if not isinstance(refused, Refused) or _is_idle(refused):
         return {"fate": "delivered", "outcome": _accepted(event, events)}
@@ -125,7 +121,7 @@ def _answered(row: MessageRow, event: Delivered, events: Sequence[Event]) -> dic
     }
 
 
-def _with_answers(rows: Iterable[MessageRow]) -> Iterator[MessageRow]:
+def _with_answers(rows: Iterable[columns.MessageRow]) -> Iterator[columns.MessageRow]:
     """Requests whose answer came at the same moment have its log lines too."""
     messages = tuple(rows)
     answers: dict[tuple[str, str, int | None], list[str]] = {}
@@ -179,7 +175,7 @@ def clause_of(guard: str | None) -> str:
     return f"{found.subject}: {found.clause}" if found is not None else ""
 
 
-def refusals(rows: Sequence[MessageRow]) -> Iterator[MessageRow]:
+def refusals(rows: Sequence[columns.MessageRow]) -> Iterator[columns.MessageRow]:
     """The refused ones, in order of arrival."""
     return iter(sorted((m for m in rows if m.fate == "refused"), key=lambda m: m.x_arrived or 0))
 
@@ -190,7 +186,7 @@ def refusals(rows: Sequence[MessageRow]) -> Iterator[MessageRow]:
 ARROWS_MAX = 12
 
 
-def told_messages(rows: Rows, partition: str = "") -> list[MessageRow]:
+def told_messages(rows: columns.Rows, partition: str = "") -> list[columns.MessageRow]:
     """The messages that get an arrow, most telling first; equal ones share one arrow.
 
     Those that arrived at once and were not refused have none: hover cards and tables list them.
@@ -199,14 +195,14 @@ def told_messages(rows: Rows, partition: str = "") -> list[MessageRow]:
     told = [m for m in rows.messages if m.is_telling]
     if partition:
         told = [m for m in told if m.earlier_life or m.partition in ("", partition)]
-    groups: dict[tuple[object, ...], list[MessageRow]] = {}
+    groups: dict[tuple[object, ...], list[columns.MessageRow]] = {}
     for m in told:
         groups.setdefault(_alike(m), []).append(m)
     merged = [_merged(group) for group in groups.values()]
     return sorted(merged, key=_rank)[:ARROWS_MAX]
 
 
-def _alike(m: MessageRow) -> tuple[object, ...]:
+def _alike(m: columns.MessageRow) -> tuple[object, ...]:
     """What equal messages have in common; what is for an earlier incarnation and comes at one
     moment is one bundle, whatever it asks for.
     """
@@ -215,7 +211,7 @@ def _alike(m: MessageRow) -> tuple[object, ...]:
     return (m.kind, m.sender, m.receiver, m.x_arrived, m.fate, m.partition)
 
 
-def _merged(group: list[MessageRow]) -> MessageRow:
+def _merged(group: list[columns.MessageRow]) -> columns.MessageRow:
     first, *others = group
     if not others:
         return first
@@ -227,7 +223,7 @@ def _merged(group: list[MessageRow]) -> MessageRow:
     return replace(first, label=f"{first.label} ×{len(group)}", ended=ended)
 
 
-def _bundle(group: list[MessageRow]) -> str:
+def _bundle(group: list[columns.MessageRow]) -> str:
     """``LeaderAndIsr, StopReplica ×2 · 3 requests for czxid 100``."""
     names = [BODIES[m.kind].api.label for m in group]
     listed = ", ".join(
@@ -237,5 +233,5 @@ def _bundle(group: list[MessageRow]) -> str:
     return f"{listed} · {len(group)} requests for czxid {group[0].meant_for}"
 
 
-def _rank(message: MessageRow) -> tuple[bool, int, int]:
+def _rank(message: columns.MessageRow) -> tuple[bool, int, int]:
     return (message.fate != "refused", BODIES[message.kind].told, message.x_sent)

@@ -7,15 +7,7 @@ from typing import Any
 from ..engine.events import Event
 from ..engine.history import Recorded
 from ..engine.truth import truth
-from ..protocol.facts import (
-    BrokerChange,
-    BrokerChanged,
-    IsrChanged,
-    LeaderElected,
-    RecordWritten,
-    Replayed,
-)
-from ..protocol.ids import NO_LEADER
+from ..protocol import facts, ids
 from ..protocol.zookeeper.znodes import BROKER_IDS_PATH, CONTROLLER_PATH, partition_state_path
 from ..protocol.zookeeper_facts import (
     ControllerElected,
@@ -28,11 +20,11 @@ from .snapshots import Snapshot
 from .zookeeper_spans import session_words
 
 _CHANGES = {
-    BrokerChange.REGISTERED: "register {broker} → epoch {epoch}",
-    BrokerChange.UNREGISTERED: "unregistered {broker}",
-    BrokerChange.FENCED: "fence {broker}",
-    BrokerChange.UNFENCED: "unfence {broker}",
-    BrokerChange.SHUTTING_DOWN: "{broker} shutting down",
+    facts.BrokerChange.REGISTERED: "register {broker} → epoch {epoch}",
+    facts.BrokerChange.UNREGISTERED: "unregistered {broker}",
+    facts.BrokerChange.FENCED: "fence {broker}",
+    facts.BrokerChange.UNFENCED: "unfence {broker}",
+    facts.BrokerChange.SHUTTING_DOWN: "{broker} shutting down",
 }
 
 
@@ -41,7 +33,7 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
     for shot in shots:
         named = [pair for move in shot.moves for pair in move.named]
         for place, (id, event) in enumerate(named):
-            if isinstance(event, RecordWritten):
+            if isinstance(event, facts.RecordWritten):
                 following = list(takewhile(_is_replay, named[place + 1 :]))
                 replayed = [fact for _, fact in following]
                 yield TickRow(
@@ -58,7 +50,7 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
 
 def _is_replay(named: tuple[str, Event]) -> bool:
     """The facts that a record's replay reports come right after it."""
-    return isinstance(named[1], Replayed)
+    return isinstance(named[1], facts.Replayed)
 
 
 def _short(event: Event) -> str:
@@ -66,26 +58,29 @@ def _short(event: Event) -> str:
     return short(event) if short is not None else ""
 
 
-def _changed(event: BrokerChanged) -> str:
+def _changed(event: facts.BrokerChanged) -> str:
     return _CHANGES[event.change].format(broker=event.broker, epoch=event.epoch)
 
 
-def _elected(event: LeaderElected) -> str:
-    if event.leader == NO_LEADER:
+def _elected(event: facts.LeaderElected) -> str:
+    if event.leader == ids.NO_LEADER:
         return "no leader"
     if event.leader == event.before:
         return ""
     return f"elect {event.leader}{' uncleanly' if event.unclean else ''}"
 
 
-_SHORT: dict[type, Callable[[Any], str]] = {BrokerChanged: _changed, LeaderElected: _elected}
+_SHORT: dict[type, Callable[[Any], str]] = {
+    facts.BrokerChanged: _changed,
+    facts.LeaderElected: _elected,
+}
 
 
 # --- zookeeper ticks ------------------------------------------------------------------------------
 
 
 NO_VERSION = -1
-_FOLLOWS = (LeaderElected, IsrChanged, ControllerElected)
+_FOLLOWS = (facts.LeaderElected, facts.IsrChanged, ControllerElected)
 """What a transaction changed is told right after it."""
 Named = tuple[str, Event]
 
@@ -132,10 +127,10 @@ def _short_change(event: ZnodeChanged, changes: Sequence[Event]) -> str:
         return f"broker {elected.broker} becomes controller"
     if event.path == CONTROLLER_PATH:
         return "/controller changes"
-    led = next((c for c in changes if isinstance(c, LeaderElected)), None)
+    led = next((c for c in changes if isinstance(c, facts.LeaderElected)), None)
     if led is None or led.leader == led.before:
         return ""
-    return "no leader" if led.leader == NO_LEADER else f"elect {led.leader}"
+    return "no leader" if led.leader == ids.NO_LEADER else f"elect {led.leader}"
 
 
 def _session(x: int, id: str, event: SessionOpened | SessionEnded, zxid: int) -> TickRow:

@@ -30,9 +30,7 @@ from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from ..protocol.registrations import PartitionRegistration, partition
 from ..protocol.releases import CodeVersion, Mode, Release
 from ..protocol.replica.broker_state import Replica
-from . import isr_answers
-from .columns import MetricKind
-from .snapshots import Moment
+from . import columns, isr_answers, snapshots
 
 REPLICA_MANAGER = "kafka.server:type=ReplicaManager"
 KAFKA_CONTROLLER = "kafka.controller:type=KafkaController"
@@ -57,14 +55,14 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    kind: MetricKind
+    kind: columns.MetricKind
     bean: str
     since: tuple[int, int]
     counts: str
     source: str
     is_counted: Callable[[Led], bool] | None = None
     held: Callable[[Truth], int] | None = None
-    marked: Callable[[Moment], Iterator[BrokerId]] | None = None
+    marked: Callable[[snapshots.Moment], Iterator[BrokerId]] | None = None
     with_zookeeper: tuple[int, int] | None = None
 
     def is_read_at(self, release: Release) -> bool:
@@ -99,7 +97,7 @@ def _least(led: Led) -> int:
 # --- counts of the controller -------------------------------------------------------------------
 
 
-def _elected_uncleanly(moment: Moment) -> Iterator[BrokerId]:
+def _elected_uncleanly(moment: snapshots.Moment) -> Iterator[BrokerId]:
     """One for each partition whose leader was not in the ISR that it had before; from 4.1 on, whose
     leader is to recover from now on.
 
@@ -124,7 +122,7 @@ def _has_leader(registered: PartitionRegistration) -> bool:
     return registered.leader != NO_LEADER
 
 
-def _new_controllers(moment: Moment) -> Iterator[BrokerId]:
+def _new_controllers(moment: snapshots.Moment) -> Iterator[BrokerId]:
     return (CONTROLLER for e in moment.step.events if isinstance(e, ControllerResigned))
 
 

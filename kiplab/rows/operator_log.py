@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.events import Delivered, Event
-from ..protocol import facts, zookeeper_facts
-from ..protocol.facts import Refused
-from ..protocol.ids import host_of
-from ..protocol.releases import Mode
+from ..protocol import facts, ids, releases, zookeeper_facts
 from . import broker_log, controller_log
 from . import zookeeper_broker_log as zookeeper_broker
 from . import zookeeper_controller_log as zookeeper_controller
@@ -23,7 +20,7 @@ from .snapshots import LogLine, Moment
 
 def log_lines(event: Event, moment: Moment) -> tuple[LogLine, ...]:
     """The lines that follow from one event of a move, in order."""
-    lines = _WITH_ZOOKEEPER if moment.mode is Mode.ZOOKEEPER else _LINES
+    lines = _WITH_ZOOKEEPER if moment.mode is releases.Mode.ZOOKEEPER else _LINES
     made = lines.get(type(event))
     return tuple(made(event, moment)) if made is not None else ()
 
@@ -39,19 +36,19 @@ def _delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
 
 
 def _delivered_with_zookeeper(event: Delivered, moment: Moment) -> Iterator[LogLine]:
-    on_a_broker = event.receiver != host_of(event.receiver)
+    on_a_broker = event.receiver != ids.host_of(event.receiver)
     of = zookeeper_controller if on_a_broker else zookeeper_broker
     yield from of.delivered(event, moment)
 
 
-def _refused_with_zookeeper(event: Refused, moment: Moment) -> Iterator[LogLine]:
-    on_a_broker = event.node != host_of(event.node)
+def _refused_with_zookeeper(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
+    on_a_broker = event.node != ids.host_of(event.node)
     of = zookeeper_controller if on_a_broker else zookeeper_broker
     yield from of.refused(event, moment)
 
 
 _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
-    Refused: controller_log.refused,
+    facts.Refused: controller_log.refused,
     Delivered: _delivered,
     facts.ControllerResigned: controller_log.resigned,
     facts.PeriodicElections: controller_log.periodic,
@@ -77,7 +74,7 @@ _OF_ZOOKEEPER: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
 }
 _LINES |= _OF_ZOOKEEPER
 _WITH_ZOOKEEPER: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
-    Refused: _refused_with_zookeeper,
+    facts.Refused: _refused_with_zookeeper,
     Delivered: _delivered_with_zookeeper,
     facts.IsrProposed: zookeeper_broker.proposed,
     facts.IsrChanged: zookeeper_broker.isr_changed,

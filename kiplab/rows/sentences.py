@@ -4,21 +4,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
-from .columns import (
-    CONTROLLER_EPOCH,
-    QUEUE_FOR,
-    STRIPS,
-    EventRow,
-    MarkRow,
-    MessageRow,
-    Rows,
-    SpanRow,
-    broker_lane,
-    plural,
-    queues_in,
-    tells_epochs,
-)
-from .message_paths import told_messages
+from . import columns, message_paths
 
 LOG = "in the logs of Kafka"
 _ROUTINE = ("lifecycle", "registered")
@@ -51,12 +37,12 @@ class Sentence(NamedTuple):
         return f"{self.head}: {parts}." if parts else f"{self.head}."
 
 
-def sentences(rows: Rows) -> list[str]:
+def sentences(rows: columns.Rows) -> list[str]:
     """The start, one sentence per moment, the end, the verdict: enough to solve exercises from."""
     return [str(sentence) for sentence in story(rows)]
 
 
-def story(rows: Rows) -> Iterator[Sentence]:
+def story(rows: columns.Rows) -> Iterator[Sentence]:
     """The same, with what each part of a sentence is about."""
     yield _start(rows)
     for moment in rows.moments[1:]:
@@ -68,27 +54,27 @@ def story(rows: Rows) -> Iterator[Sentence]:
     yield Sentence(None, f"Verdict: {rows.meta.verdict} ({rows.meta.sentence})")
 
 
-def summary(rows: Rows) -> str:
+def summary(rows: columns.Rows) -> str:
     """One paragraph: what was played, what became of the messages that mattered, the verdict."""
     meta = rows.meta
-    steps = plural(len(rows.moments) - 1, "step")
+    steps = columns.plural(len(rows.moments) - 1, "step")
     brokers = f"broker{'s' * (len(meta.brokers) > 1)} {_listed([str(b) for b in meta.brokers])}"
     parts = [f"{meta.title} (Kafka {meta.features}, {steps}, {brokers})."]
-    parts += [_fate(message) for message in told_messages(rows)]
+    parts += [_fate(message) for message in message_paths.told_messages(rows)]
     parts += [_remark(mark) for mark in rows.marks if mark.kind in _TOLD_MARKS]
     parts += [_idle(span) for span in rows.spans if "idle" in span.flags]
     parts += [_trouble(span) for span in rows.spans if _is_trouble(span)]
     return " ".join([*parts, f"Verdict: {meta.sentence}."])
 
 
-def table(rows: Rows, partition: str | None = None) -> tuple[list[str], list[list[str]]]:
+def table(rows: columns.Rows, partition: str | None = None) -> tuple[list[str], list[list[str]]]:
     """(heads, lines): one line per moment, with the state that holds from it on."""
     name = partition or rows.busiest
-    lanes = [broker_lane(b) for b in rows.meta.brokers]
-    heads = ["moment", "line", "what happens", *STRIPS]
+    lanes = [columns.broker_lane(b) for b in rows.meta.brokers]
+    heads = ["moment", "line", "what happens", *columns.STRIPS]
     body = []
     for moment in rows.moments:
-        strips = [_at(rows, "partition", t, moment.x, name) for t in STRIPS]
+        strips = [_at(rows, "partition", t, moment.x, name) for t in columns.STRIPS]
         brokers = [_cell(rows, lane, moment.x, name) for lane in lanes]
         records = _at(rows, "records", "state", moment.x, name)
         line = str(moment.line or "")
@@ -97,17 +83,17 @@ def table(rows: Rows, partition: str | None = None) -> tuple[list[str], list[lis
     return [*heads, *lanes, "committed records", LOG], body
 
 
-def log_at(rows: Rows, x: int) -> list[str]:
+def log_at(rows: columns.Rows, x: int) -> list[str]:
     """What operators read in the logs of Kafka at a moment, line by line."""
     return [line for e in rows.events if e.x == x for line in _log_of(e)]
 
 
-def _log_of(event: EventRow, without: tuple[str, ...] = ()) -> list[str]:
+def _log_of(event: columns.EventRow, without: tuple[str, ...] = ()) -> list[str]:
     """Its log lines, unless its kind is one of those."""
     return [] if event.kind in without else [line for line in event.log.split("\n") if line]
 
 
-def table_text(rows: Rows, partition: str | None = None) -> str:
+def table_text(rows: columns.Rows, partition: str | None = None) -> str:
     """The table in aligned columns, for a terminal."""
     heads, body = table(rows, partition)
     # Lines of logs are wider than all else together, and the sentences have them.
@@ -124,30 +110,30 @@ def table_text(rows: Rows, partition: str | None = None) -> str:
 # --- sentences ----------------------------------------------------------------------------------
 
 
-def _start(rows: Rows) -> Sentence:
+def _start(rows: columns.Rows) -> Sentence:
     title = f"{rows.meta.title}, on Kafka {rows.meta.features}. "
     return Sentence(0, f"{title}At the start: {'; '.join(_standing(rows, 0))}")
 
 
-def _standing(rows: Rows, x: int) -> Iterator[str]:
+def _standing(rows: columns.Rows, x: int) -> Iterator[str]:
     """Everything that holds at `x`: the controller's epoch if it tells anything, partitions,
     brokers.
     """
-    if tells_epochs(rows):
-        yield _at(rows, *CONTROLLER_EPOCH, x, "")
-    yield from filter(None, (_queue(rows, lane, x) for lane in queues_in(rows)))
+    if columns.tells_epochs(rows):
+        yield _at(rows, *columns.CONTROLLER_EPOCH, x, "")
+    yield from filter(None, (_queue(rows, lane, x) for lane in columns.queues_in(rows)))
     for name in rows.meta.partitions:
-        said = [f"{track} {_at(rows, 'partition', track, x, name)}" for track in STRIPS]
+        said = [f"{track} {_at(rows, 'partition', track, x, name)}" for track in columns.STRIPS]
         records = _at(rows, "records", "state", x, name)
         yield f"{name} has {', '.join(said)}, committed records {records}"
     for id in rows.meta.brokers:
         for name in rows.meta.partitions or ("",):
-            yield f"broker {id}: {_broker(rows, broker_lane(id), x, name)}"
+            yield f"broker {id}: {_broker(rows, columns.broker_lane(id), x, name)}"
 
 
-def _told(rows: Rows, x: int) -> Iterator[ToldPart]:
+def _told(rows: columns.Rows, x: int) -> Iterator[ToldPart]:
     """What happened at `x`: messages that arrive, events, messages that stay on their way."""
-    delayed = [m for m in told_messages(rows) if m.x_arrived != m.x_sent]
+    delayed = [m for m in message_paths.told_messages(rows) if m.x_arrived != m.x_sent]
     for message in delayed:
         if message.x_arrived == x:
             fate = "is lost" if message.fate == "dropped" else "arrives"
@@ -161,7 +147,7 @@ def _told(rows: Rows, x: int) -> Iterator[ToldPart]:
         for line in _log_of(event, _ROUTINE):
             if "DEBUG" not in line:
                 yield ToldPart(f"in the {line.rstrip('.')}", (event.id,))
-    for lane in queues_in(rows):
+    for lane in columns.queues_in(rows):
         if _queue(rows, lane, x) not in ("", _queue(rows, lane, x - 1)):
             yield ToldPart(_queue(rows, lane, x), ())
     for message in delayed:
@@ -170,13 +156,13 @@ def _told(rows: Rows, x: int) -> Iterator[ToldPart]:
             yield ToldPart(f"{words}: it is on its way", (message.began,))
 
 
-def _queue(rows: Rows, lane: str, x: int) -> str:
+def _queue(rows: columns.Rows, lane: str, x: int) -> str:
     """``7 requests wait for czxid 100 of broker 1``; empty if nothing does."""
-    said = _at(rows, "controller", f"{QUEUE_FOR}{lane}", x, "")
+    said = _at(rows, "controller", f"{columns.QUEUE_FOR}{lane}", x, "")
     return f"{said} of {lane}" if said else ""
 
 
-def _broker(rows: Rows, lane: str, x: int, partition: str) -> str:
+def _broker(rows: columns.Rows, lane: str, x: int, partition: str) -> str:
     tracks = (
         *("uptime", "down", "registered", "fenced", "shutting down", "passed over"),
         *("role", "log"),
@@ -185,13 +171,13 @@ def _broker(rows: Rows, lane: str, x: int, partition: str) -> str:
     return ", ".join(text for text in said if text)
 
 
-def _cell(rows: Rows, lane: str, x: int, partition: str) -> str:
+def _cell(rows: columns.Rows, lane: str, x: int, partition: str) -> str:
     """As `_broker`, for a column."""
     said = _broker(rows, lane, x, partition).replace("broker epoch", "epoch")
     return said.split(", high watermark")[0].replace("log ends at offset", "log end")
 
 
-def _at(rows: Rows, lane: str, track: str, x: int, partition: str) -> str:
+def _at(rows: columns.Rows, lane: str, track: str, x: int, partition: str) -> str:
     for span in rows.spans:
         here = (span.lane, span.track) == (lane, track) and span.partition in ("", partition)
         if here and span.x0 <= x < span.x1:
@@ -202,7 +188,7 @@ def _at(rows: Rows, lane: str, track: str, x: int, partition: str) -> str:
 # --- summary ------------------------------------------------------------------------------------
 
 
-def _fate(message: MessageRow) -> str:
+def _fate(message: columns.MessageRow) -> str:
     start = f"{message.detail}, sent by {message.sender} at {message.x_sent},"
     if message.x_arrived is None:
         return f"{start} is still on its way."
@@ -220,22 +206,22 @@ _TOLD_MARKS = ("bounced", "unchanged", "checkpoint lost")
 """
 
 
-def _remark(mark: MarkRow) -> str:
+def _remark(mark: columns.MarkRow) -> str:
     who = "the controller sees" if mark.kind == "bounced" else mark.lane
     who = "the controller" if mark.kind == "unchanged" else who
     return f"At {mark.x} {who}: {mark.text}."
 
 
-def _idle(span: SpanRow) -> str:
+def _idle(span: columns.SpanRow) -> str:
     words = f"{span.lane} is up, is assigned {span.partition} and does not fetch it"
     return f"From {span.x0} to {span.x1}, {words}."
 
 
-def _is_trouble(span: SpanRow) -> bool:
+def _is_trouble(span: columns.SpanRow) -> bool:
     return (span.lane, span.track) == ("records", "state") and span.value != "safe"
 
 
-def _trouble(span: SpanRow) -> str:
+def _trouble(span: columns.SpanRow) -> str:
     if span.value == "lost":
         return f"From {span.x0} on, {span.partition} is without {span.text.removesuffix(' lost')}."
     words = {"at risk": "committed records of {} are at risk", "offline": "{} has no leader"}
@@ -257,7 +243,7 @@ def about(ids: Iterable[object], run: int = 0) -> str:
     return " ".join(f"{_RUNS[run]}{id}" for id in ids)
 
 
-def story_html(rows: Rows, run: int = 0) -> str:
+def story_html(rows: columns.Rows, run: int = 0) -> str:
     """The sentences as a list; `run` counts the runs of a page from 0."""
     return f"<ul>{''.join(_item(sentence, run) for sentence in story(rows))}</ul>"
 
@@ -275,7 +261,7 @@ def part(words: str, ids: str) -> str:
     return f'<span data-about="{ids}">{escape(words)}</span>'
 
 
-def table_html(rows: Rows, partition: str | None = None, run: int = 0) -> str:
+def table_html(rows: columns.Rows, partition: str | None = None, run: int = 0) -> str:
     """The table as HTML: a caption, column and row headers with their scope, everything escaped."""
     name = partition or rows.busiest
     heads, body = table(rows, partition)

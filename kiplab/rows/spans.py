@@ -3,15 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from ..engine import history, moves, properties
 from ..engine.cluster import Cluster, Observed, broker
 from ..engine.events import CommittedLost, Event
-from ..engine.history import Recorded
-from ..engine.moves import Crash
-from ..engine.properties import (
-    ELECTABLE_HOLDS_COMMITTED,
-    NO_COMMITTED_RECORD_LOST,
-    NO_STALE_EPOCH_IN_ISR,
-)
 from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.facts import Destroyed, LifecycleChanged
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId, broker_list
@@ -189,7 +183,7 @@ def _role(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
         flags = (*flags, "idle")
     leads = mine is not None and mine.leading is not None
     if state.leader == id:
-        lost = (NO_COMMITTED_RECORD_LOST.id, name) in shot.cluster.broken
+        lost = (properties.NO_COMMITTED_RECORD_LOST.id, name) in shot.cluster.broken
         return _leading(state, mine, lacks, flags, lost)
     if leads and mine is not None:
         text = f"still believes it leads, epoch {mine.leader_epoch}"
@@ -285,7 +279,7 @@ class _Records:
 def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
     """A property broke, and what broke it has not been mended since."""
     broken = {id for id, name in cluster.broken if name == state.name}
-    if not broken & {ELECTABLE_HOLDS_COMMITTED.id, NO_STALE_EPOCH_IN_ISR.id}:
+    if not broken & {properties.ELECTABLE_HOLDS_COMMITTED.id, properties.NO_STALE_EPOCH_IN_ISR.id}:
         return False
     known = _observed(cluster, state.name)
     if known is None:
@@ -321,8 +315,8 @@ def downs(shots: Sequence[Snapshot]) -> Downs:
     return found
 
 
-def _reasons(step: Recorded) -> Iterator[tuple[int, tuple[str, str]]]:
-    if isinstance(step.move, Crash):
+def _reasons(step: history.Recorded) -> Iterator[tuple[int, tuple[str, str]]]:
+    if isinstance(step.move, moves.Crash):
         yield step.move.broker, _crashed(step.move, step.events)
         return
     for event in step.events:
@@ -330,7 +324,7 @@ def _reasons(step: Recorded) -> Iterator[tuple[int, tuple[str, str]]]:
             yield event.node, ("stopped", "shut down, log kept")
 
 
-def _crashed(move: Crash, events: Sequence[Event]) -> tuple[str, str]:
+def _crashed(move: moves.Crash, events: Sequence[Event]) -> tuple[str, str]:
     gone = [e for e in events if isinstance(e, Destroyed)]
     if move.loss is Loss.DISK:
         return "disk replaced", "disk replaced: log empty"

@@ -24,14 +24,7 @@ from ..protocol.log import EpochStart, Log
 from ..protocol.messages import KINDS, AlterPartitionItem
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from ..protocol.releases import Mode
-from ..protocol.replica.broker_state import (
-    Broker,
-    DurableReplica,
-    IsrState,
-    RemoteReplica,
-    Replica,
-    Volatile,
-)
+from ..protocol.replica import broker_state
 from ..protocol.zookeeper.znodes import ROOT, Znode, parent_path
 from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING, OF_OTHER_MODES
 from .zookeeper_state import ZOOKEEPER_SHORT
@@ -124,7 +117,7 @@ def _release(cluster: Cluster, node: BrokerId) -> StateNode:
     return StateNode("release", "release", f"Kafka {cluster.features.release_of(node)}")
 
 
-def _process_words(node: Broker) -> str:
+def _process_words(node: broker_state.Broker) -> str:
     return "down" if node.process is None else str(node.process.lifecycle)
 
 
@@ -302,7 +295,7 @@ def _partition(state: PartitionRegistration) -> str:
     return f"{leader}, ISR {broker_list(state.isr)}, {epochs}"
 
 
-def _role(replica: Replica) -> str:
+def _role(replica: broker_state.Replica) -> str:
     if replica.leading is not None:
         return f"leader in epoch {replica.leader_epoch}"
     whom = "nobody" if replica.leader < 0 else node_name(replica.leader)
@@ -312,10 +305,14 @@ def _role(replica: Replica) -> str:
 _SHORT: dict[type, Callable[[Any], str]] = {
     Registration: _registration,
     PartitionRegistration: _partition,
-    DurableReplica: lambda replica: f"LEO {replica.log.end}",
+    broker_state.DurableReplica: lambda replica: f"LEO {replica.log.end}",
     Log: lambda log: f"LEO {log.end}",
-    Replica: lambda replica: f"{_role(replica)}, high watermark {replica.high_watermark}",
-    RemoteReplica: lambda remote: f"LEO {remote.end}" if remote.end >= 0 else "LEO unknown",
+    broker_state.Replica: lambda replica: (
+        f"{_role(replica)}, high watermark {replica.high_watermark}"
+    ),
+    broker_state.RemoteReplica: lambda remote: (
+        f"LEO {remote.end}" if remote.end >= 0 else "LEO unknown"
+    ),
     AlterPartitionItem: lambda item: (
         f"ISR {broker_list(m.broker for m in item.isr)}, partition epoch {item.partition_epoch}"
     ),
@@ -326,7 +323,7 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     Batch: lambda batch: f"{batch.count} record{'s' * (batch.count != 1)}",
     Contact: lambda known: f"heard of under broker epoch {known.epoch}",
     HeartbeatState: lambda known: "fenced" if known.fenced else "unfenced",
-    Volatile: lambda process: (
+    broker_state.Volatile: lambda process: (
         f"{process.lifecycle}, broker epoch {process.epoch if process.epoch >= 0 else 'none'}"
     ),
     Message: lambda message: f"to {node_name(message.receiver)}: {describe(message.body)}",
@@ -334,10 +331,12 @@ _SHORT: dict[type, Callable[[Any], str]] = {
 }
 
 _WORKED_OUT: dict[type, Callable[[Any], tuple[StateNode, ...]]] = {
-    Replica: lambda replica: (
+    broker_state.Replica: lambda replica: (
         StateNode("role", "role", "leader" if replica.leading is not None else "follower"),
     ),
-    IsrState: lambda state: (StateNode("maximal", "maximal ISR", broker_list(state.maximal)),),
+    broker_state.IsrState: lambda state: (
+        StateNode("maximal", "maximal ISR", broker_list(state.maximal)),
+    ),
 }
 
 

@@ -7,21 +7,7 @@ from ..engine import moves
 from ..engine.events import Event
 from ..plays.move_lines import MOVE_FORMS, verb_of
 from ..plays.play import Statement
-from ..protocol.facts import (
-    Appended,
-    BatchAcknowledged,
-    BatchFailed,
-    BatchQueued,
-    BatchRequeued,
-    BatchWaits,
-    BrokerChange,
-    BrokerChanged,
-    Fetched,
-    IsrProposed,
-    Refused,
-    Registered,
-)
-from ..protocol.messages import ANSWERED, BODIES
+from ..protocol import facts, messages
 from .columns import MomentRow, plural
 from .snapshots import Snapshot
 
@@ -56,15 +42,15 @@ def expected(statement: Statement) -> str:
 
 def _message(statement: Statement, _events: Sequence[Event]) -> str:
     kind = statement.words[0]
-    what = "reply" if kind in ANSWERED else BODIES[kind].api.noun
+    what = "reply" if kind in messages.ANSWERED else messages.BODIES[kind].api.noun
     return f"{what} {_ENDS[statement.verb]}"
 
 
 def _fetch(statement: Statement, events: Sequence[Event]) -> str:
     follower = statement.words[0]
     who = f"broker {follower}"
-    proposed = next((e for e in events if isinstance(e, IsrProposed)), None)
-    caught_up = any(isinstance(e, Fetched) and e.caught_up for e in events)
+    proposed = next((e for e in events if isinstance(e, facts.IsrProposed)), None)
+    caught_up = any(isinstance(e, facts.Fetched) and e.caught_up for e in events)
     if caught_up and proposed is not None and int(follower) in proposed.isr:
         return f"{who} catches up, broker {proposed.node} asks to add it"
     return f"{who} catches up" if caught_up else f"{who} fetches"
@@ -75,12 +61,15 @@ def _crash(statement: Statement, _events: Sequence[Event]) -> str:
 
 
 def _start(statement: Statement, events: Sequence[Event]) -> str:
-    registered = any(isinstance(e, Registered) for e in events)
+    registered = any(isinstance(e, facts.Registered) for e in events)
     return f"broker {statement.words[0]} {'registers' if registered else 'starts'}"
 
 
 def _unfence(statement: Statement, events: Sequence[Event]) -> str:
-    done = any(isinstance(e, BrokerChanged) and e.change is BrokerChange.UNFENCED for e in events)
+    done = any(
+        isinstance(e, facts.BrokerChanged) and e.change is facts.BrokerChange.UNFENCED
+        for e in events
+    )
     return f"broker {statement.words[0]} {'unfenced' if done else 'asks to be unfenced'}"
 
 
@@ -90,7 +79,7 @@ def _produce(statement: Statement, events: Sequence[Event]) -> str:
     if name is not None:
         acks = " (acks=1)" if statement.arg("acks") == "1" else ""
         return f"{name} {_fate(events) or f'writes {records}{acks}'}"
-    written = any(isinstance(e, Appended) for e in events)
+    written = any(isinstance(e, facts.Appended) for e in events)
     return f"{records} {'written' if written else 'refused'}"
 
 
@@ -107,18 +96,18 @@ def _fate(events: Sequence[Event]) -> str:
 
 
 _FATES: dict[type, str] = {
-    BatchAcknowledged: "has its records acknowledged",
-    BatchRequeued: "requeues its batch",
-    BatchFailed: "gives its batch up",
-    BatchWaits: "waits for the followers",
-    BatchQueued: "keeps a batch back",
+    facts.BatchAcknowledged: "has its records acknowledged",
+    facts.BatchRequeued: "requeues its batch",
+    facts.BatchFailed: "gives its batch up",
+    facts.BatchWaits: "waits for the followers",
+    facts.BatchQueued: "keeps a batch back",
 }
 
 
 def _delete_records(statement: Statement, events: Sequence[Event]) -> str:
     before = statement.arg("before")
     which = "all committed records" if before is None else f"records below {before}"
-    refused = any(isinstance(e, Refused) for e in events)
+    refused = any(isinstance(e, facts.Refused) for e in events)
     return f"{which} {'not ' if refused else ''}deleted"
 
 

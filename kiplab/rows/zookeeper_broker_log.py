@@ -11,18 +11,8 @@ from ..engine.cluster import broker
 from ..engine.events import Delivered
 from ..engine.truth import controller_of, partition_of
 from ..engine.zookeeper_sentences import session_name
-from ..protocol import facts, zookeeper_facts
-from ..protocol.errors import KafkaError
-from ..protocol.facts import Refused
+from ..protocol import errors, facts, messages, zookeeper_facts
 from ..protocol.ids import ZOOKEEPER, BrokerId, host_of, node_name
-from ..protocol.messages import (
-    AlterPartitionResponse,
-    ControlledShutdownResponse,
-    LeaderAndIsrRequest,
-    SessionExpired,
-    StopReplicaRequest,
-    UpdateMetadataRequest,
-)
 from ..protocol.messages.api_message import ControlRequest
 from ..protocol.registrations import topic_of
 from ..protocol.releases import CodeVersion
@@ -66,9 +56,12 @@ def znode_changed(event: zookeeper_facts.ZnodeChanged, moment: Moment) -> Iterat
 
 def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     """What a broker says to the end of its session, and to the answers that KRaft has too."""
-    if isinstance(event.body, SessionExpired):
+    if isinstance(event.body, messages.SessionExpired):
         yield _broker(event.receiver, "INFO", CLIENT, "Session expired.")
-    elif isinstance(event.body, AlterPartitionResponse) and moment.code(event.receiver) < (3, 2):
+    elif isinstance(event.body, messages.AlterPartitionResponse) and moment.code(event.receiver) < (
+        3,
+        2,
+    ):
         yield from _altered_before_3_2(event, moment)
     else:
         yield from broker_log.delivered(event, moment)
@@ -123,9 +116,9 @@ def shutdown_tried(event: zookeeper_facts.ShutdownTried, moment: Moment) -> Iter
         yield _broker(event.node, "WARN", SERVER, text)
 
 
-def _shutdown_answer(moment: Moment) -> ControlledShutdownResponse | None:
+def _shutdown_answer(moment: Moment) -> messages.ControlledShutdownResponse | None:
     came = moment.delivered
-    if came is None or not isinstance(came.body, ControlledShutdownResponse):
+    if came is None or not isinstance(came.body, messages.ControlledShutdownResponse):
         return None
     return came.body
 
@@ -140,7 +133,7 @@ def _no_controller(moment: Moment, *, newer: bool) -> Iterable[str]:
     return (f"{whose} is not available {cause}",)
 
 
-def _in_vain(answer: ControlledShutdownResponse, code: CodeVersion) -> Iterable[str]:
+def _in_vain(answer: messages.ControlledShutdownResponse, code: CodeVersion) -> Iterable[str]:
     left = ",".join(answer.remaining)
     if code >= (2, 5):
         left = f"[{', '.join(map(_remaining, answer.remaining))}]"
@@ -153,14 +146,14 @@ def _remaining(partition: str) -> str:
     return f"RemainingPartition(topicName='{topic_of(partition)}', partitionIndex={number})"
 
 
-def _in_vain_3_4(answer: ControlledShutdownResponse) -> Iterable[str]:
+def _in_vain_3_4(answer: messages.ControlledShutdownResponse) -> Iterable[str]:
     returned = "Controlled shutdown request returned after …ms with"
     if answer.error:
         return (f"{returned} error {answer.error.name}",)
     return (f"{returned} {len(answer.remaining)} partitions remaining to move",)
 
 
-def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
+def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
     """Of KafkaApis.handleLeaderAndIsrRequest and its siblings: only the broker epoch is said here,
     the other refusals go to state-change.log.
     """
@@ -170,7 +163,7 @@ def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
     epochs = next((c for c in event.compared if c.name == "broker epoch"), None)
     if epochs is None:
         return
-    if event.error is KafkaError.UNKNOWN_SERVER_ERROR:
+    if event.error is errors.KafkaError.UNKNOWN_SERVER_ERROR:
         why = f"Epoch {epochs.requested} larger than current broker epoch {epochs.held}"
         text = f"Error when handling request: …, java.lang.IllegalStateException: {why}"
         yield _broker(event.node, "ERROR", APIS, text)
@@ -187,9 +180,9 @@ def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
 
 
 _NAMES = {
-    LeaderAndIsrRequest: ((0, 0), "LeaderAndIsr", ""),
-    StopReplicaRequest: ((2, 6), "StopReplica", "stop replica"),
-    UpdateMetadataRequest: ((3, 4), "UpdateMetadata", "update metadata"),
+    messages.LeaderAndIsrRequest: ((0, 0), "LeaderAndIsr", ""),
+    messages.StopReplicaRequest: ((2, 6), "StopReplica", "stop replica"),
+    messages.UpdateMetadataRequest: ((3, 4), "UpdateMetadata", "update metadata"),
 }
 """From which release on the log calls a request by its name, and what it said before."""
 

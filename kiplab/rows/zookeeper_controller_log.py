@@ -11,11 +11,7 @@ from ..engine.cluster import Cluster
 from ..engine.events import Delivered
 from ..engine.nodes import state_of
 from ..engine.truth import truth
-from ..protocol import zookeeper_facts
-from ..protocol.errors import KafkaError
-from ..protocol.facts import Compared, Refused
-from ..protocol.ids import BrokerId, node_name
-from ..protocol.messages import AlterPartitionRequest, ControlledShutdownRequest
+from ..protocol import errors, facts, ids, messages, zookeeper_facts
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .snapshots import LogLine, Moment
 
@@ -54,12 +50,12 @@ def compared(event: zookeeper_facts.BrokersCompared, moment: Moment) -> Iterator
     yield from _went(event.node, event.dead, moment)
 
 
-def _came(node: BrokerId, brokers: Iterable[BrokerId]) -> Iterator[LogLine]:
+def _came(node: ids.BrokerId, brokers: Iterable[ids.BrokerId]) -> Iterator[LogLine]:
     if brokers:
         yield _line(node, "INFO", f"New broker startup callback for {_ids(brokers)}")
 
 
-def _went(node: BrokerId, brokers: Iterable[BrokerId], moment: Moment) -> Iterator[LogLine]:
+def _went(node: ids.BrokerId, brokers: Iterable[ids.BrokerId], moment: Moment) -> Iterator[LogLine]:
     if not brokers:
         return
     yield _line(node, "INFO", f"Broker failure callback for {_ids(brokers)}")
@@ -73,36 +69,36 @@ def _went(node: BrokerId, brokers: Iterable[BrokerId], moment: Moment) -> Iterat
 def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     """Of KafkaController.doControlledShutdown: a request that is not refused before."""
     body = event.body
-    if not isinstance(body, ControlledShutdownRequest) or _is_refused_early(moment):
+    if not isinstance(body, messages.ControlledShutdownRequest) or _is_refused_early(moment):
         return
     yield _line(event.receiver, "INFO", f"Shutting down broker {body.broker}")
 
 
 def _is_refused_early(moment: Moment) -> bool:
     """It says whom it shuts down before it looks whether that broker is there."""
-    refusals = [e for e in moment.step.events if isinstance(e, Refused)]
-    return any(e.error is not KafkaError.BROKER_NOT_AVAILABLE for e in refusals)
+    refusals = [e for e in moment.step.events if isinstance(e, facts.Refused)]
+    return any(e.error is not errors.KafkaError.BROKER_NOT_AVAILABLE for e in refusals)
 
 
-def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
+def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
     """Of doControlledShutdown, processAlterIsr (2.8) and tryProcessAlterPartition (3.4)."""
     came = moment.delivered
     if came is None:
         return
     epochs = next((c for c in event.compared if c.name.endswith("epoch")), None)
-    if event.error is KafkaError.STALE_BROKER_EPOCH and epochs is not None:
+    if event.error is errors.KafkaError.STALE_BROKER_EPOCH and epochs is not None:
         text = _stale(came, epochs, newer=moment.code(event.node) >= (3, 4))
         if text:
             yield _line(event.node, "INFO", text)
 
 
-def _stale(came: Delivered, epochs: Compared, *, newer: bool) -> str:
+def _stale(came: Delivered, epochs: facts.Compared, *, newer: bool) -> str:
     body = came.body
-    if isinstance(body, ControlledShutdownRequest):
+    if isinstance(body, messages.ControlledShutdownRequest):
         sent = f"{epochs.requested} for broker {body.broker}"
         now = f"Current broker epoch is {epochs.held}."
         return f"Received controlled shutdown request from an old broker epoch {sent}. {now}"
-    if not isinstance(body, AlterPartitionRequest):
+    if not isinstance(body, messages.AlterPartitionRequest):
         return ""
     if not newer:
         why = f"stale broker epoch {epochs.requested} for broker {body.broker}"
@@ -111,14 +107,14 @@ def _stale(came: Delivered, epochs: Compared, *, newer: bool) -> str:
     return f"Ignoring AlterPartition due to {why} for broker {body.broker}"
 
 
-def _plane(cluster: Cluster, node: BrokerId) -> ZooKeeperController | None:
+def _plane(cluster: Cluster, node: ids.BrokerId) -> ZooKeeperController | None:
     found = state_of(cluster, node)
     return found if isinstance(found, ZooKeeperController) else None
 
 
-def _line(node: BrokerId, level: str, text: str) -> LogLine:
-    return LogLine(node_name(node), level, LOGGER, text)
+def _line(node: ids.BrokerId, level: str, text: str) -> LogLine:
+    return LogLine(ids.node_name(node), level, LOGGER, text)
 
 
-def _ids(brokers: Iterable[BrokerId]) -> str:
+def _ids(brokers: Iterable[ids.BrokerId]) -> str:
     return ",".join(str(broker) for broker in brokers)

@@ -6,16 +6,7 @@ from functools import partial
 from ..engine.cluster import Cluster, broker
 from ..engine.nodes import state_of
 from ..engine.truth import controller_of, registration_of, truth
-from ..protocol.ids import (
-    NO_BROKER_EPOCH,
-    NO_LEADER,
-    SESSIONS_OF_A_SERVER,
-    ZOOKEEPER,
-    BrokerId,
-    SessionId,
-    host_of,
-)
-from ..protocol.registrations import PartitionRegistration, Registration
+from ..protocol import ids, registrations
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
@@ -23,13 +14,13 @@ from .columns import QUEUE_FOR, ZOOKEEPER_LANE, SpanRow, broker_lane, plural
 from .queued_requests import Waiting, queued_by_moment
 from .snapshots import Reading, Snapshot, track
 
-Queues = dict[int, dict[BrokerId, Waiting]]
+Queues = dict[int, dict[ids.BrokerId, Waiting]]
 """By moment and broker."""
 
 
 def is_in_zookeeper(cluster: Cluster) -> bool:
     """Whether it is ZooKeeper that keeps the metadata."""
-    return isinstance(state_of(cluster, ZOOKEEPER), Ensemble)
+    return isinstance(state_of(cluster, ids.ZOOKEEPER), Ensemble)
 
 
 def zookeeper_spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
@@ -43,7 +34,7 @@ def zookeeper_spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
         yield from track(shots, "controller", name, partial(_queue, id, found))
 
 
-def broker_spans(shots: Sequence[Snapshot], id: BrokerId) -> Iterator[SpanRow]:
+def broker_spans(shots: Sequence[Snapshot], id: ids.BrokerId) -> Iterator[SpanRow]:
     """What ZooKeeper and the controller take a broker for, where that is not what it is."""
     yield from track(shots, broker_lane(id), "registered", partial(_still_registered, id))
     yield from track(shots, broker_lane(id), "passed over", partial(_passed_over, id))
@@ -54,7 +45,7 @@ def controller_in_zookeeper(shot: Snapshot) -> Reading:
     epoch, address = truth(shot.cluster).controller_epoch, controller_of(shot.cluster)
     if address is None:
         return Reading("none", "no controller")
-    host = broker_lane(host_of(address))
+    host = broker_lane(ids.host_of(address))
     return Reading(str(epoch), f"controller epoch {epoch} · {host}", (host,))
 
 
@@ -63,42 +54,42 @@ def czxid_of(node: Broker, shot: Snapshot, incarnation: tuple[str, ...]) -> Read
     found = _of_this_incarnation(node, shot.cluster)
     if found is None:
         return Reading("none", "not registered", incarnation)
-    told = node.process is not None and node.process.epoch != NO_BROKER_EPOCH
+    told = node.process is not None and node.process.epoch != ids.NO_BROKER_EPOCH
     flags = incarnation if told else (*incarnation, "not told")
     return Reading(str(found.epoch), f"czxid {found.epoch}", flags)
 
 
-def is_idle(cluster: Cluster, node: Broker, state: PartitionRegistration) -> bool:
+def is_idle(cluster: Cluster, node: Broker, state: registrations.PartitionRegistration) -> bool:
     """Whether a running broker is assigned a partition that somebody else leads, and does not
     fetch it: nobody has told it to, or somebody has told it not to.
     """
     process = node.process
-    if not is_in_zookeeper(cluster) or process is None or state.leader in (NO_LEADER, node.id):
+    if not is_in_zookeeper(cluster) or process is None or state.leader in (ids.NO_LEADER, node.id):
         return False
     if process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
         return False
     return replica_of(node, state.name) is None or state.name in process.stopped
 
 
-def _of_this_incarnation(node: Broker, cluster: Cluster) -> Registration | None:
+def _of_this_incarnation(node: Broker, cluster: Cluster) -> registrations.Registration | None:
     found = registration_of(cluster, node.id)
     return found if found is not None and found.incarnation == node.incarnation else None
 
 
-def _session(id: BrokerId, shot: Snapshot) -> Reading | None:
-    ensemble = state_of(shot.cluster, ZOOKEEPER)
+def _session(id: ids.BrokerId, shot: Snapshot) -> Reading | None:
+    ensemble = state_of(shot.cluster, ids.ZOOKEEPER)
     mine = [s.id for s in ensemble.sessions if s.owner == id]
     words = ", ".join(map(session_words, mine))
     return Reading(words.replace("session ", ""), f"{words} of broker {id}") if mine else None
 
 
-def session_words(session: SessionId) -> str:
+def session_words(session: ids.SessionId) -> str:
     """``session 4``; of another server than the first, ``session 4 of server 1``."""
-    server, number = divmod(session, SESSIONS_OF_A_SERVER)
+    server, number = divmod(session, ids.SESSIONS_OF_A_SERVER)
     return f"session {number} of server {server}" if server else f"session {number}"
 
 
-def _still_registered(id: BrokerId, shot: Snapshot) -> Reading | None:
+def _still_registered(id: ids.BrokerId, shot: Snapshot) -> Reading | None:
     node, found = broker(shot.cluster, id), registration_of(shot.cluster, id)
     if node is None or node.process is not None or found is None:
         return None
@@ -106,7 +97,7 @@ def _still_registered(id: BrokerId, shot: Snapshot) -> Reading | None:
     return Reading(str(found.epoch), text)
 
 
-def _passed_over(id: BrokerId, shot: Snapshot) -> Reading | None:
+def _passed_over(id: ids.BrokerId, shot: Snapshot) -> Reading | None:
     """A controller forgets who shuts down when it sees the broker go: not if it never sees it."""
     node, address = broker(shot.cluster, id), controller_of(shot.cluster)
     if node is None or node.process is None or address is None:
@@ -120,12 +111,12 @@ def _passed_over(id: BrokerId, shot: Snapshot) -> Reading | None:
     return Reading("yes", "never elected: the controller takes it for shutting down")
 
 
-def _by_broker(waiting: Sequence[Waiting]) -> dict[BrokerId, Waiting]:
+def _by_broker(waiting: Sequence[Waiting]) -> dict[ids.BrokerId, Waiting]:
     """Of several controllers' queues for a broker, that of the one on the lowest broker."""
     return {w.broker: w for w in sorted(waiting, key=lambda w: w.kept_by)}
 
 
-def _queue(id: BrokerId, found: Queues, shot: Snapshot) -> Reading | None:
+def _queue(id: ids.BrokerId, found: Queues, shot: Snapshot) -> Reading | None:
     queue = found[shot.x].get(id)
     if queue is None:
         return None

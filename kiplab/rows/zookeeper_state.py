@@ -6,27 +6,10 @@ from typing import Any
 from ..engine.zookeeper_sentences import session_name
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, NO_SESSION, broker_list
 from ..protocol.kip343.heartbeat_controller import HeartbeatController, KnownBroker
-from ..protocol.zookeeper.ensemble import Watch, ZooKeeperSession
-from ..protocol.zookeeper.znodes import (
-    BrokerZnode,
-    ControllerEpochZnode,
-    ControllerZnode,
-    IsrChangeZnode,
-    PartitionStateZnode,
-    ReplicaAssignment,
-    TextZnode,
-    TopicConfigZnode,
-    TopicZnode,
-    Znode,
-)
-from ..protocol.zookeeper.zookeeper_controller import (
-    BrokerChannel,
-    LiveBroker,
-    ZooKeeperController,
-)
+from ..protocol.zookeeper import ensemble, znodes, zookeeper_controller
 
 
-def _znode(znode: Znode) -> str:
+def _znode(znode: znodes.Znode) -> str:
     """What it holds, and the number of its Stat that Kafka goes by."""
     short = _CONTENTS.get(type(znode.data))
     if short is None:
@@ -37,46 +20,48 @@ def _znode(znode: Znode) -> str:
     return f"{short(znode.data)}, version {stat.version}"
 
 
-def _partition_state(state: PartitionStateZnode) -> str:
+def _partition_state(state: znodes.PartitionStateZnode) -> str:
     leader = "no leader" if state.leader == NO_LEADER else f"leader {state.leader}"
     return f"{leader}, ISR {broker_list(state.isr)}, leader epoch {state.leader_epoch}"
 
 
-def _controller(controller: ZooKeeperController) -> str:
+def _controller(controller: zookeeper_controller.ZooKeeperController) -> str:
     if not controller.active:
         return "not the controller"
     return f"active, controller epoch {controller.epoch}"
 
 
-def _live(known: LiveBroker) -> str:
+def _live(known: zookeeper_controller.LiveBroker) -> str:
     return "live" if known.epoch == NO_BROKER_EPOCH else f"broker epoch {known.epoch}"
 
 
-def _channel(channel: BrokerChannel) -> str:
+def _channel(channel: zookeeper_controller.BrokerChannel) -> str:
     count = len(channel.queue)
     return f"{count} request{'s' * (count != 1)} queued" if count else "nothing queued"
 
 
 _CONTENTS: dict[type, Callable[[Any], str]] = {
-    BrokerZnode: lambda data: f"broker {data.broker} is registered",
-    ControllerZnode: lambda data: f"broker {data.broker}",
-    ControllerEpochZnode: lambda data: f"controller epoch {data.epoch}",
-    PartitionStateZnode: _partition_state,
-    TopicZnode: lambda data: f"replicas of {', '.join(a.partition for a in data.assignments)}",
-    TopicConfigZnode: lambda data: f"settings of {data.topic}",
-    IsrChangeZnode: lambda data: f"ISR of {', '.join(data.partitions)} written",
-    TextZnode: lambda data: data.text,
+    znodes.BrokerZnode: lambda data: f"broker {data.broker} is registered",
+    znodes.ControllerZnode: lambda data: f"broker {data.broker}",
+    znodes.ControllerEpochZnode: lambda data: f"controller epoch {data.epoch}",
+    znodes.PartitionStateZnode: _partition_state,
+    znodes.TopicZnode: lambda data: (
+        f"replicas of {', '.join(a.partition for a in data.assignments)}"
+    ),
+    znodes.TopicConfigZnode: lambda data: f"settings of {data.topic}",
+    znodes.IsrChangeZnode: lambda data: f"ISR of {', '.join(data.partitions)} written",
+    znodes.TextZnode: lambda data: data.text,
 }
 """By the type of a znode's contents; null data needs no words."""
 ZOOKEEPER_SHORT: dict[type, Callable[[Any], str]] = {
-    Znode: _znode,
+    znodes.Znode: _znode,
     **_CONTENTS,
-    ReplicaAssignment: lambda assigned: f"replicas {broker_list(assigned.replicas)}",
-    ZooKeeperSession: lambda session: f"of broker {session.owner}",
-    Watch: lambda watch: f"{watch.kind} watch of session {session_name(watch.session)}",
-    ZooKeeperController: _controller,
-    LiveBroker: _live,
-    BrokerChannel: _channel,
+    znodes.ReplicaAssignment: lambda assigned: f"replicas {broker_list(assigned.replicas)}",
+    ensemble.ZooKeeperSession: lambda session: f"of broker {session.owner}",
+    ensemble.Watch: lambda watch: f"{watch.kind} watch of session {session_name(watch.session)}",
+    zookeeper_controller.ZooKeeperController: _controller,
+    zookeeper_controller.LiveBroker: _live,
+    zookeeper_controller.BrokerChannel: _channel,
     HeartbeatController: _controller,
     KnownBroker: lambda known: f"{known.state.name.lower()}, incarnation {known.incarnation_id}",
 }

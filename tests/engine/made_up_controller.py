@@ -15,32 +15,11 @@ from msgspec.structs import replace
 from kiplab.engine import moves, nodes, routes
 from kiplab.engine.cluster import Cluster, Message
 from kiplab.engine.truth import READERS, TruthReader, truth
-from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.ids import (
-    CLIENT,
-    CONTROLLER,
-    BrokerId,
-    ControllerEpoch,
-    MetadataOffset,
-    Milliseconds,
-    PartitionEpoch,
-    controller_on,
-    host_of,
-)
-from kiplab.protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    Body,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    MetadataUpdate,
-    Send,
-)
+from kiplab.protocol import errors, ids, messages
 from kiplab.protocol.registrations import PartitionRegistration, Registration
 from tests.engine.small_clusters import BROKER_1, BROKER_2
 
-HERE, THERE = controller_on(BROKER_1), controller_on(BROKER_2)
+HERE, THERE = ids.controller_on(BROKER_1), ids.controller_on(BROKER_2)
 PATIENCE_MS = 60_000
 """How long it looks on while another replica than the preferred one leads."""
 ANNOUNCE, BALANCE = moves.Timer.RETRY, moves.Timer.BALANCE_LEADERS
@@ -49,8 +28,8 @@ ANNOUNCE, BALANCE = moves.Timer.RETRY, moves.Timer.BALANCE_LEADERS
 class MadeUpTimers(msgspec.Struct, frozen=True):
     """When the next announcement is due, and when the election that it has planned; 0 for none."""
 
-    retry: Milliseconds = 0
-    balance_leaders: Milliseconds = 0
+    retry: ids.Milliseconds = 0
+    balance_leaders: ids.Milliseconds = 0
 
 
 class MadeUp(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,9 +38,9 @@ class MadeUp(msgspec.Struct, frozen=True, kw_only=True):
     `elected_at` is where in the metadata it was elected; `asks` says that it waits for an answer.
     """
 
-    epoch: ControllerEpoch
-    elected_at: MetadataOffset = MetadataOffset(1_000_000)
-    queued: tuple[BrokerId, ...] = ()
+    epoch: ids.ControllerEpoch
+    elected_at: ids.MetadataOffset = ids.MetadataOffset(1_000_000)
+    queued: tuple[ids.BrokerId, ...] = ()
     asks: bool = False
     timers: MadeUpTimers = MadeUpTimers()
 
@@ -69,8 +48,8 @@ class MadeUp(msgspec.Struct, frozen=True, kw_only=True):
 class MadeUpTruth(msgspec.Struct, frozen=True):
     """What is true in the made-up mode; it has what `Truth` asks for."""
 
-    controller_epoch: ControllerEpoch
-    next_offset: MetadataOffset = MetadataOffset(0)
+    controller_epoch: ids.ControllerEpoch
+    next_offset: ids.MetadataOffset = ids.MetadataOffset(0)
     registrations: tuple[Registration, ...] = ()
     partitions: tuple[PartitionRegistration, ...] = ()
 
@@ -81,31 +60,31 @@ class MadeUpTruth(msgspec.Struct, frozen=True):
 def elected(plane: MadeUp, message: Message, world: Cluster) -> routes.NodeEffect:
     """An unclean election makes it resign; any other is announced to every broker."""
     request = message.body
-    assert isinstance(request, ElectLeadersRequest)
+    assert isinstance(request, messages.ElectLeadersRequest)
     if request.unclean:
         return None, (), ()
-    answer = ElectLeadersResponse(results=(("orders-0", KafkaError.NONE),))
+    answer = messages.ElectLeadersResponse(results=(("orders-0", errors.KafkaError.NONE),))
     everybody = tuple(b.id for b in world.brokers)
     waiting = replace(plane, queued=(*plane.queued, *everybody))
-    return waiting, (Send(message.name.sender, answer),), ()
+    return waiting, (messages.Send(message.name.sender, answer),), ()
 
 
 def altered(plane: MadeUp, message: Message, _world: Cluster) -> routes.NodeEffect:
     """Whatever a leader asks for, it gets."""
     request = message.body
-    assert isinstance(request, AlterPartitionRequest)
+    assert isinstance(request, messages.AlterPartitionRequest)
     results = tuple(
-        AlterPartitionResult(
+        messages.AlterPartitionResult(
             partition=item.partition,
             leader=request.broker,
             leader_epoch=item.leader_epoch,
-            partition_epoch=PartitionEpoch(item.partition_epoch + 1),
+            partition_epoch=ids.PartitionEpoch(item.partition_epoch + 1),
             isr=tuple(member.broker for member in item.isr),
         )
         for item in request.items
     )
-    answer = AlterPartitionResponse(version=request.version, results=results)
-    return plane, (Send(request.broker, answer),), ()
+    answer = messages.AlterPartitionResponse(version=request.version, results=results)
+    return plane, (messages.Send(request.broker, answer),), ()
 
 
 def answered(plane: MadeUp, _message: Message, _world: Cluster) -> routes.NodeEffect:
@@ -120,8 +99,8 @@ def announced(plane: MadeUp, world: Cluster) -> routes.NodeEffect:
     """Send to whoever is first, unless it is down: then it stays first."""
     if not nodes.is_up(world, plane.queued[0]):
         return plane, (), ()
-    news = MetadataUpdate(offset=MetadataOffset(0), registrations=(), partitions=())
-    return replace(plane, queued=plane.queued[1:]), (Send(plane.queued[0], news),), ()
+    news = messages.MetadataUpdate(offset=ids.MetadataOffset(0), registrations=(), partitions=())
+    return replace(plane, queued=plane.queued[1:]), (messages.Send(plane.queued[0], news),), ()
 
 
 def nothing_queued(plane: MadeUp, _world: Cluster) -> str | None:
@@ -146,33 +125,35 @@ def nothing_planned(plane: MadeUp, world: Cluster) -> str | None:
 def balance(plane: MadeUp, world: Cluster) -> routes.NodeEffect:
     """Ask for elections, of whoever keeps the truth."""
     names = tuple(p.name for p in truth(world).partitions)
-    request = ElectLeadersRequest(unclean=False, partitions=names)
+    request = messages.ElectLeadersRequest(unclean=False, partitions=names)
     asking = replace(plane, asks=True, timers=replace(plane.timers, balance_leaders=0))
-    return asking, (Send(CONTROLLER, request),), ()
+    return asking, (messages.Send(ids.CONTROLLER, request),), ()
 
 
-def elect(world: Cluster, move: moves.Elect) -> tuple[tuple[BrokerId, routes.NodeEffect], ...]:
+def elect(world: Cluster, move: moves.Elect) -> tuple[tuple[ids.BrokerId, routes.NodeEffect], ...]:
     """An operator finds the controller that was elected last."""
     hosted = nodes.control_planes(world)[1:]
     newest = max(hosted, key=lambda node: int(nodes.state_of(world, node).epoch))
-    request = ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
-    return ((CLIENT, (nodes.state_of(world, CLIENT), (Send(newest, request),), ())),)
+    request = messages.ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
+    return (
+        (ids.CLIENT, (nodes.state_of(world, ids.CLIENT), (messages.Send(newest, request),), ())),
+    )
 
 
 def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enter it into the tables, each where a new kind of node or a new mode has its place."""
     rules: dict[type, routes.Rule] = {
-        ElectLeadersRequest: elected,
-        ElectLeadersResponse: answered,
-        AlterPartitionRequest: altered,
+        messages.ElectLeadersRequest: elected,
+        messages.ElectLeadersResponse: answered,
+        messages.AlterPartitionRequest: altered,
     }
-    for body in get_args(Body):
+    for body in get_args(messages.Body):
         if body in rules:
             monkeypatch.setitem(routes.ROUTES, (MadeUp, body), rules[body])
         else:
             monkeypatch.setitem(routes.NOT_ADDRESSED, (MadeUp, body), "it asks nobody")
         monkeypatch.setitem(routes.NOT_ADDRESSED, (MadeUpTruth, body), "it is written to")
-    monkeypatch.setitem(routes.UNANSWERED, (MadeUp, ElectLeadersRequest), given_up)
+    monkeypatch.setitem(routes.UNANSWERED, (MadeUp, messages.ElectLeadersRequest), given_up)
     monkeypatch.setitem(routes.TIMERS, (MadeUp, ANNOUNCE), announced)
     monkeypatch.setitem(routes.IDLE, (MadeUp, ANNOUNCE), nothing_queued)
     monkeypatch.setitem(routes.TIMERS, (MadeUp, BALANCE), balance)
@@ -196,9 +177,9 @@ def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- clusters with it ---------------------------------------------------------------------------
 
 
-def with_plane(world: Cluster, node: BrokerId, epoch: int) -> Cluster:
+def with_plane(world: Cluster, node: ids.BrokerId, epoch: int) -> Cluster:
     """`world` with a made-up controller at `node`."""
-    host = nodes.state_of(world, host_of(node))
-    plane = MadeUp(epoch=ControllerEpoch(epoch))
+    host = nodes.state_of(world, ids.host_of(node))
+    plane = MadeUp(epoch=ids.ControllerEpoch(epoch))
     process = replace(host.process, control_plane=plane, controller_epoch=plane.epoch)
     return nodes.with_state(world, host.id, replace(host, process=process))

@@ -2,19 +2,11 @@
 
 import pytest
 
-from kiplab.engine import moves
-from kiplab.engine.events import Happened
+from kiplab.engine import events, moves
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
-from kiplab.protocol.facts import (
-    BrokerChanged,
-    IsrChanged,
-    LeaderElected,
-    LifecycleChanged,
-    Refused,
-)
-from kiplab.protocol.ids import BrokerId
+from kiplab.protocol import facts, ids
 from kiplab.protocol.kraft.controller_state import Controller, heartbeat
 from kiplab.protocol.registrations import registration
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Volatile
@@ -45,7 +37,7 @@ def when(stage: Stage, wanted: type, **fields: object) -> list[int]:
     ]
 
 
-def fired(stage: Stage, broker: BrokerId, timer: moves.Timer) -> list[int]:
+def fired(stage: Stage, broker: ids.BrokerId, timer: moves.Timer) -> list[int]:
     move = moves.Fire(broker, timer)
     return [s.cluster.now_ms for s in stage.history.steps if s.move == move]
 
@@ -83,38 +75,38 @@ def test_a_session_ends_strictly_after_the_timeout_since_the_last_heartbeat(
     crash_ms: int, last_tick_ms: int
 ) -> None:
     stage = run(f"advance {crash_ms}ms\ncrash 2\nadvance 20s\n")
-    assert when(stage, BrokerChanged, broker=2, change="fenced") == [last_tick_ms + 9_001]
+    assert when(stage, facts.BrokerChanged, broker=2, change="fenced") == [last_tick_ms + 9_001]
 
 
 def test_brokers_that_report_keep_their_sessions_for_ever() -> None:
     stage = run("advance 10m\n")
-    assert when(stage, BrokerChanged) == []
+    assert when(stage, facts.BrokerChanged) == []
     assert len(fired(stage, BROKER_1, moves.Timer.HEARTBEAT)) < 10 * 60 // 2
 
 
 def test_of_two_dead_brokers_the_one_silent_for_longer_is_fenced_first() -> None:
     stage = run("advance 3s\ncrash 1\nadvance 2s\ncrash 2\nadvance 20s\n")
-    assert when(stage, BrokerChanged, broker=1, change="fenced") == [2_000 + 9_001]
-    assert when(stage, BrokerChanged, broker=2, change="fenced") == [4_000 + 9_001]
+    assert when(stage, facts.BrokerChanged, broker=1, change="fenced") == [2_000 + 9_001]
+    assert when(stage, facts.BrokerChanged, broker=2, change="fenced") == [4_000 + 9_001]
 
 
 def test_after_a_fail_over_the_first_heartbeat_makes_the_controller_look_who_is_silent() -> None:
     stage = run("crash 2\nadvance 1s\nfail-over\nadvance 20s\n")
-    assert when(stage, BrokerChanged, broker=BROKER_2) == [10_001]
+    assert when(stage, facts.BrokerChanged, broker=BROKER_2) == [10_001]
     nobody = run("crash 1\ncrash 2\nadvance 1s\nfail-over\nadvance 20s\n")
-    assert when(nobody, BrokerChanged) == []
+    assert when(nobody, facts.BrokerChanged) == []
 
 
 def test_heartbeats_that_are_held_back_cost_the_session_on_time() -> None:
     stage = run("advance 3s\nhold broker-heartbeat from=2\nadvance 30s\n")
-    assert when(stage, BrokerChanged, broker=2, change="fenced") == [2_000 + 9_001]
+    assert when(stage, facts.BrokerChanged, broker=2, change="fenced") == [2_000 + 9_001]
     assert len([m for m in stage.cluster.messages if m.name.kind == "broker-heartbeat"]) == 1
 
 
 def test_a_broker_cut_off_from_the_controller_loses_its_session_and_gets_it_back() -> None:
     stage = run("advance 3s\ncut 2 controller\nadvance 30s\nheal 2 controller\nadvance 3s\n")
-    assert when(stage, BrokerChanged, broker=2, change="fenced") == [11_001]
-    (back,) = when(stage, BrokerChanged, broker=2, change="unfenced")
+    assert when(stage, facts.BrokerChanged, broker=2, change="fenced") == [11_001]
+    (back,) = when(stage, facts.BrokerChanged, broker=2, change="unfenced")
     assert 33_000 <= back <= 35_000
 
 
@@ -123,18 +115,18 @@ def test_a_broker_cut_off_from_the_controller_loses_its_session_and_gets_it_back
 
 def test_a_new_life_tries_until_the_session_of_the_old_one_is_over() -> None:
     stage = run("advance 1s\ncrash 2\nadvance 1s\nstart 2\nadvance 20s\n")
-    refused = when(stage, Refused, guard="631.one-live-incarnation")
+    refused = when(stage, facts.Refused, guard="631.one-live-incarnation")
     assert refused == [2_000, 4_000, 6_000, 8_000]
-    assert when(stage, BrokerChanged, broker=2, change="registered") == [10_000]
+    assert when(stage, facts.BrokerChanged, broker=2, change="registered") == [10_000]
     assert process(stage.cluster.brokers[1]).lifecycle is Lifecycle.RUNNING
 
 
 def test_the_session_ends_before_a_registration_of_the_same_millisecond() -> None:
     """Else the old life would stay in the ISR: nobody looks there when a broker registers."""
     stage = run("advance 1s\ncrash 2\nadvance 2001ms\nstart 2\nadvance 20s\n")
-    assert when(stage, BrokerChanged, broker=2, change="fenced") == [9_001]
-    assert when(stage, BrokerChanged, broker=2, change="registered") == [9_001]
-    assert when(stage, IsrChanged, after=(1,)) == [9_001]
+    assert when(stage, facts.BrokerChanged, broker=2, change="fenced") == [9_001]
+    assert when(stage, facts.BrokerChanged, broker=2, change="registered") == [9_001]
+    assert when(stage, facts.IsrChanged, after=(1,)) == [9_001]
 
 
 def test_a_broker_whose_heartbeats_are_held_recovers_but_stays_fenced() -> None:
@@ -154,8 +146,8 @@ def test_a_broker_whose_heartbeats_are_held_recovers_but_stays_fenced() -> None:
 
 def test_a_controlled_shutdown_ends_within_a_few_heartbeats() -> None:
     stage = run("shut-down 1\nadvance 60s\n")
-    assert when(stage, LeaderElected, leader=2) == [0]
-    (stopped,) = when(stage, LifecycleChanged, node=1, state="STOPPED")
+    assert when(stage, facts.LeaderElected, leader=2) == [0]
+    (stopped,) = when(stage, facts.LifecycleChanged, node=1, state="STOPPED")
     assert stopped <= 3 * 2_000
 
 
@@ -171,7 +163,7 @@ def test_a_follower_fetches_while_there_is_something_to_learn_and_then_rests() -
 
 
 def test_a_follower_outside_the_isr_joins_by_itself() -> None:
-    assert when(run("advance 5s\n", OUTSIDE), IsrChanged, after=(1, 2)) == [0]
+    assert when(run("advance 5s\n", OUTSIDE), facts.IsrChanged, after=(1, 2)) == [0]
 
 
 def test_a_held_fetch_is_not_followed_by_another() -> None:
@@ -186,7 +178,7 @@ def test_a_held_answer_is_not_followed_by_another_fetch() -> None:
 
 def test_a_follower_that_stops_fetching_leaves_the_isr_after_the_lag_time() -> None:
     stage = run("advance 1s\nhold fetch from=2\nproduce orders-0 count=5\nadvance 2m\n")
-    (shrunk,) = when(stage, IsrChanged, after=(1,))
+    (shrunk,) = when(stage, facts.IsrChanged, after=(1,))
     assert 30_000 < shrunk <= 46_000
     assert shrunk % 15_000 == 0
 
@@ -210,6 +202,6 @@ def test_a_high_watermark_that_moved_is_checkpointed() -> None:
 
 def test_by_hand_nothing_happens_by_itself() -> None:
     stage = run("crash 2\nadvance 60s\n", HEADER + "manual\n")
-    told = [e.text for e in stage.history.steps[-1].events if isinstance(e, Happened)]
+    told = [e.text for e in stage.history.steps[-1].events if isinstance(e, events.Happened)]
     assert told == ["60000 ms pass"]
-    assert when(stage, BrokerChanged) == []
+    assert when(stage, facts.BrokerChanged) == []

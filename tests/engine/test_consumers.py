@@ -9,30 +9,21 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from msgspec.structs import replace
 
-from kiplab.engine import moves
+from kiplab.engine import explain, moves
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, MessageName
 from kiplab.engine.consumers import consumer_of
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
 from kiplab.engine.events import CommittedLost, Event, PropertyBroken
-from kiplab.engine.explain import sentence
 from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.setup import ConsumerSetup
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
+from kiplab.protocol import facts
 from kiplab.protocol.clients.consumer import Consumer, Reset
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import (
-    ConsumerRaised,
-    Polled,
-    PollFailed,
-    PositionReset,
-    PositionTruncated,
-    PositionValidated,
-    Refused,
-)
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT, BrokerId, LeaderEpoch, Offset
 from kiplab.protocol.log import (
@@ -117,7 +108,7 @@ def _to(here: Cluster, broker: BrokerId) -> MessageName:
 
 def test_the_first_poll_of_a_new_consumer_begins_at_the_beginning() -> None:
     after, (polled,) = does(orders(), POLL)
-    assert polled == Polled(
+    assert polled == facts.Polled(
         node=BROKER_1,
         consumer="consumer",
         partition=NAME,
@@ -132,10 +123,10 @@ def test_the_first_poll_of_a_new_consumer_begins_at_the_beginning() -> None:
 def test_a_poll_reads_up_to_the_high_watermark_and_no_further() -> None:
     longer = step(orders(), moves.Produce(NAME, BROKER_1, 5)).cluster
     after, (polled,) = does(longer, POLL)
-    assert isinstance(polled, Polled)
+    assert isinstance(polled, facts.Polled)
     assert (polled.last, polled.high_watermark) == (9, 10)
     again, (nothing,) = does(after, POLL)
-    assert isinstance(nothing, Polled)
+    assert isinstance(nothing, facts.Polled)
     assert (nothing.first, nothing.last) == (10, 9)
     assert again == after
 
@@ -143,7 +134,7 @@ def test_a_poll_reads_up_to_the_high_watermark_and_no_further() -> None:
 def test_beyond_the_high_watermark_and_within_the_log_there_is_nothing_and_no_error() -> None:
     longer = step(orders(consumer(position=12)), moves.Produce(NAME, BROKER_1, 5)).cluster
     _, (polled,) = does(longer, POLL)
-    assert isinstance(polled, Polled)
+    assert isinstance(polled, facts.Polled)
     assert polled.last < polled.first == 12
 
 
@@ -169,7 +160,7 @@ def test_a_poll_is_no_fault_and_settling_leaves_consumers_alone() -> None:
 
 
 def refusal(events: tuple[Event, ...]) -> tuple[KafkaError, str | None, tuple[str, str]]:
-    (found,) = (e for e in events if isinstance(e, Refused))
+    (found,) = (e for e in events if isinstance(e, facts.Refused))
     compared = found.compared[0] if found.compared else None
     return found.error, found.guard, (compared.requested, compared.held) if compared else ("", "")
 
@@ -203,14 +194,14 @@ def test_an_offset_beyond_the_log_is_out_of_range_and_the_policy_decides() -> No
     for reset, position in ((Reset.EARLIEST, 0), (Reset.LATEST, 10)):
         after, events = does(orders(consumer(position=11, reset=reset)), POLL)
         assert refusal(events) == (KafkaError.OFFSET_OUT_OF_RANGE, None, ("11", "at most 10"))
-        assert isinstance(events[-1], PositionReset)
+        assert isinstance(events[-1], facts.PositionReset)
         assert (mine(after).position, mine(after).last_epoch) == (position, -1)
 
 
 def test_without_a_policy_the_application_gets_the_exception() -> None:
     here = orders(consumer(position=11, reset=Reset.NONE))
     after, events = does(here, POLL)
-    assert isinstance(events[-1], ConsumerRaised)
+    assert isinstance(events[-1], facts.ConsumerRaised)
     assert events[-1].exception == "OffsetOutOfRangeException"
     assert after.consumers == here.consumers
 
@@ -223,14 +214,14 @@ def test_a_new_leader_does_not_tell_the_latest_offset_before_it_is_sure_of_it() 
     here, events = does(here, moves.RefreshMetadata(), moves.ResetOffset(NAME, Reset.LATEST))
     assert refusal(events)[0] is KafkaError.OFFSET_NOT_AVAILABLE
     _, (_, moved) = does(here, moves.ResetOffset(NAME, Reset.EARLIEST))
-    assert isinstance(moved, PositionReset)
+    assert isinstance(moved, facts.PositionReset)
 
 
 @pytest.mark.parametrize("trouble", [moves.Crash(BROKER_1), moves.Cut(CLIENT, BROKER_1)])
 def test_a_leader_that_is_gone_does_not_answer(trouble: moves.Move) -> None:
     here, _ = does(orders(), POLL, trouble)
     _, (failed,) = does(here, POLL)
-    assert isinstance(failed, PollFailed)
+    assert isinstance(failed, facts.PollFailed)
     assert (failed.error, failed.node) == (KafkaError.NETWORK_EXCEPTION, 1)
 
 
@@ -238,9 +229,9 @@ def test_without_a_leader_a_new_consumer_knows_nobody_to_ask() -> None:
     here, _ = does(orders(isr=1), moves.Crash(BROKER_1), moves.ExpireSession(BROKER_1))
     here = delivered(here, "metadata")
     _, (failed,) = does(here, POLL)
-    assert isinstance(failed, PollFailed)
+    assert isinstance(failed, facts.PollFailed)
     assert (failed.error, failed.node) == (KafkaError.LEADER_NOT_AVAILABLE, -1)
-    assert "knows no leader" in sentence(failed)
+    assert "knows no leader" in explain.sentence(failed)
 
 
 def test_a_partition_without_a_leader_leaves_the_metadata_as_it_was() -> None:
@@ -287,10 +278,10 @@ def test_what_was_read_and_is_still_there_is_validated_once() -> None:
     here, _ = does(here, moves.RefreshMetadata())
     assert mine(here).validating
     here, (validated, _) = does(here, POLL)
-    assert isinstance(validated, PositionValidated)
+    assert isinstance(validated, facts.PositionValidated)
     assert (validated.last_epoch, validated.end) == (5, 10)
     _, events = does(here, POLL)
-    assert [type(e) for e in events] == [Polled]
+    assert [type(e) for e in events] == [facts.Polled]
 
 
 def test_a_consumer_that_has_read_nothing_has_nothing_to_validate() -> None:
@@ -303,9 +294,9 @@ def test_a_consumer_that_has_read_nothing_has_nothing_to_validate() -> None:
 def test_a_truncation_puts_the_position_back_to_where_the_logs_part() -> None:
     here, events = does(lost(Reset.LATEST), moves.Produce(NAME, BROKER_2, 20), POLL)
     truncated, polled = events
-    assert isinstance(truncated, PositionTruncated)
+    assert isinstance(truncated, facts.PositionTruncated)
     assert (truncated.before, truncated.after, truncated.end_epoch) == (10, 4, 4)
-    assert isinstance(polled, Polled)
+    assert isinstance(polled, facts.Polled)
     assert (polled.first, polled.last) == (4, 23)
     assert mine(here).last_epoch == 7
 
@@ -314,7 +305,7 @@ def test_a_truncation_without_a_policy_is_an_exception_again_and_again() -> None
     here = lost(Reset.NONE)
     for _ in range(2):
         after, (raised,) = does(here, POLL)
-        assert isinstance(raised, ConsumerRaised)
+        assert isinstance(raised, facts.ConsumerRaised)
         assert (raised.exception, raised.diverging) == ("LogTruncationException", 4)
         assert after == here
     after, _ = does(here, moves.ResetOffset(NAME, Reset.EARLIEST))
@@ -326,7 +317,7 @@ def test_without_validation_the_consumer_reads_on_and_misses_records() -> None:
     here = lost(Reset.NONE, features)
     assert not mine(here).validating
     _, (polled,) = does(here, moves.Produce(NAME, BROKER_2, 20), POLL)
-    assert isinstance(polled, Polled)
+    assert isinstance(polled, facts.Polled)
     assert polled.first == 10
 
 
@@ -456,16 +447,16 @@ class Readers(RuleBasedStateMachine):
     def do(self, move: moves.Move) -> None:
         done = step(self.here, move)
         for event in done.events:
-            assert sentence(event)
+            assert explain.sentence(event)
             assert not (isinstance(event, PropertyBroken) and event.promised), event
             if isinstance(event, CommittedLost):
                 self.durable = False
-            if isinstance(event, Polled):
+            if isinstance(event, facts.Polled):
                 self.check(event)
         assert isinstance(move, READ) or own_state(done.cluster) == own_state(self.here)
         self.here = done.cluster
 
-    def check(self, polled: Polled) -> None:
+    def check(self, polled: facts.Polled) -> None:
         """Nothing above the high watermark, and at one offset always the same record."""
         node = next(b for b in self.here.brokers if b.id == polled.node)
         replica = replica_of(node, NAME)

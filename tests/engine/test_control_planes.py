@@ -7,11 +7,9 @@ its own.
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import moves, nodes
-from kiplab.engine.clock import due_moves
+from kiplab.engine import clock, impossible_moves, moves, nodes
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, enabled
-from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.step import step
 from kiplab.engine.truth import truth
@@ -88,7 +86,7 @@ def test_its_timers_are_offered_where_something_would_come_of_them(world: Cluste
     fire = moves.Fire(HERE, ANNOUNCE)
     assert fire not in enabled(world, menu)
     assert fire in enabled(queueing(world), menu)
-    assert why_not(world, fire) == "it has nothing to announce"
+    assert impossible_moves.why_not(world, fire) == "it has nothing to announce"
     offered = {m.node for m in enabled(queueing(world), menu) if isinstance(m, moves.Fire)}
     assert offered == {HERE, THERE}
 
@@ -105,7 +103,7 @@ def timed(world: Cluster) -> Cluster:
 def fired_by(world: Cluster, node: BrokerId, end_ms: Milliseconds) -> list[tuple[int, str]]:
     """What falls due at `node` up to `end_ms`, as a timed run does it: when, and which timer."""
     found = []
-    while (due := due_moves(world, end_ms)) is not None:
+    while (due := clock.due_moves(world, end_ms)) is not None:
         at_ms, move = due
         if at_ms > world.now_ms:
             world = step(world, moves.Advance(at_ms - world.now_ms)).cluster
@@ -156,7 +154,7 @@ def test_another_release_may_be_a_reason_to_plan(world: Cluster) -> None:
 def test_without_a_reason_and_without_a_clock_nothing_is_planned(world: Cluster) -> None:
     calm = passed(timed(world), 7)
     assert plane(calm).timers.balance_leaders == 0
-    assert why_not(calm, moves.Fire(HERE, BALANCE)) == "it has planned no election"
+    assert impossible_moves.why_not(calm, moves.Fire(HERE, BALANCE)) == "it has planned no election"
     cut = step(unbalanced(world), moves.Cut(BROKER_1, BROKER_2)).cluster
     assert plane(cut).timers.balance_leaders == 0
 

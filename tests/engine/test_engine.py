@@ -6,13 +6,12 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import moves, properties
+from kiplab.engine import impossible_moves, moves, properties
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
 from kiplab.engine.events import CommittedLost, PropertyBroken
 from kiplab.engine.history import History
-from kiplab.engine.impossible_moves import ImpossibleMoveError, why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.step import step
 from kiplab.engine.truth import truth
@@ -43,9 +42,9 @@ def test_an_impossible_move_is_refused_with_its_reason() -> None:
         moves.Advance(5),
         moves.Heal(BROKER_1, BROKER_2),
     ):
-        reason = why_not(cluster, move)
+        reason = impossible_moves.why_not(cluster, move)
         assert reason
-        with pytest.raises(ImpossibleMoveError) as problem:
+        with pytest.raises(impossible_moves.ImpossibleMoveError) as problem:
             step(cluster, move)
         assert problem.value.reason == reason
 
@@ -72,8 +71,8 @@ def test_messages_of_one_connection_arrive_in_order() -> None:
     for _ in range(2):
         cluster = step(cluster, moves.Fire(BROKER_2, moves.Timer.FETCH)).cluster
     first, second = (m.name for m in cluster.messages)
-    assert why_not(cluster, moves.Deliver(first)) is None
-    assert "ahead of it" in (why_not(cluster, moves.Deliver(second)) or "")
+    assert impossible_moves.why_not(cluster, moves.Deliver(first)) is None
+    assert "ahead of it" in (impossible_moves.why_not(cluster, moves.Deliver(second)) or "")
 
 
 def test_a_retry_may_overtake_the_request_it_repeats() -> None:
@@ -115,9 +114,9 @@ def test_what_a_crash_takes() -> None:
 def test_a_link_that_is_cut_keeps_what_is_on_it() -> None:
     cluster = step(opened(), moves.Fire(BROKER_2, moves.Timer.FETCH)).cluster
     cluster = step(cluster, moves.Cut(BROKER_1, BROKER_2)).cluster
-    assert why_not(cluster, moves.Deliver(cluster.messages[0].name)) is not None
+    assert impossible_moves.why_not(cluster, moves.Deliver(cluster.messages[0].name)) is not None
     cluster = step(cluster, moves.Heal(BROKER_2, BROKER_1)).cluster
-    assert why_not(cluster, moves.Deliver(cluster.messages[0].name)) is None
+    assert impossible_moves.why_not(cluster, moves.Deliver(cluster.messages[0].name)) is None
 
 
 def test_settle_heals_a_crash() -> None:

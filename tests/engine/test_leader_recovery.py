@@ -3,9 +3,8 @@
 import msgspec
 import pytest
 
-from kiplab.engine import moves
+from kiplab.engine import moves, setup
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.setup import BrokerSetup, PartitionSetup, Setup, cluster_of
 from kiplab.engine.step import step
 from kiplab.engine.truth import truth
 from kiplab.protocol.features import parse_features
@@ -20,15 +19,15 @@ ONE, TWO = BrokerId(1), BrokerId(2)
 
 def elected_uncleanly(release: str) -> Cluster:
     """Broker 1 leads alone after an unclean election; broker 2 is about to catch up."""
-    return cluster_of(
-        Setup(
+    return setup.cluster_of(
+        setup.Setup(
             features=parse_features(release),
             brokers=(
-                BrokerSetup(id=ONE, epoch=BrokerEpoch(101)),
-                BrokerSetup(id=TWO, epoch=BrokerEpoch(102)),
+                setup.BrokerSetup(id=ONE, epoch=BrokerEpoch(101)),
+                setup.BrokerSetup(id=TWO, epoch=BrokerEpoch(102)),
             ),
             partitions=(
-                PartitionSetup(
+                setup.PartitionSetup(
                     name="orders-0",
                     replicas=(ONE, TWO),
                     isr=(ONE,),

@@ -3,27 +3,17 @@
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import moves
+from kiplab.engine import consumers, moves, setup
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.consumers import consumer_of
 from kiplab.engine.enabled import Menu, enabled
 from kiplab.engine.events import Event
-from kiplab.engine.setup import ConsumerSetup
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
+from kiplab.protocol import facts
 from kiplab.protocol.clients.consumer import Consumer, Reset
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import (
-    Fetched,
-    MetadataRefreshed,
-    Polled,
-    PollFailed,
-    PositionReset,
-    Refused,
-    ReplicaPreferred,
-)
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT, NO_LEADER, BrokerId, Offset
 from tests.engine.small_clusters import BROKER_1, BROKER_2, Batches, cluster, partition
@@ -43,7 +33,7 @@ def orders(
     """Broker 1 leads ten records in leader epoch 5 and has heard of broker 2, which is next to the
     consumer.
     """
-    near = ConsumerSetup(
+    near = setup.ConsumerSetup(
         name="consumer",
         partition=NAME,
         position=Offset(position),
@@ -68,13 +58,13 @@ def does(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
 
 
 def mine(here: Cluster) -> Consumer:
-    found = consumer_of(here, "consumer", NAME)
+    found = consumers.consumer_of(here, "consumer", NAME)
     assert found is not None
     return found
 
 
 def errors(events: tuple[Event, ...]) -> list[KafkaError]:
-    return [e.error for e in events if isinstance(e, (Refused, PollFailed))]
+    return [e.error for e in events if isinstance(e, (facts.Refused, facts.PollFailed))]
 
 
 # --- reading from a follower ----------------------------------------------------------------------
@@ -83,17 +73,19 @@ def errors(events: tuple[Event, ...]) -> list[KafkaError]:
 def test_a_leader_sends_a_consumer_to_its_neighbour_and_gives_it_no_records() -> None:
     here, events = does(orders(), POLL)
     assert events == (
-        ReplicaPreferred(node=BROKER_1, consumer="consumer", partition=NAME, replica=BROKER_2),
+        facts.ReplicaPreferred(
+            node=BROKER_1, consumer="consumer", partition=NAME, replica=BROKER_2
+        ),
     )
     assert (mine(here).position, mine(here).reads_from) == (0, BROKER_2)
     _, (polled,) = does(here, POLL)
-    assert isinstance(polled, Polled)
+    assert isinstance(polled, facts.Polled)
     assert (polled.node, polled.first, polled.last) == (BROKER_2, 0, 9)
 
 
 def test_nobody_is_sent_to_a_replica_that_is_out_of_the_isr_or_behind_the_position() -> None:
     (polled,) = does(orders(isr=1, behind=((4, 5),)), POLL)[1]
-    assert isinstance(polled, Polled)
+    assert isinstance(polled, facts.Polled)
     assert polled.node == BROKER_1
 
 
@@ -101,10 +93,10 @@ def test_a_follower_gives_what_it_knows_to_be_committed() -> None:
     here, _ = does(orders(10), POLL, moves.Produce(NAME, BROKER_1, 5))
     here, _ = does(here, FETCH, FETCH)
     here, (polled,) = does(here, POLL)
-    assert isinstance(polled, Polled)
+    assert isinstance(polled, facts.Polled)
     assert (polled.high_watermark, polled.last) == (10, 9), "the leader's is 15 by now"
     _, (polled,) = does(here, FETCH, POLL)
-    assert isinstance(polled, Polled)
+    assert isinstance(polled, facts.Polled)
     assert polled.last == 14
 
 
@@ -116,7 +108,9 @@ def test_out_of_range_at_a_follower_sends_back_to_the_leader_and_resets_nothing(
     assert errors(events) == [KafkaError.OFFSET_OUT_OF_RANGE]
     assert (mine(after).position, mine(after).reads_from) == (12, BROKER_1)
     _, events = does(after, POLL)
-    assert any(isinstance(e, PositionReset) for e in events), "the leader has not got it either"
+    assert any(isinstance(e, facts.PositionReset) for e in events), (
+        "the leader has not got it either"
+    )
 
 
 def test_a_neighbour_that_does_not_answer_is_left_and_the_position_stays() -> None:
@@ -131,7 +125,7 @@ def test_a_consumer_leaves_its_neighbour_when_another_broker_leads() -> None:
     here, events = does(here, POLL)
     assert errors(events) == [KafkaError.FENCED_LEADER_EPOCH]
     after, events = does(here, POLL)
-    assert isinstance(events[0], MetadataRefreshed)
+    assert isinstance(events[0], facts.MetadataRefreshed)
     assert (mine(after).leader, mine(after).reads_from) == (BROKER_2, BROKER_2)
     assert mine(after).position == 10
 
@@ -158,7 +152,7 @@ refresh
     assert mine(after).position == 8
     calm = replace(sent, validating=False)
     after, events = does(replace(here, consumers=(calm,)), POLL)
-    assert [(e.node, e.guard) for e in events if isinstance(e, Refused)] == [
+    assert [(e.node, e.guard) for e in events if isinstance(e, facts.Refused)] == [
         (3, "704.follower-refuses")
     ]
     assert mine(after).update_requested
@@ -179,7 +173,7 @@ def test_after_a_refusal_the_next_turn_begins_with_the_metadata_answer() -> None
     assert errors(events) == [KafkaError.FENCED_LEADER_EPOCH]
     assert mine(here).update_requested
     after, events = does(here, POLL)
-    assert isinstance(events[0], MetadataRefreshed)
+    assert isinstance(events[0], facts.MetadataRefreshed)
     assert not errors(events)
     assert not mine(after).update_requested
 
@@ -197,7 +191,7 @@ def test_while_no_broker_can_be_asked_the_request_stands() -> None:
     here, _ = does(here, moves.Cut(CLIENT, BROKER_1), moves.Cut(CLIENT, BROKER_2), POLL, POLL)
     assert mine(here).update_requested
     _, events = does(here, moves.Heal(CLIENT, BROKER_1), POLL)
-    assert isinstance(events[0], MetadataRefreshed)
+    assert isinstance(events[0], facts.MetadataRefreshed)
 
 
 # --- a follower's back-off ------------------------------------------------------------------------
@@ -221,7 +215,7 @@ advance {}
 
     def refused(wait: str) -> int:
         events = run_play(parse(text.format(wait))).events
-        return sum(isinstance(e, Refused) and e.request == "fetch" for e in events)
+        return sum(isinstance(e, facts.Refused) and e.request == "fetch" for e in events)
 
     assert refused("9999ms") - refused("4999ms") == 5
 
@@ -229,5 +223,5 @@ advance {}
 def test_without_a_clock_a_refused_follower_is_as_before() -> None:
     here = orders()
     after, events = does(here, FETCH)
-    assert any(isinstance(e, Fetched) for e in events)
+    assert any(isinstance(e, facts.Fetched) for e in events)
     assert all(b.process is None or b.process.timers.fetch == 0 for b in after.brokers)

@@ -6,30 +6,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import moves, nodes, routes, truth
+from kiplab.engine import events, impossible_moves, moves, nodes, routes, truth
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.events import Dropped
-from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import READERS
-from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import (
-    CLIENT,
-    CONTROLLER,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    LeaderEpoch,
-    Offset,
-    host_of,
-    node_name,
-)
-from kiplab.protocol.messages import (
-    Body,
-    ElectLeadersRequest,
-    FetchRequest,
-)
+from kiplab.protocol import features, ids, messages
 from kiplab.protocol.replica.broker_state import Loss
 from tests.engine.made_up_controller import (
     ANNOUNCE,
@@ -54,14 +36,14 @@ def made_up_kind(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def world() -> Cluster:
     """Three brokers, with a made-up controller on broker 1."""
-    start = cluster(parse_features("3.5"), partition("orders-0", 3, isr=3, log=((2, 5),)))
+    start = cluster(features.parse_features("3.5"), partition("orders-0", 3, isr=3, log=((2, 5),)))
     return with_plane(start, HERE, 1)
 
 
-def asked(world: Cluster, node: BrokerId, unclean: bool = False) -> Cluster:
+def asked(world: Cluster, node: ids.BrokerId, unclean: bool = False) -> Cluster:
     """A client's request for an election is on its way to `node`."""
-    request = ElectLeadersRequest(unclean=unclean, partitions=("orders-0",))
-    return step(world, moves.RawRequest(CLIENT, node, request)).cluster
+    request = messages.ElectLeadersRequest(unclean=unclean, partitions=("orders-0",))
+    return step(world, moves.RawRequest(ids.CLIENT, node, request)).cluster
 
 
 def arrived(world: Cluster) -> Step:
@@ -69,30 +51,34 @@ def arrived(world: Cluster) -> Step:
     return step(world, moves.Deliver(world.messages[-1].name))
 
 
-def queue_of(world: Cluster, node: BrokerId) -> tuple[int, ...]:
+def queue_of(world: Cluster, node: ids.BrokerId) -> tuple[int, ...]:
     return tuple(nodes.state_of(world, node).queued)
 
 
 def test_its_address_has_a_name_and_a_host() -> None:
-    assert node_name(HERE) == "controller on broker 1"
-    assert (host_of(HERE), host_of(THERE)) == (BROKER_1, BROKER_2)
-    assert [host_of(n) for n in (BROKER_1, CONTROLLER, CLIENT)] == [BROKER_1, CONTROLLER, CLIENT]
+    assert ids.node_name(HERE) == "controller on broker 1"
+    assert (ids.host_of(HERE), ids.host_of(THERE)) == (BROKER_1, BROKER_2)
+    assert [ids.host_of(n) for n in (BROKER_1, ids.CONTROLLER, ids.CLIENT)] == [
+        BROKER_1,
+        ids.CONTROLLER,
+        ids.CLIENT,
+    ]
 
 
 def test_a_request_finds_its_rule_by_the_kind_of_the_receiver(world: Cluster) -> None:
     done = arrived(asked(world, HERE))
     assert queue_of(done.cluster, HERE) == (1, 2, 3)
     (reply,) = done.cluster.messages
-    assert (reply.name.sender, reply.receiver) == (HERE, CLIENT)
+    assert (reply.name.sender, reply.receiver) == (HERE, ids.CLIENT)
     assert str(reply.name) == "elect-leaders-reply #1 from controller on broker 1"
     assert done.cluster.controller is world.controller
     assert not arrived(done.cluster).cluster.messages
 
 
 def test_the_other_control_plane_answers_the_same_request_by_its_own_rule(world: Cluster) -> None:
-    done = arrived(asked(world, CONTROLLER))
+    done = arrived(asked(world, ids.CONTROLLER))
     assert queue_of(done.cluster, HERE) == ()
-    assert done.cluster.messages[-1].name.sender == CONTROLLER
+    assert done.cluster.messages[-1].name.sender == ids.CONTROLLER
 
 
 def test_two_at_once_keep_their_states_and_their_queues_apart(world: Cluster) -> None:
@@ -115,17 +101,17 @@ def test_its_timer_is_due_one_period_later_in_a_run_with_a_clock(world: Cluster)
     again = moves.Fire(HERE, ANNOUNCE)
     fired = step(arrived(asked(timed, HERE)).cluster, again).cluster
     said = f"the retry timer of controller on broker 1 is due at {PERIOD_MS} ms"
-    assert why_not(fired, again) == said
-    assert why_not(step(fired, moves.Advance(PERIOD_MS)).cluster, again) is None
+    assert impossible_moves.why_not(fired, again) == said
+    assert impossible_moves.why_not(step(fired, moves.Advance(PERIOD_MS)).cluster, again) is None
 
 
 def test_it_has_no_timers_but_its_own(world: Cluster) -> None:
     flush = moves.Fire(HERE, moves.Timer.FLUSH)
-    assert why_not(world, flush) == "controller on broker 1 has no flush timer"
-    heartbeat = moves.Fire(CONTROLLER, moves.Timer.HEARTBEAT)
-    assert why_not(world, heartbeat) == "controller has no heartbeat timer"
+    assert impossible_moves.why_not(world, flush) == "controller on broker 1 has no flush timer"
+    heartbeat = moves.Fire(ids.CONTROLLER, moves.Timer.HEARTBEAT)
+    assert impossible_moves.why_not(world, heartbeat) == "controller has no heartbeat timer"
     nowhere = moves.Fire(THERE, ANNOUNCE)
-    assert why_not(world, nowhere) == "there is no controller on broker 2"
+    assert impossible_moves.why_not(world, nowhere) == "there is no controller on broker 2"
 
 
 def test_a_crash_of_its_broker_ends_it_and_closes_what_was_on_the_way_to_it(
@@ -134,7 +120,7 @@ def test_a_crash_of_its_broker_ends_it_and_closes_what_was_on_the_way_to_it(
     world = asked(world, HERE)
     done = step(world, moves.Crash(BROKER_1, Loss.NOTHING))
     assert not nodes.is_up(done.cluster, HERE)
-    lost = [e.receiver for e in done.events if isinstance(e, Dropped)]
+    lost = [e.receiver for e in done.events if isinstance(e, events.Dropped)]
     assert (lost, done.cluster.messages) == ([HERE], ())
     again = step(done.cluster, moves.Start(BROKER_1)).cluster
     assert not nodes.is_up(again, HERE)
@@ -178,12 +164,12 @@ def test_one_that_resigns_is_gone_while_its_broker_runs_on(world: Cluster) -> No
     done = step(world, moves.Deliver(world.messages[0].name))
     assert nodes.is_up(done.cluster, BROKER_1)
     assert not nodes.is_up(done.cluster, HERE)
-    assert [e.receiver for e in done.events if isinstance(e, Dropped)] == [HERE]
+    assert [e.receiver for e in done.events if isinstance(e, events.Dropped)] == [HERE]
 
 
 def test_it_is_as_far_away_as_its_broker(world: Cluster) -> None:
-    world = step(asked(world, HERE), moves.Cut(CLIENT, BROKER_1)).cluster
-    said = why_not(world, moves.Deliver(world.messages[-1].name))
+    world = step(asked(world, HERE), moves.Cut(ids.CLIENT, BROKER_1)).cluster
+    said = impossible_moves.why_not(world, moves.Deliver(world.messages[-1].name))
     assert said == "the link between client and controller on broker 1 is cut"
     assert not nodes.is_cut(world, HERE, BROKER_1)
 
@@ -199,20 +185,20 @@ def test_its_life_is_that_of_its_process(world: Cluster) -> None:
 
 
 def test_a_message_that_no_such_node_gets_is_refused_with_the_reason(world: Cluster) -> None:
-    fetch = FetchRequest(
+    fetch = messages.FetchRequest(
         version=15,
         partition="orders-0",
         replica=BROKER_1,
-        replica_epoch=BrokerEpoch(101),
-        leader_epoch=LeaderEpoch(5),
-        offset=Offset(2),
+        replica_epoch=ids.BrokerEpoch(101),
+        leader_epoch=ids.LeaderEpoch(5),
+        offset=ids.Offset(2),
     )
-    said = why_not(world, moves.RawRequest(BROKER_1, HERE, fetch))
+    said = impossible_moves.why_not(world, moves.RawRequest(BROKER_1, HERE, fetch))
     assert said == "fetch is nothing to send to controller on broker 1: it asks nobody"
 
 
 def test_a_mode_that_says_how_it_is_read_is_read(world: Cluster) -> None:
-    held = MadeUpTruth(ControllerEpoch(7), partitions=truth.truth(world).partitions)
+    held = MadeUpTruth(ids.ControllerEpoch(7), partitions=truth.truth(world).partitions)
     other = replace(world, controller=held)
     assert truth.truth(other).controller_epoch == 7
     assert truth.partition_of(other, "orders-0") is truth.partition_of(world, "orders-0")
@@ -242,7 +228,7 @@ def without_a_route() -> list[str]:
         f"{body.__name__} may come to {kind.__name__}: add a rule to ROUTES, or say in"
         " NOT_ADDRESSED why it never does (kiplab/engine/routes.py, or its mode's tables beside it)"
         for kind in kinds()
-        for body in get_args(Body)
+        for body in get_args(messages.Body)
         if _is_routed(kind, body) == ((kind, body) in routes.NOT_ADDRESSED)
     ]
 
@@ -252,7 +238,7 @@ def test_every_kind_of_node_answers_every_message_or_says_why_it_never_comes() -
 
 
 def test_a_kind_of_node_without_a_route_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(routes.NOT_ADDRESSED, (MadeUp, FetchRequest))
+    monkeypatch.delitem(routes.NOT_ADDRESSED, (MadeUp, messages.FetchRequest))
     (said,) = (line for line in without_a_route() if " MadeUp: " in line)
     assert said.startswith("FetchRequest may come to MadeUp: add a rule to ROUTES, or say")
 
@@ -260,7 +246,7 @@ def test_a_kind_of_node_without_a_route_is_named(monkeypatch: pytest.MonkeyPatch
 def test_a_mode_without_routes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(READERS, Unheard, next(iter(READERS.values())))
     said = "\n".join(without_a_route())
-    for body in get_args(Body):
+    for body in get_args(messages.Body):
         assert f"{body.__name__} may come to Unheard: add a rule to ROUTES, or say" in said
 
 

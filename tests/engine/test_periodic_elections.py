@@ -5,11 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kiplab.engine import moves
+from kiplab.engine import impossible_moves, moves, nodes, routes
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.impossible_moves import why_not
-from kiplab.engine.nodes import control_planes, state_of
-from kiplab.engine.routes import PLANS
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.move_lines import written
@@ -46,7 +43,7 @@ def leader(stage: Stage) -> int:
 
 
 def timers(cluster: Cluster) -> ControllerTimers:
-    controller = state_of(cluster, CONTROLLER)
+    controller = nodes.state_of(cluster, CONTROLLER)
     assert isinstance(controller, Controller)
     return controller.timers
 
@@ -161,7 +158,7 @@ def test_what_is_planned_is_held_although_the_reason_is_gone() -> None:
 def test_a_task_that_the_controller_does_not_have(header: str, line: str, reason: str) -> None:
     stage = run_play(parse(f"{header}\nbroker 1\ntopic t"))
     timer = moves.Timer(line)
-    assert reason in str(why_not(stage.cluster, moves.Fire(CONTROLLER, timer)))
+    assert reason in str(impossible_moves.why_not(stage.cluster, moves.Fire(CONTROLLER, timer)))
 
 
 def test_without_a_clock_a_line_holds_them() -> None:
@@ -207,6 +204,6 @@ def test_whatever_has_happened_nothing_is_left_to_plan(header: str, lines: list[
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
     for at in stage.history.steps:
-        for node in control_planes(at.cluster):
-            state = state_of(at.cluster, node)
-            assert PLANS[type(state)](state, at.cluster) is state
+        for node in nodes.control_planes(at.cluster):
+            state = nodes.state_of(at.cluster, node)
+            assert routes.PLANS[type(state)](state, at.cluster) is state

@@ -2,29 +2,17 @@
 
 from msgspec.structs import replace
 
-from kiplab.engine import moves
+from kiplab.engine import moves, producers
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, broker
 from kiplab.engine.enabled import Menu, enabled
 from kiplab.engine.events import Event, PropertyBroken
 from kiplab.engine.impossible_moves import why_not
-from kiplab.engine.producers import producer_of
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
+from kiplab.protocol import errors, facts, features, ids
 from kiplab.protocol.clients.producer import Producer
-from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import (
-    BatchAcknowledged,
-    BatchFailed,
-    BatchQueued,
-    BatchRequeued,
-    BatchWaits,
-    ProducerInformed,
-    Refused,
-)
-from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import CLIENT, BrokerId
 from kiplab.protocol.replica.broker_state import log_of
 from tests.engine.small_clusters import BROKER_1, BROKER_2, cluster, partition
 
@@ -36,7 +24,7 @@ DELIVER = Menu(expire=False, start=False, finish_recovery=False)
 def orders(isr: int = 2, wanted: int = 1) -> Cluster:
     """Broker 1 leads ten records in leader epoch 5."""
     one = partition(NAME, 2, isr=isr, log=((10, 5),))
-    return cluster(parse_features("3.6"), replace(one, min_insync_replicas=wanted))
+    return cluster(features.parse_features("3.6"), replace(one, min_insync_replicas=wanted))
 
 
 def write(count: int = 3, *, acks_all: bool = True) -> moves.ProduceAs:
@@ -55,26 +43,26 @@ def does(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
     return here, events
 
 
-def level(id: BrokerId = BROKER_2) -> tuple[moves.Move, ...]:
+def level(id: ids.BrokerId = BROKER_2) -> tuple[moves.Move, ...]:
     fetch = moves.Fire(id, moves.Timer.FETCH)
     return fetch, fetch
 
 
 def shop(here: Cluster) -> Producer:
-    found = producer_of(here, "shop", NAME)
+    found = producers.producer_of(here, "shop", NAME)
     assert found is not None
     return found
 
 
 def told(events: tuple[Event, ...]) -> list[tuple[int, int]]:
-    return [(e.first, e.last) for e in events if isinstance(e, BatchAcknowledged)]
+    return [(e.first, e.last) for e in events if isinstance(e, facts.BatchAcknowledged)]
 
 
-def requeued(events: tuple[Event, ...]) -> list[KafkaError]:
-    return [e.error for e in events if isinstance(e, BatchRequeued)]
+def requeued(events: tuple[Event, ...]) -> list[errors.KafkaError]:
+    return [e.error for e in events if isinstance(e, facts.BatchRequeued)]
 
 
-def end(here: Cluster, id: BrokerId) -> int:
+def end(here: Cluster, id: ids.BrokerId) -> int:
     found = broker(here, id)
     assert found is not None
     return log_of(found, NAME).end
@@ -99,7 +87,7 @@ def test_with_acks_1_the_leader_alone_is_enough() -> None:
 
 def test_with_acks_all_the_answer_comes_when_the_high_watermark_has_passed() -> None:
     here, events = does(orders(), write())
-    assert isinstance(events[-1], BatchWaits)
+    assert isinstance(events[-1], facts.BatchWaits)
     assert shop(here).waits_at == BROKER_1
     after, events = does(here, *level())
     assert told(events) == [(10, 12)]
@@ -113,7 +101,7 @@ def test_a_leader_without_others_in_sync_acknowledges_at_once() -> None:
 
 def test_one_batch_is_under_way_and_the_next_follows_its_answer() -> None:
     here, events = does(orders(), write(3), write(2))
-    assert isinstance(events[-1], BatchQueued)
+    assert isinstance(events[-1], facts.BatchQueued)
     assert end(here, BROKER_1) == 13
     here, _ = does(here, *level())
     assert end(here, BROKER_1) == 15
@@ -127,60 +115,60 @@ def test_one_batch_is_under_way_and_the_next_follows_its_answer() -> None:
 
 def test_a_leader_that_dies_leaves_the_batch_with_the_producer_who_then_asks_who_leads() -> None:
     here, events = does(orders(), write(), moves.Crash(BROKER_1))
-    assert requeued(events) == [KafkaError.NETWORK_EXCEPTION]
+    assert requeued(events) == [errors.KafkaError.NETWORK_EXCEPTION]
     assert shop(here).update_requested
     here, _ = does(here, *REPLACED)
     after, events = does(here, RESEND)
-    assert [e.leader for e in events if isinstance(e, ProducerInformed)] == [BROKER_2]
+    assert [e.leader for e in events if isinstance(e, facts.ProducerInformed)] == [BROKER_2]
     assert told(events) == [(10, 12)]
     assert not shop(after).update_requested
 
 
 def test_a_leader_that_is_replaced_says_that_it_leads_no_more() -> None:
     here, events = does(orders(), write(), *REPLACED)
-    assert [e.error for e in events if isinstance(e, Refused)] == [
-        KafkaError.NOT_LEADER_OR_FOLLOWER
+    assert [e.error for e in events if isinstance(e, facts.Refused)] == [
+        errors.KafkaError.NOT_LEADER_OR_FOLLOWER
     ]
-    assert requeued(events) == [KafkaError.NOT_LEADER_OR_FOLLOWER]
+    assert requeued(events) == [errors.KafkaError.NOT_LEADER_OR_FOLLOWER]
     assert shop(here).update_requested
 
 
 def test_a_producer_with_old_metadata_is_refused_and_finds_the_new_leader() -> None:
     here, _ = does(orders(), write(1, acks_all=False), *REPLACED)
     here, events = does(here, write(2, acks_all=False))
-    assert requeued(events) == [KafkaError.NOT_LEADER_OR_FOLLOWER]
+    assert requeued(events) == [errors.KafkaError.NOT_LEADER_OR_FOLLOWER]
     _, events = does(here, RESEND)
     assert told(events) == [(10, 11)], "broker 2 never had the first record"
 
 
 def test_too_few_in_sync_is_tried_again_and_nobody_asks_who_leads() -> None:
     here, events = does(orders(isr=1, wanted=2), write())
-    assert requeued(events) == [KafkaError.NOT_ENOUGH_REPLICAS]
+    assert requeued(events) == [errors.KafkaError.NOT_ENOUGH_REPLICAS]
     assert not shop(here).update_requested
     assert end(here, BROKER_1) == 10
 
 
 def test_an_isr_that_shrinks_after_the_append_is_an_error_of_its_own() -> None:
     here, events = does(orders(wanted=2), write(), moves.ExpireSession(BROKER_2))
-    assert requeued(events) == [KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND]
+    assert requeued(events) == [errors.KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND]
     assert end(here, BROKER_1) == 13, "the records are there, and will be written again"
 
 
 def test_an_answer_that_does_not_come_is_given_up_and_the_records_are_written_twice() -> None:
     here, _ = does(orders(), write())
     after, events = does(here, RESEND)
-    assert requeued(events) == [KafkaError.REQUEST_TIMED_OUT]
+    assert requeued(events) == [errors.KafkaError.REQUEST_TIMED_OUT]
     assert end(after, BROKER_1) == 16
-    cut, events = does(here, moves.Cut(CLIENT, BROKER_1), *level())
+    cut, events = does(here, moves.Cut(ids.CLIENT, BROKER_1), *level())
     assert not told(events), "the answer is on the other side of the link"
     _, events = does(cut, RESEND)
-    assert requeued(events)[0] is KafkaError.NETWORK_EXCEPTION
+    assert requeued(events)[0] is errors.KafkaError.NETWORK_EXCEPTION
 
 
 def test_while_nobody_leads_the_batch_waits() -> None:
     here, _ = does(orders(isr=1), moves.Crash(BROKER_1), *REPLACED)
     here, events = does(here, write())
-    assert requeued(events) == [KafkaError.LEADER_NOT_AVAILABLE]
+    assert requeued(events) == [errors.KafkaError.LEADER_NOT_AVAILABLE]
     assert shop(here).update_requested
 
 
@@ -247,7 +235,7 @@ def test_with_a_clock_a_batch_fails_after_delivery_timeout_ms() -> None:
     here, events = timed(line.format("119s"), isr="1", wanted=3)
     assert len(shop(here).batches) == 1
     here, events = timed(line.format("121s"), isr="1", wanted=3)
-    (failed,) = (e for e in events if isinstance(e, BatchFailed))
+    (failed,) = (e for e in events if isinstance(e, facts.BatchFailed))
     assert (failed.exception, failed.count) == ("TimeoutException", 3)
     assert shop(here).batches == ()
 

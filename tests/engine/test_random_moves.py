@@ -8,19 +8,14 @@ from random import Random
 
 import pytest
 
-from kiplab.engine import moves
-from kiplab.engine.at_rest import is_at_rest
+from kiplab.engine import at_rest, events, explain, moves, setup, truth
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, MessageName
 from kiplab.engine.enabled import EVERYTHING, enabled
-from kiplab.engine.events import PropertyBroken
-from kiplab.engine.explain import sentence
 from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.nodes import ensemble_of, has_zookeeper
 from kiplab.engine.properties import LEADER_SERVES, is_promised
-from kiplab.engine.setup import cluster_of
 from kiplab.engine.step import Step, step
-from kiplab.engine.truth import controller_of
 from kiplab.plays.header import setup_of
 from kiplab.plays.library import load, names
 from kiplab.plays.play_errors import PlayError
@@ -67,7 +62,7 @@ def small_cluster(features: Features, brokers: int) -> Cluster:
 def beginning(name: str, features: Features) -> Cluster | None:
     """The cluster that a play begins with; None where it cannot begin so."""
     try:
-        return cluster_of(setup_of(load(name), features))
+        return setup.cluster_of(setup_of(load(name), features))
     except PlayError:
         return None
 
@@ -125,8 +120,8 @@ class Walk:
         before, done = self.cluster, step(self.cluster, move)
         self.done.append(move)
         assert step(before, move) == done, "equal moves from equal states give equal results"
-        assert all(sentence(e) for e in done.events)
-        broken = [e for e in done.events if isinstance(e, PropertyBroken) and e.promised]
+        assert all(explain.sentence(e) for e in done.events)
+        broken = [e for e in done.events if isinstance(e, events.PropertyBroken) and e.promised]
         assert not broken, (broken, self.told())
         refused = any(isinstance(e, Refused) and e.node == CONTROLLER for e in done.events)
         if refused and not any(isinstance(e, RecordWritten) for e in done.events):
@@ -138,10 +133,10 @@ class Walk:
     def _watch(self, before: Cluster, done: Step) -> None:
         after = done.cluster
         lasting = {session.id for session in ensemble_of(after).sessions}
-        if controller_of(before) is not None and controller_of(after) is None:
+        if truth.controller_of(before) is not None and truth.controller_of(after) is None:
             watching = (w.session for w in ensemble_of(before).watches if w.path == CONTROLLER_PATH)
             self.unseen = lasting.isdisjoint(watching)
-        if lasting and controller_of(after) is None and is_at_rest(after):
+        if lasting and truth.controller_of(after) is None and at_rest.is_at_rest(after):
             assert self.unseen, f"nobody stands for election: {self.told()}"
 
     def told(self) -> str:
@@ -193,8 +188,8 @@ def test_nobody_stands_for_election_where_a_deletion_comes_between() -> None:
     """
     now = done(elected_alone(), moves.FailOver())
     now = done(now, moves.Deliver(watch_event(now)))
-    assert (controller_of(now), now.messages) == (None, ())
-    assert is_at_rest(now)
+    assert (truth.controller_of(now), now.messages) == (None, ())
+    assert at_rest.is_at_rest(now)
     assert "leader-serves" in {broken for broken, _ in now.broken}
     assert not is_promised(
         LEADER_SERVES, now.features, excused=False, forged=False, without_controller=True

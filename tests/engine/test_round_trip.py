@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kiplab.engine import moves
-from kiplab.engine.clock import comes_too_early, coming_moves, due_moves, keeps_sessions, other_dues
+from kiplab.engine import clock, moves, nodes
 from kiplab.engine.cluster import Cluster, MessageName, later
-from kiplab.engine.nodes import state_of
 from kiplab.engine.step import round_trip, step
 from kiplab.fleet.race_schedules.random_schedule import Window, schedule
 from kiplab.plays.runner import run_play
@@ -44,7 +42,7 @@ def heartbeats(release: str, index: int) -> list[tuple[Cluster, moves.Fire]]:
 
 
 def asks_for_an_epoch(cluster: Cluster, fire: moves.Fire) -> bool:
-    node = state_of(cluster, fire.node)
+    node = nodes.state_of(cluster, fire.node)
     return process_of(node).epoch == NO_BROKER_EPOCH
 
 
@@ -69,7 +67,7 @@ def test_of_brokers_in_good_standing_no_more_comes_than_that(release: str, index
     good = [
         round_trip(cluster, fire, free)
         for cluster, fire in heartbeats(release, index)
-        if keeps_sessions(cluster, [(cluster.now_ms, fire)])
+        if clock.keeps_sessions(cluster, [(cluster.now_ms, fire)])
     ]
     assert good
     assert None not in good
@@ -81,7 +79,7 @@ def test_a_registration_that_comes_too_early_is_refused_in_one_go(release: str) 
         (cluster, fire)
         for index in range(4)
         for cluster, fire in heartbeats(release, index)
-        if asks_for_an_epoch(cluster, fire) and comes_too_early(cluster, fire.node)
+        if asks_for_an_epoch(cluster, fire) and clock.comes_too_early(cluster, fire.node)
     ]
     assert early
     for cluster, fire in early:
@@ -106,15 +104,15 @@ def test_what_is_said_to_come_is_what_falls_due_after_each_heartbeat(
         if not isinstance(move, moves.Advance):
             continue
         end = cluster.now_ms + 7_000
-        coming, is_all = coming_moves(cluster, end, other_dues(cluster))
+        coming, is_all = clock.coming_moves(cluster, end, clock.other_dues(cluster))
         for at, due in coming:
-            assert due_moves(cluster, end) == (at, due)
+            assert clock.due_moves(cluster, end) == (at, due)
             cluster = later(cluster, at - cluster.now_ms)
             after = round_trip(cluster, due, free) if isinstance(due, moves.Fire) else None
             if after is None or not is_all:
                 break
             cluster = after
         else:
-            assert due_moves(cluster, end) is None
+            assert clock.due_moves(cluster, end) is None
             said += 1
     assert said

@@ -5,8 +5,7 @@ Read in Kafka's code and judged by no controller: the judge changes no topic's s
 
 import pytest
 
-from kiplab.engine import moves
-from kiplab.engine.explain import sentence
+from kiplab.engine import explain, moves
 from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
@@ -85,7 +84,7 @@ def test_up_to_3_8_no_controller_reads_it(kafka: str) -> None:
     assert orders(stage).leader == -1
     (told,) = (e for e in stage.events if isinstance(e, TopicConfigured))
     assert not told.heeded
-    assert "does not read it (KAFKA-12670)" in sentence(told)
+    assert "does not read it (KAFKA-12670)" in explain.sentence(told)
     why = why_not(stage.cluster, moves.Fire(CONTROLLER, moves.Timer.ELECT_UNCLEAN))
     assert why is not None
     assert "KAFKA-12670" in why

@@ -2,10 +2,9 @@
 
 import pytest
 
-from kiplab.engine import moves
+from kiplab.engine import impossible_moves, moves
 from kiplab.engine.cluster import Cluster, MessageName
 from kiplab.engine.events import Delivered, Sent
-from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
@@ -72,7 +71,7 @@ def test_one_after_the_other_each_is_judged_and_written_down_by_itself() -> None
 
 @pytest.mark.parametrize(("one", "other"), [(OLD, OLD), (OLD, MessageName(*OLD[:3], 9))])
 def test_it_takes_two_that_are_in_flight(one: MessageName, other: MessageName) -> None:
-    reason = why_not(before_the_race(), moves.Race(one, other)) or ""
+    reason = impossible_moves.why_not(before_the_race(), moves.Race(one, other)) or ""
     assert reason.startswith(("it takes two to race", "fetch #9 from broker 2"))
 
 

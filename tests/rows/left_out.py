@@ -2,9 +2,7 @@
 
 from kiplab.engine.cluster import Cluster, Observed, UncleanLeaderEpoch
 from kiplab.engine.events import Delivered, Dropped, NotApplicable, Sent
-from kiplab.protocol import facts, zookeeper_facts
-from kiplab.protocol.facts import IsrChanged
-from kiplab.protocol.features import Features
+from kiplab.protocol import facts, features, zookeeper_facts
 from kiplab.protocol.kraft.controller_state import Controller, ControllerTimers
 from kiplab.protocol.replica.broker_state import Broker, Durable, IsrState, Leading, Timers
 from kiplab.protocol.zookeeper.ensemble import Ensemble
@@ -64,13 +62,13 @@ NOT_DRAWN: dict[MarkKind, str] = {
 _A_BRANCH = "the tree has a branch of its own for it, with words made there"
 _ALL_BELOW = "its fields, below it, are all there is to say"
 NOT_SHORT: dict[type, str] = {
-    **dict.fromkeys((Cluster, Controller, Broker, Features, Ensemble), _A_BRANCH),
+    **dict.fromkeys((Cluster, Controller, Broker, features.Features, Ensemble), _A_BRANCH),
     **dict.fromkeys((Durable, Leading, IsrState, Observed, UncleanLeaderEpoch), _ALL_BELOW),
     **dict.fromkeys((Timers, ControllerTimers, ZooKeeperTimers, Stat), _ALL_BELOW),
 }
 """Structs of the state that have no few words of their own, and why."""
 
-UNSAID: dict[type, str] = {IsrChanged: "the bands of the brokers begin or end there"}
+UNSAID: dict[type, str] = {facts.IsrChanged: "the bands of the brokers begin or end there"}
 """What a record changed that its tick has no words for, and why."""
 AS_WRITTEN = {"hold": "nothing happens yet", "expect": "it asks, and does nothing"}
 """Verbs whose lines are their own label, and why."""

@@ -9,27 +9,20 @@ from IPython.core.formatters import HTMLFormatter
 
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
+from kiplab.rows import comparison, difference, run_titles
 from kiplab.rows.columns import Rows
-from kiplab.rows.comparison import (
-    comparisons,
-    differences_frame,
-    differences_html,
-    differences_text,
-)
-from kiplab.rows.difference import Difference, differences, first_difference
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.rows.run_titles import titles
 
 EVIL = "<script>alert(1)</script>"
 
 
-def at(found: tuple[Difference, ...], x: int, node: str) -> dict[str, tuple[str, str]]:
+def at(found: tuple[difference.Difference, ...], x: int, node: str) -> dict[str, tuple[str, str]]:
     return {d.field: (d.one, d.other) for d in found if (d.x, d.node) == (x, node)}
 
 
 def test_runs_part_where_the_request_is_accepted_or_refused(lossy: Rows, saved: Rows) -> None:
-    assert first_difference(lossy, saved) == 6
-    found = differences(lossy, saved)
+    assert difference.first_difference(lossy, saved) == 6
+    found = difference.differences(lossy, saved)
     assert at(found, 6, "orders-0") == {
         "partition epoch": ("11", "10"),
         "ISR": ("{1, 2}", "{1}"),
@@ -46,7 +39,7 @@ def test_runs_part_where_the_request_is_accepted_or_refused(lossy: Rows, saved: 
 
 
 def test_the_end_tells_leader_epochs_logs_and_the_verdict(lossy: Rows, saved: Rows) -> None:
-    found = differences(lossy, saved)
+    found = difference.differences(lossy, saved)
     end = at(found, 11, "orders-0")
     assert end["leader"] == ("broker 2", "broker 1")
     assert end["leader epoch"] == ("6", "7")
@@ -60,39 +53,39 @@ def test_the_end_tells_leader_epochs_logs_and_the_verdict(lossy: Rows, saved: Ro
 
 
 def test_any_moment_can_be_asked_for(lossy: Rows, saved: Rows) -> None:
-    assert differences(lossy, saved, at=5) == ()
-    waiting = at(differences(lossy, saved, at=8), 8, "orders-0")
+    assert difference.differences(lossy, saved, at=5) == ()
+    waiting = at(difference.differences(lossy, saved, at=8), 8, "orders-0")
     assert waiting["leader"] == ("broker 2", "none")
     with pytest.raises(ValueError, match="they go from 0 to 11"):
-        differences(lossy, saved, at=12)
+        difference.differences(lossy, saved, at=12)
 
 
 def test_a_run_does_not_differ_from_itself(lossy: Rows) -> None:
-    assert differences(lossy, lossy) == ()
-    (only,) = differences_text(lossy, lossy)
+    assert difference.differences(lossy, lossy) == ()
+    (only,) = comparison.differences_text(lossy, lossy)
     assert only.endswith("do not differ at any moment.")
-    assert differences_html(lossy, lossy) == f"<p>{only}</p>"
+    assert comparison.differences_html(lossy, lossy) == f"<p>{only}</p>"
 
 
 def test_a_shorter_run_stays_as_it_ended() -> None:
     lines = ["broker 1", "topic t replicas=1 leader=1", "produce t-0 count=5"]
     short = rows_of(run_play(parse("\n".join(lines) + "\n")))
     longer = rows_of(run_play(parse("\n".join([*lines, "produce t-0 count=5"]) + "\n")))
-    assert first_difference(short, longer) == 2
-    assert at(differences(short, longer), 2, "broker 1")["log end offset"] == ("5", "10")
+    assert difference.first_difference(short, longer) == 2
+    assert at(difference.differences(short, longer), 2, "broker 1")["log end offset"] == ("5", "10")
 
 
 def test_fencing_and_registration_differ_by_node() -> None:
     start = "broker 1\nbroker 2\ntopic t replicas=1,2 leader=1\n"
     fenced = rows_of(run_play(parse(start + "crash 2\nexpire 2\n")))
     alive = rows_of(run_play(parse(start + "crash 2\nstart 2\n")))
-    assert at(differences(fenced, alive, at=2), 2, "broker 2")["fenced"] == ("yes", "no")
+    assert at(difference.differences(fenced, alive, at=2), 2, "broker 2")["fenced"] == ("yes", "no")
 
 
 def test_the_sentences_name_the_rules_once_and_the_first_run_first(
     lossy: Rows, saved: Rows
 ) -> None:
-    told = differences_text(lossy, saved)
+    told = comparison.differences_text(lossy, saved)
     assert told[0] == (
         "KIP-903 off · Kafka 3.4 and KIP-903 on · Kafka 3.5 first differ at 6 (request arrives)."
     )
@@ -116,24 +109,24 @@ class Cells(HTMLParser):
 
 
 def test_the_table_has_a_caption_and_scoped_headers(lossy: Rows, saved: Rows) -> None:
-    cells = Cells(differences_html(lossy, saved))
+    cells = Cells(comparison.differences_html(lossy, saved))
     assert cells.tags.count("caption") == 1
     assert cells.scopes.count("col") == 5
-    assert cells.scopes.count("row") == len(differences(lossy, saved))
+    assert cells.scopes.count("row") == len(difference.differences(lossy, saved))
 
 
 def test_words_of_a_play_are_escaped() -> None:
     play = f"title {EVIL}\nbroker 1\ntopic t replicas=1\n"
     one = rows_of(run_play(parse(play + "produce t-0\n")))
     other = rows_of(run_play(parse(play + "crash 1\n")))
-    assert "script" not in Cells(differences_html(one, other)).tags
+    assert "script" not in Cells(comparison.differences_html(one, other)).tags
 
 
 def test_the_frame_has_the_rules_as_columns(lossy: Rows, saved: Rows) -> None:
-    frame = differences_frame(lossy, saved)
-    assert list(frame.columns) == ["moment", "where", "what", *titles((lossy, saved))]
-    assert len(frame) == len(differences(lossy, saved))
-    twice = differences_frame(lossy, lossy)
+    frame = comparison.differences_frame(lossy, saved)
+    assert list(frame.columns) == ["moment", "where", "what", *run_titles.titles((lossy, saved))]
+    assert len(frame) == len(difference.differences(lossy, saved))
+    twice = comparison.differences_frame(lossy, lossy)
     assert len(set(twice.columns)) == 5
 
 
@@ -143,7 +136,7 @@ def html_of(frame: pd.DataFrame) -> str:
 
 
 def test_the_frame_shows_its_cells_whole(lossy: Rows, saved: Rows) -> None:
-    frame = differences_frame(lossy, saved)
+    frame = comparison.differences_frame(lossy, saved)
     longest = max((str(cell) for cell in frame.to_numpy().ravel()), key=len)
     assert len(longest) > 50
     shown = html_of(frame)
@@ -154,12 +147,12 @@ def test_the_frame_shows_its_cells_whole(lossy: Rows, saved: Rows) -> None:
 
 
 def test_every_run_is_compared_with_the_first(two_by_two: tuple[Rows, ...]) -> None:
-    found = comparisons(two_by_two)
+    found = comparison.comparisons(two_by_two)
     assert [(c.run, c.first_difference) for c in found] == [(1, None), (2, 6), (3, 6)]
 
 
 def test_titles_name_every_kip_in_which_the_runs_differ(two_by_two: tuple[Rows, ...]) -> None:
-    assert titles(two_by_two) == (
+    assert run_titles.titles(two_by_two) == (
         "KIP-841 off · KIP-903 off · Kafka 3.5",
         "KIP-841 on · KIP-903 off · Kafka 3.5",
         "KIP-841 off · KIP-903 on · Kafka 3.5",

@@ -4,16 +4,8 @@ Either Kafka writes nothing, or it writes at a level that nobody keeps on, or it
 for the reason given. A reason that quotes Kafka names who writes it and in which releases.
 """
 
-from kiplab.engine.events import (
-    CommittedLost,
-    Dropped,
-    Happened,
-    NotApplicable,
-    PropertyBroken,
-    Sent,
-)
-from kiplab.protocol import facts, zookeeper_facts
-from kiplab.protocol.errors import KafkaError
+from kiplab.engine import events
+from kiplab.protocol import errors, facts, zookeeper_facts
 
 _CLIENTS = "it is in a client's log and in no node's"
 _ITS_OWN_FILE = (
@@ -82,14 +74,14 @@ UNLOGGED: dict[type, str] = {
     **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchAcknowledged), _CLIENTS),
     **dict.fromkeys((facts.BatchRequeued, facts.BatchFailed), _CLIENTS),
     **dict.fromkeys((facts.ProducerInformed, facts.ReplicaPreferred), _CLIENTS),
-    Sent: (
+    events.Sent: (
         'Kafka writes "Sending fetch request ..." at TRACE'
         " (AbstractFetcherThread.processFetchRequest, 3.2 to 4.3), and the other requests at DEBUG"
         " or TRACE too (BrokerLifecycleManager.sendBrokerHeartbeat and sendBrokerRegistration, 3.2"
         " to 4.3; DefaultAlterPartitionManager.sendRequest, 3.3 to 4.3, DefaultAlterIsrManager"
         " before); left out as routine"
     ),
-    Dropped: (
+    events.Dropped: (
         'Kafka writes "Disconnecting from node ... due to request timeout." at INFO'
         " (NetworkClient.handleTimedOutRequests, 3.2 to 4.3) and a fetcher whose connection broke"
         ' "Error in response for fetch request ..." at WARN'
@@ -116,7 +108,10 @@ UNLOGGED: dict[type, str] = {
         "KIP-343 was never built, so there is no line to quote",
     ),
     zookeeper_facts.CheckpointLost: "nobody compares the file with the one before it",
-    **dict.fromkeys((Happened, NotApplicable, CommittedLost, PropertyBroken), _NOBODY),
+    **dict.fromkeys(
+        (events.Happened, events.NotApplicable, events.CommittedLost, events.PropertyBroken),
+        _NOBODY,
+    ),
 }
 """Events that no operator reads of here, and why."""
 UNLOGGED_CHANGES = {
@@ -131,15 +126,15 @@ UNLOGGED_CHANGES = {
 }
 """What may become of a registration without a line of the controller, and why."""
 UNLOGGED_FETCH_ERRORS = {
-    KafkaError.FENCED_LEADER_EPOCH: "its words depend on who moved on: `_fenced` says them",
-    KafkaError.OFFSET_OUT_OF_RANGE: (
+    errors.KafkaError.FENCED_LEADER_EPOCH: "its words depend on who moved on: `_fenced` says them",
+    errors.KafkaError.OFFSET_OUT_OF_RANGE: (
         'Kafka writes "Reset fetch offset for partition ..." at WARN'
         ' (AbstractFetcherThread.fetchOffsetAndTruncate, 3.2 to 4.3) and "Current offset ... is out'
         ' of range ..." at INFO (AbstractFetcherThread.handleOutOfRangeError, 3.2 to 4.3); left out'
         " because both speak of a ListOffsets answer that is no message here, and the truncation"
         " has a line of its own"
     ),
-    KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
+    errors.KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
         'Kafka writes "Received UNKNOWN_TOPIC_OR_PARTITION from the leader ..." at WARN'
         " (AbstractFetcherThread.processFetchRequest, 3.2 to 4.3); left out because no partition is"
         " created or deleted here"
@@ -147,7 +142,7 @@ UNLOGGED_FETCH_ERRORS = {
 }
 """Errors of a fetch without an entry of `_FETCH_ERRORS`, and why."""
 UNLOGGED_WAITING = {
-    KafkaError.NEW_LEADER_ELECTED: (
+    errors.KafkaError.NEW_LEADER_ELECTED: (
         'Kafka writes "The alter partition request successfully updated the partition state to ..."'
         " at DEBUG (Partition.handleAlterPartitionError, 3.3 to 4.3); left out because the state"
         " that it names is not kept"
