@@ -15,13 +15,16 @@ import pytest
 from kiplab.cli.command import main
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES, MissingKafkaError
-from kiplab.judge.side_by_side.columns_text import columns_text
 from kiplab.judge.side_by_side.deciding import StaleRecordingError
 from kiplab.judge.side_by_side.real_run import real
-from kiplab.judge.side_by_side.recorded_columns import HeardPlay, heard_plays
+from kiplab.judge.side_by_side.two_columns import columns_text
 from kiplab.judge.zookeeper_era.gates import watched_path
-from kiplab.judge.zookeeper_plays.control_columns import CONTROL_RECORDINGS, ControlColumns
-from kiplab.judge.zookeeper_plays.control_play import play_on_recording
+from kiplab.judge.zookeeper_plays.control_play import (
+    CONTROL_RECORDINGS,
+    HeardPlay,
+    heard_plays,
+    play_on_recording,
+)
 from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster
 from kiplab.plays.library import load, names
 from kiplab.protocol.features import parse_features
@@ -254,7 +257,7 @@ def test_a_real_controller_says_what_is_recorded(
         run = real(name, kafka=release, live=True)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
-    assert isinstance(run.both, ControlColumns)
+    assert run.both.heard is not None
     heard = HeardPlay(run.both.heard)
     if rewrite:
         plays = dict(sorted((heard_plays(name) | {run.kafka: heard}).items()))

@@ -13,8 +13,13 @@ from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.side_by_side.chosen import chosen
 from kiplab.judge.side_by_side.deciding import RealNodes, StaleRecordingError
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
-from kiplab.judge.side_by_side.real_run import RealRun, real
-from kiplab.judge.side_by_side.recorded_columns import RECORDED_COLUMNS, columns_of, shipped_columns
+from kiplab.judge.side_by_side.real_run import (
+    RECORDED_COLUMNS,
+    RealRun,
+    columns_of,
+    real,
+    shipped_columns,
+)
 from kiplab.judge.side_by_side.two_columns import play_in_two_columns
 from kiplab.plays.library import load, names
 from kiplab.plays.play_errors import PlayError

@@ -2,9 +2,8 @@
 
 import pytest
 
-from kiplab.judge.side_by_side.columns_text import columns_text
 from kiplab.judge.side_by_side.deciding import RealNodes
-from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
+from kiplab.judge.side_by_side.two_columns import TwoColumns, columns_text, play_in_two_columns
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import Play

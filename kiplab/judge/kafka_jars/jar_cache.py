@@ -17,14 +17,11 @@ def kafka_folder() -> Path:
     return cache_folder() / "kafka"
 
 
-def have_jars(patch: str) -> bool:
-    """Whether those of ``"3.4.1"`` are there: a folder has its name when it is complete."""
-    return (kafka_folder() / patch).is_dir()
-
-
-def have_jars_of_zookeeper_era(patch: str) -> bool:
-    """Whether those of a broker of ZooKeeper's years are there."""
-    return (kafka_folder() / f"{patch}-zookeeper").is_dir()
+def have_jars(patch: str, *, with_zookeeper: bool = False) -> bool:
+    """Whether those of ``"3.4.1"`` are there, or of a broker of ZooKeeper's years: a folder has its
+    name when it is complete.
+    """
+    return (kafka_folder() / f"{patch}{'-zookeeper' * with_zookeeper}").is_dir()
 
 
 def jars_of(patch: str) -> Path:

@@ -63,60 +63,46 @@ def chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
     if judge not in JUDGES:
         raise UnknownFeatureError(f"no judge {judge!r}: there are {', '.join(JUDGES)}")
     named, shared = (play, None) if isinstance(play, Play) else library.find(play)
-    if features_of(named).mode is Mode.ZOOKEEPER:
-        return _with_zookeeper(named, shared or features_of(named), kafka, judge)
-    if kafka is None:
-        features = features_of(named) if shared is None else shared
-        _must_not_be_switched(named, features)
-        release = features.release_of(CONTROLLER)
-        return Chosen(named, features, _patch(release), *_judge(release, judge))
-    name, slash, metadata_version = kafka.partition("/")
-    patch = _patch(name)
-    release = patch.rpartition(".")[0]
-    features = parse_features(f"{release}{slash}{metadata_version}")
-    return Chosen(named, features, patch, *_judge(release, judge))
-
-
-def _with_zookeeper(play: Play, features: Features, kafka: str | None, judge: str) -> Chosen:
-    """Raises UnknownFeatureError for a release, or a judge, that there is none of."""
-    if judge == LEADER_ALONE:
+    own = shared or features_of(named)
+    with_zookeeper = features_of(named).mode is Mode.ZOOKEEPER
+    if with_zookeeper and judge == LEADER_ALONE:
         raise UnknownFeatureError(_BROKERS_ARE_NOT_RUN)
-    if kafka is not None:
-        name, slash, protocol = kafka.partition("/")
-        features = parse_features(f"{_zookeeper_release(name)}{slash}{protocol}")
-    else:
+    try:
+        if with_zookeeper:
+            return _with_zookeeper(named, own, kafka)
+        return _with_kraft(named, own, kafka, judge)
+    except judged_releases.UnjudgedReleaseError as unknown:
+        raise UnknownFeatureError(str(unknown)) from None
+
+
+def _with_kraft(play: Play, features: Features, kafka: str | None, judge: str) -> Chosen:
+    if kafka is None:
         _must_not_be_switched(play, features)
-    own = BrokerId(first_controller(setup_of(play, features)))
-    release = _zookeeper_release(features.release_of(own))
+        patch = judged_releases.patch_release(release := features.release_of(CONTROLLER))
+    else:
+        name, slash, metadata_version = kafka.partition("/")
+        patch = judged_releases.patch_release(name)
+        release = patch.rpartition(".")[0]
+        features = parse_features(f"{release}{slash}{metadata_version}")
+    driven = partition_releases()
+    if release in driven or not JUDGES[judge].leads:
+        return Chosen(play, features, patch, judge)
+    if judge == LEADER_ALONE:
+        there = ", ".join(driven)
+        raise UnknownFeatureError(f"the Partition of Kafka {release} is not run; there are {there}")
+    return Chosen(play, features, patch, CONTROLLER_ALONE, _NOT_DRIVEN)
+
+
+def _with_zookeeper(play: Play, features: Features, kafka: str | None) -> Chosen:
+    if kafka is None:
+        _must_not_be_switched(play, features)
+    else:
+        name, slash, protocol = kafka.partition("/")
+        features = parse_features(f"{judged_releases.zookeeper_release(name)}{slash}{protocol}")
+    controller = BrokerId(first_controller(setup_of(play, features)))
+    release = judged_releases.zookeeper_release(features.release_of(controller))
     patch = judged_releases.ZOOKEEPER_PATCHES[release]
     return Chosen(play, features, patch, CONTROLLER_ALONE)
-
-
-def _judge(release: str, judge: str) -> tuple[str, str]:
-    """Who is Kafka's own, and why brokers are not where they should be.
-
-    Raises UnknownFeatureError where only leaders are asked for, and that release has none.
-    """
-    if release in partition_releases() or not JUDGES[judge].leads:
-        return judge, ""
-    if judge == LEADER_ALONE:
-        there = ", ".join(partition_releases())
-        raise UnknownFeatureError(f"the Partition of Kafka {release} is not run; there are {there}")
-    return CONTROLLER_ALONE, _NOT_DRIVEN
-
-
-def _patch(name: str) -> str:
-    try:
-        return judged_releases.patch_release(name)
-    except judged_releases.UnjudgedReleaseError as unknown:
-        raise UnknownFeatureError(str(unknown)) from None
-
-
-def _zookeeper_release(name: str) -> str:
-    try:
-        return judged_releases.zookeeper_release(name)
-    except judged_releases.UnjudgedReleaseError as unknown:
-        raise UnknownFeatureError(str(unknown)) from None
 
 
 def _must_not_be_switched(play: Play, features: Features) -> None:
@@ -129,62 +115,51 @@ def _must_not_be_switched(play: Play, features: Features) -> None:
         raise untold(play, line, "name a release: none has this switched by hand")
 
 
+# --- live -----------------------------------------------------------------------------------------
+
 Between = Callable[[Cluster, RealNodes], RealNodes]
 """Who stands between a play that begins so and its real nodes."""
 
 
-def told_leaders(chosen: Chosen, *, asked_for: bool) -> Chosen:
+def told_leaders(what: Chosen, *, asked_for: bool) -> Chosen:
     """The same, and where brokers cannot be told a line, and nobody asked for them, without them.
 
     Found out before any is started. Raises PlayError, with the line, where somebody did.
     """
-    if not chosen.judges.leads:
-        return chosen
-
-    def rehearsed(start: Cluster) -> RealNodes:
-        return RealNodes(None, Rehearsal(start))
-
+    if not what.judges.leads:
+        return what
     try:
-        play_in_two_columns(chosen.play, chosen.features, rehearsed)
+        play_in_two_columns(what.play, what.features, lambda s: RealNodes(None, Rehearsal(s)))
     except UntoldLeadersError as why:
         if asked_for:
             raise
-        return chosen._replace(judge=CONTROLLER_ALONE, why=str(why))
-    return chosen
+        return what._replace(judge=CONTROLLER_ALONE, why=str(why))
+    return what
 
 
-def live_columns(chosen: Chosen, between: Between = lambda _start, nodes: nodes) -> TwoColumns:
+def live_columns(what: Chosen, between: Between = lambda _start, nodes: nodes) -> TwoColumns:
     """Raises PlayError, MissingKafkaError and DeadKafkaError as `kiplab.real` does."""
     with ExitStack() as stack:
-        leaders = _leaders(chosen, stack)
-        kafka = _controller(chosen, stack)
-
-        def begun(start: Cluster) -> RealNodes:
-            if leaders is not None:
-                leaders.begin(start)
-            live = LiveKafka(kafka, chosen.play, start) if kafka is not None else None
-            return between(start, RealNodes(live, leaders))
-
+        leaders = LiveLeaders(what.features.release, what.patch) if what.judges.leads else None
+        if leaders is not None:
+            stack.enter_context(leaders)
         try:
-            return play_in_two_columns(chosen.play, chosen.features, begun)
+            kafka = _controller(what, stack) if what.judges.decides else None
+
+            def begun(start: Cluster) -> RealNodes:
+                if leaders is not None:
+                    leaders.begin(start)
+                live = LiveKafka(kafka, what.play, start) if kafka is not None else None
+                return between(start, RealNodes(live, leaders))
+
+            return play_in_two_columns(what.play, what.features, begun)
         except OSError as problem:
-            raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None
+            raise DeadKafkaError(f"Kafka {what.patch} does not answer: {problem}") from None
 
 
-def _leaders(chosen: Chosen, stack: ExitStack) -> LiveLeaders | None:
-    if not chosen.judges.leads:
-        return None
-    return stack.enter_context(LiveLeaders(chosen.features.release, chosen.patch))
-
-
-def _controller(chosen: Chosen, stack: ExitStack) -> RealController | None:
-    if not chosen.judges.decides:
-        return None
-    version = chosen.features.metadata_version
-    process = stack.enter_context(ControllerProcess(chosen.patch, version))
+def _controller(what: Chosen, stack: ExitStack) -> RealController:
+    process = stack.enter_context(ControllerProcess(what.patch, what.features.metadata_version))
     try:
         return stack.enter_context(closing(RealController(process)))
     except NoSchemasError as problem:
         raise MissingKafkaError(f"{problem}.", f"Remove {process.jars} and try again.") from None
-    except OSError as problem:
-        raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None

@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
+from ...engine.events import Event
 from ...machine import LackingError
 from ...plays import library
 from ...plays.header import setup_of
 from ...plays.play import Play
+from ...plays.runner import run_play
 from ...plays.verdict import verdict
 from ...protocol.features import parse_features
 from ...runs import Run
 from ..java_process import DeadKafkaError
 from ..kafka_jars import jar_cache
 from ..kafka_jars.judged_releases import MEGABYTES, MissingKafkaError
-from ..zookeeper_plays.control_columns import ControlColumns
-from ..zookeeper_plays.control_play import play_on_controller, play_on_recording
+from ..zookeeper_plays.control_play import heard_plays, play_on_controller, play_on_recording
 from ..zookeeper_plays.engine_ear import first_controller
 from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen, live_columns, told_leaders
-from .columns_text import WIDEST, AnyColumns, columns_text
-from .recorded_columns import columns_of, heard_plays, shipped_columns
+from .deciding import StaleRecordingError
+from .two_columns import WIDEST, RealSide, TwoColumns, columns_text, compared
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 LIVE, RECORDED = "live", "recorded"
 _REST = "the network, disks, followers' fetchers and clients are the engine's."
+_OTHERS = (
+    "what the other brokers get from it and are answered by it is compared, and what ZooKeeper has"
+    " then; those brokers, with their logs and their high watermark checkpoints, and clients are"
+    " the engine's."
+)
 
 
 class RealRun:
@@ -40,7 +51,7 @@ class RealRun:
     """
 
     def __init__(
-        self, both: AnyColumns, patch: str, source: str, *, note: str = "", why: str = ""
+        self, both: TwoColumns, patch: str, source: str, *, note: str = "", why: str = ""
     ) -> None:
         self.both = both
         self.kafka, self.source, self.note, self.why = patch, source, note, why
@@ -55,9 +66,9 @@ class RealRun:
         """``{"engine": "loss", "kafka": "loss"}``. Beside a controller of ZooKeeper's time that has
         parted from the engine's the second is ``"unknown"``: the play does not go on there.
         """
-        if isinstance(self.both, ControlColumns) and not self.agree:
-            return {"engine": verdict(self.both.engine), "kafka": "unknown"}
-        return {"engine": verdict(self.both.engine), "kafka": verdict(self.both.kafka)}
+        unknown = self.both.heard is not None and not self.agree
+        kafka = "unknown" if unknown else verdict(self.both.kafka)
+        return {"engine": verdict(self.both.engine), "kafka": kafka}
 
     @property
     def runs(self) -> tuple[Run, Run]:
@@ -73,7 +84,7 @@ class RealRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known beforehand: is it recorded, who decides, what is called otherwise."""
-        initial = 0 if isinstance(self.both, ControlColumns) else self.both.scene_records
+        initial = self.both.scene_records
         begun = f"{initial} records of Kafka's log come before the first line." if initial else ""
         parts = (self.note, self.who_decides, *self.both.renaming.sentences, begun)
         return tuple(filter(None, parts))
@@ -81,9 +92,10 @@ class RealRun:
     @property
     def who_decides(self) -> str:
         """What is Kafka's own, and what the engine's, in one sentence."""
-        judges = self.both.judges
-        if isinstance(self.both, ControlColumns):
-            return self._who_decides_with_zookeeper(self.both)
+        judges, engine = self.both.judges, self.both.engine
+        if self.both.heard is not None:
+            node = first_controller(setup_of(engine.play, engine.features))
+            return f"Apache Kafka {self.kafka}'s own is the controller, on broker {node}: {_OTHERS}"
         if judges.leads and judges.decides:
             own, rest = "are the controller and every broker's Partitions", ""
         elif judges.leads:
@@ -93,27 +105,20 @@ class RealRun:
         text = f"Apache Kafka {self.kafka}'s own {own}; {rest}{_REST}"
         return f"{text} {self.why}".strip()
 
-    def _who_decides_with_zookeeper(self, both: ControlColumns) -> str:
-        node = first_controller(setup_of(both.engine.play, both.engine.features))
-        return (
-            f"Apache Kafka {self.kafka}'s own is the controller, on broker {node}: what the other"
-            " brokers get from it and are answered by it is compared, and what ZooKeeper has then;"
-            " those brokers, with their logs and their high watermark checkpoints, and clients are"
-            " the engine's."
-        )
-
     def report(self) -> dict[str, Any]:
         """Plain values: what `kiplab real --json` prints."""
+        both = self.both
+        own = {"controller": both.judges.decides, "leader": both.judges.leads}
         return {
-            "play": self.both.engine.play.name,
+            "play": both.engine.play.name,
             "kafka": self.kafka,
-            "features": self.both.engine.features.label(),
+            "features": both.engine.features.label(),
             "source": self.source,
             "note": self.note,
             "agree": self.agree,
             "verdict": self.verdict,
-            "judge": {"controller": self._judge(True), "leader": self._judge(False)},
-            "renaming": list(self.both.renaming.sentences),
+            "judge": {who: "kafka" if is_own else "engine" for who, is_own in own.items()},
+            "renaming": list(both.renaming.sentences),
             "lines": [
                 {
                     "step": line.step,
@@ -123,16 +128,12 @@ class RealRun:
                     "own": list(line.own),
                     "agree": line.agree,
                 }
-                for line in self.both.lines
+                for line in both.lines
             ],
-            "requests": self.both.requests,
-            "records": self.both.records,
-            "turns": self.both.turns,
+            "requests": both.requests,
+            "records": both.records,
+            "turns": both.turns,
         }
-
-    def _judge(self, controller: bool) -> str:
-        judges = self.both.judges
-        return "kafka" if (judges.decides if controller else judges.leads) else "engine"
 
     def text(self, *, width: int = WIDEST) -> str:
         """Both columns side by side, in lines of about `width` characters."""
@@ -146,7 +147,7 @@ class RealRun:
         """
         from ...figures.timeline.twin import twin
 
-        if isinstance(self.both, ControlColumns):
+        if self.both.heard is not None:
             # Brokers are the engine's: there is one run to draw.
             return self.runs[0].timeline(**options)
         mine, theirs = (run.rows() for run in self.runs)
@@ -189,26 +190,28 @@ def real(
     another release or judge, MissingKafkaError for what the machine lacks, DeadKafkaError for a
     Kafka that ended by itself.
     """
-    what = chosen(play, kafka, BOTH if judge is None else judge)
-    recorded = _recorded(what, asked_for=judge is not None)
+    what, asked_for = chosen(play, kafka, BOTH if judge is None else judge), judge is not None
+    recorded = _recorded(what, asked_for=asked_for)
     if live is False and recorded is None:
-        told_leaders(what, asked_for=judge is not None)
+        told_leaders(what, asked_for=asked_for)
         raise MissingKafkaError(
             f"Nothing is recorded of {what.play.name} on Kafka {what.patch}.",
             "Only plays that come with kiplab are recorded: ask for a live run.",
         )
     if live or recorded is None:
-        return _live(what, asked_for=judge is not None)
+        return _live(what, asked_for=asked_for)
     if live is False:
-        return _noted(recorded, "It was asked for as recorded.")
-    have = jar_cache.have_jars_of_zookeeper_era if what.with_zookeeper else jar_cache.have_jars
-    if not fetch and not have(what.patch):
+        why = "It was asked for as recorded."
+    elif not (fetch or jar_cache.have_jars(what.patch, with_zookeeper=what.with_zookeeper)):
         how = f"live=True fetches it (about {MEGABYTES} MB)"
-        return _noted(recorded, f"Kafka {what.patch} is not here: {how}.")
-    try:
-        return _live(what, asked_for=judge is not None)
-    except (LackingError, DeadKafkaError) as why:
-        return _noted(recorded, why.sentence if isinstance(why, LackingError) else f"{why}.")
+        why = f"Kafka {what.patch} is not here: {how}."
+    else:
+        try:
+            return _live(what, asked_for=asked_for)
+        except (LackingError, DeadKafkaError) as problem:
+            why = problem.sentence if isinstance(problem, LackingError) else f"{problem}."
+    recorded.note = f"Recorded from Kafka {recorded.kafka}, not run now. {why}"
+    return recorded
 
 
 def _live(what: Chosen, *, asked_for: bool) -> RealRun:
@@ -219,9 +222,58 @@ def _live(what: Chosen, *, asked_for: bool) -> RealRun:
     return RealRun(live_columns(what), what.patch, LIVE, why=what.why)
 
 
-def _noted(recorded: RealRun, why: str) -> RealRun:
-    note = f"Recorded from Kafka {recorded.kafka}, not run now. {why}"
-    return RealRun(recorded.both, recorded.kafka, RECORDED, note=note, why=recorded.why)
+def terminal_width() -> int:
+    """How many characters a line of this terminal has."""
+    return shutil.get_terminal_size((120, 40)).columns
+
+
+# --- what is recorded -----------------------------------------------------------------------------
+# Only what agreed with the engine line by line is shipped: of each move the events are kept where
+# Kafka's are not to the letter the engine's. `make judge-record` writes it, of answers that are
+# stored beside the tests.
+
+RECORDED_COLUMNS = Path(str(files(__package__))) / "recorded_columns.json.xz"
+"""Of every play, by its name."""
+
+
+class RecordedColumn(RealSide, frozen=True, kw_only=True):
+    """Kafka's column of a play of so many `moves`: what followed from a move, by its number."""
+
+    moves: int
+    events: dict[int, tuple[Event, ...]]
+
+
+class RecordedPlay(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One play on one patch release: a column for each word of ``--judge`` that can be asked.
+
+    `why` says why brokers are the engine's, where no real one can be told the play.
+    """
+
+    columns: dict[str, RecordedColumn]
+    why: str = ""
+
+
+@cache
+def shipped_columns() -> Mapping[str, Mapping[str, RecordedPlay]]:
+    """All there are, by the name of the play, and by patch release."""
+    shipped = dict[str, dict[str, RecordedPlay]]
+    return msgspec.json.decode(lzma.decompress(RECORDED_COLUMNS.read_bytes()), type=shipped)
+
+
+def columns_of(what: Chosen, recorded: RecordedColumn) -> TwoColumns:
+    """Both columns. Raises StaleRecordingError where the play has other moves by now."""
+    engine = run_play(what.play, what.features)
+    history = engine.history
+    if len(history.steps) != recorded.moves:
+        raise StaleRecordingError(
+            f"{what.play.name} has other moves than were recorded: `make judge-record`"
+        )
+    steps = tuple(
+        replace(step, events=recorded.events.get(n, step.events))
+        for n, step in enumerate(history.steps)
+    )
+    kafka = replace(engine, history=replace(history, steps=steps), strict=False)
+    return compared(engine, kafka, what.judges, recorded)
 
 
 def _recorded(what: Chosen, *, asked_for: bool) -> RealRun | None:
@@ -232,22 +284,17 @@ def _recorded(what: Chosen, *, asked_for: bool) -> RealRun | None:
     if what.features != parse_features(what.features.release):
         return None
     if what.with_zookeeper:
-        heard = heard_plays(name).get(what.patch)
-        if heard is None:
+        passages = heard_plays(name).get(what.patch)
+        if passages is None:
             return None
-        columns = play_on_recording(what.play, what.features, heard.passages)
+        columns = play_on_recording(what.play, what.features, passages.passages)
         return RealRun(columns, what.patch, RECORDED)
-    kept = shipped_columns().get(name, {}).get(what.patch)
-    if kept is None:
+    shipped = shipped_columns().get(name, {}).get(what.patch)
+    if shipped is None:
         return None
-    if kept.why and what.judges.leads and not asked_for:
-        what = what._replace(judge=CONTROLLER_ALONE, why=kept.why)
-    column = kept.columns.get(what.judge)
+    if shipped.why and what.judges.leads and not asked_for:
+        what = what._replace(judge=CONTROLLER_ALONE, why=shipped.why)
+    column = shipped.columns.get(what.judge)
     if column is None:
         return None
     return RealRun(columns_of(what, column), what.patch, RECORDED, why=what.why)
-
-
-def terminal_width() -> int:
-    """How many characters a line of this terminal has."""
-    return shutil.get_terminal_size((120, 40)).columns

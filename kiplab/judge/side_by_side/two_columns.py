@@ -4,7 +4,9 @@ That is a real controller, real brokers, or both; all else is the engine's in ei
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
 import msgspec
@@ -18,15 +20,16 @@ from ...plays.play import Play
 from ...plays.runner import do_line, open_stage, run_play
 from ...plays.stage import Performed, Stage
 from ...plays.transcript import told_events
+from ...plays.verdict import sentence, verdict
 from ...protocol import facts
 from ...protocol.errors import KafkaError
 from ...protocol.facts import RecordWritten, Refused
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
-from ...protocol.replica.broker_state import Broker
+from ...protocol.replica.broker_state import Volatile
 from ..conversation.real_controller import record_texts
+from ..zookeeper_era.sequences import Passage
 from . import deciding
-from .deciding import RealNodes, UnaskableError
 from .initial_state import untold
 from .judged_step import begun, step_decided_by
 from .renaming import Renaming
@@ -74,17 +77,17 @@ class RealSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TwoColumns(RealSide, frozen=True, kw_only=True):
-    """Both runs of a play; `judges` says who is Kafka's own."""
+    """Both runs of a play, with every line that does something; `judges` says who is Kafka's own.
+
+    `heard` is what a real controller of ZooKeeper's time sent and answered, line by line: beside it
+    brokers are the engine's, so that there is one run, whatever that controller does.
+    """
 
     engine: Stage
     kafka: Stage
     judges: Judges
-
-    @property
-    def lines(self) -> tuple[ColumnLine, ...]:
-        """Every line that does something."""
-        both = zip(self.engine.performed, self.kafka.performed, strict=True)
-        return tuple(_line(self, mine, theirs) for mine, theirs in both)
+    lines: tuple[ColumnLine, ...] = ()
+    heard: tuple[Passage, ...] | None = None
 
     @property
     def agree(self) -> bool:
@@ -92,8 +95,16 @@ class TwoColumns(RealSide, frozen=True, kw_only=True):
         return all(line.agree for line in self.lines)
 
 
+def compared(engine: Stage, kafka: Stage, judges: Judges, side: RealSide) -> TwoColumns:
+    """The columns of two runs; `side` is what of the second was Kafka's own."""
+    own = {name: getattr(side, name) for name in RealSide.__struct_fields__}
+    both = TwoColumns(engine=engine, kafka=kafka, judges=judges, **own)
+    pairs = zip(engine.performed, kafka.performed, strict=True)
+    return replace(both, lines=tuple(_line(both, *pair) for pair in pairs))
+
+
 def play_in_two_columns(
-    play: Play, features: Features, nodes_for: Callable[[Cluster], RealNodes]
+    play: Play, features: Features, nodes_for: Callable[[Cluster], deciding.RealNodes]
 ) -> TwoColumns:
     """Run a play in both; `nodes_for` gives the real nodes of a cluster that begins so.
 
@@ -117,12 +128,9 @@ def play_in_two_columns(
         if statement.verb != "expect":
             try:
                 stage = do_line(stage, statement, line)
-            except UnaskableError as why:
+            except deciding.UnaskableError as why:
                 raise untold(play, line, str(why), why.who) from None
-    return TwoColumns(
-        engine=engine,
-        kafka=stage,
-        judges=Judges(kafka is not None, leaders is not None),
+    side = RealSide(
         renaming=kafka.renaming if kafka is not None else Renaming(),
         scene_records=kafka.scene_records if kafka is not None else 0,
         requests=sum(isinstance(made.question, deciding.RequestAsked) for made in decisions),
@@ -130,6 +138,7 @@ def play_in_two_columns(
         turns=leaders.turns if leaders is not None else 0,
         own_records=_own_records(decisions),
     )
+    return compared(engine, stage, Judges(kafka is not None, leaders is not None), side)
 
 
 def _own_records(decisions: Iterable[deciding.Decision]) -> tuple[str, ...]:
@@ -142,7 +151,7 @@ def _begun(play: Play, start: Cluster, leaders: deciding.DecidingLeaders) -> Clu
     """Only a log can be too long for real brokers: the header's first line of a topic says it."""
     try:
         return begun(start, leaders)
-    except UnaskableError as why:
+    except deciding.UnaskableError as why:
         lines = (n for n, statement in enumerate(play.statements, 1) if statement.verb == "topic")
         raise untold(play, next(lines, 1), str(why), why.who) from None
 
@@ -205,13 +214,12 @@ def _held(stage: Stage, performed: Performed) -> Any:
     steps = stage.history.steps
     cluster = steps[performed.last - 1].cluster if performed.last else stage.history.start
     held, nodes = truth(cluster), cluster.brokers
-    brokers = [(n.id, n.incarnation, n.durable, _played(n)) for n in nodes]
+    brokers = [(n.id, n.incarnation, n.durable, n.process and _played(n.process)) for n in nodes]
     return held.registrations, held.partitions, held.next_offset, brokers
 
 
-def _played(node: Broker) -> Any:
-    process = node.process
-    return None if process is None else (process.replicas, process.items, process.in_flight)
+def _played(process: Volatile) -> Any:
+    return process.replicas, process.items, process.in_flight
 
 
 def _same(mine: tuple[Event, ...], theirs: tuple[Event, ...], both: TwoColumns) -> bool:
@@ -240,3 +248,56 @@ def _comparable(events: tuple[Event, ...], judges: Judges) -> Iterator[Event]:
             yield replace(event, guard=None, compared=(), partition=partition)
         elif not isinstance(event, RecordWritten | facts.ControllerResigned):
             yield event
+
+
+# --- as text --------------------------------------------------------------------------------------
+
+NARROWEST, WIDEST = 80, 180
+"""Characters of a line of text."""
+OWN = "●"
+"""Before what is Kafka's own, in its column."""
+_GAP, _INDENT = " │ ", "     "
+
+
+def columns_text(both: TwoColumns, names: tuple[str, str], notes: Sequence[str], width: int) -> str:
+    """The whole play, in lines of `width` characters or what comes nearest; `names` head the
+    columns, and `notes` come before them.
+    """
+    room = (max(NARROWEST, min(width, WIDEST)) - len(_INDENT) - len(_GAP)) // 2
+    legend = f"{OWN} marks what Kafka itself has said or done, in its column."
+    lines = [both.engine.play.title, *notes, legend, "", *_beside([names[0]], [names[1]], room)]
+    lines.append(_INDENT + "─" * room + "─┼─" + "─" * room)
+    for line in both.lines:
+        lines.append(f"{line.step:>3}  {line.play}{'' if line.agree else '   ≠ here they part'}")
+        pairs = zip(line.kafka, line.own, strict=True)
+        marked = [f"{OWN if own else ' '} {sentence}" for sentence, own in pairs]
+        lines += _beside(line.engine, marked, room)
+    return "\n".join([*lines, "", *_ending(both), ""])
+
+
+def _beside(left: Sequence[str], right: Sequence[str], room: int) -> Iterator[str]:
+    for pair in zip_longest(left, right, fillvalue=""):
+        wrapped = (wrap(text, room, subsequent_indent="    ") for text in pair)
+        for mine, theirs in zip_longest(*wrapped, fillvalue=""):
+            yield f"{_INDENT}{mine:<{room}}{_GAP}{theirs}".rstrip()
+
+
+def _counts(both: TwoColumns) -> Iterator[str]:
+    if both.judges.decides:
+        written = "records" if both.heard is None else "states of partitions"
+        yield f"{both.requests} requests, {both.records} {written}"
+    if both.judges.leads:
+        yield f"{both.turns} turns of brokers"
+
+
+def _ending(both: TwoColumns) -> Iterator[str]:
+    counts = ", ".join(_counts(both))
+    engine, kafka = (f"{verdict(s)}: {sentence(s)}" for s in (both.engine, both.kafka))
+    if both.agree:
+        yield f"They agree ({counts}). {kafka}"
+        return
+    parted = next(line for line in both.lines if not line.agree)
+    yield f"They part at step {parted.step}, {parted.play!r} ({counts})."
+    yield f"the engine: {engine}"
+    unknown = "unknown: brokers go on as beside the engine's controller."
+    yield f"Kafka: {kafka if both.heard is None else unknown}"

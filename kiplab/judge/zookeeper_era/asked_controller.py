@@ -95,6 +95,10 @@ class AskedController:
         left = sorted(partition["TopicName"] for partition in answer["RemainingPartitions"])
         return answer["ErrorCode"], tuple(left)
 
+    def is_active(self) -> bool:
+        """Whether it has taken over."""
+        return self.about_nobody() == BROKER_NOT_AVAILABLE
+
     def about_nobody(self) -> int:
         """The error of a ControlledShutdown that is of no consequence."""
         return self.shut_down(NOBODY, _WITHOUT_EPOCH, None)[0]

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .sequences import (
@@ -36,8 +36,17 @@ class Received(NamedTuple):
     answer: int
 
 
-def sent_request(received: Received, generations: Mapping[tuple[int, int], str]) -> SentRequest:
-    """A received request as it is compared; `generations` are named by broker and czxid."""
+def sent_requests(
+    received: Iterable[Received], generations: Mapping[tuple[int, int], str]
+) -> tuple[SentRequest, ...]:
+    """Requests as they are compared, broker after broker, but for bare markers; `generations` are
+    named by broker and czxid.
+    """
+    by_broker = sorted(received, key=lambda one: one.broker)
+    return tuple(_sent(one, generations) for one in by_broker if not is_bare_marker(one))
+
+
+def _sent(received: Received, generations: Mapping[tuple[int, int], str]) -> SentRequest:
     body = received.body
     epoch = body.get("BrokerEpoch", -1)
     known = generations.get((received.broker, epoch), f"unknown epoch {epoch}")
@@ -50,7 +59,7 @@ def sent_request(received: Received, generations: Mapping[tuple[int, int], str])
         controller_epoch=body["ControllerEpoch"],
         stamped=NO_EPOCH if epoch == -1 else known,
         answer=received.answer,
-        full=any(topic == IDLE for topic, _ in _partitions(received)),
+        full=any(topic == IDLE for topic, _ in partitions_in(received)),
         partitions=tuple(sorted(_told(received), key=lambda partition: partition.topic)),
         stopped=tuple(sorted(_stopped(received), key=lambda replica: replica.topic)),
         live=tuple(sorted(_live(body))),
@@ -75,7 +84,7 @@ def answer_to(api: str, version: int, body: Mapping[str, Any], error: int) -> di
             ],
         }
     received = Received(0, "", api, version, dict(body), error)
-    named = [topic for topic, _ in _partitions(received)]
+    named = [topic for topic, _ in partitions_in(received)]
     return {
         "ErrorCode": NONE,
         "PartitionErrors": [{"TopicName": topic, "PartitionIndex": 0} for topic in named],
@@ -86,7 +95,7 @@ def marker_version(received: Received) -> int | None:
     """The zkVersion of the marker in a barrier's UpdateMetadata; None for any other request."""
     if received.api != UPDATE_METADATA:
         return None
-    told = dict(_partitions(received))
+    told = dict(partitions_in(received))
     if MARKER not in told or IDLE in told:
         return None
     version: int = told[MARKER]["ZkVersion"]
@@ -95,15 +104,10 @@ def marker_version(received: Received) -> int | None:
 
 def is_bare_marker(received: Received) -> bool:
     """Whether it has nothing but a barrier's marker in it."""
-    return marker_version(received) is not None and len(list(_partitions(received))) == 1
+    return marker_version(received) is not None and len(list(partitions_in(received))) == 1
 
 
-def names_a_partition(received: Received) -> bool:
-    """Whether it is about any partition at all."""
-    return any(True for _ in _partitions(received))
-
-
-def _partitions(received: Received) -> Iterator[tuple[str, dict[str, Any]]]:
+def partitions_in(received: Received) -> Iterator[tuple[str, dict[str, Any]]]:
     """(topic, partition) as the version has them: each with its topic, or topic by topic."""
     body = received.body
     for state in body.get("UngroupedPartitionStates", body.get("UngroupedPartitions", ())):
@@ -117,7 +121,7 @@ def _partitions(received: Received) -> Iterator[tuple[str, dict[str, Any]]]:
 def _told(received: Received) -> Iterator[SentPartition]:
     if received.api == STOP_REPLICA:
         return
-    for topic, state in _partitions(received):
+    for topic, state in partitions_in(received):
         if topic not in _OURS:
             yield SentPartition(
                 topic=topic,
@@ -137,7 +141,7 @@ def _stopped(received: Received) -> Iterator[StoppedReplica]:
     if received.api != STOP_REPLICA:
         return
     of_all = received.body.get("DeletePartitions", False)
-    for topic, state in _partitions(received):
+    for topic, state in partitions_in(received):
         delete = state.get("DeletePartition", of_all)
         yield StoppedReplica(topic, delete, state.get("LeaderEpoch"))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...engine.given_situation import PartitionSetup, Setup
 from ...extras import needed_by
 from ...protocol.registrations import LeaderRecoveryState, topic_of
+from ...protocol.zookeeper.znodes import PartitionStateZnode
 from .control_answers import wait_until
 from .sequences import StateZnode
 
@@ -124,13 +125,22 @@ def touch_state(client: KazooClient, topic: str) -> int:
 def write_first_znodes(client: KazooClient, setup: Setup) -> None:
     """The controller epoch before the first, and every topic with the states of its partition."""
     client.create(CONTROLLER_EPOCH, b"%d" % (setup.controller_epoch - 1))
-    client.ensure_path("/brokers/ids")
+    client.ensure_path(BROKERS)
     for partition in setup.partitions:
-        _topic(client, partition)
-        state = state_path(topic_of(partition.name))
-        client.create(state, _first_state(partition, setup.controller_epoch), makepath=True)
+        topic = topic_of(partition.name)
+        unclean = partition.unclean_leader_election
+        config = {"unclean.leader.election.enable": "true"} if unclean else {}
+        _create(client, f"{_CONFIGS}/{topic}", {"version": 1, "config": config})
+        assigned = {"version": 1, "partitions": {"0": partition.replicas}}
+        _create(client, f"{_TOPICS}/{topic}", assigned)
+        text = state_text(partition, setup.controller_epoch)
+        client.create(state_path(topic), text, makepath=True)
         for _ in range(partition.partition_epoch):
-            client.set(state, _first_state(partition, setup.controller_epoch))
+            client.set(state_path(topic), text)
+
+
+def _create(client: KazooClient, path: str, data: dict[str, object]) -> None:
+    client.create(path, json.dumps(data).encode(), makepath=True)
 
 
 def state_path(topic: str) -> str:
@@ -138,36 +148,15 @@ def state_path(topic: str) -> str:
     return f"{_TOPICS}/{topic}/partitions/0/state"
 
 
-def state_text(
-    leader: int,
-    leader_epoch: int,
-    isr: tuple[int, ...],
-    controller_epoch: int,
-    recovery: LeaderRecoveryState,
-) -> bytes:
+def state_text(state: PartitionStateZnode | PartitionSetup, controller_epoch: int) -> bytes:
     """A partition's state as Kafka writes it."""
-    said: dict[str, object] = {
+    text: dict[str, object] = {
         "controller_epoch": controller_epoch,
-        "leader": leader,
+        "leader": state.leader,
         "version": 1,
-        "leader_epoch": leader_epoch,
-        "isr": isr,
+        "leader_epoch": state.leader_epoch,
+        "isr": state.isr,
     }
-    if recovery is LeaderRecoveryState.RECOVERING:
-        said["leader_recovery_state"] = int(recovery)
-    return json.dumps(said).encode()
-
-
-def _first_state(given: PartitionSetup, controller_epoch: int) -> bytes:
-    said = given.leader, given.leader_epoch, given.isr
-    return state_text(*said, controller_epoch, given.recovery)
-
-
-def _topic(client: KazooClient, partition: PartitionSetup) -> None:
-    topic = topic_of(partition.name)
-    config = {"unclean.leader.election.enable": "true"} if partition.unclean_leader_election else {}
-    client.create(
-        f"{_CONFIGS}/{topic}", json.dumps({"version": 1, "config": config}).encode(), makepath=True
-    )
-    assigned = json.dumps({"version": 1, "partitions": {"0": partition.replicas}}).encode()
-    client.create(f"{_TOPICS}/{topic}", assigned, makepath=True)
+    if state.recovery is LeaderRecoveryState.RECOVERING:
+        text["leader_recovery_state"] = int(state.recovery)
+    return json.dumps(text).encode()

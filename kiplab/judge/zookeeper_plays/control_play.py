@@ -1,9 +1,14 @@
 """A play of ZooKeeper's time told to a real controller, or beside what one has done before."""
 
-from msgspec.structs import replace
+import lzma
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Protocol
 
-from ...engine import moves
-from ...engine.channels import find
+import msgspec
+
+from ...engine import channels, moves
 from ...engine.cluster import Cluster, broker
 from ...engine.given_situation import Setup
 from ...engine.history import Recorded
@@ -12,42 +17,63 @@ from ...extras import needed_by
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ...plays.runner import run_play
-from ...plays.stage import Performed, Stage
+from ...plays.stage import Stage
 from ...protocol.features import Features, parse_features
 from ...protocol.ids import BrokerId, controller_on
 from ...protocol.messages import Request, WatcherEvent
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
-from ...protocol.zookeeper.ensemble import find as find_znode
+from ...protocol.zookeeper.ensemble import find
 from ...protocol.zookeeper.znodes import CONTROLLER_PATH, ControllerZnode
 from ..conversation.kafka_terms import UnspokenError
 from ..java_process import DeadKafkaError, java_of_kafka
 from ..kafka_jars.judged_releases import MissingKafkaError
 from ..side_by_side.deciding import StaleRecordingError
 from ..side_by_side.initial_state import untold
-from ..wire.message_schemas import NoSchemasError, ReleaseSchemas
+from ..side_by_side.two_columns import TwoColumns
+from ..wire.message_schemas import NoSchemasError
 from ..zookeeper_era.control_answers import TooQuietError
 from ..zookeeper_era.kafka_server import control_schemas
 from ..zookeeper_era.kafka_znodes import VERSIONS_MAX
 from ..zookeeper_era.sequences import Passage
-from .control_columns import ControlColumns
+from .control_columns import HeardLine, control_columns
 from .engine_ear import EngineEar, delivered, newly_gone
 from .play_mirror import PlayMirror, written_states
 from .played_cluster import PlayedCluster
 
+CONTROL_RECORDINGS = Path(str(files(__package__))) / "recordings"
+"""One file for each play, as `heard_plays` reads them."""
 
-def play_on_controller(play: Play, features: Features, patch: str) -> ControlColumns:
+
+class HeardPlay(msgspec.Struct, frozen=True):
+    """What a controller of ZooKeeper's time sent and answered in a play, line by line."""
+
+    passages: tuple[Passage, ...]
+
+
+def heard_plays(play: str) -> dict[str, HeardPlay]:
+    """What is recorded of a play with ZooKeeper, by patch release; nothing of another."""
+    path = CONTROL_RECORDINGS / f"{play}.json.xz"
+    if not path.is_file():
+        return {}
+    return msgspec.json.decode(lzma.decompress(path.read_bytes()), type=dict[str, HeardPlay])
+
+
+def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns:
     """Run a play in the engine, and do the same to a real controller of this patch release.
 
     Raises PlayError, with the line, for what cannot be done in the engine or cannot be told,
     MissingKafkaError for what the machine lacks, DeadKafkaError for a Kafka that ended by itself or
     does not go on.
     """
-    stage, setup = told_stage(play, features)
+    stage, setup = _told_stage(play, features)
     protocol = "" if features == parse_features(features.release) else features.metadata_version
     # Without Java there is no use for 40 MB of jars.
     java_of_kafka()
-    schemas = _schemas()
+    try:
+        schemas = control_schemas()
+    except NoSchemasError as problem:
+        raise MissingKafkaError(f"{problem}.", "Remove that folder and try again.") from None
     with needed_by("a fake broker in ZooKeeper"):
         from kazoo.exceptions import KazooException
         from kazoo.handlers.threading import KazooTimeoutError
@@ -60,76 +86,62 @@ def play_on_controller(play: Play, features: Features, patch: str) -> ControlCol
         raise DeadKafkaError(f"Kafka {patch} does not go on: {problem}") from None
 
 
-def _schemas() -> ReleaseSchemas:
-    try:
-        return control_schemas()
-    except NoSchemasError as problem:
-        raise MissingKafkaError(f"{problem}.", "Remove that folder and try again.") from None
-
-
-def play_on_recording(
-    play: Play, features: Features, passages: tuple[Passage, ...]
-) -> ControlColumns:
+def play_on_recording(play: Play, features: Features, passages: tuple[Passage, ...]) -> TwoColumns:
     """The same beside what was heard once. Raises PlayError as `play_on_controller` does, and
     StaleRecordingError where that was another play.
     """
-    stage, setup = told_stage(play, features)
+    stage, setup = _told_stage(play, features)
     titles = [performed.statement.text for performed in stage.performed]
     if titles != [passage.title for passage in passages]:
         raise StaleRecordingError(
             f"the recording of {play.name} has other lines than the play by now: make it anew, by"
             " pytest --rewrite tests/judge/test_control_plays.py"
         )
-    columns = _columns(stage, setup, None)
-    return replace(columns, heard=passages)
+    lines = zip(passages, stage.performed, strict=True)
+    moved = (passage for passage, line in lines if line.last != line.first)
+    return _columns(stage, setup, _RecordedController(moved))
 
 
-def told_stage(play: Play, features: Features) -> tuple[Stage, Setup]:
-    """The engine's run. Raises PlayError, with the line, for what cannot be told."""
-    stage, setup = run_play(play, features), setup_of(play, features)
-    problem = why_initial_state_untold(setup)
-    if problem is not None:
-        raise untold(play, _first_topic(play), problem)
+class _Controller(Protocol):
+    """The engine's, a real one, or one that was recorded."""
+
+    def follow(self, before: Cluster, recorded: Recorded) -> None:
+        """One step of the engine."""
+
+    def passage(self, title: str, cluster: Cluster) -> Passage:
+        """What was heard since the last one, and what ZooKeeper has now."""
+
+
+class _RecordedController:
+    def __init__(self, passages: Iterable[Passage]) -> None:
+        self._left = iter(passages)
+
+    def follow(self, before: Cluster, recorded: Recorded) -> None:
+        """Nothing is done again."""
+
+    def passage(self, _title: str, _cluster: Cluster) -> Passage:
+        """The next one."""
+        return next(self._left)
+
+
+def _columns(stage: Stage, setup: Setup, real: _Controller) -> TwoColumns:
     ear, before = EngineEar(setup), stage.history.start
-    for recorded in stage.history.steps:
-        why = why_step_untold(before, recorded, ear.controller_id)
-        if why is not None:
-            raise untold(play, recorded.line, why)
-        before = recorded.cluster
-    return stage, setup
-
-
-def _first_topic(play: Play) -> int:
-    return next((n for n, said in enumerate(play.statements, 1) if said.verb == "topic"), 1)
-
-
-def _columns(stage: Stage, setup: Setup, mirror: PlayMirror | None) -> ControlColumns:
-    ear, before = EngineEar(setup), stage.history.start
-    start = ear.passage("", before).znodes
-    told: list[Passage] = []
-    heard: list[Passage] = []
-    led: list[tuple[str, ...]] = []
+    start, heard = ear.passage("", before).znodes, []
     for performed in stage.performed:
-        written: set[str] = set()
+        led: set[str] = set()
         for recorded in stage.history.steps[performed.first : performed.last]:
-            written |= _led(before, recorded, ear)
-            ear.hear(before, recorded)
-            if mirror is not None:
-                mirror.follow(before, recorded)
+            led |= _led(before, recorded, ear)
+            ear.follow(before, recorded)
+            real.follow(before, recorded)
             before = recorded.cluster
-        told.append(_passage(performed, ear, before))
-        heard.append(told[-1] if mirror is None else _passage(performed, mirror, before))
-        led.append(tuple(sorted(written)))
-    epochs = ear.generations.epochs
-    return ControlColumns(stage, start, tuple(told), tuple(heard), tuple(led), epochs)
-
-
-def _passage(performed: Performed, ear: EngineEar | PlayMirror, cluster: Cluster) -> Passage:
-    """Of a line that moves nothing there is nothing to be heard."""
-    title = performed.statement.text
-    if performed.last == performed.first:
-        return Passage(title, 0)
-    return ear.passage(title, cluster)
+        title = performed.statement.text
+        if performed.last == performed.first:
+            # Of a line that moves nothing there is nothing to be heard.
+            mine = theirs = Passage(title, 0)
+        else:
+            mine, theirs = ear.passage(title, before), real.passage(title, before)
+        heard.append(HeardLine(performed, mine, theirs, frozenset(led)))
+    return control_columns(stage, start, heard, ear.generations.epochs)
 
 
 def _led(before: Cluster, recorded: Recorded, ear: EngineEar) -> set[str]:
@@ -138,6 +150,28 @@ def _led(before: Cluster, recorded: Recorded, ear: EngineEar) -> set[str]:
     if message is not None and message.receiver == controller_on(ear.controller_id):
         return set()
     return {topic_of(state.partition) for state, _ in written_states(before, recorded.cluster)}
+
+
+# --- what cannot be told, each with the reason ----------------------------------------------------
+
+
+def _told_stage(play: Play, features: Features) -> tuple[Stage, Setup]:
+    """The engine's run. Raises PlayError, with the line, for what cannot be told."""
+    stage, setup = run_play(play, features), setup_of(play, features)
+    problem = _why_initial_state_untold(setup)
+    if problem is not None:
+        raise untold(play, _first_topic(play), problem)
+    controller, before = EngineEar(setup).controller_id, stage.history.start
+    for recorded in stage.history.steps:
+        why = _why_step_untold(before, recorded, controller)
+        if why is not None:
+            raise untold(play, recorded.line, why)
+        before = recorded.cluster
+    return stage, setup
+
+
+def _first_topic(play: Play) -> int:
+    return next((n for n, line in enumerate(play.statements, 1) if line.verb == "topic"), 1)
 
 
 _OWN_BROKER = "broker {} is the real controller's own, and stays up, registered and on its release"
@@ -152,7 +186,7 @@ _UNTOLD: dict[type, str] = {
 """Moves that are done in the engine alone."""
 
 
-def why_initial_state_untold(setup: Setup) -> str | None:
+def _why_initial_state_untold(setup: Setup) -> str | None:
     """Why no cluster with a real controller begins so; None where one does."""
     for partition in setup.partitions:
         if partition.name != f"{topic_of(partition.name)}-0":
@@ -164,7 +198,7 @@ def why_initial_state_untold(setup: Setup) -> str | None:
     return None
 
 
-def why_step_untold(before: Cluster, recorded: Recorded, controller: BrokerId) -> str | None:
+def _why_step_untold(before: Cluster, recorded: Recorded, controller: BrokerId) -> str | None:
     """Why a step cannot be done to a real controller on that broker; None where it can."""
     move = recorded.move
     if type(move) in _UNTOLD:
@@ -172,25 +206,26 @@ def why_step_untold(before: Cluster, recorded: Recorded, controller: BrokerId) -
     if isinstance(move, moves.Upgrade) and move.node in (None, controller):
         return _OWN_BROKER.format(controller)
     if isinstance(move, moves.RawRequest):
-        return _why_raw_untold(move)
+        is_control = isinstance(move.body, ControlRequest)
+        return (
+            "it is a request by hand to a broker, and brokers are the engine's"
+            if is_control
+            else None
+        )
     if isinstance(move, _LOST) and _is_controllers(before, move, controller):
         return "between real nodes no message is lost, or sent twice, by hand"
     if _is_other(before, controller) or _is_other(recorded.cluster, controller):
         return f"only broker {controller}'s controller is real, and another one would take over"
-    if controller in newly_gone(before, recorded.cluster) or _is_down(recorded, controller):
+    own = broker(recorded.cluster, controller)
+    is_down = own is None or own.process is None
+    if is_down or controller in newly_gone(before, recorded.cluster):
         return _OWN_BROKER.format(controller)
-    return None
-
-
-def _why_raw_untold(move: moves.RawRequest) -> str | None:
-    if isinstance(move.body, ControlRequest):
-        return "it is a request by hand to a broker, and brokers are the engine's"
     return None
 
 
 def _is_controllers(before: Cluster, move: _LOST, controller: BrokerId) -> bool:
     """A broker's request that is lost on its way has never been there; all else would be missed."""
-    message = find(before, move.message)
+    message = channels.find(before, move.message)
     if message is None:
         return False
     if isinstance(message.body, Request) and message.receiver == controller_on(controller):
@@ -200,11 +235,6 @@ def _is_controllers(before: Cluster, move: _LOST, controller: BrokerId) -> bool:
 
 
 def _is_other(cluster: Cluster, controller: BrokerId) -> bool:
-    found = find_znode(ensemble_of(cluster), CONTROLLER_PATH)
-    named = found.data if found is not None else None
+    znode = find(ensemble_of(cluster), CONTROLLER_PATH)
+    named = znode.data if znode is not None else None
     return isinstance(named, ControllerZnode) and named.broker != controller
-
-
-def _is_down(recorded: Recorded, controller: BrokerId) -> bool:
-    own = broker(recorded.cluster, controller)
-    return own is None or own.process is None

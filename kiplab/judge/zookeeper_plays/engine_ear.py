@@ -9,16 +9,8 @@ from ...engine.events import Dropped, Sent
 from ...engine.given_situation import Setup
 from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of
+from ...protocol import messages
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, controller_on
-from ...protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    ControlledShutdownRequest,
-    ControlledShutdownResponse,
-    LeaderAndIsrResponse,
-    StopReplicaResponse,
-    UpdateMetadataResponse,
-)
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ..zookeeper_era.engine_control_requests import alter_answer, engine_request, engine_znode
@@ -27,44 +19,39 @@ from ..zookeeper_era.sequences import NO_EPOCH, AlterAnswer, Passage, SentReques
 
 class Generations:
     """The incarnations of brokers in a play, in the order of their registrations, by names such as
-    ``"b1g2"``: the second registration of broker 1.
+    ``"b1g2"``: the second registration of broker 1. `by_epoch` has them by broker and epoch.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, list[tuple[int, str]]] = {}
+        self.by_epoch: dict[tuple[int, int], str] = {}
 
     def begin(self, broker: int, epoch: int) -> str:
         """The next one of a broker: it has this epoch in the play."""
-        known = self._known.setdefault(broker, [])
-        known.append((epoch, f"b{broker}g{len(known) + 1}"))
-        return known[-1][1]
+        name = f"b{broker}g{len(self.of(broker)) + 1}"
+        self.by_epoch[broker, epoch] = name
+        return name
 
-    def epochs_of(self, broker: int) -> list[tuple[int, str]]:
+    def of(self, broker: int) -> dict[int, str]:
         """Every epoch that a broker has had, and the generation's name."""
-        return self._known.get(broker, [])
-
-    def now(self, broker: int) -> str:
-        """The last one of a broker that has registered."""
-        return self._known[broker][-1][1]
+        return {epoch: name for (b, epoch), name in self.by_epoch.items() if b == broker}
 
     def name(self, broker: int, epoch: int) -> str:
         """Whose epoch that is."""
         if epoch == NO_BROKER_EPOCH:
             return NO_EPOCH
-        return dict(self.epochs_of(broker)).get(epoch, f"unknown epoch {epoch}")
+        return self.by_epoch.get((broker, epoch), f"unknown epoch {epoch}")
 
     @property
-    def by_epoch(self) -> dict[tuple[int, int], str]:
-        """The names by broker and epoch."""
-        return {(b, epoch): name for b, known in self._known.items() for epoch, name in known}
-
-    @property
-    def epochs(self) -> tuple[tuple[str, int], ...]:
+    def epochs(self) -> dict[str, int]:
         """The epochs by name."""
-        return tuple((name, epoch) for known in self._known.values() for epoch, name in known)
+        return {name: epoch for (_, epoch), name in self.by_epoch.items()}
 
 
-_ANSWERS = (LeaderAndIsrResponse, UpdateMetadataResponse, StopReplicaResponse)
+_ANSWERS = (
+    messages.LeaderAndIsrResponse,
+    messages.UpdateMetadataResponse,
+    messages.StopReplicaResponse,
+)
 
 
 class EngineEar:
@@ -81,57 +68,52 @@ class EngineEar:
             if broker.up and broker.id != self.controller_id:
                 self.generations.begin(broker.id, broker.epoch)
 
-    def hear(self, before: Cluster, recorded: Recorded) -> None:
+    def follow(self, before: Cluster, recorded: Recorded) -> None:
         """One step of the engine."""
         message = delivered(before, recorded)
-        if message is not None:
-            self._hear(message, before, recorded)
+        if message is not None and is_control_request_of(message, self.controller_id):
+            self._requests.append(self._request(message, before, recorded))
+        elif message is not None and message.receiver == controller_on(self.controller_id):
+            for reply in _sent_by(message.receiver, before, recorded):
+                self._keep(message.body, reply)
         for broker, epoch in newly_registered(before, recorded.cluster):
             self.generations.begin(broker, epoch)
 
-    def _hear(self, message: Message, before: Cluster, recorded: Recorded) -> None:
-        body = message.body
-        if is_control_request_of(message, self.controller_id):
-            assert isinstance(body, ControlRequest)
-            self._requests.append(
-                engine_request(
-                    broker=message.receiver,
-                    generation=self.generations.now(message.receiver),
-                    request=body,
-                    answer=answered(message, before, recorded),
-                    generations=self.generations.by_epoch,
-                )
-            )
-        elif message.receiver == controller_on(self.controller_id):
-            for reply in said_by(message.receiver, before, recorded):
-                self._keep(body, reply)
+    def _request(self, message: Message, before: Cluster, recorded: Recorded) -> SentRequest:
+        assert isinstance(message.body, ControlRequest)
+        return engine_request(
+            broker=message.receiver,
+            generation=[*self.generations.of(message.receiver).values()][-1],
+            request=message.body,
+            answer=answered(message, before, recorded),
+            generations=self.generations.by_epoch,
+        )
 
-    def _keep(self, asked: object, reply: object) -> None:
-        if isinstance(reply, ControlledShutdownResponse):
-            assert isinstance(asked, ControlledShutdownRequest)
-            stamped = self.generations.name(asked.broker, asked.broker_epoch)
+    def _keep(self, request: object, reply: object) -> None:
+        if isinstance(reply, messages.ControlledShutdownResponse):
+            assert isinstance(request, messages.ControlledShutdownRequest)
+            stamped = self.generations.name(request.broker, request.broker_epoch)
             left = tuple(sorted(topic_of(name) for name in reply.remaining))
-            answer = ShutdownAnswer(asked.broker, stamped, int(reply.error), left)
+            answer = ShutdownAnswer(request.broker, stamped, int(reply.error), left)
             self._answers.append(answer)
-        elif isinstance(reply, AlterPartitionResponse):
-            assert isinstance(asked, AlterPartitionRequest)
-            stamped = self.generations.name(asked.broker, asked.broker_epoch)
-            self._altered.append(alter_answer(asked, reply, stamped))
+        elif isinstance(reply, messages.AlterPartitionResponse):
+            assert isinstance(request, messages.AlterPartitionRequest)
+            stamped = self.generations.name(request.broker, request.broker_epoch)
+            self._altered.append(alter_answer(request, reply, stamped))
 
     def passage(self, title: str, cluster: Cluster) -> Passage:
         """What was heard since the last one, and what ZooKeeper has now."""
-        requests, self._requests = self._requests, []
-        answers, self._answers = self._answers, []
-        altered, self._altered = self._altered, []
         znodes = (engine_znode(cluster, topic) for topic in self._topics)
-        return Passage(
+        passage = Passage(
             title=title,
             controller_epoch=ensemble_of(cluster).controller_epoch,
-            requests=tuple(sorted(requests, key=lambda sent: sent.broker)),
-            answers=tuple(answers),
+            requests=tuple(sorted(self._requests, key=lambda sent: sent.broker)),
+            answers=tuple(self._answers),
             znodes=tuple(znode for znode in znodes if znode is not None),
-            altered=tuple(altered),
+            altered=tuple(self._altered),
         )
+        self._requests, self._answers, self._altered = [], [], []
+        return passage
 
 
 # --- what a step is ---------------------------------------------------------------------------
@@ -151,27 +133,22 @@ def is_control_request_of(message: Message, controller: BrokerId) -> bool:
 
 def answered(message: Message, before: Cluster, recorded: Recorded) -> int:
     """The error that a broker has answered in a step."""
-    said = said_by(message.receiver, before, recorded)
-    return next((int(body.error) for body in said if isinstance(body, _ANSWERS)), 0)
+    sent = _sent_by(message.receiver, before, recorded)
+    return next((int(body.error) for body in sent if isinstance(body, _ANSWERS)), 0)
 
 
-def said_by(node: BrokerId, before: Cluster, recorded: Recorded) -> Iterator[object]:
-    """What a node has said in a step, even if whom it answers is gone."""
+def _sent_by(node: BrokerId, before: Cluster, recorded: Recorded) -> list[object]:
+    """What a node has sent in a step, even if whom it answers is gone."""
     earlier = {message.name for message in before.messages}
-    said = {
-        event.message: event.body
-        for event in recorded.events
-        if isinstance(event, Sent | Dropped)
-        and event.message.sender == node
-        and event.message not in earlier
-    }
-    yield from said.values()
+    events = (event for event in recorded.events if isinstance(event, Sent | Dropped))
+    new = (e for e in events if e.message.sender == node and e.message not in earlier)
+    return [*{event.message: event.body for event in new}.values()]
 
 
 def newly_registered(before: Cluster, after: Cluster) -> Iterator[tuple[int, int]]:
     """(broker, epoch) of each registration that came in a step."""
-    known = _registered(before)
-    yield from (one for one in _registered(after) if one not in known)
+    earlier = _registered(before)
+    yield from (one for one in _registered(after) if one not in earlier)
 
 
 def newly_gone(before: Cluster, after: Cluster) -> Iterator[int]:

@@ -35,7 +35,9 @@ class _Waiting(NamedTuple):
 
 
 class PermittedBroker:
-    """One broker through all its generations, at one port. A barrier's requests always pass."""
+    """One broker through all its generations, at one port: `generation` is the one that it is now,
+    which registered with `epoch`. A barrier's requests always pass.
+    """
 
     def __init__(
         self, broker: int, loop: BackgroundLoop, journal: Journal, schemas: ReleaseSchemas
@@ -49,10 +51,6 @@ class PermittedBroker:
         self._owed: list[int] = []
         self.port = 0
         self.hear()
-
-    def live_as(self, epoch: int, generation: str) -> None:
-        """Be this generation from now on."""
-        self.epoch, self.generation = epoch, generation
 
     def hear(self) -> None:
         """Listen, at the same port as ever."""

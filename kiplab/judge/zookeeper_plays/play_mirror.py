@@ -13,13 +13,8 @@ from ...engine.cluster import Cluster, Message
 from ...engine.cluster import broker as broker_of
 from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of, is_cut, state_of
+from ...protocol import messages
 from ...protocol.ids import BrokerId, controller_on
-from ...protocol.messages import (
-    AlterPartitionRequest,
-    ControlledShutdownRequest,
-    ElectLeadersRequest,
-    WatcherEvent,
-)
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import below, find
@@ -54,60 +49,49 @@ class PlayMirror:
         self._cluster.settle()
         for broker in self._hearing(cluster):
             self._cluster.hear_all(broker)
-        answers, self._answers = self._answers, []
-        altered, self._altered = self._altered, []
-        return Passage(
+        passage = Passage(
             title=title,
             controller_epoch=self._cluster.controller_epoch(),
             requests=self._cluster.heard(),
-            answers=tuple(answers),
+            answers=tuple(self._answers),
             znodes=self._cluster.znodes(),
-            altered=tuple(altered),
+            altered=tuple(self._altered),
         )
+        self._answers, self._altered = [], []
+        return passage
 
     def _hearing(self, cluster: Cluster) -> Iterator[int]:
         """Brokers for whom the engine's controller has nothing more in its queue."""
         state = state_of(cluster, controller_on(self._controller))
+        busy = {m.receiver for m in cluster.messages if isinstance(m.body, ControlRequest)}
         for channel in state.channels:
-            here = channel.broker
-            is_idle = not channel.queue and here != self._controller
-            if is_idle and self._cluster.fake(here).hears and not _under_way(cluster, here):
-                yield here
+            is_idle = not channel.queue and channel.broker not in {self._controller, *busy}
+            if is_idle and self._cluster.fake(channel.broker).hears:
+                yield channel.broker
 
     # --- what reaches the controller --------------------------------------------------------------
 
     def _tell(self, message: Message, before: Cluster) -> None:
-        body = message.body
-        if isinstance(body, WatcherEvent):
-            self._watch(body.path, before)
-        elif isinstance(body, ControlledShutdownRequest):
-            self._shut_down(body)
-        elif isinstance(body, AlterPartitionRequest):
-            self._alter(body)
-        elif isinstance(body, ElectLeadersRequest):
-            self._cluster.elect(body)
-        else:
-            return
+        match message.body:
+            case messages.WatcherEvent(path=path):
+                self._watch(path, before)
+            case messages.ControlledShutdownRequest() as request:
+                self._answers.append(self._cluster.shut_down(request))
+            case messages.AlterPartitionRequest() as request:
+                self._altered.append(self._cluster.alter(request))
+            case messages.ElectLeadersRequest() as request:
+                self._cluster.asked.elect(request)
+            case _:
+                return
         self._cluster.settle()
 
     def _watch(self, path: str, before: Cluster) -> None:
         if not path.startswith(ISR_CHANGES_PATH):
             self._cluster.tell(path)
             return
-        told = below(ensemble_of(before).znodes, ISR_CHANGES_PATH)
-        names = [n for z in told if isinstance(z.data, IsrChangeZnode) for n in z.data.partitions]
+        changes = [znode.data for znode in below(ensemble_of(before).znodes, ISR_CHANGES_PATH)]
+        names = [n for data in changes if isinstance(data, IsrChangeZnode) for n in data.partitions]
         self._cluster.settle(tuple(dict.fromkeys(map(topic_of, names))))
-
-    def _shut_down(self, body: ControlledShutdownRequest) -> None:
-        cluster, epoch = self._cluster, body.broker_epoch
-        stamped = cluster.generations.name(body.broker, epoch)
-        error, left = cluster.asked.shut_down(
-            body.broker, body.version, cluster.czxid(body.broker, epoch)
-        )
-        self._answers.append(ShutdownAnswer(body.broker, stamped, error, left))
-
-    def _alter(self, body: AlterPartitionRequest) -> None:
-        self._altered.append(self._cluster.alter(body))
 
     # --- what happens without it ------------------------------------------------------------------
 
@@ -116,49 +100,35 @@ class PlayMirror:
         for node in after.brokers:
             if node.id == self._controller:
                 continue
-            hears, fake = self._can_hear(after, node.id), self._cluster.fake(node.id)
-            if self._can_hear(before, node.id) and _incarnation(before, node.id) != _incarnation(
-                after, node.id
-            ):
+            earlier, fake = broker_of(before, node.id), self._cluster.fake(node.id)
+            is_another = earlier is None or earlier.incarnation != node.incarnation
+            if is_another and self._can_hear(before, node.id):
                 fake.turn_deaf()
-            if hears and not fake.hears:
+            if self._can_hear(after, node.id):
                 fake.hear()
-            elif not hears:
+            else:
                 fake.turn_deaf()
 
     def _can_hear(self, cluster: Cluster, broker: BrokerId) -> bool:
-        here = broker_of(cluster, broker)
-        is_up = here is not None and here.process is not None
+        node = broker_of(cluster, broker)
+        is_up = node is not None and node.process is not None
         return is_up and not is_cut(cluster, controller_on(self._controller), broker)
 
     def _zookeeper(self, before: Cluster, recorded: Recorded) -> None:
-        after, changed = recorded.cluster, False
-        for broker in newly_gone(before, after):
+        after = recorded.cluster
+        gone, new = list(newly_gone(before, after)), list(newly_registered(before, after))
+        states = list(written_states(before, after))
+        for broker in gone:
             self._cluster.end_session(broker)
-            changed = True
-        for broker, epoch in newly_registered(before, after):
+        for broker, epoch in new:
             self._cluster.register(broker, epoch)
-            changed = True
-        for state, version in written_states(before, after):
+        for state, version in states:
             self._cluster.write_state(state, version)
-            changed = True
-        if isinstance(recorded.move, moves.FailOver):
+        is_deposed = isinstance(recorded.move, moves.FailOver)
+        if is_deposed:
             self._cluster.drop_controller()
-            changed = True
-        if changed:
+        if gone or new or states or is_deposed:
             self._cluster.settle()
-
-
-def _incarnation(cluster: Cluster, broker: BrokerId) -> int:
-    here = broker_of(cluster, broker)
-    return -1 if here is None else here.incarnation
-
-
-def _under_way(cluster: Cluster, broker: BrokerId) -> bool:
-    return any(
-        message.receiver == broker and isinstance(message.body, ControlRequest)
-        for message in cluster.messages
-    )
 
 
 def written_states(before: Cluster, after: Cluster) -> Iterator[tuple[PartitionStateZnode, int]]:

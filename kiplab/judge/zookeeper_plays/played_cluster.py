@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
 from ...engine.given_situation import Setup
 from ...protocol.ids import BrokerEpoch
-from ...protocol.messages import AlterPartitionRequest, ElectLeadersRequest
+from ...protocol.messages import AlterPartitionRequest, ControlledShutdownRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.znodes import PartitionStateZnode
 from ..wire.message_schemas import ReleaseSchemas
-from ..zookeeper_era.asked_controller import BROKER_NOT_AVAILABLE, AskedController, Barrier
+from ..zookeeper_era import kafka_znodes
+from ..zookeeper_era.asked_controller import AskedController, Barrier
 from ..zookeeper_era.control_answers import (
     IDLE,
     MARKER,
@@ -22,27 +22,13 @@ from ..zookeeper_era.control_answers import (
     Received,
     TooQuietError,
     is_bare_marker,
-    sent_request,
+    sent_requests,
     wait_until,
 )
 from ..zookeeper_era.engine_control_requests import alter_answer
 from ..zookeeper_era.gates import BackgroundLoop, Gate
 from ..zookeeper_era.kafka_server import KafkaServer
-from ..zookeeper_era.kafka_znodes import (
-    CONTROLLER_EPOCH,
-    add_registration,
-    commit,
-    create_topic,
-    end,
-    registration,
-    session,
-    state_of,
-    state_path,
-    state_text,
-    write_first_znodes,
-    znode_of,
-)
-from ..zookeeper_era.sequences import AlterAnswer, SentRequest, StateZnode
+from ..zookeeper_era.sequences import AlterAnswer, SentRequest, ShutdownAnswer, StateZnode
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
 from .engine_ear import Generations, first_controller
 from .permitted_broker import PermittedBroker
@@ -60,7 +46,7 @@ _LATE_S, _GIVEN_UP_S = 15.0, 2.0
 """How long a request is waited for, and how long once one did not come."""
 
 
-class PlayedCluster:
+class PlayedCluster(ExitStack):
     """``with PlayedCluster("2.2.2", setup, "", schemas) as cluster: ...``
 
     The real broker is the one that `setup` has for its controller. `protocol` is its
@@ -69,11 +55,9 @@ class PlayedCluster:
     """
 
     def __init__(self, patch: str, setup: Setup, protocol: str, schemas: ReleaseSchemas) -> None:
+        super().__init__()
         self._patch, self._setup, self._schemas = patch, setup, schemas
-        self._more: dict[str, str | int] = {
-            **_QUIET,
-            **({"inter.broker.protocol.version": protocol} if protocol else {}),
-        }
+        self._settings = _QUIET | ({"inter.broker.protocol.version": protocol} if protocol else {})
         self.controller_id = first_controller(setup)
         self.generations = Generations()
         self.czxids: dict[str, int] = {}
@@ -82,64 +66,51 @@ class PlayedCluster:
         self._fakes: dict[int, PermittedBroker] = {}
         self._sessions: dict[int, KazooClient] = {}
 
-    def __enter__(self) -> PlayedCluster:
-        with ExitStack() as stack:
-            self._begin(stack)
-            self._ends = stack.pop_all()
+    def __enter__(self) -> Self:
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._ends.close()
 
     # --- how it begins ----------------------------------------------------------------------------
 
-    def _begin(self, stack: ExitStack) -> None:
-        zookeeper = stack.enter_context(ZooKeeperProcess())
+    def _begin(self) -> None:
+        zookeeper = self.enter_context(ZooKeeperProcess())
         self._port = int(zookeeper.addresses[0].rpartition(":")[2])
-        self._client: KazooClient = session(self._port, "")
-        stack.callback(end, self._client)
-        self._loop = stack.enter_context(BackgroundLoop())
+        self._client: KazooClient = self._session()
+        self._loop = self.enter_context(BackgroundLoop())
         self._gate = Gate(self._loop, self._port)
-        stack.callback(self._gate.close)
-        stack.callback(self._end_fakes)
-        write_first_znodes(self._client, self._setup)
-        self._register_all()
+        self.callback(self._gate.close)
+        kafka_znodes.write_first_znodes(self._client, self._setup)
+        for broker in sorted(self._setup.brokers, key=lambda one: one.epoch):
+            if broker.id != self.controller_id and broker.up:
+                self.register(broker.id, broker.epoch)
+            elif broker.id != self.controller_id:
+                self.fake(broker.id).turn_deaf()
         where = f"127.0.0.1:{self._gate.port}"
-        kafka = KafkaServer(self._patch, where, self.controller_id, self._more)
-        self._kafka = stack.enter_context(kafka)
+        kafka = KafkaServer(self._patch, where, self.controller_id, self._settings)
+        self.enter_context(kafka)
         self.asked = AskedController(self._patch, kafka.port, self._client, self._schemas)
         self._take_over()
 
-    def _register_all(self) -> None:
-        for broker in sorted(self._setup.brokers, key=lambda one: one.epoch):
-            if broker.id != self.controller_id:
-                self.fake(broker.id)
-                if broker.up:
-                    self.register(broker.id, broker.epoch)
-                else:
-                    self.fake(broker.id).turn_deaf()
+    def _session(self) -> KazooClient:
+        """One that ends with the cluster."""
+        client = kafka_znodes.session(self._port, "")
+        self.callback(kafka_znodes.end, client)
+        return client
 
     def _take_over(self) -> None:
         self.wait_for_controller(self._setup.controller_epoch - 1)
         for name in (MARKER, IDLE):
-            create_topic(self._client, name, (self.controller_id,))
+            kafka_znodes.create_topic(self._client, name, (self.controller_id,))
         self._barrier = Barrier(self._client, self._journal, self.asked.about_nobody)
         self._barrier.come_to_rest(sorted(self._sessions), ())
         self._journal.take()
         for fake in self._fakes.values():
             fake.shut()
         self._gate.hold_watches()
-
-    def _end_fakes(self) -> None:
-        for client in self._sessions.values():
-            end(client)
-        for fake in self._fakes.values():
-            fake.turn_deaf()
 
     # --- brokers ----------------------------------------------------------------------------------
 
@@ -148,50 +119,45 @@ class PlayedCluster:
         if broker not in self._fakes:
             made = PermittedBroker(broker, self._loop, self._journal, self._schemas)
             self._fakes[broker] = made
+            self.callback(made.turn_deaf)
         return self._fakes[broker]
 
     def register(self, broker: int, epoch: int) -> None:
         """Its next generation, which the play knows by its epoch, registers in a new session."""
-        client = session(self._port, "")
+        client, fake = self._session(), self.fake(broker)
         transaction = client.transaction()
-        said = registration(self._patch, self.fake(broker).port)
-        add_registration(transaction, broker, said)
-        commit(transaction)
+        data = kafka_znodes.registration(self._patch, fake.port)
+        kafka_znodes.add_registration(transaction, broker, data)
+        kafka_znodes.commit(transaction)
         self._sessions[broker] = client
-        name = self.generations.begin(broker, epoch)
-        self.czxids[name] = client.exists(znode_of(broker)).czxid
-        self.fake(broker).live_as(self.czxids[name], name)
+        fake.generation = self.generations.begin(broker, epoch)
+        fake.epoch = client.exists(kafka_znodes.znode_of(broker)).czxid
+        self.czxids[fake.generation] = fake.epoch
 
     def end_session(self, broker: int) -> None:
         """ZooKeeper forgets it."""
-        end(self._sessions.pop(broker))
+        kafka_znodes.end(self._sessions.pop(broker))
 
-    def czxid(self, broker: int, epoch: int) -> int:
+    def _czxid(self, broker: int, epoch: int) -> int:
         """What an epoch of the play is in ZooKeeper; one that nobody has had keeps its place in the
         order of those that somebody had.
         """
-        if epoch < 0:
-            return epoch
-        known = self.generations.epochs_of(broker)
-        below = [(had, self.czxids[name]) for had, name in known if had <= epoch]
-        if not below:
-            return 0
-        had, czxid = below[-1]
-        return czxid + (epoch - had)
+        earlier = [(e, name) for e, name in self.generations.of(broker).items() if e <= epoch]
+        if epoch < 0 or not earlier:
+            return min(epoch, 0)
+        last, name = earlier[-1]
+        return self.czxids[name] + epoch - last
 
     # --- the controller ---------------------------------------------------------------------------
 
     def controller_epoch(self) -> int:
         """As ZooKeeper has it."""
-        return int(self._client.get(CONTROLLER_EPOCH)[0])
+        return int(self._client.get(kafka_znodes.CONTROLLER_EPOCH)[0])
 
     def wait_for_controller(self, earlier_epoch: int) -> None:
         """Until the next one has taken over. Raises TooQuietError if none does."""
         wait_until(lambda: self.controller_epoch() > earlier_epoch, "another controller epoch")
-        wait_until(self._is_active, "an active controller")
-
-    def _is_active(self) -> bool:
-        return self.asked.about_nobody() == BROKER_NOT_AVAILABLE
+        wait_until(self.asked.is_active, "an active controller")
 
     def drop_controller(self) -> None:
         """An operator deletes its znode."""
@@ -209,39 +175,40 @@ class PlayedCluster:
         """Until it has done all that it knows of; it is told of `changed` topics on the way."""
         self._barrier.come_to_rest((), changed)
 
+    def shut_down(self, request: ControlledShutdownRequest) -> ShutdownAnswer:
+        """What it answers to a broker's ControlledShutdown."""
+        broker, epoch = request.broker, request.broker_epoch
+        answer = self.asked.shut_down(broker, request.version, self._czxid(broker, epoch))
+        return ShutdownAnswer(broker, self.generations.name(broker, epoch), *answer)
+
     def alter(self, request: AlterPartitionRequest) -> AlterAnswer:
         """What it answers to a leader's AlterPartition."""
-        epoch = BrokerEpoch(self.czxid(request.broker, request.broker_epoch))
+        epoch = BrokerEpoch(self._czxid(request.broker, request.broker_epoch))
         answer = self.asked.alter(replace(request, broker_epoch=epoch))
         stamped = self.generations.name(request.broker, request.broker_epoch)
         return alter_answer(request, answer, stamped)
-
-    def elect(self, request: ElectLeadersRequest) -> None:
-        """An operator asks it for an election."""
-        self.asked.elect(request)
 
     def write_state(self, state: PartitionStateZnode, version: int) -> None:
         """A leader writes the state over the version that it knows; in vain over another."""
         from kazoo.exceptions import BadVersionError
 
-        said = state.leader, state.leader_epoch, state.isr, state.controller_epoch
+        path = kafka_znodes.state_path(topic_of(state.partition))
+        text = kafka_znodes.state_text(state, state.controller_epoch)
         with suppress(BadVersionError):
-            path = state_path(topic_of(state.partition))
-            self._client.set(path, state_text(*said, state.recovery), version)
+            self._client.set(path, text, version)
 
     # --- what is heard ----------------------------------------------------------------------------
 
     def hear_one(self, broker: int, error: int) -> None:
         """Let the broker hear one request, and answer it so; in vain where none comes in time."""
-        heard = self._journal.now
+        since, patience_s = self._journal.now, _GIVEN_UP_S if self.is_missed else _LATE_S
 
         def is_it(received: Received) -> bool:
             return received.broker == broker and not is_bare_marker(received)
 
         self.fake(broker).let_one(error)
-        patience_s = _GIVEN_UP_S if self.is_missed else _LATE_S
         try:
-            self._journal.wait_for(is_it, "a request", since=heard, patience_s=patience_s)
+            self._journal.wait_for(is_it, "a request", since=since, patience_s=patience_s)
         except TooQuietError:
             self.is_missed = True
             self.fake(broker).shut()
@@ -257,12 +224,12 @@ class PlayedCluster:
 
     def heard(self) -> tuple[SentRequest, ...]:
         """What brokers heard since the last time, broker after broker."""
-        names = {(int(n[1 : n.index("g")]), czxid): n for n, czxid in self.czxids.items()}
-        told = [one for one in self._journal.take() if not is_bare_marker(one)]
-        return tuple(sent_request(one, names) for one in sorted(told, key=lambda one: one.broker))
+        named = self.generations.by_epoch.items()
+        names = {(broker, self.czxids[name]): name for (broker, _), name in named}
+        return sent_requests(self._journal.take(), names)
 
     def znodes(self) -> tuple[StateZnode, ...]:
         """The state of every partition of the play."""
         topics = sorted(topic_of(partition.name) for partition in self._setup.partitions)
-        found = (state_of(self._client, topic) for topic in topics)
-        return tuple(state for state in found if state is not None)
+        states = (kafka_znodes.state_of(self._client, topic) for topic in topics)
+        return tuple(state for state in states if state is not None)

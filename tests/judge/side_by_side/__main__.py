@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, MissingKafkaError
-from kiplab.judge.side_by_side.recorded_columns import keep_columns
 from tests.judge.side_by_side import shipped
 from tests.judge.side_by_side.stored_answers import keep_recordings, recordings_of
 
@@ -32,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"judge: {problem}", file=sys.stderr)
         return LACKING
     columns = shipped.columns_of_answers()
-    keep_columns(columns)
+    shipped.keep_columns(columns)
     print(f"shipped: {len(columns)} plays, {sum(map(len, columns.values()))} runs of Kafka")
     return AGREED
 

@@ -1,5 +1,10 @@
 """From the stored answers of real Kafka to the columns that are shipped, by the live path."""
 
+import lzma
+from collections.abc import Mapping
+
+import msgspec
+
 from kiplab.engine.cluster import Cluster
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH
 from kiplab.judge.side_by_side.chosen import (
@@ -11,8 +16,13 @@ from kiplab.judge.side_by_side.chosen import (
     told_leaders,
 )
 from kiplab.judge.side_by_side.deciding import RealNodes
-from kiplab.judge.side_by_side.recorded_columns import RecordedPlay, recorded_column
-from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
+from kiplab.judge.side_by_side.real_run import (
+    RECORDED_COLUMNS,
+    RecordedColumn,
+    RecordedPlay,
+    shipped_columns,
+)
+from kiplab.judge.side_by_side.two_columns import RealSide, TwoColumns, play_in_two_columns
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play
@@ -101,3 +111,19 @@ def answered(what: Chosen) -> TwoColumns:
         return recorded_nodes(recording, start, decides=judges.decides, leads=judges.leads)
 
     return play_in_two_columns(what.play, what.features, nodes)
+
+
+def recorded_column(both: TwoColumns) -> RecordedColumn:
+    """What is shipped of a run of which the columns agree."""
+    mine, theirs = both.engine.history.steps, both.kafka.history.steps
+    steps = enumerate(zip(mine, theirs, strict=True))
+    other = {n: kafka.events for n, (own, kafka) in steps if own.events != kafka.events}
+    side = {name: getattr(both, name) for name in RealSide.__struct_fields__}
+    return RecordedColumn(**side, moves=len(mine), events=other)
+
+
+def keep_columns(shipped: Mapping[str, Mapping[str, RecordedPlay]]) -> None:
+    """Write all there are."""
+    text = msgspec.json.encode(shipped)
+    RECORDED_COLUMNS.write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))
+    shipped_columns.cache_clear()

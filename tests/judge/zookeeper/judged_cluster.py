@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.zookeeper_era.asked_controller import (
-    BROKER_NOT_AVAILABLE,
     AskedController,
     Barrier,
 )
@@ -20,9 +19,8 @@ from kiplab.judge.zookeeper_era.control_answers import (
     MARKER,
     Journal,
     Received,
-    is_bare_marker,
-    names_a_partition,
-    sent_request,
+    partitions_in,
+    sent_requests,
     wait_until,
 )
 from kiplab.judge.zookeeper_era.engine_control_requests import alter_answer
@@ -160,9 +158,7 @@ class JudgedCluster:
     def wait_for_controller(self, earlier_epoch: int) -> None:
         """Until the next controller has taken over. Raises TooQuietError if none does."""
         wait_until(lambda: self.controller_epoch() > earlier_epoch, "another controller epoch")
-        wait_until(
-            lambda: self._controller.about_nobody() == BROKER_NOT_AVAILABLE, "an active controller"
-        )
+        wait_until(self._controller.is_active, "an active controller")
 
     def controller_epoch(self) -> int:
         """As ZooKeeper has it."""
@@ -183,7 +179,7 @@ class JudgedCluster:
         """
         if until:
             self._journal.wait_for(
-                lambda received: received.api == until and names_a_partition(received),
+                lambda received: received.api == until and any(partitions_in(received)),
                 f"a {until} about a partition",
                 since=self._journal.untaken,
             )
@@ -214,11 +210,7 @@ class JudgedCluster:
         return Passage(
             title=title,
             controller_epoch=self.controller_epoch(),
-            requests=tuple(
-                sent_request(one, self._generations)
-                for one in sorted(told, key=lambda one: one.broker)
-                if not is_bare_marker(one)
-            ),
+            requests=sent_requests(told, self._generations),
             answers=tuple(self._answers()),
             znodes=tuple(self._znodes()),
             altered=tuple(altered),
