@@ -22,7 +22,8 @@ import kiplab
 from kiplab import classroom, fleet
 from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.together.class_work import ClassWork
-from kiplab.cli import class_command, command, matrix_command, timeline_command
+from kiplab.cli import class_command, command, timeline_command
+from kiplab.cli.search_commands import SUFFIXES as MATRIX_SUFFIXES
 from kiplab.extras import EXTRAS
 from kiplab.matrices import GuardMatrix
 from kiplab.runs import Run
@@ -52,7 +53,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     "matrix": [
         (MATRIX, ""),
         ([*MATRIX, "--spark"], "fleet"),
-        *(([*MATRIX, "-o", f"m{s}"], NEEDED_BY_ENDING.get(s, "")) for s in matrix_command.SUFFIXES),
+        *(([*MATRIX, "-o", f"m{s}"], NEEDED_BY_ENDING.get(s, "")) for s in MATRIX_SUFFIXES),
     ],
     "minimise": [(["minimise", "kafka-14139", "--kafka", "3.4"], "")],
     "class": [

@@ -1,16 +1,8 @@
 """`kiplab class`: what the students of a class have predicted and tried, in one place."""
 
-from __future__ import annotations
-
 import argparse
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from .common_options import BAD_INPUT, DONE, complain, print_json
-
-if TYPE_CHECKING:
-    from ..classroom.together.class_work import ClassWork
+from .common_options import bad_input, complain, print_found, require_ending, writing
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
 
@@ -41,32 +33,12 @@ def run_class(options: argparse.Namespace) -> int:
     from ..classroom.together.class_work import class_work
     from ..classroom.together.handed_in import ClassFolderError
 
-    if options.out is not None and Path(options.out).suffix.lower() not in SUFFIXES:
-        ending = Path(options.out).suffix or "nothing"
-        return complain(
-            f"{options.out} ends in {ending}; it can end in {', '.join(SUFFIXES)}", BAD_INPUT
-        )
-    try:
+    require_ending(options.out, SUFFIXES)
+    with bad_input(ClassFolderError):
         found = class_work(options.folder, names=options.names, apart_from=options.out)
-    except ClassFolderError as problem:
-        return complain(str(problem), BAD_INPUT)
     for left in found.left_out:
-        complain(f"not counted: {left.file}: {left.why}", DONE)
-    return _shown(found, options)
-
-
-def _shown(found: ClassWork, options: argparse.Namespace) -> int:
+        complain(f"not counted: {left.file}: {left.why}")
     if options.out is not None:
-        try:
+        with writing(options.out):
             found.write(options.out, theme=options.theme)
-        except ValueError as problem:
-            return complain(str(problem), BAD_INPUT)
-        except OSError as problem:
-            return complain(f"{options.out} cannot be written: {problem.strerror}", BAD_INPUT)
-    if options.json:
-        return print_json(found.report())
-    if options.out is not None:
-        print(f"{options.out}: {found.sentence}")
-    else:
-        sys.stdout.write(found.text())
-    return DONE
+    return print_found(found, options)

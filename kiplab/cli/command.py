@@ -12,18 +12,19 @@ from ..extras import MissingExtraError
 from ..machine import LackingError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
-from . import class_command, explore_command, fleet_command, matrix_command, real_command
+from . import class_command, fleet_command, real_command, search_commands
 from .common_options import (
     BAD_INPUT,
     DONE,
     LACKING,
+    CommandError,
     add_play,
-    chosen_by,
     code_of,
     complain,
     print_json,
     run_of,
 )
+from .search_commands import run_explore, run_matrix, run_minimise
 from .timeline_command import add_timeline_options, run_timeline, split
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain("--compare is for `kiplab timeline`, which draws runs together", BAD_INPUT)
     try:
         return command(options)
+    except CommandError as problem:
+        return complain(str(problem), problem.code)
     except (PlayError, UnknownFeatureError) as problem:
         return complain(str(problem), BAD_INPUT)
     except (MissingExtraError, LackingError) as problem:
@@ -122,18 +125,6 @@ def _print_expectations(run: Run) -> None:
             print(f"{where}: {expectation.text}: {expectation.found}", file=sys.stderr)
 
 
-def _explore(options: argparse.Namespace) -> int:
-    return explore_command.run(options, chosen_by)
-
-
-def _matrix(options: argparse.Namespace) -> int:
-    return matrix_command.run_matrix(options, chosen_by)
-
-
-def _minimise(options: argparse.Namespace) -> int:
-    return matrix_command.run_minimise(options, chosen_by)
-
-
 def _lab(options: argparse.Namespace) -> int:
     from .labs_launcher import open_labs
 
@@ -174,15 +165,16 @@ def _parser() -> argparse.ArgumentParser:
     timeline = _command(commands, "timeline", run_timeline, "write the picture of a play")
     add_play(timeline)
     add_timeline_options(timeline)
-    explore = _command(commands, "explore", _explore, "search everything that can happen")
+    explore = _command(commands, "explore", run_explore, "search everything that can happen")
     add_play(explore)
-    explore_command.add_options(explore)
-    matrix = _command(commands, "matrix", _matrix, "search every subset of some guards")
+    search_commands.add_explore_options(explore)
+    matrix = _command(commands, "matrix", run_matrix, "search every subset of some guards")
     add_play(matrix)
-    matrix_command.add_matrix_options(matrix)
-    minimise = _command(commands, "minimise", _minimise, "find the shortest play that still breaks")
+    search_commands.add_matrix_options(matrix)
+    shortest = "find the shortest play that still breaks"
+    minimise = _command(commands, "minimise", run_minimise, shortest)
     add_play(minimise)
-    matrix_command.add_minimise_options(minimise)
+    search_commands.add_minimise_options(minimise)
     together = _command(
         commands, "class", class_command.run_class, "count what the students of a class answered"
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,7 +18,47 @@ if TYPE_CHECKING:
     from ..protocol.features import Features
     from ..runs import Run
 
-DONE, FAILED, BAD_INPUT, LACKING = 0, 1, 2, 3
+DONE, FAILED, BAD_INPUT, LACKING, UNFINISHED = 0, 1, 2, 3, 4
+
+
+class CommandError(Exception):
+    """What ends a command: a sentence for people, and the exit code."""
+
+    def __init__(self, sentence: str, code: int = BAD_INPUT) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+@contextmanager
+def bad_input(*kinds: type[Exception]) -> Iterator[None]:
+    """Raises CommandError, with the same sentence, in place of these kinds of errors."""
+    try:
+        yield
+    except kinds as problem:
+        raise CommandError(str(problem)) from None
+
+
+@contextmanager
+def writing(out: str | Path) -> Iterator[None]:
+    """Raises CommandError where the file cannot be written, or not like that."""
+    try:
+        with bad_input(ValueError):
+            yield
+    except OSError as problem:
+        raise CommandError(f"{out} cannot be written: {problem.strerror}") from None
+
+
+def require_ending(out: str | None, endings: Sequence[str]) -> None:
+    """Raises CommandError for a file whose ending means nothing here."""
+    if out is not None and (ending := Path(out).suffix).lower() not in endings:
+        found = f"{out} ends in {ending or 'nothing'}"
+        raise CommandError(f"{found}; it can end in {', '.join(endings)}")
+
+
+def require_folder(out: str | Path | None) -> None:
+    """Raises CommandError for a file in no folder: before the work, not after it."""
+    if out is not None and not Path(out).parent.is_dir():
+        raise CommandError(f"{out} cannot be written: there is no such folder")
 
 
 class InOrder(argparse.Action):
@@ -90,8 +132,8 @@ def _switched(play: Any, features: Any, switches: Sequence[tuple[str, bool]]) ->
     return features if features is None else fitting(features)
 
 
-def complain(sentence: str, code: int) -> int:
-    """Say what is wrong, in a sentence; returns the exit code."""
+def complain(sentence: str, code: int = DONE) -> int:
+    """Say what is wrong, or how far it is, in a sentence; returns the exit code."""
     print(f"kiplab: {sentence}", file=sys.stderr)
     return code
 
@@ -99,4 +141,15 @@ def complain(sentence: str, code: int) -> int:
 def print_json(value: object) -> int:
     """One JSON object for programs; returns the exit code."""
     print(msgspec.json.encode(value).decode())
+    return DONE
+
+
+def print_found(found: Any, options: argparse.Namespace) -> int:
+    """What was found: its JSON, where it is kept, or its text; returns the exit code."""
+    if options.json:
+        return print_json(found.report())
+    if options.out is not None:
+        print(f"{options.out}: {found.sentence}")
+    else:
+        sys.stdout.write(found.text())
     return DONE

@@ -11,7 +11,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from .common_options import BAD_INPUT, DONE, FAILED, LACKING, complain, print_json
+from . import common_options
+from .common_options import DONE, FAILED, LACKING, CommandError
 from .fleet_story_command import add_story_options
 from .fleet_verify_command import add_verify_options
 
@@ -69,22 +70,21 @@ def run_fleet(options: argparse.Namespace) -> int:
     from ..spark import BlockFailed, SparkUnavailable
 
     if not options.out:
-        return complain("-o names no folder; name the one that keeps the study", BAD_INPUT)
+        raise CommandError("-o names no folder; name the one that keeps the study")
     try:
-        found = stoppable(lambda stop: _found(options, stop))
-    except ValueError as problem:
-        return complain(str(problem), BAD_INPUT)
+        with common_options.bad_input(ValueError):
+            answer = stoppable(lambda stop: _answer(options, stop))
     except (SparkUnavailable, JavaNotFound) as problem:
         more = "`kiplab doctor` says what else this machine has and lacks."
-        return complain(f"{problem} {more}", LACKING)
+        raise CommandError(f"{problem} {more}", LACKING) from None
     except BlockFailed as problem:
-        return complain(f"{problem}; what was done before is kept", FAILED)
-    if not found.finished:
-        return complain(f"stopped; --resume goes on with what {options.out} holds", STOPPED)
-    return _shown(found, options.json)
+        raise CommandError(f"{problem}; what was done before is kept", FAILED) from None
+    if not answer.finished:
+        raise CommandError(f"stopped; --resume goes on with what {options.out} holds", STOPPED)
+    return _print_answer(answer, options.json)
 
 
-def _found(options: argparse.Namespace, stop: Event) -> FleetAnswer:
+def _answer(options: argparse.Namespace, stop: Event) -> FleetAnswer:
     from ..fleet.fleet_answers.fleet_run import run
 
     return run(
@@ -101,41 +101,27 @@ def _found(options: argparse.Namespace, stop: Event) -> FleetAnswer:
 def report_fleet(options: argparse.Namespace) -> int:
     """Show what a folder holds, and write the page if one is asked for."""
     from ..fleet.fleet_answers.fleet_run import answer_in
-
-    if options.out is not None and Path(options.out).suffix != ".html":
-        ending = Path(options.out).suffix or "nothing"
-        return complain(f"{options.out} ends in {ending}; it can end in .html", BAD_INPUT)
-    try:
-        found = answer_in(options.folder)
-    except ValueError as problem:
-        return complain(str(problem), BAD_INPUT)
-    if not found.rows:
-        more = "go on with it: `kiplab fleet run ... --resume`"
-        return complain(f"of the study in {options.folder} nothing is done yet; {more}", BAD_INPUT)
-    if options.out is not None and not _is_written(found, Path(options.out)):
-        return BAD_INPUT
-    return _shown(found, options.json)
-
-
-def _is_written(found: FleetAnswer, target: Path) -> bool:
-    """The page, where it can be written; says why where it cannot."""
     from ..pages.fleet_page import write_fleet_page
 
-    try:
-        write_fleet_page(found, target)
-    except OSError as problem:
-        complain(f"{target} cannot be written: {problem.strerror}", BAD_INPUT)
-        return False
-    print(f"{target}: the page", file=sys.stderr)
-    return True
+    common_options.require_ending(options.out, [".html"])
+    with common_options.bad_input(ValueError):
+        answer = answer_in(options.folder)
+    if not answer.rows:
+        more = "go on with it: `kiplab fleet run ... --resume`"
+        raise CommandError(f"of the study in {options.folder} nothing is done yet; {more}")
+    if options.out is not None:
+        with common_options.writing(options.out):
+            write_fleet_page(answer, Path(options.out))
+        print(f"{options.out}: the page", file=sys.stderr)
+    return _print_answer(answer, options.json)
 
 
-def _shown(found: FleetAnswer, as_json: bool) -> int:
+def _print_answer(answer: FleetAnswer, as_json: bool) -> int:
     from ..fleet.fleet_answers.answer_text import answer_text
 
     if as_json:
-        return print_json(found.report())
-    sys.stdout.write(answer_text(found))
+        return common_options.print_json(answer.report())
+    sys.stdout.write(answer_text(answer))
     return DONE
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..extras import needed_by
-from .common_options import BAD_INPUT, DONE, complain, print_json
+from .common_options import DONE, CommandError, bad_input, print_json, require_folder, writing
 
 if TYPE_CHECKING:
     from ..fleet.agreement.story_search import FoundStory
@@ -49,29 +49,21 @@ def tell_story(options: argparse.Namespace) -> int:
     """Look for it, write the play, and say of which replica set it is."""
     from ..fleet.agreement.story_schedule import NoStoryError
     from ..fleet.parameters.fleet_study import read_study
+    from ..plays.play import format_play
 
     with needed_by("a story of a fleet"):
         import numba  # noqa: F401
     target = Path(options.out)
-    if (problem := _no_file(target)) is not None:
-        return complain(problem, BAD_INPUT)
-    try:
-        study = read_study(options.study)
-        found = _found(study, options)
-        target.write_text(_text(found), encoding="utf-8")
-    except OSError as refused:
-        return complain(f"{target} cannot be written: {refused.strerror}", BAD_INPUT)
-    except (ValueError, NoStoryError) as wrong:
-        return complain(str(wrong), BAD_INPUT)
-    return _shown(found, _features(study, options), options)
-
-
-def _no_file(target: Path) -> str | None:
-    """Why no play can be there: said before it is looked for."""
     if target.suffix != ".play":
-        return f"{target} ends in {target.suffix or 'nothing'}; a play's file ends in .play"
-    there = target.parent.is_dir()
-    return None if there else f"{target} cannot be written: there is no such folder"
+        ending = target.suffix or "nothing"
+        raise CommandError(f"{target} ends in {ending}; a play's file ends in .play")
+    require_folder(target)
+    with bad_input(ValueError, NoStoryError):
+        study = read_study(options.study)
+        story = _found(study, options)
+    with writing(target):
+        target.write_text(format_play(story.play), encoding="utf-8")
+    return _shown(story, _features(study, options), options)
 
 
 def _found(study: FleetStudy, options: argparse.Namespace) -> FoundStory:
@@ -113,12 +105,6 @@ def _scenario(study: FleetStudy, number: int) -> Scenario:
     if not 1 <= number <= len(points):
         raise ValueError(f"--scenario is {number}; the study has {len(points)}, from 1 on")
     return points[number - 1]
-
-
-def _text(found: FoundStory) -> str:
-    from ..plays.play import format_play
-
-    return format_play(found.play)
 
 
 def _shown(found: FoundStory, features: str, options: argparse.Namespace) -> int:

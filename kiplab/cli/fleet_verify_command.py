@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .common_options import BAD_INPUT, DONE, FAILED, complain, print_json
+from .common_options import (
+    DONE,
+    FAILED,
+    bad_input,
+    print_json,
+    require_ending,
+    require_folder,
+    writing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..fleet.pictures.fleet_picture import FleetPicture
     from ..fleet.verification.refereed import Refereed
 
 
@@ -47,19 +54,21 @@ def verify_fleet(options: argparse.Namespace) -> int:
     from ..fleet import verify
     from ..fleet.pictures import verification
     from ..fleet.verification.kernel_blocks import SEED
+    from ..pages.fleet_page import write_verification_page
 
-    if (problem := _no_page(options.out)) is not None:
-        return complain(problem, BAD_INPUT)
+    # Said before the minute that it takes to make the page.
+    require_ending(options.out, [".html"])
+    require_folder(options.out)
     seed = SEED if options.seed is None else options.seed
     began = time.monotonic()
-    try:
+    with bad_input(ValueError):
         rows = verify(options.effort, seed=seed)
-    except ValueError as wrong:
-        return complain(str(wrong), BAD_INPUT)
     picture = verification(rows)
     made = VerificationRun(effort=options.effort, seed=seed, seconds=time.monotonic() - began)
-    if options.out is not None and not _is_written(picture, Path(options.out), made):
-        return BAD_INPUT
+    if options.out is not None:
+        with writing(options.out):
+            write_verification_page(picture, Path(options.out), effort=made.effort, seed=seed)
+        print(f"{options.out}: the page", file=sys.stderr)
     if options.json:
         print_json(_report(rows, made))
     else:
@@ -90,26 +99,3 @@ def _report(rows: Sequence[Refereed], made: VerificationRun) -> dict[str, Any]:
         **msgspec.structs.asdict(made),
         "rows": [msgspec.to_builtins(row) for row in rows],
     }
-
-
-def _no_page(out: str | None) -> str | None:
-    """Why no page can be there: said before the minute that it takes to make it."""
-    if out is None:
-        return None
-    target = Path(out)
-    if target.suffix != ".html":
-        return f"{out} ends in {target.suffix or 'nothing'}; it can end in .html"
-    return None if target.parent.is_dir() else f"{out} cannot be written: there is no such folder"
-
-
-def _is_written(picture: FleetPicture, target: Path, made: VerificationRun) -> bool:
-    """The page, where it can be written; says why where it cannot."""
-    from ..pages.fleet_page import write_verification_page
-
-    try:
-        write_verification_page(picture, target, effort=made.effort, seed=made.seed)
-    except OSError as problem:
-        complain(f"{target} cannot be written: {problem.strerror}", BAD_INPUT)
-        return False
-    print(f"{target}: the page", file=sys.stderr)
-    return True

@@ -3,7 +3,7 @@
 import argparse
 
 from ..judge.kafka_jars.judged_releases import LAST_PATCH, ZOOKEEPER_PATCHES
-from .common_options import BAD_INPUT, FAILED, LACKING, code_of, complain, print_json
+from .common_options import FAILED, LACKING, CommandError, code_of, print_json
 
 
 def add_real_options(parser: argparse.ArgumentParser) -> None:
@@ -40,9 +40,9 @@ def run_real(options: argparse.Namespace) -> int:
     try:
         run = real(options.play, kafka=options.kafka, live=live, fetch=True, judge=options.judge)
     except UnpublishedReleaseError as problem:
-        return complain(str(problem), BAD_INPUT)
+        raise CommandError(str(problem)) from None
     except DeadKafkaError as problem:
-        return complain(str(problem), LACKING)
+        raise CommandError(str(problem), LACKING) from None
     if options.json:
         print_json(run.report())
     else:

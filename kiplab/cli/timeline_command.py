@@ -6,15 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .common_options import (
-    BAD_INPUT,
-    LACKING,
-    add_features,
-    code_of,
-    complain,
-    print_json,
-    run_of,
-)
+from . import common_options
+from .common_options import CommandError
 
 if TYPE_CHECKING:
     from ..runs import Run
@@ -48,34 +41,26 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
 
 def run_timeline(options: argparse.Namespace) -> int:
     """Write the file, and say what is in it."""
-    out = Path(options.out)
-    if out.suffix not in SUFFIXES:
-        sentence = f"{out} ends in {out.suffix or 'nothing'}; it can end in {', '.join(SUFFIXES)}"
-        return complain(sentence, BAD_INPUT)
-    from ..pages.export import ExportError, write
+    common_options.require_ending(options.out, SUFFIXES)
+    from ..pages.export import write
 
+    out = Path(options.out)
     if len(options.compare) > COMPARED_MAX:
-        sentence = (
+        raise CommandError(
             f"--compare can be given {COMPARED_MAX} times: a picture shows {COMPARED_MAX + 1} runs"
             f" at most, not {len(options.compare) + 1}"
         )
-        return complain(sentence, BAD_INPUT)
-    runs = [run_of(options), *(_compared(options.play, words) for words in options.compare)]
-    try:
+    further = [_compared(options.play, words) for words in options.compare]
+    runs = [common_options.run_of(options), *further]
+    with common_options.writing(out):
         write([r.rows() for r in runs], out, **_drawn_with(options))
-    except ValueError as problem:
-        return complain(str(problem), BAD_INPUT)
-    except ExportError as problem:
-        return complain(str(problem), LACKING)
-    except OSError as problem:
-        return complain(f"{out} cannot be written: {problem.strerror}", BAD_INPUT)
     if options.json:
-        print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
+        common_options.print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
     else:
         print(
             f"{out}: {'; '.join(f'Kafka {r.stage.features.label()}: {r.sentence}' for r in runs)}"
         )
-    return max(code_of(r) for r in runs)
+    return max(common_options.code_of(r) for r in runs)
 
 
 def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
@@ -115,10 +100,10 @@ def _compared(play: str, words: list[str]) -> Run:
         found, _ = find(play)
         return Run(run_play(found, feature_set("@" + words[0].removeprefix("@"))))
     parser = argparse.ArgumentParser(prog="kiplab timeline ... --compare", add_help=False)
-    add_features(parser)
+    common_options.add_features(parser)
     further = parser.parse_args(words)
     further.play = play
-    return run_of(further)
+    return common_options.run_of(further)
 
 
 def split(arguments: list[str]) -> tuple[list[str], list[list[str]]]:

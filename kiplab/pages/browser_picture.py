@@ -18,6 +18,7 @@ import msgspec
 
 from ..extras import needed_by
 from ..figures.drawing.svg import Json
+from ..machine import LackingError
 
 SCALE = 2
 """Pixels of a PNG per pixel of the figure."""
@@ -31,13 +32,11 @@ MACOS_CHROMIUM = (
 )
 
 
-class ExportError(Exception):
-    """A picture that cannot be written: `message` says why, `mend` what helps."""
+class ExportError(LackingError):
+    """A picture that cannot be written."""
 
-    def __init__(self, message: str, mend: str) -> None:
-        super().__init__(f"{message}; {mend}")
-        self.message = message
-        self.mend = mend
+    def __str__(self) -> str:
+        return f"{self.sentence}; {self.mend}"
 
 
 class PictureToDraw(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab.cli import explore_command
+from kiplab.cli import search_commands
 from kiplab.cli.command import main
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.alternatives import alternatives
@@ -97,7 +97,7 @@ def test_the_command_refuses_them_in_one_short_line(
 
 
 def test_a_bound_with_leading_zeros_is_the_number_that_it_is() -> None:
-    assert explore_command.bounds_of(["writes=002"]) == {"writes": 2}
+    assert search_commands.bounds_of(["writes=002"]) == {"writes": 2}
 
 
 def test_a_bound_that_python_cannot_even_write() -> None:
@@ -220,7 +220,7 @@ def test_the_command_says_what_an_interrupted_search_came_to(
 ) -> None:
     at_first = interrupted_at(1)
     monkeypatch.setattr(limits, "TELL_EVERY_S", 0)
-    monkeypatch.setattr(explore_command, "_tell", lambda _now: at_first())
+    monkeypatch.setattr(search_commands, "_tell", lambda _now: at_first())
     assert main(["explore", "isr-two-of-three"]) == 4
     said = capsys.readouterr()
     assert "Not finished" in said.out

@@ -1,0 +1,240 @@
+"""`kiplab explore`, `matrix` and `minimise`: a search, every subset of some guards, the shortest
+play."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .common_options import (
+    DONE,
+    FAILED,
+    UNFINISHED,
+    bad_input,
+    chosen_by,
+    complain,
+    print_found,
+    print_json,
+    require_ending,
+    writing,
+)
+
+if TYPE_CHECKING:
+    from ..explore.search.explored import Explored
+    from ..explore.search.limits import TimedProgress
+    from ..explore.search.question import Question
+    from ..matrices import GuardMatrix
+
+SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+def _add_question(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--level",
+        default="partition",
+        help="partition (by default), cluster, recovery or zookeeper",
+    )
+    parser.add_argument(
+        "--bound",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="how often something may happen: writes=1, crashes=1, fences=0 ...; each level has its"
+        " own, and a wrong name lists them",
+    )
+    parser.add_argument(
+        "--property",
+        metavar="ID",
+        help="what is to hold; by default what the level asks: that no data are lost or, at level"
+        " zookeeper, that nothing stays wrong when all has arrived",
+    )
+
+
+def _question_of(options: argparse.Namespace) -> Question:
+    """What the options ask.
+
+    Raises ExploreError for a level, property, bound or limit that cannot be.
+    """
+    from ..explore.search.limits import MEMORY_MB
+    from ..explore.search.question import question_about
+
+    bounds = bounds_of(options.bound)
+    return question_about(
+        *chosen_by(options),
+        level=options.level,
+        property=options.property,
+        bounds=bounds,
+        seconds=options.seconds,
+        memory_mb=MEMORY_MB if options.memory is None else options.memory,
+    )
+
+
+def bounds_of(texts: Iterable[str]) -> dict[str, int]:
+    """``writes=2 crashes=1`` taken apart. Raises ExploreError for what is no bound, for a number
+    that no level has room for, and for a bound that is given twice."""
+    from ..explore.levels.level_table import BOUND_MAX, ExploreError, brief
+
+    bounds: dict[str, int] = {}
+    for text in texts:
+        name, equals, number = text.partition("=")
+        if not name or not equals or not number.isdecimal() or not number.isascii():
+            raise ExploreError(f"{brief(text)!r} is no bound; expected NAME=N, as in writes=2")
+        if name in bounds:
+            raise ExploreError(
+                f"bound {name} is given twice, as {bounds[name]} and as {brief(number)}; give it"
+                " once"
+            )
+        if len(number.lstrip("0")) > len(str(BOUND_MAX)):
+            raise ExploreError(f"bound {name} is {brief(number)}; expected 0 to {BOUND_MAX}")
+        bounds[name] = int(number)
+    return bounds
+
+
+# --- kiplab explore -------------------------------------------------------------------------------
+
+
+def add_explore_options(parser: argparse.ArgumentParser) -> None:
+    """What `kiplab explore` takes beside a play and features."""
+    _add_question(parser)
+    parser.add_argument("--seconds", type=float, metavar="S", help="stop after that long")
+    parser.add_argument("--memory", type=int, metavar="MB", help="stop at that size; 2000 MB")
+    parser.epilog = (
+        "Exit codes: 0 proved for these bounds; 1 refuted, with a shortest play; 4 not finished"
+        " within the limits, or interrupted; 2 bad input. Ctrl-C ends the search and shows what was"
+        " found; pressed again it leaves at once."
+    )
+
+
+def run_explore(options: argparse.Namespace) -> int:
+    """Search, print the verdict, and say by the exit code what it was."""
+    from ..explore.levels.level_table import ExploreError
+    from ..explore.search.explore_play import explore_play
+    from ..explore.search.limits import interruptible
+
+    with bad_input(ExploreError), interruptible() as stop:
+        question = _question_of(options)
+        explored = explore_play(question, progress=_tell, cancel=stop, say=complain)
+    if options.json:
+        print_json(explored.report())
+    else:
+        _print_explored(explored)
+    return {"proved": DONE, "refuted": FAILED}.get(explored.verdict, UNFINISHED)
+
+
+def _print_explored(explored: Explored) -> None:
+    print(explored.sentence)
+    numbers = f"{explored.states:,} states, {explored.transitions:,} transitions"
+    print(f"{numbers}, {explored.seconds:.2f} seconds")
+    if explored.vacuity.sentence:
+        print(f"what this says nothing about: {explored.vacuity.sentence}")
+    if explored.text is not None:
+        print(f"\n{explored.text}", end="")
+
+
+def _tell(now: TimedProgress) -> None:
+    complain(now.sentence)
+
+
+# --- kiplab matrix --------------------------------------------------------------------------------
+
+
+def add_matrix_options(parser: argparse.ArgumentParser) -> None:
+    """What `kiplab matrix` takes beside a play and features."""
+    parser.add_argument("--guards", metavar="A,B,...", help="up to 6; by default 841,903 and more")
+    _add_question(parser)
+    parser.add_argument("--seconds", type=float, metavar="S", help="stop each search after that")
+    parser.add_argument("--memory", type=int, metavar="MB", help="stop at that in all; 2000 MB")
+    parser.add_argument(
+        "--as-built",
+        action="store_true",
+        help="Kafka as built: late metadata undoes a proposed ISR; by default as specified",
+    )
+    parser.add_argument("--spark", action="store_true", help="spread the cells over Spark")
+    parser.add_argument("-o", "--out", help=f"a file as well: {' '.join(SUFFIXES)}")
+    parser.add_argument("--theme", default="light", metavar="NAME", help="light or dark")
+    parser.epilog = (
+        "The rules are those of Kafka 3.5 unless --kafka names others. Exit codes: 0 the matrix is"
+        " there, whatever it says; 2 bad input; 3 this machine lacks something; 4 a cell was not"
+        " finished within its limits, or was interrupted. Ctrl-C keeps the cells that are done;"
+        " pressed again it leaves at once."
+    )
+
+
+def run_matrix(options: argparse.Namespace) -> int:
+    """Search every cell and print what they say."""
+    from ..explore.levels.level_table import ExploreError
+    from ..figures.drawing.theme import theme_of
+    from ..matrices import check_target
+
+    require_ending(options.out, SUFFIXES)
+    # What cannot be written is said before the searches, not after them.
+    with writing(options.out):
+        if options.out is None:
+            theme_of(options.theme)
+        else:
+            check_target(options.out, options.theme)
+    with bad_input(ExploreError):
+        matrix = _searched(options)
+    if options.out is not None:
+        with writing(options.out):
+            matrix.write(options.out, theme=options.theme)
+    print_found(matrix, options)
+    return UNFINISHED if any(c.verdict == "unfinished" for c in matrix.cells) else DONE
+
+
+def _searched(options: argparse.Namespace) -> GuardMatrix:
+    from ..explore.matrix.guard_matrix import DEFAULT_GUARDS, DEFAULT_KAFKA, matrix_of
+    from ..matrices import GuardMatrix
+
+    guards = DEFAULT_GUARDS
+    if options.guards is not None:
+        guards = tuple(name.strip() for name in options.guards.split(",") if name.strip())
+    if options.kafka is None:
+        options.kafka = DEFAULT_KAFKA
+    return GuardMatrix(
+        matrix_of(
+            _question_of(options),
+            guards,
+            as_specified=not options.as_built,
+            spark=options.spark,
+            progress=_tell_cells,
+            say=complain,
+        )
+    )
+
+
+def _tell_cells(done: int, of: int) -> None:
+    if done == of or done % 8 == 0:
+        complain(f"{done} of {of} cells")
+
+
+# --- kiplab minimise ------------------------------------------------------------------------------
+
+
+def add_minimise_options(parser: argparse.ArgumentParser) -> None:
+    """What `kiplab minimise` takes beside a play and features."""
+    parser.add_argument("--property", metavar="ID", help="what is to go on breaking")
+    parser.add_argument("-o", "--out", metavar="FILE", help="write the play there as well")
+
+
+def run_minimise(options: argparse.Namespace) -> int:
+    """Find the shortest play and print it."""
+    from ..explore.levels.level_table import ExploreError
+    from ..explore.shrink.minimise import minimise
+    from ..plays.runner import run_play
+
+    with bad_input(ExploreError):
+        shortest = minimise(run_play(*chosen_by(options)), options.property)
+    if options.out is not None:
+        with writing(options.out):
+            Path(options.out).write_text(shortest.text, encoding="utf-8")
+    if options.json:
+        return print_json(shortest.report())
+    complain(shortest.sentence)
+    print(shortest.text, end="")
+    return DONE
