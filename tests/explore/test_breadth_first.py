@@ -126,11 +126,7 @@ def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...
     patient = msgspec.structs.replace(kinds["start"], came=lambda _cluster, _action: True)
     again = msgspec.structs.replace(
         cluster.kind("beat"),
-        offered=lambda c: (
-            msgspec.structs.replace(a, kind="beat")
-            for a in kinds["crash"].offered(c)
-            if next(b for b in c.brokers if b.id == a.node).process.epoch == -1
-        ),
+        fits=lambda _cluster, node: node.process is not None and node.process.epoch == -1,
         then=kinds["start"].then,
     )
     waiting = msgspec.structs.replace(

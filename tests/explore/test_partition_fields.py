@@ -124,9 +124,9 @@ def clusters_of_a_search(start: Cluster, most: int) -> Iterator[Cluster]:
     known, todo, names = {first}, [first], ("writes", "crashes", "fences")
     for cluster, left in todo:
         for kind, action in offered(PARTITION, cluster):
-            after = spent(left, names, kind.costs(cluster, action))
+            after = spent(left, names, kind.cost(cluster, action))
             done = None if after is None else do(PARTITION, cluster, action)
-            if after is None or done is None or not kind.came(done.cluster, action):
+            if after is None or done is None or not done.came:
                 continue
             yield done.cluster
             state = PARTITION.normal(done.cluster), after

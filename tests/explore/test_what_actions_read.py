@@ -31,6 +31,7 @@ from kiplab.explore.search.hidden_parts import (
 )
 from kiplab.explore.search.memoised_model import MemoisedModel, UnforeseenOfferError
 from kiplab.explore.search.observer_views import UnseenError
+from kiplab.protocol.replica.broker_state import Broker
 from tests.explore.conftest import Start
 from tests.explore.test_memoised_model import assert_same_graph, bounds
 
@@ -220,7 +221,11 @@ def test_an_offer_that_hangs_on_another_broker_ends_the_search(start: Start, kin
         def offered(cluster: Cluster) -> Iterator[Action]:
             return (a for a in of.offered(cluster) if not other_brokers(cluster, a) % 2)
 
-        return replace(of, offered=offered)
+        def fits(cluster: Cluster, node: Broker) -> bool:
+            odd = other_brokers(cluster, Action(kind, node.id)) % 2
+            return of.fits is not None and of.fits(cluster, node) and not odd
+
+        return replace(of, offered=offered, fits=of.fits and fits)
 
     model = MemoisedModel(level_with(kind, change), start(), bounds(1, 1, 0))
     with pytest.raises(UnforeseenOfferError, match=kind):

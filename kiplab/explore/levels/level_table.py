@@ -10,18 +10,32 @@ from typing import Protocol
 import msgspec
 
 from ...engine.channels import blocker
-from ...engine.cluster import Cluster, Message
+from ...engine.cluster import Cluster, Message, broker
 from ...engine.events import Event
 from ...engine.impossible_moves import why_not
 from ...engine.moves import Deliver, Move
-from ...engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
+from ...engine.properties import (
+    ACKNOWLEDGED_RECORDS_STAY,
+    CONSUMER_READS_STAY,
+    ELECTABLE_HOLDS_COMMITTED,
+    NO_COMMITTED_RECORD_LOST,
+)
 from ...engine.step import Step, step
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError
 from ...protocol.ids import BrokerId
+from ...protocol.replica.broker_state import Broker
 
 CAN_DATA_BE_LOST = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
 """What most levels ask: whether a committed record is, or could now be, lost."""
+
+OF_CLIENTS = (CONSUMER_READS_STAY.id, ACKNOWLEDGED_RECORDS_STAY.id)
+"""Properties of what clients keep in mind; no level does."""
+SPURIOUS = (
+    "session that ends although its broker runs",
+    "sessions that end although their brokers run",
+)
+"""What counts as a fence: the session of a broker that is gone ends for nothing."""
 
 
 class Action(msgspec.Struct, frozen=True, cache_hash=True):
@@ -54,40 +68,46 @@ class Bound(msgspec.Struct, frozen=True):
     further: float
 
 
-def _nothing(_cluster: Cluster, _action: Action) -> str | None:
-    return None
-
-
 def _always(_cluster: Cluster, _action: Action) -> bool:
     return True
 
 
-def _to_nobody(_cluster: Cluster) -> tuple[tuple[str, BrokerId], ...]:
+def _none(_cluster: Cluster) -> tuple[()]:
     return ()
 
 
-class Kind(msgspec.Struct, frozen=True, kw_only=True):
+class Kind(msgspec.Struct, frozen=True):
     """A kind of action.
 
-    `offered` lists it for a cluster, in an order that depends on nothing else. `moves` are what it
-    does there, and `then` what it does after everything has flowed. `costs` names the bound that
-    it uses up, or None. `came` judges the outcome: False means that the action came to nothing.
-    `again` is what it goes on with, as often as there is something.
+    It is for each of the level's brokers that `fits`; one that is not for brokers has `offered`,
+    which lists it for a cluster, in an order that depends on nothing else. `moves` are what it does
+    there, and `then` what it does after everything has flowed. `costs` names the bound that it uses
+    up, with `of_running` only for a broker that runs. `came` judges the outcome: False means that
+    the action came to nothing. `again` is what it goes on with, as often as there is something.
     """
 
     name: str
-    words: str
-    offered: Callable[[Cluster], Iterable[Action]]
     moves: Callable[[Cluster, Action], tuple[Move, ...]]
+    fits: Callable[[Cluster, Broker], bool] | None = None
+    offered: Callable[[Cluster], Iterable[Action]] = _none
+    costs: str | None = None
+    of_running: bool = False
+    came: Callable[[Cluster, Action], bool] = _always
     then: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
     again: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
-    costs: Callable[[Cluster, Action], str | None] = _nothing
-    came: Callable[[Cluster, Action], bool] = _always
+
+    def cost(self, cluster: Cluster, action: Action) -> str | None:
+        """The bound that an action uses up, if any. Ending the session of a broker that runs is a
+        fault; of one that is gone, the cure."""
+        if not self.of_running:
+            return self.costs
+        node = broker(cluster, action.node)
+        return self.costs if node is not None and node.process is not None else None
 
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):
-    """A menu of kinds of actions; `holds` are the kinds of messages that stay in flight, but for
-    those that `passes` lists: (kind, receiver), the same throughout a search.
+    """A menu of kinds of actions, for `brokers`; `holds` are the kinds of messages that stay in
+    flight, but for those that `passes` lists: (kind, receiver), the same throughout a search.
 
     `smallest` is how many states there are where nothing of that happens, on three brokers.
     `normal` is the representative of all clusters that no action of this level can tell apart;
@@ -100,6 +120,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     sentence: str
     kinds: tuple[Kind, ...]
+    brokers: Callable[[Cluster], Iterable[Broker]]
     holds: tuple[str, ...]
     bounds: tuple[Bound, ...]
     smallest: int
@@ -108,7 +129,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     asks: tuple[str, ...]
     blind: tuple[str, ...]
     unasked: Mapping[str, str] = {}
-    passes: Callable[[Cluster], tuple[tuple[str, BrokerId], ...]] = _to_nobody
+    passes: Callable[[Cluster], tuple[tuple[str, BrokerId], ...]] = _none
 
     def kind(self, name: str) -> Kind:
         """The kind of this name; an Action names one of its own level."""
@@ -158,10 +179,12 @@ SHOWN_MAX = 30
 
 
 class AfterAction(msgspec.Struct, frozen=True):
-    """The cluster after an action, and all that followed from it."""
+    """The cluster after an action, and all that followed from it. Where the action came to nothing
+    (Kind.came), the events say why; the cluster is of no use."""
 
     cluster: Cluster
     events: tuple[Event, ...]
+    came: bool
 
 
 class Stepping(Protocol):
@@ -173,21 +196,18 @@ class Stepping(Protocol):
 def do(
     level: Level, cluster: Cluster, action: Action, stepping: Stepping = step
 ) -> AfterAction | None:
-    """The engine's own steps for one action; None where it cannot be done or comes to nothing.
-
-    Where an action came to nothing (Kind.came), the events say why; its cluster is of no use.
-    """
-    kind = level.kind(action.kind)
+    """The engine's own steps for one action; None where it cannot be done."""
+    kind, events = level.kind(action.kind), list[Event]()
     given = kind.moves(cluster, action)
     if not given or why_not(cluster, given[0]) is not None:
         return None
-    events: list[Event] = []
     after = _flow(level, cluster, given, events, stepping)
-    if kind.then is not None and kind.came(after, action):
+    came = kind.came(after, action)
+    if kind.then is not None and came:
         after = _flow(level, after, kind.then(after, action), events, stepping)
     while kind.again is not None and (more := kind.again(after, action)):
         after = _flow(level, after, more, events, stepping)
-    return AfterAction(after, tuple(events))
+    return AfterAction(after, tuple(events), came)
 
 
 def _flow(
@@ -223,9 +243,14 @@ def _ready(
 
 def offered(level: Level, cluster: Cluster) -> Iterable[tuple[Kind, Action]]:
     """Every action that the menu offers, always in the same order."""
+    brokers = tuple(level.brokers(cluster))
     for kind in level.kinds:
         for action in kind.offered(cluster):
             yield kind, action
+        if kind.fits is not None:
+            for node in brokers:
+                if kind.fits(cluster, node):
+                    yield kind, Action(kind.name, node.id)
 
 
 def one_partition(cluster: Cluster) -> str:

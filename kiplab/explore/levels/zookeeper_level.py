@@ -35,12 +35,10 @@ The four properties are asked at rest (engine/at_rest.py), when nothing is under
 there has to let everything arrive. normal_zookeeper.py says what a state is.
 """
 
-from collections.abc import Callable, Iterable
-
 from msgspec.structs import replace
 
 from ...engine import moves
-from ...engine.cluster import Cluster, broker
+from ...engine.cluster import Cluster
 from ...engine.nodes import has_zookeeper, state_of
 from ...engine.properties import (
     BROKER_ELECTABLE,
@@ -53,14 +51,14 @@ from ...engine.properties import (
     RECOVERED_RECORDS_STAY,
     REPLICA_FETCHES,
 )
-from ...engine.truth import controller_of, session_lasts, truth
+from ...engine.truth import controller_of
 from ...plays.play_errors import PlayError
-from ...protocol.ids import CLIENT, BrokerId, host_of
+from ...protocol.ids import BrokerId, host_of
 from ...protocol.replica.broker_state import Broker
 from ...protocol.zookeeper.zookeeper_controller import ZooKeeperController
-from .level_table import Action, Bound, Kind, Level
+from . import actions
+from .level_table import OF_CLIENTS, SPURIOUS, Action, Bound, Kind, Level
 from .normal_zookeeper import normal
-from .offers import OF_CLIENTS, arrivals, deliver_first, on
 from .zookeeper_scope import HELD, NOT_ASKED, QUEUED
 
 
@@ -95,37 +93,10 @@ def _own_queue(cluster: Cluster) -> tuple[tuple[str, BrokerId], ...]:
     return tuple((kind, host) for kind in QUEUED)
 
 
-# --- what is offered to whom ----------------------------------------------------------------------
-
-
-def _to_others(
-    kind: str, fits: Callable[[Cluster, Broker], bool]
-) -> Callable[[Cluster], Iterable[Action]]:
-    """Offered to every broker that fits but the controller's, in the order of their ids."""
-
-    def offered(cluster: Cluster) -> Iterable[Action]:
-        host = host_of(_controller(cluster))
-        return (Action(kind, b.id) for b in cluster.brokers if b.id != host and fits(cluster, b))
-
-    return offered
-
-
-def _runs(_cluster: Cluster, node: Broker) -> bool:
-    return node.process is not None
-
-
-def _is_down(_cluster: Cluster, node: Broker) -> bool:
-    return node.process is None
-
-
-def _has_session(cluster: Cluster, node: Broker) -> bool:
-    return session_lasts(cluster, node.id)
-
-
-def _costs_expiry(cluster: Cluster, action: Action) -> str | None:
-    """Ending the session of a broker that runs is a fault; of one that is gone, the cure."""
-    node = broker(cluster, action.node)
-    return "expiries" if node is not None and node.process is not None else None
+def _others(cluster: Cluster) -> tuple[Broker, ...]:
+    """Every broker but the controller's."""
+    host = host_of(_controller(cluster))
+    return tuple(b for b in cluster.brokers if b.id != host)
 
 
 def _waits_long(cluster: Cluster, node: Broker) -> bool:
@@ -142,67 +113,19 @@ def _next_queued(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
     return tuple(moves.Deliver(m.name) for m in heads)[:1]
 
 
-def _better_leaders(cluster: Cluster) -> Iterable[Action]:
-    for state in truth(cluster).partitions:
-        if state.leader != state.replicas[0]:
-            yield Action("elect", CLIENT, state.name)
-
-
-def _elect(_cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
-    return (moves.Elect(action.what, unclean=False),)
-
-
-def _costs(bound: str) -> Callable[[Cluster, Action], str]:
-    return lambda _cluster, _action: bound
-
-
 ZOOKEEPER = Level(
     name="zookeeper",
     sentence="a controller's queues, watches, sessions; brokers that leave and come back; no data",
     kinds=(
-        Kind(name="deliver", words="a message arrives", offered=arrivals, moves=deliver_first),
-        Kind(
-            name="drain",
-            words="all that is queued for a broker arrives",
-            offered=_to_others("drain", _waits_long),
-            moves=_next_queued,
-            again=_next_queued,
-        ),
-        Kind(
-            name="start",
-            words="a broker starts and is registered",
-            offered=_to_others("start", _is_down),
-            moves=on(moves.Start),
-        ),
-        Kind(
-            name="crash",
-            words="a broker dies, and its session lasts",
-            offered=_to_others("crash", _runs),
-            moves=on(moves.Crash),
-            costs=_costs("crashes"),
-        ),
-        Kind(
-            name="expire",
-            words="a session ends",
-            offered=_to_others("expire", _has_session),
-            moves=on(moves.ExpireSession),
-            costs=_costs_expiry,
-        ),
-        Kind(
-            name="shutdown",
-            words="a broker asks for its controlled shutdown",
-            offered=_to_others("shutdown", _runs),
-            moves=on(moves.ShutDown),
-            costs=_costs("shutdowns"),
-        ),
-        Kind(
-            name="elect",
-            words="an operator asks for the preferred leader",
-            offered=_better_leaders,
-            moves=_elect,
-            costs=_costs("elections"),
-        ),
+        actions.DELIVER,
+        Kind("drain", _next_queued, _waits_long, again=_next_queued),
+        actions.START,
+        actions.CRASH,
+        actions.EXPIRE,
+        actions.ASK_TO_SHUT_DOWN,
+        actions.ELECT_PREFERRED,
     ),
+    brokers=_others,
     holds=HELD,
     bounds=(
         Bound(
@@ -214,14 +137,7 @@ ZOOKEEPER = Level(
             6,
         ),
         Bound("crashes", 1, "crash", "crashes", 20, 20),
-        Bound(
-            "expiries",
-            0,
-            "session that ends although its broker runs",
-            "sessions that end although their brokers run",
-            20,
-            20,
-        ),
+        Bound("expiries", 0, *SPURIOUS, 20, 20),
         Bound("elections", 0, "preferred election", "preferred elections", 5, 3),
     ),
     smallest=1,

@@ -206,8 +206,7 @@ class ActionEffects:
         if done is None:
             return NOTHING
         note(seen, done.events)
-        came = self.level.kind(option.action.kind).came(done.cluster, option.action)
-        return self._effect(state, option, start, done.cluster, moments) if came else NOTHING
+        return self._effect(state, option, start, done.cluster, moments) if done.came else NOTHING
 
     def _effect(
         self,

@@ -30,14 +30,14 @@ class EngineModel:
     ) -> Iterator[tuple[Action, tuple[Cluster, Budgets], tuple[str, ...]]]:
         cluster, left = state
         for kind, action in offered(self.level, cluster):
-            after = spent(left, self.names, kind.costs(cluster, action))
+            after = spent(left, self.names, kind.cost(cluster, action))
             if after is None:
                 continue
             done = do(self.level, cluster, action)
             if done is None:
                 continue
             note(self.seen, done.events)
-            if not kind.came(done.cluster, action):
+            if not done.came:
                 continue
             normal = self.level.normal(done.cluster)
             if normal != cluster:

@@ -177,7 +177,7 @@ class MemoisedModel:
         asked.clear()
         try:
             for kind, action in offered(self.level, cluster):
-                offer = self._offer(cluster, action, kind.costs(cluster, action))
+                offer = self._offer(cluster, action, kind.cost(cluster, action))
                 offers[0 if action.kind == "deliver" else offer.place].append(offer)
         except HiddenPartError as hidden:
             raise UnforeseenOfferError(f"what is offered depends on an image: {hidden}") from None

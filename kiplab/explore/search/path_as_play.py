@@ -15,9 +15,9 @@ from ...plays.stage import Stage, matching
 from ...plays.values import node_word
 from ...plays.verbs import pattern_of
 from ...protocol.features import Features
+from ..levels.actions import NEW
 from ..levels.level_table import Action, Level
 from ..levels.normal_recovery import READER
-from ..levels.recovery_level import NEW
 
 _SITUATION = ("question", "controller", "broker", "topic", "replica", "consumer", "given")
 
