@@ -1,7 +1,7 @@
 """The levels by name: those of KRaft here, and that of zookeeper_level.py.
 
 Each constant's docstring lists its actions, each one step of a search, with the bound that it uses
-up. What they do is in actions.py.
+up. What they do is in action_kinds.py.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,8 @@ from ...engine.properties import (
 )
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError
-from . import actions, normal_partition, normal_recovery
+from . import action_kinds as actions
+from . import normal_partition, normal_recovery
 from .level_table import (
     CAN_DATA_BE_LOST,
     OF_CLIENTS,

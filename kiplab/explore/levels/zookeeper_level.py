@@ -56,7 +56,7 @@ from ...plays.play_errors import PlayError
 from ...protocol.ids import BrokerId, host_of
 from ...protocol.replica.broker_state import Broker
 from ...protocol.zookeeper.zookeeper_controller import ZooKeeperController
-from . import actions
+from . import action_kinds as actions
 from .level_table import OF_CLIENTS, SPURIOUS, Action, Bound, Kind, Level
 from .normal_zookeeper import normal
 from .zookeeper_scope import HELD, NOT_ASKED, QUEUED

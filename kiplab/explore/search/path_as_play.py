@@ -15,7 +15,7 @@ from ...plays.stage import Stage, matching
 from ...plays.values import node_word
 from ...plays.verbs import pattern_of
 from ...protocol.features import Features
-from ..levels.actions import NEW
+from ..levels.action_kinds import NEW
 from ..levels.level_table import Action, Level
 from ..levels.normal_recovery import READER
 
