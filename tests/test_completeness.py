@@ -33,6 +33,7 @@ from kiplab.engine import (
     step,
     unclean_leader_epochs,
     world_moves,
+    zookeeper_routes,
 )
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
@@ -79,6 +80,7 @@ from kiplab.rows import (
 )
 from kiplab.rows.columns import MarkKind
 from kiplab.widgets.controls import broker_offers
+from tests.engine import unrouted
 from tests.rows import left_out, unlogged
 
 
@@ -178,7 +180,7 @@ TABLES = (
         "body",
         "rule",
         "ROUTES in kiplab/engine/routes.py",
-        lambda: {b for _, b in (*routes.ROUTES, *routes.JOINT_ROUTES)},
+        lambda: {b for _, b in (*routes.ROUTES, *zookeeper_routes.JOINT_ROUTES)},
     ),
     Table(
         "request",
@@ -203,8 +205,8 @@ TABLES = (
         "word on what its sender does without an answer",
         "UNANSWERED in kiplab/engine/routes.py",
         lambda: {request for _, request in routes.UNANSWERED},
-        {request: why for (_, request), why in routes.NOT_MISSED.items()},
-        "NOT_MISSED in kiplab/engine/routes.py",
+        {request: why for (_, request), why in unrouted.NOT_MISSED.items()},
+        "NOT_MISSED in tests/engine/unrouted.py",
     ),
     Table(
         "response",
@@ -283,7 +285,7 @@ TABLES = (
         "timer",
         "rule",
         "TIMERS in kiplab/engine/routes.py",
-        lambda: {timer for _, timer in (*routes.TIMERS, *routes.JOINT_TIMERS)},
+        lambda: {timer for _, timer in (*routes.TIMERS, *zookeeper_routes.JOINT_TIMERS)},
     ),
     Table("timer", "period", "PERIOD_MS in kiplab/engine/routes.py", lambda: routes.PERIOD_MS),
     Table(
@@ -686,7 +688,7 @@ TRIALS = [
             "has no answer: add it to the file that it is written in, with the same `api`",
             "has no word on what its sender does without an answer: add it to UNANSWERED in"
             " kiplab/engine/routes.py, or the reason why not to NOT_MISSED in"
-            " kiplab/engine/routes.py",
+            " tests/engine/unrouted.py",
         ],
     ),
     (

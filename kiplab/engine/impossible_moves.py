@@ -10,7 +10,7 @@ from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest, Watche
 from ..protocol.replica.broker_state import Broker, Lifecycle, log_of, replica_of
 from ..protocol.replica.recovering import is_recovering
 from ..protocol.zookeeper.ensemble import session_of
-from . import channels, consumers, heartbeat_routes, moves, producers, routes
+from . import channels, consumers, moves, producers, routes, zookeeper_routes
 from .cluster import Cluster, Message, MessageName, broker
 from .nodes import due_ms, ensemble_of, has_zookeeper, is_cut, kind_of, state_of
 from .truth import controller_of, registration_of, session_lasts, stale_sessions, truth
@@ -48,8 +48,8 @@ def _needs_zookeeper(cluster: Cluster, message: Message) -> str | None:
     receiver = message.receiver
     if not is_cut(cluster, receiver, ids.ZOOKEEPER):
         return None
-    joint = (kind_of(cluster, receiver), type(message.body)) in routes.JOINT_ROUTES
-    if not joint or heartbeat_routes.needs_no_zookeeper(cluster, message):
+    joint = (kind_of(cluster, receiver), type(message.body)) in zookeeper_routes.JOINT_ROUTES
+    if not joint or zookeeper_routes.needs_no_zookeeper(cluster, message):
         return None
     return (
         f"{ids.node_name(receiver)} has to ask ZooKeeper for it, and the link between them is cut"
@@ -194,7 +194,7 @@ def _heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | 
         return _no_broker(cluster, move.broker)
     if releases.RELEASES[cluster.features.release].mode is releases.Mode.KRAFT:
         return "there are no MetadataHeartbeats in KRaft; `expire` ends a session"
-    return heartbeat_routes.why_no_timeout(cluster, move)
+    return zookeeper_routes.why_no_timeout(cluster, move)
 
 
 def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
@@ -292,8 +292,7 @@ def _start(cluster: Cluster, move: moves.Start) -> str | None:
         return _no_broker(cluster, move.broker)
     if found.process is not None:
         return f"broker {move.broker} is running already"
-    refused = routes.START_REFUSED.get(kind_of(cluster, ids.CONTROLLER))
-    return None if refused is None else refused(cluster, move)
+    return zookeeper_routes.why_not_start(cluster, move) if has_zookeeper(cluster) else None
 
 
 def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> str | None:

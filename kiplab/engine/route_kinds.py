@@ -4,15 +4,17 @@ A rule of `protocol` asks for what it needs and knows no cluster; `of_features` 
 that: a message's body, the features, the time, the request that an answer answers, ZooKeeper.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..protocol.facts import Fact
-from ..protocol.ids import ZOOKEEPER, BrokerId
-from ..protocol.messages import Send
+from ..protocol.ids import CLIENT, ZOOKEEPER, BrokerId
+from ..protocol.messages import ElectLeadersRequest, Send
 from ..protocol.zookeeper.ensemble_writes import Together
-from .cluster import Cluster, Message
-from .nodes import ensemble_of
+from . import moves
+from .cluster import Cluster
+from .nodes import ensemble_of, state_of
+from .truth import controller_of
 
 NodeKind = type
 """What lives at an address: the type of its state."""
@@ -32,7 +34,7 @@ ModeRule = Callable[[Cluster, Any], NodeEffects]
 """(cluster, move) to what becomes of which nodes."""
 
 
-def unmoved(node: Any, _message: Message, _cluster: Cluster) -> NodeEffect:
+def unmoved(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
     """A message of which nothing comes: nobody waits for it, or its receiver does not know it."""
     return node, (), ()
 
@@ -66,6 +68,24 @@ def with_zookeeper_in_time(rule: Callable[..., Together[Any]]) -> JointRule:
     return lambda node, message, cluster: rule(
         node, ensemble_of(cluster), message.body, cluster.features, cluster.clock
     )
+
+
+def at(address: BrokerId, rule: Callable[[Any, Any, Cluster], NodeEffect]) -> ModeRule:
+    """A move that reaches what stands off the brokers, and nobody else."""
+    return lambda cluster, move: ((address, rule(cluster.controller, move, cluster)),)
+
+
+def ask_for_election(cluster: Cluster, move: moves.Elect) -> NodeEffects:
+    """An admin client's request reaches the active controller, by way of any broker."""
+    request = ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
+    controller = controller_of(cluster)
+    sends = () if controller is None else (Send(controller, request),)
+    return ((CLIENT, (state_of(cluster, CLIENT), sends, ())),)
+
+
+def never(kind: NodeKind, why: str, bodies: Iterable[type]) -> dict[tuple[NodeKind, type], str]:
+    """Why no node of this kind is sent any of these."""
+    return {(kind, body): why for body in bodies}
 
 
 def apart(node: BrokerId, done: Together[Any]) -> NodeEffects:

@@ -15,19 +15,27 @@ from ..protocol import features as feature_rules
 from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, broker_list, node_name
 from ..protocol.messages import ANSWERED, KINDS, Send
-from ..protocol.replica.alter_partition_manager import finish_leader_recovery
-from ..protocol.replica.produce import delete_records, end_transaction, produce
 from ..protocol.zookeeper.ensemble_writes import Together
-from . import channels, impossible_moves, moves, nodes, observer, producers, route_kinds, routes
+from . import (
+    channels,
+    impossible_moves,
+    moves,
+    nodes,
+    observer,
+    producers,
+    routes,
+    zookeeper_routes,
+)
 from .cluster import Cluster, Message, MessageName
 from .events import Event, Happened, Moved
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
+from .route_kinds import NodeEffect
 from .send_threads import threads_go_on
 from .truth import stale_sessions, truth
 from .world_moves import OF_THE_WORLD, delivered, in_flight, reply_lost
 
 DecidedEffect = tuple[Any, tuple[Send, ...], tuple[Event, ...]]
-Decide = Callable[[Cluster, BrokerId, Message | moves.Move, route_kinds.NodeEffect], DecidedEffect]
+Decide = Callable[[Cluster, BrokerId, Message | moves.Move, NodeEffect], DecidedEffect]
 """Decides in place of a node: (cluster, address, what reaches the node, what the engine's rule
 makes of it) to what becomes of the node: its state, what it sends, what followed.
 
@@ -138,7 +146,7 @@ def _sent_alone(
 def _put(
     cluster: Cluster,
     at: BrokerId,
-    effect: route_kinds.NodeEffect,
+    effect: NodeEffect,
     cause: Message | moves.Move,
     decide: Decide | None,
 ) -> Moved:
@@ -193,7 +201,7 @@ def _arrive(cluster: Cluster, message: Message, decide: Decide | None = None) ->
         effect = rule(node, message, cluster)
         cluster, events = _put(cluster, receiver, effect, message, decide)
     else:
-        done = routes.JOINT_ROUTES[kinds](node, message, cluster)
+        done = zookeeper_routes.JOINT_ROUTES[kinds](node, message, cluster)
         cluster, events = _together(cluster, receiver, done, message)
     return cluster, [event, *events]
 
@@ -212,43 +220,16 @@ def _fire(cluster: Cluster, move: moves.Fire, decide: Decide | None) -> Moved:
     rule = routes.TIMERS.get((type(node), move.timer))
     if rule is None:
         return _together(
-            cluster, move.node, routes.JOINT_TIMERS[type(node), move.timer](node, cluster)
+            cluster, move.node, zookeeper_routes.JOINT_TIMERS[type(node), move.timer](node, cluster)
         )
     if cluster.clock is not None:
         node = nodes.with_due(node, move.timer, cluster.now_ms + routes.PERIOD_MS[move.timer])
     return _put(cluster, move.node, rule(node, cluster), move, decide)
 
 
-def _produce(cluster: Cluster, move: moves.Produce, decide: Decide | None) -> Moved:
-    effect = produce(
-        nodes.state_of(cluster, move.broker),
-        move.partition,
-        move.count,
-        cluster.features,
-        cluster.clock,
-        acks_all=move.acks_all,
-        transaction=move.transaction,
-    )
-    return _put(cluster, move.broker, effect, move, decide)
-
-
-def _end_transaction(cluster: Cluster, move: moves.EndTransaction, decide: Decide | None) -> Moved:
-    node, features, now_ms = nodes.state_of(cluster, move.broker), cluster.features, cluster.clock
-    effect = end_transaction(node, move.partition, features, now_ms, commits=move.commits)
-    return _put(cluster, move.broker, effect, move, decide)
-
-
-def _delete_records(cluster: Cluster, move: moves.DeleteRecords, decide: Decide | None) -> Moved:
-    node, features, now_ms = nodes.state_of(cluster, move.broker), cluster.features, cluster.clock
-    effect = delete_records(node, move.partition, move.before, features, now_ms)
-    return _put(cluster, move.broker, effect, move, decide)
-
-
-def _finish_leader_recovery(
-    cluster: Cluster, move: moves.FinishLeaderRecovery, decide: Decide | None
-) -> Moved:
-    node, features, now_ms = nodes.state_of(cluster, move.broker), cluster.features, cluster.clock
-    effect = finish_leader_recovery(node, move.partition, features, now_ms)
+def _at_broker(cluster: Cluster, move: Any, decide: Decide | None) -> Moved:
+    node = nodes.state_of(cluster, move.broker)
+    effect = routes.BROKER_MOVES[type(move)](node, move, cluster)
     return _put(cluster, move.broker, effect, move, decide)
 
 
@@ -309,21 +290,13 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
 # --- table ---------------------------------------------------------------------------------------
 
 _OF_NODES: dict[type, Callable[[Cluster, Any, Decide | None], Moved]] = {
+    **{move: _as_the_mode_does for _, move in routes.MODE_MOVES},
+    **dict.fromkeys(routes.BROKER_MOVES, _at_broker),
     moves.Deliver: _deliver,
     moves.LoseReply: _lose_reply,
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
-    moves.HeartbeatTimeout: _as_the_mode_does,
-    moves.Produce: _produce,
-    moves.EndTransaction: _end_transaction,
-    moves.DeleteRecords: _delete_records,
-    moves.Start: _as_the_mode_does,
-    moves.ShutDown: _as_the_mode_does,
-    moves.FinishRecovery: _as_the_mode_does,
-    moves.FinishLeaderRecovery: _finish_leader_recovery,
     moves.FailOver: _fail_over,
-    moves.Elect: _as_the_mode_does,
-    moves.Configure: _as_the_mode_does,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: _upgrade_metadata,
 }

@@ -1,53 +1,37 @@
-"""The routing tables of ZooKeeper mode; `routes` puts them beside those of KRaft.
+"""The routing tables of ZooKeeper mode and of KIP-343; `routes` puts them beside those of KRaft.
 
 The nodes are ZooKeeper itself (Ensemble), a ZooKeeperController in the process of every broker,
 and the brokers. Most events of the two are handled together with ZooKeeper, in one step:
-JOINT_ROUTES.
+JOINT_ROUTES. With KIP-343 a HeartbeatController does what a ZooKeeperController does but for what
+that KIP changes. Brokers are the same: whether a process sends heartbeats is in its state.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from ..protocol import messages
-from ..protocol.ids import CLIENT, ZOOKEEPER
-from ..protocol.kip343.broker_with_heartbeats import (
-    begin_stopping,
-    start_with_heartbeats,
-    stops_by_heartbeats,
-)
+from ..protocol.ids import ZOOKEEPER, host_of
+from ..protocol.kip343 import broker_with_heartbeats as heartbeat_life
+from ..protocol.kip343 import heartbeat_watches, isr_changes, metadata_heartbeats
 from ..protocol.kip343.heartbeat_controller import HeartbeatController
-from ..protocol.messages import (
-    BODIES,
-    REQUESTS,
-    RESPONSES,
-    ControlledShutdownRequest,
-    ElectLeadersRequest,
-    LeaderAndIsrRequest,
-    LeaderAndIsrResponse,
-    MetadataUpdate,
-    Send,
-    SessionExpired,
-    SetPartitionStateRequest,
-    StopReplicaRequest,
-    StopReplicaResponse,
-    UpdateMetadataRequest,
-    UpdateMetadataResponse,
-    WatcherEvent,
-)
 from ..protocol.releases import RELEASES
 from ..protocol.replica.broker_parts import process_of
-from ..protocol.replica.broker_state import Broker
+from ..protocol.replica.broker_state import Broker, Lifecycle
 from ..protocol.zookeeper import broker_in_zookeeper as life
-from ..protocol.zookeeper import control_channels, control_requests, isr_writes, operators
+from ..protocol.zookeeper import (
+    control_channels,
+    control_requests,
+    isr_writes,
+    operators,
+    zookeeper_elections,
+)
 from ..protocol.zookeeper.alter_isr import alter_isr
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.watch_events import watch_fired
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
-from ..protocol.zookeeper.zookeeper_elections import elect_leaders
 from ..protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
-from . import heartbeat_routes, moves
-from .cluster import Cluster, broker
-from .nodes import Clients, ensemble_of, has_zookeeper, session_at, state_of
+from . import moves
+from .cluster import Cluster, Message, broker
+from .nodes import Clients, ensemble_of, has_zookeeper, is_cut, session_at, state_of
 from .route_kinds import (
     JointRule,
     JointTimerRule,
@@ -57,6 +41,9 @@ from .route_kinds import (
     NodeKind,
     Rule,
     apart,
+    ask_for_election,
+    at,
+    never,
     of_request,
     of_time,
     unmoved,
@@ -65,7 +52,16 @@ from .route_kinds import (
 )
 from .truth import controller_of
 
-_OWN_ANSWERS = (LeaderAndIsrResponse, UpdateMetadataResponse, StopReplicaResponse)
+_CONTROL = (
+    messages.LeaderAndIsrRequest,
+    messages.UpdateMetadataRequest,
+    messages.StopReplicaRequest,
+)
+_OWN_ANSWERS = (
+    messages.LeaderAndIsrResponse,
+    messages.UpdateMetadataResponse,
+    messages.StopReplicaResponse,
+)
 
 
 def _answered(node: Any, message: Any, _cluster: Cluster) -> NodeEffect:
@@ -73,25 +69,46 @@ def _answered(node: Any, message: Any, _cluster: Cluster) -> NodeEffect:
 
 
 ZOOKEEPER_ROUTES: dict[tuple[NodeKind, type], Rule] = {
-    (Ensemble, SetPartitionStateRequest): lambda e, m, _: isr_writes.set_partition_state(e, m.body),
+    (Ensemble, messages.SetPartitionStateRequest): lambda e, m, _: isr_writes.set_partition_state(
+        e, m.body
+    ),
     (Broker, messages.SetPartitionStateResponse): of_request(isr_writes.written),
-    (Broker, LeaderAndIsrRequest): of_time(control_requests.leader_and_isr),
-    (Broker, UpdateMetadataRequest): of_time(control_requests.update_metadata),
-    (Broker, StopReplicaRequest): of_time(control_requests.stop_replica),
+    (Broker, messages.LeaderAndIsrRequest): of_time(control_requests.leader_and_isr),
+    (Broker, messages.UpdateMetadataRequest): of_time(control_requests.update_metadata),
+    (Broker, messages.StopReplicaRequest): of_time(control_requests.stop_replica),
     **{(ZooKeeperController, reply): _answered for reply in _OWN_ANSWERS},
     # Only a raw request makes a broker send these by itself.
     **{(Broker, reply): unmoved for reply in _OWN_ANSWERS},
-    **heartbeat_routes.HEARTBEAT_ROUTES,
+    # The code of a release does not know these: it closes the connection, unanswered.
+    (ZooKeeperController, messages.MetadataHeartbeatRequest): unmoved,
+    (ZooKeeperController, messages.IsrChangeRequest): unmoved,
+    (Broker, messages.IsrChangeResponse): of_request(isr_changes.isr_change_answered),
 }
 JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
-    (ZooKeeperController, WatcherEvent): lambda c, m, w: watch_fired(
+    (ZooKeeperController, messages.WatcherEvent): lambda c, m, w: watch_fired(
         c, ensemble_of(w), m.body, session_at(w, m.receiver), w.features
     ),
-    (ZooKeeperController, ControlledShutdownRequest): with_zookeeper(controlled_shutdown),
+    (ZooKeeperController, messages.ControlledShutdownRequest): with_zookeeper(controlled_shutdown),
     (ZooKeeperController, messages.AlterPartitionRequest): with_zookeeper(alter_isr),
-    (ZooKeeperController, ElectLeadersRequest): with_zookeeper(elect_leaders),
+    (ZooKeeperController, messages.ElectLeadersRequest): with_zookeeper(
+        zookeeper_elections.elect_leaders
+    ),
     (Broker, messages.ControlledShutdownResponse): with_zookeeper_in_time(life.shutdown_answered),
-    **heartbeat_routes.HEARTBEAT_JOINT,
+    (HeartbeatController, messages.MetadataHeartbeatRequest): with_zookeeper(
+        metadata_heartbeats.metadata_heartbeat
+    ),
+    (HeartbeatController, messages.IsrChangeRequest): with_zookeeper(isr_changes.isr_change),
+    (HeartbeatController, messages.WatcherEvent): lambda c, m, w: (
+        heartbeat_watches.heartbeat_watch_fired(
+            c, ensemble_of(w), m.body, session_at(w, m.receiver), w.features
+        )
+    ),
+    (Broker, messages.MetadataHeartbeatResponse): lambda b, m, w: heartbeat_life.heartbeat_answered(
+        b, ensemble_of(w), m.body, m.request
+    ),
+    (Broker, messages.SessionExpired): with_zookeeper_in_time(
+        heartbeat_life.session_expired_with_heartbeats
+    ),
 }
 """Messages that a node handles together with ZooKeeper, in one step."""
 JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointTimerRule] = {
@@ -107,24 +124,16 @@ def nothing_to_announce(node: Broker, _cluster: Cluster) -> str | None:
     return f"broker {node.id} has written no ISR to ZooKeeper that it has not announced"
 
 
-_CONTROLLER_ASKS = "a controller asks it of the brokers"
-_NO_KRAFT = "KRaft's controller is asked that"
-_ZOOKEEPER_KEEPS = "ZooKeeper is no part of Kafka, and knows only znodes"
-_CONTROL = (LeaderAndIsrRequest, UpdateMetadataRequest, StopReplicaRequest)
+_ONLY_KIP_343 = (messages.MetadataHeartbeatRequest, messages.IsrChangeRequest)
 _OF_KRAFT = (
     messages.BrokerRegistrationRequest,
     messages.BrokerHeartbeatRequest,
     messages.UnregisterBrokerRequest,
 )
-_ONLY_KRAFT = (*_OF_KRAFT, MetadataUpdate)
-_CALLED_FOR = {
-    messages.AlterPartitionResponse: "only brokers ask that",
-    messages.SetPartitionStateResponse: "only leaders write that",
-    messages.ControlledShutdownResponse: "only brokers ask that",
-}
+_ONLY_KRAFT = (*_OF_KRAFT, messages.MetadataUpdate)
 OF_ZOOKEEPER = tuple(
     body
-    for body in BODIES.values()
+    for body in messages.BODIES.values()
     if body.__module__
     in (messages.zookeeper_messages.__name__, messages.heartbeat_messages.__name__)
 )
@@ -134,7 +143,8 @@ OF_ZOOKEEPER = tuple(
 def kinds_in(cluster: Cluster) -> tuple[str, ...]:
     """The kinds of messages that the nodes of a cluster send each other."""
     absent = _absent_with_zookeeper(cluster) if has_zookeeper(cluster) else OF_ZOOKEEPER
-    return tuple(kind for kind in BODIES if BODIES[messages.asked_by(kind)] not in absent)
+    bodies = messages.BODIES
+    return tuple(kind for kind in bodies if bodies[messages.asked_by(kind)] not in absent)
 
 
 def _absent_with_zookeeper(cluster: Cluster) -> tuple[type, ...]:
@@ -142,47 +152,38 @@ def _absent_with_zookeeper(cluster: Cluster) -> tuple[type, ...]:
     releases = (cluster.features.release_of(node.id) for node in cluster.brokers)
     if any(RELEASES[release].specified is not None for release in releases):
         return _ONLY_KRAFT
-    return (*_ONLY_KRAFT, messages.MetadataHeartbeatRequest, messages.IsrChangeRequest)
+    return (*_ONLY_KRAFT, *_ONLY_KIP_343)
 
 
+_NO_SESSION = "clients have no session with ZooKeeper"
+_TO_KRAFT, _TO_ZOOKEEPER = "KRaft's brokers are told that", "leaders ask that of ZooKeeper"
+_KEEPS_ZNODES = "ZooKeeper is no part of Kafka, and knows only znodes"
+_ONLY_BROKERS_ASK = "only brokers ask that"
+_NEVER_ASKS = {*messages.RESPONSES} - {*_OWN_ANSWERS}
 ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
-    **{
-        (Ensemble, request): _ZOOKEEPER_KEEPS
-        for request in REQUESTS
-        if request is not SetPartitionStateRequest
-    },
-    **{(Ensemble, reply): "ZooKeeper asks nobody" for reply in RESPONSES},
-    **{(Ensemble, told): "ZooKeeper tells others" for told in (WatcherEvent, SessionExpired)},
-    (Ensemble, MetadataUpdate): "KRaft's brokers are told that",
-    **{(ZooKeeperController, request): _CONTROLLER_ASKS for request in _CONTROL},
-    **{(ZooKeeperController, request): _NO_KRAFT for request in _OF_KRAFT},
+    **never(Ensemble, _KEEPS_ZNODES, {*messages.REQUESTS} - {messages.SetPartitionStateRequest}),
+    **never(Ensemble, "ZooKeeper asks nobody", messages.RESPONSES),
+    (Ensemble, messages.WatcherEvent): "ZooKeeper tells others",
+    (Ensemble, messages.SessionExpired): "ZooKeeper tells others",
+    (Ensemble, messages.MetadataUpdate): _TO_KRAFT,
+    **never(ZooKeeperController, "a controller asks it of the brokers", _CONTROL),
+    **never(ZooKeeperController, "KRaft's controller is asked that", _OF_KRAFT),
     (ZooKeeperController, messages.FetchRequest): "replicas are fetched from brokers",
-    (ZooKeeperController, SetPartitionStateRequest): "leaders ask that of ZooKeeper",
-    **{
-        (ZooKeeperController, reply): _CALLED_FOR.get(reply, "a controller never asks that")
-        for reply in RESPONSES
-        if reply not in _OWN_ANSWERS
-    },
-    (ZooKeeperController, MetadataUpdate): "KRaft's brokers are told that",
-    (ZooKeeperController, SessionExpired): "its broker is told, and takes it along",
-    (Broker, ControlledShutdownRequest): "a controller lets brokers go",
-    (Broker, SetPartitionStateRequest): "leaders ask that of ZooKeeper",
-    (Broker, WatcherEvent): "the controller on it is told: whether active or not, it watches",
-    (Clients, WatcherEvent): "clients have no session with ZooKeeper",
-    (Clients, SessionExpired): "clients have no session with ZooKeeper",
-    **heartbeat_routes.HEARTBEAT_NOT_ADDRESSED,
-}
-_SENT_AGAIN = "it stays at the head of its queue, and is sent again"
-ZOOKEEPER_NOT_MISSED: dict[tuple[NodeKind, type], str] = {
-    **{(ZooKeeperController, request): _SENT_AGAIN for request in _CONTROL},
-    (Broker, ControlledShutdownRequest): "the next try is one more `shut-down`",
-    (Broker, SetPartitionStateRequest): "the thread waits for as long as it takes",
-    **{(Broker, request): "only a raw request makes a broker ask that" for request in _CONTROL},
-    **{
-        (Clients, request): "only a raw request makes a client ask that"
-        for request in (*_CONTROL, ControlledShutdownRequest, SetPartitionStateRequest)
-    },
-    **heartbeat_routes.HEARTBEAT_NOT_MISSED,
+    (ZooKeeperController, messages.SetPartitionStateRequest): _TO_ZOOKEEPER,
+    **never(ZooKeeperController, "a controller never asks that", _NEVER_ASKS),
+    (ZooKeeperController, messages.AlterPartitionResponse): _ONLY_BROKERS_ASK,
+    (ZooKeeperController, messages.SetPartitionStateResponse): "only leaders write that",
+    (ZooKeeperController, messages.ControlledShutdownResponse): _ONLY_BROKERS_ASK,
+    (ZooKeeperController, messages.MetadataUpdate): _TO_KRAFT,
+    (ZooKeeperController, messages.SessionExpired): "its broker is told, and takes it along",
+    (Broker, messages.ControlledShutdownRequest): "a controller lets brokers go",
+    (Broker, messages.SetPartitionStateRequest): _TO_ZOOKEEPER,
+    (Broker, messages.WatcherEvent): (
+        "the controller on it is told: whether active or not, it watches"
+    ),
+    **never(Broker, "the controller is asked that", _ONLY_KIP_343),
+    (Clients, messages.WatcherEvent): _NO_SESSION,
+    (Clients, messages.SessionExpired): _NO_SESSION,
 }
 
 
@@ -194,19 +195,14 @@ def _as_in_a_release(table: dict[tuple[NodeKind, type], Any]) -> None:
             table[own] = table[kind, body]
 
 
-for _table in (
-    JOINT_ROUTES,
-    ZOOKEEPER_ROUTES,
-    ZOOKEEPER_NOT_ADDRESSED,
-    ZOOKEEPER_NOT_MISSED,
-):
+for _table in (JOINT_ROUTES, ZOOKEEPER_ROUTES, ZOOKEEPER_NOT_ADDRESSED):
     _as_in_a_release(_table)
 
 
 def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
     down = broker(cluster, move.broker)
     assert down is not None
-    done = start_with_heartbeats(
+    done = heartbeat_life.start_with_heartbeats(
         down, ensemble_of(cluster), cluster.features, cluster.clock, move.server
     )
     return apart(move.broker, done)
@@ -214,8 +210,8 @@ def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
 
 def _shut_down(cluster: Cluster, move: moves.ShutDown) -> NodeEffects:
     leaving = state_of(cluster, move.broker)
-    if stops_by_heartbeats(leaving, cluster.features):
-        return apart(move.broker, begin_stopping(leaving, ensemble_of(cluster)))
+    if heartbeat_life.stops_by_heartbeats(leaving, cluster.features):
+        return apart(move.broker, heartbeat_life.begin_stopping(leaving, ensemble_of(cluster)))
     done = life.begin_shutdown(leaving, ensemble_of(cluster), cluster.features, cluster.clock)
     return apart(move.broker, done)
 
@@ -223,55 +219,47 @@ def _shut_down(cluster: Cluster, move: moves.ShutDown) -> NodeEffects:
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> NodeEffects:
     host = broker(cluster, move.broker)
     running = host.process.session if host is not None and host.process is not None else None
-    ensemble, fired, facts = operators.expire(ensemble_of(cluster), move.broker, running)
-    return ((ZOOKEEPER, (ensemble, fired, facts)),)
+    return ((ZOOKEEPER, operators.expire(ensemble_of(cluster), move.broker, running)),)
 
 
-def _fail_over(cluster: Cluster, _move: moves.FailOver) -> NodeEffects:
-    ensemble, fired, facts = operators.delete_controller(ensemble_of(cluster))
-    return ((ZOOKEEPER, (ensemble, fired, facts)),)
-
-
-def _elect(cluster: Cluster, move: moves.Elect) -> NodeEffects:
-    """An admin client's request reaches the broker that /controller names."""
-    request = ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
-    asked = controller_of(cluster)
-    sends = () if asked is None else (Send(asked, request),)
-    return ((CLIENT, (state_of(cluster, CLIENT), sends, ())),)
-
-
-def _configure(cluster: Cluster, move: moves.Configure) -> NodeEffects:
-    ensemble, fired, facts = operators.allow_unclean_elections(
-        ensemble_of(cluster), move.topic, allowed=move.unclean_leader_election
+def heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> NodeEffects:
+    """One of the two timeouts is over: the broker's own, or the controller's for that broker."""
+    if not move.at_controller:
+        return ((move.broker, heartbeat_life.fence_itself(state_of(cluster, move.broker))),)
+    address = controller_of(cluster)
+    assert address is not None, "see why_no_timeout"
+    held = state_of(cluster, address)
+    done = metadata_heartbeats.heartbeats_missed(
+        held, ensemble_of(cluster), move.broker, cluster.features
     )
-    return ((ZOOKEEPER, (ensemble, fired, facts)),)
+    return apart(address, done)
 
 
-def _as_it_is(cluster: Cluster, _move: Any) -> NodeEffects:
-    """Releases and the inter-broker protocol are the brokers' settings: ZooKeeper is not told."""
-    return ((ZOOKEEPER, (ensemble_of(cluster), (), ())),)
-
-
-ZOOKEEPER_PLANS_NOTHING: dict[NodeKind, str] = {
-    Ensemble: "it is written to",
-    HeartbeatController: "it waits for heartbeats, and there is no clock",
-    ZooKeeperController: "its events come from queues and watches, and there is no clock",
-}
 ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
     (Ensemble, moves.Start): _start,
-    (Ensemble, moves.FinishRecovery): _as_it_is,
     (Ensemble, moves.ShutDown): _shut_down,
     (Ensemble, moves.ExpireSession): _expire,
-    (Ensemble, moves.HeartbeatTimeout): heartbeat_routes.heartbeat_timeout,
-    (Ensemble, moves.FailOver): _fail_over,
-    (Ensemble, moves.UpgradeMetadata): _as_it_is,
-    (Ensemble, moves.Elect): _elect,
-    (Ensemble, moves.Configure): _configure,
-    (Ensemble, moves.Upgrade): _as_it_is,
+    (Ensemble, moves.HeartbeatTimeout): heartbeat_timeout,
+    (Ensemble, moves.FailOver): at(ZOOKEEPER, lambda e, *_: operators.delete_controller(e)),
+    (Ensemble, moves.Elect): ask_for_election,
+    (Ensemble, moves.Configure): at(
+        ZOOKEEPER,
+        lambda e, m, _: operators.allow_unclean_elections(
+            e, m.topic, allowed=m.unclean_leader_election
+        ),
+    ),
+    # Impossible, or a setting of the brokers: ZooKeeper is not told.
+    (Ensemble, moves.FinishRecovery): at(ZOOKEEPER, unmoved),
+    (Ensemble, moves.Upgrade): at(ZOOKEEPER, unmoved),
+    (Ensemble, moves.UpgradeMetadata): at(ZOOKEEPER, unmoved),
 }
 
 
-def _start_refused(cluster: Cluster, move: moves.Start) -> str | None:
+# --- why not --------------------------------------------------------------------------------------
+
+
+def why_not_start(cluster: Cluster, move: moves.Start) -> str | None:
+    """Why a broker that is down would not come up."""
     down = broker(cluster, move.broker)
     assert down is not None
     ensemble = ensemble_of(cluster)
@@ -281,7 +269,41 @@ def _start_refused(cluster: Cluster, move: moves.Start) -> str | None:
     return life.why_not_start(down, ensemble)
 
 
-START_REFUSED: dict[NodeKind, Callable[[Cluster, moves.Start], str | None]] = {
-    Ensemble: _start_refused,
-}
-"""Why a broker that is down would not come up, by the kind of what keeps the metadata."""
+def needs_no_zookeeper(cluster: Cluster, message: Message) -> bool:
+    """Whether a rule that may ask ZooKeeper does not, of this message: only a stop closes a
+    session.
+    """
+    if not isinstance(message.body, messages.MetadataHeartbeatResponse):
+        return False
+    process = process_of(state_of(cluster, message.receiver))
+    return process.lifecycle is not Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+
+
+def send_heartbeat(node: Broker, cluster: Cluster) -> NodeEffect:
+    """Whom to send it to may have to be looked up, if ZooKeeper can be reached."""
+    cut_off = is_cut(cluster, node.id, ZOOKEEPER)
+    return heartbeat_life.send_heartbeat(node, None if cut_off else ensemble_of(cluster))
+
+
+def why_no_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None:
+    """Why such a timeout is not over; None if it may be."""
+    if not move.at_controller:
+        state = state_of(cluster, move.broker)
+        if state is None:
+            return f"broker {move.broker} is down"
+        return heartbeat_life.why_not_fence_itself(state, cluster.features)
+    address = controller_of(cluster)
+    held = None if address is None else state_of(cluster, address)
+    if isinstance(held, HeartbeatController) and held.active:
+        if is_cut(cluster, host_of(held.node), ZOOKEEPER):
+            return "the controller writes what follows to ZooKeeper, and the link is cut"
+        return metadata_heartbeats.why_not_missed(held, move.broker, cluster.features)
+    return "there is no controller that waits for heartbeats; `kafka kip-343` has one"
+
+
+def declared_state(cluster: Cluster, broker: int) -> str:
+    """What the rightful controller has declared a broker to be, ``"none"`` if nothing."""
+    address = controller_of(cluster)
+    held = None if address is None else state_of(cluster, address)
+    known = held.known if isinstance(held, HeartbeatController) else ()
+    return next((k.state.name.lower() for k in known if k.broker == broker), "none")

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from ..engine.cluster import broker
 from ..engine.consumers import consumer_of
 from ..engine.events import CommittedLost, Dropped, Event, Sent
-from ..engine.heartbeat_routes import declared_state
 from ..engine.producers import producer_of
 from ..engine.truth import partition_of, registration_of
+from ..engine.zookeeper_routes import declared_state
 from ..protocol import facts
 from ..protocol.errors import KafkaError
 from ..protocol.guards import named

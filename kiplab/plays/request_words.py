@@ -19,8 +19,9 @@ from msgspec.structs import replace
 from ..engine.cluster import Cluster
 from ..engine.nodes import kind_of
 from ..engine.renumbering import plan_of
-from ..engine.routes import JOINT_ROUTES, ROUTES
+from ..engine.routes import ROUTES
 from ..engine.truth import controller_of, partition_of, registration_of, truth
+from ..engine.zookeeper_routes import JOINT_ROUTES
 from ..protocol import ids, messages
 from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import Broker

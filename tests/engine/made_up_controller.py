@@ -12,11 +12,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import moves, nodes, routes
+from kiplab.engine import moves, nodes, route_kinds, routes
 from kiplab.engine.cluster import Cluster, Message
 from kiplab.engine.truth import READERS, TruthReader, truth
 from kiplab.protocol import errors, ids, messages
 from kiplab.protocol.registrations import PartitionRegistration, Registration
+from tests.engine import unrouted
 from tests.engine.small_clusters import BROKER_1, BROKER_2
 
 HERE, THERE = ids.controller_on(BROKER_1), ids.controller_on(BROKER_2)
@@ -57,7 +58,7 @@ class MadeUpTruth(msgspec.Struct, frozen=True):
 # --- its rules ----------------------------------------------------------------------------------
 
 
-def elected(plane: MadeUp, message: Message, world: Cluster) -> routes.NodeEffect:
+def elected(plane: MadeUp, message: Message, world: Cluster) -> route_kinds.NodeEffect:
     """An unclean election makes it resign; any other is announced to every broker."""
     request = message.body
     assert isinstance(request, messages.ElectLeadersRequest)
@@ -69,7 +70,7 @@ def elected(plane: MadeUp, message: Message, world: Cluster) -> routes.NodeEffec
     return waiting, (messages.Send(message.name.sender, answer),), ()
 
 
-def altered(plane: MadeUp, message: Message, _world: Cluster) -> routes.NodeEffect:
+def altered(plane: MadeUp, message: Message, _world: Cluster) -> route_kinds.NodeEffect:
     """Whatever a leader asks for, it gets."""
     request = message.body
     assert isinstance(request, messages.AlterPartitionRequest)
@@ -87,7 +88,7 @@ def altered(plane: MadeUp, message: Message, _world: Cluster) -> routes.NodeEffe
     return plane, (messages.Send(request.broker, answer),), ()
 
 
-def answered(plane: MadeUp, _message: Message, _world: Cluster) -> routes.NodeEffect:
+def answered(plane: MadeUp, _message: Message, _world: Cluster) -> route_kinds.NodeEffect:
     return given_up(plane), (), ()
 
 
@@ -95,7 +96,7 @@ def given_up(plane: MadeUp) -> MadeUp:
     return replace(plane, asks=False)
 
 
-def announced(plane: MadeUp, world: Cluster) -> routes.NodeEffect:
+def announced(plane: MadeUp, world: Cluster) -> route_kinds.NodeEffect:
     """Send to whoever is first, unless it is down: then it stays first."""
     if not nodes.is_up(world, plane.queued[0]):
         return plane, (), ()
@@ -122,7 +123,7 @@ def nothing_planned(plane: MadeUp, world: Cluster) -> str | None:
     return None
 
 
-def balance(plane: MadeUp, world: Cluster) -> routes.NodeEffect:
+def balance(plane: MadeUp, world: Cluster) -> route_kinds.NodeEffect:
     """Ask for elections, of whoever keeps the truth."""
     names = tuple(p.name for p in truth(world).partitions)
     request = messages.ElectLeadersRequest(unclean=False, partitions=names)
@@ -130,7 +131,9 @@ def balance(plane: MadeUp, world: Cluster) -> routes.NodeEffect:
     return asking, (messages.Send(ids.CONTROLLER, request),), ()
 
 
-def elect(world: Cluster, move: moves.Elect) -> tuple[tuple[ids.BrokerId, routes.NodeEffect], ...]:
+def elect(
+    world: Cluster, move: moves.Elect
+) -> tuple[tuple[ids.BrokerId, route_kinds.NodeEffect], ...]:
     """An operator finds the controller that was elected last."""
     hosted = nodes.control_planes(world)[1:]
     newest = max(hosted, key=lambda node: int(nodes.state_of(world, node).epoch))
@@ -142,7 +145,7 @@ def elect(world: Cluster, move: moves.Elect) -> tuple[tuple[ids.BrokerId, routes
 
 def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enter it into the tables, each where a new kind of node or a new mode has its place."""
-    rules: dict[type, routes.Rule] = {
+    rules: dict[type, route_kinds.Rule] = {
         messages.ElectLeadersRequest: elected,
         messages.ElectLeadersResponse: answered,
         messages.AlterPartitionRequest: altered,
@@ -159,7 +162,7 @@ def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(routes.TIMERS, (MadeUp, BALANCE), balance)
     monkeypatch.setitem(routes.IDLE, (MadeUp, BALANCE), nothing_planned)
     monkeypatch.setitem(routes.PLANS, MadeUp, planned)
-    monkeypatch.setitem(routes.PLANS_NOTHING, MadeUpTruth, "it is written to")
+    monkeypatch.setitem(unrouted.PLANS_NOTHING, MadeUpTruth, "it is written to")
     reader = TruthReader(
         sessions=lambda _c: (),
         stale_sessions=lambda _c: frozenset(),

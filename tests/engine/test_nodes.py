@@ -6,13 +6,14 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import events, impossible_moves, moves, nodes, routes, truth
+from kiplab.engine import events, impossible_moves, moves, nodes, routes, truth, zookeeper_routes
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import READERS
 from kiplab.protocol import features, ids, messages
 from kiplab.protocol.replica.broker_state import Loss
+from tests.engine import unrouted
 from tests.engine.made_up_controller import (
     ANNOUNCE,
     HERE,
@@ -219,7 +220,7 @@ def kinds() -> list[type]:
 
 
 def _is_routed(kind: type, body: type) -> bool:
-    return (kind, body) in routes.ROUTES or (kind, body) in routes.JOINT_ROUTES
+    return (kind, body) in routes.ROUTES or (kind, body) in zookeeper_routes.JOINT_ROUTES
 
 
 def without_a_route() -> list[str]:
@@ -276,9 +277,9 @@ def without_a_plan() -> list[str]:
     """The kinds of nodes of which nobody says what they plan."""
     return [
         f"{kind.__name__} plans something or nothing: add it to PLANS, or say in PLANS_NOTHING why"
-        " not (kiplab/engine/routes.py)"
+        " not (tests/engine/unrouted.py)"
         for kind in kinds()
-        if (kind in routes.PLANS) == (kind in routes.PLANS_NOTHING)
+        if (kind in routes.PLANS) == (kind in unrouted.PLANS_NOTHING)
     ]
 
 
@@ -295,4 +296,4 @@ def test_a_kind_of_node_that_does_not_say_what_it_plans_is_named(
 
 
 def test_what_is_idle_is_a_timer() -> None:
-    assert set(routes.IDLE) <= {*routes.TIMERS, *routes.JOINT_TIMERS}
+    assert set(routes.IDLE) <= {*routes.TIMERS, *zookeeper_routes.JOINT_TIMERS}

@@ -38,6 +38,10 @@ NOT_ADDRESSED.update({(Loft, body): "it asks nobody" for body in messages.RESPON
 NOT_ADDRESSED[Loft, messages.MetadataUpdate] = "it has it"
 from ..protocol.messages import SessionExpired, WatcherEvent
 NOT_ADDRESSED.update({(Loft, body): "of ZooKeeper" for body in (SessionExpired, WatcherEvent)})
+"""
+UNROUTED = """
+from kiplab.protocol.pigeons.loft import Loft
+
 PLANS_NOTHING[Loft] = "it is written to"
 """
 MOVES = """
@@ -82,5 +86,7 @@ def test_a_mode_is_told_what_it_does_not_say_and_then_it_is_complete(here: Copie
     assert "Loft plans something or nothing: add it to PLANS, or say in" in ran.text
     assert "Start is not said of Loft: add (Loft, moves.Start) to MODE_MOVES" in ran.text
     add(here, "kiplab/engine/routes.py", ROUTED + MOVES)
+    unrouted = here.path / "tests/engine/unrouted.py"
+    unrouted.write_text(unrouted.read_text() + UNROUTED)
     done = here.test(*NAMED)
     assert done.passed, done.text

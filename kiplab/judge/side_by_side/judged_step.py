@@ -17,7 +17,7 @@ from ...engine.events import Event, Happened, Moved
 from ...engine.impossible_moves import ImpossibleMoveError, why_not
 from ...engine.nodes import state_of, with_state
 from ...engine.observer import observe
-from ...engine.routes import NodeEffect
+from ...engine.route_kinds import NodeEffect
 from ...engine.step import DecidedEffect, Step, carried_out
 from ...engine.truth import truth
 from ...protocol import messages

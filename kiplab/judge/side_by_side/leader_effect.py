@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ...engine.routes import NodeEffect
+from ...engine.route_kinds import NodeEffect
 from ...protocol import facts as node_facts
 from ...protocol import ids
 from ...protocol.errors import KafkaError
