@@ -19,8 +19,8 @@ from tests.judge.zookeeper.control_coverage import (
     why_untried,
 )
 from tests.judge.zookeeper.controller_judges import FEATURES, ControllersJudge
-from tests.judge.zookeeper.engine_sequences import engine_sequences, features_judged
-from tests.judge.zookeeper.judged_situations import SITUATIONS
+from tests.judge.zookeeper.situations import situations, why_not
+from tests.judge.zookeeper.telling import engine_sequences, features_judged
 
 all_releases = pytest.mark.parametrize("patch", CONTROLLER_RELEASES)
 Hits = dict[str, Counter[Rule]]
@@ -28,8 +28,8 @@ Hits = dict[str, Counter[Rule]]
 
 def tried(patch: str, without: str = "") -> Counter[Rule]:
     coverage = ControlCoverage()
-    for name, situation in SITUATIONS.items():
-        if name != without and not situation.why_not(patch):
+    for name, situation in situations().items():
+        if name != without and not why_not(name, patch):
             engine_sequences(situation, features_judged(situation, patch), coverage)
     return coverage.hits
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from kiplab.judge.zookeeper_era.control_answers import IDLE
 from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES, recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import (
     LEADER_AND_ISR,
@@ -16,19 +17,18 @@ from kiplab.judge.zookeeper_era.sequences import (
     SentRequest,
     StateZnode,
 )
-from tests.judge.zookeeper.judged_situations import SITUATIONS
-from tests.judge.zookeeper.situations import CONTROLLER, CreateTopic, Listen
+from tests.judge.zookeeper.situations import CONTROLLER, situations, titles_of, why_not
 
 BEFORE_380, SINCE_380 = "2.1.1", CONTROLLER_RELEASES[1:]
 WRITE_IT = "run python -m tests.judge controllers --record"
 RECORDED = [
     (patch, name)
     for patch in CONTROLLER_RELEASES
-    for name, situation in SITUATIONS.items()
-    if not situation.why_not(patch)
+    for name in situations()
+    if not why_not(name, patch)
 ]
 
-OF_ALL = tuple(name for name, situation in SITUATIONS.items() if not situation.why_not("2.2.2"))
+OF_ALL = tuple(name for name in situations() if not why_not(name, "2.2.2"))
 """Situations that every release since 2.2.2 has."""
 
 all_since_380 = pytest.mark.parametrize("patch", SINCE_380)
@@ -73,8 +73,8 @@ def test_every_situation_is_recorded_of_every_release_or_says_why_not(patch: str
 
 @each_recording
 def test_a_recording_has_the_passages_of_its_situation(patch: str, name: str) -> None:
-    titles = [step.title for step in SITUATIONS[name].steps if isinstance(step, Listen)]
-    assert [passage.title for passage in passages(patch, name)] == titles, WRITE_IT
+    titles = tuple(passage.title for passage in passages(patch, name))
+    assert titles == titles_of(situations()[name]), WRITE_IT
 
 
 @each_recording
@@ -100,9 +100,8 @@ def test_a_controller_never_takes_a_leader_epoch_or_a_version_back(patch: str, n
 
 @each_recording
 def test_only_topics_of_the_situation_are_told(patch: str, name: str) -> None:
-    situation = SITUATIONS[name]
-    topics = {topic.name for topic in situation.topics}
-    topics |= {step.topic.name for step in situation.steps if isinstance(step, CreateTopic)}
+    lines = situations()[name].statements
+    topics = {line.words[0] for line in lines if line.verb in ("topic", "create-topic")} - {IDLE}
     for passage in passages(patch, name):
         for sent in passage.requests:
             assert set(topics_of(sent)) <= topics

@@ -1,32 +1,107 @@
-"""`judge controllers`: situations done with a real controller, or as they were recorded."""
-
-from collections.abc import Iterator
-from contextlib import ExitStack
-from typing import get_args
+"""`judge controllers`: the engine's controller beside real ones of five releases, in situations that
+are done with a real controller, or as they were recorded.
+"""
 
 import pytest
 from msgspec.structs import replace
 
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.zookeeper_era.control_answers import TooQuietError
-from kiplab.judge.zookeeper_era.real_control_requests import recorded_sequences
+from kiplab.judge.zookeeper_era.engine_control_requests import as_in_the_engine
+from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES, recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import Passage
+from kiplab.plays.play import Play
+from kiplab.plays.play_errors import PlayError
+from kiplab.protocol.features import Features, parse_features, switched
 from tests.judge.__main__ import JUDGES
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.skeleton import command
 from tests.judge.zookeeper import controller_judges
 from tests.judge.zookeeper.controller_judges import Hear, live_controllers, recorded_situation
-from tests.judge.zookeeper.judged_situations import SITUATIONS
-from tests.judge.zookeeper.live_situation import DOES
 from tests.judge.zookeeper.sequence_text import difference_lines
-from tests.judge.zookeeper.situations import JudgedSituation, Listen, SituationStep
+from tests.judge.zookeeper.situations import DELETE, parsed, situations, why_not
+from tests.judge.zookeeper.telling import engine_differences, engine_sequences, features_judged
 
 BOUNCE = ["2.2.2", "--situation", "bounce"]
+RECORDED = [
+    (patch, name)
+    for patch in CONTROLLER_RELEASES
+    for name in situations()
+    if not why_not(name, patch)
+]
 
 
-def without_the_last(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
+def of_the_engine(name: str, features: Features) -> list[Passage]:
+    return [as_in_the_engine(passage) for passage in engine_sequences(situations()[name], features)]
+
+
+@pytest.mark.parametrize(("patch", "name"), RECORDED)
+def test_the_engine_sends_what_the_real_controller_sent(patch: str, name: str) -> None:
+    told = engine_differences(situations()[name], patch, recorded_sequences(patch)[name])
+    assert not (lines := list(told)), "\n".join(lines)
+
+
+def test_only_the_end_of_one_situation_is_not_told() -> None:
+    untold = {
+        name: len(recorded_sequences(patch)[name]) - len(of_the_engine(name, features))
+        for patch, name in RECORDED
+        if (features := features_judged(situations()[name], patch))
+    }
+    assert {name: count for name, count in untold.items() if count} == {"beginnings": 1}
+    lines = situations()["beginnings"].statements
+    assert [line.verb for line in lines if line.verb in (DELETE, "depose")] == [DELETE]
+
+
+@pytest.mark.parametrize("line", ["bounce 1", "create 2", "expire 7", "send stop-replica isr=1"])
+def test_a_line_that_there_is_not_is_no_situations(line: str) -> None:
+    with pytest.raises(PlayError):
+        parsed(f"kafka zk-2.2\nbroker 1\n# a passage\n{line}\n", "own")
+
+
+# --- teeth ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("guard", "on", "name"),
+    [
+        ("380.bounce-detection", False, "bounce"),
+        ("380.bounce-detection", False, "late-answer"),
+        ("380.shutdown-epoch", False, "stale-shutdown"),
+        ("380.control-request-epoch", False, "earlier-mail"),
+        ("zookeeper.controller-check", False, "deposed"),
+        # The order of the KIP is told from that of the code.
+        ("380.live-set-first", True, "one-change"),
+    ],
+)
+def test_an_engine_with_another_rule_is_told_from_2_2_2(guard: str, on: bool, name: str) -> None:
+    features = parse_features("zk-2.2")
+    assert of_the_engine(name, switched(features, guard, on)) != of_the_engine(name, features)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("2.1.1", "2.2.2"), ("2.2.2", "2.6.3"), ("2.6.3", "3.4.1")]
+)
+def test_releases_that_differ_are_told_from_each_other(one: str, other: str) -> None:
+    play = situations()["stale-shutdown"]
+    told = (of_the_engine(play.name, features_judged(play, patch)) for patch in (one, other))
+    first, second = ([[(s.api, s.stopped) for s in p.requests] for p in ps] for ps in told)
+    assert first != second
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def without_the_last(situation: Play, patch: str) -> tuple[Passage, ...]:
     *before, last = recorded_situation(situation, patch)
     return (*before, replace(last, requests=last.requests[:-1]))
+
+
+def lacking(_situation: Play, _patch: str) -> tuple[Passage, ...]:
+    raise MissingKafkaError("There is no ZooKeeper.", "Get one.")
+
+
+def silent(_situation: Play, _patch: str) -> tuple[Passage, ...]:
+    raise TooQuietError("a partition did not come")
 
 
 def run(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str, str]:
@@ -37,10 +112,7 @@ def run(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str, st
 
 def answer_by(monkeypatch: pytest.MonkeyPatch, hear: Hear) -> None:
     """As if these were the controllers."""
-    monkeypatch.setattr(controller_judges, "live_controllers", lambda _stack: hear)
-
-
-# --- the command ----------------------------------------------------------------------------------
+    monkeypatch.setattr(controller_judges, "live_controllers", lambda: hear)
 
 
 def test_recordings_are_judged_with_what_they_try(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,23 +143,19 @@ def test_a_controller_that_does_not_is_shown_by_the_lines_that_differ(
     assert only == ["-     ->b", "+     ->b"], "one not as recorded, one not as the engine"
 
 
-def lacking(_stack: ExitStack) -> Hear:
-    raise MissingKafkaError("There is no ZooKeeper.", "Get one.")
-
-
-def silent(_situation: JudgedSituation, _patch: str) -> tuple[Passage, ...]:
-    raise TooQuietError("a partition did not come")
-
-
+@pytest.mark.parametrize(
+    ("hear", "says"),
+    [
+        (lacking, "There is no ZooKeeper. Get one."),
+        (silent, "Kafka 2.2.2 does not go on: a partition did not come"),
+    ],
+)
 def test_what_the_machine_lacks_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    hear: Hear, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(controller_judges, "live_controllers", lacking)
+    answer_by(monkeypatch, hear)
     code, _, err = run(capsys, *BOUNCE)
-    assert (code, err) == (3, "judge: There is no ZooKeeper. Get one.\n")
-    answer_by(monkeypatch, silent)
-    code, _, err = run(capsys, *BOUNCE)
-    assert (code, err) == (3, "judge: Kafka 2.2.2 does not go on: a partition did not come\n")
+    assert (code, err) == (3, f"judge: {says}\n")
 
 
 def test_a_release_that_there_is_not_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,32 +165,19 @@ def test_a_release_that_there_is_not_is_bad_input(capsys: pytest.CaptureFixture[
 
 
 def test_a_situation_that_a_release_has_not_says_why() -> None:
-    assert SITUATIONS["protocol-2.1"].why_not("2.1.1").startswith("that is its own protocol")
-    assert not SITUATIONS["protocol-2.1"].why_not("2.2.2")
+    assert why_not("protocol-2.1", "2.1.1").startswith("that is its own protocol")
+    assert not why_not("protocol-2.1", "2.2.2")
 
 
 def test_differences_name_the_passage_and_nothing_is_said_of_what_is_alike() -> None:
-    bounce = SITUATIONS["bounce"]
+    bounce = situations()["bounce"]
     one, other = recorded_situation(bounce, "2.2.2"), without_the_last(bounce, "2.2.2")
     lines = list(difference_lines(one, other, names=("one", "other")))
     assert lines[:2] == ["- only one, + only other:", "  - a bounce behind the gate"]
     assert not list(difference_lines((), (), names=("one", "other")))
 
 
-def test_every_step_of_a_situation_is_done_by_somebody() -> None:
-    assert set(DOES) == set(get_args(SituationStep)) - {Listen}, "add the step to DOES"
-
-
 # --- asked again ----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def controllers() -> Iterator[Hear]:
-    with ExitStack() as stack:
-        try:
-            yield live_controllers(stack)
-        except MissingKafkaError as missing:
-            skip_without_kafka(missing)
 
 
 @pytest.mark.kafka
@@ -131,9 +186,9 @@ def controllers() -> Iterator[Hear]:
 )
 @pytest.mark.parametrize("patch", ["2.1.1", "2.2.2"])
 @pytest.mark.parametrize("name", ["bounce", "earlier-mail"])
-def test_real_controllers_do_what_is_recorded(controllers: Hear, patch: str, name: str) -> None:
+def test_real_controllers_do_what_is_recorded(patch: str, name: str) -> None:
     try:
-        heard = controllers(SITUATIONS[name], patch)
+        heard = live_controllers()(situations()[name], patch)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
     expected = recorded_sequences(patch)[name]

@@ -13,15 +13,14 @@ from kiplab.judge.zookeeper_era.real_control_requests import (
     real_control_requests,
 )
 from kiplab.judge.zookeeper_server import zookeeper_process
-from tests.judge.zookeeper.judged_situations import SITUATIONS
+from tests.judge.zookeeper.situations import situations, why_not
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", situations())
 def test_every_situation_is_told_of_every_release_that_has_it(name: str) -> None:
-    situation = SITUATIONS[name]
-    patches = [patch for patch in CONTROLLER_RELEASES if not situation.why_not(patch)]
+    patches = [patch for patch in CONTROLLER_RELEASES if not why_not(name, patch)]
     text = real_control_requests(name, *patches).text()
-    assert text.startswith(situation.says)
+    assert text.startswith(situations()[name].title)
     assert [patch for patch in patches if f"Kafka {patch}, recorded" not in text] == []
     assert max(len(line) for line in text.splitlines()) <= 96
 

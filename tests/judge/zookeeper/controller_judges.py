@@ -4,22 +4,23 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 
 from kiplab.judge.java_process import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
 from kiplab.judge.zookeeper_era.control_answers import TooQuietError
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_era.real_control_requests import (
     CONTROLLER_RELEASES,
+    SAYS,
     SEQUENCES,
     recorded_sequences,
 )
 from kiplab.judge.zookeeper_era.sequences import Passage
-from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+from kiplab.plays.play import Play, format_play
+from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
 
 from ..skeleton import recordings
@@ -28,32 +29,26 @@ from ..skeleton.judging import BadSubjectError, Judged
 from ..skeleton.recordings import SUFFIX, NoRecordingError, Recording
 from ..skeleton.shrinking import shortest
 from .control_coverage import ControlCoverage, control_rules, why_untried
-from .engine_sequences import ENGINE_RELEASES, engine_differences
-from .judged_situations import SITUATIONS
-from .kept_sequences import keep_sequences
-from .live_situation import heard_live
-from .random_situations import GENERATOR, SituationTurn, is_possible, random_situation, turns_of
-from .sequence_text import difference_lines
-from .situations import JudgedSituation
+from .random_situations import GENERATOR, Turn, of_turns, random_situation, turns_of
+from .real_controller import heard_live
+from .sequence_text import difference_lines, keep_sequences
+from .situations import parsed, situations, why_not
+from .telling import engine_differences, engine_sequences, features_judged
 
-Hear = Callable[[JudgedSituation, str], tuple[Passage, ...]]
+Hear = Callable[[Play, str], tuple[Passage, ...]]
 """Does a situation with the controller of a patch release."""
-FEATURES = {patch: parse_features(release) for patch, release in ENGINE_RELEASES.items()}
+FEATURES = {patch: parse_features(zookeeper_release(patch)) for patch in CONTROLLER_RELEASES}
 SCHEDULES = Path(__file__).parents[1] / "controller_schedules"
 COUNT = 20
 _IN_SITUATIONS = "situations try it (judge controllers)"
 
 
-def live_controllers(stack: ExitStack) -> Hear:
-    """What asks real controllers, until `stack` ends: one ZooKeeper for all of them.
-
-    Raises MissingKafkaError without Java, PySpark or Kafka, DeadKafkaError where ZooKeeper does not
-    start.
+def live_controllers() -> Hear:
+    """What asks real controllers. It raises MissingKafkaError without Java, PySpark or Kafka,
+    DeadKafkaError where ZooKeeper or Kafka does not start.
     """
-    zookeeper = stack.enter_context(ZooKeeperProcess())
-    port = int(zookeeper.addresses[0].rpartition(":")[2])
     schemas = control_schemas()
-    return lambda situation, patch: heard_live(situation, patch, port, schemas)
+    return lambda play, patch: heard_live(play, patch, schemas)
 
 
 class _Judging:
@@ -66,7 +61,7 @@ class _Judging:
         self.situations, self.passages = 0, 0
         self.differences: list[str] = []
 
-    def engine_differs(self, situation: JudgedSituation, heard: tuple[Passage, ...]) -> list[str]:
+    def engine_differs(self, situation: Play, heard: tuple[Passage, ...]) -> list[str]:
         """Where the engine does otherwise, in lines."""
         self.situations += 1
         self.passages += len(heard)
@@ -115,7 +110,7 @@ class _OfControllers:
 
     def remedy(self) -> str:
         return (
-            "let a situation ask for it (tests/judge/zookeeper/judged_situations.py), or say in"
+            "let a situation ask for it (tests/judge/zookeeper/plays), or say in"
             " control_coverage.py why none can"
         )
 
@@ -129,19 +124,18 @@ class ControllersJudge(_OfControllers):
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--situation", action="append", choices=tuple(SITUATIONS), help="this one alone"
+            "--situation", action="append", choices=tuple(SAYS), help="this one alone"
         )
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
-        with ExitStack() as stack:
-            judging = _Judging(subject, live_controllers(stack), live=True)
-            for situation in _wanted(subject, options):
-                try:
-                    heard = judging.hear(situation, subject)
-                except TooQuietError as problem:
-                    raise DeadKafkaError(f"Kafka {subject} does not go on: {problem}") from None
-                self._compare(judging, subject, situation, heard, keep=options.record)
-            return judging.result()
+        judging = _Judging(subject, live_controllers(), live=True)
+        for situation in _wanted(subject, options):
+            try:
+                heard = judging.hear(situation, subject)
+            except TooQuietError as problem:
+                raise DeadKafkaError(f"Kafka {subject} does not go on: {problem}") from None
+            self._compare(judging, subject, situation, heard, keep=options.record)
+        return judging.result()
 
     def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
         judging = _Judging(subject, recorded_situation, live=False)
@@ -154,7 +148,7 @@ class ControllersJudge(_OfControllers):
         self,
         judging: _Judging,
         subject: str,
-        situation: JudgedSituation,
+        situation: Play,
         heard: tuple[Passage, ...],
         *,
         keep: bool,
@@ -167,7 +161,7 @@ class ControllersJudge(_OfControllers):
         judging.differs(situation.name, [*anew, *apart])
 
 
-def recorded_situation(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
+def recorded_situation(situation: Play, patch: str) -> tuple[Passage, ...]:
     """What was heard once. Raises NoRecordingError where nothing was."""
     heard = recorded_sequences(patch).get(situation.name)
     if heard is None:
@@ -176,10 +170,10 @@ def recorded_situation(situation: JudgedSituation, patch: str) -> tuple[Passage,
     return heard
 
 
-def _wanted(patch: str, options: argparse.Namespace) -> Iterator[JudgedSituation]:
-    for name in options.situation or SITUATIONS:
-        if not SITUATIONS[name].why_not(patch):
-            yield SITUATIONS[name]
+def _wanted(patch: str, options: argparse.Namespace) -> Iterator[Play]:
+    for name in options.situation or SAYS:
+        if not why_not(name, patch):
+            yield situations()[name]
 
 
 # --- by chance ------------------------------------------------------------------------------------
@@ -193,10 +187,16 @@ class SchedulesHead(msgspec.Struct, frozen=True):
 
 
 class RecordedSchedule(msgspec.Struct, frozen=True):
-    """One situation, and what was heard."""
+    """The text of one situation, and what was heard."""
 
-    situation: JudgedSituation
+    name: str
+    play: str
     heard: tuple[Passage, ...]
+
+    @property
+    def situation(self) -> Play:
+        """What was told."""
+        return parsed(self.play, self.name)
 
 
 class ScheduleDone(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -228,17 +228,16 @@ class SchedulesJudge(_OfControllers):
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
         kept = list(done_before(options.into, subject))
         recorded: list[RecordedSchedule] = []
-        with ExitStack() as stack:
-            judging = _Judging(subject, live_controllers(stack), live=True)
-            missed = []
-            for seed in sorted({*_seeds(options)} - {one.seed for one in kept}):
-                try:
-                    done, heard = judged_schedule(judging, subject, seed)
-                except (DeadKafkaError, TooQuietError, OSError) as problem:
-                    missed.append(f"seed {seed}: {problem}")
-                    continue
-                _keep(done, options.into)
-                recorded.append(RecordedSchedule(random_situation(seed), heard))
+        judging, missed = _Judging(subject, live_controllers(), live=True), []
+        for seed in sorted({*_seeds(options)} - {one.seed for one in kept}):
+            try:
+                done, heard = judged_schedule(judging, subject, seed)
+            except (DeadKafkaError, TooQuietError, OSError) as problem:
+                missed.append(f"seed {seed}: {problem}")
+                continue
+            _keep(done, options.into)
+            play = random_situation(seed)
+            recorded.append(RecordedSchedule(play.name, format_play(play), heard))
         if missed:
             raise DeadKafkaError(
                 f"Kafka {subject} did not go on in {'; '.join(missed)}. Ask these again."
@@ -251,7 +250,7 @@ class SchedulesJudge(_OfControllers):
         judging = _Judging(subject, recorded_situation, live=False)
         for schedule in load_schedules(subject, options.recordings):
             situation = schedule.situation
-            judging.differs(situation.says, judging.engine_differs(situation, schedule.heard))
+            judging.differs(schedule.name, judging.engine_differs(situation, schedule.heard))
         return judging.result()
 
 
@@ -267,32 +266,27 @@ def judged_schedule(
     if judging.engine_differs(situation, heard):
         short = shortest_situation(situation, patch, judging.hear)
         lines = engine_differences(short, patch, judging.hear(short, patch))
-        difference = "\n".join([f"seed {seed}: {short.steps}", *lines])
+        difference = "\n".join([f"seed {seed}:\n{format_play(short)}", *lines])
         judging.differences.append(difference)
     tried = {str(rule): n for rule, n in (judging.coverage.hits - before).items()}
     return ScheduleDone(patch, GENERATOR, seed, len(heard), difference, tried), heard
 
 
-def shortest_situation(situation: JudgedSituation, patch: str, hear: Hear) -> JudgedSituation:
+def shortest_situation(situation: Play, patch: str, hear: Hear) -> Play:
     """The shortest that real Kafka can do, and in which the engine still does otherwise."""
 
-    def holds(turns: Sequence[SituationTurn]) -> Sequence[SituationTurn] | None:
-        fewer = _of(situation, turns)
-        if not is_possible(fewer):
-            return None
+    def holds(turns: Sequence[Turn]) -> Sequence[Turn] | None:
+        fewer = of_turns(situation, turns)
         try:
+            engine_sequences(fewer, features_judged(fewer, patch))
             apart = any(True for _ in engine_differences(fewer, patch, hear(fewer, patch)))
-        except TooQuietError:
+        except (PlayError, TooQuietError):
             return None
         return turns if apart else None
 
     turns = turns_of(situation)
     ends = (n for n in range(1, len(turns)) if holds(turns[:n]) is not None)
-    return _of(situation, shortest(turns[: next(ends, len(turns))], holds))
-
-
-def _of(situation: JudgedSituation, turns: Sequence[SituationTurn]) -> JudgedSituation:
-    return replace(situation, steps=tuple(step for turn in turns for step in turn))
+    return of_turns(situation, shortest(turns[: next(ends, len(turns))], holds))
 
 
 def _seeds(options: argparse.Namespace) -> range:

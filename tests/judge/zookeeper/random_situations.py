@@ -4,37 +4,26 @@ Brokers register, bounce seen and unseen, ask to be let go with epochs of now an
 answer late; controllers fall over. A situation is made of turns, each of which comes to rest.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 
-from tests.judge.zookeeper.situations import (
-    AskToShutDown,
-    BounceAtOnce,
-    CreateTopic,
-    DropController,
-    EndSession,
-    GiveAnswers,
-    HearAgain,
-    JudgedSituation,
-    JudgedTopic,
-    Listen,
-    OpenGate,
-    RegisterBroker,
-    ShutGate,
-    SituationStep,
-    TakeIntoIsr,
-    TurnDeaf,
-    WithholdAnswers,
-)
+from msgspec.structs import replace
+
+from kiplab.plays.play import Play, Statement
+
+from .situations import is_title, parsed
 
 _BROKERS = (1, 2, 3)
 _TOPICS = 3
 _TURNS = 8
-GENERATOR = 2
+GENERATOR = 3
 """One more whenever equal seeds give other situations than before."""
+_SHUT, _OPEN = (f"{verb} watcher-event to=controller-0" for verb in ("hold", "release"))
+_CONTROL_REQUESTS = ("leader-and-isr", "update-metadata", "stop-replica")
 
-SituationTurn = tuple[SituationStep, ...]
-"""Steps that belong together; the last is a `Listen`."""
+Turn = tuple[Statement, ...]
+"""Lines that belong together, each passage with its title."""
+_Lines = tuple[str, ...]
 
 
 class _Chances:
@@ -45,126 +34,141 @@ class _Chances:
         self.registered = set(_BROKERS)
         self.generations = dict.fromkeys(_BROKERS, 1)
         self.leaving: set[int] = set()
-        self.topics = [self._topic(f"T{number}", _BROKERS) for number in range(_TOPICS)]
-        self.first = tuple(self.topics)
+        self.topics = [self._replicas(_BROKERS) for _ in range(_TOPICS)]
 
-    def turns(self) -> Iterator[SituationTurn]:
-        """So many turns, whichever are possible."""
+    def lines(self) -> Iterator[str]:
+        """A whole situation: so many turns, whichever are possible."""
+        yield from ("kafka zk-2.2", "controller broker=0")
+        yield from (f"broker {id} epoch={100 + id}" for id in (0, *_BROKERS))
+        yield "topic zz-idle replicas=0"
+        yield from (f"topic T{n} {_assigned(on)}" for n, on in enumerate(self.topics))
+        yield "hold session-expired"
         for _ in range(_TURNS):
-            while (steps := self.dice.choice(_KINDS)(self)) is None:
+            while (lines := self.dice.choice(_KINDS)(self)) is None:
                 pass
-            yield (*steps, Listen(", ".join(map(_in_words, steps))))
+            yield from lines
 
     # --- kinds of turns ---------------------------------------------------------------------------
 
-    def die(self) -> SituationTurn | None:
+    def die(self) -> _Lines | None:
         """A broker goes, and the controller sees it."""
         broker = self._one_of(self.registered)
         if broker is None:
             return None
         self.registered.discard(broker)
         self.leaving.discard(broker)
-        return (EndSession(broker),)
+        return (f"# broker {broker} goes", f"expire {broker}")
 
-    def come_back(self) -> SituationTurn | None:
+    def come_back(self) -> _Lines | None:
         """One that is gone registers again."""
         broker = self._one_of(set(_BROKERS) - self.registered)
-        return None if broker is None else (self._register(broker),)
+        return None if broker is None else (f"# broker {broker} is back", self._register(broker))
 
-    def bounce(self) -> SituationTurn | None:
-        """A bounce in one transaction."""
+    def bounce(self) -> _Lines | None:
+        """A bounce that is over before the controller looks."""
         broker = self._one_of(self.registered)
-        if broker is None:
-            return None
-        self.generations[broker] += 1
-        return (BounceAtOnce(broker),)
+        return None if broker is None else (f"# broker {broker} bounces", *self._bounce(broker))
 
-    def behind_the_gate(self) -> SituationTurn | None:
+    def behind_the_gate(self) -> _Lines | None:
         """One broker bounces, one goes, others come while the controller sees nothing.
 
         Not two of a kind: whose replicas it then takes out of an ISR first, and so who is left in
         it, is the order of a hash table of Scala's, which the engine does not have.
         """
         bounces, goes, *others = self.dice.sample(_BROKERS, len(_BROKERS))
-        steps: list[SituationStep] = []
+        lines: list[str] = []
         if bounces in self.registered and self.dice.random() < 0.7:
-            steps += [EndSession(bounces), self._register(bounces)]
+            lines += [f"expire {bounces}", self._register(bounces)]
         if goes in self.registered and self.dice.random() < 0.5:
             self.registered.discard(goes)
-            steps.append(EndSession(goes))
-        for broker in others:
-            if broker not in self.registered:
-                steps.append(self._register(broker))
-        return (ShutGate(), *steps, OpenGate()) if steps else None
+            lines.append(f"expire {goes}")
+        lines += [self._register(broker) for broker in others if broker not in self.registered]
+        return ("# behind the gate", _SHUT, *lines, _OPEN) if lines else None
 
-    def ask(self) -> SituationTurn | None:
+    def ask(self) -> _Lines | None:
         """A controlled shutdown, with the epoch of some generation, none, or one to come."""
         broker = self.dice.choice(_BROKERS)
         self.leaving.add(broker)
         now = self.generations[broker]
         epochs = ["-1", f"b{broker}g{now}", f"b{broker}g{now}+1000"]
         epochs += [f"b{broker}g{earlier}" for earlier in range(1, now)]
-        return (AskToShutDown(broker, self.dice.choice(epochs)),)
+        return (f"# broker {broker} asks", _shut_down(broker, self.dice.choice(epochs)))
 
-    def late_mail(self) -> SituationTurn | None:
-        """Mail of a controlled shutdown reaches the next generation."""
+    def late_mail(self) -> _Lines | None:
+        """Control requests of a controlled shutdown reach the next generation."""
         broker = self._one_of(self.registered)
         if broker is None:
             return None
         self.leaving.add(broker)
-        asked = AskToShutDown(broker, f"b{broker}g{self.generations[broker]}")
-        again = self._register(broker)
-        unseen = (ShutGate(), EndSession(broker), again, HearAgain(broker), Listen("late mail"))
-        return (TurnDeaf(broker), asked, Listen("mail that waits"), *unseen, OpenGate())
+        asks = _shut_down(broker, f"b{broker}g{self.generations[broker]}")
+        held = [f"{kind} to={broker}" for kind in _CONTROL_REQUESTS]
+        return (
+            *("# requests that wait", *(f"hold {kind}" for kind in held), asks),
+            *("# late requests", _SHUT, f"expire {broker}", self._register(broker)),
+            *(*(f"release {kind}" for kind in held), "# the controller sees it", _OPEN),
+        )
 
-    def late_answer(self) -> SituationTurn | None:
+    def late_answer(self) -> _Lines | None:
         """A broker answers late, and bounces before it does."""
         broker = self._one_of(self.registered - self.leaving)
         if broker is None:
             return None
-        topic = JudgedTopic(f"T{len(self.topics)}", (broker,))
-        self.topics.append(topic)
-        waits = (WithholdAnswers(broker), CreateTopic(topic), Listen("no answer"))
-        self.generations[broker] += 1
-        return (*waits, BounceAtOnce(broker), Listen("a bounce"), GiveAnswers(broker))
+        held = [f"{kind}-reply from={broker}" for kind in _CONTROL_REQUESTS]
+        return (
+            *("# no answer", *(f"hold {kind}" for kind in held), self._created((broker,))),
+            *("# a bounce", *self._bounce(broker)),
+            *("# late answers", *(f"release {kind}" for kind in held)),
+        )
 
-    def create(self) -> SituationTurn | None:
+    def create(self) -> _Lines | None:
         """A topic on brokers that are there; one of them, at least, can lead."""
         if not self.registered - self.leaving:
             return None
-        topic = self._topic(f"T{len(self.topics)}", tuple(sorted(self.registered)))
-        if set(topic.replicas) <= self.leaving:
+        replicas = self._replicas(sorted(self.registered))
+        if set(replicas) <= self.leaving:
             return None
-        self.topics.append(topic)
-        return (CreateTopic(topic),)
+        return ("# another topic", self._created(replicas))
 
-    def take_in(self) -> SituationTurn | None:
+    def take_in(self) -> _Lines | None:
         """Leaders take everybody in who is there."""
-        names = [topic.name for topic in self.topics]
-        return tuple(TakeIntoIsr(name) for name in names if self.dice.random() < 0.7) or None
+        names = [f"T{n}" for n in range(len(self.topics)) if self.dice.random() < 0.7]
+        return ("# ISRs grow", f"take-in {' '.join(names)}") if names else None
 
-    def fall_over(self) -> SituationTurn | None:
+    def fall_over(self) -> _Lines | None:
         """The next controller; it knows of nobody who is leaving."""
         self.leaving.clear()
-        return (DropController(),)
+        return ("# another controller epoch", "fail-over")
 
     # --- plumbing ---------------------------------------------------------------------------------
 
-    def _register(self, broker: int) -> RegisterBroker:
+    def _register(self, broker: int) -> str:
         self.registered.add(broker)
         self.generations[broker] += 1
-        return RegisterBroker(broker)
+        return f"deliver session-expired to={broker}"
+
+    def _bounce(self, broker: int) -> _Lines:
+        return (_SHUT, f"expire {broker}", self._register(broker), _OPEN)
+
+    def _created(self, replicas: Sequence[int]) -> str:
+        self.topics.append(list(replicas))
+        return f"create-topic T{len(self.topics) - 1} {_assigned(replicas)}"
 
     def _one_of(self, brokers: set[int]) -> int | None:
         return self.dice.choice(sorted(brokers)) if brokers else None
 
-    def _topic(self, name: str, brokers: Sequence[int]) -> JudgedTopic:
-        return JudgedTopic(
-            name, tuple(self.dice.sample(brokers, self.dice.randint(1, len(brokers))))
-        )
+    def _replicas(self, brokers: Sequence[int]) -> list[int]:
+        return self.dice.sample(brokers, self.dice.randint(1, len(brokers)))
 
 
-_KINDS: tuple[Callable[[_Chances], SituationTurn | None], ...] = (
+def _assigned(replicas: Iterable[int]) -> str:
+    return f"replicas={','.join(map(str, replicas))}"
+
+
+def _shut_down(broker: int, stamp: str) -> str:
+    return f"send controlled-shutdown from={broker} broker-epoch={stamp}"
+
+
+_KINDS: tuple[Callable[[_Chances], _Lines | None], ...] = (
     _Chances.die,
     _Chances.come_back,
     _Chances.come_back,
@@ -182,57 +186,29 @@ _KINDS: tuple[Callable[[_Chances], SituationTurn | None], ...] = (
 )
 
 
-def random_situation(seed: int) -> JudgedSituation:
+def random_situation(seed: int) -> Play:
     """The situation of a seed."""
     chances = _Chances(Random(f"a controller of ZooKeeper's years, {seed}"))
-    steps = tuple(step for turn in chances.turns() for step in turn)
-    name, says = f"random-{seed}", f"By chance, seed {seed}."
-    return JudgedSituation(name, says, steps, brokers=_BROKERS, topics=chances.first)
+    return parsed("\n".join(chances.lines()), f"random-{seed}")
 
 
-def turns_of(situation: JudgedSituation) -> tuple[SituationTurn, ...]:
-    """The steps again in turns: none ends while a gate is shut, a broker deaf or an answer due."""
-    turns: list[SituationTurn] = []
-    steps: list[SituationStep] = []
-    open_ends = 0
-    for step in situation.steps:
-        steps.append(step)
-        open_ends += isinstance(step, ShutGate | TurnDeaf | WithholdAnswers)
-        open_ends -= isinstance(step, OpenGate | HearAgain | GiveAnswers)
-        if isinstance(step, Listen) and not open_ends:
-            turns.append(tuple(steps))
-            steps = []
+def turns_of(play: Play) -> tuple[Turn, ...]:
+    """The lines below the header in turns: none ends while something is held back."""
+    turns: list[Turn] = []
+    held = 0
+    for statement in play.statements[_header(play) :]:
+        if is_title(statement) and not held:
+            turns.append(())
+        turns[-1] = (*turns[-1], statement)
+        held += {"hold": 1, "release": -1}.get(statement.verb, 0)
     return tuple(turns)
 
 
-def _in_words(step: SituationStep) -> str:
-    name = type(step).__name__
-    about = getattr(step, "broker", None) or getattr(step, "topic", "")
-    return f"{name} {about.name if isinstance(about, JudgedTopic) else about}".strip()
+def of_turns(play: Play, turns: Iterable[Turn]) -> Play:
+    """The same situation with these turns alone."""
+    lines = (statement for turn in turns for statement in turn)
+    return replace(play, statements=(*play.statements[: _header(play)], *lines))
 
 
-_NEEDS_A_SESSION = (BounceAtOnce, EndSession, TurnDeaf, WithholdAnswers)
-
-
-def is_possible(situation: JudgedSituation) -> bool:
-    """Whether nobody registers twice or goes twice, and every epoch was somebody's."""
-    registered = set(situation.brokers)
-    generations = dict.fromkeys(situation.brokers, 1)
-    for step in situation.steps:
-        if isinstance(step, _NEEDS_A_SESSION) and step.broker not in registered:
-            return False
-        if isinstance(step, RegisterBroker) and step.broker in registered:
-            return False
-        if isinstance(step, AskToShutDown) and not _is_known(step, generations):
-            return False
-        if isinstance(step, EndSession):
-            registered.discard(step.broker)
-        if isinstance(step, RegisterBroker | BounceAtOnce):
-            registered.add(step.broker)
-            generations[step.broker] = generations.get(step.broker, 0) + 1
-    return True
-
-
-def _is_known(step: AskToShutDown, generations: dict[int, int]) -> bool:
-    named = step.stamped.partition("+")[0].partition("g")[2]
-    return not named or int(named) <= generations.get(step.broker, 0)
+def _header(play: Play) -> int:
+    return next(n for n, statement in enumerate(play.statements) if is_title(statement))

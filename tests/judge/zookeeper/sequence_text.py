@@ -1,9 +1,14 @@
-"""Passages in lines to read, and where two of a situation differ."""
+"""Passages in lines to read, where two of a situation differ, and as they are kept."""
 
+import json
 from collections.abc import Iterator, Sequence
 from difflib import ndiff
 from itertools import zip_longest
+from typing import Any
 
+import msgspec
+
+from kiplab.judge.zookeeper_era.real_control_requests import SEQUENCES, Heard, recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import (
     NO_EPOCH,
     AlterAnswer,
@@ -17,6 +22,8 @@ from kiplab.judge.zookeeper_era.sequences import (
 )
 
 _NOTHING = Passage("(nothing)", 0)
+_LINES_DOWN_TO = 4
+"""How deep what has a line of its own may be: situations, passages, requests."""
 
 
 def passage_lines(passage: Passage) -> Iterator[str]:
@@ -110,3 +117,29 @@ def _partition_text(partition: SentPartition) -> str:
 def _stopped_text(replica: StoppedReplica) -> str:
     epoch = "" if replica.leader_epoch is None else f" epoch {replica.leader_epoch}"
     return f"{replica.topic}({'delete' if replica.delete else 'stop'}{epoch})"
+
+
+# --- kept ----------------------------------------------------------------------------------------
+
+
+def keep_sequences(patch: str, heard: Heard) -> None:
+    """Write what was heard beside what is recorded of other situations, one request a line."""
+    kept = msgspec.to_builtins(recorded_sequences(patch) | heard)
+    SEQUENCES.mkdir(exist_ok=True)
+    text = "".join(_text(kept, 0))
+    (SEQUENCES / f"{patch}.json").write_text(f"{text}\n")
+    recorded_sequences.cache_clear()
+
+
+def _text(value: Any, depth: int) -> Iterator[str]:
+    if not value or depth == _LINES_DOWN_TO or not isinstance(value, (dict, tuple, list)):
+        yield json.dumps(value, separators=(",", ":"))
+        return
+    named = value.items() if isinstance(value, dict) else (("", inner) for inner in value)
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    yield opening
+    for place, (name, inner) in enumerate(named):
+        key = f"{json.dumps(name)}: " if isinstance(value, dict) else ""
+        yield f"{',' if place else ''}\n{' ' * (depth + 1)}{key}"
+        yield from _text(inner, depth + 1)
+    yield f"\n{' ' * depth}{closing}"

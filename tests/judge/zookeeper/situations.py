@@ -1,242 +1,179 @@
-"""A situation as data: who is there, and what happens to them, step by step.
+"""Situations in which controllers of ZooKeeper's years are judged: plays, told to a real controller
+and to the engine's.
 
-The same situation is told to a real controller and to the engine's. Every topic has one partition.
+A comment on a line of its own is the title of a passage: what comes of the lines below it, up to
+the next one, is compared. Besides the verbs of plays there are four by which the judge writes into
+ZooKeeper by hand (`WRITES`), and in a `send` an epoch may be that of a generation: ``b1g2`` is the
+second registration of broker 1, ``b1g2+1000`` is newer than any. Every topic has one partition.
+
+F is a partition that broker 1 follows, L one that it leads. Cases A, B and D are those of KIP-380's
+motivation; case C happens at a broker.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
+from kiplab.engine import channels
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.nodes import ensemble_of, with_state
+from kiplab.engine.step import Step
 from kiplab.judge.zookeeper_era.engine_control_requests import partition_name
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    PartitionEpoch,
+from kiplab.judge.zookeeper_era.real_control_requests import SAYS, UNFIT
+from kiplab.plays.grammar import check
+from kiplab.plays.header import names_of
+from kiplab.plays.play import Play, Statement, split
+from kiplab.protocol.ids import CLIENT, ZOOKEEPER, BrokerId, ControllerEpoch, Incarnation
+from kiplab.protocol.zookeeper import znodes
+from kiplab.protocol.zookeeper.ensemble import find
+from kiplab.protocol.zookeeper.ensemble_sessions import close_session, open_session
+from kiplab.protocol.zookeeper.ensemble_writes import (
+    ANY_VERSION,
+    Create,
+    Delete,
+    Operation,
+    SetData,
+    told,
+    transact,
 )
-from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionRequest, IsrMember
-from kiplab.protocol.registrations import LeaderRecoveryState
-from kiplab.protocol.releases import RELEASES
 
-CONTROLLER = 0
+CONTROLLER = BrokerId(0)
 """The id of the broker that is the controller; the others are the ones that are listened to."""
-DEPOSER = 99
+DEPOSER = BrokerId(99)
 """The id of who takes the controller's place."""
+DELETE = "delete-topic"
+"""The engine deletes no topics: what comes from here on is not compared."""
+_PLAYS = Path(__file__).parent / "plays"
+EPOCH = "broker-epoch"
+"""The key that stamps a request with a generation."""
 
 
-class JudgedTopic(msgspec.Struct, frozen=True):
-    """A topic of one partition; the first of its replicas leads it at first."""
+@cache
+def situations() -> dict[str, Play]:
+    """All that are recorded, by name, in the order in which they are told."""
+    return {name: parsed((_PLAYS / f"{name}.play").read_text(), name) for name in SAYS}
 
-    name: str
-    replicas: tuple[int, ...]
 
+def why_not(name: str, patch: str) -> str:
+    """Why a release has no such situation; empty if it has."""
+    return UNFIT.get(name, {}).get(patch, "")
 
-class BounceAtOnce(msgspec.Struct, frozen=True, tag=True):
-    """The broker's registration is deleted and made anew in one transaction of ZooKeeper."""
 
-    broker: int
+def parsed(text: str, name: str) -> Play:
+    """A situation. Raises PlayError for a line that is none, of a play or of the judge's own."""
+    play = split(text, name)
+    names, started = names_of(play), False
+    for statement in play.statements:
+        if statement.verb not in (*WRITES, DELETE):
+            args = tuple(arg for arg in statement.args if arg[0] != EPOCH)
+            started = check(replace(statement, args=args), names, started)
+    return play
 
 
-class EndSession(msgspec.Struct, frozen=True, tag=True):
-    """The broker closes its session with ZooKeeper. Its port stays open."""
+def titles_of(play: Play) -> tuple[str, ...]:
+    """The titles of its passages."""
+    return tuple(s.comment for s in play.statements if is_title(s) and s.comment)
 
-    broker: int
 
+def is_title(statement: Statement) -> bool:
+    """Whether a line begins a passage."""
+    return not statement.verb and statement.comment is not None
 
-class LapseSession(msgspec.Struct, frozen=True, tag=True):
-    """The broker's session expires, and it does not know it."""
 
-    broker: int
+# --- what the judge writes by hand ----------------------------------------------------------------
 
 
-class RegisterBroker(msgspec.Struct, frozen=True, tag=True):
-    """The broker registers: a new generation of one that was there before."""
+class Written(msgspec.Struct, frozen=True):
+    """A transaction by the judge's own hand; of `owner`, if any, in a session that stays."""
 
-    broker: int
+    operations: tuple[Operation, ...]
+    owner: BrokerId | None = None
 
+    @property
+    def created(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The topics that it creates, each with its replicas."""
+        for data in (op.data for op in self.operations if isinstance(op, Create)):
+            if isinstance(data, znodes.TopicZnode):
+                yield data.topic, data.assignments[0].replicas
 
-class ChangeAtOnce(msgspec.Struct, frozen=True, tag=True):
-    """In one transaction one broker appears, one bounces and one is gone."""
 
-    new: int
-    bounced: int
-    dead: int
-
-
-class TurnDeaf(msgspec.Struct, frozen=True, tag=True):
-    """The broker closes its port and its connections: nothing can be delivered."""
-
-    broker: int
-
-
-class HearAgain(msgspec.Struct, frozen=True, tag=True):
-    """It listens at the same port again."""
-
-    broker: int
-
-
-class WithholdAnswers(msgspec.Struct, frozen=True, tag=True):
-    """The broker reads a request and does not answer, so that the next ones wait."""
-
-    broker: int
-
-
-class GiveAnswers(msgspec.Struct, frozen=True, tag=True):
-    """It answers what it has read, and answers at once from now on."""
-
-    broker: int
-
-
-class ShutGate(msgspec.Struct, frozen=True, tag=True):
-    """From now on nothing that ZooKeeper says reaches the controller; what that sends goes out."""
-
-
-class OpenGate(msgspec.Struct, frozen=True, tag=True):
-    """It hears all that was held back, in order."""
-
-
-class AskToShutDown(msgspec.Struct, frozen=True, tag=True):
-    """A ControlledShutdown for `broker` reaches the controller.
-
-    `stamped` is the generation whose epoch it carries, as in ``"b1g1"``, ``"-1"`` for none, or
-    ``"b1g2+1000"``. A release before KIP-380 is asked in its own version, which has no epoch.
-    """
-
-    broker: int
-    stamped: str
-
-
-class AskForIsr(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
-    """A leader's AlterPartition, once AlterIsr, reaches the controller, and is answered at once.
-
-    `stamped` is as of `AskToShutDown`; the epochs are what it says. It has this version, or the
-    last one that the release knows.
-    """
-
-    broker: int
-    topic: str
-    isr: tuple[int, ...]
-    stamped: str
-    leader_epoch: int
-    zk_version: int
-    recovering: bool = False
-    version: int = 2
-
-
-class CreateTopic(msgspec.Struct, frozen=True, tag=True):
-    """Somebody creates a topic."""
-
-    topic: JudgedTopic
-
-
-class DeleteTopic(msgspec.Struct, frozen=True, tag=True):
-    """Somebody asks for a topic to be deleted, and it is."""
-
-    topic: str
-
-
-class LeaderWritesIsr(msgspec.Struct, frozen=True, tag=True):
-    """The leader writes another ISR into the partition's znode, and the controller is notified
-    before the next `Listen` ends.
-    """
-
-    topic: str
-    isr: tuple[int, ...]
-
-
-class TakeIntoIsr(msgspec.Struct, frozen=True, tag=True):
-    """The leader, if there is one, takes every registered replica into the ISR; the controller is
-    notified before the next `Listen` ends.
-    """
-
-    topic: str
-
-
-class DropController(msgspec.Struct, frozen=True, tag=True):
-    """``/controller`` is deleted; the only broker that can be controller is elected again."""
-
-
-class DeposeController(msgspec.Struct, frozen=True, tag=True):
-    """In one transaction ``/controller`` and the next epoch go to another, whom nobody plays."""
-
-
-class Listen(msgspec.Struct, frozen=True, tag=True):
-    """All that was set off comes to its end, and what came of it is one passage.
-
-    Where the gate is shut that is all that was queued before. `until` names a kind of request:
-    one about a partition is waited for.
-    """
-
-    title: str
-    until: str = ""
-
-
-SituationStep = (
-    BounceAtOnce
-    | EndSession
-    | LapseSession
-    | RegisterBroker
-    | ChangeAtOnce
-    | TurnDeaf
-    | HearAgain
-    | WithholdAnswers
-    | GiveAnswers
-    | ShutGate
-    | OpenGate
-    | AskToShutDown
-    | AskForIsr
-    | CreateTopic
-    | DeleteTopic
-    | LeaderWritesIsr
-    | TakeIntoIsr
-    | DropController
-    | DeposeController
-    | Listen
-)
-
-
-class JudgedSituation(msgspec.Struct, frozen=True):
-    """What is there before the first step, in which nothing is listened to, and the steps.
-
-    `brokers` have registered one after the other, then `topics` were created. `protocol` is the
-    inter.broker.protocol.version where it is not the release's own. `unfit` says of a release by
-    its patch why it has no such situation.
-    """
-
-    name: str
-    says: str
-    steps: tuple[SituationStep, ...]
-    brokers: tuple[int, ...] = (1, 2)
-    topics: tuple[JudgedTopic, ...] = ()
-    protocol: str = ""
-    unfit: tuple[tuple[str, str], ...] = ()
-
-    def why_not(self, patch: str) -> str:
-        """Why a release has no such situation; empty if it has."""
-        return dict(self.unfit).get(patch, "")
-
-
-def whole_isr(isr: Sequence[int], replicas: Sequence[int], registered: Iterable[int]) -> list[int]:
-    """An ISR with every registered replica in it, the new ones last and in the order assigned."""
-    there = set(registered)
-    return [*isr, *(replica for replica in replicas if replica in there and replica not in isr)]
-
-
-def alter_request(step: AskForIsr, release: str, epoch: int) -> AlterPartitionRequest:
-    """What is asked of either controller, with this broker epoch, in a version that it knows."""
-    known = RELEASES[release].alter_partition
-    state = LeaderRecoveryState.RECOVERING if step.recovering else LeaderRecoveryState.RECOVERED
-    item = AlterPartitionItem(
-        partition=partition_name(step.topic),
-        leader_epoch=LeaderEpoch(step.leader_epoch),
-        partition_epoch=PartitionEpoch(step.zk_version),
-        isr=tuple(IsrMember(BrokerId(member), NO_BROKER_EPOCH) for member in step.isr),
-        recovery=state,
+def _create(_cluster: Cluster, line: Statement) -> Written:
+    """``create-topic F replicas=2,1``: somebody creates a topic."""
+    (topic,) = line.words
+    replicas = tuple(BrokerId(int(id)) for id in (line.arg("replicas") or "").split(","))
+    assigned = znodes.ReplicaAssignment(partition_name(topic), replicas)
+    return Written(
+        (
+            Create(znodes.topic_config_path(topic), znodes.TopicConfigZnode(topic)),
+            Create(znodes.topic_path(topic), znodes.TopicZnode(topic, (assigned,))),
+        )
     )
-    return AlterPartitionRequest(
-        version=min(step.version, known),
-        broker=BrokerId(step.broker),
-        broker_epoch=BrokerEpoch(epoch),
-        items=(item,),
+
+
+def _write_isrs(cluster: Cluster, line: Statement) -> Written:
+    """``write-isr F=2,1 L=2,1``: leaders write other ISRs, and the controller is notified."""
+    isrs = {topic: tuple(BrokerId(int(id)) for id in isr.split(",")) for topic, isr in line.args}
+    return Written(tuple(_written_isrs(cluster, isrs)))
+
+
+def _take_in(cluster: Cluster, line: Statement) -> Written:
+    """``take-in F L``: leaders take every registered replica into the ISR, the new ones last and in
+    the order assigned.
+    """
+    ensemble = ensemble_of(cluster)
+    registered = {registration.broker for registration in ensemble.registrations}
+    states = {p.name: p for p in ensemble.partitions if p.leader >= 0}
+    isrs = {}
+    for topic in line.words:
+        if (now := states.get(partition_name(topic))) is not None:
+            new = [id for id in now.replicas if id in registered and id not in now.isr]
+            isrs[topic] = (*now.isr, *new)
+    return Written(tuple(_written_isrs(cluster, isrs)))
+
+
+def _written_isrs(cluster: Cluster, isrs: dict[str, tuple[BrokerId, ...]]) -> Iterator[Operation]:
+    for topic, isr in isrs.items():
+        path = znodes.partition_state_path(partition_name(topic))
+        znode = find(ensemble_of(cluster), path)
+        assert znode is not None
+        assert isinstance(znode.data, znodes.PartitionStateZnode)
+        yield SetData(path, replace(znode.data, isr=isr), znode.stat.version)
+    if isrs:
+        changed = tuple(map(partition_name, isrs))
+        yield Create(znodes.ISR_CHANGE_PREFIX, znodes.IsrChangeZnode(changed), sequential=True)
+
+
+def _depose(cluster: Cluster, _line: Statement) -> Written:
+    """``depose``: /controller and the next epoch go to another, whom nobody plays."""
+    epoch = ControllerEpoch(ensemble_of(cluster).controller_epoch + 1)
+    return Written(
+        (
+            Delete(znodes.CONTROLLER_PATH, ANY_VERSION),
+            Create(znodes.CONTROLLER_PATH, znodes.ControllerZnode(DEPOSER), ephemeral=True),
+            SetData(znodes.CONTROLLER_EPOCH_PATH, znodes.ControllerEpochZnode(epoch), ANY_VERSION),
+        ),
+        owner=DEPOSER,
     )
+
+
+WRITES: dict[str, Callable[[Cluster, Statement], Written]] = {
+    "create-topic": _create,
+    "write-isr": _write_isrs,
+    "take-in": _take_in,
+    "depose": _depose,
+}
+
+
+def after_writing(cluster: Cluster, written: Written) -> Step:
+    """What ZooKeeper makes of it: the watches that fire are on their way."""
+    whose = BrokerId(CLIENT if written.owner is None else written.owner)
+    opened = open_session(ensemble_of(cluster), whose, Incarnation(0))
+    done = transact(opened.ensemble, opened.session, written.operations)
+    ensemble, fired = done.ensemble, done.fired
+    if written.owner is None:
+        ended = close_session(ensemble, opened.session)
+        ensemble, fired = ended.ensemble, (*fired, *ended.fired)
+    return Step(*channels.post(with_state(cluster, ZOOKEEPER, ensemble), ZOOKEEPER, told(fired)))

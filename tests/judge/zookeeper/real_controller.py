@@ -1,0 +1,127 @@
+"""A situation told to a real controller, as plays are: it does what it does, and all else that
+happens in the engine is done to its brokers and to its ZooKeeper.
+"""
+
+import json
+
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.history import Recorded
+from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.zookeeper_era.control_answers import IDLE, wait_until
+from kiplab.judge.zookeeper_era.gates import HELD_PATHS
+from kiplab.judge.zookeeper_era.kafka_znodes import (
+    CONTROLLER_EPOCH,
+    commit,
+    create_topic,
+    state_of,
+)
+from kiplab.judge.zookeeper_era.sequences import Passage, StateZnode
+from kiplab.judge.zookeeper_plays.engine_ear import Generations
+from kiplab.judge.zookeeper_plays.play_mirror import PlayMirror
+from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster
+from kiplab.plays.header import setup_of
+from kiplab.plays.play import Play
+from kiplab.protocol.registrations import topic_of
+from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH
+
+from .situations import DEPOSER, Written
+from .telling import features_judged, passages
+
+_TOPICS, _DELETIONS = "/brokers/topics", "/admin/delete_topics"
+
+
+class JudgedCluster(PlayedCluster):
+    """A played cluster in which topics come and go, and whose controller may be deposed."""
+
+    def __init__(self, patch: str, play: Play, schemas: ReleaseSchemas) -> None:
+        protocol = play.first("metadata")
+        setup = setup_of(play, features_judged(play, patch))
+        super().__init__(patch, setup, protocol.words[0] if protocol else "", schemas)
+        self._topics = {topic_of(partition.name) for partition in setup.partitions} - {IDLE}
+        self._is_deposed = False
+
+    def create(self, topic: str, replicas: tuple[int, ...]) -> None:
+        """Somebody creates a topic."""
+        create_topic(self._client, topic, replicas)
+        self._topics.add(topic)
+
+    def delete(self, topic: str) -> None:
+        """Somebody asks for its deletion, and the controller does it; every broker listens."""
+        for broker in self._sessions:
+            self.fake(broker).open()
+        self._client.create(f"{_DELETIONS}/{topic}")
+        for path in (_TOPICS, _DELETIONS):
+            where = f"{path}/{topic}"
+            wait_until(lambda where=where: not self._client.exists(where), f"the end of {where}")
+        self._topics.remove(topic)
+
+    def depose(self) -> None:
+        """In one transaction /controller and the next epoch go to another, whom nobody plays."""
+        other = json.dumps({"version": 1, "brokerid": DEPOSER, "timestamp": "1"}).encode()
+        transaction = self._client.transaction()
+        transaction.delete(CONTROLLER_PATH)
+        transaction.create(CONTROLLER_PATH, other, ephemeral=True)
+        transaction.set_data(CONTROLLER_EPOCH, b"%d" % (self.controller_epoch() + 1))
+        commit(transaction)
+        self._is_deposed = True
+
+    def tell(self, path: str) -> None:
+        """Let it hear that a watch of this path fired. A deposed one has no successor to wait for,
+        and what is not held back has reached the controller long ago.
+        """
+        if self._is_deposed and path == CONTROLLER_PATH:
+            self._gate.let_through(path)
+            self.settle()
+        elif path.startswith(HELD_PATHS):
+            super().tell(path)
+        else:
+            self.settle()
+
+    def settle(self, changed: tuple[str, ...] = ()) -> None:
+        """Until it has done all that it knows of; a deposed one can write no barrier."""
+        if self._is_deposed:
+            self._barrier.settle_events()
+        else:
+            super().settle(changed)
+
+    def znodes(self) -> tuple[StateZnode, ...]:
+        """The states of topics, but for the idle one."""
+        states = (state_of(self._client, topic) for topic in sorted(self._topics))
+        return tuple(state for state in states if state is not None)
+
+
+class RealListener(PlayMirror):
+    """Hears a real controller."""
+
+    def __init__(self, cluster: JudgedCluster) -> None:
+        super().__init__(cluster)
+        self._judged = cluster
+
+    @property
+    def generations(self) -> Generations:
+        """The epochs that brokers have in the engine."""
+        return self._judged.generations
+
+    def hear(self, before: Cluster, recorded: Recorded) -> None:
+        """Do what one step of the engine did."""
+        self.follow(before, recorded)
+        if isinstance(recorded.move, Written):
+            for topic, replicas in recorded.move.created:
+                self._judged.create(topic, replicas)
+            if recorded.move.owner == DEPOSER:
+                self._judged.depose()
+
+    def delete(self, topic: str) -> bool:
+        """Delete a topic."""
+        self._judged.delete(topic)
+        return True
+
+
+def heard_live(play: Play, patch: str, schemas: ReleaseSchemas) -> tuple[Passage, ...]:
+    """Every passage of a situation, as a real controller of this patch release makes it.
+
+    Raises MissingKafkaError where none can be run, DeadKafkaError where it does not start,
+    TooQuietError where it does not do what it must.
+    """
+    with JudgedCluster(patch, play, schemas) as cluster:
+        return passages(play, features_judged(play, patch), RealListener(cluster))

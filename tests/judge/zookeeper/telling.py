@@ -1,0 +1,217 @@
+"""A situation told to the engine line by line, and to whoever listens to a controller beside it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, cast
+
+from msgspec.structs import replace
+
+from kiplab.engine import moves
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.history import Recorded
+from kiplab.engine.step import Step, step
+from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
+from kiplab.judge.zookeeper_era.control_answers import IDLE
+from kiplab.judge.zookeeper_era.engine_control_requests import as_in_the_engine
+from kiplab.judge.zookeeper_era.sequences import NO_EPOCH, Passage, SentRequest, ShutdownAnswer
+from kiplab.judge.zookeeper_plays.engine_ear import EngineEar, Generations
+from kiplab.plays.header import setup_of
+from kiplab.plays.play import Play, Statement
+from kiplab.plays.play_errors import PlayError
+from kiplab.plays.request_words import raw_request
+from kiplab.plays.runner import do_line, open_stage
+from kiplab.plays.stage import Stage, act, flow
+from kiplab.protocol.features import Features, parse_features
+from kiplab.protocol.ids import CLIENT, controller_on
+from kiplab.protocol.messages import AlterPartitionRequest, ControlledShutdownRequest
+from kiplab.protocol.releases import RELEASES
+
+from .control_coverage import ControlCoverage
+from .sequence_text import difference_lines
+from .situations import CONTROLLER, DELETE, EPOCH, WRITES, Written, after_writing, is_title
+
+_SHUT_DOWN, _ALTER = "controlled-shutdown", "alter-partition"
+_KIP_380 = (2, 2)
+"""The first release whose requests carry broker epochs."""
+Seen = Callable[[Cluster, moves.Move, Step], None]
+"""Is shown every move of the engine."""
+
+
+class Listener(Protocol):
+    """Hears what a controller sends: the engine's, or a real one to which the same is done."""
+
+    @property
+    def generations(self) -> Generations:
+        """The epochs that brokers have in the engine."""
+
+    def hear(self, before: Cluster, recorded: Recorded) -> None:
+        """One step of the engine."""
+
+    def passage(self, title: str, cluster: Cluster) -> Passage:
+        """What was heard since the last one, and what ZooKeeper has now."""
+
+    def delete(self, topic: str) -> bool:
+        """Delete a topic; False where topics cannot be deleted."""
+
+
+class EngineListener(EngineEar):
+    """Hears the engine's controller."""
+
+    def __init__(self, play: Play, features: Features) -> None:
+        super().__init__(setup_of(play, features))
+        self._topics.remove(IDLE)
+
+    def hear(self, before: Cluster, recorded: Recorded) -> None:
+        """One step. A topic that is created is among those whose znodes are read from now on."""
+        super().hear(before, recorded)
+        if isinstance(recorded.move, Written):
+            self._topics = sorted({*self._topics, *(t for t, _ in recorded.move.created)})
+
+    def delete(self, _topic: str) -> bool:
+        """The engine deletes no topics."""
+        return False
+
+
+class _Telling:
+    """What is heard is put into the passage to which it belongs."""
+
+    def __init__(
+        self, play: Play, features: Features, listener: Listener, seen: Seen | None
+    ) -> None:
+        self._play, self._listener, self._seen = play, listener, seen
+        stage = open_stage(play, features)
+        history = replace(stage.history, doing=self._do)
+        self._stage = replace(stage, strict=True, history=history)
+        self._stamps: dict[str, list[str]] = {_SHUT_DOWN: [], _ALTER: []}
+        self._waiting: list[SentRequest] = []
+        self._answers: list[ShutdownAnswer] = []
+
+    def _do(self, cluster: Cluster, move: Any) -> Step:
+        if isinstance(move, Written):
+            return after_writing(cluster, move)
+        done = step(cluster, cast(moves.Move, move))
+        if self._seen is not None:
+            self._seen(cluster, move, done)
+        return done
+
+    def passages(self) -> Iterator[Passage]:
+        """Up to the first line that the listener cannot be told."""
+        title = ""
+        for line, statement in enumerate(self._play.statements, 1):
+            if is_title(statement):
+                if title:
+                    yield self._passage(title)
+                title = statement.comment or ""
+            elif statement.verb != DELETE:
+                self._tell(statement, line)
+            elif not self._listener.delete(statement.words[0]):
+                return
+        yield self._passage(title)
+
+    def _tell(self, statement: Statement, line: int) -> None:
+        before, first = self._stage.cluster, self._stage.history.at
+        self._stage = self._told(statement, line)
+        for recorded in self._stage.history.steps[first:]:
+            self._listener.hear(before, recorded)
+            before = recorded.cluster
+
+    def _told(self, statement: Statement, line: int) -> Stage:
+        stage = self._stage
+        if statement.verb in WRITES:
+            written: Any = WRITES[statement.verb](stage.cluster, statement)
+            return flow(act(stage, written, line), line) if written.operations else stage
+        if statement.verb == "send":
+            return flow(act(stage, self._request(statement), line), line)
+        return do_line(stage, statement, line)
+
+    def _request(self, statement: Statement) -> moves.RawRequest:
+        """It is nobody's: so no broker hears the answer. The release is asked in a version that it
+        knows; before KIP-380 a ControlledShutdown has no epoch.
+        """
+        features, stamp = self._stage.features, statement.arg(EPOCH) or NO_EPOCH
+        has_epoch = features.code_of(CONTROLLER) >= _KIP_380
+        if statement.words[0] == _SHUT_DOWN and not has_epoch:
+            stamp = NO_EPOCH
+        self._stamps[statement.words[0]].append(stamp)
+        sent = _numbered(statement, self._listener.generations, stamp)
+        _, _, body = raw_request(sent, self._stage.cluster)
+        if isinstance(body, AlterPartitionRequest):
+            spoken = RELEASES[features.release].alter_partition
+            body = replace(body, version=min(body.version, spoken))
+        elif isinstance(body, ControlledShutdownRequest):
+            body = replace(body, version=2 if has_epoch else 1)
+        return moves.RawRequest(CLIENT, controller_on(CONTROLLER), body)
+
+    def _passage(self, title: str) -> Passage:
+        """What a broker has not answered yet is told when it does, and the answer to a
+        ControlledShutdown when the controller sees again what ZooKeeper has.
+        """
+        heard = self._listener.passage(title, self._stage.cluster)
+        requests = sorted((*self._waiting, *heard.requests), key=lambda sent: sent.broker)
+        self._waiting = [r for r in requests if self._holds("leader-and-isr-reply", r.broker)]
+        answers, self._answers = [*self._answers, *heard.answers], []
+        if self._holds("watcher-event"):
+            answers, self._answers = [], answers
+        return replace(
+            heard,
+            requests=tuple(sent for sent in requests if sent not in self._waiting),
+            answers=tuple(replace(a, stamped=self._stamps[_SHUT_DOWN].pop(0)) for a in answers),
+            altered=tuple(replace(a, stamped=self._stamps[_ALTER].pop(0)) for a in heard.altered),
+        )
+
+    def _holds(self, kind: str, sender: int | None = None) -> bool:
+        """Whether the last `hold` or `release` of such messages was a `hold`."""
+        holds = ((p.kind, p.sender, held) for p, held in reversed(self._stage.holds))
+        return next((held for k, s, held in holds if (k, s) == (kind, sender)), False)
+
+
+def _numbered(statement: Statement, generations: Generations, stamp: str) -> Statement:
+    """The line with the number of the epoch that it is stamped with. Raises PlayError for that of a
+    generation that there never was.
+    """
+    generation, _, newer = stamp.partition("+")
+    epochs = {NO_EPOCH: int(NO_EPOCH), **dict(generations.epochs)}
+    if generation not in epochs:
+        raise PlayError(f"no broker was {generation} by then")
+    number = str(epochs[generation] + int(newer or 0))
+    args = ((key, number if key == EPOCH else value) for key, value in statement.args)
+    return replace(statement, args=tuple(args))
+
+
+def passages(
+    play: Play, features: Features, listener: Listener, seen: Seen | None = None
+) -> tuple[Passage, ...]:
+    """What is heard in each passage, up to the first line that the listener cannot be told.
+
+    Raises PlayError for a line that cannot be done.
+    """
+    return tuple(_Telling(play, features, listener, seen).passages())
+
+
+def engine_sequences(
+    play: Play, features: Features, coverage: ControlCoverage | None = None
+) -> tuple[Passage, ...]:
+    """Every passage of a situation, as the engine's controller makes it. What it has tried is added
+    to `coverage`, if there is one.
+    """
+    seen = None if coverage is None else coverage.see
+    return passages(play, features, EngineListener(play, features), seen)
+
+
+def features_judged(play: Play, patch: str) -> Features:
+    """Under what the engine does as a patch release does in this situation."""
+    release, protocol = zookeeper_release(patch), play.first("metadata")
+    return parse_features(f"{release}/{protocol.words[0]}" if protocol else release)
+
+
+def engine_differences(
+    play: Play, patch: str, heard: tuple[Passage, ...], coverage: ControlCoverage | None = None
+) -> Iterator[str]:
+    """Where the engine does otherwise than a controller of this patch release was `heard` to do, in
+    lines; nothing where both are alike in all that the engine is told.
+    """
+    engine = engine_sequences(play, features_judged(play, patch), coverage)
+    kafka = [as_in_the_engine(passage) for passage in heard]
+    if any(statement.verb == DELETE for statement in play.statements):
+        del kafka[len(engine) :]
+    both = [as_in_the_engine(passage) for passage in engine]
+    return difference_lines(kafka, both, names=("Kafka", "the engine"))
