@@ -1,5 +1,5 @@
-"""`judge controllers`: the engine's controller beside real ones of five releases, in situations that
-are done with a real controller, or as they were recorded.
+"""`judge controllers`: the engine beside real controllers of five releases, in situations told to
+a real one, or as they were recorded.
 """
 
 import pytest

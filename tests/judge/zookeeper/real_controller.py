@@ -3,6 +3,9 @@ happens in the engine is done to its brokers and to its ZooKeeper.
 """
 
 import json
+from functools import partial
+
+from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
@@ -36,8 +39,10 @@ class JudgedCluster(PlayedCluster):
     def __init__(self, patch: str, play: Play, schemas: ReleaseSchemas) -> None:
         protocol = play.first("metadata")
         setup = setup_of(play, features_judged(play, patch))
+        own = tuple(p for p in setup.partitions if topic_of(p.name) != IDLE)
+        setup = replace(setup, partitions=own)
         super().__init__(patch, setup, protocol.words[0] if protocol else "", schemas)
-        self._topics = {topic_of(partition.name) for partition in setup.partitions} - {IDLE}
+        self._topics = {topic_of(partition.name) for partition in own}
         self._is_deposed = False
 
     def create(self, topic: str, replicas: tuple[int, ...]) -> None:
@@ -50,10 +55,12 @@ class JudgedCluster(PlayedCluster):
         for broker in self._sessions:
             self.fake(broker).open()
         self._client.create(f"{_DELETIONS}/{topic}")
-        for path in (_TOPICS, _DELETIONS):
-            where = f"{path}/{topic}"
-            wait_until(lambda where=where: not self._client.exists(where), f"the end of {where}")
+        for path in (f"{_TOPICS}/{topic}", f"{_DELETIONS}/{topic}"):
+            wait_until(partial(self._is_gone, path), f"the end of {path}")
         self._topics.remove(topic)
+
+    def _is_gone(self, path: str) -> bool:
+        return not self._client.exists(path)
 
     def depose(self) -> None:
         """In one transaction /controller and the next epoch go to another, whom nobody plays."""
@@ -102,9 +109,9 @@ class RealListener(PlayMirror):
         """The epochs that brokers have in the engine."""
         return self._judged.generations
 
-    def hear(self, before: Cluster, recorded: Recorded) -> None:
+    def follow(self, before: Cluster, recorded: Recorded) -> None:
         """Do what one step of the engine did."""
-        self.follow(before, recorded)
+        super().follow(before, recorded)
         if isinstance(recorded.move, Written):
             for topic, replicas in recorded.move.created:
                 self._judged.create(topic, replicas)

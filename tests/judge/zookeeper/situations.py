@@ -176,4 +176,6 @@ def after_writing(cluster: Cluster, written: Written) -> Step:
     if written.owner is None:
         ended = close_session(ensemble, opened.session)
         ensemble, fired = ended.ensemble, (*fired, *ended.fired)
-    return Step(*channels.post(with_state(cluster, ZOOKEEPER, ensemble), ZOOKEEPER, told(fired)))
+    written_to = with_state(cluster, ZOOKEEPER, ensemble)
+    after, events = channels.post(written_to, ZOOKEEPER, told(fired))
+    return Step(after, tuple(events))

@@ -43,7 +43,7 @@ class Listener(Protocol):
     def generations(self) -> Generations:
         """The epochs that brokers have in the engine."""
 
-    def hear(self, before: Cluster, recorded: Recorded) -> None:
+    def follow(self, before: Cluster, recorded: Recorded) -> None:
         """One step of the engine."""
 
     def passage(self, title: str, cluster: Cluster) -> Passage:
@@ -60,9 +60,9 @@ class EngineListener(EngineEar):
         super().__init__(setup_of(play, features))
         self._topics.remove(IDLE)
 
-    def hear(self, before: Cluster, recorded: Recorded) -> None:
+    def follow(self, before: Cluster, recorded: Recorded) -> None:
         """One step. A topic that is created is among those whose znodes are read from now on."""
-        super().hear(before, recorded)
+        super().follow(before, recorded)
         if isinstance(recorded.move, Written):
             self._topics = sorted({*self._topics, *(t for t, _ in recorded.move.created)})
 
@@ -111,7 +111,7 @@ class _Telling:
         before, first = self._stage.cluster, self._stage.history.at
         self._stage = self._told(statement, line)
         for recorded in self._stage.history.steps[first:]:
-            self._listener.hear(before, recorded)
+            self._listener.follow(before, recorded)
             before = recorded.cluster
 
     def _told(self, statement: Statement, line: int) -> Stage:
