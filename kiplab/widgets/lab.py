@@ -26,9 +26,8 @@ from .controls.sharing import Sharing
 from .controls.transport import Transport
 from .controls.view_options import Look
 from .controls.what_next import WhatNext
-from .elements.daylight import AUTO, Daylight
 from .elements.labelled import attempted_by, column, watch, words
-from .elements.surface import Surface
+from .elements.surface import AUTO, Daylight, Surface
 from .history_tree import branch_tree as trees
 from .history_tree import lab_file
 from .history_tree import playback as playbacks
@@ -74,9 +73,9 @@ class Lab:
         found, shared = (play, None) if isinstance(play, Play) else find(play)
         features = features_asked_for(found, shared, kafka, _tuple(off), _tuple(on))
         tree = trees.plant(playbacks.open_playback(found, features))
-        self.daylight = Daylight(theme)
         self._root = column([words(note(WAIT))], width="100%")
-        self.box = self.daylight.of(Surface(self._root, pictures=True))
+        self.box = Surface(self._root, pictures=True)
+        self.daylight = Daylight(theme, self.box)
         look = {"theme": self.daylight.theme, "legend": False}
         self._view = ViewModel(tree, width=width or WIDTH, **look)
         self._asked_width = width
@@ -304,7 +303,7 @@ class Lab:
     def _look_at(self, options: dict[str, Any], high: int | None = None) -> None:
         with self._view.kept(), self.box.held():
             if self._view.look_at(options, high):
-                self.picture.paint(self._view.drawing())
+                self.picture.drawing = self._view.drawing()
                 self.signs.paint()
                 self.logs.paint()
                 self.branching.comparison.repaint()
@@ -333,7 +332,7 @@ class Lab:
     def _show(self, said: str = "") -> None:
         """Paint the picture, and have every part follow."""
         view, playback, here = self._view, self.playback, self.tree.here
-        self.picture.paint(view.drawing())
+        self.picture.drawing = view.drawing()
         with attempted_by(self._attempts):
             if self._fitted is not playback.own:
                 self._fit()

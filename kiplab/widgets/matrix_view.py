@@ -23,10 +23,9 @@ from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
 from ..rows.sentences import story_html, table_html
-from .elements.daylight import AUTO, Daylight
 from .elements.kinds import Container, Element, Html, Style
 from .elements.labelled import button, column, words
-from .elements.surface import Surface
+from .elements.surface import AUTO, Daylight, Surface
 from .markup import muted, note
 
 _TITLE = "Which rules are enough? {}"
@@ -49,7 +48,6 @@ class MatrixView:
         self.matrix, self._width = matrix, width
         self._minimal = {frozenset(on) for on in matrix.minimal}
         self._opened: Cell | None = None
-        self.daylight = Daylight(theme)
         self.buttons: dict[tuple[str, ...], Any] = {}
         # A place under every row: one that were moved would take the focus from the buttons.
         self._places: dict[tuple[str, ...], Html] = {}
@@ -58,7 +56,8 @@ class MatrixView:
         title = words(f"<b>{escape(_TITLE.format(matrix.title))}</b>")
         told = [words(muted(line)) for line in (_PRESS, key(matrix), *findings(matrix), _HOW)]
         body = column([title, self.grid, *told], width="100%")
-        self.box = self.daylight.of(Surface(body))
+        self.box = Surface(body)
+        self.daylight = Daylight(theme, self.box)
         with self.box.held():
             self._color(self.daylight.theme)
         self.daylight.follow(self._turn_page)

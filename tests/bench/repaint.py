@@ -151,7 +151,7 @@ def repaint(play: Any) -> None:
 
     def step(at: int) -> None:
         now = rows_until(whole, bench.frames[at].stage)
-        picture.paint(drawing_so_far(now, whole, width=840))
+        picture.drawing = drawing_so_far(now, whole, width=840)
 
     took = _each(step, range(bench.last + 1))
     _say(f"picture of a step, {len(bench.whole.events)} events", took, "p95 < 80 ms")

@@ -92,7 +92,7 @@ def test_painting_leaves_the_widget_as_if_it_had_been_made_so() -> None:
     picture = PlotlyPicture(drawing(playback, 0))
     widget = Surface(picture)
     for step in (6, 11, 3):
-        picture.paint(drawing(playback, step))
+        picture.drawing = drawing(playback, step)
         assert widget.get_state()["tree"]["parts"][picture.id]["drawing"] == drawing(playback, step)
 
 

@@ -2,7 +2,6 @@
 
 import json
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -314,10 +313,9 @@ def test_an_answer_is_over_when_something_else_is_done(lab: Lab) -> None:
 
 
 def test_a_chosen_file_is_loaded(lab: Lab) -> None:
-    file = {"name": "lab.json", "type": "", "size": len(GROWN), "last_modified": datetime.now(UTC)}
-    lab.sharing.upload.value = ({**file, "content": memoryview(GROWN)},)
+    lab.sharing.upload.heard("file", {"name": "lab.json", "content": GROWN})
     assert lab.branch == "branch 2 at step 3: crash 1"
-    lab.sharing.upload.value = ({**file, "name": "bad.json", "content": memoryview(b"{")},)
+    lab.sharing.upload.heard("file", {"name": "bad.json", "content": b"{"})
     assert "Bad.json is damaged" in lab.sharing.answer.box.value
     assert 'role="alert"' in lab.sharing.answer.box.value
     assert lab.branch == "branch 2 at step 3: crash 1"

@@ -6,7 +6,7 @@ import pytest
 
 import kiplab
 from kiplab.widgets import Lab
-from kiplab.widgets.elements.pointing import ChoiceList
+from kiplab.widgets.elements.kinds import ChoiceList
 from tests.widgets.hands import hear
 
 PARTS_MAX = 5

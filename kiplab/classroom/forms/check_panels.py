@@ -113,7 +113,7 @@ class Ordering(QuestionPanel):
         self.checked: Checked | None = None
         self._run: Run | None = None
         self.list = Listed(description="First to last", layout=Style(width="520px"))
-        self.list.observe(lambda _: self._allow(), "value")
+        watch(self.list, "value", lambda _: self._allow())
         self.earlier = button("Earlier", lambda: self.move(self.list.value, -1))
         self.later = button("Later", lambda: self.move(self.list.value, 1))
         self.check_button = button("Check", self.check, "Let the engine judge this order")

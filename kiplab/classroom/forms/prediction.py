@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...widgets import still_fallback
 from ...widgets.elements.kinds import Element, Radio
-from ...widgets.elements.labelled import button, column, words
+from ...widgets.elements.labelled import button, column, watch, words
 from ...widgets.elements.surface import Surface
 from ...widgets.markup import heading, note
 from .. import attempts, work_on_disk
@@ -49,7 +49,7 @@ class Prediction(QuestionPanel):
         self.id, self.question = id, question
         self._waiting: list[Callable[[], None]] = []
         self.choices = Radio(description=question, options=tuple(choices))
-        self.choices.observe(lambda _: self._ready(), "value")
+        watch(self.choices, "value", lambda _: self._ready())
         self.lock_button = button("Lock in my prediction", self._press)
         self.lock_button.button_style = "primary"
         self.state = words()

@@ -148,7 +148,7 @@ class BranchComparison:
         if self._picture is None:
             self._picture = PlotlyPicture(figure)
         else:
-            self._picture.paint(figure)
+            self._picture.drawing = figure
         return self._picture
 
     def keep(self, tree: Tree) -> None:

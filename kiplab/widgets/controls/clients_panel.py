@@ -98,7 +98,7 @@ class ClientsPanel:
         self._playback = playback
         cluster, name = playback.here.cluster, self.partition.value
         stale = [(node_name(id), id) for id in believes_to_lead(cluster, name)]
-        _offer_values(self.to, (_LEADER, *stale))
+        self.to.options = (_LEADER, *stale)
         readers, writers = consumers(cluster), producers(cluster)
         _offer_names(self.consumer, readers, {client.name for client in cluster.consumers})
         _offer_names(self.producer, writers, {client.name for client in cluster.producers})
@@ -151,14 +151,6 @@ def _offer_names(made: Dropdown, names: tuple[str, ...], known: set[str]) -> Non
         kept = made.value
         made.options = options
         made.value = kept if kept in known else names[0]
-
-
-def _offer_values(made: Dropdown, options: tuple[tuple[str, Any], ...]) -> None:
-    """Other options; what was chosen stays chosen while it is one of them."""
-    if made.options != options:
-        kept = made.value
-        made.options = options
-        made.value = kept if kept in dict(options).values() else options[0][1]
 
 
 class Held(msgspec.Struct, frozen=True):

@@ -152,7 +152,8 @@ class InFlight:
         cluster = playback.here.cluster
         self.inbox = inbox = arranged(cluster, self.order)
         kinds = [message.name.kind for message in inbox]
-        self._offer_kinds(tuple(dict.fromkeys(kinds)))
+        offered = (EVERY_KIND, *sorted({*kinds}))
+        self.kind.options = tuple((kind, kind) for kind in offered)
         fits = [n for n, kind in enumerate(kinds, 1) if self.kind.value in (EVERY_KIND, kind)]
         shown = fits[:SHOWN_MAX]
         self.rows += [_MessageRow(self) for _ in shown[len(self.rows) :]]
@@ -171,14 +172,6 @@ class InFlight:
         parts = (self._filter,) if several else ()
         more = (self.more,) if too_many else ()
         self.box.children = (self._head, *parts, self.list, *more, *self._foot)
-
-    def _offer_kinds(self, kinds: tuple[str, ...]) -> None:
-        """The kinds that are in flight now; the one that was chosen, while there is one left."""
-        options = [(kind, kind) for kind in (EVERY_KIND, *sorted(kinds))]
-        if list(self.kind.options) != options:
-            chosen = self.kind.value
-            self.kind.options = options
-            self.kind.value = chosen if chosen in kinds else EVERY_KIND
 
     def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
         shown = [made for made in self.rows if made.box in self.list.children]

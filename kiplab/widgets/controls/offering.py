@@ -14,8 +14,8 @@ from ...plays.play_errors import PlayError
 from ...plays.stage import Stage
 from ...plays.transcript import lines_of
 from ...protocol.facts import Destroyed, NotProposed, Refused, Truncated
+from ..elements.kinds import ChoiceList, Section
 from ..elements.labelled import careful
-from ..elements.pointing import ChoiceList, Section
 from ..history_tree.playback import Playback, act
 from ..markup import record_of
 from ..press_outcomes import because

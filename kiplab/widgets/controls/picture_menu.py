@@ -17,9 +17,8 @@ from ...plays.values import LOSSES
 from ...protocol.ids import BrokerId
 from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
 from ...rows.step_labels import expected
-from ..elements.kinds import Container
+from ..elements.kinds import Container, TouchedPicture
 from ..elements.labelled import careful
-from ..elements.pointing import TouchedPicture
 from ..history_tree.playback import Playback
 from . import cluster_offers as about
 from .actions import Act

@@ -42,8 +42,9 @@ class Sharing:
         )
         self.source = line("Token or file", "kiplab1:… or a file's name")
         self.load = button("Load", self._load, "Show what the token or the file holds")
-        self.upload = Upload(description="Choose a file", accept=".json,.play,.txt")
-        self.upload.observe(careful(lambda _: self._uploaded()), "value")
+        self.upload = Upload(
+            careful(self._load_file), description="Choose a file", accept=".json,.play,.txt"
+        )
         self.bring_back = button("Bring back what was here", self._bring_back)
         self.answer = Answer()
         self.box = column(self._parts())
@@ -94,10 +95,6 @@ class Sharing:
 
     def _load(self) -> None:
         self.answer.to(lambda: self._taken(lab_file.load(self.source.value), "Loaded."))
-
-    def _uploaded(self) -> None:
-        for file in self.upload.value:
-            self._load_file(str(file["name"]), bytes(file["content"]))
 
     def _load_file(self, name: str, data: bytes) -> None:
         self.answer.to(lambda: self._taken(lab_file.loaded(data, name), f"Loaded {name}."))

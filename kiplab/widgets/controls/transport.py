@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..elements.kinds import Player, Slider, Style
-from ..elements.labelled import button, careful, checkbox, dropdown, offer, row, watch
+from ..elements.labelled import button, checkbox, dropdown, offer, row, watch
 from ..history_tree.branch_tree import Branch
 from ..history_tree.playback import Playback, seek
 from .jumps import next_refusal
@@ -42,7 +42,8 @@ class Transport:
         watch(self.slider, "value", self._slid)
         # The player counts in the browser. It has no words on it, so it is driven by ours.
         self.player = Player(max=1)
-        self.player.observe(careful(self._ticked), ["value", "playing"])
+        for trait in ("value", "playing"):
+            watch(self.player, trait, self._ticked)
         self._make_pace()
         steps = [self.first, self.back, self.play, self.step, self.last, self.slider]
         self.box = row([*steps, self.undo, self.reset, self.player], flex_flow="row wrap")

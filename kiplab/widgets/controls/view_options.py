@@ -7,7 +7,7 @@ from ...plays.stage import Stage
 from ...rows.columns import Rows, api_name
 from ...rows.view import kinds_in
 from ..elements.kinds import Slider
-from ..elements.labelled import button, careful, checkbox, column, dropdown, row, watch, words
+from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..history_tree.playback import Playback
 from ..markup import muted
 
@@ -36,8 +36,10 @@ class Look:
         self.everything = button("Show everything", self.reset, "Every step and every message")
         for control in (self.partition, self.fold, self.metrics):
             watch(control, "value", self._chosen)
-        self.first.observe(careful(self._moved), "value")
-        self.last.observe(careful(self._moved), "value")
+        watch(
+            self.first, "value", lambda first: self._moved(first, max(first + 1, self.last.value))
+        )
+        watch(self.last, "value", lambda last: self._moved(min(last - 1, self.first.value), last))
         self.everything.layout.align_self = "flex-start"
         range_ = column([self.first, self.last], width="100%")
         ticks = row([self.fold, self.metrics], flex_flow="row wrap")
@@ -95,20 +97,14 @@ class Look:
         said = "Arrows for" if offered else "No message in this run takes a step or is refused."
         self._kinds.children = (words(muted(said)), *offered)
 
-    def _moved(self, change: dict[str, Any]) -> None:
-        """The one that is moved pushes the other along."""
+    def _moved(self, first: int, last: int) -> None:
+        """The one that is moved pushes the other along, as far as it goes."""
         showing, self._showing = self._showing, True
-        if self.first.value >= self.last.value:
-            if change["owner"] is self.first:
-                self.first.value = min(self.first.value, self.first.max - 1)
-                self.last.value = self.first.value + 1
-            else:
-                self.last.value = max(self.last.value, 1)
-                self.first.value = self.last.value - 1
+        self.first.value, self.last.value = min(first, self.last.max - 1), max(last, 1)
         self._showing = showing
         self._chosen()
 
-    def _chosen(self, _change: object = None) -> None:
+    def _chosen(self, _value: object = None) -> None:
         if not self._showing:
             self._change(self.options)
 

@@ -6,28 +6,19 @@ lose. A `Surface` is one model that shows a whole tree of these parts, and hears
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from inspect import get_annotations
 from itertools import count
 from typing import Any, ClassVar
-
-from traitlets import Any as AnyValue
-from traitlets import (
-    Bool,
-    Dict,
-    HasTraits,
-    Instance,
-    Int,
-    TraitError,
-    TraitType,
-    Tuple,
-    Unicode,
-    observe,
-    validate,
-)
 
 _IDS = count(1)
 Told = Callable[["Element", str], None]
 """Hears which trait of which part has changed."""
+Section = dict[str, Any]
+"""``title``, ``rows`` under that heading and ``notes`` on others that are not there. A row says
+what it does in words, the line that is written, and what it is about in a picture, named as in
+`figures.timeline.places`.
+"""
 
 
 class Style:
@@ -37,8 +28,8 @@ class Style:
         self.__dict__.update(styles=styles, changed=lambda: None)
 
     def __getattr__(self, name: str) -> str | None:
-        found: str | None = self.__dict__["styles"].get(name)
-        return found
+        style: str | None = self.__dict__["styles"].get(name)
+        return style
 
     def __setattr__(self, name: str, value: str) -> None:
         if self.__dict__["styles"].get(name) != value:
@@ -51,41 +42,62 @@ class Style:
         return {name.replace("_", "-"): value for name, value in self.__dict__["styles"].items()}
 
 
-def _shown(trait: TraitType[Any, Any]) -> TraitType[Any, Any]:
-    """A trait that the page is told of."""
-    return trait.tag(page=True)
+class Element:
+    """One element of a panel. `kind` is the name under which the page knows how to draw it.
 
-
-class Element(HasTraits):
-    """One element of a panel. `kind` is the name under which the page knows how to draw it."""
+    The annotated attributes of a class are its traits: the page is told of them.
+    """
 
     kind: ClassVar[str]
     heeds: ClassVar[tuple[str, ...]] = ()
     """The traits that a page may set."""
-    layout = Instance(Style)
-    classes: Any = _shown(Tuple())
-    tooltip: Any = _shown(Unicode())
+    traits: ClassVar[tuple[str, ...]] = ("classes", "tooltip")
+    classes: tuple[str, ...] = ()
+    tooltip: str = ""
+
+    def __init_subclass__(cls) -> None:
+        hints = get_annotations(cls).items()
+        own = (name for name, hint in hints if not hint.startswith("ClassVar"))
+        cls.traits = (*cls.traits, *own)
 
     def __init__(self, layout: Style | None = None, **traits: Any) -> None:
         self.id = f"p{next(_IDS)}"
         self.tell: Told | None = None
-        super().__init__(layout=layout or Style(), **traits)
+        self._actions: list[tuple[str, Callable[[Any], None]]] = []
+        self.layout = layout or Style()
+        # The value comes last: it has to fit the others.
+        for name in sorted(traits, key="value".__eq__):
+            setattr(self, name, traits[name])
 
-    @observe("layout")
-    def _laid(self, change: dict[str, Any]) -> None:
-        change["new"].__dict__["changed"] = lambda: self._told("style")
-        self._told("style")
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "layout":
+            value.__dict__["changed"] = lambda: self._changed("style")
+            super().__setattr__(name, value)
+            self._changed("style")
+        elif name not in self.traits:
+            super().__setattr__(name, value)
+        elif (fit := self._fit(name, value)) != getattr(self, name, None):
+            super().__setattr__(name, fit)
+            self._follow(name)
+            self._changed(name)
+            for watched, action in self._actions:
+                if watched == name:
+                    action({"new": fit})
 
-    def notify_change(self, change: Any) -> None:
-        """As traitlets has it, and the surface hears of it too."""
-        super().notify_change(change)
-        if self.trait_metadata(change["name"], "page"):
-            self._told(change["name"])
+    def _fit(self, _name: str, value: Any) -> Any:
+        """What a trait becomes where it is set to a value."""
+        return value
 
-    def _told(self, name: str) -> None:
-        tell = getattr(self, "tell", None)
-        if tell is not None:
-            tell(self, name)
+    def _follow(self, name: str) -> None:
+        """Have other traits follow one that has changed."""
+
+    def observe(self, action: Callable[[Any], None], name: str) -> None:
+        """Call `action` when a trait changes, with its ``new`` value, as traitlets does."""
+        self._actions.append((name, action))
+
+    def _changed(self, name: str) -> None:
+        if self.tell is not None:
+            self.tell(self, name)
 
     def add_class(self, name: str) -> None:
         """Give it another CSS class."""
@@ -110,11 +122,10 @@ class Element(HasTraits):
     def described(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
         """Its traits as the page reads them: all, or those of these names."""
         if names is None:
-            names = (*self.trait_names(page=True), "style")
-            return {"kind": self.kind, **{name: self._said(name) for name in names}}
-        return {name: self._said(name) for name in names}
+            return {"kind": self.kind, **self.described((*self.traits, "style"))}
+        return {name: self._as_read(name) for name in names}
 
-    def _said(self, name: str) -> Any:
+    def _as_read(self, name: str) -> Any:
         return self.layout.css if name == "style" else getattr(self, name)
 
     def heard(self, name: str, value: Any) -> None:
@@ -127,22 +138,22 @@ class Container(Element):
     """Other parts, side by side or one under the other as its layout says."""
 
     kind = "box"
-    children: Any = _shown(Tuple())
+    children: tuple[Any, ...] = ()
 
     @property
     def inside(self) -> tuple[Element, ...]:
-        found: tuple[Element, ...] = self.children
-        return found
+        return self.children
 
-    def _said(self, name: str) -> Any:
-        return [part.id for part in self.children] if name == "children" else super()._said(name)
+    def _as_read(self, name: str) -> Any:
+        is_told = name == "children"
+        return [part.id for part in self.children] if is_told else super()._as_read(name)
 
 
 class Html(Element):
     """HTML."""
 
     kind = "words"
-    value: Any = _shown(Unicode())
+    value: str = ""
 
 
 class Folding(Html):
@@ -155,9 +166,9 @@ class Button(Element):
     """Calls its action when it is pressed."""
 
     kind = "button"
-    description: Any = _shown(Unicode())
-    disabled: Any = _shown(Bool(False))
-    button_style: Any = _shown(Unicode())
+    description: str = ""
+    disabled: bool = False
+    button_style: str = ""
     """``"primary"`` for the one that is pressed most."""
 
     def __init__(self, action: Callable[[], None], **traits: Any) -> None:
@@ -174,60 +185,69 @@ class _Control(Element):
     """A part with a value that the reader sets; `description` is its label."""
 
     heeds: ClassVar[tuple[str, ...]] = ("value",)
-    description: Any = _shown(Unicode())
-    disabled: Any = _shown(Bool(False))
-
-
-class ToggleButton(_Control):
-    """A button that stays pressed."""
-
-    kind = "toggle"
-    value: Any = _shown(Bool(False))
+    description: str = ""
+    disabled: bool = False
 
 
 class Checkbox(_Control):
     """A box to tick."""
 
     kind = "checkbox"
-    value: Any = _shown(Bool(False))
+    value: bool = False
+
+
+class ToggleButton(Checkbox):
+    """A button that stays pressed."""
+
+    kind = "toggle"
 
 
 class Text(_Control):
     """A line to write."""
 
     kind = "text"
-    value: Any = _shown(Unicode())
-    placeholder: Any = _shown(Unicode())
+    value: str = ""
+    placeholder: str = ""
 
 
 class WholeNumber(_Control):
     """A number to write; its value stays between `min` and `max`, also when these change."""
 
     kind = "number"
-    min: Any = _shown(Int(0))
-    max: Any = _shown(Int(100))
-    value: Any = _shown(Int(0))
+    min: int = 0
+    max: int = 100
+    value: int = 0
 
-    @validate("value")
-    def _within(self, proposal: dict[str, Any]) -> int:
-        within: int = max(self.min, min(proposal["value"], self.max))
-        return within
+    def _fit(self, name: str, value: Any) -> Any:
+        return max(self.min, min(int(value), self.max)) if name == "value" else value
 
-    @observe("min", "max")
-    def _clip(self, _change: dict[str, Any]) -> None:
-        self.value = max(self.min, min(self.value, self.max))
+    def _follow(self, name: str) -> None:
+        if name in ("min", "max"):
+            self.value = self._fit("value", self.value)
 
     def heard(self, name: str, value: Any) -> None:
         """A number, if it is one."""
-        if name == "value" and isinstance(value, int | float):
-            self.value = int(value)
+        if name != "value" or isinstance(value, int | float):
+            super().heard(name, value)
 
 
 class Slider(WholeNumber):
     """Drawn as a line with a handle, and the number beside it."""
 
     kind = "slider"
-    max: Any = _shown(Int(1))
+    max = 1
+
+
+class Scale(Slider):
+    """`words` says what stands at each position, from 0 on; they are read aloud, too."""
+
+    kind = "scale"
+    words: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """The words of where it stands."""
+        return self.words[self.value]
 
 
 class Player(WholeNumber):
@@ -235,63 +255,52 @@ class Player(WholeNumber):
 
     kind = "player"
     heeds: ClassVar[tuple[str, ...]] = ("value", "playing")
-    interval: Any = _shown(Int(1_000))
+    interval: int = 1_000
     """Milliseconds from one number to the next."""
-    playing: Any = _shown(Bool(False))
-
-    def heard(self, name: str, value: Any) -> None:
-        """Where it is now, or that it came to its end."""
-        if name == "playing":
-            self.playing = bool(value)
-        else:
-            super().heard(name, value)
+    playing: bool = False
 
 
 class _Choice(_Control):
     """One of `options`: words alone, or pairs of words and what they stand for.
 
-    The value is None while nothing is chosen. A page knows both by their places.
+    The value is None while nothing is chosen, and stays while it is offered. A page knows both by
+    their places. Raises ValueError for a value that is not among the options.
     """
 
-    options: Any = _shown(Tuple())
-    value: Any = _shown(AnyValue(None, allow_none=True))
+    options: tuple[Any, ...] = ()
+    value: Any = None
     first_is_chosen: ClassVar[bool] = False
 
     @property
     def _values(self) -> list[Any]:
         return [option[1] if isinstance(option, tuple) else option for option in self.options]
 
-    @observe("options")
-    def _offered(self, _change: dict[str, Any]) -> None:
-        values = self._values
-        if self.value not in values:
-            self.value = values[0] if self.first_is_chosen and values else None
-
-    @validate("value")
-    def _offers(self, proposal: dict[str, Any]) -> Any:
-        value = proposal["value"]
-        if value is not None and value not in self._values:
-            raise TraitError(f"{value!r} is not among the options {self.options}")
+    def _fit(self, name: str, value: Any) -> Any:
+        if name == "options":
+            return tuple(value)
+        if name == "value" and value is not None and value not in self._values:
+            raise ValueError(f"{value!r} is not among the options {self.options}")
         return value
+
+    def _follow(self, name: str) -> None:
+        if name == "options" and self.value not in self._values:
+            self.value = self._values[0] if self.first_is_chosen and self.options else None
 
     @property
     def label(self) -> str | None:
         """The words of what is chosen."""
-        found: list[str] = self._said("options")
-        return None if self.value is None else found[self._said("value")]
+        return None if self.value is None else self._as_read("options")[self._as_read("value")]
 
     @label.setter
     def label(self, words: str) -> None:
-        self.value = self._values[self._said("options").index(words)]
+        self.value = self._values[self._as_read("options").index(words)]
 
-    def _said(self, name: str) -> Any:
+    def _as_read(self, name: str) -> Any:
         if name == "options":
-            return [
-                str(option[0] if isinstance(option, tuple) else option) for option in self.options
-            ]
+            return [str(each[0] if isinstance(each, tuple) else each) for each in self.options]
         if name == "value":
             return None if self.value is None else self._values.index(self.value)
-        return super()._said(name)
+        return super()._as_read(name)
 
     def heard(self, name: str, value: Any) -> None:
         """The place of what was chosen; one that is no longer there comes too late."""
@@ -312,24 +321,27 @@ class Radio(_Choice):
     kind = "radio"
 
 
-class Listed(_Choice):
+class Listed(Dropdown):
     """A list in which one entry can be chosen."""
 
     kind = "list"
-    first_is_chosen = True
 
 
 class Upload(_Control):
-    """Takes a file; `value` holds what was chosen, as dicts with a name and its content."""
+    """Calls its action with the name of a file and its bytes."""
 
     kind = "upload"
-    accept: Any = _shown(Unicode())
-    value: Any = Tuple()
+    heeds = ()
+    accept: str = ""
+
+    def __init__(self, action: Callable[[str, bytes], None], **traits: Any) -> None:
+        self._action = action
+        super().__init__(**traits)
 
     def heard(self, name: str, value: Any) -> None:
-        """A file: its name, and its bytes."""
+        """A file was chosen."""
         if name == "file":
-            self.value = (value,)
+            self._action(str(value["name"]), bytes(value["content"]))
 
 
 class Guide(Element):
@@ -340,9 +352,9 @@ class Guide(Element):
     """
 
     kind = "guide"
-    play: Any = _shown(Unicode())
-    at: Any = _shown(Int(0))
-    run: Any = _shown(Int(0))
+    play: str = ""
+    at: int = 0
+    run: int = 0
 
     def __init__(self, go: Callable[[dict[str, Any]], None]) -> None:
         self._go = go
@@ -364,23 +376,73 @@ class PlotlyPicture(Element):
     """A figure as plotly's data and layout, in plain dicts and lists."""
 
     kind = "picture"
-    drawing: Any = _shown(Dict())
+    drawing: dict[str, Any]
 
     def __init__(self, drawing: dict[str, Any]) -> None:
         super().__init__(drawing=drawing)
 
-    def paint(self, drawing: dict[str, Any]) -> None:
-        """Show another drawing in place of this one."""
-        self.drawing = drawing
+
+class TouchedPicture(PlotlyPicture):
+    """Calls `touched` with the name of what was clicked, or chosen by keyboard.
+
+    Where things are is said by the drawing, in the ``places`` of its layout's ``meta``
+    (`figures.timeline.places`); a page needs no answer to find out what is clicked.
+    """
+
+    kind = "touched"
+
+    def __init__(self, drawing: dict[str, Any], touched: Callable[[str], None]) -> None:
+        self._touched = touched
+        super().__init__(drawing)
+
+    def heard(self, name: str, value: Any) -> None:
+        """What was clicked."""
+        if name == "touch" and isinstance(value, str):
+            self._touched(value)
 
 
-class Scale(Slider):
-    """`words` says what stands at each position, from 0 on; they are read aloud, too."""
+class ChoiceList(Element):
+    """Calls `chosen` with the place of a row that is pressed, counted from 0 through all sections.
 
-    kind = "scale"
-    words: Any = Tuple().tag(page=True)
+    `foresee` says what would follow, and is asked only for the row that is pointed at. One that
+    `pops` is hidden until it is called for, and opens where its page was clicked.
+    """
 
-    @property
-    def said(self) -> str:
-        """The words of where it stands."""
-        return str(self.words[self.value])
+    kind = "choices"
+    offers: Section
+    """``number`` counts the lists there were: who answers to an older one comes too late."""
+    foreseen: dict[str, Any]
+    pops: bool = False
+    calls: int = 0
+    """How often it was called for: it takes the focus then."""
+
+    def __init__(
+        self,
+        foresee: Callable[[int], Sequence[str]],
+        chosen: Callable[[int], None],
+        *,
+        pops: bool = False,
+    ) -> None:
+        self._foresee, self._chosen = foresee, chosen
+        super().__init__(pops=pops, foreseen={}, offers={"number": 0, "sections": []})
+
+    def show(self, sections: Sequence[Section]) -> None:
+        """Offer these and no others; what was foretold of the last ones is true no more."""
+        if sections or self.offers["sections"]:
+            self.offers = {"number": self.offers["number"] + 1, "sections": list(sections)}
+
+    def call(self) -> None:
+        """Have it opened, and give it the focus."""
+        self.calls += 1
+
+    def heard(self, name: str, value: Any) -> None:
+        """A row of this very list was pointed at, or pressed."""
+        number, place = value
+        count = sum(len(section["rows"]) for section in self.offers["sections"])
+        if number != self.offers["number"] or not 0 <= place < count:
+            return
+        if name == "foresee":
+            said = list(self._foresee(place))
+            self.foreseen = {"number": number, "place": place, "said": said}
+        elif name == "choose":
+            self._chosen(place)

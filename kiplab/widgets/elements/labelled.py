@@ -31,7 +31,7 @@ def careful(action: Callable[..., None]) -> Callable[..., None]:
     return action if attempt is None else partial(attempt, action)
 
 
-def watch(part: HasTraits, trait: str, action: Callable[[Any], None]) -> None:
+def watch(part: Element | HasTraits, trait: str, action: Callable[[Any], None]) -> None:
     """Call `action` with each new value of a trait; as careful as the buttons are."""
     called = careful(action)
     part.observe(lambda change: called(change["new"]), trait)

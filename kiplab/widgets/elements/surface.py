@@ -8,7 +8,7 @@ positions of a slider only the last waits, so that nothing queues up behind a bu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ import traitlets
 from ...figures.drawing.theme import LIGHT, THEMES, dark_of_light
 from ...pages.page_files import GLOW, page_file, page_files
 from .kinds import Element, PlotlyPicture
+from .labelled import watch
 
 _PAGE = Path(__file__).with_name("page")
 _SCRIPTS = (
@@ -50,11 +51,11 @@ class PlotlyCode(anywidget.AnyWidget):
         """The one of this kernel; another one if somebody closed all widgets."""
         from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
-        found = PlotlyCode.sent
-        if found is None or found.comm is None:
+        sent = PlotlyCode.sent
+        if sent is None or sent.comm is None:
             code = get_plotlyjs().encode()
-            found = PlotlyCode.sent = cls(version=get_plotlyjs_version(), code=code)
-        return found
+            sent = PlotlyCode.sent = cls(version=get_plotlyjs_version(), code=code)
+        return sent
 
 
 class Surface(anywidget.AnyWidget):
@@ -96,8 +97,7 @@ class Surface(anywidget.AnyWidget):
         self._held = 0
         self._changed: dict[Element, set[str]] = {}
         self._shown: dict[str, Element] = {}
-        self._inside: dict[str, tuple[Element, ...]] = {}
-        drawn = _has_picture(self._take_in(root)) or pictures
+        drawn = _has_picture(self._take_in()) or pictures
         seen = {"theme": Surface.seen_last, "room": Surface.room_seen_last}
         super().__init__(plotly=PlotlyCode.shared().model_id if drawn else "", **seen)
         self.on_msg(self._hear)
@@ -109,34 +109,15 @@ class Surface(anywidget.AnyWidget):
         parts = {id: part.described() for id, part in self._shown.items()}
         return {"number": self.number, "root": self.root.id, "parts": parts}
 
-    def _rearrange(self, boxes: list[Element]) -> list[Element]:
-        """Follow what came into these boxes, and what left them. Returns what is new."""
-        for box in boxes:
-            for part in self._inside.get(box.id, ()):
-                if part not in box.inside:
-                    self._let_go(part)
-        # What left one box may have come into another.
-        return [new for box in boxes if box.id in self._shown for new in self._taken_into(box)]
-
-    def _taken_into(self, box: Element) -> Iterator[Element]:
-        self._inside[box.id] = box.inside
-        for part in box.inside:
-            if part.id not in self._shown:
-                yield from self._take_in(part)
-
-    def _take_in(self, part: Element) -> list[Element]:
-        """Show a part and all that is in it. Returns these."""
-        new = list(part.everything())
-        for one in new:
-            self._shown[one.id], self._inside[one.id] = one, one.inside
-            one.tell = self._note
+    def _take_in(self) -> list[Element]:
+        """Hear of the parts that are in the tree now, and of no others. Returns the new ones."""
+        before, self._shown = self._shown, {part.id: part for part in self.root.everything()}
+        new = [part for id, part in self._shown.items() if id not in before]
+        for part in new:
+            part.tell = self._note
+        for id in before.keys() - self._shown.keys():
+            before[id].tell = None
         return new
-
-    def _let_go(self, part: Element) -> None:
-        if self._shown.pop(part.id, None) is not None:
-            part.tell = None
-            for inner in self._inside.pop(part.id):
-                self._let_go(inner)
 
     def _note(self, part: Element, name: str) -> None:
         self._changed.setdefault(part, set()).add(name)
@@ -162,17 +143,16 @@ class Surface(anywidget.AnyWidget):
 
     def _patch(self) -> dict[str, Any]:
         changed, self._changed = self._changed, {}
-        boxes = [part for part, names in changed.items() if "children" in names]
-        came = self._rearrange(boxes)
+        came = self._take_in() if any("children" in names for names in changed.values()) else []
         if not self.plotly and _has_picture(came):
             self.plotly = PlotlyCode.shared().model_id
         new = {part.id: part.described() for part in came}
-        known = {
+        same = {
             part.id: part.described(tuple(sorted(names)))
             for part, names in changed.items()
             if part.id in self._shown and part.id not in new
         }
-        return {**known, **new}
+        return {**same, **new}
 
     # --- hearing from the page ------------------------------------------------------------------
 
@@ -182,10 +162,12 @@ class Surface(anywidget.AnyWidget):
             self._greet(content["hello"])
         if "drawn" in content:
             Surface.any_drew = True
-        if "theme" in content:
-            self._turn(content["theme"])
-        if "room" in content:
-            self._measure(content["room"])
+        with self.held():
+            if "theme" in content:
+                self.theme = Surface.seen_last = content["theme"]
+            if "room" in content:
+                room = content["room"]
+                self.room = Surface.room_seen_last = (int(room["width"]), int(room["height"]))
         if "part" in content:
             self._do(content, buffers)
 
@@ -207,16 +189,6 @@ class Surface(anywidget.AnyWidget):
             cls.told[place] = text
             if cls.heard_last is not None:
                 cls.heard_last.send({"places": {place: text}})
-
-    def _turn(self, theme: str) -> None:
-        Surface.seen_last = theme
-        with self.held():
-            self.theme = theme
-
-    def _measure(self, room: dict[str, int]) -> None:
-        Surface.room_seen_last = (int(room["width"]), int(room["height"]))
-        with self.held():
-            self.room = Surface.room_seen_last
 
     def _do(self, content: dict[str, Any], buffers: list[Any]) -> None:
         part, name = self._shown.get(content["part"]), content["name"]
@@ -254,3 +226,48 @@ def _open_again(widget: Any) -> None:
     widget.sent_before = widget.comm
     widget.comm = None
     widget.open()
+
+
+# --- light or dark --------------------------------------------------------------------------------
+
+AUTO = "auto"
+
+
+class Daylight:
+    """`theme` is that of the pictures on a surface: the one `asked` for, or for "auto" the page's.
+
+    Raises ValueError for a theme that there is none of.
+    """
+
+    def __init__(self, asked: str, surface: Surface) -> None:
+        if asked not in (AUTO, *THEMES):
+            themes = ", ".join((AUTO, *THEMES))
+            raise ValueError(f"there is no theme {asked!r}; the themes are {themes}")
+        self._asked, self._surface = asked, surface
+
+    @property
+    def theme(self) -> str:
+        """ "light" or "dark"; light as long as no page has told."""
+        page: str = self._surface.theme
+        return page if self._asked == AUTO else self._asked
+
+    @property
+    def still(self) -> str:
+        """The theme of what is kept in a file: nobody knows the page on which that is read."""
+        return LIGHT.name if self._asked == AUTO else self._asked
+
+    def follow(self, paint: Callable[[str], None]) -> None:
+        """Call `paint` with the page's theme whenever it changes."""
+        if self._asked == AUTO:
+            self._mark(self.theme)
+            watch(self._surface, "theme", lambda theme: self._turn(theme, paint))
+
+    def _turn(self, theme: str, paint: Callable[[str], None]) -> None:
+        paint(theme)
+        self._mark(theme)
+
+    def _mark(self, theme: str) -> None:
+        """The style sheet hides a picture for the moment in which it is not the page's."""
+        for name in THEMES:
+            self._surface.root.remove_class(f"kiplab-drawn-{name}")
+        self._surface.root.add_class(f"kiplab-drawn-{theme}")

@@ -19,10 +19,9 @@ from ...fleet.parameters.parameter_errors import ParameterError
 from ...protocol.guards import GUARDS
 from ...protocol.releases import Mode
 from .. import still_fallback
-from ..elements.daylight import AUTO, Daylight
 from ..elements.kinds import Container, PlotlyPicture, Style, ToggleButton
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
-from ..elements.surface import Surface
+from ..elements.surface import AUTO, Daylight, Surface
 from ..markup import muted, note
 from .fleet_findings import findings_drawing, findings_sentence, findings_table, rows_at
 from .fleet_question import KIPS, REBOOTS, FleetQuestion, grid_asked, metrics_of, study_asked
@@ -60,12 +59,12 @@ class FleetLab:
         self._begins = {name: several[0] for name, several in self.study.values}
         self._width = width
         self.answer: FleetAnswer | None = None
-        self.daylight = Daylight(theme)
         self._make_controls()
         self.picture = PlotlyPicture({"data": [], "layout": {}})
         self.told, self.how, self.table = words(), words(), words("", overflow="auto")
         self.grid = GridPanel(self._grid_asked, lambda: self.metric.value)
-        self.box = self.daylight.of(Surface(self._laid_out(), pictures=True))
+        self.box = Surface(self._laid_out(), pictures=True)
+        self.daylight = Daylight(theme, self.box)
         self._last = LastQuestion(self._answer_now)
         self._listen()
         self.daylight.follow(self._turn_page)
@@ -210,7 +209,7 @@ class FleetLab:
         if self.answer is None:
             return
         with self.box.held():
-            self.picture.paint(self._drawing(self.daylight.theme))
+            self.picture.drawing = self._drawing(self.daylight.theme)
             lived = number_words(self.answer.partition_years, 2)
             how = f"{lived} partition-years lived through. {sampling_words(self.answer)}"
             self.told.value, self.how.value = note(self.sentence), muted(how)
