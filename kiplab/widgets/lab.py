@@ -12,6 +12,7 @@ from ..plays.play_errors import PlayError
 from ..protocol.features import Features
 from ..runs import Run
 from . import still_fallback
+from .controls.actions import PictureDrawer
 from .controls.branches import Branches
 from .controls.broker_offers import GoTo
 from .controls.inflight import InFlight
@@ -19,7 +20,6 @@ from .controls.inject import Inject
 from .controls.inspector import Inspector, Telling
 from .controls.invariants import InvariantStrip
 from .controls.jumps import JumpButtons, StepGuide
-from .controls.picture_drawers import LogsDrawer, Signs
 from .controls.picture_menu import PictureMenu
 from .controls.rulebook import Rulebook, left_behind, turned
 from .controls.sharing import Sharing
@@ -44,6 +44,8 @@ WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 as there is room once a page has told.
 """
 WIDTHS = (480, 1500)
+_SIGNS = "What the signs in the picture mean"
+_LOGS = "The logs of all replicas side by side, where they part"
 
 
 class Lab:
@@ -240,8 +242,9 @@ class Lab:
         self.picture = self.touching.picture
         self.jumps = JumpButtons(self.seek)
         self.guide = StepGuide(self.seek, self._say)
-        self.signs = Signs(self._view.legend)
-        self.logs = LogsDrawer(self._view.logs)
+        view = self._view
+        self.signs = PictureDrawer("Signs", _SIGNS, view.legend)
+        self.logs = PictureDrawer("Logs", _LOGS, view.logs, view.has_logs)
         self.invariants = InvariantStrip(self.seek)
         self.rulebook = Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
@@ -249,7 +252,6 @@ class Lab:
         self.hands, self.told, self.looking = column([]), column([]), column([])
         self.inspector = Inspector()
         self.telling = Telling(self._view.rows_so_far)
-        view = self._view
         self.branching = Branches(lambda: view.tree, self._turn_to, lambda: view.look, view.rows_of)
         self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
         self.folds = folds_of(self)

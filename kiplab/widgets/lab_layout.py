@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from .elements.kinds import Container, Element, Style, ToggleButton
-from .elements.labelled import column, row, watch, words
+from .controls.actions import Drawer
+from .elements.kinds import Container, Element
+from .elements.labelled import column, row, words
 from .history_tree.playback import Playback
 
 if TYPE_CHECKING:
@@ -24,70 +25,58 @@ _STYLE = """<style>
 </style>"""
 
 
-class Fold(NamedTuple):
-    """What can be unfolded. `show` brings it up to date, and is called only while it is open."""
-
-    title: str
-    box: Any
-    show: Callable[[Playback], None] | None = None
-
-
 class Folds:
-    """Headings that unfold: what is closed costs nothing.
+    """Headings that unfold: what is closed costs nothing. Each has what is in it, and what brings
+    that up to date, which is called only while it is open.
 
     An ipywidgets Accordion would do, if its headings could be reached by keyboard.
     """
 
-    def __init__(self, folds: Sequence[Fold]) -> None:
-        self._folds = {fold.title: fold for fold in folds}
+    def __init__(self, folds: dict[str, tuple[Element, Callable[[Playback], None] | None]]) -> None:
+        self._follow = {title: follow for title, (_, follow) in folds.items()}
         self._playback: Playback | None = None
-        self.headings = {title: self._heading(title) for title in self._folds}
-        self._bodies = {title: column([f.box]) for title, f in self._folds.items()}
-        for body in self._bodies.values():
-            body.layout.display, body.layout.padding = "none", "6px 14px 12px"
-        parts = ((self.headings[title], self._bodies[title]) for title in self._folds)
+        self._drawers = {title: self._drawer(title, box) for title, (box, _) in folds.items()}
+        self.headings = {title: drawer.toggle for title, drawer in self._drawers.items()}
+        parts = ((drawer.toggle, drawer.box) for drawer in self._drawers.values())
         self.box = column([words(_STYLE, margin="0"), *chain.from_iterable(parts)])
 
-    def _heading(self, title: str) -> Any:
-        made = ToggleButton(description=title, tooltip=f"{title}: open or close")
-        made.add_class("kiplab-fold")
-        made.layout = Style(margin="2px 0")
-        watch(made, "value", lambda is_open: self._turned(title, is_open))
-        return made
+    def _drawer(self, title: str, box: Element) -> Drawer:
+        tooltip = f"{title}: open or close"
+        drawer = Drawer(title, lambda: self._fill(title), box, tooltip=tooltip)
+        drawer.toggle.add_class("kiplab-fold")
+        drawer.toggle.layout.margin = "2px 0"
+        drawer.box.layout.padding = "6px 14px 12px"
+        return drawer
 
     def show(self, playback: Playback) -> None:
         """Follow the playback."""
         self._playback = playback
-        for title, heading in self.headings.items():
-            if heading.value:
+        for title, drawer in self._drawers.items():
+            if drawer.is_open:
                 self._fill(title)
 
     def open(self, title: str) -> None:
         """Unfold what has that title. Raises KeyError if there is none."""
         self.headings[title].value = True
 
-    def _turned(self, title: str, is_open: bool) -> None:
-        self._bodies[title].layout.display = "flex" if is_open else "none"
-        if is_open:
-            self._fill(title)
-
     def _fill(self, title: str) -> None:
-        show = self._folds[title].show
-        if show is not None and self._playback is not None:
-            show(self._playback)
+        follow = self._follow[title]
+        if follow is not None and self._playback is not None:
+            follow(self._playback)
 
 
 def folds_of(lab: Lab) -> Folds:
     """What is not needed all the time, under everything else."""
+    told = "This run so far, in sentences and as a table"
     return Folds(
-        [
-            Fold("Single rules", lab.rulebook.list),
-            Fold("Branches", lab.branching.box, lab.branching.show),
-            Fold("What every node holds", lab.inspector.box, lab.inspector.show),
-            Fold("What the picture shows", lab.looking, lambda playback: lab.look.show(playback)),
-            Fold("This run so far, in sentences and as a table", lab.telling.box, lab.telling.show),
-            Fold("Share, save, load", lab.sharing.box, lab.sharing.show),
-        ]
+        {
+            "Single rules": (lab.rulebook.list, None),
+            "Branches": (lab.branching.box, lab.branching.show),
+            "What every node holds": (lab.inspector.box, lab.inspector.show),
+            "What the picture shows": (lab.looking, lambda playback: lab.look.show(playback)),
+            told: (lab.telling.box, lab.telling.show),
+            "Share, save, load": (lab.sharing.box, lab.sharing.show),
+        }
     )
 
 

@@ -99,14 +99,18 @@ class ViewModel:
         """The whole run, as high as it likes; `other` as for `drawing`."""
         return drawing_so_far(self.rows, self.rows, **self.look | other)
 
-    def logs(self) -> dict[str, Any] | None:
-        """The logs side by side as they are where one stands; None while nothing parted them."""
-        now = self.rows_so_far()
-        name = followed_partition(self.look.get("partition"), self.rows)
-        if not log_blocks(now, name):
-            return None
-        theme, width = self.look.get("theme", "light"), self.look.get("width")
-        return logs_drawing(now, partition=name, theme=theme, width=width)
+    @property
+    def _followed(self) -> str:
+        return followed_partition(self.look.get("partition"), self.rows)
+
+    def has_logs(self) -> bool:
+        """Whether anything has parted the logs by now."""
+        return bool(log_blocks(self.rows_so_far(), self._followed))
+
+    def logs(self) -> dict[str, Any]:
+        """The logs side by side as they are where one stands."""
+        look = {"theme": self.look.get("theme", "light"), "width": self.look.get("width")}
+        return logs_drawing(self.rows_so_far(), partition=self._followed, **look)
 
     def legend(self) -> dict[str, Any]:
         """What the signs in the pictures of this run mean."""

@@ -245,7 +245,7 @@ def test_earlier_and_later_change_the_order_and_deliver_nothing(crowded: Playbac
     inbox.rows[1].earlier.click()
     assert hands.playback is crowded
     assert names(crowded.here.cluster, inbox.order)[0] == "broker-hear3"
-    assert "1. broker 3 → controller" in inbox.rows[0].text.value
+    assert "1. broker 3 → controller" in inbox.rows[0].state.value
     inbox.next.button("Deliver next").click()
     assert hands.lines == ["deliver broker-heartbeat from=3"]
     assert hands.replayed()
@@ -276,9 +276,9 @@ def test_of_very_many_messages_only_the_number_is_told_and_a_kind_can_be_chosen(
     assert inbox.more.value.endswith("and 3 more</span>")
     inbox.kind.value = "fetch"
     assert inbox.more not in inbox.box.children
-    assert "Fetch v" in inbox.rows[0].text.value
+    assert "Fetch v" in inbox.rows[0].state.value
     assert inbox.list.children == (inbox.rows[0].box,)
-    inbox.rows[0].deliver.click()
+    inbox.rows[0].main.button("Deliver").click()
     assert hands.lines == ["deliver fetch from=2"]
 
 

@@ -1,12 +1,16 @@
 """Choices as buttons, and what is not possible as text; and drawers for what is wanted rarely."""
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
+from ...figures.drawing.still_picture import MARK, described
+from ...figures.drawing.svg import svg
 from ...plays.play import Statement
 from ..elements.kinds import Element, ToggleButton
 from ..elements.labelled import button, column, offer, row, watch, words
+from ..history_tree.playback import Playback
 from ..markup import INK
 from .broker_offers import Offer
 
@@ -46,6 +50,106 @@ class Actions:
         return button("", lambda: self._act(self.offers[place].line))
 
 
+class Drawer:
+    """`toggle` opens and closes `box`. `opened` is called when it opens: fill it only then."""
+
+    def __init__(
+        self, label: str, opened: Callable[[], None], *inside: Element, tooltip: str = ""
+    ) -> None:
+        self._opened = opened
+        self.toggle = ToggleButton(description=label, tooltip=tooltip)
+        self.box = column(inside, display="none")
+        watch(self.toggle, "value", lambda _: self._turned())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody can see what is inside."""
+        return self.toggle.value
+
+    def _turned(self) -> None:
+        self.box.layout.display = "flex" if self.is_open else "none"
+        if self.is_open:
+            self._opened()
+
+
+class PictureDrawer(Drawer):
+    """Draws what `drawing` says while it is open. It can be opened where `is_there` says so."""
+
+    def __init__(
+        self,
+        label: str,
+        tooltip: str,
+        drawing: Callable[[], dict[str, Any]],
+        is_there: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._drawing, self._is_there = drawing, is_there
+        self.image = words(margin="0")
+        super().__init__(label, self.paint, self.image, tooltip=tooltip)
+
+    def show(self, _playback: Playback) -> None:
+        """Another step is drawn in another way."""
+        self.paint()
+
+    def paint(self) -> None:
+        """Draw it, if it can be seen."""
+        there = self._is_there()
+        self.toggle.layout.display = "" if there else "none"
+        self.box.layout.display = "flex" if there and self.is_open else "none"
+        if there and self.is_open:
+            self.image.value = as_image(self._drawing())
+
+
+def as_image(drawing: dict[str, Any]) -> str:
+    """A drawing that stands still, as HTML."""
+    layout = drawing["layout"]
+    alt = escape(described(drawing), quote=True)
+    data = b64encode(svg(drawing).encode()).decode()
+    return (
+        f'<div class="{MARK}" style="line-height:0"><img width="{layout["width"]}"'
+        f' height="{layout["height"]}" alt="{alt}" src="data:image/svg+xml;base64,{data}"></div>'
+    )
+
+
+class OfferRow:
+    """A thing: how it does, what is wanted most often, and the rest in a drawer.
+
+    `beside` stands behind the buttons at hand.
+    """
+
+    def __init__(self, act: Act, *beside: Element) -> None:
+        self._rest: Callable[[], tuple[Offer, ...]] = tuple
+        self.state = words()
+        self.others = Actions(act)
+        self.more = Drawer("More", self._show_more, self.others.box)
+        self.main = Actions(act, *beside, self.more.toggle)
+        self.box = column([self.state, self.main.box, self.more.box])
+
+    def show(
+        self, state: str, offers: tuple[Offer, ...], rest: Callable[[], tuple[Offer, ...]]
+    ) -> None:
+        """`rest` is what stands in the drawer, and is asked while it is open."""
+        self._rest = rest
+        self.state.value = state
+        self.main.show(offers)
+        if self.more.is_open:
+            self._show_more()
+
+    def _show_more(self) -> None:
+        self.others.show(self._rest())
+
+    def button(self, label: str) -> Any:
+        """A button by its label; the drawer's once it is open. Raises KeyError if there is none."""
+        try:
+            return self.main.button(label)
+        except KeyError:
+            return self.others.button(label)
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """Everything that can happen to it, in the drawer or not."""
+        return (*self.main.offers, *self._rest())
+
+
 class Reasons:
     """A drawer with everything that cannot be done now: a disabled button cannot be reached."""
 
@@ -78,23 +182,3 @@ def _listed(groups: Iterable[tuple[str, tuple[Offer, ...]]]) -> str:
     )
     look = f"color:{INK};font-size:12px;line-height:1.45;margin:2px 0;padding-left:18px"
     return f'<ul style="{look}">{rows or "<li>Everything here is possible.</li>"}</ul>'
-
-
-class Drawer:
-    """`toggle` opens and closes `box`. `opened` is called when it opens: fill it only then."""
-
-    def __init__(self, label: str, opened: Callable[[], None], *inside: Element) -> None:
-        self._opened = opened
-        self.toggle = ToggleButton(description=label)
-        self.box = column(inside, display="none")
-        watch(self.toggle, "value", lambda _: self._turned())
-
-    @property
-    def is_open(self) -> bool:
-        """Whether somebody can see what is inside."""
-        return bool(self.toggle.value)
-
-    def _turned(self) -> None:
-        if self.is_open:
-            self._opened()
-        self.box.layout.display = "flex" if self.is_open else "none"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...engine.cluster import Cluster, Message, MessageName
 from ...engine.explain import describe
 from ...engine.nodes import has_zookeeper
@@ -13,7 +11,7 @@ from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..history_tree.playback import Playback
 from ..markup import heading, muted, stacked
-from .actions import Act, Actions, Drawer, Reasons
+from .actions import Act, Actions, OfferRow, Reasons
 from .broker_offers import Offer
 from .cluster_offers import about_message, route
 from .inbox import (
@@ -34,45 +32,30 @@ _AT_ONCE = 2
 """Deliver and Drop are at hand; the other offers about a message are in a drawer."""
 
 
-class _MessageRow:
-    """One message: what it says, and its buttons in two rows, the second in a drawer."""
+class _MessageRow(OfferRow):
+    """One message: what it says, its buttons, and its place in the order."""
 
     def __init__(self, inbox: InFlight) -> None:
         self._inbox = inbox
         self.name: MessageName | None = None
-        self.offers: tuple[Offer, ...] = ()
-        self.text = words()
         self.earlier = button("Earlier", lambda: self._move(-1))
         self.later = button("Later", lambda: self._move(1))
-        self.others = Actions(inbox.act)
-        self.more = Drawer("More", self._show_more, self.others.box)
-        self.main = Actions(inbox.act, self.earlier, self.later, self.more.toggle)
-        self.box = column([self.text, self.main.box, self.more.box])
-
-    @property
-    def deliver(self) -> Any:
-        """The button that lets it arrive."""
-        return self.main.button("Deliver")
+        super().__init__(inbox.act, self.earlier, self.later)
 
     def _move(self, by: int) -> None:
         if self.name is not None:
             self._inbox.move(self.name, by)
 
-    def _show_more(self) -> None:
-        self.others.show(self.offers[_AT_ONCE:])
-
-    def show(self, cluster: Cluster, inbox: tuple[Message, ...], place: int) -> None:
+    def be(self, cluster: Cluster, inbox: tuple[Message, ...], place: int) -> None:
         """Be the message at `place`, counted from 1."""
         message = inbox[place - 1]
         self.name = message.name
-        self.text.value = stacked(f"{place}. {route(message)}", describe(message.body))
-        self.offers = about_message(cluster, message)
-        self.main.show(self.offers[:_AT_ONCE])
+        offers = about_message(cluster, message)
+        said = stacked(f"{place}. {route(message)}", describe(message.body))
+        self.show(said, offers[:_AT_ONCE], lambda: offers[_AT_ONCE:])
         for made, by, advice in ((self.earlier, -1, "sooner"), (self.later, 1, "later")):
             reason = why_not_moved(cluster, inbox, message.name, by)
             offer(made, reason, f"“Deliver next” takes it {advice}; nothing is delivered yet")
-        if self.more.is_open:
-            self._show_more()
 
 
 def _senders(cluster: Cluster) -> tuple[BrokerId, ...]:
@@ -158,7 +141,7 @@ class InFlight:
         shown = fits[:SHOWN_MAX]
         self.rows += [_MessageRow(self) for _ in shown[len(self.rows) :]]
         for made, place in zip(self.rows, shown, strict=False):
-            made.show(cluster, inbox, place)
+            made.be(cluster, inbox, place)
         self.title.value = heading(_title(len(inbox)))
         self.next.show((next_up(cluster, inbox),))
         self.more.value = muted(f"and {len(fits) - SHOWN_MAX} more")

@@ -8,7 +8,7 @@ from ...protocol.ids import BrokerId, node_name
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
 from ..history_tree.playback import Playback
 from ..markup import beside, heading, muted
-from .actions import Act, Actions, Drawer, Reasons
+from .actions import Act, Actions, OfferRow, Reasons
 from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, standing
 from .clients_panel import ClientsPanel
 from .cluster_offers import (
@@ -19,37 +19,6 @@ from .cluster_offers import (
     leads,
     more_about_partition,
 )
-
-
-class _Row:
-    """A broker or a partition: how it does, what is wanted most often, and the rest in a drawer."""
-
-    def __init__(self, thing: str, act: Act) -> None:
-        self._rest: Callable[[], tuple[Offer, ...]] = tuple
-        self.state = words()
-        self.others = Actions(act)
-        self.more = Drawer("More", self._show_more, self.others.box)
-        self.main = Actions(act, self.more.toggle)
-        self.box = column([self.state, self.main.box, self.more.box])
-        self.box.add_class(f"kiplab-{thing}")
-
-    def show(
-        self, state: str, offers: tuple[Offer, ...], rest: Callable[[], tuple[Offer, ...]]
-    ) -> None:
-        """`rest` is what stands in the drawer, and is asked while it is open."""
-        self._rest = rest
-        self.state.value = state
-        self.main.show(offers)
-        if self.more.is_open:
-            self._show_more()
-
-    def _show_more(self) -> None:
-        self.others.show(self._rest())
-
-    @property
-    def offers(self) -> tuple[Offer, ...]:
-        """Everything that can happen to it, in the drawer or not."""
-        return (*self.main.offers, *self._rest())
 
 
 class Inject:
@@ -64,9 +33,12 @@ class Inject:
         self.disk = dropdown("A crash takes", list(LOSS_WORDS.items()))
         self.disk.layout.margin = "2px"
         watch(self.disk, "value", lambda _: self.show(self._playback))
-        self.brokers = {node.id: _Row(f"broker-{node.id}", act) for node in cluster.brokers}
-        names = [state.name for state in truth(cluster).partitions]
-        self.partitions = {name: _Row(f"partition-{name}", act) for name in names}
+        self.brokers = {node.id: OfferRow(act) for node in cluster.brokers}
+        self.partitions = {state.name: OfferRow(act) for state in truth(cluster).partitions}
+        for id, made in self.brokers.items():
+            made.box.add_class(f"kiplab-broker-{id}")
+        for name, made in self.partitions.items():
+            made.box.add_class(f"kiplab-partition-{name}")
         self.controller, self.time = Actions(act), Actions(act)
         self.clients = ClientsPanel(playback, act)
         self.line = line("Any other line", "produce orders-0 count=10")
@@ -95,26 +67,26 @@ class Inject:
     def show(self, playback: Playback) -> None:
         """What can happen now."""
         self._playback = playback
-        for id in self.brokers:
-            self._show_broker(id)
+        for id, made in self.brokers.items():
+            self._show_broker(id, made)
         self.controller.show(about_controller(playback.here.cluster))
-        for name in self.partitions:
-            self._show_partition(name)
+        for name, made in self.partitions.items():
+            self._show_partition(name, made)
         self.clients.show(playback)
         self.time.show(about_time(playback.here))
         self.written.value = muted(_last_line(playback))
         self.reasons.show()
 
-    def _show_broker(self, id: BrokerId) -> None:
+    def _show_broker(self, id: BrokerId, made: OfferRow) -> None:
         here = self._playback.here
         state = beside(node_name(id), standing(here.cluster, id))
         often = about_broker(here, id, self.disk.value)
-        self.brokers[id].show(state, often, lambda: more_about_broker(here, id))
+        made.show(state, often, lambda: more_about_broker(here, id))
 
-    def _show_partition(self, name: str) -> None:
+    def _show_partition(self, name: str, made: OfferRow) -> None:
         cluster = self._playback.here.cluster
         state = partition_of(cluster, name)
-        self.partitions[name].show(
+        made.show(
             beside(name, leads(state) if state is not None else ""),
             about_partition(cluster, name),
             lambda: (*more_about_partition(cluster, name), delete_records(cluster, name)),
@@ -122,11 +94,7 @@ class Inject:
 
     def button(self, broker: int, label: str) -> Any:
         """A button by its broker and label; the drawer's once it is open. KeyError for none."""
-        made = self.brokers[BrokerId(broker)]
-        try:
-            return made.main.button(label)
-        except KeyError:
-            return made.others.button(label)
+        return self.brokers[BrokerId(broker)].button(label)
 
     def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
         brokers = [(node_name(id), made.offers) for id, made in self.brokers.items()]
