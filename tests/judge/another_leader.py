@@ -38,11 +38,6 @@ class AnotherLeader:
         self.features = features
         self.turns = 0
 
-    def plays(self, broker: Broker, cluster: Cluster) -> bool:
-        """Always."""
-        del broker, cluster
-        return True
-
     def decide(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> ObservedBroker:
         """What the engine holds after it, under the other features."""
         self.turns += 1

@@ -4,7 +4,7 @@ A follower's Fetch, metadata, and the controller's answer to AlterPartition are 
 messages; what else may happen is written here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -91,25 +91,34 @@ def index_of(partition: PartitionName) -> int:
 
 
 class PartitionWords:
-    """A partition is its place in `names`; what is not among them is one that there is not."""
+    """What happens to a broker, in the words of PartitionLauncher.java: whole numbers and commas. A
+    partition is its place in `names`; what is not among them is one that there is not.
+    """
 
     def __init__(self, names: Sequence[PartitionName]) -> None:
         self.names = tuple(names)
-        self._lines: dict[type, Callable[[Any], str]] = {
-            FetchRequest: self._fetch,
-            AlterPartitionResponse: self._answered,
-            ProducedTurn: self._produced,
-            ReplicatedTurn: self._replicated,
-            TruncatedTurn: lambda turn: f"truncate {self._place(turn.partition)} {turn.offset}",
-            LagTurn: lambda turn: f"lag {_numbers(map(self._place, turn.partitions))}",
-            RetryTurn: lambda _: "retry",
-            LostTurn: lambda _: "lost",
-            PauseTurn: lambda turn: f"advance {turn.ms}",
-        }
 
     def of(self, turn: Any) -> str:
         """A turn that is one line."""
-        return self._lines[type(turn)](turn)
+        match turn:
+            case FetchRequest():
+                return self._fetch(turn)
+            case AlterPartitionResponse():
+                results = ";".join(map(self._result, turn.results))
+                return f"answer {int(turn.error)} {results}".strip()
+            case ProducedTurn():
+                acks = -1 if turn.acks_all else 1
+                return f"append {self._place(turn.partition)} {turn.count} {acks}"
+            case ReplicatedTurn():
+                mark, runs = turn.high_watermark, _runs(turn.records)
+                return f"follow {self._place(turn.partition)} {mark} {runs}".strip()
+            case TruncatedTurn():
+                return f"truncate {self._place(turn.partition)} {turn.offset}"
+            case LagTurn():
+                return f"lag {_numbers(map(self._place, turn.partitions))}"
+            case PauseTurn():
+                return f"advance {turn.ms}"
+        return "retry" if isinstance(turn, RetryTurn) else "lost"
 
     def begin(self, epoch: BrokerEpoch) -> str:
         """A new process, with empty logs."""
@@ -119,19 +128,15 @@ class PartitionWords:
         """What a new process finds on its disk."""
         return f"log {self._place(partition)} {checkpoint} {_runs(log)}".strip()
 
-    def metadata(
-        self,
-        brokers: Iterable[Registration],
-        partitions: Iterable[PartitionRegistration],
-        changed: Iterable[PartitionName],
-    ) -> str:
-        """The whole image; `changed` are those of its partitions that the broker is told of."""
-        brokers_text = ";".join(map(_registered, brokers)) or "-"
-        by_name = {state.name: state for state in partitions}
-        states = ";".join(_partition(by_name[name]) for name in self.names)
-        return f"metadata {brokers_text} {states} {_numbers(map(self._place, changed))}"
+    def metadata(self, update: MetadataUpdate, changed: Iterable[PartitionName]) -> str:
+        """The whole image; `changed` are those of its partitions that the broker is told of.
 
-    # --- one turn after the other ---------------------------------------------------------------
+        Raises KeyError where one of the partitions is gone.
+        """
+        brokers = ";".join(map(_registered, update.registrations)) or "-"
+        by_name = {state.name: state for state in update.partitions}
+        states = ";".join(_partition(by_name[name]) for name in self.names)
+        return f"metadata {brokers} {states} {_numbers(map(self._place, changed))}"
 
     def _fetch(self, turn: FetchRequest) -> str:
         # Below version 15 and 12 the fields are not on the wire, and read as -1.
@@ -140,32 +145,15 @@ class PartitionWords:
         where = f"{self._place(turn.partition)} {turn.replica} {epoch}"
         return f"fetch {where} {turn.leader_epoch} {turn.offset} {last}"
 
-    def _produced(self, turn: ProducedTurn) -> str:
-        acks = -1 if turn.acks_all else 1
-        return f"append {self._place(turn.partition)} {turn.count} {acks}"
-
-    def _replicated(self, turn: ReplicatedTurn) -> str:
-        mark, runs = turn.high_watermark, _runs(turn.records)
-        return f"follow {self._place(turn.partition)} {mark} {runs}".strip()
-
-    def _answered(self, turn: AlterPartitionResponse) -> str:
-        return f"answer {int(turn.error)} {';'.join(map(self._result, turn.results))}".strip()
-
     def _result(self, result: AlterPartitionResult) -> str:
-        parts = (
-            self._place(result.partition),
-            int(result.error),
-            result.leader,
-            result.leader_epoch,
-            result.partition_epoch,
-            _numbers(result.isr),
-            int(result.recovery),
-        )
-        return ":".join(map(str, parts))
+        where, error = self._place(result.partition), int(result.error)
+        leader = f"{result.leader}:{result.leader_epoch}:{result.partition_epoch}"
+        return f"{where}:{error}:{leader}:{_numbers(result.isr)}:{int(result.recovery)}"
 
     def _place(self, partition: PartitionName) -> int:
-        is_there = partition in self.names
-        return self.names.index(partition) if is_there else len(self.names) + index_of(partition)
+        if partition in self.names:
+            return self.names.index(partition)
+        return len(self.names) + index_of(partition)
 
 
 def _runs(log: Log) -> str:
@@ -181,18 +169,10 @@ def _registered(entry: Registration) -> str:
 
 
 def _partition(state: PartitionRegistration) -> str:
-    parts = (
-        state.leader,
-        state.leader_epoch,
-        state.partition_epoch,
-        _numbers(state.replicas),
-        _numbers(state.isr),
-        int(state.recovery),
-        state.min_insync_replicas,
-        _numbers(state.adding),
-        _numbers(state.removing),
-    )
-    return ":".join(map(str, parts))
+    leader = f"{state.leader}:{state.leader_epoch}:{state.partition_epoch}"
+    members = f"{_numbers(state.replicas)}:{_numbers(state.isr)}"
+    settings = f"{int(state.recovery)}:{state.min_insync_replicas}"
+    return f"{leader}:{members}:{settings}:{_numbers(state.adding)}:{_numbers(state.removing)}"
 
 
 def _numbers(these: Iterable[int]) -> str:

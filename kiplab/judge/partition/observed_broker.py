@@ -12,13 +12,21 @@ from msgspec.structs import asdict, replace
 
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Fact, Refused
-from ...protocol.ids import PartitionName
-from ...protocol.log import EMPTY, Log
+from ...protocol.ids import (
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    Milliseconds,
+    Offset,
+    PartitionEpoch,
+    PartitionName,
+)
+from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionItem, AlterPartitionRequest, FetchResponse
 from ...protocol.releases import CodeVersion
 from ...protocol.replica.broker_state import Broker, Leading, RemoteReplica, log_of, replica_of
 
-NO_EPOCHS = -2
+NO_EPOCHS = BrokerEpoch(-2)
 """For the broker epoch of a member where a release has none to give."""
 NEVER_MS = -1_000_000_000
 """A time at which nothing ever happened, on both clocks."""
@@ -27,21 +35,21 @@ NEVER_MS = -1_000_000_000
 class SeenRemote(msgspec.Struct, frozen=True):
     """A follower as its leader knows it."""
 
-    broker: int
-    end: int
-    leader_end_at_last_fetch: int
-    last_fetch_ms: int
-    last_caught_up_ms: int
-    epoch: int | None
+    broker: BrokerId
+    end: Offset
+    leader_end_at_last_fetch: Offset
+    last_fetch_ms: Milliseconds
+    last_caught_up_ms: Milliseconds
+    epoch: BrokerEpoch | None
 
 
 class SeenProposal(msgspec.Struct, frozen=True):
     """An ISR that was asked for: (broker, broker epoch) pairs."""
 
-    leader_epoch: int
-    partition_epoch: int
+    leader_epoch: LeaderEpoch
+    partition_epoch: PartitionEpoch
     recovery: int
-    isr: tuple[tuple[int, int], ...]
+    isr: tuple[tuple[BrokerId, BrokerEpoch], ...]
 
 
 class SeenItem(SeenProposal, frozen=True):
@@ -54,34 +62,34 @@ class SeenRequest(msgspec.Struct, frozen=True):
     """An AlterPartition request that was sent."""
 
     version: int
-    broker: int
-    broker_epoch: int
+    broker: BrokerId
+    broker_epoch: BrokerEpoch
     items: tuple[SeenItem, ...]
 
 
 class SeenRead(msgspec.Struct, frozen=True):
     """What a fetch read: `records` as (epoch, offset) pairs, or where the logs part."""
 
-    high_watermark: int
-    diverging: tuple[int, int] | None
-    records: tuple[tuple[int, int], ...]
+    high_watermark: Offset
+    diverging: tuple[LeaderEpoch, Offset] | None
+    records: tuple[tuple[LeaderEpoch, Offset], ...]
 
 
-class SeenPartition(msgspec.Struct, frozen=True):
+class SeenPartition(msgspec.Struct, frozen=True, kw_only=True):
     """A partition as the broker plays it; `epochs` is its log's leader-epoch cache."""
 
-    leader: int | None
-    leader_epoch: int
-    partition_epoch: int
-    start_offset: int | None
-    isr: tuple[int, ...]
-    maximal: tuple[int, ...]
-    recovery: int
-    proposed: SeenProposal | None
-    remotes: tuple[SeenRemote, ...]
-    high_watermark: int
-    end: int
-    epochs: tuple[tuple[int, int], ...]
+    leader: BrokerId | None = None
+    leader_epoch: LeaderEpoch = LeaderEpoch(-1)
+    partition_epoch: PartitionEpoch = PartitionEpoch(0)
+    start_offset: Offset | None = None
+    isr: tuple[BrokerId, ...] = ()
+    maximal: tuple[BrokerId, ...] = ()
+    recovery: int = 0
+    proposed: SeenProposal | None = None
+    remotes: tuple[SeenRemote, ...] = ()
+    high_watermark: Offset = Offset(0)
+    end: Offset
+    epochs: tuple[tuple[LeaderEpoch, Offset], ...]
 
 
 class ObservedBroker(msgspec.Struct, frozen=True):
@@ -95,51 +103,50 @@ class ObservedBroker(msgspec.Struct, frozen=True):
 
 def without_times(seen: ObservedBroker) -> ObservedBroker:
     """As if there were no clock."""
-    return replace(seen, partitions=tuple(map(_timeless, seen.partitions)))
+    partitions = []
+    for partition in seen.partitions:
+        remotes = (replace(r, last_fetch_ms=0, last_caught_up_ms=0) for r in partition.remotes)
+        partitions.append(replace(partition, remotes=tuple(remotes)))
+    return replace(seen, partitions=tuple(partitions))
 
 
-def _timeless(partition: SeenPartition) -> SeenPartition:
-    return replace(partition, remotes=tuple(map(_timeless_remote, partition.remotes)))
-
-
-def _timeless_remote(remote: SeenRemote) -> SeenRemote:
-    return replace(remote, last_fetch_ms=0, last_caught_up_ms=0)
-
-
-class ObservedParting(msgspec.Struct, frozen=True):
-    """One field that the two have otherwise: ``"orders-0 high_watermark"``."""
+class Parting(msgspec.Struct, frozen=True):
+    """One thing that the real side and the engine have otherwise: ``"orders-0 high_watermark"``."""
 
     what: str
-    kafka: str
+    real: str
     engine: str
 
     def __str__(self) -> str:
-        return f"{self.what}: Kafka has {self.kafka}, the engine {self.engine}"
+        return f"{self.what}: Kafka has {self.real}, the engine {self.engine}"
 
 
-def observed_partings(kafka: ObservedBroker, engine: ObservedBroker) -> Iterator[ObservedParting]:
-    """Where the two part, field by field."""
+def observed_partings(
+    kafka: ObservedBroker, engine: ObservedBroker, names: Sequence[PartitionName] = ()
+) -> Iterator[Parting]:
+    """Where the two part, field by field; without `names` partitions are those of one topic."""
     yield from _fields("", kafka, engine, ("error", "read", "sent"))
     for index, (theirs, mine) in enumerate(zip(kafka.partitions, engine.partitions, strict=True)):
-        yield from _fields(f"orders-{index} ", theirs, mine, tuple(asdict(theirs)))
+        name = names[index] if names else f"orders-{index}"
+        yield from _fields(f"{name} ", theirs, mine, tuple(asdict(theirs)))
 
 
 def _fields(
     where: str, kafka: msgspec.Struct, engine: msgspec.Struct, names: tuple[str, ...]
-) -> Iterator[ObservedParting]:
+) -> Iterator[Parting]:
     for name in names:
         theirs, mine = getattr(kafka, name), getattr(engine, name)
         if theirs != mine:
-            yield ObservedParting(f"{where}{name}", repr(theirs), repr(mine))
+            yield Parting(f"{where}{name}", repr(theirs), repr(mine))
 
 
 class EngineObservation:
-    """Of a broker with that code; a partition is its place in `names`."""
+    """What is seen of an engine's broker with that code; a partition is its place in `names`."""
 
     def __init__(self, code: CodeVersion, names: Sequence[PartitionName]) -> None:
         # From 3.5 on a leader knows its followers' broker epochs.
         self._has_epochs = code >= (3, 5)
-        self._names = tuple(names)
+        self.names = tuple(names)
 
     def of(self, broker: Broker, bodies: Iterable[Any], facts: Iterable[Fact]) -> ObservedBroker:
         """All of it after a turn in which it sent `bodies`, and reports `facts`."""
@@ -151,71 +158,57 @@ class EngineObservation:
             error=int(error),
             read=None if reply is None or reply.error else _read(reply),
             sent=tuple(self.request(b) for b in sent if isinstance(b, AlterPartitionRequest)),
-            partitions=tuple(self.partition(broker, name) for name in self._names),
+            partitions=tuple(self.partition(broker, name) for name in self.names),
         )
 
     def request(self, request: AlterPartitionRequest) -> SeenRequest:
         """A request as its receiver sees it."""
-        items = sorted(map(self._item, request.items), key=lambda item: item.partition)
-        return SeenRequest(request.version, request.broker, request.broker_epoch, tuple(items))
-
-    def _item(self, item: AlterPartitionItem) -> SeenItem:
-        asked = self.proposal(item)
-        return SeenItem(
-            asked.leader_epoch,
-            asked.partition_epoch,
-            asked.recovery,
-            asked.isr,
-            self._names.index(item.partition),
+        items = (
+            SeenItem(**asdict(self.proposal(item)), partition=self.names.index(item.partition))
+            for item in request.items
         )
+        in_order = tuple(sorted(items, key=lambda item: item.partition))
+        return SeenRequest(request.version, request.broker, request.broker_epoch, in_order)
 
     def proposal(self, item: AlterPartitionItem) -> SeenProposal:
         """An ISR that was asked for."""
-        isr = sorted((m.broker, m.epoch if self._has_epochs else NO_EPOCHS) for m in item.isr)
-        return SeenProposal(item.leader_epoch, item.partition_epoch, item.recovery, tuple(isr))
+        isr = ((m.broker, m.epoch if self._has_epochs else NO_EPOCHS) for m in item.isr)
+        epochs = item.leader_epoch, item.partition_epoch
+        return SeenProposal(*epochs, item.recovery, tuple(sorted(isr)))
 
     def partition(self, broker: Broker, name: PartitionName) -> SeenPartition:
         """A partition as the broker plays it."""
         replica, log = replica_of(broker, name), log_of(broker, name)
-        leading = replica.leading if replica is not None else None
         epochs = tuple((entry.epoch, entry.offset) for entry in log.epochs)
         if replica is None:
-            return SeenPartition(None, -1, 0, None, (), (), 0, None, (), 0, log.end, epochs)
-        return SeenPartition(
+            return SeenPartition(end=log.end, epochs=epochs)
+        seen = SeenPartition(
             leader=replica.leader,
             leader_epoch=replica.leader_epoch,
             partition_epoch=replica.partition_epoch,
             high_watermark=replica.high_watermark,
             end=log.end,
             epochs=epochs,
-            **self._led(leading),
         )
+        return seen if replica.leading is None else self._led(seen, replica.leading)
 
-    def _led(self, leading: Leading | None) -> dict[str, Any]:
-        if leading is None:
-            empty: dict[str, Any] = {"isr": (), "maximal": (), "remotes": (), "recovery": 0}
-            return empty | {"start_offset": None, "proposed": None}
+    def _led(self, seen: SeenPartition, leading: Leading) -> SeenPartition:
         state = leading.isr_state
-        return {
-            "start_offset": leading.start_offset,
-            "isr": tuple(sorted(state.isr)),
-            "maximal": tuple(sorted(state.maximal)),
+        return replace(
+            seen,
+            start_offset=leading.start_offset,
+            isr=tuple(sorted(state.isr)),
+            maximal=tuple(sorted(state.maximal)),
             # A pending state is always RECOVERED, whatever the committed one is.
-            "recovery": int(state.recovery) if state.sent is None else 0,
-            "proposed": None if state.sent is None else self.proposal(state.sent),
-            "remotes": tuple(map(self.remote, sorted(leading.remotes, key=lambda r: r.broker))),
-        }
+            recovery=int(state.recovery) if state.sent is None else 0,
+            proposed=None if state.sent is None else self.proposal(state.sent),
+            remotes=tuple(map(self.remote, sorted(leading.remotes, key=lambda r: r.broker))),
+        )
 
     def remote(self, remote: RemoteReplica) -> SeenRemote:
         """A follower as its leader knows it."""
-        return SeenRemote(
-            broker=remote.broker,
-            end=remote.end,
-            leader_end_at_last_fetch=remote.leader_end_at_last_fetch,
-            last_fetch_ms=remote.last_fetch_ms,
-            last_caught_up_ms=remote.last_caught_up_ms,
-            epoch=remote.epoch if self._has_epochs else None,
-        )
+        seen = SeenRemote(**{name: getattr(remote, name) for name in SeenRemote.__struct_fields__})
+        return seen if self._has_epochs else replace(seen, epoch=None)
 
 
 def _read(reply: FetchResponse) -> SeenRead:
@@ -227,11 +220,9 @@ def _read(reply: FetchResponse) -> SeenRead:
     )
 
 
-def _each(records: Log) -> Iterable[tuple[int, int]]:
+def _each(records: Log) -> Iterator[tuple[LeaderEpoch, Offset]]:
     """Every record as (leader epoch, offset)."""
-    if records == EMPTY or not records.epochs:
-        return
     ends = [*(entry.offset for entry in records.epochs[1:]), records.end]
-    for entry, end in zip(records.epochs, ends, strict=True):
+    for entry, end in zip(records.epochs, ends, strict=bool(records.epochs)):
         for offset in range(entry.offset, end):
-            yield entry.epoch, offset
+            yield entry.epoch, Offset(offset)

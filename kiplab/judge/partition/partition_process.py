@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from ...protocol.ids import PartitionEpoch
 from ...protocol.messages import MetadataUpdate
 from ...protocol.releases import RELEASES
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
@@ -67,7 +68,7 @@ class RealLeader:
         self._process = process
         self._timed = timed
         self._words = PartitionWords(tuple(map(turns.partition_name, range(partitions))))
-        self._known: dict[str, int] = {}
+        self._epochs: dict[str, PartitionEpoch] = {}
         process.tell("anew")
         self._tell(self._words.begin(turns.LEADER_BROKER_EPOCH))
 
@@ -78,23 +79,21 @@ class RealLeader:
         if isinstance(turn, turns.PauseTurn):
             self._process.tell(self._words.of(turn))
             # Nothing is done by itself: what is held is seen by a look that finds nothing.
-            seen = self._tell(self._words.of(turns.LagTurn()))
+            turn = turns.LagTurn()
+        elif isinstance(turn, turns.LagTurn):
+            turn = turns.LagTurn(self._words.names)
+        if isinstance(turn, MetadataUpdate):
+            seen = self._tell(self._metadata(turn))
         else:
-            seen = self._tell(self._line(turn))
+            seen = self._tell(self._words.of(turn))
         return seen if self._timed else without_times(seen)
 
     def _tell(self, line: str) -> ObservedBroker:
-        return msgspec.json.decode(
-            self._process.tell(f"{turns.LEADER} {line}"), type=ObservedBroker
-        )
+        answer = self._process.tell(f"{turns.LEADER} {line}")
+        return msgspec.json.decode(answer, type=ObservedBroker)
 
-    def _line(self, turn: turns.BrokerTurn) -> str:
-        if isinstance(turn, turns.LagTurn):
-            return self._words.of(turns.LagTurn(self._words.names))
-        return self._metadata(turn) if isinstance(turn, MetadataUpdate) else self._words.of(turn)
-
-    def _metadata(self, turn: MetadataUpdate) -> str:
-        told = turn.partitions
-        changed = [p.name for p in told if self._known.get(p.name) != p.partition_epoch]
-        self._known = {p.name: p.partition_epoch for p in told}
-        return self._words.metadata(turn.registrations, told, changed)
+    def _metadata(self, update: MetadataUpdate) -> str:
+        epochs = {state.name: state.partition_epoch for state in update.partitions}
+        changed = [name for name, epoch in epochs.items() if self._epochs.get(name) != epoch]
+        self._epochs = epochs
+        return self._words.metadata(update, changed)

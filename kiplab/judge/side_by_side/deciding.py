@@ -154,9 +154,6 @@ class DecidingLeaders(Protocol):
     def turns(self) -> int:
         """How many turns they have taken."""
 
-    def plays(self, broker: Broker, cluster: Cluster) -> bool:
-        """Whether this broker is a real one."""
-
     def decide(
         self, broker: Broker, question: LeaderQuestion, cluster: Cluster
     ) -> ObservedBroker | None:

@@ -23,15 +23,14 @@ from ...engine.truth import truth
 from ...protocol import messages
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Fact, RecordWritten, Refused
-from ...protocol.features import Features
 from ...protocol.ids import ALL_BROKERS, CONTROLLER, BrokerId, MetadataOffset
 from ...protocol.kraft.records import record_text
 from ...protocol.kraft.replay import commit, image
 from ...protocol.log import records_from
-from ...protocol.registrations import partition
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker, Volatile, log_of, replica_of
 from ..partition import broker_turns as turns
+from ..partition.partition_process import partition_releases
 from . import deciding
 from .deciding import UnaskableError
 from .leader_effect import LedTurn, leader_effect
@@ -49,59 +48,64 @@ def step_decided_by(
     It raises ImpossibleMoveError as `step` does, and UnaskableError for a move that no real
     controller, or no real leader, can be told.
     """
-
-    def decided_step(cluster: Cluster, move: moves.Move) -> Step:
-        reason = why_not(cluster, move)
-        if reason is not None:
-            raise ImpossibleMoveError(move, reason)
-        if ask is not None:
-            _controller_can_be_told(move)
-        if leaders is not None:
-            _leaders_can_be_told(cluster, move, leaders)
-        nodes = _RealNodes(ask, leaders)
-        after, events = nodes.carry_out(cluster, move)
-        if leaders is not None and not nodes.led:
-            _must_be_told(cluster, after, leaders)
-            after, more = _noticed(cluster, after, leaders)
-            events = [*events, *more]
-        after, broken = observe(cluster, after, events)
-        return Step(after, (*events, *broken))
-
-    return decided_step
+    return _DecidedStep(ask, leaders)
 
 
 def begun(cluster: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
     """Every broker that runs when a play begins is a process that has begun."""
     for node in cluster.brokers:
-        process = node.process
-        if process is None or process.image is None or not leaders.plays(node, cluster):
-            continue
-        turn = LedTurn(node, deciding.ProcessBegun(process.image), (node, (), ()))
-        after, _, _ = _taken(turn, cluster, leaders)
-        cluster = with_state(cluster, node.id, after)
+        image = node.process.image if node.process is not None else None
+        if image is not None and _is_driven(node, cluster):
+            turn = LedTurn(node, deciding.ProcessBegun(image), (node, (), ()))
+            after, _, _ = _taken(turn, cluster, leaders)
+            cluster = with_state(cluster, node.id, after)
     return cluster
 
 
-class _RealNodes:
-    """Who decides in one move; `led` once a real broker has taken a turn of it."""
+def _is_driven(broker: Broker, cluster: Cluster) -> bool:
+    """Whether there are partitions, and the broker's release has a Partition that is driven."""
+    release = cluster.features.release_of(broker.id)
+    return bool(truth(cluster).partitions) and release in partition_releases()
+
+
+class _DecidedStep:
+    """`led` is whether a real broker took a turn of the last move."""
 
     def __init__(
         self, ask: deciding.AskKafka | None, leaders: deciding.DecidingLeaders | None
     ) -> None:
         self._ask, self._leaders = ask, leaders
-        self.led = False
+        self._led = False
 
-    def carry_out(self, cluster: Cluster, move: moves.Move) -> Moved:
+    def __call__(self, cluster: Cluster, move: moves.Move) -> Step:
+        reason = why_not(cluster, move)
+        if reason is not None:
+            raise ImpossibleMoveError(move, reason)
+        if self._ask is not None:
+            _controller_can_be_told(move)
+        if self._leaders is not None:
+            _leaders_can_be_told(cluster, move)
+        self._led = False
+        after, events = self._carry_out(cluster, move)
+        if self._leaders is not None and not self._led:
+            after, more = _noticed(cluster, after, self._leaders)
+            events = [*events, *more]
+        after, broken = observe(cluster, after, events)
+        return Step(after, (*events, *broken))
+
+    def _carry_out(self, cluster: Cluster, move: moves.Move) -> Moved:
         """The move; of a change that the engine keeps no record of Kafka's records are told."""
-        question = _of_its_own(move)
-        if self._ask is None or question is None:
+        question: deciding.ControllerQuestion = deciding.TakeOver()
+        if isinstance(move, moves.UpgradeMetadata):
+            question = deciding.VersionRaised(move.metadata_version)
+        if self._ask is None or not isinstance(move, moves.FailOver | moves.UpgradeMetadata):
             return carried_out(cluster, move, self._decide, checked=True)
         decision = self._ask(question, cluster, 0)
         if decision.refused:
             text = f"the metadata version stays as it is: {decision.refused}"
             return cluster, [Happened(text=text)]
         after, events = carried_out(cluster, move, checked=True)
-        return after, [*events, *map(written_fact, decision.written)]
+        return after, [*events, *map(_written_fact, decision.written)]
 
     def _decide(
         self, cluster: Cluster, at: BrokerId, cause: Message | moves.Move, mine: NodeEffect
@@ -111,10 +115,10 @@ class _RealNodes:
         was = state_of(cluster, at)
         if self._leaders is None or not isinstance(was, Broker):
             return mine
-        question = _question(was, cause, mine) if self._leaders.plays(was, cluster) else None
+        question = _question(was, cause, mine) if _is_driven(was, cluster) else None
         if question is None:
             return mine
-        self.led = True
+        self._led = True
         return _taken(LedTurn(was, question, mine), cluster, self._leaders)
 
 
@@ -134,9 +138,7 @@ def _controller_can_be_told(move: moves.Move) -> None:
             )
 
 
-def _leaders_can_be_told(
-    cluster: Cluster, move: moves.Move, leaders: deciding.DecidingLeaders
-) -> None:
+def _leaders_can_be_told(cluster: Cluster, move: moves.Move) -> None:
     match move:
         case moves.Produce() if move.transaction:
             raise UnaskableError(f"a real broker is told of no transaction{_ALONE}", "leader")
@@ -144,7 +146,7 @@ def _leaders_can_be_told(
             raise UnaskableError(f"its threads meet where nobody can hold one up{_ALONE}", "leader")
         case moves.Upgrade():
             for node in cluster.brokers:
-                if move.node in (None, node.id) and node.up and leaders.plays(node, cluster):
+                if move.node in (None, node.id) and node.up and _is_driven(node, cluster):
                     raise UnaskableError(
                         "a real broker that runs another release begins anew, and broker"
                         f" {node.id} is up: let it stop, upgrade it, and start it{_ALONE}",
@@ -152,29 +154,29 @@ def _leaders_can_be_told(
                     )
 
 
-def _must_be_told(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders) -> None:
-    """Whatever the engine changes in a running broker's partitions a real one has to hear of.
+def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders) -> Moved:
+    """Who waits for an answer to AlterPartition no more, without having got one, has noticed that
+    none will come. Whatever else the engine changes in a running broker's partitions a real one has
+    to hear of.
 
     Raises UnaskableError where nobody tells it: it is no turn of a real broker.
     """
-    for was, node in _running_on(before, after, leaders):
-        if _holds(was) != _holds(node):
-            raise UnaskableError(
-                f"a real broker takes no such turn here, and broker {node.id} would{_ALONE}",
-                "leader",
-            )
-
-
-def _running_on(
-    before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders
-) -> Iterator[tuple[Broker, Broker]]:
-    """Real brokers of which the same process runs before and after a move."""
+    events: list[Event] = []
     for node in after.brokers:
         was = broker(before, node.id)
         if was is None or was.process is None or node.process is None:
             continue
-        if was.incarnation == node.incarnation and leaders.plays(node, after):
-            yield was, node
+        if was.incarnation != node.incarnation or not _is_driven(node, after):
+            continue
+        if _holds(was) != _holds(node):
+            why = f"a real broker takes no such turn here, and broker {node.id} would{_ALONE}"
+            raise UnaskableError(why, "leader")
+        if was.process.in_flight and not node.process.in_flight:
+            turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
+            state, _, facts = _taken(turn, after, leaders)
+            after = with_state(after, node.id, state)
+            events += facts
+    return after, events
 
 
 def _holds(node: Broker) -> Any:
@@ -185,33 +187,21 @@ def _holds(node: Broker) -> Any:
 # --- a real controller ----------------------------------------------------------------------------
 
 
-def _of_its_own(move: moves.Move) -> deciding.ControllerQuestion | None:
-    match move:
-        case moves.FailOver():
-            return deciding.TakeOver()
-        case moves.UpgradeMetadata():
-            return deciding.VersionRaised(move.metadata_version)
-    return None
-
-
 def _ruling(
     ask: deciding.AskKafka, cluster: Cluster, cause: Message | moves.Move, mine: NodeEffect
 ) -> NodeEffect:
     """Kafka's records replayed, and its answer. What only a sitting controller knows is as the
     engine has it, but that whoever has been fenced, or has not, is so by the log.
     """
+    expected = len(_records(mine[2]))
     if isinstance(cause, moves.ExpireSession):
-        question: deciding.ControllerQuestion = deciding.SessionOver(cause.broker)
-    elif isinstance(cause, Message):
-        request: Any = cause.body
-        question = deciding.RequestAsked(request)
-    else:
-        return mine
-    expected = sum(isinstance(fact, RecordWritten) for fact in mine[2])
-    decision = ask(question, cluster, expected)
-    node, sends, facts = _replayed(cluster, mine, decision)
+        question = deciding.SessionOver(cause.broker)
+        return _replayed(cluster, mine, ask(question, cluster, expected))
     if not isinstance(cause, Message):
-        return node, sends, facts
+        return mine
+    request: Any = cause.body
+    decision = ask(deciding.RequestAsked(request), cluster, expected)
+    node, sends, facts = _replayed(cluster, mine, decision)
     refused = tuple(_refusals(request, decision.response))
     answer = (messages.Send(cause.name.sender, decision.response),) if decision.response else ()
     return node, (*sends, *answer), (*refused, *facts)
@@ -221,10 +211,19 @@ def _replayed(cluster: Cluster, mine: NodeEffect, decision: deciding.Decision) -
     after: Any = state_of(cluster, CONTROLLER)
     facts: list[Fact] = []
     for written in decision.written:
-        after, more = _with_record(after, written, cluster.features)
-        facts += more
+        after = replace(after, next_offset=MetadataOffset(written.offset))
+        facts.append(_written_fact(written))
+        if written.record is None:
+            after = replace(after, next_offset=MetadataOffset(written.offset + 1))
+        else:
+            after, _, more = commit(after, [written.record], cluster.features)
+            facts += (fact for fact in more if not isinstance(fact, RecordWritten))
     sends = (messages.Send(ALL_BROKERS, image(after)),) if decision.written else ()
-    memory = mine[0] if _records(mine[2]) == _records(facts) else _as_the_log_says(mine[0], after)
+    memory: Any = mine[0]
+    if _records(mine[2]) != _records(facts):
+        fenced = {entry.broker: entry.fenced for entry in after.registrations}
+        beats = (replace(b, fenced=fenced.get(b.broker, True)) for b in memory.heartbeats)
+        memory = replace(memory, heartbeats=tuple(beats))
     logged = {name: getattr(after, name) for name in _OF_THE_LOG}
     return replace(memory, **logged), sends, tuple(facts)
 
@@ -233,26 +232,7 @@ def _records(facts: Iterable[Fact]) -> list[Fact]:
     return [fact for fact in facts if isinstance(fact, RecordWritten)]
 
 
-def _with_record(
-    controller: Any, written: deciding.Written, features: Features
-) -> tuple[Any, list[Fact]]:
-    controller = replace(controller, next_offset=MetadataOffset(written.offset))
-    facts: list[Fact] = [written_fact(written)]
-    if written.record is None:
-        return replace(controller, next_offset=MetadataOffset(written.offset + 1)), facts
-    controller, _, more = commit(controller, [written.record], features)
-    return controller, [*facts, *(fact for fact in more if not isinstance(fact, RecordWritten))]
-
-
-def _as_the_log_says(memory: Any, after: Any) -> Any:
-    fenced = {entry.broker: entry.fenced for entry in after.registrations}
-    heartbeats = tuple(
-        replace(state, fenced=fenced.get(state.broker, True)) for state in memory.heartbeats
-    )
-    return replace(memory, heartbeats=heartbeats)
-
-
-def written_fact(written: deciding.Written) -> RecordWritten:
+def _written_fact(written: deciding.Written) -> RecordWritten:
     """A record of Kafka's as the engine tells of its own."""
     text = record_text(written.record) if written.record is not None else written.name
     return RecordWritten(
@@ -265,19 +245,17 @@ def written_fact(written: deciding.Written) -> RecordWritten:
 
 def _refusals(request: messages.Request, response: messages.Response | None) -> Iterator[Refused]:
     """Kafka says which error, and never which check."""
+    errors: list[tuple[str | None, KafkaError]] = []
+    if isinstance(response, messages.ElectLeadersResponse):
+        errors += response.results
+    else:
+        errors.append((None, getattr(response, "error", KafkaError.NONE)))
+    if isinstance(response, messages.AlterPartitionResponse):
+        errors += [(result.partition, result.error) for result in response.results]
     kind = messages.KINDS[type(request)]
-    for name, error in _errors(response):
+    for name, error in errors:
         if error is not KafkaError.NONE:
             yield Refused(node=CONTROLLER, request=kind, error=error, guard=None, partition=name)
-
-
-def _errors(response: messages.Response | None) -> Iterator[tuple[str | None, KafkaError]]:
-    if isinstance(response, messages.ElectLeadersResponse):
-        yield from response.results
-        return
-    yield None, getattr(response, "error", KafkaError.NONE)
-    if isinstance(response, messages.AlterPartitionResponse):
-        yield from ((result.partition, result.error) for result in response.results)
 
 
 # --- real brokers ---------------------------------------------------------------------------------
@@ -294,20 +272,6 @@ def _taken(turn: LedTurn, cluster: Cluster, leaders: deciding.DecidingLeaders) -
     (state, sends, facts), partings = leader_effect(turn, seen, names, cluster.features)
     parted = (Happened(text=f"broker {turn.was.id}: {parting}") for parting in partings)
     return state, sends, (*facts, *parted)
-
-
-def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders) -> Moved:
-    """Who waits for an answer to AlterPartition no more, without having got one, has noticed that
-    none will come.
-    """
-    events: list[Event] = []
-    for was, node in _running_on(before, after, leaders):
-        if process_of(was).in_flight and not process_of(node).in_flight:
-            turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
-            state, _, facts = _taken(turn, after, leaders)
-            after = with_state(after, node.id, state)
-            events += facts
-    return after, events
 
 
 def _question(
@@ -354,13 +318,9 @@ def _metadata(
     latest = process.image
     if latest is not None and latest.offset >= update.offset:
         return None
-    before = () if latest is None else latest.partitions
-    changed = []
-    for state in update.partitions:
-        earlier = partition(before, state.name)
-        new = earlier is None or earlier.partition_epoch != state.partition_epoch
-        if who in state.replicas and new:
-            changed.append(state.name)
+    earlier = {} if latest is None else {s.name: s.partition_epoch for s in latest.partitions}
+    own = (state for state in update.partitions if who in state.replicas)
+    changed = (s.name for s in own if earlier.get(s.name) != s.partition_epoch)
     return deciding.MetadataPlayed(update, tuple(changed))
 
 

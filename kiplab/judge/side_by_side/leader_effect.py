@@ -5,28 +5,19 @@ engine's words are Kafka's too, but that Kafka never says which check has failed
 every field is Kafka's from then on, and what has happened is read off the fields.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from ...engine.route_kinds import NodeEffect
-from ...protocol import facts as node_facts
-from ...protocol import ids
+from ...protocol import facts, ids, messages
 from ...protocol.errors import KafkaError
 from ...protocol.features import Features
 from ...protocol.log import EMPTY, EpochStart, Log
-from ...protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    FetchRequest,
-    FetchResponse,
-    Send,
-)
 from ...protocol.messages.replication_messages import IsrMember
 from ...protocol.registrations import LeaderRecoveryState
-from ...protocol.replica.broker_parts import with_log, with_replica
+from ...protocol.replica.broker_parts import process_of, with_log, with_replica
 from ...protocol.replica.broker_state import (
     Broker,
     IsrState,
@@ -35,31 +26,21 @@ from ...protocol.replica.broker_state import (
     log_of,
     replica_of,
 )
+from ..partition import observed_broker as observed
 from ..partition.broker_turns import ProducedTurn
-from ..partition.observed_broker import (
-    EngineObservation,
-    ObservedBroker,
-    ObservedParting,
-    SeenPartition,
-    SeenProposal,
-    SeenRead,
-    SeenRemote,
-    SeenRequest,
-    observed_partings,
-)
 from .deciding import LeaderQuestion
 
 LEADERS_WORD = (
-    node_facts.NotProposed,
-    node_facts.IsrProposed,
-    node_facts.IsrReverted,
-    node_facts.IsrStuck,
-    node_facts.BecameLeader,
-    node_facts.BecameFollower,
-    node_facts.Fetched,
-    node_facts.HighWatermarkMoved,
-    node_facts.Appended,
-    node_facts.Refused,
+    facts.NotProposed,
+    facts.IsrProposed,
+    facts.IsrReverted,
+    facts.IsrStuck,
+    facts.BecameLeader,
+    facts.BecameFollower,
+    facts.Fetched,
+    facts.HighWatermarkMoved,
+    facts.Appended,
+    facts.Refused,
 )
 """Facts of what the fields show: where these are Kafka's, it is Kafka that says them."""
 
@@ -76,325 +57,232 @@ class LedEffect(NamedTuple):
     """What becomes of it, and where Kafka and the engine part."""
 
     effect: NodeEffect
-    partings: tuple[ObservedParting, ...]
+    partings: tuple[observed.Parting, ...]
 
 
 def leader_effect(
-    turn: LedTurn, seen: ObservedBroker, names: Sequence[ids.PartitionName], features: Features
+    turn: LedTurn,
+    seen: observed.ObservedBroker,
+    names: Sequence[ids.PartitionName],
+    features: Features,
 ) -> LedEffect:
     """`seen` is what is held after it, by Kafka."""
-    broker, sends, facts = turn.mine
-    observation = EngineObservation(features.code_of(broker.id), names)
-    expected = observation.of(broker, [send.body for send in sends], facts)
+    broker, sends, told = turn.mine
+    observation = observed.EngineObservation(features.code_of(broker.id), names)
+    expected = observation.of(broker, [send.body for send in sends], told)
     # Of a partition that the broker does not play nothing is compared.
     played = tuple(
         mine if replica_of(broker, name) is not None else theirs
         for name, mine, theirs in zip(names, expected.partitions, seen.partitions, strict=True)
     )
-    partings = tuple(observed_partings(seen, replace(expected, partitions=played)))
-    if not partings:
-        return LedEffect((broker, sends, tuple(map(_unnamed, filter(_is_said, facts)))), ())
-    return LedEffect(
-        _parted(turn, seen, names, observation), tuple(_named(p, names) for p in partings)
-    )
+    expected = replace(expected, partitions=played)
+    partings = tuple(observed.observed_partings(seen, expected, names))
+    if partings:
+        return LedEffect(_Parted(turn, seen, observation).effect(), partings)
+    # Kafka proposes somebody, or does not: why not is said by nobody.
+    said = (_unnamed(fact) for fact in told if not isinstance(fact, facts.NotProposed))
+    return LedEffect((broker, sends, tuple(said)), ())
 
 
-def _is_said(fact: node_facts.Fact) -> bool:
-    """Kafka proposes somebody, or does not: why not is said by nobody."""
-    return not isinstance(fact, node_facts.NotProposed)
+def _unnamed(fact: facts.Fact) -> facts.Fact:
+    return replace(fact, guard=None, compared=()) if isinstance(fact, facts.Refused) else fact
 
 
-def _unnamed(fact: node_facts.Fact) -> node_facts.Fact:
-    return replace(fact, guard=None, compared=()) if isinstance(fact, node_facts.Refused) else fact
+class _Parted:
+    """A turn after which every field is as it is `seen`. What is seen the same stays the engine's
+    own: it knows more, such as the order of an ISR, and what an observer has noted.
+    """
 
+    def __init__(
+        self,
+        turn: LedTurn,
+        seen: observed.ObservedBroker,
+        observation: observed.EngineObservation,
+    ) -> None:
+        self.was, self.question, (self.broker, self.sends, self.facts) = turn
+        self.seen, self.observation, self.names = seen, observation, observation.names
 
-def _named(parting: ObservedParting, names: Sequence[ids.PartitionName]) -> ObservedParting:
-    """An observed state numbers its partitions as those of one topic."""
-    first, _, field = parting.what.rpartition(" ")
-    place = first.rpartition("-")[2]
-    return replace(parting, what=f"{names[int(place)]} {field}") if first else parting
-
-
-# --- where they part ------------------------------------------------------------------------------
-
-
-def _parted(
-    turn: LedTurn,
-    seen: ObservedBroker,
-    names: Sequence[ids.PartitionName],
-    observation: EngineObservation,
-) -> NodeEffect:
-    broker, sends, facts = turn.mine
-    for name, partition in zip(names, seen.partitions, strict=True):
-        if replica_of(broker, name) is not None:
-            broker = with_partition(broker, name, partition, observation)
-    others = [send for send in sends if not isinstance(send.body, AlterPartitionRequest)]
-    replies = [_reply(turn, send, seen, broker) for send in others]
-    asked = [send for send in sends if isinstance(send.body, AlterPartitionRequest)]
-    broker, requests = _asked(broker, asked, seen, names, observation)
-    kept = tuple(fact for fact in facts if not isinstance(fact, LEADERS_WORD))
-    return broker, (*replies, *requests), (*kept, *_facts(turn, seen, broker, names))
-
-
-def _reply(turn: LedTurn, send: Send, seen: ObservedBroker, broker: Broker) -> Send:
-    if not isinstance(send.body, FetchResponse) or not isinstance(turn.question, FetchRequest):
-        return send
-    name = turn.question.partition
-    if seen.read is None:
-        error = KafkaError(seen.error)
-        beyond = error is KafkaError.OFFSET_OUT_OF_RANGE
-        end = EpochStart(ids.NO_LEADER_EPOCH, log_of(broker, name).end) if beyond else None
-        epoch = _leader_epoch(broker, name) if beyond else ids.NO_LEADER_EPOCH
-        response = FetchResponse(partition=name, leader_epoch=epoch, error=error, diverging=end)
-    else:
-        response = FetchResponse(
-            partition=name,
-            leader_epoch=_leader_epoch(broker, name),
-            records=_records(seen.read, turn.question.offset),
-            high_watermark=ids.Offset(seen.read.high_watermark),
-            diverging=_part(seen.read),
+    def effect(self) -> NodeEffect:
+        for name, partition in zip(self.names, self.seen.partitions, strict=True):
+            if self.observation.partition(self.broker, name) != partition:
+                self._hold(name, partition)
+        replies = tuple(
+            self._reply(send)
+            for send in self.sends
+            if not isinstance(send.body, messages.AlterPartitionRequest)
         )
-    return Send(send.receiver, response)
+        sends = (*replies, *self._requests())
+        kept = tuple(fact for fact in self.facts if not isinstance(fact, LEADERS_WORD))
+        return self.broker, sends, (*kept, *self._happened())
+
+    # --- what is held ---------------------------------------------------------------------------
+
+    def _hold(self, name: ids.PartitionName, seen: observed.SeenPartition) -> None:
+        replica, log = replica_of(self.broker, name), log_of(self.broker, name)
+        if replica is None:
+            return
+        epochs = tuple(EpochStart(*entry) for entry in seen.epochs)
+        log = Log(epochs, seen.end, min(log.flushed, seen.end))
+        played = replace(
+            replica,
+            leader=ids.NO_LEADER if seen.leader is None else seen.leader,
+            leader_epoch=seen.leader_epoch,
+            partition_epoch=seen.partition_epoch,
+            high_watermark=seen.high_watermark,
+            leading=self._leading(replica.leading, name, seen),
+        )
+        self.broker = with_replica(with_log(self.broker, name, log), played)
+
+    def _leading(
+        self, mine: Leading | None, name: ids.PartitionName, seen: observed.SeenPartition
+    ) -> Leading | None:
+        if seen.start_offset is None:
+            return None
+        state = mine.isr_state if mine is not None else IsrState(())
+        sent = state.sent
+        if seen.proposed is None:
+            sent = None
+        elif sent is None or self.observation.proposal(sent) != seen.proposed:
+            sent = _item(name, seen.proposed)
+        recovery = state.recovery if sent is not None else LeaderRecoveryState(seen.recovery)
+        isr = state.isr if tuple(sorted(state.isr)) == seen.isr else seen.isr
+        earlier = {remote.broker: remote for remote in mine.remotes} if mine is not None else {}
+        remotes = tuple(self._remote(earlier.get(remote.broker), remote) for remote in seen.remotes)
+        return Leading(seen.start_offset, IsrState(isr, sent, recovery), remotes)
+
+    def _remote(self, mine: RemoteReplica | None, seen: observed.SeenRemote) -> RemoteReplica:
+        if mine is None or self.observation.remote(mine) == seen:
+            return mine or RemoteReplica(**asdict(seen))
+        # What a release has no field for is as the engine has it.
+        epoch = mine.epoch if seen.epoch is None else seen.epoch
+        return replace(mine, **asdict(seen) | {"epoch": epoch})
+
+    # --- what is sent ---------------------------------------------------------------------------
+
+    def _reply(self, send: messages.Send) -> messages.Send:
+        question, read = self.question, self.seen.read
+        is_reply = isinstance(send.body, messages.FetchResponse)
+        if not is_reply or not isinstance(question, messages.FetchRequest):
+            return send
+        name, replica = question.partition, replica_of(self.broker, question.partition)
+        epoch = ids.NO_LEADER_EPOCH if replica is None else replica.leader_epoch
+        response = messages.FetchResponse(partition=name, leader_epoch=epoch)
+        if read is not None:
+            response = replace(
+                response,
+                records=_records(read, question.offset),
+                high_watermark=read.high_watermark,
+                diverging=None if read.diverging is None else EpochStart(*read.diverging),
+            )
+        elif self.seen.error == KafkaError.OFFSET_OUT_OF_RANGE:
+            end = EpochStart(ids.NO_LEADER_EPOCH, log_of(self.broker, name).end)
+            response = replace(response, error=KafkaError(self.seen.error), diverging=end)
+        else:
+            error = KafkaError(self.seen.error)
+            response = replace(response, leader_epoch=ids.NO_LEADER_EPOCH, error=error)
+        return messages.Send(send.receiver, response)
+
+    def _requests(self) -> tuple[messages.Send, ...]:
+        """What the AlterPartition manager has sent, which waits for an answer from now on."""
+        sends = [s for s in self.sends if isinstance(s.body, messages.AlterPartitionRequest)]
+        bodies: list[Any] = [send.body for send in sends]
+        if tuple(map(self.observation.request, bodies)) == self.seen.sent:
+            return tuple(sends)
+        requests = [
+            messages.AlterPartitionRequest(
+                version=sent.version,
+                broker=sent.broker,
+                broker_epoch=sent.broker_epoch,
+                items=tuple(_item(self.names[item.partition], item) for item in sent.items),
+            )
+            for sent in self.seen.sent
+        ]
+        items = requests[-1].items if requests else ()
+        process = replace(process_of(self.broker), items=items, in_flight=items)
+        self.broker = replace(self.broker, process=process)
+        return tuple(messages.Send(ids.CONTROLLER, request) for request in requests)
+
+    # --- what has happened, read off the fields -------------------------------------------------
+
+    def _happened(self) -> Iterator[facts.Fact]:
+        question, error = self.question, self.seen.error
+        if error and isinstance(question, messages.FetchRequest | ProducedTurn):
+            yield facts.Refused(
+                node=self.broker.id,
+                request="produce" if isinstance(question, ProducedTurn) else "fetch",
+                error=KafkaError(error),
+                guard=None,
+                partition=question.partition,
+            )
+        for name in self.names:
+            where: dict[str, Any] = {"node": self.broker.id, "partition": name}
+            first, end = log_of(self.was, name).end, log_of(self.broker, name).end
+            if end > first:
+                yield facts.Appended(**where, first=first, last=ids.Offset(end - 1))
+            yield from self._played(name, where, end)
+
+    def _played(
+        self, name: ids.PartitionName, where: dict[str, Any], end: ids.Offset
+    ) -> Iterator[facts.Fact]:
+        before, after = replica_of(self.was, name), replica_of(self.broker, name)
+        if after is None:
+            return
+        earlier, leading, epoch = before and before.leading, after.leading, after.leader_epoch
+        if before is None or (before.leader_epoch, not earlier) != (epoch, not leading):
+            if leading is None:
+                yield facts.BecameFollower(**where, leader=after.leader, leader_epoch=epoch)
+            else:
+                start = leading.start_offset
+                yield facts.BecameLeader(**where, leader_epoch=epoch, start_offset=start)
+        yield from self._fetched(where, end)
+        if leading is None:
+            return
+        yield from self._isr(where, earlier.isr_state.sent if earlier else None, leading.isr_state)
+        mark = before.high_watermark if before is not None else ids.Offset(0)
+        if after.high_watermark > mark:
+            yield facts.HighWatermarkMoved(**where, before=mark, after=after.high_watermark)
+
+    def _fetched(self, where: dict[str, Any], end: ids.Offset) -> Iterator[facts.Fact]:
+        question, read = self.question, self.seen.read
+        if not isinstance(question, messages.FetchRequest) or read is None or read.diverging:
+            return
+        if question.partition == where["partition"]:
+            follower, offset = question.replica, question.offset
+            caught_up = offset >= end
+            yield facts.Fetched(**where, follower=follower, offset=offset, caught_up=caught_up)
+
+    def _isr(
+        self, where: dict[str, Any], earlier: messages.AlterPartitionItem | None, state: IsrState
+    ) -> Iterator[facts.Fact]:
+        if state.sent is not None and state.sent != earlier:
+            yield facts.IsrProposed(**where, isr=state.proposed, maximal=state.maximal)
+        if earlier is None or not isinstance(self.question, messages.AlterPartitionResponse):
+            return
+        results = (r for r in self.question.results if r.partition == where["partition"])
+        error = next((result.error for result in results), None)
+        if error and state.sent is None:
+            yield facts.IsrReverted(**where, isr=state.isr, error=error)
+        elif error:
+            yield facts.IsrStuck(**where, error=error)
 
 
-def _leader_epoch(broker: Broker, name: ids.PartitionName) -> ids.LeaderEpoch:
-    replica = replica_of(broker, name)
-    return ids.NO_LEADER_EPOCH if replica is None else replica.leader_epoch
-
-
-def _part(read: SeenRead) -> EpochStart | None:
-    if read.diverging is None:
-        return None
-    epoch, offset = read.diverging
-    return EpochStart(ids.LeaderEpoch(epoch), ids.Offset(offset))
-
-
-def _records(read: SeenRead, asked: ids.Offset) -> Log:
+def _records(read: observed.SeenRead, asked: ids.Offset) -> Log:
     if read.diverging is not None:
         return EMPTY
     end = ids.Offset(read.records[-1][1] + 1) if read.records else asked
-    starts: list[EpochStart] = []
+    starts: dict[ids.LeaderEpoch, EpochStart] = {}
     for epoch, offset in read.records:
-        if not starts or starts[-1].epoch != epoch:
-            starts.append(EpochStart(ids.LeaderEpoch(epoch), ids.Offset(offset)))
-    return Log(tuple(starts), end, end)
+        starts.setdefault(epoch, EpochStart(epoch, offset))
+    return Log(tuple(starts.values()), end, end)
 
 
-def _asked(
-    broker: Broker,
-    mine: list[Send],
-    seen: ObservedBroker,
-    names: Sequence[ids.PartitionName],
-    observation: EngineObservation,
-) -> tuple[Broker, tuple[Send, ...]]:
-    """What the AlterPartition manager has sent, which waits for an answer from now on."""
-    bodies: list[Any] = [send.body for send in mine]
-    if tuple(map(observation.request, bodies)) == seen.sent:
-        return broker, tuple(mine)
-    requests = tuple(_request(asked, names) for asked in seen.sent)
-    items = requests[-1].items if requests else ()
-    assert broker.process is not None
-    process = replace(broker.process, items=items, in_flight=items)
-    sends = tuple(Send(ids.CONTROLLER, request) for request in requests)
-    return replace(broker, process=process), sends
-
-
-def _request(seen: SeenRequest, names: Sequence[ids.PartitionName]) -> AlterPartitionRequest:
-    return AlterPartitionRequest(
-        version=seen.version,
-        broker=ids.BrokerId(seen.broker),
-        broker_epoch=ids.BrokerEpoch(seen.broker_epoch),
-        items=tuple(asked_item(names[item.partition], item) for item in seen.items),
-    )
-
-
-# --- what has happened, read off the fields -------------------------------------------------------
-
-
-def _facts(
-    turn: LedTurn, seen: ObservedBroker, broker: Broker, names: Sequence[ids.PartitionName]
-) -> Iterator[node_facts.Fact]:
-    yield from _refused(turn, seen, broker)
-    for name in names:
-        yield from _appended(turn.was, broker, name)
-        yield from _roles(turn.was, broker, name)
-        if isinstance(turn.question, FetchRequest) and turn.question.partition == name:
-            yield from _fetched(turn.question, seen, broker)
-        yield from _isr(turn, broker, name)
-        yield from _committed(turn.was, broker, name)
-
-
-def _refused(turn: LedTurn, seen: ObservedBroker, broker: Broker) -> Iterator[node_facts.Fact]:
-    if seen.error and isinstance(turn.question, FetchRequest | ProducedTurn):
-        fetch = isinstance(turn.question, FetchRequest)
-        yield node_facts.Refused(
-            node=broker.id,
-            request="fetch" if fetch else "produce",
-            error=KafkaError(seen.error),
-            guard=None,
-            partition=turn.question.partition,
-        )
-
-
-def _appended(was: Broker, broker: Broker, name: ids.PartitionName) -> Iterator[node_facts.Fact]:
-    before, after = log_of(was, name).end, log_of(broker, name).end
-    if after > before:
-        last = ids.Offset(after - 1)
-        yield node_facts.Appended(node=broker.id, partition=name, first=before, last=last)
-
-
-def _roles(was: Broker, broker: Broker, name: ids.PartitionName) -> Iterator[node_facts.Fact]:
-    before, after = replica_of(was, name), replica_of(broker, name)
-    if after is None:
-        return
-    same = before is not None and before.leader_epoch == after.leader_epoch
-    if same and before is not None and (before.leading is None) == (after.leading is None):
-        return
-    if after.leading is not None:
-        yield node_facts.BecameLeader(
-            node=broker.id,
-            partition=name,
-            leader_epoch=after.leader_epoch,
-            start_offset=after.leading.start_offset,
-        )
-    else:
-        yield node_facts.BecameFollower(
-            node=broker.id, partition=name, leader=after.leader, leader_epoch=after.leader_epoch
-        )
-
-
-def _fetched(
-    request: FetchRequest, seen: ObservedBroker, broker: Broker
-) -> Iterator[node_facts.Fact]:
-    if seen.read is not None and seen.read.diverging is None:
-        end = log_of(broker, request.partition).end
-        yield node_facts.Fetched(
-            node=broker.id,
-            partition=request.partition,
-            follower=request.replica,
-            offset=request.offset,
-            caught_up=request.offset >= end,
-        )
-
-
-def _isr(turn: LedTurn, broker: Broker, name: ids.PartitionName) -> Iterator[node_facts.Fact]:
-    before, after = replica_of(turn.was, name), replica_of(broker, name)
-    if after is None or after.leading is None:
-        return
-    state = after.leading.isr_state
-    earlier = before.leading.isr_state if before is not None and before.leading else None
-    if state.sent is not None and (earlier is None or state.sent != earlier.sent):
-        yield node_facts.IsrProposed(
-            node=broker.id, partition=name, isr=state.proposed, maximal=state.maximal
-        )
-    pending = earlier is not None and earlier.sent is not None
-    if pending and isinstance(turn.question, AlterPartitionResponse):
-        error = next((r.error for r in turn.question.results if r.partition == name), None)
-        if error and state.sent is None:
-            yield node_facts.IsrReverted(node=broker.id, partition=name, isr=state.isr, error=error)
-        elif error:
-            yield node_facts.IsrStuck(node=broker.id, partition=name, error=error)
-
-
-def _committed(was: Broker, broker: Broker, name: ids.PartitionName) -> Iterator[node_facts.Fact]:
-    before, after = replica_of(was, name), replica_of(broker, name)
-    if after is None or after.leading is None:
-        return
-    earlier = before.high_watermark if before is not None else ids.Offset(0)
-    if after.high_watermark > earlier:
-        mark = after.high_watermark
-        yield node_facts.HighWatermarkMoved(
-            node=broker.id, partition=name, before=earlier, after=mark
-        )
-
-
-def with_partition(
-    broker: Broker, name: ids.PartitionName, seen: SeenPartition, observation: EngineObservation
-) -> Broker:
-    """`broker` with a partition that it plays as it is seen; itself where it is."""
-    if observation.partition(broker, name) == seen:
-        return broker
-    replica, log = replica_of(broker, name), log_of(broker, name)
-    assert replica is not None, f"{name} is not played"
-    epochs = tuple(EpochStart(ids.LeaderEpoch(epoch), ids.Offset(at)) for epoch, at in seen.epochs)
-    flushed = ids.Offset(min(log.flushed, seen.end))
-    broker = with_log(broker, name, Log(epochs, ids.Offset(seen.end), flushed))
-    played = replace(
-        replica,
-        leader=ids.BrokerId(ids.NO_LEADER if seen.leader is None else seen.leader),
-        leader_epoch=ids.LeaderEpoch(seen.leader_epoch),
-        partition_epoch=ids.PartitionEpoch(seen.partition_epoch),
-        high_watermark=ids.Offset(seen.high_watermark),
-        leading=None
-        if seen.start_offset is None
-        else _leading(replica.leading, name, seen, observation),
-    )
-    return with_replica(broker, played)
-
-
-def _leading(
-    mine: Leading | None,
-    name: ids.PartitionName,
-    seen: SeenPartition,
-    observation: EngineObservation,
-) -> Leading:
-    known = {remote.broker: remote for remote in mine.remotes} if mine is not None else {}
-    remotes = tuple(
-        _remote(known.get(ids.BrokerId(r.broker)), r, observation) for r in seen.remotes
-    )
-    start = ids.Offset(seen.start_offset or 0)
-    return Leading(start, _isr_state(mine, name, seen, observation), remotes)
-
-
-def _isr_state(
-    mine: Leading | None,
-    name: ids.PartitionName,
-    seen: SeenPartition,
-    observation: EngineObservation,
-) -> IsrState:
-    known = mine.isr_state if mine is not None else IsrState(())
-    same = tuple(sorted(known.isr)) == seen.isr
-    sent = known.sent
-    if seen.proposed is None:
-        sent = None
-    elif sent is None or observation.proposal(sent) != seen.proposed:
-        sent = asked_item(name, seen.proposed)
-    recovery = known.recovery if sent is not None else LeaderRecoveryState(seen.recovery)
-    return IsrState(known.isr if same else _ids(seen.isr), sent, recovery)
-
-
-def _remote(
-    mine: RemoteReplica | None, seen: SeenRemote, observation: EngineObservation
-) -> RemoteReplica:
-    if mine is not None and observation.remote(mine) == seen:
-        return mine
-    # What a release has no field for is as the engine has it.
-    epoch = mine.epoch if mine is not None and seen.epoch is None else seen.epoch
-    return RemoteReplica(
-        broker=ids.BrokerId(seen.broker),
-        end=ids.Offset(seen.end),
-        leader_end_at_last_fetch=ids.Offset(seen.leader_end_at_last_fetch),
-        last_fetch_ms=seen.last_fetch_ms,
-        last_caught_up_ms=seen.last_caught_up_ms,
-        epoch=None if epoch is None else ids.BrokerEpoch(epoch),
-        observed=mine.observed if mine is not None else ids.NO_BROKER_EPOCH,
-    )
-
-
-def asked_item(name: ids.PartitionName, seen: SeenProposal) -> AlterPartitionItem:
+def _item(name: ids.PartitionName, seen: observed.SeenProposal) -> messages.AlterPartitionItem:
     """What a leader has asked for."""
-    members = (
-        IsrMember(ids.BrokerId(broker), ids.BrokerEpoch(max(epoch, ids.NO_BROKER_EPOCH)))
-        for broker, epoch in seen.isr
-    )
-    return AlterPartitionItem(
+    members = (IsrMember(broker, max(epoch, ids.NO_BROKER_EPOCH)) for broker, epoch in seen.isr)
+    return messages.AlterPartitionItem(
         partition=name,
-        leader_epoch=ids.LeaderEpoch(seen.leader_epoch),
-        partition_epoch=ids.PartitionEpoch(seen.partition_epoch),
+        leader_epoch=seen.leader_epoch,
+        partition_epoch=seen.partition_epoch,
         isr=tuple(members),
         recovery=seen.recovery,
     )
-
-
-def _ids(brokers: Iterable[int]) -> tuple[ids.BrokerId, ...]:
-    return tuple(map(ids.BrokerId, brokers))

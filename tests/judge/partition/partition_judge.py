@@ -30,7 +30,7 @@ from ..skeleton import recordings
 from ..skeleton.coverage import Rule
 from ..skeleton.judging import BadSubjectError, Judged
 from ..skeleton.recordings import Recording
-from ..skeleton.sides import Done, Parting, Recorded, Run, Side
+from ..skeleton.sides import Done, Recorded, Run, Side
 from . import leader_transitions
 from .engine_leader import EngineLeader
 from .leader_turns import LeaderTurns
@@ -52,11 +52,7 @@ def side_by_side(
     timed: bool,
 ) -> BrokerRun:
     """A fresh broker on both sides."""
-    return Run(real, EngineLeader(features, partitions, timed=timed), _compared)
-
-
-def _compared(real: ObservedBroker, engine: ObservedBroker) -> Iterator[Parting]:
-    return (Parting(p.what, p.kafka, p.engine) for p in observed_partings(real, engine))
+    return Run(real, EngineLeader(features, partitions, timed=timed), observed_partings)
 
 
 def generated_turns(engine: EngineLeader, seed: int, turns: int) -> Iterator[BrokerTurn]:
@@ -78,7 +74,7 @@ def generated_run(
     """What `seed` generates, so many turns, up to the one in which the two part."""
     timed = is_timed(seed)
     engine = EngineLeader(features, PARTITIONS, timed=timed)
-    run = Run(RealLeader(process, PARTITIONS, timed=timed), engine, _compared)
+    run = Run(RealLeader(process, PARTITIONS, timed=timed), engine, observed_partings)
     run.follow(generated_turns(engine, seed, turns))
     return run
 

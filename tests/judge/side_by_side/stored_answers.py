@@ -21,7 +21,7 @@ from kiplab.judge.partition.observed_broker import (
     SeenRequest,
 )
 from kiplab.judge.side_by_side import deciding
-from kiplab.judge.side_by_side.live_leaders import LeaderWords, is_driven
+from kiplab.judge.side_by_side.live_leaders import LeaderWords
 from kiplab.judge.side_by_side.renaming import Renaming
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.replica.broker_state import Broker
@@ -110,10 +110,6 @@ class RecordedLeaders:
         self._last: dict[BrokerId, ObservedBroker] = {}
         self.turns = 0
 
-    def plays(self, broker: Broker, cluster: Cluster) -> bool:
-        """See `DecidingLeaders`."""
-        return is_driven(broker, cluster)
-
     def decide(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
     ) -> ObservedBroker:
@@ -193,7 +189,6 @@ class _NotedLeaders:
         self._leaders, self._kept = leaders, kept
         self._words = LeaderWords(start)
         self._last: dict[BrokerId, ObservedBroker] = {}
-        self.plays = leaders.plays
 
     @property
     def turns(self) -> int:

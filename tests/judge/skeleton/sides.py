@@ -3,24 +3,13 @@
 from collections.abc import Callable, Iterable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-import msgspec
+from kiplab.judge.partition.observed_broker import Parting as Parting
 
 TurnT = TypeVar("TurnT")
 AnswerT = TypeVar("AnswerT")
 TurnIn = TypeVar("TurnIn", contravariant=True)
 AnswerOut = TypeVar("AnswerOut", covariant=True)
 AnswerBoth = TypeVar("AnswerBoth")
-
-
-class Parting(msgspec.Struct, frozen=True):
-    """One thing that the real side and the engine have otherwise."""
-
-    what: str
-    real: str
-    engine: str
-
-    def __str__(self) -> str:
-        return f"{self.what}: Kafka has {self.real}, the engine {self.engine}"
 
 
 class Side(Protocol[TurnIn, AnswerOut]):
