@@ -385,8 +385,8 @@ TABLES = (
         "sign in the transcript",
         "_MARKS or _QUIET in kiplab/plays/transcript.py",
         lambda: {*transcript._MARKS, *transcript._QUIET},
-        transcript.PLAIN,
-        "PLAIN in kiplab/plays/transcript.py",
+        left_out.PLAIN,
+        "PLAIN in tests/rows/left_out.py",
     ),
     Table(
         "struct of the state",
@@ -716,8 +716,7 @@ TRIALS = [
             "has no log lines: add it to _LINES in kiplab/rows/operator_log.py, or the reason why"
             " not to UNLOGGED in tests/rows/unlogged.py",
             "has no sign in the transcript: add it to _MARKS or _QUIET in"
-            " kiplab/plays/transcript.py, or the reason why not to PLAIN in"
-            " kiplab/plays/transcript.py",
+            " kiplab/plays/transcript.py, or the reason why not to PLAIN in tests/rows/left_out.py",
         ],
     ),
     (

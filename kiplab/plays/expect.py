@@ -1,6 +1,11 @@
-"""`expect`: what a play says should be so, held against what is."""
+"""`expect`: what a play says should be so, held against what is.
 
+`SUBJECTS` says of what such a line may speak, which keys each subject has, and what they are now.
+"""
+
+import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from ..engine.cluster import broker
 from ..engine.consumers import consumer_of
@@ -13,13 +18,39 @@ from ..protocol.errors import KafkaError
 from ..protocol.guards import named
 from ..protocol.ids import BrokerId
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
-from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
+from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from . import values
-from .expect_subjects import CONSUMER, PARTITION, PRODUCER, REPLICA, REPLY
 from .play import Statement
+from .play_errors import Part, PlayError, nearest
 from .stage import Expectation, Stage
+from .values import Keys, Names, WordCheck
 from .verdict import verdict
+
+KeyStates = dict[str, str]
+"""The keys of a subject, and what each is; the key "" says what is wrong with the whole."""
+_USAGE = (
+    "expect reads PARTITION key=value, broker ID key=value, replica ID PARTITION key=value,"
+    " consumer PARTITION [NAME] key=value, producer PARTITION NAME key=value,"
+    " reply PARTITION key=value,"
+    " lost PARTITION FIRST..LAST, lost nothing, property ID broken|holds, error=NAME, guard=ID,"
+    " records=A,B, read=FIRST..LAST, acknowledged=FIRST..LAST or verdict=WORD"
+)
+
+
+class ExpectSubject(NamedTuple):
+    """What an `expect` line may speak of."""
+
+    words: tuple[WordCheck, ...]
+    """After its own word."""
+    keys: tuple[str, ...]
+    state: Callable[[Stage, tuple[str, ...]], KeyStates]
+    """What its keys are now; the words are those of the line, its own among them."""
+    optional: int = 0
+    """How many of the last words may be missing."""
+
+
+# --- held against what is -------------------------------------------------------------------------
 
 
 def judge(stage: Stage, statement: Statement, line: int) -> Expectation:
@@ -38,13 +69,13 @@ def judge(stage: Stage, statement: Statement, line: int) -> Expectation:
 
 def _wrong(stage: Stage, words: tuple[str, ...], statement: Statement) -> str:
     """What was found instead; empty when all is as expected."""
-    found = _found(stage, words)
+    state = _state(stage, words)
     wrong = [
-        f"{key} is {found[key]}"
+        f"{key} is {state[key]}"
         for key, value in statement.args
-        if not _same(key, value, found[key])
+        if not _same(key, value, state[key])
     ]
-    return ", ".join(wrong) or found.get("", "")
+    return ", ".join(wrong) or state.get("", "")
 
 
 def _same(key: str, expected: str, found: str) -> bool:
@@ -53,17 +84,15 @@ def _same(key: str, expected: str, found: str) -> bool:
     return expected.replace("empty", "none") == found or (expected == "" and found == "none")
 
 
-def _found(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
-    if not words:
-        return _of_line(stage)
-    finder = _FINDERS.get(words[0])
-    if finder is not None:
-        return finder(stage, words)
+def _state(stage: Stage, words: tuple[str, ...]) -> KeyStates:
+    subject = SUBJECTS.get(words[0], PARTITION) if words else LINE
+    return subject.state(stage, words)
+
+
+def _partition(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     state = partition_of(stage.cluster, words[0])
-    return _of_partition(state) if state else dict.fromkeys(PARTITION, "unknown")
-
-
-def _of_partition(state: PartitionRegistration) -> dict[str, str]:
+    if state is None:
+        return dict.fromkeys(PARTITION.keys, "unknown")
     return {
         "leader": _leader(state.leader),
         "isr": _ids(state.isr),
@@ -74,7 +103,7 @@ def _of_partition(state: PartitionRegistration) -> dict[str, str]:
     }
 
 
-def _of_line(stage: Stage) -> dict[str, str]:
+def _line(stage: Stage, _words: tuple[str, ...]) -> KeyStates:
     """The last line that did something: its first refusal, its metadata records, what a consumer
     read, what a producer was told is written; and the run's verdict.
     """
@@ -83,14 +112,14 @@ def _of_line(stage: Stage) -> dict[str, str]:
     refusal = next((e for e in events if isinstance(e, refused)), None)
     guard = refusal.guard if isinstance(refusal, facts.Refused) else None
     read = [e for e in events if isinstance(e, facts.Polled) and e.last >= e.first]
-    told = [e for e in events if isinstance(e, facts.BatchAcknowledged)]
+    acknowledged = [e for e in events if isinstance(e, facts.BatchAcknowledged)]
     records = [e.record for e in events if isinstance(e, facts.RecordWritten)]
     return {
         "error": refusal.error.name if refusal else KafkaError.NONE.name,
         "guard": guard or "none",
         "records": ",".join(records) or "none",
         "read": ",".join(f"{e.first}..{e.last}" for e in read) or "none",
-        "acknowledged": ",".join(f"{e.first}..{e.last}" for e in told) or "none",
+        "acknowledged": ",".join(f"{e.first}..{e.last}" for e in acknowledged) or "none",
         "verdict": verdict(stage),
     }
 
@@ -100,7 +129,7 @@ def last_events(stage: Stage) -> tuple[Event, ...]:
     return stage.events_of(stage.performed[-1]) if stage.performed else ()
 
 
-def _broker(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+def _broker(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     id = BrokerId(int(words[1]))
     node = broker(stage.cluster, id)
     known = registration_of(stage.cluster, id)
@@ -119,10 +148,10 @@ def _own_state(node: Broker | None) -> str:
     return "none" if state is None else state.name.lower()
 
 
-def _replica(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+def _replica(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     node = broker(stage.cluster, BrokerId(int(words[1])))
     if node is None:
-        return dict.fromkeys(REPLICA, "none")
+        return dict.fromkeys(SUBJECTS["replica"].keys, "none")
     played = replica_of(node, words[2])
     isr = played.leading.isr_state.maximal if played and played.leading else ()
     return {
@@ -134,11 +163,11 @@ def _replica(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def _consumer(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+def _consumer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     name = words[2] if len(words) > 2 else values.DEFAULT_CONSUMER
     found = consumer_of(stage.cluster, name, words[1])
     if found is None:
-        return dict.fromkeys(CONSUMER, "none")
+        return dict.fromkeys(SUBJECTS["consumer"].keys, "none")
     return {
         "position": str(found.position),
         "last-epoch": str(found.last_epoch),
@@ -148,10 +177,10 @@ def _consumer(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def _producer(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+def _producer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     found = producer_of(stage.cluster, words[2], words[1])
     if found is None:
-        return dict.fromkeys(PRODUCER, "none")
+        return dict.fromkeys(SUBJECTS["producer"].keys, "none")
     return {
         "queued": str(len(found.batches)),
         "leader": _leader(found.leader),
@@ -159,17 +188,17 @@ def _producer(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def _reply(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+def _reply(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     """The answer to the last AlterPartition, as the leader reads it."""
     for event in reversed(last_events(stage)):
         if not isinstance(event, (Sent, Dropped)):
             continue
         if isinstance(event.body, AlterPartitionResponse):
             return _answer(event.body, words)
-    return dict.fromkeys(REPLY, "unknown: no AlterPartition was answered")
+    return dict.fromkeys(SUBJECTS["reply"].keys, "unknown: no AlterPartition was answered")
 
 
-def _answer(response: AlterPartitionResponse, words: tuple[str, ...]) -> dict[str, str]:
+def _answer(response: AlterPartitionResponse, words: tuple[str, ...]) -> KeyStates:
     name = words[1] if len(words) > 1 else ""
     fallback = AlterPartitionResult(name, response.error)
     result = next((r for r in response.results if name in ("", r.partition)), fallback)
@@ -183,7 +212,7 @@ def _answer(response: AlterPartitionResponse, words: tuple[str, ...]) -> dict[st
     }
 
 
-def _lost(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+def _lost(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     losses = [
         f"{e.partition} {e.first}..{e.last}" for e in stage.events if isinstance(e, CommittedLost)
     ]
@@ -192,7 +221,7 @@ def _lost(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     return {"": "" if held else f"lost is {', '.join(losses) or 'nothing'}"}
 
 
-def _property(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+def _property(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     broken = any(id == words[1] for id, _ in stage.cluster.broken)
     return {
         "": "" if broken == (words[2] == "broken") else f"it {'is broken' if broken else 'holds'}"
@@ -207,12 +236,98 @@ def _leader(id: BrokerId) -> str:
     return "none" if id < 0 else str(id)
 
 
-_FINDERS: dict[str, Callable[[Stage, tuple[str, ...]], dict[str, str]]] = {
-    "broker": _broker,
-    "replica": _replica,
-    "consumer": _consumer,
-    "producer": _producer,
-    "reply": _reply,
-    "lost": _lost,
-    "property": _property,
+# --- what a line may speak of ---------------------------------------------------------------------
+
+KEYS: Keys = {
+    "error": values.error,
+    "guard": values.guard,
+    "verdict": values.one_of("safe", "loss", "harm"),
+    **dict.fromkeys(("leader", "reads-from"), values.leader),
+    **dict.fromkeys(("isr", "replicas"), values.brokers),
+    **dict.fromkeys(("leader-epoch", "partition-epoch", "last-epoch", "epoch"), values.number),
+    **dict.fromkeys(("start", "end", "high-watermark", "position", "queued"), values.number),
+    **dict.fromkeys(("fenced", "shutting-down"), values.yes_no),
+    **dict.fromkeys(("records", "read", "acknowledged", "state"), values.text),
+    "recovery": values.one_of("recovered", "recovering"),
+    "declared": values.one_of("inactive", "active", "stopping", "none"),
+    "own-state": values.one_of("initial", "inactive", "active", "stopping", "none"),
 }
+"""What the values of each key are, whatever a line speaks of."""
+_LINE = ("error", "guard", "records", "read", "acknowledged", "verdict")
+_BROKER = ("epoch", "fenced", "shutting-down", "state", "declared", "own-state")
+_REPLICA = ("start", "end", "high-watermark", "leader-epoch", "isr")
+_CONSUMER = ("position", "last-epoch", "leader", "leader-epoch", "reads-from")
+_EPOCHS = ("leader-epoch", "partition-epoch", "recovery")
+LINE = ExpectSubject((), _LINE, _line)
+"""Without words: what followed from the last line."""
+PARTITION = ExpectSubject((), ("leader", "isr", "replicas", *_EPOCHS), _partition)
+"""Its own word is the partition."""
+SUBJECTS = {
+    "broker": ExpectSubject((values.broker,), _BROKER, _broker),
+    "replica": ExpectSubject((values.broker, values.partition), _REPLICA, _replica),
+    "consumer": ExpectSubject(
+        (values.partition, values.consumer), _CONSUMER, _consumer, optional=1
+    ),
+    "producer": ExpectSubject(
+        (values.partition, values.producer), ("queued", "leader", "leader-epoch"), _producer
+    ),
+    "reply": ExpectSubject(
+        (values.any_partition,), ("error", "leader", "isr", *_EPOCHS), _reply, optional=1
+    ),
+    "lost": ExpectSubject((values.partition, values.text), (), _lost, optional=1),
+    "property": ExpectSubject((values.property_id, values.text), (), _property),
+}
+
+
+def check_form(statement: Statement, names: Names) -> None:
+    """Raise PlayError for an `expect` that no run could judge."""
+    words, first = statement.words, 0
+    if words and words[0].startswith("@"):
+        _check_word(lambda text, _names: values.feature_set(text), words[0], names, 0)
+        first = 1
+    keys = _subject(words[first:], first, names).keys
+    for position, (key, _) in enumerate(statement.args):
+        if key not in keys:
+            subject = " ".join(words[first:]) or "what followed from the last line"
+            expected = nearest(key, keys) if keys else _USAGE
+            problem = PlayError(f"{subject} has no {key!r}", expected=expected, token=f"{key}=")
+            problem.part = Part(pair=True, number=position)
+            raise problem
+    if keys and not statement.args:
+        raise PlayError(f"{statement.text!r} expects nothing", expected=_USAGE)
+
+
+def _subject(words: tuple[str, ...], first: int, names: Names) -> ExpectSubject:
+    """What these words speak of; the first of them is word `first` of its line."""
+    if not words:
+        return LINE
+    word, *rest = words
+    subject = SUBJECTS.get(word)
+    if subject is None and not rest:
+        _check_word(values.partition, word, names, first)
+        return PARTITION
+    if subject is None or not _fits(subject, word, rest):
+        problem = PlayError(f"{' '.join(words)!r} cannot be read", expected=_USAGE, token=word)
+        problem.part = Part(pair=False, number=first)
+        raise problem
+    if rest != ["nothing"]:
+        for place, (check, text) in enumerate(zip(subject.words, rest, strict=False), first + 1):
+            _check_word(check, text, names, place)
+    return subject
+
+
+def _fits(subject: ExpectSubject, word: str, rest: list[str]) -> bool:
+    """Whether there are as many words as the subject has, and its fixed words."""
+    if word == "lost" and rest != ["nothing"]:
+        return len(rest) == 2 and bool(re.fullmatch(r"[0-9]{1,12}\.\.[0-9]{1,12}", rest[1]))
+    if word == "property" and rest[1:] not in (["broken"], ["holds"]):
+        return False
+    return len(subject.words) - subject.optional <= len(rest) <= len(subject.words)
+
+
+def _check_word(check: WordCheck, text: str, names: Names, place: int) -> None:
+    try:
+        check(text, names)
+    except PlayError as problem:
+        problem.part = Part(pair=False, number=place)
+        raise

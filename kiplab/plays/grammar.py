@@ -3,7 +3,8 @@
 import msgspec
 
 from . import values
-from .expect_subjects import check_form
+from .expect import KEYS as EXPECTED
+from .expect import check_form
 from .header import names_of
 from .move_lines import MOVE_VERBS
 from .play import FREE_TEXT, Play, Statement, lines_of, split
@@ -39,33 +40,6 @@ _TOPIC: Keys = {
     "unclean-leader-election": values.yes_no,
     "log": values.log,
     "flushed": values.natural,
-}
-_EXPECT: Keys = {
-    "error": values.error,
-    "guard": values.guard,
-    "records": values.text,
-    "verdict": values.one_of("safe", "loss", "harm"),
-    "leader": values.leader,
-    "isr": values.brokers,
-    "replicas": values.brokers,
-    "leader-epoch": values.number,
-    "partition-epoch": values.number,
-    "recovery": values.one_of("recovered", "recovering"),
-    "epoch": values.number,
-    "fenced": values.yes_no,
-    "shutting-down": values.yes_no,
-    "state": values.text,
-    "declared": values.one_of("inactive", "active", "stopping", "none"),
-    "own-state": values.one_of("initial", "inactive", "active", "stopping", "none"),
-    "start": values.number,
-    "end": values.number,
-    "high-watermark": values.number,
-    "read": values.text,
-    "reads-from": values.leader,
-    "acknowledged": values.text,
-    "queued": values.number,
-    "position": values.number,
-    "last-epoch": values.number,
 }
 
 
@@ -239,7 +213,7 @@ VERBS: dict[str, Verb] = {
     # the next one. elect-leaders takes partitions=orders-0,clicks-0, partitions=null for all of
     # them (Kafka's null), and without the key an empty list, which elects nobody.
     "send": Verb("send KIND from=ID field=value...", (values.one_of(*WORDS),), _SEND),
-    "expect": Verb("expect [@RELEASE] WHAT key=value...", (), _EXPECT, repeat=values.text),
+    "expect": Verb("expect [@RELEASE] WHAT key=value...", (), EXPECTED, repeat=values.text),
 }
 
 

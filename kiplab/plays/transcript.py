@@ -32,34 +32,6 @@ _MARKS: dict[type, str] = {
     events.PropertyBroken: "▲",
     events.NotApplicable: "-",
 }
-_AS_WANTED = "it goes as the play or the protocol wants it"
-_IN_WORDS = "its sentence says what became of it"
-PLAIN: dict[type, str] = {
-    **dict.fromkeys((events.Delivered, events.Happened), _AS_WANTED),
-    **dict.fromkeys((facts.BrokerChanged, facts.LifecycleChanged), _AS_WANTED),
-    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower), _AS_WANTED),
-    facts.LeaderRecovery: _AS_WANTED,
-    **dict.fromkeys((facts.TransactionBegun, facts.TransactionEnded), _AS_WANTED),
-    **dict.fromkeys((facts.Appended, facts.Fetched, facts.HighWatermarkMoved), _AS_WANTED),
-    **dict.fromkeys((facts.IsrProposed, facts.PeriodicElections, facts.EpochDropped), _AS_WANTED),
-    **dict.fromkeys((facts.Polled, facts.MetadataRefreshed, facts.PositionValidated), _AS_WANTED),
-    **dict.fromkeys((facts.ReplicaPreferred, facts.TopicConfigured), _AS_WANTED),
-    **dict.fromkeys((facts.IsrReverted, facts.IsrStuck, facts.PollFailed), _IN_WORDS),
-    **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _IN_WORDS),
-    **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchRequeued), _IN_WORDS),
-    **dict.fromkeys((facts.BatchAcknowledged, facts.ProducerInformed), _AS_WANTED),
-    facts.ConsumerRaised: _IN_WORDS,
-    **dict.fromkeys((zookeeper_facts.ZnodeChanged, zookeeper_facts.SessionOpened), _AS_WANTED),
-    **dict.fromkeys((zookeeper_facts.SessionEnded, zookeeper_facts.RequestsQueued), _AS_WANTED),
-    **dict.fromkeys(
-        (zookeeper_facts.BrokerDeclared, zookeeper_facts.BrokerStateChanged), _IN_WORDS
-    ),
-    **dict.fromkeys((zookeeper_facts.BrokersCompared, zookeeper_facts.ReplicaStopped), _IN_WORDS),
-    **dict.fromkeys(
-        (zookeeper_facts.ControllerStoodDown, zookeeper_facts.ShutdownTried), _IN_WORDS
-    ),
-}
-"""Events whose line begins with a plain dot, and why."""
 
 
 def transcript(stage: Stage, *, every: bool = False) -> str:

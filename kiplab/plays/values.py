@@ -37,15 +37,39 @@ WordCheck = Callable[[str, Names], object]
 """Turns a word into its value, or raises PlayError saying what was expected."""
 
 
+def _wrong(text: str, problem: str, expected: str) -> PlayError:
+    return PlayError(f"{text!r} {problem}", expected=expected, token=text)
+
+
+def _written_as(pattern: str, problem: str, expected: str) -> Callable[[str, Names], str]:
+    """A check of words that match `pattern`."""
+
+    def check(text: str, _names: Names) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise _wrong(text, problem, expected)
+        return text
+
+    return check
+
+
+def one_of(*words: str) -> Callable[[str, Names], str]:
+    """One of a few words."""
+
+    def check(text: str, _names: Names) -> str:
+        if text not in words:
+            raise _wrong(text, "is not known here", nearest(text, words))
+        return text
+
+    return check
+
+
 def number(text: str, _names: Names) -> int:
     """A whole number; -1 and below mean "none" to Kafka and are allowed.
 
     Raises PlayError when `text` is none.
     """
     if not re.fullmatch(r"-?[0-9]{1,12}", text):
-        raise PlayError(
-            f"{text!r} is no whole number", expected="expected 0, 17, -1 ...", token=text
-        )
+        raise _wrong(text, "is no whole number", "expected 0, 17, -1 ...")
     return int(text)
 
 
@@ -53,7 +77,7 @@ def natural(text: str, names: Names) -> int:
     """A whole number from 0. Raises PlayError when `text` is none, or negative."""
     value = number(text, names)
     if value < 0:
-        raise PlayError(f"{text!r} is negative", expected="expected 0, 17 ...", token=text)
+        raise _wrong(text, "is negative", "expected 0, 17 ...")
     return value
 
 
@@ -62,7 +86,7 @@ def count(text: str, names: Names) -> int:
     value = number(text, names)
     if not 0 < value <= RECORDS_MAX:
         expected = f"expected 1 to {RECORDS_MAX}"
-        raise PlayError(f"{text!r} is out of range", expected=expected, token=text)
+        raise _wrong(text, "is out of range", expected)
     return value
 
 
@@ -83,7 +107,7 @@ def is_broker_id(text: str) -> bool:
 def any_broker(text: str, _names: Names) -> ids.BrokerId:
     """Any broker id: a raw request may come from anybody. Raises PlayError when it is no id."""
     if not is_broker_id(text):
-        raise PlayError(f"{text!r} is no broker id", expected="expected 1, 2 ...", token=text)
+        raise _wrong(text, "is no broker id", "expected 1, 2 ...")
     return ids.BrokerId(int(text))
 
 
@@ -133,7 +157,7 @@ def topic(text: str, _names: Names) -> str:
     Raises PlayError when it is no such name.
     """
     if not _is_topic(text):
-        raise PlayError(f"{text!r} is no topic", expected=f"expected {_TOPIC_NAME}", token=text)
+        raise _wrong(text, "is no topic", f"expected {_TOPIC_NAME}")
     return text
 
 
@@ -143,12 +167,9 @@ def _is_topic(text: str) -> bool:
     return legal and text not in (".", "..") and not text.endswith("-")
 
 
-def partition_index(text: str, _names: Names) -> str:
-    """The number of a partition within its topic. Raises PlayError when `text` is none."""
-    if re.fullmatch(_INDEX, text) is None:
-        expected = "expected a number from 0, without zeros before it"
-        raise PlayError(f"{text!r} is no partition's number", expected=expected, token=text)
-    return text
+partition_index = _written_as(
+    _INDEX, "is no partition's number", "expected a number from 0, without zeros before it"
+)
 
 
 def partition(text: str, names: Names) -> str:
@@ -165,18 +186,11 @@ _CLIENT_NAME = r"[a-zA-Z][a-zA-Z0-9._-]{0,39}"
 _NAMED_SO = "expected a letter, then up to 39 letters, digits, dots, dashes or underscores"
 
 
-def new_consumer(text: str, _names: Names) -> str:
-    """A consumer's name. Raises PlayError when `text` can be none."""
-    if not re.fullmatch(_CLIENT_NAME, text):
-        raise PlayError(f"{text!r} is no consumer's name", expected=_NAMED_SO, token=text)
-    return text
+new_consumer = _written_as(_CLIENT_NAME, "is no consumer's name", _NAMED_SO)
 
 
-def producer(text: str, _names: Names) -> str:
-    """A producer's name: it needs no introduction. Raises PlayError when `text` can be none."""
-    if not re.fullmatch(_CLIENT_NAME, text):
-        raise PlayError(f"{text!r} is no producer's name", expected=_NAMED_SO, token=text)
-    return text
+producer = _written_as(_CLIENT_NAME, "is no producer's name", _NAMED_SO)
+"""A producer's name: it needs no introduction."""
 
 
 def consumer(text: str, names: Names) -> str:
@@ -211,7 +225,7 @@ def any_partition(text: str, _names: Names) -> str:
             f"expected TOPIC-NUMBER, as in orders-0: a topic ({_TOPIC_NAME}), a dash and a number"
             " from 0"
         )
-        raise PlayError(f"{text!r} is no partition name", expected=expected, token=text)
+        raise _wrong(text, "is no partition name", expected)
     return text
 
 
@@ -247,7 +261,7 @@ def recovery_state(text: str, names: Names) -> int:
     value = number(text, names)
     if not -128 <= value <= 127:
         expected = "expected a byte: 0 (RECOVERED), 1 (RECOVERING), or -128 to 127"
-        raise PlayError(f"{text!r} is no recovery state", expected=expected, token=text)
+        raise _wrong(text, "is no recovery state", expected)
     return value
 
 
@@ -262,7 +276,7 @@ def broker_state(text: str, _names: Names) -> int:
     if re.fullmatch(r"-?[0-9]{1,3}", text) and -128 <= int(text) <= 127:
         return int(text)
     expected = f"expected {', '.join(known)}, or a byte: -128 to 127"
-    raise PlayError(f"{text!r} is no state of a broker", expected=expected, token=text)
+    raise _wrong(text, "is no state of a broker", expected)
 
 
 def log(text: str, _names: Names) -> tuple[tuple[int, ids.LeaderEpoch], ...]:
@@ -275,11 +289,11 @@ def log(text: str, _names: Names) -> tuple[tuple[int, ids.LeaderEpoch], ...]:
     runs = text.split(",")
     if len(runs) > LOG_RUNS_MAX or not all(re.fullmatch(_RUN, r) for r in runs):
         expected = "expected RECORDS@LEADER-EPOCH, as in 100@5 or 80@4,20@5"
-        raise PlayError(f"{text!r} is no log", expected=expected, token=text)
+        raise _wrong(text, "is no log", expected)
     pairs = tuple((int(n), ids.LeaderEpoch(int(e))) for n, _, e in (r.partition("@") for r in runs))
     epochs = [e for _, e in pairs]
     if epochs != sorted(set(epochs)):
-        raise PlayError(f"{text!r} is no log", expected="leader epochs have to rise", token=text)
+        raise _wrong(text, "is no log", "leader epochs have to rise")
     return pairs
 
 
@@ -288,39 +302,22 @@ def duration(text: str, _names: Names) -> int:
     found = re.fullmatch(r"([0-9]{1,9})(ms|s|m)", text)
     if not found or not int(found[1]):
         expected = "expected 250ms, 9s or 2m"
-        raise PlayError(f"{text!r} is no duration", expected=expected, token=text)
+        raise _wrong(text, "is no duration", expected)
     return int(found[1]) * {"ms": 1, "s": 1000, "m": 60_000}[found[2]]
 
 
-def kind(text: str, names: Names) -> str:
-    """A kind of message."""
-    return one_of(*BODIES)(text, names)
-
-
-def one_of(*words: str) -> Callable[[str, Names], str]:
-    """One of a few words."""
-
-    def check(text: str, _names: Names) -> str:
-        if text not in words:
-            raise PlayError(
-                f"{text!r} is not known here", expected=nearest(text, words), token=text
-            )
-        return text
-
-    return check
+kind = one_of(*BODIES)
 
 
 def error(text: str, _names: Names) -> KafkaError:
     """A Kafka error by name. Raises PlayError when there is none of that name."""
     if text not in KafkaError.__members__:
         expected = nearest(text, KafkaError.__members__)
-        raise PlayError(f"{text!r} is no Kafka error", expected=expected, token=text)
+        raise _wrong(text, "is no Kafka error", expected)
     return KafkaError[text]
 
 
-def property_id(text: str, names: Names) -> str:
-    """A property by id."""
-    return one_of(*PROPERTIES)(text, names)
+property_id = one_of(*PROPERTIES)
 
 
 def guard(text: str, _names: Names) -> str:
@@ -376,7 +373,7 @@ def feature_set(text: str) -> features.Features:
     )
     if not found:
         expected = "expected @RELEASE, then +GUARD or -GUARD, as in @3.5-903"
-        raise PlayError(f"{text!r} names no feature set", expected=expected, token=text)
+        raise _wrong(text, "names no feature set", expected)
     switches = re.findall(r"([+-])((?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)", found[2])
     off = tuple(g for sign, g in switches if sign == "-")
     on = tuple(g for sign, g in switches if sign == "+")

@@ -1,7 +1,7 @@
 """What has no mark, tick, words or label of its own in rows and pictures, and why."""
 
 from kiplab.engine.cluster import Cluster, Observed, UncleanLeaderEpoch
-from kiplab.engine.events import Delivered, Dropped, NotApplicable, Sent
+from kiplab.engine.events import Delivered, Dropped, Happened, NotApplicable, Sent
 from kiplab.protocol import facts, features, zookeeper_facts
 from kiplab.protocol.kraft.controller_state import Controller, ControllerTimers
 from kiplab.protocol.replica.broker_state import Broker, Durable, IsrState, Leading, Timers
@@ -40,6 +40,35 @@ UNMARKED: dict[type, str] = {
     NotApplicable: "marked with the line of the play that lost its object",
 }
 """Events without a mark of their own, and why."""
+
+_AS_WANTED = "it goes as the play or the protocol wants it"
+_IN_WORDS = "its sentence says what became of it"
+PLAIN: dict[type, str] = {
+    **dict.fromkeys((Delivered, Happened), _AS_WANTED),
+    **dict.fromkeys((facts.BrokerChanged, facts.LifecycleChanged), _AS_WANTED),
+    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower), _AS_WANTED),
+    facts.LeaderRecovery: _AS_WANTED,
+    **dict.fromkeys((facts.TransactionBegun, facts.TransactionEnded), _AS_WANTED),
+    **dict.fromkeys((facts.Appended, facts.Fetched, facts.HighWatermarkMoved), _AS_WANTED),
+    **dict.fromkeys((facts.IsrProposed, facts.PeriodicElections, facts.EpochDropped), _AS_WANTED),
+    **dict.fromkeys((facts.Polled, facts.MetadataRefreshed, facts.PositionValidated), _AS_WANTED),
+    **dict.fromkeys((facts.ReplicaPreferred, facts.TopicConfigured), _AS_WANTED),
+    **dict.fromkeys((facts.IsrReverted, facts.IsrStuck, facts.PollFailed), _IN_WORDS),
+    **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _IN_WORDS),
+    **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchRequeued), _IN_WORDS),
+    **dict.fromkeys((facts.BatchAcknowledged, facts.ProducerInformed), _AS_WANTED),
+    facts.ConsumerRaised: _IN_WORDS,
+    **dict.fromkeys((zookeeper_facts.ZnodeChanged, zookeeper_facts.SessionOpened), _AS_WANTED),
+    **dict.fromkeys((zookeeper_facts.SessionEnded, zookeeper_facts.RequestsQueued), _AS_WANTED),
+    **dict.fromkeys(
+        (zookeeper_facts.BrokerDeclared, zookeeper_facts.BrokerStateChanged), _IN_WORDS
+    ),
+    **dict.fromkeys((zookeeper_facts.BrokersCompared, zookeeper_facts.ReplicaStopped), _IN_WORDS),
+    **dict.fromkeys(
+        (zookeeper_facts.ControllerStoodDown, zookeeper_facts.ShutdownTried), _IN_WORDS
+    ),
+}
+"""Events whose line in the transcript begins with a plain dot, and why."""
 
 _LABELLED = "it happens on no broker's lane: the moment's label and its card say it"
 _OF_THE_CONTROLLER = "it stands above the controller's line"
