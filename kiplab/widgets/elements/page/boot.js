@@ -3,14 +3,15 @@
 // message of the kernel behind them. What may fail, fails later, in a sentence.
 const FAILED = "This panel cannot be drawn here. To try once more, run the cell again.";
 
-const read = async (code) => {
-  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+// Of a module that comes as text: what it exports.
+const read = (globalThis.kiplabRead ??= async (...parts) => {
+  const url = URL.createObjectURL(new Blob(parts, { type: "text/javascript" }));
   try {
     return (await import(url)).default;
   } finally {
     URL.revokeObjectURL(url);
   }
-};
+});
 
 // One promise for each version of the code, whichever panel asks first.
 const readers = (globalThis.kiplabCode = globalThis.kiplabCode || new Map());

@@ -10,30 +10,32 @@ const set = (element, name, value) => {
   if (element[name] !== value) element[name] = value;
 };
 
+const buttonOf = (pressed, ...classes) => {
+  const element = make("button", "kiplab-button", ...classes);
+  element.type = "button";
+  element.addEventListener("click", () => pressed(element));
+  return element;
+};
+
+const paintButton = (element, part) => {
+  set(element, "textContent", part.description);
+  set(element, "disabled", part.disabled);
+};
+
 const pressable = {
-  make({ act }) {
-    const element = make("button", "kiplab-button");
-    element.type = "button";
-    element.addEventListener("click", () => act("press"));
-    return element;
-  },
+  make({ act }) { return buttonOf(() => act("press")); },
   paint(element, part) {
-    set(element, "textContent", part.description);
-    set(element, "disabled", part.disabled);
+    paintButton(element, part);
     element.classList.toggle("kiplab-primary", part.button_style === "primary");
   },
 };
 
 const toggling = {
   make({ act }) {
-    const element = make("button", "kiplab-button", "kiplab-toggle");
-    element.type = "button";
-    element.addEventListener("click", () => act("value", element.ariaPressed !== "true"));
-    return element;
+    return buttonOf((element) => act("value", element.ariaPressed !== "true"), "kiplab-toggle");
   },
   paint(element, part) {
-    set(element, "textContent", part.description);
-    set(element, "disabled", part.disabled);
+    paintButton(element, part);
     element.ariaPressed = String(part.value);
     element.setAttribute("aria-pressed", String(part.value));
     element.classList.toggle("mod-active", part.value);
@@ -68,13 +70,13 @@ const folding = {
   },
 };
 
-const labelled = (name, input, ...after) => {
+const labelled = (name, input) => {
   const element = make("span", "kiplab-field");
   element.words = make("label");
   element.words.htmlFor = name;
   element.input = input;
   input.id = name;
-  element.append(element.words, input, ...after);
+  element.append(element.words, input);
   return element;
 };
 
@@ -92,89 +94,50 @@ const paintField = (element, part) => {
   set(element.input, "disabled", part.disabled);
 };
 
-const ticked = {
-  make({ act, name }) {
-    const input = make("input");
-    input.type = "checkbox";
-    input.addEventListener("change", () => act("value", input.checked));
-    return ticking(name, input);
-  },
-  paint(element, part, changed) {
-    paintField(element, part);
-    if (changed.has("value")) set(element.input, "checked", part.value);
-  },
+// An input that takes these traits of its part, and tells what became of it at that event.
+const field = ({ type, event = "change", latest = false, traits = [], dressed = labelled }) => {
+  const isTick = type === "checkbox";
+  const read = ({ checked, value }) => (isTick ? checked : type === "text" ? value : Number(value));
+  return {
+    make({ act, name }) {
+      const input = make("input");
+      input.type = type;
+      input.addEventListener(event, () => act("value", read(input), { latest }));
+      return dressed(name, input);
+    },
+    paint(element, part, changed) {
+      paintField(element, part);
+      for (const trait of traits) element.input[trait] = part[trait];
+      if (!changed.has("value") && !changed.has("max")) return;
+      set(element.input, isTick ? "checked" : "value", isTick ? part.value : String(part.value));
+    },
+  };
 };
 
-const lined = {
-  make({ act, name }) {
-    const input = make("input");
-    input.type = "text";
-    input.addEventListener("input", () => act("value", input.value));
-    return labelled(name, input);
-  },
-  paint(element, part, changed) {
-    paintField(element, part);
-    element.input.placeholder = part.placeholder;
-    if (changed.has("value")) set(element.input, "value", part.value);
-  },
-};
+const ticked = field({ type: "checkbox", dressed: ticking });
+const lined = field({ type: "text", event: "input", traits: ["placeholder"] });
+const numbered = field({ type: "number", traits: ["min", "max"] });
+const ranged = field({ type: "range", event: "input", latest: true, traits: ["min", "max"] });
 
-const numbered = {
-  make({ act, name }) {
-    const input = make("input");
-    input.type = "number";
-    input.step = "1";
-    input.addEventListener("change", () => act("value", Number(input.value)));
-    return labelled(name, input);
-  },
-  paint(element, part, changed) {
-    paintField(element, part);
-    element.input.min = part.min;
-    element.input.max = part.max;
-    if (changed.has("value")) set(element.input, "value", String(part.value));
-  },
-};
-
+// The positions of a scale have words of their own.
 const slid = {
-  make({ act, name }) {
-    const input = make("input");
-    input.type = "range";
-    input.step = "1";
-    const number = make("output");
-    const element = labelled(name, input, number);
-    element.classList.add("kiplab-slider");
-    const say = () => { number.textContent = `${input.value} of ${input.max}`; };
-    element.say = say;
-    input.addEventListener("input", () => {
-      element.say();
-      act("value", Number(input.value), { latest: true });
-    });
-    return element;
-  },
-  paint(element, part, changed) {
-    paintField(element, part);
-    element.input.min = part.min;
-    element.input.max = part.max;
-    if (changed.has("value") || changed.has("max")) element.input.value = part.value;
-    element.say();
-  },
-};
-
-// A slider whose positions have words of their own.
-const scaled = {
   make(tools) {
-    const element = slid.make(tools);
-    element.classList.add("kiplab-scale");
-    element.said = [];
+    const element = ranged.make(tools);
+    element.classList.add("kiplab-slider");
+    element.append(make("output"));
     element.say = () => {
-      const said = element.said[Number(element.input.value)] ?? "";
-      element.lastChild.textContent = element.input.ariaValueText = said;
+      const { input, said, lastChild } = element;
+      lastChild.textContent = said ? said[Number(input.value)] ?? "" : `${input.value} of ${input.max}`;
+      if (said) input.ariaValueText = lastChild.textContent;
     };
+    element.input.addEventListener("input", element.say);
     return element;
   },
   paint(element, part, changed) {
     element.said = part.words;
-    slid.paint(element, part, changed);
+    element.classList.toggle("kiplab-scale", Boolean(part.words));
+    ranged.paint(element, part, changed);
+    element.say();
   },
 };
 
@@ -186,20 +149,13 @@ const menu = {
   },
   paint(element, part, changed) {
     paintField(element, part);
+    if (part.kind === "list") element.input.size = Math.max(2, part.options.length);
     if (changed.has("options")) {
       element.input.replaceChildren(...part.options.map((words) => new Option(words)));
     }
     if (changed.has("value") || changed.has("options")) {
       element.input.selectedIndex = part.value ?? -1;
     }
-  },
-};
-
-const listed = {
-  ...menu,
-  paint(element, part, changed) {
-    element.input.size = Math.max(2, part.options.length);
-    menu.paint(element, part, changed);
   },
 };
 
@@ -235,10 +191,8 @@ const uploaded = {
     const input = make("input");
     input.type = "file";
     input.hidden = true;
-    const element = make("button", "kiplab-button");
-    element.type = "button";
+    const element = buttonOf(() => input.click());
     element.input = input;
-    element.addEventListener("click", () => input.click());
     input.addEventListener("change", async () => {
       for (const file of input.files) {
         act("file", { name: file.name }, { buffers: [await file.arrayBuffer()] });
@@ -248,8 +202,7 @@ const uploaded = {
     return element;
   },
   paint(element, part) {
-    set(element, "textContent", part.description);
-    set(element, "disabled", part.disabled);
+    paintButton(element, part);
     element.input.accept = part.accept;
     element.after(element.input);
   },
@@ -285,11 +238,11 @@ const KINDS = {
   dropdown: menu,
   finder: finding,
   folding,
-  list: listed,
+  list: menu,
   number: numbered,
   player: playing,
   radio: chosen,
-  scale: scaled,
+  scale: slid,
   slider: slid,
   text: lined,
   toggle: toggling,

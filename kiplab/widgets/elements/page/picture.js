@@ -8,15 +8,8 @@ const TRIES = 30;
 // One promise for each version, whichever picture asks first.
 const plotlyReaders = (globalThis.kiplabPlotly ??= new Map());
 
-const readPlotly = async (code) => {
-  const parts = ["const module = { exports: {} };\n", code, "\nexport default module.exports;"];
-  const url = URL.createObjectURL(new Blob(parts, { type: "text/javascript" }));
-  try {
-    return (await import(url)).default;
-  } finally {
-    URL.revokeObjectURL(url);
-  }
-};
+const readPlotly = (code) =>
+  kiplabRead("const module = { exports: {} };\n", code, "\nexport default module.exports;");
 
 // A slow machine may not have read the model yet, and is asked again: each try takes two seconds.
 const found = async (model, id) => {

@@ -3,12 +3,7 @@
 const REACH = 9;
 const HOW = "parts of the picture: arrow keys choose one, Enter opens what can be done with it";
 
-const distanceTo = ([, x0, y0, x1, y1], x, y) => {
-  const [dx, dy] = [x1 - x0, y1 - y0];
-  const along = ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1);
-  const share = Math.min(Math.max(along, 0), 1);
-  return Math.hypot(x - x0 - share * dx, y - y0 - share * dy);
-};
+const distanceTo = ([, x0, y0, x1, y1], x, y) => awayFrom({ x0, y0, x1, y1 }, x, y);
 
 const closestOf = (found, distance) => found
   .map((each) => [distance(each), each])
