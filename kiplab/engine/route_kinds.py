@@ -72,7 +72,7 @@ def with_zookeeper_in_time(rule: Callable[..., Together[Any]]) -> JointRule:
 
 def at(address: BrokerId, rule: Callable[[Any, Any, Cluster], NodeEffect]) -> ModeRule:
     """A move that reaches what stands off the brokers, and nobody else."""
-    return lambda cluster, move: ((address, rule(cluster.controller, move, cluster)),)
+    return lambda w, move: ((address, rule(state_of(w, address), move, w)),)
 
 
 def ask_for_election(cluster: Cluster, move: moves.Elect) -> NodeEffects:

@@ -93,8 +93,15 @@ def _told(event: Event, after: cluster.Cluster) -> ClientTold | None:
         if event.request not in API_LABELS:
             return None
         return ClientTold(event.request, "refused", "", event.node, event.error.name)
-    tell = _TELLS.get(type(event))
-    return tell(event) if tell is not None else None
+    if type(event) not in _TELLS:
+        return None
+    request, outcome = _TELLS[type(event)]
+    first, last = getattr(event, "first", 0), getattr(event, "last", 0)
+    said = outcome.format(e=event, range=_range(first, last) if first <= last else "nothing")
+    error, node = getattr(event, "error", None), getattr(event, "node", ids.NO_LEADER)
+    if error is None:
+        return ClientTold(request, "delivered", said, node)
+    return ClientTold(request, "dropped", said, node, error.name)
 
 
 def _row(client: str, told: ClientTold, event: Event, id: str, x: int) -> MessageRow:
@@ -166,55 +173,24 @@ _CLIENTS: dict[type, Callable[[Any], str]] = {
 }
 
 
-def _polled(event: facts.Polled) -> ClientTold:
-    nothing = event.last < event.first
-    said = "nothing" if nothing else _range(event.first, event.last)
-    return ClientTold(CONSUMER_FETCH, "delivered", f"reads {said}", event.node)
-
-
-def _failed(event: facts.PollFailed) -> ClientTold:
-    return ClientTold(CONSUMER_FETCH, "dropped", "no answer", event.node, event.error.name)
-
-
-def _requeued(event: facts.BatchRequeued) -> ClientTold:
-    return ClientTold(PRODUCE, "dropped", "no answer", ids.NO_LEADER, event.error.name)
-
-
-def _appended(event: facts.Appended) -> ClientTold:
-    return ClientTold(PRODUCE, "delivered", f"writes {_range(event.first, event.last)}", event.node)
-
-
 def _range(first: int, last: int) -> str:
     return offsets(first, last).split(" ")[1]
 
 
-_TELLS: dict[type, Callable[[Any], ClientTold]] = {
-    facts.Polled: _polled,
-    facts.PollFailed: _failed,
-    facts.Appended: _appended,
-    facts.BatchAcknowledged: lambda e: ClientTold(
-        PRODUCE, "delivered", f"{_range(e.first, e.last)} acknowledged", e.node
-    ),
-    facts.BatchWaits: lambda e: ClientTold(
-        PRODUCE, "delivered", f"writes {_range(e.first, e.last)}, waits", e.node
-    ),
-    facts.BatchRequeued: _requeued,
-    facts.ReplicaPreferred: lambda e: ClientTold(
-        CONSUMER_FETCH, "delivered", f"sent to broker {e.replica}", e.node
-    ),
-    facts.PositionValidated: lambda e: ClientTold(
-        END_OF_EPOCH, "delivered", f"{e.position} holds", e.node
-    ),
-    facts.PositionTruncated: lambda e: ClientTold(
-        END_OF_EPOCH, "delivered", f"back to {e.after}", e.node
-    ),
-    facts.PositionReset: lambda e: ClientTold(
-        LIST_OFFSETS, "delivered", f"goes to {e.after}", e.node
-    ),
-    facts.RecordsDeleted: lambda e: ClientTold(
-        DELETE_RECORDS, "delivered", f"deletes below {e.start}", e.node
-    ),
+_TELLS: dict[type, tuple[str, str]] = {
+    facts.Polled: (CONSUMER_FETCH, "reads {range}"),
+    facts.PollFailed: (CONSUMER_FETCH, "no answer"),
+    facts.Appended: (PRODUCE, "writes {range}"),
+    facts.BatchAcknowledged: (PRODUCE, "{range} acknowledged"),
+    facts.BatchWaits: (PRODUCE, "writes {range}, waits"),
+    facts.BatchRequeued: (PRODUCE, "no answer"),
+    facts.ReplicaPreferred: (CONSUMER_FETCH, "sent to broker {e.replica}"),
+    facts.PositionValidated: (END_OF_EPOCH, "{e.position} holds"),
+    facts.PositionTruncated: (END_OF_EPOCH, "back to {e.after}"),
+    facts.PositionReset: (LIST_OFFSETS, "goes to {e.after}"),
+    facts.RecordsDeleted: (DELETE_RECORDS, "deletes below {e.start}"),
 }
+"""The request of which an event tells, and what the client learns; an error is no answer."""
 
 _AFTER: dict[type, Callable[[Any], str]] = {
     facts.ConsumerRaised: lambda e: f"{RAISES}{e.exception}",

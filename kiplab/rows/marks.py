@@ -33,8 +33,14 @@ def marks(shots: Sequence[Snapshot]) -> Iterator[MarkRow]:
 def _marked(event: events.Event, before: cluster.Cluster) -> _Made:
     if isinstance(event, facts.Fetched):
         return _fetched(event, before)
-    mark_of = _MARKS.get(type(event))
-    return mark_of(event) if mark_of is not None else None
+    mark = _MARKS.get(type(event))
+    if not isinstance(mark, tuple):
+        return None if mark is None else mark(event)
+    kind, text = mark
+    first, last = getattr(event, "first", 0), getattr(event, "last", 0)
+    numbers = {"offsets": offsets(first, last), "records": plural(last - first + 1, "record")}
+    lane = _LANES.get(kind) or broker_lane(ids.host_of(getattr(event, "node", ids.CONTROLLER)))
+    return lane, kind, text.format(e=event, **numbers)
 
 
 def _fetched(event: facts.Fetched, before: cluster.Cluster) -> _Made:
@@ -111,74 +117,48 @@ def _queue_dropped(event: zookeeper_facts.QueueDropped) -> _Made:
     return "controller", "queue dropped", text
 
 
-_MARKS: dict[type, Callable[[Any], _Made]] = {
+_LANES = {"happened": "world", "lost": "records", "broken": "records", "elected": "controller"}
+"""By kind, where it is not the broker's."""
+_MARKS: dict[type, Callable[[Any], _Made] | tuple[MarkKind, str]] = {
     facts.LifecycleChanged: _lifecycle,
-    facts.Truncated: lambda e: (broker_lane(e.node), "truncated", f"truncates to {e.first}"),
     facts.RecordsDeleted: _deleted,
-    facts.Destroyed: lambda e: (
-        broker_lane(e.node),
-        "destroyed",
-        f"{offsets(e.first, e.last)} destroyed",
-    ),
-    facts.Appended: lambda e: (
-        broker_lane(e.node),
-        "appended",
-        f"+{plural(e.last - e.first + 1, 'record')}",
-    ),
     facts.Polled: _polled,
     facts.Refused: _client_refused,
-    facts.BatchAcknowledged: lambda e: (
-        broker_lane(e.node),
-        "acknowledged",
-        f"{e.producer} knows {offsets(e.first, e.last)} written",
-    ),
-    facts.BatchRequeued: lambda e: (
-        "world",
-        "happened",
-        f"{e.producer} requeues batch {e.number} of {e.partition}: {e.error.name}",
-    ),
-    facts.BatchFailed: lambda e: (
-        "world",
-        "happened",
-        f"{e.producer} gives batch {e.number} of {e.partition} up: {e.exception}",
-    ),
     facts.NotProposed: _not_proposed,
-    facts.IsrReverted: lambda e: (broker_lane(e.node), "withdrawn", "withdraws its proposal"),
-    facts.IsrStuck: lambda e: (broker_lane(e.node), "withdrawn", "waits with its proposal"),
     facts.LeaderElected: _elected,
-    facts.ControllerResigned: lambda e: (
-        "world",
-        "happened",
-        f"controller epoch {e.epoch} takes over",
-    ),
     zookeeper_facts.BrokersCompared: _compared,
     zookeeper_facts.QueueDropped: _queue_dropped,
-    zookeeper_facts.ControllerElected: lambda e: (
-        "controller",
+    facts.Truncated: ("truncated", "truncates to {e.first}"),
+    facts.Destroyed: ("destroyed", "{offsets} destroyed"),
+    facts.Appended: ("appended", "+{records}"),
+    facts.BatchAcknowledged: ("acknowledged", "{e.producer} knows {offsets} written"),
+    facts.BatchRequeued: (
+        "happened",
+        "{e.producer} requeues batch {e.number} of {e.partition}: {e.error.name}",
+    ),
+    facts.BatchFailed: (
+        "happened",
+        "{e.producer} gives batch {e.number} of {e.partition} up: {e.exception}",
+    ),
+    facts.IsrReverted: ("withdrawn", "withdraws its proposal"),
+    facts.IsrStuck: ("withdrawn", "waits with its proposal"),
+    facts.ControllerResigned: ("happened", "controller epoch {e.epoch} takes over"),
+    zookeeper_facts.ControllerElected: (
         "elected",
-        f"broker {e.broker} is the controller, epoch {e.controller_epoch}",
+        "broker {e.broker} is the controller, epoch {e.controller_epoch}",
     ),
-    zookeeper_facts.ControllerStoodDown: lambda e: (
-        broker_lane(e.broker),
-        "stood down",
-        f"stands down: {e.reason}",
-    ),
-    zookeeper_facts.ReplicaStopped: lambda e: (
-        broker_lane(e.node),
+    zookeeper_facts.ControllerStoodDown: ("stood down", "stands down: {e.reason}"),
+    zookeeper_facts.ReplicaStopped: (
         "stopped fetching",
-        f"does not fetch {e.partition}: {e.reason}",
+        "does not fetch {e.partition}: {e.reason}",
     ),
-    zookeeper_facts.CheckpointLost: lambda e: (
-        broker_lane(e.node),
+    zookeeper_facts.CheckpointLost: (
         "checkpoint lost",
-        f"checkpoint loses {e.partition}: HW {e.high_watermark}",
+        "checkpoint loses {e.partition}: HW {e.high_watermark}",
     ),
-    zookeeper_facts.ShutdownTried: lambda e: (
-        broker_lane(e.node),
-        "not let go",
-        f"is not let go: {e.reason}",
-    ),
-    events.CommittedLost: lambda e: ("records", "lost", f"{offsets(e.first, e.last)} lost"),
-    events.PropertyBroken: lambda e: ("records", "broken", f"{e.property}: {e.detail}"),
-    events.Happened: lambda e: ("world", "happened", e.text),
+    zookeeper_facts.ShutdownTried: ("not let go", "is not let go: {e.reason}"),
+    events.CommittedLost: ("lost", "{offsets} lost"),
+    events.PropertyBroken: ("broken", "{e.property}: {e.detail}"),
+    events.Happened: ("happened", "{e.text}"),
 }
+"""How an event is marked: a function, or a kind and its text, on the lane of its broker."""

@@ -55,11 +55,11 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    kind: columns.MetricKind
-    bean: str
-    since: tuple[int, int]
     counts: str
     source: str
+    kind: columns.MetricKind = "gauge"
+    bean: str = REPLICA_MANAGER
+    since: tuple[int, int] = (2, 8)
     is_counted: Callable[[Led], bool] | None = None
     held: Callable[[Truth], int] | None = None
     marked: Callable[[snapshots.Moment], Iterator[BrokerId]] | None = None
@@ -131,9 +131,6 @@ def _new_controllers(moment: snapshots.Moment) -> Iterator[BrokerId]:
 _ENTRIES = (
     Metric(
         name="UnderReplicatedPartitions",
-        kind="gauge",
-        bean=REPLICA_MANAGER,
-        since=(2, 8),
         counts="partitions that this broker leads whose ISR is smaller than their replicas",
         source="Partition.isUnderReplicated, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
         with_zookeeper=(2, 1),
@@ -141,9 +138,6 @@ _ENTRIES = (
     ),
     Metric(
         name="UnderMinIsrPartitionCount",
-        kind="gauge",
-        bean=REPLICA_MANAGER,
-        since=(2, 8),
         counts="partitions that this broker leads with fewer than min.insync.replicas in the ISR",
         source="Partition.isUnderMinIsr, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
         with_zookeeper=(2, 1),
@@ -151,9 +145,6 @@ _ENTRIES = (
     ),
     Metric(
         name="AtMinIsrPartitionCount",
-        kind="gauge",
-        bean=REPLICA_MANAGER,
-        since=(2, 8),
         counts="partitions that this broker leads with just min.insync.replicas in the ISR",
         source="Partition.isAtMinIsr, 3.2 to 4.3; with ZooKeeper 2.3.0 to 3.4.1",
         with_zookeeper=(2, 3),
@@ -161,9 +152,6 @@ _ENTRIES = (
     ),
     Metric(
         name="LeaderCount",
-        kind="gauge",
-        bean=REPLICA_MANAGER,
-        since=(2, 8),
         counts="partitions that this broker believes to lead",
         source="ReplicaManager.leaderPartitionsIterator, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
         with_zookeeper=(2, 1),
@@ -172,8 +160,6 @@ _ENTRIES = (
     Metric(
         name="IsrShrinksPerSec",
         kind="meter",
-        bean=REPLICA_MANAGER,
-        since=(2, 8),
         counts="smaller ISRs that this broker asked for and was granted, if the answer comes before"
         " the metadata; not those that the controller makes by itself",
         source="PendingShrinkIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
@@ -183,8 +169,6 @@ _ENTRIES = (
     Metric(
         name="IsrExpandsPerSec",
         kind="meter",
-        bean=REPLICA_MANAGER,
-        since=(2, 8),
         counts="larger ISRs that this broker asked for and was granted, if the answer comes before"
         " the metadata",
         source="PendingExpandIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
@@ -194,15 +178,12 @@ _ENTRIES = (
     Metric(
         name="FailedIsrUpdatesPerSec",
         kind="meter",
-        bean=REPLICA_MANAGER,
-        since=(2, 8),
         counts="ISRs that this broker asked for and was not granted",
         source="Partition.handleAlterPartitionError, 3.2 to 4.3",
         marked=isr_answers.failed,
     ),
     Metric(
         name="OfflinePartitionsCount",
-        kind="gauge",
         bean=KAFKA_CONTROLLER,
         since=(3, 0),
         counts="partitions without a leader",
@@ -212,7 +193,6 @@ _ENTRIES = (
     ),
     Metric(
         name="PreferredReplicaImbalanceCount",
-        kind="gauge",
         bean=KAFKA_CONTROLLER,
         since=(3, 0),
         counts="partitions that their first replica does not lead",
@@ -233,7 +213,6 @@ _ENTRIES = (
     ),
     Metric(
         name="ActiveBrokerCount",
-        kind="gauge",
         bean=KAFKA_CONTROLLER,
         since=(3, 1),
         counts="registered brokers that are not fenced, also while they shut down",
@@ -243,7 +222,6 @@ _ENTRIES = (
     ),
     Metric(
         name="FencedBrokerCount",
-        kind="gauge",
         bean=KAFKA_CONTROLLER,
         since=(3, 1),
         counts="registered brokers that are fenced",
@@ -253,9 +231,7 @@ _ENTRIES = (
     ),
     Metric(
         name="ActiveControllerCount",
-        kind="gauge",
         bean=KAFKA_CONTROLLER,
-        since=(2, 8),
         counts="1 on the active controller, 0 on the others; their sum, which stays 1 while another"
         " one takes over within a step",
         source="QuorumControllerMetrics.setActive, 3.2 to 4.3",
