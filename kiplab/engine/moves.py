@@ -4,7 +4,8 @@ A move that is one line of a play says what that line is: its tag is the verb (o
 are its words in order, and fields with a default or a `LineKey` its ``key=value``, written as their
 type is (`plays.move_lines`). `label` is what the line is called, with its fields or, of a line that
 does more than name them, its words by number; `conditional` that it may be meant
-for certain rules (``where=GUARD``), `ends` what becomes of the message that a move is about.
+for certain rules (``where=GUARD``), `ends` what becomes of the message that a move is about,
+`offered` how a button or a menu offers the move.
 """
 
 from enum import StrEnum
@@ -29,6 +30,14 @@ class LineKey(NamedTuple):
     needed: bool = False
 
 
+class Offered(NamedTuple):
+    """The label of a button for a move, and its advice; with ZooKeeper there may be another."""
+
+    label: str
+    advice: str
+    with_zookeeper: str = ""
+
+
 LinkEnd = Annotated[BrokerId, "any node, as the end of a link"]
 TopicName = Annotated[str, "a topic's"]
 ProducerName = Annotated[str, "a producer's"]
@@ -38,20 +47,33 @@ Commits = Annotated[bool, "whether a transaction commits"]
 
 class Timer(StrEnum):
     """The periodic tasks of nodes: the name, what a line that fires it is called, its verb if that
-    is another word.
+    is another word, and how it is offered, if a panel has a button for it.
     """
 
     label: str
     verb: str
+    offered: Offered | None
 
-    def __new__(cls, name: str, label: str = "", verb: str = "") -> Self:
+    def __new__(
+        cls, name: str, label: str = "", verb: str = "", offered: Offered | None = None
+    ) -> Self:
         timer = str.__new__(cls, name)
         timer._value_, timer.label, timer.verb = name, label, verb or name
+        timer.offered = offered
         return timer
 
-    HEARTBEAT = "heartbeat", "broker {0} sends a heartbeat"
-    FETCH = "fetch", "broker {0} fetches"
-    LAG_CHECK = "lag-check", "broker {0} checks the lag", "check-lag"
+    HEARTBEAT = (
+        *("heartbeat", "broker {0} sends a heartbeat", ""),
+        Offered("Heartbeat", "The broker tells the controller that it lives"),
+    )
+    FETCH = (
+        *("fetch", "broker {0} fetches", ""),
+        Offered("Fetch", "The follower fetches once from its leader"),
+    )
+    LAG_CHECK = (
+        *("lag-check", "broker {0} checks the lag", "check-lag"),
+        Offered("Check lag", "As leader it looks for ISR members that fell behind"),
+    )
     RETRY = "retry", "broker {0} retries"
     CHECKPOINT = "checkpoint", "broker {0} checkpoints"
     FLUSH = "flush", "broker {0} flushes"
@@ -63,6 +85,7 @@ class Timer(StrEnum):
 class Deliver(msgspec.Struct, frozen=True, cache_hash=True, tag="deliver"):
     """A message arrives."""
 
+    offered = Offered("Deliver", "It arrives")
     ends: ClassVar[str] = "arrives"
 
     message: MessageName
@@ -71,6 +94,7 @@ class Deliver(msgspec.Struct, frozen=True, cache_hash=True, tag="deliver"):
 class Drop(msgspec.Struct, frozen=True, cache_hash=True, tag="drop"):
     """A message is lost, and nobody notices."""
 
+    offered = Offered("Drop", "It is lost, and nobody notices")
     ends: ClassVar[str] = "is lost"
 
     message: MessageName
@@ -79,6 +103,7 @@ class Drop(msgspec.Struct, frozen=True, cache_hash=True, tag="drop"):
 class TimeOut(msgspec.Struct, frozen=True, cache_hash=True, tag="time-out"):
     """A request is lost, and its sender notices."""
 
+    offered = Offered("Time out", "It is lost, and its sender notices")
     ends: ClassVar[str] = "times out"
 
     message: MessageName
@@ -87,6 +112,7 @@ class TimeOut(msgspec.Struct, frozen=True, cache_hash=True, tag="time-out"):
 class Duplicate(msgspec.Struct, frozen=True, cache_hash=True, tag="duplicate"):
     """The sender gives up waiting and sends the request again; the first is still on its way."""
 
+    offered = Offered("Duplicate", "Its sender gives up waiting and sends it again")
     ends: ClassVar[str] = "is sent again"
 
     message: MessageName
@@ -95,6 +121,7 @@ class Duplicate(msgspec.Struct, frozen=True, cache_hash=True, tag="duplicate"):
 class LoseReply(msgspec.Struct, frozen=True, cache_hash=True, tag="lose-reply"):
     """A request arrives and is processed, but its answer never comes."""
 
+    offered = Offered("Lose reply", "It arrives and is processed; its answer never comes")
     ends: ClassVar[str] = "arrives, its reply is lost"
     label: ClassVar[str] = "reply is lost"
 
@@ -128,10 +155,20 @@ class Fire(msgspec.Struct, frozen=True, cache_hash=True, tag="fire"):
     node: BrokerId
     timer: Timer
 
+    @property
+    def offered(self) -> Offered | None:
+        """As its timer is."""
+        return self.timer.offered
+
 
 class ExpireSession(msgspec.Struct, frozen=True, cache_hash=True, tag="expire"):
     """A broker's session is found over: the controller fences it, or ZooKeeper ends it."""
 
+    offered = Offered(
+        "Expire",
+        "The controller finds the session over and fences the broker",
+        "ZooKeeper ends the session, and what was ephemeral in it is gone",
+    )
     label: ClassVar[str] = "session of broker {broker} expires"
 
     broker: BrokerId
@@ -153,6 +190,8 @@ class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
     `transaction` to the transaction that is open there, or that they begin.
     """
 
+    offered = Offered("Produce", "A producer writes to the broker that it takes to lead")
+
     partition: PartitionName
     broker: BrokerId
     count: int
@@ -171,6 +210,11 @@ class EndTransaction(msgspec.Struct, frozen=True, cache_hash=True, tag="end-tran
 class ProduceAs(msgspec.Struct, frozen=True, cache_hash=True, tag="produce-as"):
     """A producer has `count` records to write, to whom its metadata names as leader."""
 
+    offered = Offered(
+        "Send",
+        "It sends the records to whom it takes for the leader, and keeps them until it is told",
+    )
+
     partition: PartitionName
     producer: ProducerName
     count: int
@@ -180,6 +224,10 @@ class ProduceAs(msgspec.Struct, frozen=True, cache_hash=True, tag="produce-as"):
 class Resend(msgspec.Struct, frozen=True, cache_hash=True, tag="resend"):
     """A producer sends again what is not acknowledged, and gives up an answer that is late."""
 
+    offered = Offered(
+        "Send again",
+        "It asks who leads where that is in doubt, and sends what is not acknowledged",
+    )
     conditional: ClassVar[bool] = True
 
     producer: ProducerName
@@ -187,6 +235,10 @@ class Resend(msgspec.Struct, frozen=True, cache_hash=True, tag="resend"):
 
 class DeleteRecords(msgspec.Struct, frozen=True, cache_hash=True, tag="delete-records"):
     """An admin client has a broker delete the records below an offset; None: all the committed."""
+
+    offered = Offered(
+        "Delete records", "An admin client has the leader delete all committed records"
+    )
 
     partition: PartitionName
     broker: Annotated[BrokerId, LineKey("to")]
@@ -196,12 +248,16 @@ class DeleteRecords(msgspec.Struct, frozen=True, cache_hash=True, tag="delete-re
 class Poll(msgspec.Struct, frozen=True, cache_hash=True, tag="poll"):
     """A consumer reads on from where it is; a consumer that is not known yet begins at offset 0."""
 
+    offered = Offered("Poll", "It reads on from where it is")
+
     partition: PartitionName
     consumer: ConsumerName = "consumer"
 
 
 class RefreshMetadata(msgspec.Struct, frozen=True, cache_hash=True, tag="refresh"):
     """A consumer asks a broker who leads; None asks the one that knows most."""
+
+    offered = Offered("Refresh metadata", "It asks a broker who leads")
 
     consumer: ConsumerName = "consumer"
     broker: Annotated[BrokerId | None, LineKey("from")] = None
@@ -218,12 +274,20 @@ class ResetOffset(msgspec.Struct, frozen=True, cache_hash=True, tag="reset"):
 class Crash(msgspec.Struct, frozen=True, cache_hash=True, tag="crash"):
     """A broker process dies."""
 
+    offered = Offered("Crash", "The process dies; what it takes is chosen above")
+
     broker: BrokerId
     loss: Annotated[Loss, LineKey("disk")] = Loss.NOTHING
 
 
 class Start(msgspec.Struct, frozen=True, cache_hash=True, tag="start"):
     """A broker process starts; where there is ZooKeeper, it connects to this server of it."""
+
+    offered = Offered(
+        "Start",
+        "A new process starts and registers: a new broker epoch",
+        "A new process starts, opens a session with ZooKeeper and registers there",
+    )
 
     broker: BrokerId
     server: Count = 0
@@ -232,6 +296,9 @@ class Start(msgspec.Struct, frozen=True, cache_hash=True, tag="start"):
 class ShutDown(msgspec.Struct, frozen=True, cache_hash=True, tag="shut-down"):
     """A broker begins a controlled shutdown, or tries once more where a try came to nothing."""
 
+    offered = Offered(
+        "Shut down", "A controlled shutdown begins: the broker asks the controller to be let go"
+    )
     label: ClassVar[str] = "broker {broker} shuts down"
 
     broker: BrokerId
@@ -240,6 +307,9 @@ class ShutDown(msgspec.Struct, frozen=True, cache_hash=True, tag="shut-down"):
 class FinishRecovery(msgspec.Struct, frozen=True, cache_hash=True, tag="finish-recovery"):
     """A starting broker is done with its logs and wants to be unfenced."""
 
+    offered = Offered(
+        "Recover", "Its logs are ready: from the next heartbeat on it wants to be unfenced"
+    )
     verb: ClassVar[str] = "recover"
     label: ClassVar[str] = "broker {broker} has recovered its logs"
 
@@ -254,6 +324,10 @@ class FinishLeaderRecovery(
     As implemented no leader ever recovers.
     """
 
+    offered = Offered(
+        "Finish recovery",
+        "The leader is done recovering from an unclean election, and says so (KIP-704)",
+    )
     verb: ClassVar[str] = "finish-recovery"
     conditional: ClassVar[bool] = True
     label: ClassVar[str] = "leader of {partition} has recovered"
@@ -284,6 +358,11 @@ class FailOver(msgspec.Struct, frozen=True, cache_hash=True, tag="fail-over"):
     """Another controller becomes active; it has the metadata log and no heartbeat state. In
     ZooKeeper's time an operator deletes /controller, and brokers see to it."""
 
+    offered = Offered(
+        "Fail over",
+        "Another controller becomes active; it has the metadata log and no heartbeats",
+        "An operator deletes /controller: whoever hears of it first tries to be the next",
+    )
     label: ClassVar[str] = "new controller"
 
 

@@ -5,8 +5,7 @@ import pytest
 from kiplab.plays.library import load, names
 from kiplab.protocol.ids import BrokerId, controller_on
 from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker, standing
-from kiplab.widgets.controls.cluster_offers import about_message
-from kiplab.widgets.controls.inbox import hold
+from kiplab.widgets.controls.cluster_offers import about_message, hold
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 
 TWO = BrokerId(2)

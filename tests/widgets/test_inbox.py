@@ -7,18 +7,17 @@ from kiplab.engine.cluster import Cluster, Message
 from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.ids import CONTROLLER, BrokerId
-from kiplab.widgets.controls.inbox import (
+from kiplab.widgets.controls.cluster_offers import hold, holds_in_words, let_flow, standing_holds
+from kiplab.widgets.controls.inflight import (
+    EVERY_KIND,
+    SHOWN_MAX,
     InboxOrder,
+    InFlight,
     arranged,
-    hold,
-    holds_in_words,
-    let_flow,
     moved,
     next_up,
-    standing_holds,
     why_not_moved,
 )
-from kiplab.widgets.controls.inflight import EVERY_KIND, SHOWN_MAX, InFlight
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, THREE, Hands, html, made
 

@@ -25,13 +25,15 @@ from kiplab.widgets.controls.cluster_offers import (
     believes_to_lead,
     consumers,
     delete_records,
+    hold,
+    let_flow,
     more_about_partition,
     produce,
     producers,
     reading,
     sends_again,
 )
-from kiplab.widgets.controls.inbox import hold, let_flow, next_up
+from kiplab.widgets.controls.inflight import next_up
 from kiplab.widgets.controls.inject import Inject
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, THREE, Hands, made

@@ -49,11 +49,12 @@ class Offer(msgspec.Struct, frozen=True):
     to: GoTo | None = None
 
 
-def offer_of(cluster: Cluster, move: moves.Move, label: str, advice: str = "") -> Offer:
-    """A move as an offer; the advice of `_ADVICE` unless another is given."""
+def offer_of(cluster: Cluster, move: moves.Move, label: str = "", advice: str = "") -> Offer:
+    """A move as an offer: as it says itself how it is offered, or in these words."""
+    own: moves.Offered = getattr(move, "offered", None) or moves.Offered(label, advice)
     if not advice:
-        advice = (_WITH_ZOOKEEPER if has_zookeeper(cluster) else {}).get(label) or _ADVICE[label]
-    return Offer(label, statement_of(move), why_not(cluster, move), advice)
+        advice = (own.with_zookeeper if has_zookeeper(cluster) else "") or own.advice
+    return Offer(label or own.label, statement_of(move), why_not(cluster, move), advice)
 
 
 def tried(stage: Stage, line: Statement, reason: str | None, label: str, advice: str) -> Offer:
@@ -68,43 +69,11 @@ def tried(stage: Stage, line: Statement, reason: str | None, label: str, advice:
     return Offer(label, line, reason, advice)
 
 
-_ADVICE = {
-    "Crash": "The process dies; what it takes is chosen above",
-    "Expire": "The controller finds the session over and fences the broker",
-    "Start": "A new process starts and registers: a new broker epoch",
-    "Unfence": "Recovery is over: the broker asks to be unfenced",
-    "Fetch": "The follower fetches once from its leader",
-    "Shut down": "A controlled shutdown begins: the broker asks the controller to be let go",
-    "Recover": "Its logs are ready: from the next heartbeat on it wants to be unfenced",
-    "Heartbeat": "The broker tells the controller that it lives",
-    "Declare inactive": (
-        "The controller has waited too long for its heartbeat, and lets others lead"
-    ),
-    "Fence itself": "No heartbeat of it was answered for too long: it refuses clients from now on",
-    "Catch up": "The follower fetches until it has caught up with its leader",
-    "Check lag": "As leader it looks for ISR members that fell behind",
-    "Fail over": "Another controller becomes active; it has the metadata log and no heartbeats",
-    "Elect preferred": "An operator asks for the first replica of the list as leader",
-    "Elect unclean": (
-        "An operator lets a replica outside the ISR lead: committed records may be lost"
-    ),
-    "Deliver": "It arrives",
-    "Drop": "It is lost, and nobody notices",
-    "Duplicate": "Its sender gives up waiting and sends it again",
-    "Time out": "It is lost, and its sender notices",
-    "Lose reply": "It arrives and is processed; its answer never comes",
-    "Send": "It sends the records to whom it takes for the leader, and keeps them until it is told",
-    "Send again": "It asks who leads where that is in doubt, and sends what is not acknowledged",
-    "Poll": "It reads on from where it is",
-    "Refresh metadata": "It asks a broker who leads",
-    "Reset to earliest": "It goes to the beginning",
-    "Reset to latest": "It goes to the end",
-}
-_WITH_ZOOKEEPER = {
-    "Expire": "ZooKeeper ends the session, and what was ephemeral in it is gone",
-    "Start": "A new process starts, opens a session with ZooKeeper and registers there",
-    "Fail over": "An operator deletes /controller: whoever hears of it first tries to be the next",
-}
+NO_BUTTON = dict.fromkeys(
+    (timer for timer in moves.Timer if timer.offered is None),
+    "rarely wanted in a lab: its line can be written into the play",
+)
+"""Timers that no button fires, and why."""
 
 
 # --- brokers --------------------------------------------------------------------------------------
@@ -116,65 +85,52 @@ def about_broker(stage: Stage, id: BrokerId, disk: str) -> tuple[Offer, ...]:
     `disk` is one of the values of LOSS_WORDS.
     """
     cluster = stage.cluster
+    life = (moves.Crash(id, Loss(LOSSES[disk])), moves.ExpireSession(id), moves.Start(id))
     return (
-        offer_of(cluster, moves.Crash(id, Loss(LOSSES[disk])), "Crash"),
-        offer_of(cluster, moves.ExpireSession(id), "Expire"),
-        offer_of(cluster, moves.Start(id), "Start"),
+        *(offer_of(cluster, move) for move in life),
         *(() if has_zookeeper(cluster) else (_unfence(stage, id),)),
-        offer_of(cluster, moves.Fire(id, moves.Timer.FETCH), "Fetch"),
+        offer_of(cluster, moves.Fire(id, moves.Timer.FETCH)),
     )
 
 
 def more_about_broker(stage: Stage, id: BrokerId) -> tuple[Offer, ...]:
     """What else can happen to a broker; the last ones cut or mend its links."""
-    cluster = stage.cluster
-    fetch = moves.Fire(id, moves.Timer.FETCH)
+    cluster, fetch = stage.cluster, moves.Fire(id, moves.Timer.FETCH)
+    catches_up = "The follower fetches until it has caught up with its leader"
     return (
-        _several(stage, id, "shut-down", moves.ShutDown(id), "Shut down"),
-        *_recovery(cluster, id),
-        *_heartbeat(cluster, id),
-        _several(stage, id, "catch-up", fetch, "Catch up"),
-        offer_of(cluster, moves.Fire(id, moves.Timer.LAG_CHECK), "Check lag"),
+        _several(stage, id, "shut-down", moves.ShutDown(id), moves.ShutDown.offered),
+        *_heartbeats(cluster, id),
+        _several(stage, id, "catch-up", fetch, moves.Offered("Catch up", catches_up)),
+        offer_of(cluster, moves.Fire(id, moves.Timer.LAG_CHECK)),
         *_links(cluster, id),
     )
 
 
-def _several(stage: Stage, id: BrokerId, verb: str, first: moves.Move, label: str) -> Offer:
+def _several(
+    stage: Stage, id: BrokerId, verb: str, first: moves.Move, offered: moves.Offered
+) -> Offer:
     """A verb about a broker that is several moves."""
     reason = why_not(stage.cluster, first)
-    return tried(stage, Statement(verb, (str(id),)), reason, label, _ADVICE[label])
+    return tried(stage, Statement(verb, (str(id),)), reason, offered.label, offered.advice)
 
 
-def _recovery(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
-    """With ZooKeeper a broker that starts is in the cluster at once, and nobody is fenced."""
-    if has_zookeeper(cluster):
-        return ()
-    return (offer_of(cluster, moves.FinishRecovery(id), "Recover"),)
-
-
-def _heartbeat(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
-    """With ZooKeeper only KIP-343 has brokers send them to the controller, and two clocks that say
-    when they have come to nothing for too long.
+def _heartbeats(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
+    """With ZooKeeper a broker that starts is in the cluster at once, and nobody is fenced. Only
+    KIP-343 has brokers send heartbeats to the controller there, and two clocks that say when they
+    have come to nothing for too long.
     """
-    beat = offer_of(cluster, moves.Fire(id, moves.Timer.HEARTBEAT), "Heartbeat")
+    beat = offer_of(cluster, moves.Fire(id, moves.Timer.HEARTBEAT))
     if not has_zookeeper(cluster):
-        return (beat,)
+        return (offer_of(cluster, moves.FinishRecovery(id)), beat)
     if RELEASES[cluster.features.release_of(id)].specified is None:
         return ()
-    ends = (("Declare inactive", True), ("Fence itself", False))
+    at_controller = "The controller has waited too long for its heartbeat, and lets others lead"
+    at_broker = "No heartbeat of it was answered for too long: it refuses clients from now on"
     return (
         beat,
-        *(offer_of(cluster, moves.HeartbeatTimeout(id, at), label) for label, at in ends),
+        offer_of(cluster, moves.HeartbeatTimeout(id, True), "Declare inactive", at_controller),
+        offer_of(cluster, moves.HeartbeatTimeout(id, False), "Fence itself", at_broker),
     )
-
-
-_TYPED = "rarely wanted in a lab: its line can be written into the play"
-NO_BUTTON: dict[moves.Timer, str] = {
-    **dict.fromkeys((moves.Timer.RETRY, moves.Timer.CHECKPOINT, moves.Timer.FLUSH), _TYPED),
-    moves.Timer.ANNOUNCE_ISR: _TYPED,
-    **dict.fromkeys((moves.Timer.ELECT_UNCLEAN, moves.Timer.BALANCE_LEADERS), _TYPED),
-}
-"""Timers that no button fires, and why."""
 
 
 def _unfence(stage: Stage, id: BrokerId) -> Offer:
@@ -182,14 +138,14 @@ def _unfence(stage: Stage, id: BrokerId) -> Offer:
 
     A broker that is not fenced has nothing to ask for.
     """
+    offered = moves.Offered("Unfence", "Recovery is over: the broker asks to be unfenced")
     node = broker(stage.cluster, id)
     lifecycle = node.process.lifecycle if node and node.process else Lifecycle.STARTING
-    if lifecycle in (Lifecycle.STARTING, Lifecycle.RECOVERY):
-        ready = lifecycle is Lifecycle.RECOVERY
-        reason = None if ready else why_not(stage.cluster, moves.FinishRecovery(id))
-        line = Statement("unfence", (str(id),))
-        return tried(stage, line, reason, "Unfence", _ADVICE["Unfence"])
-    beat = offer_of(stage.cluster, moves.Fire(id, moves.Timer.HEARTBEAT), "Unfence")
+    if lifecycle is Lifecycle.RECOVERY:
+        return tried(stage, Statement("unfence", (str(id),)), None, *offered[:2])
+    if lifecycle is Lifecycle.STARTING:
+        return _several(stage, id, "unfence", moves.FinishRecovery(id), offered)
+    beat = offer_of(stage.cluster, moves.Fire(id, moves.Timer.HEARTBEAT), *offered[:2])
     registration = registration_of(stage.cluster, id)
     if registration is not None and not registration.fenced:
         return replace(beat, reason=f"{node_name(id)} is not fenced")

@@ -1,6 +1,6 @@
 """What can be done with controller, ZooKeeper, time, partitions, messages, clients: as offers."""
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster, Message, MessageName
@@ -9,18 +9,18 @@ from ...engine.impossible_moves import why_not
 from ...engine.nodes import has_zookeeper
 from ...engine.truth import partition_of
 from ...plays.play import Statement
-from ...plays.stage import Stage
-from ...plays.values import DEFAULT_CONSUMER
+from ...plays.stage import Pattern, Stage
+from ...plays.values import DEFAULT_CONSUMER, node_word
 from ...protocol.clients.consumer import Reset
 from ...protocol.ids import CONTROLLER, NO_LEADER, ZOOKEEPER, BrokerId, broker_list, node_name
 from ...protocol.registrations import PartitionRegistration, topic_of
-from ...protocol.replica.broker_state import Broker
+from ...protocol.replica.broker_state import replica_of
 from .broker_offers import Offer, link_offer, offer_of, tried
 
 
 def about_controller(cluster: Cluster) -> tuple[Offer, ...]:
     """What can happen to the controller."""
-    return (offer_of(cluster, moves.FailOver(), "Fail over"),)
+    return (offer_of(cluster, moves.FailOver()),)
 
 
 def about_zookeeper(cluster: Cluster) -> tuple[Offer, ...]:
@@ -52,27 +52,30 @@ def about_time(stage: Stage) -> tuple[Offer, ...]:
 
 def about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
     """Elections of one partition that an operator can ask for."""
+    preferred = "An operator asks for the first replica of the list as leader"
+    unclean = "An operator lets a replica outside the ISR lead: committed records may be lost"
     return (
-        offer_of(cluster, moves.Elect(name), "Elect preferred"),
-        offer_of(cluster, moves.Elect(name, unclean=True), "Elect unclean"),
+        offer_of(cluster, moves.Elect(name), "Elect preferred", preferred),
+        offer_of(cluster, moves.Elect(name, unclean=True), "Elect unclean", unclean),
     )
 
 
 def more_about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
     """What else can be done with a partition."""
-    reason = why_not(cluster, moves.FinishLeaderRecovery(name, _leader(cluster, name)))
-    advice = "The leader is done recovering from an unclean election, and says so (KIP-704)"
-    return (
-        Offer("Finish recovery", Statement("finish-recovery", (name,)), reason, advice),
-        _setting(cluster, name),
-    )
+    return (_by_leader(cluster, moves.FinishLeaderRecovery, name), _setting(cluster, name))
 
 
 def delete_records(cluster: Cluster, name: str) -> Offer:
     """Have the leader delete everything that is committed."""
-    reason = why_not(cluster, moves.DeleteRecords(name, _leader(cluster, name)))
-    advice = "An admin client has the leader delete all committed records"
-    return Offer("Delete records", Statement("delete-records", (name,)), reason, advice)
+    return _by_leader(cluster, moves.DeleteRecords, name)
+
+
+def _by_leader(
+    cluster: Cluster, kind: type[moves.FinishLeaderRecovery | moves.DeleteRecords], name: str
+) -> Offer:
+    """What the leader of a partition does: its line needs not say who that is."""
+    offer = offer_of(cluster, kind(name, _leader(cluster, name)))
+    return replace(offer, line=replace(offer.line, args=()))
 
 
 def _leader(cluster: Cluster, name: str) -> BrokerId:
@@ -109,17 +112,9 @@ def leads(state: PartitionRegistration) -> str:
 def about_message(cluster: Cluster, message: Message) -> tuple[Offer, ...]:
     """Deliver it or drop it; send it again, time it out, lose its reply."""
     name = message.name
-    found = (offer_of(cluster, family(name), label) for label, family in _FATES.items())
-    return tuple(replace(one, line=in_short(cluster, one.line, name)) for one in found)
-
-
-_FATES: dict[str, type[moves.AboutMessage]] = {
-    "Deliver": moves.Deliver,
-    "Drop": moves.Drop,
-    "Duplicate": moves.Duplicate,
-    "Time out": moves.TimeOut,
-    "Lose reply": moves.LoseReply,
-}
+    fates = (moves.Deliver, moves.Drop, moves.Duplicate, moves.TimeOut, moves.LoseReply)
+    offers = (offer_of(cluster, fate(name)) for fate in fates)
+    return tuple(replace(offer, line=in_short(cluster, offer.line, name)) for offer in offers)
 
 
 def in_short(cluster: Cluster, line: Statement, message: MessageName) -> Statement:
@@ -147,7 +142,7 @@ def produce(
     reason: str | None = f"{name} has no leader"
     if leader != NO_LEADER:
         reason = why_not(cluster, moves.Produce(name, leader, count, acks != "1"))
-    return Offer("Produce", line, reason, "A producer writes to the broker that it takes to lead")
+    return Offer(moves.Produce.offered.label, line, reason, moves.Produce.offered.advice)
 
 
 def sends_again(cluster: Cluster, partition: str) -> tuple[Offer, ...]:
@@ -164,29 +159,24 @@ def about_producer(
 ) -> tuple[Offer, ...]:
     """What a producer can do with a partition; it keeps what nobody has acknowledged."""
     writes = moves.ProduceAs(name, who, count, acks != "1")
-    return offer_of(cluster, writes, "Send"), offer_of(cluster, moves.Resend(who), "Send again")
+    return offer_of(cluster, writes), offer_of(cluster, moves.Resend(who))
 
 
 def about_consumer(cluster: Cluster, name: str, partition: str) -> tuple[Offer, ...]:
     """What a consumer can do with a partition."""
+    first, last = (moves.ResetOffset(partition, to, name) for to in (Reset.EARLIEST, Reset.LATEST))
     return (
-        offer_of(cluster, moves.Poll(partition, name), "Poll"),
-        offer_of(cluster, moves.RefreshMetadata(name), "Refresh metadata"),
-        *(
-            offer_of(cluster, moves.ResetOffset(partition, to, name), f"Reset to {to.value}")
-            for to in (Reset.EARLIEST, Reset.LATEST)
-        ),
+        offer_of(cluster, moves.Poll(partition, name)),
+        offer_of(cluster, moves.RefreshMetadata(name)),
+        offer_of(cluster, first, "Reset to earliest", "It goes to the beginning"),
+        offer_of(cluster, last, "Reset to latest", "It goes to the end"),
     )
 
 
 def believes_to_lead(cluster: Cluster, name: str) -> tuple[BrokerId, ...]:
     """The brokers that would take a write for a partition: more than one after a takeover."""
-    return tuple(node.id for node in cluster.brokers if _leads(node, name))
-
-
-def _leads(node: Broker, name: str) -> bool:
-    replicas = node.process.replicas if node.process is not None else ()
-    return any(r.partition == name and r.leading is not None for r in replicas)
+    replicas = {node.id: replica_of(node, name) for node in cluster.brokers}
+    return tuple(id for id, played in replicas.items() if played and played.leading is not None)
 
 
 def consumers(cluster: Cluster) -> tuple[str, ...]:
@@ -208,3 +198,68 @@ def reading(cluster: Cluster, name: str, partition: str) -> str:
     doubt = ", its position is in doubt" if consumer.validating else ""
     asks = ", it asks who leads first" if consumer.update_requested else ""
     return f"next offset {consumer.position}, {whom}{doubt}{asks}"
+
+
+# --- holding back ---------------------------------------------------------------------------------
+
+
+def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
+    """Keep back what is sent from now on."""
+    asked = Pattern(kind, sender)
+    said = [kept for pattern, kept in standing_holds(stage) if _overlap(pattern, asked)]
+    covered = any(kept and _covers(p, asked) for p, kept in standing_holds(stage))
+    reason = None
+    if stage.manual:
+        reason = "in this play every message waits until it is delivered"
+    elif covered and all(said):
+        reason = "it is held back already"
+    return Offer("Hold back", _line("hold", kind, sender), reason, "What is sent from now on waits")
+
+
+def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
+    """End the holding back: what waits arrives, and what comes is delivered at once."""
+    asked = Pattern(kind, sender)
+    held = any(kept and _overlap(pattern, asked) for pattern, kept in standing_holds(stage))
+    waiting = any(
+        asked.fits(m.name, m.receiver) for m in stage.cluster.messages if m.name in stage.held
+    )
+    reason = None if held or waiting else "nothing of that kind is held back"
+    advice = "What waits arrives, and nothing is held back from now on"
+    return Offer("Let it flow", _line("release", kind, sender), reason, advice)
+
+
+def standing_holds(stage: Stage) -> tuple[tuple[Pattern, bool], ...]:
+    """What `hold` (True) and `release` (False) said, without what a later line took back."""
+    standing: list[tuple[Pattern, bool]] = []
+    for pattern, kept in stage.holds:
+        standing = [(p, k) for p, k in standing if not _covers(pattern, p)]
+        if kept or any(_overlap(pattern, p) for p, _ in standing):
+            standing.append((pattern, kept))
+    return tuple(standing)
+
+
+def holds_in_words(stage: Stage) -> str:
+    """``"Held back from now on: fetch, but not fetch from broker 2"``; empty for nothing."""
+    said = [("" if kept else "but not ") + _words(p) for p, kept in standing_holds(stage)]
+    return f"Held back from now on: {', '.join(said)}." if said else ""
+
+
+def _line(verb: str, kind: str, sender: BrokerId | None) -> Statement:
+    return Statement(verb, (kind,), () if sender is None else (("from", node_word(sender)),))
+
+
+def _words(pattern: Pattern) -> str:
+    sender = "" if pattern.sender is None else f" from {node_name(pattern.sender)}"
+    receiver = "" if pattern.receiver is None else f" to {node_name(pattern.receiver)}"
+    exact = "" if pattern.ordinal is None else f" #{pattern.ordinal}"
+    return f"{pattern.kind}{exact}{sender}{receiver}"
+
+
+def _covers(wide: Pattern, narrow: Pattern) -> bool:
+    """Whether everything that `narrow` fits, `wide` fits too."""
+    return all(w in (None, n) for w, n in zip(astuple(wide), astuple(narrow), strict=True))
+
+
+def _overlap(one: Pattern, other: Pattern) -> bool:
+    pairs = zip(astuple(one), astuple(other), strict=True)
+    return all(None in (a, b) or a == b for a, b in pairs)

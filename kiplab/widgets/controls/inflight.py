@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec.structs import replace
+
+from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message, MessageName
 from ...engine.explain import describe
+from ...engine.impossible_moves import why_not
+from ...engine.moves import Deliver
 from ...engine.nodes import has_zookeeper
 from ...engine.zookeeper_routes import kinds_in
 from ...plays.play import Statement
@@ -13,23 +19,84 @@ from ..history_tree.playback import Playback
 from ..markup import heading, muted, stacked
 from .actions import Act, Actions, OfferRow, Reasons
 from .broker_offers import Offer
-from .cluster_offers import about_message, route
-from .inbox import (
-    InboxOrder,
-    arranged,
-    hold,
-    holds_in_words,
-    let_flow,
-    moved,
-    next_up,
-    why_not_moved,
-)
+from .cluster_offers import about_message, hold, holds_in_words, let_flow, route
 
 SHOWN_MAX = 12
 """Messages with buttons; of more than these only the number is told."""
 EVERY_KIND, ANYBODY = "every kind", "anybody"
 _AT_ONCE = 2
 """Deliver and Drop are at hand; the other offers about a message are in a drawer."""
+
+
+# --- the order ------------------------------------------------------------------------------------
+
+
+class InboxOrder(msgspec.Struct, frozen=True):
+    """In which order somebody wants messages taken; the others stay where they were sent."""
+
+    names: tuple[MessageName, ...] = ()
+
+
+def arranged(cluster: Cluster, order: InboxOrder) -> tuple[Message, ...]:
+    """The messages in flight, next one first. Connections stay first in, first out."""
+    if not order.names:
+        return cluster.messages
+    rank = {name: place for place, name in enumerate(order.names)}
+    ranked = sorted((m for m in cluster.messages if m.name in rank), key=lambda m: rank[m.name])
+    wanted = iter(ranked)
+    left = [next(wanted) if m.name in rank else m for m in cluster.messages]
+    taken: list[Message] = []
+    while left:
+        first = next(m for m in left if not any(_follows(cluster, m, o) for o in left))
+        left.remove(first)
+        taken.append(first)
+    return tuple(taken)
+
+
+def why_not_moved(
+    cluster: Cluster, inbox: tuple[Message, ...], name: MessageName, by: int
+) -> str | None:
+    """What keeps a message of `inbox` from its neighbour's place; `by` is -1 for earlier, or 1."""
+    place = next(place for place, message in enumerate(inbox) if message.name == name)
+    if not 0 <= place + by < len(inbox):
+        return "it is the next one already" if by < 0 else "it is the last one already"
+    message, other = inbox[place], inbox[place + by]
+    if by < 0 and _follows(cluster, message, other):
+        return f"an earlier message on the same connection must arrive first: {other.name}"
+    if by > 0 and _follows(cluster, other, message):
+        return f"{other.name} follows it on the same connection, and cannot overtake it"
+    return None
+
+
+def moved(cluster: Cluster, order: InboxOrder, name: MessageName, by: int) -> InboxOrder:
+    """The order with a message and its neighbour changed about; as it was where that can't be."""
+    inbox = arranged(cluster, order)
+    if why_not_moved(cluster, inbox, name, by) is not None:
+        return order
+    names = [message.name for message in inbox]
+    place = names.index(name)
+    names[place], names[place + by] = names[place + by], names[place]
+    return InboxOrder(tuple(names))
+
+
+def next_up(cluster: Cluster, inbox: tuple[Message, ...]) -> Offer:
+    """Deliver the first message of `inbox` that can arrive."""
+    if not inbox:
+        return Offer("Deliver next", Statement("deliver"), "nothing is on its way")
+    ready = (m for m in inbox if why_not(cluster, Deliver(m.name)) is None)
+    first = about_message(cluster, next(ready, inbox[0]))[0]
+    return replace(first, label="Deliver next")
+
+
+def _follows(cluster: Cluster, later: Message, earlier: Message) -> bool:
+    """Whether `later` was sent after `earlier` on the same connection."""
+    if later is earlier or later.lane != earlier.lane:
+        return False
+    sent = tuple(m for m in cluster.messages if m is later or m is earlier)
+    return blocker(replace(cluster, messages=sent), later) is earlier
+
+
+# --- the panel ------------------------------------------------------------------------------------
 
 
 class _MessageRow(OfferRow):

@@ -21,7 +21,7 @@ from ..markup import record_of
 from ..press_outcomes import because
 from .actions import Act, impossible
 from .broker_offers import GoTo, Offer, standing
-from .inbox import holds_in_words
+from .cluster_offers import holds_in_words
 
 
 class OfferGroup(msgspec.Struct, frozen=True):

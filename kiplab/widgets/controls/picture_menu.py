@@ -23,7 +23,7 @@ from ..history_tree.playback import Playback
 from . import cluster_offers as about
 from .actions import Act
 from .broker_offers import GoTo, Offer, about_broker, more_about_broker, standing
-from .inbox import hold, let_flow
+from .cluster_offers import hold, let_flow
 from .offering import OfferGroup, Offering, sorted_out
 
 RECORDS = 10
