@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-    from .rows.rows_of_stage import Rows
+    from .rows.columns import Rows
 
 
 class Run:

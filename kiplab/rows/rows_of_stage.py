@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER
 from .client_requests import client_requests
-from .columns import EventRow, Meta, MomentRow, Rows, lane_of
+from .columns import EventRow, Meta, Rows, lane_of
 from .log_blocks import log_rows
 from .marks import marks
 from .message_paths import messages
@@ -32,7 +32,10 @@ from .view import until
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLES = ("moments", "spans", "ticks", "messages", "marks", "events", "metrics", "clients", "logs")
+TABLES: dict[str, type[msgspec.Struct]] = {
+    name: get_args(hint)[0] for name, hint in get_type_hints(Rows).items() if name != "meta"
+}
+"""What each table of `Rows` has rows of, in their order."""
 
 
 def rows_of(stage: Stage) -> Rows:
@@ -71,28 +74,12 @@ def frames(rows: Rows) -> dict[str, pd.DataFrame]:
         import pandas as pd
 
     tables: dict[str, pd.DataFrame] = {}
-    for table, kind in zip(TABLES, _kinds(), strict=True):
+    for table, kind in TABLES.items():
         records = [msgspec.structs.asdict(row) for row in getattr(rows, table)]
         tables[table] = pd.DataFrame.from_records(records, columns=list(kind.__struct_fields__))
     for table in ("messages", "clients"):
         tables[table]["x_arrived"] = tables[table]["x_arrived"].astype("Int64")
     return tables
-
-
-def _kinds() -> list[type[msgspec.Struct]]:
-    from . import columns
-
-    return [
-        columns.MomentRow,
-        columns.SpanRow,
-        columns.TickRow,
-        columns.MessageRow,
-        columns.MarkRow,
-        columns.EventRow,
-        columns.MetricRow,
-        columns.MessageRow,
-        columns.LogRow,
-    ]
 
 
 def _meta(stage: Stage, shots: Sequence[Snapshot]) -> Meta:
@@ -146,11 +133,5 @@ def _event(
 
 def _node(event: Event) -> str:
     """Where it happened: the receiver of a message, the node of a fact; else the controller."""
-    for field in ("receiver", "node", "broker", "leader"):
-        found = getattr(event, field, None)
-        if isinstance(found, int) and field != "leader":
-            return lane_of(found)
-    return "controller"
-
-
-__all__ = ["TABLES", "MomentRow", "Rows", "frames", "rows_of", "rows_until"]
+    named = (getattr(event, field, None) for field in ("receiver", "node", "broker"))
+    return next((lane_of(node) for node in named if isinstance(node, int)), "controller")

@@ -154,7 +154,7 @@ class _TreeWalk(msgspec.Struct, frozen=True):
 
     def fields(self, struct: Any) -> tuple[StateNode, ...]:
         """The rows of a struct: what is worked out first, then each of its fields."""
-        owner = type(struct).__name__
+        owner, kind = type(struct).__name__, cast(Hashable, type(struct))
         worked_out = _WORKED_OUT.get(type(struct))
         rows = list(worked_out(struct)) if worked_out else []
         for name in struct.__struct_fields__:
@@ -163,7 +163,7 @@ class _TreeWalk(msgspec.Struct, frozen=True):
                 continue
             if place in CLOCKED and not self.timed:
                 continue
-            if place in OF_OTHER_MODES and getattr(struct, name) == OF_OTHER_MODES[place]:
+            if place in OF_OTHER_MODES and getattr(struct, name) == _default(kind, name):
                 continue
             row = self.field(struct, name)
             spliced = place in INLINE
@@ -173,7 +173,8 @@ class _TreeWalk(msgspec.Struct, frozen=True):
     def field(self, struct: Any, name: str) -> StateNode:
         """One field as a row."""
         place = f"{type(struct).__name__}.{name}"
-        label, note = LABELS.get(place, name.replace("_", " ")), NOTES.get(place, "")
+        label = LABELS.get(place) or LABELS.get(name, name.replace("_", " "))
+        note = NOTES.get(place) or NOTES.get(name, "")
         value = getattr(struct, name)
         children: tuple[StateNode, ...] = ()
         if place == "Ensemble.znodes":
@@ -227,6 +228,12 @@ def _item_label(item: Any, name: str) -> str:
     if name in _fields_of(owner, SessionId):
         return session_name(identity)
     return node_name(identity) if name in _fields_of(owner, BrokerId) else str(identity)
+
+
+@cache
+def _default(owner: Hashable, name: str) -> Any:
+    fields = msgspec.structs.fields(cast(type[msgspec.Struct], owner))
+    return next(field.default for field in fields if field.name == name)
 
 
 @cache

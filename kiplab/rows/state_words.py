@@ -3,27 +3,24 @@
 A field is named ``"Struct.field"``. One that no table here names is shown under its own name.
 """
 
-from ..protocol.ids import CONTROLLER, NO_LEADER
-
 LABELS = {
+    "adding": "adding replicas",
+    "isr": "ISR",
+    "last_contact_ms": "last contact (ms)",
+    "min_insync_replicas": "min.insync.replicas",
+    "recovery": "leader recovery state",
+    "registrations": "broker registrations",
+    "removing": "removing replicas",
     "Controller.epoch": "controller epoch",
     "Controller.next_offset": "next metadata offset",
-    "Controller.registrations": "broker registrations",
     "Controller.heartbeats": "broker heartbeats",
     "Controller.contacts": "contacts under a broker epoch",
     "Controller.checks_from_ms": "looks for silent brokers from (ms)",
     "Controller.active_since_ms": "active since (ms)",
     "Contact.epoch": "broker epoch",
-    "Contact.last_contact_ms": "last contact (ms)",
     "Features.metadata_version": "metadata version",
     "Registration.epoch": "broker epoch",
     "Registration.record_offset": "offset of its RegisterBrokerRecord",
-    "PartitionRegistration.isr": "ISR",
-    "PartitionRegistration.recovery": "leader recovery state",
-    "PartitionRegistration.adding": "adding replicas",
-    "PartitionRegistration.removing": "removing replicas",
-    "PartitionRegistration.min_insync_replicas": "min.insync.replicas",
-    "HeartbeatState.last_contact_ms": "last contact (ms)",
     "HeartbeatState.metadata_offset": "metadata offset it reported",
     "DurableReplica.checkpoint": "checkpointed high watermark",
     "Log.end": "log end offset (LEO)",
@@ -49,13 +46,11 @@ LABELS = {
     "Volatile.shutdown_tries": "tries at a controlled shutdown",
     "Volatile.isr_changes": "ISR changes not announced yet",
     "Replica.leader": "leader it believes in",
-    "Replica.min_insync_replicas": "min.insync.replicas",
     "Leading.start_offset": "leader-epoch start offset",
     "Leading.controller_epoch": "controller epoch that made it leader",
     "Leading.remotes": "followers as it sees them",
     "IsrState.isr": "committed ISR",
     "IsrState.sent": "pending ISR change",
-    "IsrState.recovery": "leader recovery state",
     "RemoteReplica.end": "log end offset (LEO)",
     "RemoteReplica.leader_end_at_last_fetch": "leader's LEO at its last fetch",
     "RemoteReplica.epoch": "broker epoch of its last fetch",
@@ -63,12 +58,8 @@ LABELS = {
     "RemoteReplica.last_fetch_ms": "last fetch (ms)",
     "RemoteReplica.last_caught_up_ms": "last caught up (ms)",
     "AlterPartitionItem.isr": "proposed ISR",
-    "AlterPartitionItem.recovery": "leader recovery state",
-    "AlterPartitionResult.isr": "ISR",
-    "AlterPartitionResult.recovery": "leader recovery state",
     "IsrMember.epoch": "broker epoch",
     "IsrMember.observed": "incarnation that caught up",
-    "MetadataUpdate.registrations": "broker registrations",
     "MetadataUpdate.offset": "last metadata offset",
     "FetchRequest.replica_epoch": "broker epoch",
     "FetchRequest.leader_epoch": "current leader epoch",
@@ -100,14 +91,8 @@ LABELS = {
     "Batch.due_ms": "waits until (ms)",
     "Batch.at": "waits for an answer of",
     "Ensemble.zxid": "last transaction (zxid)",
-    "ZooKeeperSession.last_contact_ms": "last contact (ms)",
     "Znode.children_created": "sequential children so far",
-    "PartitionStateZnode.isr": "ISR",
-    "PartitionStateZnode.recovery": "leader recovery state",
-    "TopicConfigZnode.min_insync_replicas": "min.insync.replicas",
     "TopicConfigZnode.unclean_leader_election": "unclean.leader.election.enable",
-    "ReplicaAssignment.adding": "adding replicas",
-    "ReplicaAssignment.removing": "removing replicas",
     "Stat.ephemeral_owner": "ephemeral, of session",
     "ZooKeeperController.epoch": "controller epoch",
     "ZooKeeperController.epoch_version": "version of /controller_epoch",
@@ -122,9 +107,10 @@ LABELS = {
     "Cluster.forged": "a raw request was sent",
     "Cluster.inherited": "an upgrade inherits from older rules",
 }
-"""What a field is called, where Kafka says it otherwise than the struct."""
+"""What a field is called, where Kafka says it otherwise than the struct: in one, or in all."""
 
 NOTES = {
+    "observed": "no node knows this",
     "Controller.heartbeats": "only the sitting controller knows them",
     "Controller.contacts": "who was heard of under its epoch has a session",
     "Broker.durable": "survives a crash",
@@ -133,10 +119,6 @@ NOTES = {
     "Volatile.control_plane": "only one of them is the controller",
     "ZooKeeperController.live": "a cache: ZooKeeper may know better",
     "ZooKeeperController.partitions": "a cache: ZooKeeper may know better",
-    "RemoteReplica.observed": "no node knows this",
-    "IsrMember.observed": "no node knows this",
-    "Consumer.observed": "no node knows this",
-    "Producer.observed": "no node knows this",
 }
 """What to know of a field besides its value."""
 
@@ -167,90 +149,50 @@ LEFT_OUT = {
 }
 """Fields that are not shown, and why."""
 
-OF_OTHER_MODES = {
-    "Controller.contacts": (),
-    "Controller.checks_from_ms": 0,
-    "Controller.active_since_ms": 0,
-    "Volatile.controller": CONTROLLER,
-    "Volatile.controller_epoch": None,
-    "Volatile.control_plane": None,
-    "Volatile.session": None,
-    "Volatile.state": None,
-    "Volatile.checkpoints": True,
-    "Volatile.stopped": (),
-    "Volatile.shutdown_tries": 0,
-    "Volatile.isr_changes": (),
-    "Leading.controller_epoch": None,
-    "Znode.children_created": None,
-    "Stat.ephemeral_owner": 0,
-    "ReplicaAssignment.adding": (),
-    "ReplicaAssignment.removing": (),
-    "ZooKeeperController.epoch_version": 0,
-    "ZooKeeperController.epoch": 0,
-    "ZooKeeperController.live": (),
-    "ZooKeeperController.shutting_down": (),
-    "ZooKeeperController.channels": (),
-    "ZooKeeperController.partitions": (),
-    "ZooKeeperController.offline": (),
-    "Log.start": 0,
-    "Consumer.nearest": NO_LEADER,
-    "Consumer.preferred": NO_LEADER,
-    "FetchResponse.log_start_offset": 0,
-}
+
+def _places(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+OF_OTHER_MODES = _places("""
+    Controller.contacts Controller.checks_from_ms Controller.active_since_ms
+    Volatile.controller Volatile.controller_epoch Volatile.control_plane Volatile.session
+    Volatile.state Volatile.checkpoints Volatile.stopped Volatile.shutdown_tries
+    Volatile.isr_changes Leading.controller_epoch Znode.children_created Stat.ephemeral_owner
+    ReplicaAssignment.adding ReplicaAssignment.removing
+    ZooKeeperController.epoch_version ZooKeeperController.epoch ZooKeeperController.live
+    ZooKeeperController.shutting_down ZooKeeperController.channels
+    ZooKeeperController.partitions ZooKeeperController.offline
+    Log.start Consumer.nearest Consumer.preferred FetchResponse.log_start_offset
+""")
 """Fields that say something in some modes or releases only, once records were deleted, or of a
-consumer that is near a follower, and what they hold otherwise: not shown.
+consumer that is near a follower: not shown while they hold their default.
 """
 
-CLOCKED = {
-    "Cluster.now_ms",
-    "Batch.created_ms",
-    "Batch.due_ms",
-    "Contact.last_contact_ms",
-    "Controller.active_since_ms",
-    "Controller.checks_from_ms",
-    "Controller.timers",
-    "Volatile.timers",
-    "HeartbeatState.last_contact_ms",
-    "RemoteReplica.last_fetch_ms",
-    "RemoteReplica.last_caught_up_ms",
-}
+CLOCKED = _places("""
+    Cluster.now_ms Batch.created_ms Batch.due_ms Contact.last_contact_ms
+    Controller.active_since_ms Controller.checks_from_ms Controller.timers Volatile.timers
+    HeartbeatState.last_contact_ms RemoteReplica.last_fetch_ms RemoteReplica.last_caught_up_ms
+""")
 """Shown only in a run with a clock: 0 without one."""
 
-INLINE = {
-    "Durable.replicas",
-    "DurableReplica.log",
-    "Replica.leading",
-    "Leading.isr_state",
-    "Znode.data",
-    "Znode.stat",
-    "BrokerChannel.queue",
-}
+INLINE = _places("""
+    Durable.replicas DurableReplica.log Replica.leading Leading.isr_state Znode.data Znode.stat
+    BrokerChannel.queue
+""")
 """Their content is shown one level up."""
 
-IDENTITY = {
-    "Registration": "broker",
-    "PartitionRegistration": "name",
-    "HeartbeatState": "broker",
-    "Contact": "broker",
-    "DurableReplica": "partition",
-    "RemoteReplica": "broker",
-    "Replica": "partition",
-    "Broker": "id",
-    "AlterPartitionItem": "partition",
-    "AlterPartitionResult": "partition",
-    "IsrMember": "broker",
-    "Observed": "partition",
-    "Message": "name",
-    "Consumer": "name",
-    "Producer": "name",
-    "Batch": "number",
-    "Znode": "path",
-    "ZooKeeperSession": "id",
-    "Watch": "path",
-    "LiveBroker": "broker",
-    "BrokerChannel": "broker",
-    "ReplicaAssignment": "partition",
-}
+IDENTITY = dict(
+    place.split(".")
+    for place in _places("""
+    Registration.broker PartitionRegistration.name HeartbeatState.broker Contact.broker
+    DurableReplica.partition RemoteReplica.broker Replica.partition Broker.id
+    AlterPartitionItem.partition AlterPartitionResult.partition IsrMember.broker
+    Observed.partition Message.name Consumer.name Producer.name Batch.number Znode.path
+    ZooKeeperSession.id Watch.path LiveBroker.broker BrokerChannel.broker
+    ReplicaAssignment.partition
+""")
+)
 """The field that names one of many: it becomes the row's label, and has no row of its own.
 
 A struct that is not listed is named by its first field.
