@@ -26,7 +26,7 @@ MAY_NAME_THE_CONTROLLER = {
     "explore/search/hidden_parts.py": "hides a controller that nobody has looked at yet",
     "explore/search/observer_views.py": "shows the observer the controller of each moment",
     "explore/compiled/unpacking.py": "makes states from words",
-    "judge/side_by_side/told_kafka.py": "keeps what the log of a real KRaft controller says",
+    "judge/side_by_side/initial_state.py": "keeps what the log of a real KRaft controller says",
 }
 """Why each of these may."""
 NO_CLUSTER = ("self", "lanes", "panel", "effect", "setup", "request")

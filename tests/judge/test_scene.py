@@ -1,13 +1,13 @@
 """What a play begins with, told to a real controller: reached, called otherwise, or refused."""
 
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from kiplab.engine.truth import truth
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from kiplab.judge.side_by_side.initial_state import set_initial_state
+from kiplab.judge.side_by_side.initial_state import InitialState
 from kiplab.judge.side_by_side.real_run import RealRun, real
 from kiplab.plays.grammar import parse
 from kiplab.plays.play_errors import PlayError
@@ -170,15 +170,6 @@ def test_what_no_requests_lead_to_is_refused_with_its_line(parted: str) -> None:
     assert str(no.value).startswith("begun:3:1: no real controller can be told 'topic orders")
 
 
-class Unasked:
-    """A Kafka that takes everything, and is never asked for what matters."""
-
-    end = 0
-
-    def __getattr__(self, _name: str) -> Callable[..., None]:
-        return lambda *_args, **_options: None
-
-
 @pytest.mark.parametrize(
     ("header", "line", "why"),
     [
@@ -191,10 +182,10 @@ class Unasked:
     ],
 )
 def test_what_is_wrong_by_itself_is_refused_before_kafka_is_asked(
-    header: str, line: int, why: str
+    header: str, line: int, why: str, tmp_path: Path
 ) -> None:
-    play = parse(header, "begun")
-    kafka: Any = Unasked()
+    play, kafka = parse(header, "begun"), MagicMock()
+    kafka.process.data = tmp_path
     with pytest.raises(PlayError, match=why) as refused:
-        set_initial_state(kafka, play, truth(open_stage(play).cluster))
+        InitialState(kafka, play, truth(open_stage(play).cluster)).reach()
     assert str(refused.value).startswith(f"begun:{line}:1: no real controller can be told")

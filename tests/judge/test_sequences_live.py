@@ -196,7 +196,7 @@ def test_generated_conversations_agree_at_an_older_metadata_version_and_while_it
 
 def agreeing(side: RealSide, seed: int) -> list[ConversationTurn]:
     """The turns of a conversation in which the two never part."""
-    begun = parse_features(f"{side.kafka.process.release}/{side.kafka.metadata_version}")
+    begun = parse_features(f"{side.kafka.process.release}/{side.kafka.process.metadata_version}")
     generated = Generated(side, begun, seed, raises=begun.release != "3.2")
     parted = generated.run(QUESTIONS)
     assert parted is None, f"seed {seed}: {parted}"
@@ -204,7 +204,7 @@ def agreeing(side: RealSide, seed: int) -> list[ConversationTurn]:
 
 
 def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -> None:
-    held = both.kafka.metadata_version
+    held = both.kafka.process.metadata_version
     assert both.engine.raise_metadata_version("3.1-IV0")
     # 3.2 cannot be asked: it has no UpdateFeatures.
     asked = () if release(both) == (3, 2) else ("3.1-IV0", "3.3-IV0", held)
@@ -212,7 +212,7 @@ def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -
     for wanted in asked:
         refused, _ = both.kafka.raise_metadata_version(wanted)
         assert bool(refused) is bool(both.engine.raise_metadata_version(wanted))
-    assert both.kafka.metadata_version == held
+    assert both.kafka.process.metadata_version == held
     both.engine.follow(both.kafka.end)
     # What was done is written, and corrects the controller.
     assert register(both, B) == (0 if asked else 1)

@@ -5,7 +5,7 @@ topics. Everything else is the same number in both.
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...protocol import messages as api
@@ -68,15 +68,23 @@ class UnspokenError(ValueError):
 
 def call_of(request: api.Request, schemas: ReleaseSchemas, topics: TopicNames) -> KafkaCall:
     """`request` in Kafka's terms. Raises UnspokenError for one that no controller answers."""
-    found = _CALLS.get(type(request))
-    if found is None:
-        raise UnspokenError(f"{type(request).__name__} is nothing to ask a controller")
-    return found(request, schemas, topics)
+    match request:
+        case api.BrokerRegistrationRequest():
+            return _register(request, schemas)
+        case api.BrokerHeartbeatRequest():
+            return KafkaCall("BrokerHeartbeat", 0, _heartbeat(request))
+        case api.AlterPartitionRequest():
+            asked = [_asked(item, request.version, schemas, topics) for item in request.items]
+            who = {"BrokerId": request.broker, "BrokerEpoch": request.broker_epoch}
+            return KafkaCall("AlterPartition", request.version, {**who, "Topics": asked})
+        case api.ElectLeadersRequest():
+            return KafkaCall("ElectLeaders", 2, _election(request))
+        case api.UnregisterBrokerRequest():
+            return KafkaCall("UnregisterBroker", 0, {"BrokerId": request.broker})
+    raise UnspokenError(f"{type(request).__name__} is nothing to ask a controller")
 
 
-def _register(
-    request: api.BrokerRegistrationRequest, schemas: ReleaseSchemas, _topics: TopicNames
-) -> KafkaCall:
+def _register(request: api.BrokerRegistrationRequest, schemas: ReleaseSchemas) -> KafkaCall:
     version = schemas.requests["BrokerRegistration"].versions.last
     own = request.broker & _ANY_BROKER
     incarnation = _PROCESSES + (own << _BROKER_BITS) + request.incarnation
@@ -108,29 +116,14 @@ def incarnation_of_uuid(process: uuid.UUID) -> Incarnation:
     return Incarnation(process.int & ((1 << _BROKER_BITS) - 1))
 
 
-def _heartbeat(
-    request: api.BrokerHeartbeatRequest, _schemas: ReleaseSchemas, _topics: TopicNames
-) -> KafkaCall:
-    fields = {
+def _heartbeat(request: api.BrokerHeartbeatRequest) -> Fields:
+    return {
         "BrokerId": request.broker,
         "BrokerEpoch": request.broker_epoch,
         "CurrentMetadataOffset": request.metadata_offset,
         "WantFence": request.want_fence,
         "WantShutDown": request.want_shut_down,
     }
-    return KafkaCall("BrokerHeartbeat", 0, fields)
-
-
-def _alter(
-    request: api.AlterPartitionRequest, schemas: ReleaseSchemas, topics: TopicNames
-) -> KafkaCall:
-    asked = [_asked(item, request.version, schemas, topics) for item in request.items]
-    fields = {
-        "BrokerId": request.broker,
-        "BrokerEpoch": request.broker_epoch,
-        "Topics": asked,
-    }
-    return KafkaCall("AlterPartition", request.version, fields)
 
 
 def _asked(
@@ -161,20 +154,17 @@ def _name_of_a_topic(schemas: ReleaseSchemas) -> str:
     return next(field.name for field in topics.fields if field.kind == "string")
 
 
-def _elect(
-    request: api.ElectLeadersRequest, _schemas: ReleaseSchemas, _topics: TopicNames
-) -> KafkaCall:
+def _election(request: api.ElectLeadersRequest) -> Fields:
     asked: dict[str, list[int]] = {}
     for partition in request.partitions or ():
         topic, index = split(partition)
         asked.setdefault(topic, []).append(index)
     named = [{"Topic": topic, "Partitions": indices} for topic, indices in asked.items()]
-    fields = {
+    return {
         "ElectionType": int(request.unclean),
         "TopicPartitions": None if request.partitions is None else named,
         "TimeoutMs": ELECT_TIMEOUT_MS,
     }
-    return KafkaCall("ElectLeaders", 2, fields)
 
 
 def split(partition: str) -> tuple[str, int]:
@@ -183,21 +173,6 @@ def split(partition: str) -> tuple[str, int]:
     if topic.endswith("-"):
         return topic[:-1], -int(index)
     return topic, int(index)
-
-
-def _unregister(
-    request: api.UnregisterBrokerRequest, _schemas: ReleaseSchemas, _topics: TopicNames
-) -> KafkaCall:
-    return KafkaCall("UnregisterBroker", 0, {"BrokerId": request.broker})
-
-
-_CALLS: dict[type, Callable[[Any, ReleaseSchemas, TopicNames], KafkaCall]] = {
-    api.AlterPartitionRequest: _alter,
-    api.BrokerHeartbeatRequest: _heartbeat,
-    api.BrokerRegistrationRequest: _register,
-    api.ElectLeadersRequest: _elect,
-    api.UnregisterBrokerRequest: _unregister,
-}
 
 
 # --- answers ------------------------------------------------------------------------------------
@@ -218,80 +193,56 @@ def answer_of(request: api.Request, answer: Mapping[str, Any]) -> api.Response:
 
     Raises UnspokenError for a request that no controller answers.
     """
-    found = _ANSWERS.get(type(request))
-    if found is None:
-        raise UnspokenError(f"no controller answers {type(request).__name__}")
-    return found(request, answer)
+    if isinstance(request, api.ElectLeadersRequest):
+        return api.ElectLeadersResponse(results=_elected(request, answer))
+    error = error_of(answer.get("ErrorCode", 0))
+    match request:
+        case api.BrokerRegistrationRequest():
+            return api.BrokerRegistrationResponse(error=error, broker_epoch=answer["BrokerEpoch"])
+        case api.BrokerHeartbeatRequest():
+            return api.BrokerHeartbeatResponse(
+                error=error,
+                is_caught_up=answer["IsCaughtUp"],
+                is_fenced=answer["IsFenced"],
+                should_shut_down=answer["ShouldShutDown"],
+            )
+        case api.AlterPartitionRequest(version=version):
+            results = tuple(_results(request, answer))
+            return api.AlterPartitionResponse(version=version, error=error, results=results)
+        case api.UnregisterBrokerRequest():
+            return api.UnregisterBrokerResponse(error=error)
+    raise UnspokenError(f"no controller answers {type(request).__name__}")
 
 
-def _registered(_request: api.Request, answer: Mapping[str, Any]) -> api.BrokerRegistrationResponse:
-    return api.BrokerRegistrationResponse(
-        error=error_of(answer["ErrorCode"]), broker_epoch=answer["BrokerEpoch"]
-    )
-
-
-def _beaten(_request: api.Request, answer: Mapping[str, Any]) -> api.BrokerHeartbeatResponse:
-    return api.BrokerHeartbeatResponse(
-        error=error_of(answer["ErrorCode"]),
-        is_caught_up=answer["IsCaughtUp"],
-        is_fenced=answer["IsFenced"],
-        should_shut_down=answer["ShouldShutDown"],
-    )
-
-
-def _altered(
+def _results(
     request: api.AlterPartitionRequest, answer: Mapping[str, Any]
-) -> api.AlterPartitionResponse:
-    # Answers come in the order of the questions, and each was asked under a topic of its own.
-    results = [
-        _result(item, partition, request.version)
-        for item, topic in zip(request.items, answer["Topics"], strict=False)
-        for partition in topic["Partitions"]
-    ]
-    return api.AlterPartitionResponse(
-        version=request.version, error=error_of(answer["ErrorCode"]), results=tuple(results)
-    )
-
-
-def _result(
-    item: api.AlterPartitionItem, partition: Mapping[str, Any], version: int
-) -> api.AlterPartitionResult:
+) -> Iterator[api.AlterPartitionResult]:
+    """Answers come in the order of the questions, and each was asked under a topic of its own."""
     recovered = LeaderRecoveryState.RECOVERED
-    return api.AlterPartitionResult(
-        partition=f"{split(item.partition)[0]}-{partition['PartitionIndex']}",
-        error=error_of(partition["ErrorCode"]),
-        leader=partition["LeaderId"],
-        leader_epoch=partition["LeaderEpoch"],
-        partition_epoch=partition["PartitionEpoch"],
-        isr=partition["Isr"],
-        recovery=partition["LeaderRecoveryState"] if version >= 1 else recovered,
-    )
+    for item, topic in zip(request.items, answer["Topics"], strict=False):
+        for partition in topic["Partitions"]:
+            yield api.AlterPartitionResult(
+                partition=f"{split(item.partition)[0]}-{partition['PartitionIndex']}",
+                error=error_of(partition["ErrorCode"]),
+                leader=partition["LeaderId"],
+                leader_epoch=partition["LeaderEpoch"],
+                partition_epoch=partition["PartitionEpoch"],
+                isr=partition["Isr"],
+                recovery=partition["LeaderRecoveryState"] if request.version >= 1 else recovered,
+            )
 
 
 def _elected(
     request: api.ElectLeadersRequest, answer: Mapping[str, Any]
-) -> api.ElectLeadersResponse:
-    found = {
+) -> tuple[tuple[str, KafkaError], ...]:
+    errors = {
         f"{topic['Topic']}-{partition['PartitionId']}": error_of(partition["ErrorCode"])
         for topic in answer["ReplicaElectionResults"]
         for partition in topic["PartitionResult"]
     }
     # Kafka answers by topic, in an order of its own.
-    order = request.partitions or sorted(found)
-    return api.ElectLeadersResponse(
-        results=tuple((name, found[name]) for name in order if name in found)
-    )
-
-
-_ANSWERS: dict[type, Callable[[Any, Mapping[str, Any]], api.Response]] = {
-    api.AlterPartitionRequest: _altered,
-    api.BrokerHeartbeatRequest: _beaten,
-    api.BrokerRegistrationRequest: _registered,
-    api.ElectLeadersRequest: _elected,
-    api.UnregisterBrokerRequest: lambda _request, answer: api.UnregisterBrokerResponse(
-        error=error_of(answer["ErrorCode"])
-    ),
-}
+    order = request.partitions or sorted(errors)
+    return tuple((name, errors[name]) for name in order if name in errors)
 
 
 # --- records ------------------------------------------------------------------------------------

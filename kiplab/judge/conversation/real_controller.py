@@ -1,7 +1,6 @@
 """A real controller, asked by fake brokers and an admin client over one connection."""
 
 import time
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from .kafka_terms import (
     TopicNames,
     answer_of,
     call_of,
+    split,
     written_as,
 )
 
@@ -81,11 +81,6 @@ class RealController:
     def alter_partition(self) -> MessageVersions:
         """The versions of AlterPartition that it speaks."""
         return self.schemas.requests["AlterPartition"].versions
-
-    @property
-    def metadata_version(self) -> str:
-        """The one that it runs at."""
-        return self.process.metadata_version
 
     # --- questions ------------------------------------------------------------------------------
 
@@ -182,17 +177,13 @@ class RealController:
         body = {"Topics": [wanted], "timeoutMs": ELECT_TIMEOUT_MS}
         answer = self._connection.ask("CreateTopics", 4, body)
         _must_be_done(f"topic {topic}", answer["Topics"])
-        return tuple(
-            _partition(record, self.topics, unclean)
-            for record in self._log.new()
-            if self._is_partition(record)
-        )
-
-    def _is_partition(self, record: LoggedRecord) -> bool:
-        if record.name == "TopicRecord":
-            name, topic = record.fields["Name"], record.fields["TopicId"]
-            self.topics.ids[name], self.topics.names[topic] = topic, name
-        return record.name == "PartitionRecord"
+        records = self._log.new()
+        for record in records:
+            if record.name == "TopicRecord":
+                name, id = record.fields["Name"], record.fields["TopicId"]
+                self.topics.ids[name], self.topics.names[id] = id, name
+        partitions = (record for record in records if record.name == "PartitionRecord")
+        return tuple(_partition(record, self.topics, unclean) for record in partitions)
 
     def delete(self, topic: str) -> None:
         """A topic is forgotten. Raises RefusedByKafkaError."""
@@ -200,6 +191,16 @@ class RealController:
         answer = self._connection.ask("DeleteTopics", 3, body)
         _must_be_done(f"deletion of {topic}", answer["Responses"])
         del self.topics.ids[topic]
+
+    def reassign(self, partition: str, replicas: Sequence[int] | None) -> Fields:
+        """The answer to an operator who moves a partition to these replicas, in that order, or
+        cancels the move.
+        """
+        topic, index = split(partition)
+        wanted = None if replicas is None else list(replicas)
+        topics = [{"Name": topic, "Partitions": [{"PartitionIndex": index, "Replicas": wanted}]}]
+        body = {"TimeoutMs": ELECT_TIMEOUT_MS, "Topics": topics}
+        return self._connection.ask("AlterPartitionReassignments", 0, body)
 
     # --- becoming active ------------------------------------------------------------------------
 
@@ -230,12 +231,10 @@ class RealController:
         return code >= (3, 7) and at_least(self.process.metadata_version, "3.7-IV0")
 
     def is_active(self) -> bool:
-        """Whether it is the active controller, and not one that has resigned."""
+        """Whether it is the active controller, and not one that has resigned. It is sent a request
+        that changes nothing: the event thread looks at its clock.
+        """
         not_registered, stale = 0, 77
-        return self._poke() in (not_registered, stale)
-
-    def _poke(self) -> int:
-        """A request that changes nothing: the event thread looks at its clock."""
         nothing = {
             "BrokerId": NOBODY,
             "BrokerEpoch": 1,
@@ -243,8 +242,8 @@ class RealController:
             "WantFence": False,
             "WantShutDown": False,
         }
-        error: int = self._connection.ask("BrokerHeartbeat", 0, nothing)["ErrorCode"]
-        return error
+        answer = self._connection.ask("BrokerHeartbeat", 0, nothing)
+        return answer["ErrorCode"] in (not_registered, stale)
 
     def close(self) -> None:
         """Hang up; the process goes on."""
@@ -259,9 +258,8 @@ def _must_be_done(what: str, answers: Sequence[Mapping[str, object]]) -> None:
 
 def _partition(record: LoggedRecord, topics: TopicNames, unclean: bool) -> PartitionRegistration:
     fields = record.fields
-    topic: uuid.UUID = fields["TopicId"]
     return PartitionRegistration(
-        name=topics.partition(topic, fields["PartitionId"]),
+        name=topics.partition(fields["TopicId"], fields["PartitionId"]),
         replicas=fields["Replicas"],
         isr=fields["Isr"],
         leader=fields["Leader"],

@@ -6,220 +6,354 @@ says what the header says. Epochs of partitions are left as they come: the renam
 they differ from the play's. A situation that no such requests lead to is refused, with its line.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from ...engine.truth import Truth
 from ...plays.header import partition_name
-from ...plays.play import Play, Statement
+from ...plays.play import Play
 from ...plays.play_errors import PlayError
-from ...protocol.ids import NO_LEADER, BrokerId, Incarnation
-from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
-from ..conversation.kafka_terms import split
-from ..conversation.real_controller import RefusedByKafkaError
+from ...protocol import messages
+from ...protocol.ids import NO_LEADER, BrokerId, Incarnation, MetadataOffset
+from ...protocol.kraft.controller_state import Controller
+from ...protocol.kraft.replay import replay
+from ...protocol.kraft.sessions import CHECK_MS, SESSION_TIMEOUT_MS, has_contacts
+from ...protocol.registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    Registration,
+    partition,
+    registration,
+)
+from ...protocol.releases import RELEASES
+from ..conversation.kafka_terms import Fields, KafkaCall, record_of, split
+from ..conversation.real_controller import RealController, RefusedByKafkaError
+from ..wire.metadata_log import LoggedRecord, MetadataLog
 from .renaming import EpochsMoved, OffsetPoint, Renaming
-from .told_kafka import ToldKafka
 
 FILLERS_MAX = 5_000
 """Between two offsets of a play that are further apart there are so many records in Kafka."""
+FILLERS_AT_ONCE = 1_000
 SPARE = BrokerId((1 << 20) + 1)
 """A broker that no play has."""
 HELD_UP = "held-up"
 """A topic that no broker of a play has for long."""
+PARTS = 3
+"""A time in which the sessions of some are over passes in so many parts: others are heard of."""
+FAR = 50
+"""How far beyond the end of the log a broker says it is that has to count as caught up."""
 _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
 """What a partition begins with, beside its epochs."""
 
 
-def set_initial_state(kafka: ToldKafka, play: Play, wanted: Truth) -> Renaming:
-    """Let Kafka's log say what the header of `play`, which comes to `wanted`, says.
+class ToldKafka:
+    """`kafka`, with its log replayed as far as the engine knows its records (`held`). All numbers
+    here are Kafka's own.
 
-    Raises PlayError, with the line, for what no real controller comes to.
+    Every method raises DeadKafkaError, or an OSError, once Kafka is gone.
     """
-    state = _InitialState(kafka, play, wanted)
-    state.register_brokers()
-    state.make_topics()
-    state.shut_down()
-    state.fence()
-    state.reach_the_end()
-    for entry in wanted.registrations:
-        # Every broker has the whole log, and says so; of a fenced one nothing is heard.
-        if not entry.fenced:
-            kafka.beat(entry.broker, kafka.end - 1)
-    state.check()
-    return Renaming(tuple(state.points), tuple(state.epochs_moved()))
 
+    def __init__(self, kafka: RealController) -> None:
+        self.kafka = kafka
+        self.held = Controller()
+        # With a place of its own in the log, for what the controller reads while it starts.
+        self._log = MetadataLog(kafka.process.data, kafka.schemas)
+        self._fillers = 0
+        self.read()
 
-class _InitialState:
-    def __init__(self, kafka: ToldKafka, play: Play, wanted: Truth) -> None:
-        self.kafka, self.play, self.wanted = kafka, play, wanted
-        self.points: list[OffsetPoint] = []
+    @property
+    def end(self) -> MetadataOffset:
+        """The offset of the next record."""
+        return MetadataOffset(self._log.end)
+
+    def read(self) -> tuple[LoggedRecord, ...]:
+        """What is new in the log, replayed."""
+        records = self._log.new()
+        for logged in records:
+            record = record_of(logged, self.kafka.topics)
+            if record is not None:
+                at = MetadataOffset(logged.offset)
+                self.held = replay(replace(self.held, next_offset=at), record)
+        return records
+
+    def ask(self, request: messages.Request) -> None:
+        """Send a request, whatever the answer."""
+        self.kafka.ask(request)
+        self.read()
 
     # --- brokers --------------------------------------------------------------------------------
 
-    def register_brokers(self) -> None:
-        brokers = self.wanted.registrations
-        self._after_an_election()
-        for entry in sorted(brokers, key=lambda entry: entry.epoch):
-            self._register(entry)
+    def registered(self, broker: BrokerId) -> Registration:
+        """What the log says of a broker."""
+        entry = registration(self.held.registrations, broker)
+        assert entry is not None, f"broker {broker} is not registered"
+        return entry
 
-    def _after_an_election(self) -> None:
-        """Up to 3.5 the epoch of the first registration after it is not its offset."""
-        self.kafka.register(SPARE, Incarnation(1))
-        self.kafka.unregister(SPARE)
+    def is_fenced(self, broker: BrokerId) -> bool:
+        """Whether the log says so."""
+        entry = registration(self.held.registrations, broker)
+        return entry is not None and entry.fenced
 
-    def _register(self, entry: Registration) -> None:
-        self._fill_up_to(entry.epoch)
-        self.kafka.register(entry.broker, entry.incarnation)
+    def unfence(self, brokers: Iterable[BrokerId]) -> None:
+        """These are unfenced, if they are not yet."""
+        for broker in sorted(brokers):
+            if self.is_fenced(broker):
+                self.beat(broker, self.end + FAR)
 
-    def _fill_up_to(self, play: int) -> None:
-        """Let Kafka's log end where the play's ends, or as near as can be."""
-        last = self.points[-1] if self.points else OffsetPoint(0, 0)
-        self.kafka.fill(min(last.kafka + play - last.play - self.kafka.end, FILLERS_MAX))
-        self.points.append(OffsetPoint(play, self.kafka.end))
+    def fence(self, brokers: Iterable[BrokerId]) -> None:
+        """These are fenced, if they are not yet."""
+        for broker in brokers:
+            if not self.is_fenced(broker):
+                self.beat(broker, self.end + FAR, want_fence=True)
 
-    def reach_the_end(self) -> None:
-        self._fill_up_to(self.wanted.next_offset)
+    def wait_without(self, others: Iterable[BrokerId]) -> None:
+        """So much time passes that nobody but these was heard of within a session."""
+        in_order = sorted(others)
+        for _ in range(PARTS):
+            for broker in in_order:
+                self.beat(broker, self.end - 1)
+            self.kafka.advance((SESSION_TIMEOUT_MS + CHECK_MS) // PARTS)
+            self.kafka.barrier()
+        self.read()
+
+    def beat(
+        self,
+        broker: BrokerId,
+        offset: int,
+        *,
+        want_fence: bool = False,
+        want_shut_down: bool = False,
+    ) -> None:
+        """A heartbeat of a broker that has the metadata up to `offset`."""
+        self.ask(
+            messages.BrokerHeartbeatRequest(
+                broker=broker,
+                broker_epoch=self.registered(broker).epoch,
+                metadata_offset=MetadataOffset(offset),
+                want_fence=want_fence,
+                want_shut_down=want_shut_down,
+            )
+        )
+
+    def begin_anew(self) -> None:
+        """Up to 3.5 the epoch of the first registration after an election is not its offset."""
+        self._register(SPARE, Incarnation(1))
+        self.ask(messages.UnregisterBrokerRequest(broker=SPARE))
+
+    def _register(self, broker: BrokerId, incarnation: Incarnation) -> None:
+        self.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=incarnation))
 
     # --- topics ---------------------------------------------------------------------------------
 
-    def make_topics(self) -> None:
+    def create(self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool) -> None:
+        """A topic whose partitions have these replicas. Raises RefusedByKafkaError."""
+        made = self.kafka.create(topic, replicas, unclean=unclean)
+        self.read()
+        both = sorted((*self.held.partitions, *made), key=lambda state: state.name)
+        self.held = replace(self.held, partitions=tuple(both))
+
+    def delete(self, topic: str) -> None:
+        """A topic is forgotten."""
+        self.kafka.delete(topic)
+        self.read()
+        left = (state for state in self.held.partitions if split(state.name)[0] != topic)
+        self.held = replace(self.held, partitions=tuple(left))
+
+    def partition(self, name: str) -> PartitionRegistration:
+        """What the log says of a partition."""
+        state = partition(self.held.partitions, name)
+        assert state is not None, f"there is no {name}"
+        return state
+
+    def alter(self, name: str, isr: Sequence[BrokerId]) -> None:
+        """The partition's leader asks for another ISR."""
+        there = self.partition(name)
+        epochs = {member: self.registered(member).epoch for member in {there.leader, *isr}}
+        members = tuple(messages.IsrMember(member, epochs[member]) for member in isr)
+        item = messages.AlterPartitionItem(
+            there.name, there.leader_epoch, there.partition_epoch, members, int(there.recovery)
+        )
+        self.ask(
+            messages.AlterPartitionRequest(
+                version=self.kafka.alter_partition.last,
+                broker=there.leader,
+                broker_epoch=epochs[there.leader],
+                items=(item,),
+            )
+        )
+
+    def reassign(self, name: str, replicas: Sequence[BrokerId]) -> None:
+        """An operator moves a partition to these replicas, in that order."""
+        self.kafka.reassign(name, replicas)
+        self.read()
+
+    def fill(self, count: int) -> None:
+        """So many records that change nothing here: quotas of users that nobody is."""
+        while count > 0:
+            some = range(self._fillers, self._fillers + min(count, FILLERS_AT_ONCE))
+            version = self.kafka.schemas.requests["AlterClientQuotas"].versions.last
+            body = {"Entries": [_quota(n) for n in some], "ValidateOnly": False}
+            self.kafka.tell(KafkaCall("AlterClientQuotas", version, body))
+            self.read()
+            self._fillers, count = some.stop, count - len(some)
+
+
+def _quota(number: int) -> Fields:
+    user = {"EntityType": "user", "EntityName": f"filler-{number}"}
+    quota = {"Key": "producer_byte_rate", "Value": 1.0, "Remove": False}
+    return {"Entity": [user], "Ops": [quota]}
+
+
+# --- from the header to requests ------------------------------------------------------------------
+
+
+class InitialState(ToldKafka):
+    """Lets Kafka's log say what the header of `play`, which comes to `wanted`, says."""
+
+    def __init__(self, kafka: RealController, play: Play, wanted: Truth) -> None:
+        super().__init__(kafka)
+        self._play, self._wanted = play, wanted
+        self._points: list[OffsetPoint] = []
+        self._unfenced = {entry.broker for entry in wanted.registrations if not entry.fenced}
+
+    def reach(self) -> Renaming:
+        """Raises PlayError, with the line, for what no real controller comes to."""
+        self.begin_anew()
+        for entry in sorted(self._wanted.registrations, key=lambda entry: entry.epoch):
+            self._fill_up_to(entry.epoch)
+            self._register(entry.broker, entry.incarnation)
+        self._make_topics()
+        self._shut_down()
+        self._fence()
+        self._fill_up_to(self._wanted.next_offset)
+        for entry in self._wanted.registrations:
+            # Every broker has the whole log, and says so; of a fenced one nothing is heard.
+            if not entry.fenced:
+                self.beat(entry.broker, self.end - 1)
+        self._check()
+        moved = map(self._epochs_moved, self._wanted.partitions)
+        epochs = tuple(m for m in moved if m.leader_moved or m.version_moved)
+        return Renaming(tuple(self._points), epochs)
+
+    def _fill_up_to(self, play: int) -> None:
+        """Let Kafka's log end where the play's ends, or as near as can be."""
+        last = self._points[-1] if self._points else OffsetPoint(0, 0)
+        self.fill(min(last.kafka + play - last.play - self.end, FILLERS_MAX))
+        self._points.append(OffsetPoint(play, self.end))
+
+    def _make_topics(self) -> None:
         """Those with an unclean leader first: getting there takes fencing somebody."""
-        topics = groupby(self.wanted.partitions, lambda wanted: split(wanted.name)[0])
+        topics = groupby(self._wanted.partitions, lambda wanted: split(wanted.name)[0])
         made = [(topic, tuple(partitions)) for topic, partitions in topics]
         for topic, partitions in sorted(made, key=lambda one: not any(map(_is_new, one[1]))):
             members = {member for wanted in partitions for member in wanted.isr}
-            self.kafka.unfence(sorted(self._unfenced() | members | set(map(_first, partitions))))
+            self.unfence(self._unfenced | members | set(map(_first, partitions)))
             self._create(topic, partitions)
             for wanted in partitions:
                 self._shape(wanted)
-        self.kafka.unfence(sorted(self._unfenced()))
+        self.unfence(self._unfenced)
 
-    def shut_down(self) -> None:
+    def _shut_down(self) -> None:
         """Only who leads something waits to be let go: a topic of its own, for as long as that. A
         new controller remembers nothing of it, and has it in its log.
         """
-        leaving = [entry.broker for entry in self.wanted.registrations if _is_leaving(entry)]
-        if not leaving:
-            return
+        leaving = [
+            entry.broker
+            for entry in self._wanted.registrations
+            if entry.in_controlled_shutdown and not entry.fenced
+        ]
         for broker in leaving:
-            self.kafka.create(HELD_UP, [[broker]], unclean=False)
-            self.kafka.beat(broker, self.kafka.end - 1, want_shut_down=True)
-            self.kafka.delete(HELD_UP)
-        self.kafka.restart()
-        self._after_an_election()
+            self.create(HELD_UP, [[broker]], unclean=False)
+            self.beat(broker, self.end - 1, want_shut_down=True)
+            self.delete(HELD_UP)
+        if leaving:
+            self.kafka.restart()
+            self.read()
+            self.begin_anew()
 
-    def fence(self) -> None:
+    def _fence(self) -> None:
         """The last member of an ISR was there until now. From 4.0 on Kafka holds on to whoever was
         heard of, fenced or not, until that is some time ago.
         """
-        fenced = [entry.broker for entry in self.wanted.registrations if entry.fenced]
-        heard = [broker for broker in fenced if not self.kafka.is_fenced(broker)]
-        self.kafka.fence(heard)
-        if heard and self.kafka.has_contacts:
-            self.kafka.wait_without(sorted(self._unfenced()))
-
-    def _unfenced(self) -> set[BrokerId]:
-        return {entry.broker for entry in self.wanted.registrations if not entry.fenced}
+        fenced = [entry.broker for entry in self._wanted.registrations if entry.fenced]
+        heard = [broker for broker in fenced if not self.is_fenced(broker)]
+        self.fence(heard)
+        if heard and has_contacts(RELEASES[self.kafka.process.release].code):
+            self.wait_without(self._unfenced)
 
     def _create(self, topic: str, partitions: Sequence[PartitionRegistration]) -> None:
-        indices = sorted(split(wanted.name)[1] for wanted in partitions)
-        if indices != list(range(len(partitions))):
+        in_order = sorted(partitions, key=lambda wanted: split(wanted.name)[1])
+        if [split(wanted.name)[1] for wanted in in_order] != list(range(len(partitions))):
             why = "the partitions of a real topic are numbered from 0 on, and none is left out"
-            raise self._untold_partition(partitions[0], why)
-        assigned = [_assigned(w) for w in sorted(partitions, key=lambda w: split(w.name)[1])]
+            raise self._untold("topic", partitions[0].name, why)
+        assigned = [_assigned(wanted) for wanted in in_order]
         if len(set(map(len, assigned))) > 1:
             why = "a real topic is created with as many replicas for every partition"
-            raise self._untold_partition(partitions[-1], why)
+            raise self._untold("topic", partitions[-1].name, why)
         unclean = any(wanted.unclean_leader_election for wanted in partitions)
         try:
-            self.kafka.create(topic, assigned, unclean=unclean)
+            self.create(topic, assigned, unclean=unclean)
         except RefusedByKafkaError as refused:
-            raise self._untold_partition(partitions[0], f"Kafka refuses {refused}") from None
+            why = f"Kafka refuses {refused}"
+            raise self._untold("topic", partitions[0].name, why) from None
 
     def _shape(self, wanted: PartitionRegistration) -> None:
         """The partition's replicas, leader and ISR, as far as requests lead there."""
-        name, there = wanted.name, self.kafka.partition(wanted.name)
+        name = wanted.name
         now = tuple(replica for replica in wanted.replicas if replica not in wanted.adding)
-        if there.replicas != now:
-            self.kafka.reassign(name, now)
+        if self.partition(name).replicas != now:
+            self.reassign(name, now)
         if _is_new(wanted):
             self._elect_uncleanly(wanted)
         if wanted.adding or wanted.removing:
-            left = [replica for replica in wanted.replicas if replica not in wanted.removing]
-            self.kafka.reassign(name, left)
-        there = self.kafka.partition(name)
+            self.reassign(name, [r for r in wanted.replicas if r not in wanted.removing])
+        there = self.partition(name)
         if there.isr != wanted.isr and there.leader in wanted.isr:
-            self.kafka.alter(name, wanted.isr)
+            self.alter(name, wanted.isr)
 
     def _elect_uncleanly(self, wanted: PartitionRegistration) -> None:
         """Nobody but the leader-to-be is there when the last member of the ISR has gone."""
-        others = [replica for replica in wanted.replicas if replica != wanted.leader]
-        self.kafka.alter(wanted.name, (self.kafka.partition(wanted.name).leader,))
-        self.kafka.fence(others)
-        self.kafka.elect_uncleanly(wanted.name)
-        self.kafka.unfence(sorted(self._unfenced()))
+        self.alter(wanted.name, (self.partition(wanted.name).leader,))
+        self.fence(replica for replica in wanted.replicas if replica != wanted.leader)
+        self.ask(messages.ElectLeadersRequest(unclean=True, partitions=(wanted.name,)))
+        self.unfence(self._unfenced)
 
     # --- what has come of it --------------------------------------------------------------------
 
-    def check(self) -> None:
-        for entry in self.wanted.registrations:
-            leaves = self.kafka.is_leaving(entry.broker) == entry.in_controlled_shutdown
-            if self.kafka.is_fenced(entry.broker) != entry.fenced or not leaves:
-                raise self._untold_broker(entry, "no requests lead a real controller there")
-        for wanted in self.wanted.partitions:
-            there = self.kafka.partition(wanted.name)
-            parted = [n for n in _SHAPE if getattr(there, n) != getattr(wanted, n)]
+    def _check(self) -> None:
+        for entry in self._wanted.registrations:
+            there = self.registered(entry.broker)
+            states = (there.fenced, there.in_controlled_shutdown)
+            if states != (entry.fenced, entry.in_controlled_shutdown):
+                why = "no requests lead a real controller there"
+                raise self._untold("broker", str(entry.broker), why)
+        for wanted in self._wanted.partitions:
+            state = self.partition(wanted.name)
+            parted = [n for n in _SHAPE if getattr(state, n) != getattr(wanted, n)]
             if parted:
                 why = f"no requests lead a real controller to its {' and '.join(parted)}"
-                raise self._untold_partition(wanted, why)
+                raise self._untold("topic", wanted.name, why)
 
-    def epochs_moved(self) -> list[EpochsMoved]:
-        moved = []
-        for wanted in self.wanted.partitions:
-            there = self.kafka.partition(wanted.name)
-            leader = there.leader_epoch - wanted.leader_epoch
-            version = there.partition_epoch - wanted.partition_epoch
-            begun = (wanted.leader_epoch, leader, wanted.partition_epoch, version)
-            if leader or version:
-                moved.append(EpochsMoved(wanted.name, *begun))
-        return moved
-
-    # --- what cannot be told --------------------------------------------------------------------
-
-    def _untold_broker(self, entry: Registration, why: str) -> PlayError:
-        return self._untold("broker", str(entry.broker), why)
-
-    def _untold_partition(self, wanted: PartitionRegistration, why: str) -> PlayError:
-        return self._untold("topic", wanted.name, why)
+    def _epochs_moved(self, wanted: PartitionRegistration) -> EpochsMoved:
+        there = self.partition(wanted.name)
+        return EpochsMoved(
+            partition=wanted.name,
+            leader=wanted.leader_epoch,
+            leader_moved=there.leader_epoch - wanted.leader_epoch,
+            version=wanted.partition_epoch,
+            version_moved=there.partition_epoch - wanted.partition_epoch,
+        )
 
     def _untold(self, verb: str, name: str, why: str) -> PlayError:
         (line,) = (
             line
-            for line, statement in enumerate(self.play.statements, 1)
-            if statement.verb == verb and _named(statement) == name
+            for line, statement in enumerate(self._play.statements, 1)
+            if statement.verb == verb
+            and name == (partition_name(statement) if verb == "topic" else statement.words[0])
         )
-        return untold(self.play, line, why)
-
-
-class UntoldLeadersError(PlayError):
-    """No real broker can be told a line; a real controller may."""
-
-
-def untold(play: Play, line: int, why: str, who: str = "controller") -> PlayError:
-    """What no real controller, or leader, can be told, and on which line that is."""
-    text = play.statements[line - 1].text
-    problem = f"no real {who} can be told {text!r}"
-    kind = UntoldLeadersError if who == "leader" else PlayError
-    return kind(problem, expected=why, line=line, file=play.name)
-
-
-def _named(statement: Statement) -> str:
-    return partition_name(statement) if statement.verb == "topic" else statement.words[0]
-
-
-def _is_leaving(entry: Registration) -> bool:
-    """Whether it has asked to shut down, and waits."""
-    return entry.in_controlled_shutdown and not entry.fenced
+        return untold(self._play, line, why)
 
 
 def _is_new(wanted: PartitionRegistration) -> bool:
@@ -240,3 +374,15 @@ def _assigned(wanted: PartitionRegistration) -> list[BrokerId]:
     """Its replicas, with whoever is to lead it first."""
     replicas = [replica for replica in wanted.replicas if replica not in wanted.adding]
     return sorted(replicas, key=lambda replica: replica != _first(wanted))
+
+
+class UntoldLeadersError(PlayError):
+    """No real broker can be told a line; a real controller may."""
+
+
+def untold(play: Play, line: int, why: str, who: str = "controller") -> PlayError:
+    """What no real controller, or leader, can be told, and on which line that is."""
+    text = play.statements[line - 1].text
+    problem = f"no real {who} can be told {text!r}"
+    kind = UntoldLeadersError if who == "leader" else PlayError
+    return kind(problem, expected=why, line=line, file=play.name)

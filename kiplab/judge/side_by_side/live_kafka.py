@@ -28,9 +28,8 @@ from .deciding import (
     VersionRaised,
     Written,
 )
-from .initial_state import set_initial_state
+from .initial_state import InitialState
 from .renaming import OffsetPoint
-from .told_kafka import ToldKafka
 
 APART_MS = 1
 """Between two requests of a play without a clock."""
@@ -45,8 +44,7 @@ LOOKS_MAX = 3
 
 class LiveKafka:
     """`kafka`, which has just been started, with the initial state set for `play`, which begins
-    with
-    `start`. `scene_records` is how many records its log has by then.
+    with `start`. `scene_records` is how many records its log has by then.
 
     Raises PlayError, with the line, for a beginning that no real controller comes to; every
     question raises DeadKafkaError or an OSError once Kafka is gone.
@@ -54,12 +52,12 @@ class LiveKafka:
 
     def __init__(self, kafka: RealController, play: Play, start: Cluster) -> None:
         self.kafka = kafka
-        self._told = ToldKafka(kafka)
+        self._told = InitialState(kafka, play, truth(start))
         # What is looked for from time to time is looked for now, and counted from now on.
         kafka.advance(LOOK_MS)
         kafka.barrier()
         kafka.advance(EARLY_MS)
-        self.renaming = set_initial_state(self._told, play, truth(start))
+        self.renaming = self._told.reach()
         self.scene_records = int(self._told.end)
         self._now_ms = 0
         """Of Kafka's clock, since the initial state was set."""

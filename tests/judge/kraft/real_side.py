@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.conversation.kafka_terms import ELECT_TIMEOUT_MS, KafkaCall, split
+from kiplab.judge.conversation.kafka_terms import KafkaCall
 from kiplab.judge.conversation.real_controller import NOBODY, RealController
 from kiplab.protocol.ids import BrokerId, Incarnation
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
@@ -51,7 +51,7 @@ class RealSide:
         kafka = self.kafka
         kafka.records()
         versions = kafka.alter_partition
-        return Beginning(kafka.metadata_version, kafka.end, kafka.last_record, *versions)
+        return Beginning(kafka.process.metadata_version, kafka.end, kafka.last_record, *versions)
 
     def answer(self, turn: Turn, /) -> Answer:
         """What the turn came to. Raises RefusedByKafkaError for a topic that Kafka refuses."""
@@ -81,12 +81,7 @@ class RealSide:
                 return Answer(refused=refused, end=kafka.end, ms=passed)
 
     def _reassign(self, turn: Reassigned) -> Answer:
-        topic, index = split(turn.partition)
-        replicas = None if turn.replicas is None else list(turn.replicas)
-        partitions = [{"PartitionIndex": index, "Replicas": replicas}]
-        topics = [{"Name": topic, "Partitions": partitions}]
-        body = {"TimeoutMs": ELECT_TIMEOUT_MS, "Topics": topics}
-        answer = self.kafka.tell(KafkaCall("AlterPartitionReassignments", 0, body))
+        answer = self.kafka.reassign(turn.partition, turn.replicas)
         results = [one for each in answer["Responses"] for one in each["Partitions"]]
         errors = [one["ErrorCode"] for one in (answer, *results) if one["ErrorCode"]]
         return Answer(
