@@ -11,11 +11,14 @@ from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Model
+from tests.repeated import in_long
 
 PARTITION = level_named("partition")
 LOSS = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
 PENDING = ("497.pending-outlives-metadata",)
 MOST = 1_000_000
+PROVES = "tests/explore/test_minicheck.py::test_another_search_proves_the_same"
+BEYOND = "tests/explore/test_minicheck.py::test_as_many_states_also_beyond_a_loss"
 VERDICTS = {Verdict.PROVED: PROVED, Verdict.REFUTED: REFUTED}
 
 
@@ -53,7 +56,7 @@ def within(writes: int, crashes: int, fences: int) -> dict[str, int]:
     return {"writes": writes, "crashes": crashes, "fences": fences}
 
 
-@pytest.mark.parametrize("bounds", [(1, 1, 0), (1, 0, 1), (0, 2, 0)])
+@pytest.mark.parametrize("bounds", [(1, 0, 1), *in_long([(1, 1, 0), (0, 2, 0)], PROVES)])
 def test_another_search_proves_the_same(start: Any, bounds: tuple[int, int, int]) -> None:
     """KIP-841, KIP-903, pending ISRs that outlive metadata: nothing is lost, in as many states."""
     cluster = start(on=PENDING)
@@ -85,7 +88,7 @@ def test_another_search_refutes_the_same(
     assert there[1:] == (found.verdict, len(found.path))
 
 
-@pytest.mark.parametrize("off", [("903", "841"), ("631.one-live-incarnation",)])
+@pytest.mark.parametrize("off", [("631.one-live-incarnation",), *in_long([("903", "841")], BEYOND)])
 def test_as_many_states_also_beyond_a_loss(start: Any, off: tuple[str, ...]) -> None:
     cluster = start(off=off)
     found = search(MemoisedModel(PARTITION, cluster, within(1, 1, 0)), ())

@@ -169,6 +169,10 @@ run_study(small_fleet.plan(), work_block, sys.argv[1], heard=heard, progress=Fal
 """
 
 
+@pytest.mark.long(
+    quick="tests/fleet/test_study_on_spark.py::TestOnThisMachine::"
+    "test_layouts_give_the_partials_of_plain_python"
+)
 class TestOnACluster:
     def test_a_cluster_gives_the_partials_of_plain_python(
         self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path

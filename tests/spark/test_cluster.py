@@ -10,7 +10,13 @@ from kiplab.spark import BlockFailed, run_blocks, run_blocks_plainly, session
 from tests.spark import work
 from tests.spark.local_cluster import LocalCluster, local_cluster
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.long(
+        quick="tests/spark/test_blocks.py::"
+        "test_any_number_of_partitions_gives_the_rows_of_plain_python"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
