@@ -96,6 +96,11 @@ class Kind(msgspec.Struct, frozen=True):
     then: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
     again: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
 
+    def offers_to(self, cluster: Cluster, node: Broker) -> tuple[Action, ...]:
+        """The action of this kind that is for a broker, if any."""
+        fits = self.fits is not None and self.fits(cluster, node)
+        return (Action(self.name, node.id),) if fits else ()
+
     def cost(self, cluster: Cluster, action: Action) -> str | None:
         """The bound that an action uses up, if any. Ending the session of a broker that runs is a
         fault; of one that is gone, the cure."""
@@ -201,7 +206,7 @@ def do(
     given = kind.moves(cluster, action)
     if not given or why_not(cluster, given[0]) is not None:
         return None
-    after = _flow(level, cluster, given, events, stepping)
+    after = _flow(level, cluster, given, events, stepping, checked=True)
     came = kind.came(after, action)
     if kind.then is not None and came:
         after = _flow(level, after, kind.then(after, action), events, stepping)
@@ -216,9 +221,12 @@ def _flow(
     given: tuple[Move, ...],
     events: list[Event],
     stepping: Stepping,
+    *,
+    checked: bool = False,
 ) -> Cluster:
-    for move in given:
-        done = stepping(cluster, move)
+    """Moves and what follows from them; `checked`, nothing is in the way of the first move."""
+    for number, move in enumerate(given):
+        done = stepping(cluster, move, checked=checked and not number)
         cluster = done.cluster
         events += done.events
     passes = level.passes(cluster)
@@ -247,10 +255,9 @@ def offered(level: Level, cluster: Cluster) -> Iterable[tuple[Kind, Action]]:
     for kind in level.kinds:
         for action in kind.offered(cluster):
             yield kind, action
-        if kind.fits is not None:
-            for node in brokers:
-                if kind.fits(cluster, node):
-                    yield kind, Action(kind.name, node.id)
+        for node in brokers:
+            for action in kind.offers_to(cluster, node):
+                yield kind, action
 
 
 def one_partition(cluster: Cluster) -> str:

@@ -6,7 +6,7 @@ effect can depend on nothing but the pieces that it is remembered under, whateve
 the observer makes of it is remembered under all that it is shown (observer_views.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ...engine.cluster import Cluster
 from ...engine.moves import Move
 from ...engine.step import Step, carried_out
+from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
 from ..levels.level_table import Level, do
 from ..search_terms import Coverage
@@ -26,12 +27,13 @@ from .hidden_parts import (
     StatePiece,
     controller_in,
     hides_image,
+    image_at,
     incarnation_at,
-    without_hidden_image,
+    is_incarnation,
+    with_image,
 )
-from .numbered_parts import MemoisedState, NumberedParts, Numbers
+from .numbered_parts import MemoisedState, NumberedParts, Numbers, PartialClusters
 from .observer_views import ObservedMove, moment, shows_something, watch
-from .partial_clusters import PartialClusters
 from .shared_memory import (
     ActionOutcome,
     Dependence,
@@ -45,21 +47,19 @@ from .shared_memory import (
 
 
 class Effect(NamedTuple):
-    """What an action does: numbers of parts, None where nothing changes.
+    """What an action does.
 
-    `brokers` and `cores` are (place, number): a broker anew, or what becomes of one whose image
-    stays. `requests` is (number of the request delivered or -1, numbers of those sent). `observed`
-    is what the observer sees of it, None when there is nothing to see.
+    `changes` are (place in a state, number of the part that stands there now). `requests` is
+    (number of the request delivered or -1, numbers of those sent). `observed` is what the observer
+    sees of it. The last two are None when there is nothing of the kind.
     """
 
-    controller: int | None
-    brokers: tuple[tuple[int, int], ...]
-    cores: tuple[tuple[int, int], ...]
+    changes: tuple[tuple[int, int], ...]
     requests: tuple[int, tuple[int, ...]] | None
     observed: int | None
 
 
-NOTHING = Effect(None, (), (), None, None)
+NOTHING = Effect((), None, None)
 """The action cannot be done, or comes to nothing."""
 
 
@@ -94,13 +94,14 @@ class ActionEffects:
             start, self.asked = replace(start, features=features), features.asked
         self.traced_start = start
         self.partial = PartialClusters(parts, start)
+        self.first_image = FIRST_BROKER + len(parts.ids)
         self.observed = Numbers() if shared is None else shared.observed
         self.noticed: dict[tuple[int, ...], tuple[int, tuple[str, ...]]] = {}
 
     def notice(self, state: MemoisedState, observed: int) -> tuple[int, tuple[str, ...]]:
         """What the observer knows after an action that it saw so, and what broke."""
         view_of = self.parts.view_of
-        views = [view_of[n] for n in state[FIRST_BROKER:]]
+        views = [view_of[n] for n in state[FIRST_BROKER : self.first_image]]
         key = (observed, state[OBSERVER], state[CONTROLLER], *views)
         known = self.noticed.get(key)
         if known is None:
@@ -127,10 +128,6 @@ class ActionEffects:
             known = tuple(answer(self.start.features, question) for question in questions)
             self.answers[questions] = known
         return known
-
-    def to_offer_in(self, state: MemoisedState) -> Cluster:
-        """The cluster of a state as a level's menu may see it."""
-        return self.partial.to_offer_in(state, self.traced_start)
 
     def work_out(self, state: MemoisedState, option: Option) -> Effect:
         """What an action does: as an earlier search has found, or as the engine does it now."""
@@ -183,7 +180,7 @@ class ActionEffects:
 
     def _shown_next(self, piece: StatePiece, read: list[StatePiece]) -> list[StatePiece]:
         """What the controller sends goes to every broker that runs: show that of all at once."""
-        if piece >= 0 or CONTROLLER not in read:
+        if not is_incarnation(piece) or CONTROLLER not in read:
             return [piece]
         places = self.parts.places.values()
         return [
@@ -216,40 +213,39 @@ class ActionEffects:
         after: Cluster,
         moments: list[ObservedMove],
     ) -> Effect:
-        held = controller_in(after)
-        incarnations = forms.NO_INCARNATIONS if held is None else forms.new_incarnations(held)
-        controller: int | None = None
+        held, changes = controller_in(after), list[tuple[int, int]]()
+        incarnations = forms.NO_INCARNATIONS
         if held is not None and held is not controller_in(before):
+            incarnations = forms.new_incarnations(held)
             controller = self.parts.controllers(forms.of_controller(held, incarnations))
-            controller = None if controller == state[CONTROLLER] else controller
-        brokers, cores = self._changed(state, before, after, incarnations)
+            changes += [(CONTROLLER, controller)] * (controller != state[CONTROLLER])
+        pairs = zip(before.brokers, after.brokers, strict=True)
+        for place, (was, now) in enumerate(pairs, FIRST_BROKER):
+            if now is not was:
+                changes += self._changed(state, place, was, now, incarnations)
         requests = self._sent(option, before, after, incarnations)
-        if controller is None and not brokers and not cores and requests is None:
+        if not changes and requests is None:
             return NOTHING
         quiet = all(m.quiet for m in moments)
-        observed = None if quiet else self.observed(tuple(moments))
-        return Effect(controller, brokers, cores, requests, observed)
+        return Effect(tuple(changes), requests, None if quiet else self.observed(tuple(moments)))
 
     def _changed(
         self,
         state: MemoisedState,
-        before: Cluster,
-        after: Cluster,
+        place: int,
+        was: Broker,
+        now: Broker,
         incarnations: forms.Incarnations,
-    ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-        """(brokers, cores) as in Effect."""
-        brokers, cores, parts = [], [], self.parts
-        pairs = zip(before.brokers, after.brokers, strict=True)
-        for place, (was, now) in enumerate(pairs, FIRST_BROKER):
-            if now is was:
-                continue
-            node = forms.of_broker(without_hidden_image(now), incarnations)
-            if hides_image(now) and forms.leads(node):
-                if (core := parts.cores(node)) != parts.core_of[state[place]]:
-                    cores.append((place, core))
-            elif (number := parts.broker(node)) != state[place]:
-                brokers.append((place, number))
-        return tuple(brokers), tuple(cores)
+    ) -> Iterator[tuple[int, int]]:
+        hidden = hides_image(now)
+        node = with_image(now, None) if hidden else now
+        number, image = self.parts.caught_up(node, incarnations)
+        if number != state[place]:
+            yield place, number
+        # One that was hidden is another in other states, so that this one is always a change there.
+        stays = hidden and forms.leads(now)
+        if not stays and (hides_image(was) or image != state[image_at(place)]):
+            yield image_at(place), image
 
     def _sent(
         self, option: Option, before: Cluster, after: Cluster, incarnations: forms.Incarnations
@@ -270,6 +266,7 @@ class ActionEffects:
             controller=parts.controllers.parts[state[CONTROLLER]],
             observed=parts.observers.parts[state[OBSERVER]],
         )
-        views = [parts.views.parts[parts.view_of[n]] for n in state[FIRST_BROKER:]]
+        numbers = state[FIRST_BROKER : self.first_image]
+        views = [parts.views.parts[parts.view_of[n]] for n in numbers]
         seen = watch(known, moments, views)
         return parts.observers(seen.observed), seen.broken

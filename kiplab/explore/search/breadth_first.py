@@ -68,13 +68,12 @@ class _Search:
     ) -> tuple[str | None, Halt | None]:
         numbers, parents, how, actions = self.numbers, self.parents, self.how, self.actions
         successors, taken = self.model.successors, self.taken
-        self.looked = 0
-        for state in layer:
+        self.looked, first = 0, len(parents) - len(layer)
+        for me, state in enumerate(layer, first):
             if self.looked % LOOK_EVERY == 0:
                 halt = self.stop(self._progress(len(layer) - self.looked + len(found)))
                 if halt is not None:
                     return None, halt
-            me = numbers[state]
             for action, after, broken in successors(state):
                 code = actions.get(action)
                 if code is None:

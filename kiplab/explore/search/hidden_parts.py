@@ -19,28 +19,35 @@ from ...protocol.messages import MetadataUpdate
 from ...protocol.replica.broker_state import Broker
 
 CONTROLLER, REQUESTS, OBSERVER, BUDGETS, FIRST_BROKER = range(5)
-"""The places of the parts in a state."""
+"""The places of the parts in a state. The brokers follow, each without the metadata that it has
+applied (its image); and after them their images, that of the first broker last."""
 StatePiece = int
-"""What can be shown by itself: the controller or the requests, by their place in a state; of the
-broker at a place its image (image_at), its incarnation and whether it runs (incarnation_at), or the
-rest (the place itself)."""
-_IMAGES = 1_000
-"""Pieces from here on are images; no play has so many brokers."""
+"""What can be shown by itself: a part, by its place in a state (that of an image counts from the
+end); or of the broker at a place its incarnation and whether it runs (incarnation_at)."""
+_INCARNATIONS = 1_000
+"""Pieces from here on are incarnations; no play has so many brokers."""
 
 
 def incarnation_at(place: int) -> StatePiece:
     """The incarnation of the broker at `place`, and whether it runs."""
-    return -place
+    return place + _INCARNATIONS
 
 
 def image_at(place: int) -> StatePiece:
     """The metadata that the broker at `place` has applied."""
-    return place + _IMAGES
+    return FIRST_BROKER - 1 - place
+
+
+def is_incarnation(piece: StatePiece) -> bool:
+    """Whether a piece is what `incarnation_at` says."""
+    return piece >= _INCARNATIONS
 
 
 def place_of(piece: StatePiece) -> int:
-    """The place in a state of the part that a piece belongs to."""
-    return piece - _IMAGES if piece >= _IMAGES else abs(piece)
+    """The place in a state of the broker that a piece belongs to; of another part its own."""
+    if is_incarnation(piece):
+        return piece - _INCARNATIONS
+    return piece if piece >= 0 else image_at(piece)
 
 
 class HiddenPartError(Exception):
@@ -55,136 +62,9 @@ class ForbiddenPartError(RuntimeError):
     """A rule looked at what no rule may depend on. A bug of that rule."""
 
 
-class PartialCluster(Cluster, frozen=True):
-    """A cluster whose controller may be hidden, and without the knowledge of the observer.
-
-    It is for the moves themselves: whoever observes looks at another one.
-    """
-
-    @property  # type: ignore[misc]
-    def controller(self) -> Controller:
-        """The controller. Raises HiddenPartError while it is hidden."""
-        found = controller_in(self)
-        if found is None:
-            raise HiddenPartError(CONTROLLER)
-        return found
-
-    @property  # type: ignore[misc]
-    def observed(self) -> NoReturn:
-        """Raises ForbiddenPartError."""
-        raise ForbiddenPartError("a rule looks at what the observer knows, which no node can know")
-
-
-_CONTROLLER: Any = Cluster.__dict__["controller"]
-
-
-def controller_in(cluster: Cluster) -> Controller | None:
-    """The controller, or None where it is hidden."""
-    found: Controller | None = _CONTROLLER.__get__(cluster)
-    return found
-
-
-class HiddenBroker:
-    """A broker of which only the id is known, or also whether it runs, and in which incarnation."""
-
-    __slots__ = ("_incarnation", "_place", "id")
-
-    def __init__(
-        self, id: BrokerId, place: int, incarnation: tuple[Incarnation, bool] | None
-    ) -> None:
-        self.id, self._place, self._incarnation = id, place, incarnation
-
-    @property
-    def incarnation(self) -> Incarnation:
-        """How many processes it has had. Raises HiddenPartError while its incarnation is hidden."""
-        return self._shown()[0]
-
-    @property
-    def up(self) -> bool:
-        """Whether a process runs. Raises HiddenPartError while its incarnation is hidden."""
-        return self._shown()[1]
-
-    def _shown(self) -> tuple[Incarnation, bool]:
-        if self._incarnation is None:
-            raise HiddenPartError(incarnation_at(self._place))
-        return self._incarnation
-
-    def __getattr__(self, _name: str) -> NoReturn:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-    def __eq__(self, _other: object) -> bool:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-    def __hash__(self) -> int:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-
-class HiddenName:
-    """The name of messages of which only the kind is known."""
-
-    __slots__ = ("_place", "kind")
-
-    def __init__(self, kind: str, place: int) -> None:
-        self.kind, self._place = kind, place
-
-    def __getattr__(self, _name: str) -> NoReturn:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-    def __getitem__(self, _at: object) -> NoReturn:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-    def __eq__(self, other: object) -> bool:
-        """Unequal to names of other kinds. Raises HiddenPartError for what the kind cannot say."""
-        if isinstance(other, MessageName) and other.kind != self.kind:
-            return False
-        raise HiddenPartError(self._place)
-
-    def __hash__(self) -> int:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-
-class HiddenMessage:
-    """Messages that may be in flight: their kind, and to whom and on which lane such ones go."""
-
-    __slots__ = ("_place", "connection", "lane", "name", "receiver")
-
-    def __init__(
-        self, name: HiddenName | MessageName, receiver: BrokerId, lane: str, place: int
-    ) -> None:
-        self.name, self.receiver, self.lane, self._place = name, receiver, lane, place
-        self.connection = Count(0)
-
-    def __getattr__(self, _name: str) -> NoReturn:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-    def __eq__(self, _other: object) -> bool:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-    def __hash__(self) -> int:
-        """Raises HiddenPartError, as everything does that looks into it."""
-        raise HiddenPartError(self._place)
-
-
-class UndatedImage(MetadataUpdate, frozen=True):
-    """Metadata of a broker while the controller is hidden: it may be the newest, or not."""
-
-    @property  # type: ignore[misc]
-    def offset(self) -> NoReturn:
-        """Raises HiddenPartError: the controller's metadata decides."""
-        raise HiddenPartError(CONTROLLER)
-
-
-class HiddenEntries:
-    """A tuple of which nothing is known. Rules are handed it together with much that is known, so
-    that only whoever reads it raises HiddenPartError.
+class Hidden:
+    """Something of which nothing is known. A rule may be handed it together with much that is
+    known, so that only whoever reads it raises HiddenPartError.
     """
 
     __slots__ = ("_piece",)
@@ -198,6 +78,102 @@ class HiddenEntries:
 
     __getattr__ = __iter__ = __len__ = __getitem__ = __contains__ = _read
     __eq__ = __hash__ = _read
+
+
+class HiddenBroker(Hidden):
+    """A broker of which only the id is known, or also whether it runs, and in which incarnation."""
+
+    __slots__ = ("_incarnation", "id")
+
+    def __init__(
+        self, id: BrokerId, place: int, incarnation: tuple[Incarnation, bool] | None
+    ) -> None:
+        super().__init__(place)
+        self.id, self._incarnation = id, incarnation
+
+    @property
+    def incarnation(self) -> Incarnation:
+        """How many processes it has had. Raises HiddenPartError while its incarnation is hidden."""
+        return self._shown()[0]
+
+    @property
+    def up(self) -> bool:
+        """Whether a process runs. Raises HiddenPartError while its incarnation is hidden."""
+        return self._shown()[1]
+
+    def _shown(self) -> tuple[Incarnation, bool]:
+        if self._incarnation is None:
+            raise HiddenPartError(incarnation_at(self._piece))
+        return self._incarnation
+
+
+class HiddenName(Hidden):
+    """The name of messages of which only the kind is known."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: str, piece: StatePiece) -> None:
+        super().__init__(piece)
+        self.kind = kind
+
+    def __eq__(self, other: object) -> bool:
+        """Unequal to names of other kinds. Raises HiddenPartError for what the kind cannot say."""
+        if isinstance(other, MessageName) and other.kind != self.kind:
+            return False
+        return self._read()
+
+    __hash__ = Hidden._read
+
+
+class HiddenMessage(Hidden):
+    """Messages that may be in flight: their kind, and to whom and on which lane such ones go."""
+
+    __slots__ = ("connection", "lane", "name", "receiver")
+
+    def __init__(
+        self, name: HiddenName | MessageName, receiver: BrokerId, lane: str, piece: StatePiece
+    ) -> None:
+        super().__init__(piece)
+        self.name, self.receiver, self.lane = name, receiver, lane
+        self.connection = Count(0)
+
+
+class PartialCluster(Cluster, frozen=True):
+    """A cluster whose controller may be hidden, and without the knowledge of the observer.
+
+    It is for the moves themselves: whoever observes looks at another one.
+    """
+
+    @property  # type: ignore[misc]
+    def controller(self) -> Controller:
+        """The controller. Raises HiddenPartError while it is hidden."""
+        held = controller_in(self)
+        if held is None:
+            raise HiddenPartError(CONTROLLER)
+        return held
+
+    @property  # type: ignore[misc]
+    def observed(self) -> NoReturn:
+        """Raises ForbiddenPartError."""
+        raise ForbiddenPartError("a rule looks at what the observer knows, which no node can know")
+
+
+_CONTROLLER: Any = Cluster.__dict__["controller"]
+
+
+def controller_in(cluster: Cluster) -> Controller | None:
+    """The controller, or None where it is hidden."""
+    held: Controller | None = _CONTROLLER.__get__(cluster)
+    return held
+
+
+class UndatedImage(MetadataUpdate, frozen=True):
+    """Metadata of a broker while the controller is hidden: it may be the newest, or not."""
+
+    @property  # type: ignore[misc]
+    def offset(self) -> NoReturn:
+        """Raises HiddenPartError: the controller's metadata decides."""
+        raise HiddenPartError(CONTROLLER)
 
 
 class HiddenImage(MetadataUpdate, frozen=True):
@@ -220,7 +196,7 @@ class HiddenImage(MetadataUpdate, frozen=True):
 
 def image_hidden_at(place: int) -> HiddenImage:
     """In place of the image that the broker at `place` keeps."""
-    entries: Any = HiddenEntries(image_at(place))
+    entries: Any = Hidden(image_at(place))
     return HiddenImage(offset=MetadataOffset(0), registrations=entries, partitions=entries)
 
 
@@ -229,9 +205,7 @@ def hides_image(node: Broker) -> bool:
     return node.process is not None and type(node.process.image) is HiddenImage
 
 
-def without_hidden_image(node: Broker) -> Broker:
-    """`node` with no image at all in place of one that is hidden."""
-    process = node.process
-    if process is None or not hides_image(node):
-        return node
-    return replace(node, process=replace(process, image=None))
+def with_image(node: Broker, image: MetadataUpdate | None) -> Broker:
+    """`node`, which runs, with another image or none."""
+    assert node.process is not None
+    return replace(node, process=replace(node.process, image=image))

@@ -10,10 +10,10 @@ tests/explore holds this model to engine_model.py, state by state.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from ...engine.cluster import Cluster
-from ..levels.level_table import Action, Level, offered
+from ...protocol.replica.broker_state import Broker
+from ..levels.level_table import Action, Level
 from ..search_terms import ModelState
 from .action_effects import NOTHING, ActionEffects, Option
 from .engine_model import spent
@@ -24,6 +24,7 @@ from .hidden_parts import (
     OBSERVER,
     REQUESTS,
     HiddenPartError,
+    image_at,
 )
 from .numbered_parts import MemoisedState
 from .shared_memory import NextStep, OfferedAction, SharedMemory
@@ -51,6 +52,7 @@ class MemoisedModel:
         self.memory = SharedMemory() if memory is None else memory
         self.memory.prepare(level, self.start, self.names)
         self.parts = self.memory.parts
+        self.places = [(place, image_at(place)) for place in self.parts.places.values()]
         self.effects = ActionEffects(level, self.start, self.parts, memory)
         self.seen = self.effects.seen
         self.ranks = {kind.name: rank for rank, kind in enumerate(level.kinds)}
@@ -75,9 +77,8 @@ class MemoisedModel:
     ) -> Iterator[tuple[Action, MemoisedState, tuple[str, ...]]]:
         """As EngineModel.successors, in the same order."""
         left = self._left(state[BUDGETS])
-        image_of = self.parts.image_of
         for option in self._menu(state):
-            budgets = state[BUDGETS] if option.cost is None else left[option.cost]
+            budgets = left[option.cost]
             if budgets is None:
                 continue
             # As NumberedParts.number_of; this loop is where a search spends its time.
@@ -88,29 +89,26 @@ class MemoisedModel:
             effect = self.effects.work_out(state, option) if known is None else known
             if effect is NOTHING:
                 continue
+            changes, requests, observed = effect
             after = list(state)
             after[BUDGETS] = budgets
-            if effect.controller is not None:
-                after[CONTROLLER] = effect.controller
-            for place, number in effect.brokers:
+            for place, number in changes:
                 after[place] = number
-            for place, core in effect.cores:
-                after[place] = self.parts.joined(core, image_of[state[place]])
-            if effect.requests is not None:
-                after[REQUESTS] = self._after(state[REQUESTS], effect.requests)
+            if requests is not None:
+                after[REQUESTS] = self._after(state[REQUESTS], requests)
             violated: tuple[str, ...] = ()
-            if effect.observed is not None:
-                after[OBSERVER], violated = self.effects.notice(state, effect.observed)
+            if observed is not None:
+                after[OBSERVER], violated = self.effects.notice(state, observed)
             yield option.action, tuple(after), violated
 
     def _left(self, budgets: int) -> tuple[int | None, ...]:
-        """What is left after paying once from each bound; None where nothing is."""
+        """What is left after paying once from each bound, None where nothing is; and as it is."""
         known = self.left.get(budgets)
         if known is None:
             given = self.parts.budgets.parts[budgets]
             paid = (spent(given, self.names, name) for name in self.names)
-            known = tuple(None if p is None else self.parts.budgets(p) for p in paid)
-            self.left[budgets] = known
+            after = (None if p is None else self.parts.budgets(p) for p in paid)
+            known = self.left[budgets] = (*after, budgets)
         return known
 
     def _after(self, flight: int, change: tuple[int, tuple[int, ...]]) -> int:
@@ -126,19 +124,18 @@ class MemoisedModel:
 
     def _menu(self, state: MemoisedState) -> tuple[Option, ...]:
         """The options of a state in the level's order: those of each broker, and of the flight."""
-        held, memory = state[CONTROLLER], self.memory
-        of_broker = memory.menu_of_broker
+        held, of_broker = state[CONTROLLER], self.memory.menu_of_broker
         try:
             key = (
-                memory.menu_of_flight[state[REQUESTS]],
-                *[of_broker[n << 32 | held] for n in state[FIRST_BROKER:]],
+                self.memory.menu_of_flight[state[REQUESTS]],
+                *[of_broker[held, state[place], state[image]] for place, image in self.places],
             )
         except KeyError:
             self._learn_menus(state)
             return self._menu(state)
         known = self.whole_menu.get(key)
         if known is None:
-            offers = [o for number in key for o in memory.menus.parts[number]]
+            offers = [o for number in key for o in self.memory.menus.parts[number]]
             offers.sort(key=lambda offer: offer.rank)
             known = self.whole_menu[key] = tuple([self._option(offer) for offer in offers])
         return known
@@ -150,58 +147,49 @@ class MemoisedModel:
         return known
 
     def _learn_menus(self, state: MemoisedState) -> None:
-        """Ask the level once for each broker's offers beside this controller.
+        """Ask the level for each broker's offers beside this controller, everything else hidden.
 
         A leader's image makes no difference to them, but that a newer one is on its way.
         """
-        held, parts, memory = state[CONTROLLER], self.parts, self.memory
-        of_broker = memory.menu_of_broker
-        keys = {
-            place: (parts.core_of[number], parts.is_late(held, number), held)
-            for place, number in enumerate(state[FIRST_BROKER:], FIRST_BROKER)
-        }
-        if state[REQUESTS] not in memory.menu_of_flight or not of_broker.keys() >= {*keys.values()}:
-            offers = self._offers(state)
-            self._keep(memory.menu_of_flight, state[REQUESTS], offers[0])
-            for place, key in keys.items():
-                self._keep(of_broker, key, offers[place])
-        for place, key in keys.items():
-            of_broker[state[place] << 32 | held] = of_broker[key]
+        memory, flight, held = self.memory, state[REQUESTS], state[CONTROLLER]
+        if flight not in memory.menu_of_flight:
+            partial = self.effects.partial.cluster(state, -1, (REQUESTS,))
+            memory.menu_of_flight[flight] = self._menu_in(partial, None)
+        for place, image in self.places:
+            late = self.parts.is_late(held, state[place], state[image])
+            key = held, state[place], late
+            if key not in memory.menu_of_late:
+                partial = self.effects.partial.to_offer(state, place)
+                (nodes, brokers) = self.level.brokers(partial), partial.brokers
+                node = next((b for b in nodes if b is brokers[place - FIRST_BROKER]), None)
+                memory.menu_of_late[key] = 0 if node is None else self._menu_in(partial, node)
+            memory.menu_of_broker[held, state[place], state[image]] = memory.menu_of_late[key]
 
-    def _offers(self, state: MemoisedState) -> dict[int, list[OfferedAction]]:
-        """What the level offers, by the place of the broker; 0 for the requests in flight."""
-        offers: dict[int, list[OfferedAction]] = {
-            place: [] for place in (0, *self.parts.places.values())
-        }
-        cluster, asked = self.effects.to_offer_in(state), self.effects.asked
+    def _menu_in(self, cluster: Cluster, node: Broker | None) -> int:
+        """The number of what the level offers for a broker, or else for the requests in flight."""
+        offers, asked = list[OfferedAction](), self.effects.asked
         asked.clear()
-        try:
-            for kind, action in offered(self.level, cluster):
-                offer = self._offer(cluster, action, kind.cost(cluster, action))
-                offers[0 if action.kind == "deliver" else offer.place].append(offer)
-        except HiddenPartError as hidden:
-            raise UnforeseenOfferError(f"what is offered depends on an image: {hidden}") from None
+        for kind in self.level.kinds:
+            try:
+                actions = kind.offered(cluster) if node is None else kind.offers_to(cluster, node)
+                offers += [self._offer(cluster, a, kind.cost(cluster, a)) for a in actions]
+            except HiddenPartError as hidden:
+                raise UnforeseenOfferError(
+                    f"{kind.name}: whether that is offered depends on more than the broker and the"
+                    f" controller, or for a request on more than those in flight ({hidden});"
+                    f" {__name__} has to remember menus under that, too"
+                ) from None
         if asked:
             raise UnforeseenOfferError(f"what is offered depends on {next(iter(asked))[0]}")
-        return offers
-
-    def _keep(self, menus: dict[Any, int], key: Any, offers: list[OfferedAction]) -> None:
-        """Whatever is learnt again, because another broker was new, has to be as it was."""
-        menu = self.memory.menus(tuple(offers))
-        known = menus.setdefault(key, menu)
-        if known != menu:
-            kinds = {o.action.kind for o in {*offers} ^ {*self.memory.menus.parts[known]}}
-            raise UnforeseenOfferError(
-                f"{', '.join(sorted(kinds))}: whether that is offered depends on more than the"
-                f" broker and the controller, or for a request on more than those in flight;"
-                f" {__name__} has to remember menus under that, too"
-            )
+        return self.memory.menus(tuple(offers))
 
     def _offer(self, cluster: Cluster, action: Action, cost: str | None) -> OfferedAction:
         request = -1
         if action.kind == "deliver":
             name = (action.node, action.incarnation, "alter-partition")
-            request = self.parts.messages(next(m for m in cluster.messages if m.name[:3] == name))
+            request = self.parts.messages(
+                next(m for m in cluster.messages if m.name.kind == name[2] and m.name[:3] == name)
+            )
         rank = self.ranks[action.kind], action.node, action.incarnation, request
-        paid = None if cost is None else self.names.index(cost)
+        paid = -1 if cost is None else self.names.index(cost)
         return OfferedAction(rank, action, paid, self.parts.places[action.node], request)

@@ -1,30 +1,58 @@
-"""The parts of states at the level "partition", each under a number: equal parts have one.
+"""The parts of states at the level "partition", each under a number, and clusters made of them.
 
-What was worked out once is found again by numbers, which are compared sooner than parts.
+Equal parts have one number. What was worked out once is found again by numbers, which are compared
+sooner than parts. A cluster is made of all parts of a state, or shows some and hides the others
+(hidden_parts.py), for an attempt at an action.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from ...engine.cluster import Cluster, Message
+from ...engine.cluster import Cluster, Message, MessageName
+from ...protocol.ids import CONTROLLER as CONTROLLER_ID
+from ...protocol.ids import BrokerId, Count, Incarnation
+from ...protocol.messages import KINDS, AlterPartitionRequest, MetadataUpdate
 from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
 from ..search_terms import ModelState
-from .hidden_parts import FIRST_BROKER, StatePiece, place_of
+from .hidden_parts import (
+    CONTROLLER,
+    FIRST_BROKER,
+    OBSERVER,
+    REQUESTS,
+    HiddenBroker,
+    HiddenMessage,
+    HiddenName,
+    PartialCluster,
+    StatePiece,
+    UndatedImage,
+    image_at,
+    image_hidden_at,
+    incarnation_at,
+    is_incarnation,
+    place_of,
+    with_image,
+)
 from .observer_views import view_of
 
 MemoisedState = tuple[int, ...]
-"""(controller, requests, observer, budgets, broker, broker, ...), each the number of a part."""
+"""(controller, requests, observer, budgets, broker, broker, ..., image, image), each the number of
+a part; an image is that of the broker as far from the first one as it is from the end."""
+NO_IMAGE, NOTHING_KNOWN = range(2)
+"""The numbers of no image at all, and of forms.NOTHING_KNOWN."""
+Shown = Collection[StatePiece]
+UNKNOWN_INCARNATION = -1
+METADATA, REQUEST = KINDS[MetadataUpdate], KINDS[AlterPartitionRequest]
 
 
 class Numbers:
     """Parts and their numbers, in the order in which they were met."""
 
-    def __init__(self) -> None:
-        self.of: dict[Any, int] = {}
-        self.parts: list[Any] = []
+    def __init__(self, *parts: Hashable) -> None:
+        self.of: dict[Any, int] = {part: number for number, part in enumerate(parts)}
+        self.parts: list[Any] = list(parts)
 
     def __call__(self, part: Hashable) -> int:
         number = self.of.get(part)
@@ -38,95 +66,245 @@ class NumberedParts:
     """All parts that have been met by searches from `start`, or from what differs in parts.
 
     Under the number of a broker `view_of` has the number of what an observer sees of it, and
-    `incarnation_of`, `image_of` and `core_of` those of what is read of it by itself: (incarnation,
-    whether it runs), the metadata that it has applied, and the rest.
+    `incarnation_of` that of (incarnation, whether it runs). `brokers` are without their images.
     """
 
     def __init__(self, start: Cluster) -> None:
-        self.places = {b.id: FIRST_BROKER + n for n, b in enumerate(start.brokers)}
+        self.ids = [b.id for b in start.brokers]
+        self.places = {id: FIRST_BROKER + n for n, id in enumerate(self.ids)}
         self.controllers, self.observers, self.budgets = Numbers(), Numbers(), Numbers()
         self.messages, self.flights, self.brokers = Numbers(), Numbers(), Numbers()
-        self.views, self.incarnations = Numbers(), Numbers()
-        self.cores, self.images = Numbers(), Numbers()
+        self.images, self.views, self.incarnations = (
+            Numbers(None, forms.NOTHING_KNOWN),
+            Numbers(),
+            Numbers(),
+        )
         self.view_of: list[int] = []
         self.incarnation_of: list[int] = []
-        self.core_of: list[int] = []
-        self.image_of: list[int] = []
-        self._late: dict[int, bool] = {}
-        self._joined: dict[int, int] = {}
+        self._whole: dict[tuple[int, int], Broker] = {}
+        self._caught_up: dict[Broker, tuple[int, int]] = {}
+        self._late: dict[tuple[int, int, int], bool] = {}
 
     def first(self, start: Cluster, bounds: tuple[int, ...]) -> MemoisedState:
         """The state of `start`, with every bound untouched."""
         found = forms.parts(start)
+        brokers = [self.broker(b) for b in found.brokers]
         return (
             self.controllers(found.controller),
             self.flight(found.requests),
             self.observers(found.observed),
             self.budgets(bounds),
-            *(self.broker(b) for b in found.brokers),
+            *[broker for broker, _ in brokers],
+            *[image for _, image in reversed(brokers)],
         )
 
     def flight(self, requests: Iterable[Message]) -> int:
         """The number of these requests in flight, whatever their order."""
         ordered = sorted(requests, key=lambda m: m.name)
-        return self.flights(tuple(self.messages(m) for m in ordered))
+        return self.flights(tuple([self.messages(m) for m in ordered]))
 
-    def requests(self, flight: int) -> tuple[Message, ...]:
-        """The requests in flight that have this number."""
-        return tuple(self.messages.parts[m] for m in self.flights.parts[flight])
-
-    def broker(self, node: Broker) -> int:
-        """The number of a broker in normal form, caught up with the metadata."""
-        number = self.brokers(node)
+    def broker(self, node: Broker) -> tuple[int, int]:
+        """The numbers of a broker in normal form, caught up with the metadata, and of its image."""
+        number = self.brokers(forms.without_image(node))
         if number == len(self.view_of):
-            process = node.process
             self.view_of.append(self.views(view_of(node)))
             self.incarnation_of.append(self.incarnations((node.incarnation, node.up)))
-            self.core_of.append(self.cores(forms.without_image(node)))
-            self.image_of.append(self.images(None if process is None else process.image))
-        return number
+        return number, NO_IMAGE if node.process is None else self.images(node.process.image)
 
-    def joined(self, core: int, image: int) -> int:
-        """The number of the broker that is made of these."""
-        key = core << 32 | image
-        known = self._joined.get(key)
-        if known is None:
-            node = self.cores.parts[core]
-            process = replace(node.process, image=self.images.parts[image])
-            known = self._joined[key] = self.broker(replace(node, process=process))
-        return known
+    def caught_up(self, node: Broker, incarnations: forms.Incarnations) -> tuple[int, int]:
+        """The numbers of what a broker is in normal form."""
+        if incarnations:
+            return self.broker(forms.of_broker(node, incarnations))
+        numbers = self._caught_up.get(node)
+        if numbers is None:
+            numbers = self._caught_up[node] = self.broker(forms.of_broker(node, incarnations))
+        return numbers
+
+    def whole_broker(self, broker: int, image: int) -> Broker:
+        """The broker that is made of these, caught up with the metadata."""
+        if image <= NOTHING_KNOWN:
+            return self.brokers.parts[broker]  # type: ignore[no-any-return]
+        node = self._whole.get((broker, image))
+        if node is None:
+            node = with_image(self.brokers.parts[broker], self.images.parts[image])
+            self._whole[broker, image] = node
+        return node
 
     def number_of(self, state: MemoisedState, piece: Any) -> int:
         """The number under which a StatePiece stands in a state."""
-        table, number = self.table_of(piece), state[place_of(piece)]
-        return number if table is None else table[number]
+        if is_incarnation(piece):
+            return self.incarnation_of[state[place_of(piece)]]
+        return state[piece]
 
-    def table_of(self, piece: StatePiece) -> list[int] | None:
-        """What has the number of a piece under that of its broker; None for other parts."""
-        if piece < 0:
-            return self.incarnation_of
-        if piece < FIRST_BROKER:
-            return None
-        return self.core_of if piece == place_of(piece) else self.image_of
-
-    def is_late(self, held: int, number: int) -> bool:
+    def is_late(self, held: int, broker: int, image: int) -> bool:
         """Whether an image of this controller is under way to this broker."""
-        key = number << 32 | held
-        known = self._late.get(key)
-        if known is None:
-            node = self.brokers.parts[number]
-            known = self._late[key] = forms.has_news(self.controllers.parts[held], node)
-        return known
+        late = self._late.get((held, broker, image))
+        if late is None:
+            node = self.whole_broker(broker, image)
+            late = forms.has_news(self.controllers.parts[held], node)
+            self._late[held, broker, image] = late
+        return late
 
     def cluster(self, start: Cluster, state: ModelState) -> Cluster:
         """The normal form that a state stands for, in a search that begins with `start`."""
-        held, flight, known, _, *nodes = state
-        brokers = tuple([self.brokers.parts[n] for n in nodes])
-        found = forms.Parts(
-            controller=self.controllers.parts[held],
-            brokers=brokers,
-            requests=self.requests(flight),
-            observed=self.observers.parts[known],
+        pairs = [(state[place], state[image_at(place)]) for place in self.places.values()]
+        parts = forms.Parts(
+            controller=self.controllers.parts[state[CONTROLLER]],
+            brokers=tuple([self.whole_broker(*pair) for pair in pairs]),
+            requests=tuple(self.messages.parts[m] for m in self.flights.parts[state[REQUESTS]]),
+            observed=self.observers.parts[state[OBSERVER]],
         )
-        pairs = zip(nodes, brokers, strict=True)
-        return forms.whole(start, found, [b.id for n, b in pairs if self.is_late(held, n)])
+        late = [id for id, p in zip(self.ids, pairs, strict=True) if self.is_late(state[0], *p)]
+        return forms.whole(start, parts, late)
+
+
+class PartialClusters:
+    """Makes clusters of numbered parts. What hides a part is made once and used again."""
+
+    def __init__(self, parts: NumberedParts, start: Cluster) -> None:
+        self.parts, self.ids = parts, parts.ids
+        fields = {name: getattr(start, name) for name in start.__struct_fields__}
+        self.template = PartialCluster(**{**fields, "controller": None, "observed": ()})
+        self.hidden: dict[tuple[int, int], HiddenBroker] = {}
+        self.undated: dict[tuple[int, int], Broker] = {}
+        self.imageless: dict[int, Broker] = {}
+        self.behind: dict[tuple[int, int], Broker] = {}
+        self.requests = HiddenMessage(
+            HiddenName(REQUEST, REQUESTS), CONTROLLER_ID, AlterPartitionRequest.api.lane, REQUESTS
+        )
+        self.flights: dict[tuple[int, tuple[int, ...] | None], tuple[tuple[Any, ...], Any]] = {}
+        places = parts.places.items()
+        self.undecided = tuple(_image(p, CONTROLLER, id) for id, p in places)
+        self.of_hidden_brokers = {p: _image(p, p, id) for id, p in places}
+        self.of_hidden_images = {p: _image(p, image_at(p), id) for id, p in places}
+
+    def cluster(self, state: MemoisedState, request: int, shown: Shown) -> Cluster:
+        """The cluster that `state` stands for, with the pieces `shown`, and with the request of
+        this number, if any.
+
+        An image on its way is shown with its controller and its broker: they tell whether there is
+        one.
+        """
+        held = state[CONTROLLER] if CONTROLLER in shown else None
+        places = self.parts.places.values()
+        brokers: Any = tuple([self._broker(p, state, held, shown) for p in places])
+        requests, sent = self._requests(state, request, shown)
+        images = self.undecided if held is None else self._images(state, held, shown)
+        return replace(
+            self.template,
+            controller=None if held is None else self.parts.controllers.parts[held],
+            brokers=brokers,
+            messages=(*requests, *images),
+            sent=sent,
+        )
+
+    def to_offer(self, state: MemoisedState, place: int) -> Cluster:
+        """The cluster of a state as a level's menu may see it for the broker at `place`: this one
+        without the image that it keeps, whether one is under way to it, and the controller.
+        """
+        held, shown = state[CONTROLLER], (place,)
+        places = self.parts.places.values()
+        brokers: Any = tuple([self._broker(p, state, held, shown) for p in places])
+        images = [self.of_hidden_brokers[p] for p in places if p != place]
+        if self.parts.is_late(held, state[place], state[image_at(place)]):
+            images.append(self._news(state, held, place))
+        controller = self.parts.controllers.parts[held]
+        messages: Any = (self.requests, *images)
+        return replace(
+            self.template, controller=controller, brokers=brokers, messages=messages, sent=()
+        )
+
+    def _broker(self, place: int, state: MemoisedState, held: int | None, shown: Shown) -> Any:
+        number, image = state[place], state[image_at(place)]
+        if place not in shown:
+            return self._hidden(place, number, shown)
+        if image > NOTHING_KNOWN and image_at(place) not in shown:
+            # Only a leader keeps an image.
+            return self._imageless(number, place)
+        if held is None:
+            return self._undated(number, image)
+        return self._dated(number, image, self.parts.is_late(held, number, image))
+
+    def _hidden(self, place: int, number: int, shown: Shown) -> HiddenBroker:
+        incarnation = UNKNOWN_INCARNATION
+        if incarnation_at(place) in shown:
+            incarnation = self.parts.incarnation_of[number]
+        node = self.hidden.get((place, incarnation))
+        if node is None:
+            known = incarnation != UNKNOWN_INCARNATION
+            lived = self.parts.incarnations.parts[incarnation] if known else None
+            node = HiddenBroker(self.ids[place - FIRST_BROKER], place, lived)
+            self.hidden[place, incarnation] = node
+        return node
+
+    def _imageless(self, number: int, place: int) -> Broker:
+        node = self.imageless.get(number)
+        if node is None:
+            node = with_image(self.parts.brokers.parts[number], image_hidden_at(place))
+            self.imageless[number] = node
+        return node
+
+    def _undated(self, number: int, image: int) -> Broker:
+        node = self.undated.get((number, image))
+        if node is None:
+            node = self.undated[number, image] = undated(self.parts.whole_broker(number, image))
+        return node
+
+    def _dated(self, number: int, image: int, late: bool) -> Broker:
+        whole = self.parts.whole_broker(number, image)
+        if not late:
+            return whole
+        node = self.behind.get((number, image))
+        if node is None:
+            node = self.behind[number, image] = forms.behind(whole)
+        return node
+
+    def _requests(
+        self, state: MemoisedState, request: int, shown: Shown
+    ) -> tuple[tuple[Any, ...], Any]:
+        """The one that is delivered comes first, so that whoever looks for it finds it at once.
+        Beside them the counters of names: no other message will have one of theirs, or an image's.
+        """
+        flight = self.parts.flights.parts[state[REQUESTS]] if REQUESTS in shown else None
+        known = self.flights.get((request, flight))
+        if known is None:
+            others = () if flight is None else [m for m in flight if m != request]
+            first = () if request < 0 else (request,)
+            found = tuple(self.parts.messages.parts[m] for m in (*first, *others))
+            sent = _image_name(FIRST_BROKER + len(self.ids)), *forms.counters(found)
+            known = (found if flight is not None else (*found, self.requests)), sent
+            self.flights[request, flight] = known
+        return known
+
+    def _images(self, state: MemoisedState, held: int, shown: Shown) -> Iterator[Any]:
+        for place in self.parts.places.values():
+            image = state[image_at(place)]
+            if place not in shown:
+                yield self.of_hidden_brokers[place]
+            elif image > NOTHING_KNOWN and image_at(place) not in shown:
+                yield self.of_hidden_images[place]
+            elif self.parts.is_late(held, state[place], image):
+                yield self._news(state, held, place)
+
+    def _news(self, state: MemoisedState, held: int, place: int) -> Message:
+        node = self.parts.brokers.parts[state[place]]
+        (found,) = forms.images(self.parts.controllers.parts[held], (node,))
+        return replace(found, name=_image_name(place))
+
+
+def undated(node: Broker) -> Broker:
+    """`node` with metadata of which it is not known whether it is the newest."""
+    process = node.process
+    if process is None or process.image is None:
+        return node
+    fields = {name: getattr(process.image, name) for name in ("registrations", "partitions")}
+    return with_image(node, UndatedImage(offset=process.image.offset, **fields))
+
+
+def _image(place: int, piece: StatePiece, to: BrokerId) -> HiddenMessage:
+    """An image that may be under way to the broker at `place`: the part at `piece` tells."""
+    return HiddenMessage(_image_name(place), to, MetadataUpdate.api.lane, piece)
+
+
+def _image_name(place: int) -> MessageName:
+    return MessageName(CONTROLLER_ID, Incarnation(0), METADATA, Count(place))

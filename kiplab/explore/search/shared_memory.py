@@ -17,7 +17,7 @@ from ...engine.cluster import Cluster
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId
 from ..levels.level_table import Action, Level
-from .hidden_parts import StatePiece, place_of
+from .hidden_parts import StatePiece, is_incarnation, place_of
 from .numbered_parts import NumberedParts, Numbers
 
 EFFECTS_MAX = 50_000
@@ -115,7 +115,9 @@ class NextStep:
     def __init__(self, step: Dependence, parts: NumberedParts) -> None:
         self.step = step
         piece = 0 if isinstance(step, tuple) else step
-        self.place, self.table = place_of(piece), parts.table_of(piece)
+        by_place = not is_incarnation(piece)
+        self.place = piece if by_place else place_of(piece)
+        self.table = None if by_place else parts.incarnation_of
         self.known: dict[int, Any] = {}
 
 
@@ -161,13 +163,13 @@ class Remembered:
 
 class OfferedAction(NamedTuple):
     """Something that is offered in states. `rank` is its place in the level's order, `cost` that of
-    its bound; `place` is the place of its broker in a state, and `request` the number of the
+    its bound or -1; `place` is the place of its broker in a state, and `request` the number of the
     request that it delivers or -1.
     """
 
     rank: tuple[int, ...]
     action: Action
-    cost: int | None
+    cost: int
     place: int
     request: int
 
@@ -199,8 +201,9 @@ class SharedMemory:
             return
         self._scope, self.count = scope, 0
         self.parts = NumberedParts(start)
-        self.observed, self.menus = Numbers(), Numbers()
-        self.menu_of_broker: dict[Any, int] = {}
+        self.observed, self.menus = Numbers(), Numbers(())
+        self.menu_of_broker: dict[tuple[int, int, int], int] = {}
+        self.menu_of_late: dict[tuple[int, int, bool], int] = {}
         self.menu_of_flight: dict[int, int] = {}
         self._effects: dict[OfferedAction, Remembered] = {}
         self._noticed: dict[tuple[int, ...], Remembered] = {}
