@@ -76,8 +76,11 @@ class Hidden:
         """Raises HiddenPartError, as everything does that reads it."""
         raise HiddenPartError(self._piece)
 
-    __getattr__ = __iter__ = __len__ = __getitem__ = __contains__ = _read
-    __eq__ = __hash__ = _read
+    __getattr__ = __iter__ = __len__ = __getitem__ = __contains__ = __hash__ = _read
+
+    def __eq__(self, _other: object) -> bool:
+        """Raises HiddenPartError."""
+        return self._read()
 
 
 class HiddenBroker(Hidden):

@@ -132,9 +132,8 @@ class NumberedParts:
 
     def number_of(self, state: MemoisedState, piece: Any) -> int:
         """The number under which a StatePiece stands in a state."""
-        if is_incarnation(piece):
-            return self.incarnation_of[state[place_of(piece)]]
-        return state[piece]
+        number: int = state[place_of(piece) if is_incarnation(piece) else piece]
+        return self.incarnation_of[number] if is_incarnation(piece) else number
 
     def is_late(self, held: int, broker: int, image: int) -> bool:
         """Whether an image of this controller is under way to this broker."""
@@ -205,7 +204,7 @@ class PartialClusters:
         held, shown = state[CONTROLLER], (place,)
         places = self.parts.places.values()
         brokers: Any = tuple([self._broker(p, state, held, shown) for p in places])
-        images = [self.of_hidden_brokers[p] for p in places if p != place]
+        images: list[Any] = [self.of_hidden_brokers[p] for p in places if p != place]
         if self.parts.is_late(held, state[place], state[image_at(place)]):
             images.append(self._news(state, held, place))
         controller = self.parts.controllers.parts[held]
