@@ -401,8 +401,11 @@ TABLES = (
         "release that brings it",
         "NATIVE in kiplab/protocol/guards.py",
         lambda: guards.NATIVE,
-        guards.ASKED_FOR,
-        "ASKED_FOR in kiplab/protocol/guards.py",
+        {
+            guards.GuardKind.ALTERNATIVE: "a KIP rejected it",
+            guards.GuardKind.AS_SPECIFIED: "no release does it",
+        },
+        "the kinds beside it in tests/test_completeness.py",
     ),
     Table(
         "kind of guard",

@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 
 import kiplab
 from kiplab.protocol.features import UnknownFeatureError, check_features, parse_features
-from kiplab.protocol.guards import ALWAYS_IN_KRAFT, GUARDS, releases_of, since
+from kiplab.protocol.guards import GUARDS, releases_of, since
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.releases import (
     METADATA_LEVEL,
@@ -165,13 +165,13 @@ def test_releases_are_in_order_of_their_numbers(monkeypatch: pytest.MonkeyPatch)
 def test_an_older_release_is_before_what_began_at_3_3() -> None:
     older = replace(MADE_UP, name="3.1", code=CodeVersion(3, 1))
     assert older.code < (3, 3)
-    assert ALWAYS_IN_KRAFT.has(older)
+    assert since("kraft").has(older)
     assert not since("3.3").has(older)
 
 
 def test_a_rule_of_one_mode_says_nothing_of_another() -> None:
     elsewhere = replace(MADE_UP, name="other-4.3", mode=cast("Mode", "another"))
-    assert not ALWAYS_IN_KRAFT.has(elsewhere)
+    assert not since("kraft").has(elsewhere)
     assert not since("3.3").has(elsewhere)
 
 
@@ -185,7 +185,7 @@ def test_a_release_more_leaves_the_words_of_the_guards_as_they_are(
 
 
 def test_a_guard_cannot_begin_with_a_release_that_is_not_there() -> None:
-    with pytest.raises(ValueError, match=r"since\('3.55'\), and there is no such release"):
+    with pytest.raises(ValueError, match=r"since=3.55, and there is no such release"):
         since("3.55")
 
 

@@ -10,12 +10,8 @@ pytestmark = pytest.mark.long(
 
 TABLE, RULE = "kiplab/protocol/guards.py", "kiplab/protocol/kraft/alter_partition.py"
 GUARD = """\
-    _refusal(
-        "704.made-up",
-        "A made-up clause.",
-        _E.INVALID_REQUEST,
-        since("3.9"),
-    ),
+704.made-up refusal error=INVALID_REQUEST since=3.9
+    A made-up clause.
 """
 CHECK = """\
 def _made_up(case: _Case) -> Compared | None:
@@ -33,10 +29,8 @@ VECTORS = "tests/protocol/rows.py"
 ASKED_FOR = "tests/protocol/test_guards_are_asked_for.py"
 VECTOR_FAILS = "(some_vector_fails and made-up)"
 ALTERNATIVE = """\
-    _alternative(
-        "903.made-up",
-        "A made-up clause.",
-    ),
+903.made-up alternative modes=kraft
+    A made-up clause.
 """
 BELIEVED = """\
     # KIP-903, Rejected Alternatives, 1: made up.
@@ -45,10 +39,10 @@ BELIEVED = """\
 """
 UNFELT = '    "704.made-up": _TAKEN_BACK,\n'
 # What stands there already, beside what is added.
-GUARD_AFTER = "    # The leader decides what to propose and when a record is committed.\n"
+GUARD_AFTER = "# The leader decides what to propose and when a record is committed.\n"
 CHECK_BEFORE = "_E = KafkaError\n"
 VECTOR_AFTER = "    # Rows of the decision table that no vector reaches\n"
-ALTERNATIVE_AFTER = "    # What KIP-903 rejected.\n"
+ALTERNATIVE_AFTER = "# What KIP-903 rejected.\n"
 BELIEVED_BEFORE = "    for guard, check, error in CHECKS:\n"
 WITHOUT_EFFECT = "WITHOUT_EFFECT: dict[str, str] = {\n"
 ROW_AFTER = '    ("704.no-way-back", _no_way_back, _E.INVALID_REQUEST),\n'

@@ -34,9 +34,7 @@ BROKER_HEARTBEAT = Api(
 )
 
 
-class BrokerRegistrationRequest(
-    ApiRequest, frozen=True, cache_hash=True, tag="broker-registration", kw_only=True
-):
+class BrokerRegistrationRequest(ApiRequest, frozen=True, tag="broker-registration", kw_only=True):
     """API 62. `incarnation` stands for the random uuid of a process: its ordinal."""
 
     api: ClassVar[Api] = BROKER_REGISTRATION
@@ -53,7 +51,7 @@ class BrokerRegistrationRequest(
 
 
 class BrokerRegistrationResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="broker-registration-reply", kw_only=True
+    ApiResponse, frozen=True, tag="broker-registration-reply", kw_only=True
 ):
     """The broker epoch, or an error."""
 
@@ -67,9 +65,7 @@ class BrokerRegistrationResponse(
         return f"BrokerRegistration reply: {answer}"
 
 
-class BrokerHeartbeatRequest(
-    ApiRequest, frozen=True, cache_hash=True, tag="broker-heartbeat", kw_only=True
-):
+class BrokerHeartbeatRequest(ApiRequest, frozen=True, tag="broker-heartbeat", kw_only=True):
     """API 63."""
 
     api: ClassVar[Api] = BROKER_HEARTBEAT
@@ -91,9 +87,7 @@ class BrokerHeartbeatRequest(
         yield f"broker epoch {self.broker_epoch}"
 
 
-class BrokerHeartbeatResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="broker-heartbeat-reply", kw_only=True
-):
+class BrokerHeartbeatResponse(ApiResponse, frozen=True, tag="broker-heartbeat-reply", kw_only=True):
     """What the controller makes of the broker."""
 
     api: ClassVar[Api] = BROKER_HEARTBEAT
@@ -110,9 +104,7 @@ class BrokerHeartbeatResponse(
         return f"BrokerHeartbeat reply: {state}{', shut down now' if self.should_shut_down else ''}"
 
 
-class UnregisterBrokerRequest(
-    ApiRequest, frozen=True, cache_hash=True, tag="unregister-broker", kw_only=True
-):
+class UnregisterBrokerRequest(ApiRequest, frozen=True, tag="unregister-broker", kw_only=True):
     """API 64, by which an operator has a broker forgotten."""
 
     api: ClassVar[Api] = UNREGISTER_BROKER
@@ -124,7 +116,7 @@ class UnregisterBrokerRequest(
 
 
 class UnregisterBrokerResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="unregister-broker-reply", kw_only=True
+    ApiResponse, frozen=True, tag="unregister-broker-reply", kw_only=True
 ):
     """Done, or an error."""
 
@@ -141,9 +133,7 @@ ELECT_LEADERS = Api(label="ElectLeaders", noun="election request", lane="admin")
 METADATA = Api(label="metadata", noun="metadata", lane="metadata", routine=True)
 
 
-class ElectLeadersRequest(
-    ApiRequest, frozen=True, cache_hash=True, tag="elect-leaders", kw_only=True
-):
+class ElectLeadersRequest(ApiRequest, frozen=True, tag="elect-leaders", kw_only=True):
     """API 43. None, Kafka's null, means all partitions; an empty list means none."""
 
     api: ClassVar[Api] = ELECT_LEADERS
@@ -156,9 +146,7 @@ class ElectLeadersRequest(
         return f"ElectLeaders {'UNCLEAN' if self.unclean else 'PREFERRED'}"
 
 
-class ElectLeadersResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="elect-leaders-reply", kw_only=True
-):
+class ElectLeadersResponse(ApiResponse, frozen=True, tag="elect-leaders-reply", kw_only=True):
     """(partition, error) in request order."""
 
     api: ClassVar[Api] = ELECT_LEADERS
@@ -170,7 +158,7 @@ class ElectLeadersResponse(
         return "ElectLeaders reply: " + ", ".join(f"{p} {e.name}" for p, e in self.results)
 
 
-class MetadataUpdate(ApiMessage, frozen=True, cache_hash=True, tag="metadata", kw_only=True):
+class MetadataUpdate(ApiMessage, frozen=True, tag="metadata", kw_only=True):
     """The metadata log as far as a broker has replicated it, `offset` being the last record.
 
     Brokers pull the log and apply it in batches; what a batch means is the image after it.

@@ -45,9 +45,7 @@ StateOnWire = Annotated[int, PLAIN, "the state as a byte"]
 """A forger may write any; the controller reads it."""
 
 
-class MetadataHeartbeatRequest(
-    ApiRequest, frozen=True, cache_hash=True, tag="metadata-heartbeat", kw_only=True
-):
+class MetadataHeartbeatRequest(ApiRequest, frozen=True, tag="metadata-heartbeat", kw_only=True):
     """broker_id INT32, incarnation_id INT64, target_state INT8."""
 
     api: ClassVar[Api] = METADATA_HEARTBEAT
@@ -76,7 +74,7 @@ class MetadataHeartbeatRequest(
 
 
 class MetadataHeartbeatResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="metadata-heartbeat-reply", kw_only=True
+    ApiResponse, frozen=True, tag="metadata-heartbeat-reply", kw_only=True
 ):
     """error_code INT16, error_string NULLABLE_STRING, current_state INT8."""
 
@@ -93,7 +91,7 @@ class MetadataHeartbeatResponse(
         return f"MetadataHeartbeat reply: {said}"
 
 
-class IsrChangeRequest(ApiRequest, frozen=True, cache_hash=True, tag="isr-change", kw_only=True):
+class IsrChangeRequest(ApiRequest, frozen=True, tag="isr-change", kw_only=True):
     """broker_id INT32, incarnation_id INT64, and by topic: leader_epoch, partition_index, isr."""
 
     api: ClassVar[Api] = ISR_CHANGE
@@ -139,9 +137,7 @@ class IsrChangeResult(msgspec.Struct, frozen=True, cache_hash=True):
     error_message: str | None = None
 
 
-class IsrChangeResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="isr-change-reply", kw_only=True
-):
+class IsrChangeResponse(ApiResponse, frozen=True, tag="isr-change-reply", kw_only=True):
     """An error for the whole request, or one result for each partition, in the order asked for."""
 
     api: ClassVar[Api] = ISR_CHANGE

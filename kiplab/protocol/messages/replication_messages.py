@@ -52,9 +52,7 @@ class AlterPartitionItem(msgspec.Struct, frozen=True, cache_hash=True):
     recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
 
 
-class AlterPartitionRequest(
-    ApiRequest, frozen=True, cache_hash=True, tag="alter-partition", kw_only=True
-):
+class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_only=True):
     """API 56. v0 has no recovery state, v2 names topics by id, v3 carries broker epochs."""
 
     api: ClassVar[Api] = ALTER_PARTITION
@@ -146,9 +144,7 @@ class AlterPartitionResult(msgspec.Struct, frozen=True, cache_hash=True):
         return f"{said} ISR {broker_list(self.isr)}, partition epoch {self.partition_epoch}"
 
 
-class AlterPartitionResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="alter-partition-reply", kw_only=True
-):
+class AlterPartitionResponse(ApiResponse, frozen=True, tag="alter-partition-reply", kw_only=True):
     """`error` is the top-level one; with it there are no results."""
 
     api: ClassVar[Api] = ALTER_PARTITION
@@ -163,7 +159,7 @@ class AlterPartitionResponse(
         return f"AlterPartition reply: {results or self.error.name}"
 
 
-class FetchRequest(ApiRequest, frozen=True, cache_hash=True, tag="fetch", kw_only=True):
+class FetchRequest(ApiRequest, frozen=True, tag="fetch", kw_only=True):
     """API 1 from a follower. `replica_epoch` is on the wire from version 15.
 
     `leader_epoch` -1 means "not sent".
@@ -202,7 +198,7 @@ class FetchRequest(ApiRequest, frozen=True, cache_hash=True, tag="fetch", kw_onl
         return f"Fetch · from offset {self.offset}"
 
 
-class FetchResponse(ApiResponse, frozen=True, cache_hash=True, tag="fetch-reply", kw_only=True):
+class FetchResponse(ApiResponse, frozen=True, tag="fetch-reply", kw_only=True):
     """Records from the requested offset on, or where the two logs part, or an error.
 
     `log_start_offset` is where the leader's log begins. With OFFSET_OUT_OF_RANGE `diverging` is the

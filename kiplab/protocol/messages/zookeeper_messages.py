@@ -66,9 +66,7 @@ class PartitionStatus(msgspec.Struct, frozen=True, cache_hash=True):
     error: KafkaError = KafkaError.NONE
 
 
-class LeaderAndIsrRequest(
-    ControlRequest, frozen=True, cache_hash=True, tag="leader-and-isr", kw_only=True
-):
+class LeaderAndIsrRequest(ControlRequest, frozen=True, tag="leader-and-isr", kw_only=True):
     """API 4: lead or follow these. v2 carries the broker epoch, v6 the leader recovery state."""
 
     api: ClassVar[Api] = LEADER_AND_ISR
@@ -96,9 +94,7 @@ class LeaderAndIsrRequest(
         return self.partitions[0].name if len(self.partitions) == 1 else ""
 
 
-class LeaderAndIsrResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="leader-and-isr-reply", kw_only=True
-):
+class LeaderAndIsrResponse(ApiResponse, frozen=True, tag="leader-and-isr-reply", kw_only=True):
     """An error for the whole request, or one for each partition."""
 
     api: ClassVar[Api] = LEADER_AND_ISR
@@ -111,9 +107,7 @@ class LeaderAndIsrResponse(
         return f"LeaderAndIsr reply: {_statuses(self.error, self.partitions)}"
 
 
-class UpdateMetadataRequest(
-    ControlRequest, frozen=True, cache_hash=True, tag="update-metadata", kw_only=True
-):
+class UpdateMetadataRequest(ControlRequest, frozen=True, tag="update-metadata", kw_only=True):
     """API 6: who lives, and what is known of some partitions. v5 carries the broker epoch."""
 
     api: ClassVar[Api] = UPDATE_METADATA
@@ -136,9 +130,7 @@ class UpdateMetadataRequest(
         return self.partitions[0].name if len(self.partitions) == 1 else ""
 
 
-class UpdateMetadataResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="update-metadata-reply", kw_only=True
-):
+class UpdateMetadataResponse(ApiResponse, frozen=True, tag="update-metadata-reply", kw_only=True):
     """Taken, or refused."""
 
     api: ClassVar[Api] = UPDATE_METADATA
@@ -158,9 +150,7 @@ class StopReplicaItem(msgspec.Struct, frozen=True, cache_hash=True):
     delete: bool = False
 
 
-class StopReplicaRequest(
-    ControlRequest, frozen=True, cache_hash=True, tag="stop-replica", kw_only=True
-):
+class StopReplicaRequest(ControlRequest, frozen=True, tag="stop-replica", kw_only=True):
     """API 5: fetch these no more. v1 carries the broker epoch, v3 leader epochs."""
 
     api: ClassVar[Api] = STOP_REPLICA
@@ -185,9 +175,7 @@ class StopReplicaRequest(
         return self.items[0].partition if len(self.items) == 1 else ""
 
 
-class StopReplicaResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="stop-replica-reply", kw_only=True
-):
+class StopReplicaResponse(ApiResponse, frozen=True, tag="stop-replica-reply", kw_only=True):
     """An error for the whole request, or one for each partition."""
 
     api: ClassVar[Api] = STOP_REPLICA
@@ -200,9 +188,7 @@ class StopReplicaResponse(
         return f"StopReplica reply: {_statuses(self.error, self.partitions)}"
 
 
-class ControlledShutdownRequest(
-    ApiRequest, frozen=True, cache_hash=True, tag="controlled-shutdown", kw_only=True
-):
+class ControlledShutdownRequest(ApiRequest, frozen=True, tag="controlled-shutdown", kw_only=True):
     """API 7: a broker asks to be let go. v2 carries its broker epoch (KIP-380)."""
 
     api: ClassVar[Api] = CONTROLLED_SHUTDOWN
@@ -227,7 +213,7 @@ class ControlledShutdownRequest(
 
 
 class ControlledShutdownResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="controlled-shutdown-reply", kw_only=True
+    ApiResponse, frozen=True, tag="controlled-shutdown-reply", kw_only=True
 ):
     """The partitions that the broker still leads; with none left, and no error, it may go."""
 
@@ -242,9 +228,7 @@ class ControlledShutdownResponse(
         return f"ControlledShutdown reply: {self.error.name if self.error else left}"
 
 
-class SetPartitionStateRequest(
-    ApiRequest, frozen=True, cache_hash=True, tag="set-partition-state", kw_only=True
-):
+class SetPartitionStateRequest(ApiRequest, frozen=True, tag="set-partition-state", kw_only=True):
     """A leader's own write of the ISR to ZooKeeper, up to inter-broker protocol 2.7-IV1.
 
     Conditional on the znode's version, which is the partition epoch of the item.
@@ -271,7 +255,7 @@ class SetPartitionStateRequest(
 
 
 class SetPartitionStateResponse(
-    ApiResponse, frozen=True, cache_hash=True, tag="set-partition-state-reply", kw_only=True
+    ApiResponse, frozen=True, tag="set-partition-state-reply", kw_only=True
 ):
     """The new version, or INVALID_UPDATE_VERSION (ZooKeeper's BADVERSION)."""
 
@@ -287,7 +271,7 @@ class SetPartitionStateResponse(
         return f"setData reply for {self.partition}: {said}"
 
 
-class WatcherEvent(ApiMessage, frozen=True, cache_hash=True, tag="watcher-event", kw_only=True):
+class WatcherEvent(ApiMessage, frozen=True, tag="watcher-event", kw_only=True):
     """A watch has fired: once, and it has to be set again."""
 
     api: ClassVar[Api] = WATCHER_EVENT
@@ -306,7 +290,7 @@ class WatcherEvent(ApiMessage, frozen=True, cache_hash=True, tag="watcher-event"
         return f"{self.path} changed"
 
 
-class SessionExpired(ApiMessage, frozen=True, cache_hash=True, tag="session-expired", kw_only=True):
+class SessionExpired(ApiMessage, frozen=True, tag="session-expired", kw_only=True):
     """A process that comes back to ZooKeeper is told that its session is over."""
 
     api: ClassVar[Api] = SESSION_EXPIRED
