@@ -10,13 +10,7 @@ from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster, Message, MessageName
 from kiplab.engine.nodes import state_of
 from kiplab.engine.routes import MODE_MOVES, ROUTES
-from kiplab.judge.side_by_side.deciding import (
-    ControllerQuestion,
-    Decision,
-    RequestAsked,
-    SessionOver,
-    Written,
-)
+from kiplab.judge.side_by_side import deciding
 from kiplab.judge.side_by_side.renaming import Renaming
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
@@ -35,24 +29,26 @@ class AnotherEngine:
     def __init__(self, features: Features) -> None:
         self.features = features
 
-    def decide(self, question: ControllerQuestion, cluster: Cluster, expected: int) -> Decision:
+    def decide(
+        self, question: deciding.ControllerQuestion, cluster: Cluster, expected: int
+    ) -> deciding.Decision:
         """The engine's answer and records under the other features."""
         del expected
         other = replace(cluster, features=self.features)
         node = state_of(other, CONTROLLER)
         match question:
-            case RequestAsked():
+            case deciding.RequestAsked():
                 message = _arrived(question.request)
                 _, sends, facts = ROUTES[type(node), type(message.body)](node, message, other)
-            case SessionOver():
+            case deciding.SessionOver():
                 rule = MODE_MOVES[type(node), moves.ExpireSession]
                 ((_, (_, sends, facts)),) = rule(other, moves.ExpireSession(question.broker))
             case _:
-                return Decision(question)
+                return deciding.Decision(question)
         answers = [send.body for send in sends if isinstance(send.body, ApiResponse)]
         response: Any = answers[0] if answers else None
         written = tuple(_written(f) for f in facts if isinstance(f, RecordWritten))
-        return Decision(question, response, written)
+        return deciding.Decision(question, response, written)
 
 
 def _arrived(request: Any) -> Message:
@@ -61,8 +57,8 @@ def _arrived(request: Any) -> Message:
     return Message(name, CONTROLLER, Incarnation(1), request.api.lane, request)
 
 
-def _written(fact: RecordWritten) -> Written:
-    return Written(
+def _written(fact: RecordWritten) -> deciding.Written:
+    return deciding.Written(
         offset=fact.offset,
         kafka_offset=fact.offset,
         name=fact.record,

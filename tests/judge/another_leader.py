@@ -15,14 +15,9 @@ from kiplab.judge.side_by_side.deciding import (
     MetadataPlayed,
     ProcessBegun,
 )
-from kiplab.protocol import log
+from kiplab.protocol import log, messages
 from kiplab.protocol.features import Features
 from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
-from kiplab.protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    FetchRequest,
-)
 from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetching
 from kiplab.protocol.replica.alter_partition_manager import check_lag
 from kiplab.protocol.replica.broker_parts import BrokerEffect
@@ -56,11 +51,11 @@ class AnotherLeader:
                 return broker, (), ()
             case MetadataPlayed():
                 return metadata_arrived(broker, question.update, under, now)
-            case FetchRequest():
+            case messages.FetchRequest():
                 return fetching.serve_fetch(broker, question, under, now)
-            case AlterPartitionResponse():
+            case messages.AlterPartitionResponse():
                 items = broker_parts.process_of(broker).in_flight
-                asked: Any = AlterPartitionRequest(
+                asked: Any = messages.AlterPartitionRequest(
                     version=question.version,
                     broker=broker.id,
                     broker_epoch=broker_parts.process_of(broker).epoch,

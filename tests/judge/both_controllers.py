@@ -4,16 +4,11 @@ from msgspec.structs import replace
 
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.real_controller import record_texts
+from kiplab.protocol import messages
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.sessions import NEXT_CHECK_MS
-from kiplab.protocol.messages import (
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    Request,
-)
 from tests.judge.kraft.comparing import partings
 from tests.judge.kraft.engine_controller import EngineController
 from tests.judge.kraft.real_side import RealSide
@@ -31,7 +26,7 @@ class Both:
         features = parse_features(f"{process.release}/{process.metadata_version}")
         self.engine = EngineController(features, self.side.begin())
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: messages.Request) -> Answer:
         self.kafka.advance(1)
         self.engine.advance(1)
         mine = self.engine.ask(request)
@@ -50,17 +45,17 @@ class Both:
 
     def start(self, broker: BrokerId, incarnation: int = 1) -> None:
         life = Incarnation(incarnation)
-        self.ask(BrokerRegistrationRequest(broker=broker, incarnation=life))
+        self.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=life))
         self.beat(broker)
 
-    def beat(self, broker: BrokerId, **wishes: bool) -> BrokerHeartbeatResponse:
+    def beat(self, broker: BrokerId, **wishes: bool) -> messages.BrokerHeartbeatResponse:
         """A heartbeat of a broker that has seen all of the log."""
         offset = MetadataOffset(self.engine.held.next_offset)
-        request = BrokerHeartbeatRequest(
+        request = messages.BrokerHeartbeatRequest(
             broker=broker, broker_epoch=self.epoch(broker), metadata_offset=offset, **wishes
         )
         self.last = self.ask(request)
-        assert isinstance(self.last.response, BrokerHeartbeatResponse)
+        assert isinstance(self.last.response, messages.BrokerHeartbeatResponse)
         return self.last.response
 
     def create(self, topic: str, *replicas: list[int]) -> None:

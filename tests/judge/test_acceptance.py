@@ -14,7 +14,7 @@ from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from kiplab.protocol.features import switched
 from tests.judge.__main__ import JUDGES
-from tests.judge.acceptance import acceptance_judge
+from tests.judge.acceptance import acceptance_judge, control_bodies
 from tests.judge.acceptance.acceptance_cases import acceptance_cases
 from tests.judge.acceptance.acceptance_judge import (
     ACCEPTED,
@@ -28,12 +28,6 @@ from tests.judge.acceptance.acceptance_judge import (
 )
 from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
 from tests.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
-from tests.judge.acceptance.control_bodies import (
-    ASKED,
-    ASKED_PATCHES,
-    AT_OLDER_PROTOCOL,
-    asked_broker,
-)
 from tests.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
 from tests.judge.acceptance.live_session import password_of
 from tests.judge.kafka_here import skip_without_kafka
@@ -46,7 +40,7 @@ QUICK = (
 """It replays what the real ones answered."""
 
 APIS = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
-WITH_EPOCHS = ASKED_PATCHES[1:]
+WITH_EPOCHS = control_bodies.ASKED_PATCHES[1:]
 NEWER_IS_LOST = ("2.2.2", "2.5.0")
 STALE, OK = 77, 0
 
@@ -70,17 +64,17 @@ def refused_as_before(told: tuple[ControlAnswer, ...]) -> bool:
 # --- what is recorded -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", control_bodies.ASKED)
 def test_every_case_of_every_broker_is_recorded(name: str) -> None:
     found = recorded_acceptance(name)
-    assert (found.kafka, found.versions) == (name, asked_broker(name).versions)
+    assert (found.kafka, found.versions) == (name, control_bodies.asked_broker(name).versions)
     asked = {case.name: len(case.questions) for case in acceptance_cases()}
     assert {name: len(told) for name, told in found.answers.items()} == asked
     assert len(asked) == len(acceptance_cases()), "two cases have one name"
 
 
 def test_nothing_else_is_kept() -> None:
-    assert set(ACCEPTED.iterdir()) == set(map(file_of, ASKED))
+    assert set(ACCEPTED.iterdir()) == set(map(file_of, control_bodies.ASKED))
 
 
 # --- the broker epoch (KIP-380, KAFKA-9839) -------------------------------------------------------
@@ -106,7 +100,7 @@ def test_a_newer_one_is_an_error_until_2_5_0_and_obeyed_from_2_5_1_on(patch: str
 
 
 @pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_its_own_epoch_and_none_at_all_are_obeyed(patch: str, api: str) -> None:
     for given in ("own", "none"):
         told = answers(patch, f"{api} with broker epoch: {given}")
@@ -137,7 +131,7 @@ def test_the_broker_epoch_comes_before_the_controller_epoch(patch: str) -> None:
         assert (newer.error, after.error) == (STALE, OK), "the newer controller epoch was adopted"
 
 
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_after_a_session_has_ended_the_broker_is_another_one_as_soon_as_it_knows(
     patch: str,
 ) -> None:
@@ -153,7 +147,7 @@ def test_after_a_session_has_ended_the_broker_is_another_one_as_soon_as_it_knows
     assert (higher.error, higher.partitions) == (OK, (OK,))
 
 
-@pytest.mark.parametrize("name", AT_OLDER_PROTOCOL)
+@pytest.mark.parametrize("name", control_bodies.AT_OLDER_PROTOCOL)
 def test_in_the_middle_of_an_upgrade_a_broker_is_as_open_to_old_mail_as_at_2_1(name: str) -> None:
     for api in APIS:
         for given in ("own", "older", "newer", "none"):
@@ -171,7 +165,7 @@ def test_at_the_protocol_of_2_1_2_2_answers_every_case_as_2_1_does() -> None:
 
 
 @pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_a_controller_that_was_deposed_is_refused_with_11(patch: str, api: str) -> None:
     after = "then LeaderAndIsr with the known one"
     *_, stale, then = answers(patch, f"{api} with controller epoch: stale, {after}")
@@ -180,7 +174,7 @@ def test_a_controller_that_was_deposed_is_refused_with_11(patch: str, api: str) 
     assert (newer.error, then.error) == (OK, 11)
 
 
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_a_leader_epoch_that_is_not_higher_is_refused_with_11_for_its_partition(patch: str) -> None:
     for more in ("", ", and another zkVersion", ", and itself not in the replicas"):
         for epoch in ("lower", "equal"):
@@ -194,7 +188,7 @@ def test_a_leader_epoch_that_is_not_higher_is_refused_with_11_for_its_partition(
     assert refused_as_before(elsewhere)
 
 
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_a_leader_that_the_broker_does_not_know_leaves_the_leader_epoch_as_it_was(
     patch: str,
 ) -> None:
@@ -206,7 +200,7 @@ def test_a_leader_that_the_broker_does_not_know_leaves_the_leader_epoch_as_it_wa
     assert third.partitions == (11,)
 
 
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_a_lower_zk_version_is_passed_over_at_3_4_without_an_error(patch: str) -> None:
     last = answers(patch, "LeaderAndIsr with a higher leader epoch and a lower zkVersion")[-1]
     epoch = 8 if patch.startswith("3.4") else 9
@@ -217,7 +211,7 @@ def test_a_lower_zk_version_is_passed_over_at_3_4_without_an_error(patch: str) -
     )
 
 
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_recovery_that_ends_at_the_same_leader_epoch_is_refused_by_a_leader(patch: str) -> None:
     told = answers(
         patch, "LeaderAndIsr that says recovering, then recovered at the same leader epoch"
@@ -238,7 +232,7 @@ def test_recovery_that_ends_at_the_same_leader_epoch_is_refused_by_a_leader(patc
         ("during delete (-2)", ()),
     ],
 )
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_stop_replica_is_held_to_a_leader_epoch_from_2_6_on(
     patch: str, asked: str, refused_by: tuple[str, ...]
 ) -> None:
@@ -258,7 +252,7 @@ def test_stop_replica_is_held_to_a_leader_epoch_from_2_6_on(
 # --- the checkpoint (KAFKA-7235) ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
+@pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch: str) -> None:
     told = recorded_acceptance(patch).checkpoint
     assert told.stopped_with == told.before_any_mail == RECORDS == {"F": 5, "L": 9}
@@ -281,8 +275,8 @@ def test_2_2_2_judges_broker_epochs_as_recorded_and_2_1_1_loses_its_checkpoint_a
         schemas = control_schemas()
         with ZooKeeperProcess() as zookeeper:
             port = int(zookeeper.addresses[0].rpartition(":")[2])
-            now = answers_of(asked_broker("2.2.2"), port, schemas, cases)
-            story = checkpoint_story(asked_broker("2.1.1"), port, schemas)
+            now = answers_of(control_bodies.asked_broker("2.2.2"), port, schemas, cases)
+            story = checkpoint_story(control_bodies.asked_broker("2.1.1"), port, schemas)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
     told = recorded_acceptance("2.2.2").answers
@@ -293,7 +287,7 @@ def test_2_2_2_judges_broker_epochs_as_recorded_and_2_1_1_loses_its_checkpoint_a
 # --- the engine -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", control_bodies.ASKED)
 def test_the_engine_answers_and_does_what_kafka_does_in_every_case(name: str) -> None:
     assert list(partings_of(recorded_acceptance(name))) == []
 
@@ -310,7 +304,7 @@ def test_the_engine_answers_and_does_what_kafka_does_in_every_case(name: str) ->
     ],
 )
 def test_without_one_of_its_rules_the_engine_is_told_from_kafka(patch: str, guard: str) -> None:
-    features, versions = features_of(patch), asked_broker(patch).versions
+    features, versions = features_of(patch), control_bodies.asked_broker(patch).versions
     without = {
         case.name: AcceptingEngine(switched(features, guard, False), versions)
         for case in acceptance_cases()
@@ -321,7 +315,7 @@ def test_without_one_of_its_rules_the_engine_is_told_from_kafka(patch: str, guar
 def test_all_that_is_passed_over_is_a_partition_without_a_log_that_3_4_keeps() -> None:
     differing = {
         (patch, name)
-        for patch in ASKED
+        for patch in control_bodies.ASKED
         for name, told in recorded_acceptance(patch).answers.items()
         if tuple(map(as_compared, told)) != told
     }
@@ -330,7 +324,9 @@ def test_all_that_is_passed_over_is_a_partition_without_a_log_that_3_4_keeps() -
 
 
 def test_what_is_shown_of_checkpoints_is_what_is_recorded() -> None:
-    assert recorded_checkpoints() == {name: recorded_acceptance(name).checkpoint for name in ASKED}
+    assert recorded_checkpoints() == {
+        name: recorded_acceptance(name).checkpoint for name in control_bodies.ASKED
+    }
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -396,7 +392,7 @@ def test_a_release_that_nobody_asks_is_refused_with_those_that_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert judged("2.4.1") == command.BAD_INPUT
-    assert "no broker of Kafka '2.4.1' is asked; there are 2.1.1, 2.2.2" in capsys.readouterr().err
+    assert "no broker of Kafka 2.4.1 is judged; there are 2.1.1, 2.2.2" in capsys.readouterr().err
 
 
 def test_answers_to_other_questions_are_not_taken_for_answers_to_these(tmp_path: Path) -> None:

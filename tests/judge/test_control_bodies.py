@@ -4,13 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.judge.acceptance.control_bodies import (
-    SPOKEN,
-    WhereEpochs,
-    control_body,
-    partition_codes,
-    topic_id_of,
-)
+from tests.judge.acceptance import control_bodies
 from tests.judge.acceptance.control_questions import (
     OTHER_BROKER,
     ControlApi,
@@ -18,11 +12,11 @@ from tests.judge.acceptance.control_questions import (
     GivenEpoch,
 )
 
-WHERE = WhereEpochs(broker=40, before=36, obeyed=5, port=9000, elsewhere=9001)
+WHERE = control_bodies.WhereEpochs(broker=40, before=36, obeyed=5, port=9000, elsewhere=9001)
 
 
 def body(api: ControlApi, version: int, **more: Any) -> dict[str, Any]:
-    return control_body(ControlQuestion(api, (7, 8), **more), "a", version, WHERE)
+    return control_bodies.control_body(ControlQuestion(api, (7, 8), **more), "a", version, WHERE)
 
 
 @pytest.mark.parametrize(("given", "told"), [("own", 40), ("older", 36), ("none", -1)])
@@ -41,7 +35,7 @@ def test_from_the_first_version_with_an_epoch_on_partitions_stand_below_their_to
     before, after = body(api, first - 1), body(api, first)
     assert [p["TopicName"] for p in before["UngroupedPartitionStates"]] == ["a", "a"]
     (topic,) = after["TopicStates"]
-    assert (topic["TopicName"], topic["TopicId"]) == ("a", topic_id_of("a"))
+    assert (topic["TopicName"], topic["TopicId"]) == ("a", control_bodies.topic_id_of("a"))
     assert [p["LeaderEpoch"] for p in topic["PartitionStates"]] == [7, 8]
 
 
@@ -73,20 +67,20 @@ def test_stop_replica_has_four_forms() -> None:
 
 
 def test_update_metadata_of_brokers_alone_names_no_topic() -> None:
-    made = control_body(ControlQuestion("UpdateMetadata", ()), "a", 5, WHERE)
+    made = control_bodies.control_body(ControlQuestion("UpdateMetadata", ()), "a", 5, WHERE)
     assert made["TopicStates"] == []
     assert [broker["Id"] for broker in made["LiveBrokers"]] == [0]
 
 
 def test_codes_are_in_the_order_of_partitions_whichever_version_has_them() -> None:
     codes = [{"PartitionIndex": 1, "ErrorCode": 3}, {"PartitionIndex": 0, "ErrorCode": 11}]
-    assert partition_codes({"PartitionErrors": codes}) == (11, 3)
-    assert partition_codes({"Topics": [{"PartitionErrors": codes}]}) == (11, 3)
-    assert partition_codes({}) == ()
+    assert control_bodies.partition_codes({"PartitionErrors": codes}) == (11, 3)
+    assert control_bodies.partition_codes({"Topics": [{"PartitionErrors": codes}]}) == (11, 3)
+    assert control_bodies.partition_codes({}) == ()
 
 
 def test_what_a_controller_sends_is_told_by_the_name_of_the_api() -> None:
-    spoken = SPOKEN["2.2"]
+    spoken = control_bodies.SPOKEN["2.2"]
     assert [spoken.of(api) for api in ("LeaderAndIsr", "UpdateMetadata", "StopReplica")] == [
         2,
         5,

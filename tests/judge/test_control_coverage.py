@@ -11,13 +11,6 @@ from kiplab.protocol.guards import GUARDS, GuardKind
 from tests.judge.skeleton import judging
 from tests.judge.skeleton.coverage import GUARD, Rule, guards_in
 from tests.judge.zookeeper import control_coverage
-from tests.judge.zookeeper.control_coverage import (
-    REQUEST,
-    ControlCoverage,
-    asked_for_in,
-    control_rules,
-    why_untried,
-)
 from tests.judge.zookeeper.controller_judges import FEATURES, ControllersJudge
 from tests.judge.zookeeper.situations import situations, why_not
 from tests.judge.zookeeper.telling import engine_sequences, features_judged
@@ -27,7 +20,7 @@ Hits = dict[str, Counter[Rule]]
 
 
 def tried(patch: str, without: str = "") -> Counter[Rule]:
-    coverage = ControlCoverage()
+    coverage = control_coverage.ControlCoverage()
     for name, situation in situations().items():
         if name != without and not why_not(name, patch):
             engine_sequences(situation, features_judged(situation, patch), coverage)
@@ -35,9 +28,9 @@ def tried(patch: str, without: str = "") -> Counter[Rule]:
 
 
 def untried(hits: Counter[Rule], patch: str) -> Iterator[tuple[Rule, str | None]]:
-    for rule in control_rules(FEATURES[patch]):
+    for rule in control_coverage.control_rules(FEATURES[patch]):
         if not hits[rule]:
-            yield rule, why_untried(rule, FEATURES[patch])
+            yield rule, control_coverage.why_untried(rule, FEATURES[patch])
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +43,7 @@ def test_every_guard_error_and_kind_of_request_is_tried_or_says_why_not(
     patch: str, hits: Hits
 ) -> None:
     nameless = [rule for rule, why in untried(hits[patch], patch) if why is None]
-    assert not nameless, f"{', '.join(map(str, nameless))}: {ControllersJudge().remedy()}"
+    assert not nameless, f"{', '.join(map(str, nameless))}: {ControllersJudge().remedy}"
 
 
 def test_every_reason_is_some_releases(hits: Hits) -> None:
@@ -67,8 +60,8 @@ def is_reason(name: str, value: object) -> bool:
 def test_guards_of_the_controller_are_tried_wherever_a_release_has_them(hits: Hits) -> None:
     """But for what brokers alone look at, each by the releases that have it."""
     for patch, features in FEATURES.items():
-        for rule in control_rules(features):
-            if rule.family == GUARD and asked_for_in(rule) != {"control_requests"}:
+        for rule in control_coverage.control_rules(features):
+            if rule.family == GUARD and control_coverage.asked_for_in(rule) != {"control_requests"}:
                 assert hits[patch][rule], f"Kafka {patch}: {rule}"
 
 
@@ -93,6 +86,6 @@ def test_without_a_situation_what_it_alone_tries_is_named() -> None:
 
 
 def test_a_release_without_alter_isr_says_so() -> None:
-    asked = Rule(REQUEST, "AlterPartition")
-    assert "2.7-IV2" in (why_untried(asked, FEATURES["2.6.3"]) or "")
-    assert why_untried(asked, FEATURES["2.8.2"]) is None
+    asked = Rule(control_coverage.REQUEST, "AlterPartition")
+    assert "2.7-IV2" in (control_coverage.why_untried(asked, FEATURES["2.6.3"]) or "")
+    assert control_coverage.why_untried(asked, FEATURES["2.8.2"]) is None

@@ -10,29 +10,11 @@ from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.protocol import ids, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import (
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-)
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-    ElectLeadersRequest,
-    FetchRequest,
-    IsrMember,
-)
 from tests.judge.both_controllers import Both
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.kraft.comparing import partings
@@ -48,7 +30,7 @@ NEWER = ("4.0", "4.3")
 """Where contacts take the place of sessions; they differ in whom a new controller begins with."""
 RELEASES = ("3.3", "3.5", "3.7", "3.9", *NEWER)
 """The oldest and the newest protocol of AlterPartition, and what lies between."""
-BROKERS = (BrokerId(1), BrokerId(2), BrokerId(3))
+BROKERS = (ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(3))
 SEEDS, QUESTIONS = 8, 30
 
 
@@ -79,12 +61,12 @@ def test_brokers_come_go_silent_and_come_back(both: Both) -> None:
     assert [r.record for r in both.fall_silent()].count("BrokerRegistrationChangeRecord") == 3
     both.start(BROKERS[0], incarnation=2)
     assert both.beat(BROKERS[1]).is_fenced is False
-    stale = BrokerEpoch(both.epoch(BROKERS[0]) - 1)
-    old = BrokerHeartbeatRequest(
-        broker=BROKERS[0], broker_epoch=stale, metadata_offset=MetadataOffset(0)
+    stale = ids.BrokerEpoch(both.epoch(BROKERS[0]) - 1)
+    old = messages.BrokerHeartbeatRequest(
+        broker=BROKERS[0], broker_epoch=stale, metadata_offset=ids.MetadataOffset(0)
     )
     answer = both.ask(old).response
-    assert isinstance(answer, BrokerHeartbeatResponse)
+    assert isinstance(answer, messages.BrokerHeartbeatResponse)
     assert answer.error is KafkaError.STALE_BROKER_EPOCH
 
 
@@ -98,20 +80,25 @@ def test_every_version_of_alter_partition_shrinks_grows_and_is_refused(both: Bot
     for version in range(versions.first, versions.last + 1):
         for isr in (BROKERS[:2], BROKERS):
             alter(both, version, isr)
-        alter(both, version, BROKERS[:1], broker_epoch=BrokerEpoch(1))
-        alter(both, version, (*BROKERS, BrokerId(9)))
+        alter(both, version, BROKERS[:1], broker_epoch=ids.BrokerEpoch(1))
+        alter(both, version, (*BROKERS, ids.BrokerId(9)))
         alter(both, version, ())
 
 
 def alter(
-    both: Both, version: int, isr: tuple[BrokerId, ...], broker_epoch: BrokerEpoch | None = None
+    both: Both,
+    version: int,
+    isr: tuple[ids.BrokerId, ...],
+    broker_epoch: ids.BrokerEpoch | None = None,
 ) -> None:
     (held,) = both.engine.held.partitions
-    members = tuple(IsrMember(m, both.epoch(m) if m in BROKERS else BrokerEpoch(7)) for m in isr)
-    item = AlterPartitionItem(held.name, held.leader_epoch, held.partition_epoch, members)
+    members = tuple(
+        messages.IsrMember(m, both.epoch(m) if m in BROKERS else ids.BrokerEpoch(7)) for m in isr
+    )
+    item = messages.AlterPartitionItem(held.name, held.leader_epoch, held.partition_epoch, members)
     epoch = both.epoch(held.leader) if broker_epoch is None else broker_epoch
     both.ask(
-        AlterPartitionRequest(
+        messages.AlterPartitionRequest(
             version=version, broker=held.leader, broker_epoch=epoch, items=(item,)
         )
     )
@@ -123,11 +110,15 @@ def test_leaders_are_elected_shut_down_and_elected_again(both: Both) -> None:
     for broker in BROKERS:
         both.start(broker)
     both.create("orders", [1, 2, 3], [2, 3, 1])
-    both.ask(ElectLeadersRequest(unclean=False, partitions=None))
+    both.ask(messages.ElectLeadersRequest(unclean=False, partitions=None))
     assert both.beat(BROKERS[0], want_shut_down=True).should_shut_down is False
-    both.ask(ElectLeadersRequest(unclean=False, partitions=("orders-0", "orders-9", "nothing-0")))
+    both.ask(
+        messages.ElectLeadersRequest(
+            unclean=False, partitions=("orders-0", "orders-9", "nothing-0")
+        )
+    )
     both.start(BROKERS[0], incarnation=2)
-    both.ask(ElectLeadersRequest(unclean=True, partitions=("orders-1", "orders-0")))
+    both.ask(messages.ElectLeadersRequest(unclean=True, partitions=("orders-1", "orders-0")))
 
 
 # --- contacts, from 4.0 on ------------------------------------------------------------------------
@@ -178,12 +169,14 @@ def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both
     assert error_of(both.ask(register(BROKERS[0], 2))) is duplicate
 
 
-def register(broker: BrokerId, incarnation: int) -> BrokerRegistrationRequest:
-    return BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(incarnation))
+def register(broker: ids.BrokerId, incarnation: int) -> messages.BrokerRegistrationRequest:
+    return messages.BrokerRegistrationRequest(
+        broker=broker, incarnation=ids.Incarnation(incarnation)
+    )
 
 
 def error_of(answered: Answer) -> KafkaError:
-    assert isinstance(answered.response, BrokerRegistrationResponse)
+    assert isinstance(answered.response, messages.BrokerRegistrationResponse)
     return answered.response.error
 
 
@@ -202,7 +195,7 @@ def record(offset: int, name: str, text: str) -> RecordWritten:
 
 
 def answered(*records: RecordWritten, is_fenced: bool = False) -> Answer:
-    return Answer(BrokerHeartbeatResponse(is_fenced=is_fenced), records)
+    return Answer(messages.BrokerHeartbeatResponse(is_fenced=is_fenced), records)
 
 
 def test_an_answer_parts_by_its_fields() -> None:
@@ -231,13 +224,13 @@ def test_other_records_part_by_order_offset_and_text() -> None:
 @pytest.mark.kafka
 @pytest.mark.long(quick=QUICK)
 def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
-    fetch = FetchRequest(
+    fetch = messages.FetchRequest(
         version=15,
         partition="orders-0",
         replica=BROKERS[0],
-        replica_epoch=BrokerEpoch(1),
-        leader_epoch=LeaderEpoch(0),
-        offset=Offset(0),
+        replica_epoch=ids.BrokerEpoch(1),
+        leader_epoch=ids.LeaderEpoch(0),
+        offset=ids.Offset(0),
     )
     with pytest.raises(UnspokenError, match="FetchRequest is nothing to ask a controller"):
         call_of(fetch, both.kafka.schemas, both.kafka.topics)
@@ -264,6 +257,6 @@ def test_an_engine_with_one_rule_less_is_caught(process: ControllerProcess) -> N
     parted = (Generated(kafka, wrong, seed).run(QUESTIONS) for seed in range(10 * SEEDS))
     first = next(done for done in parted if done is not None)
     assert isinstance(first.turn, Asked)
-    assert isinstance(first.turn.request, BrokerHeartbeatRequest)
+    assert isinstance(first.turn.request, messages.BrokerHeartbeatRequest)
     assert first.partings[0].what == "error"
     kafka.close()

@@ -7,14 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.kafka_jars import fetching_jars
+from kiplab.judge.kafka_jars import fetching_jars, jar_cache
 from kiplab.judge.kafka_jars.fetching_jars import zookeeper_era
-from kiplab.judge.kafka_jars.jar_cache import (
-    have_jars,
-    jars_of,
-    jars_of_zookeeper_era,
-    kafka_folder,
-)
 from kiplab.judge.kafka_jars.judged_releases import (
     LAST_PATCH,
     MissingKafkaError,
@@ -67,11 +61,11 @@ def test_another_release_is_refused_with_those_that_there_are(name: str) -> None
 
 def test_jars_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     maven(BRINGS_JARS, tmp_path, monkeypatch)
-    assert not have_jars("9.9.9")
-    folder = jars_of("9.9.9")
-    assert folder == kafka_folder() / "9.9.9"
-    assert have_jars("9.9.9")
-    assert jars_of("9.9.9") == folder
+    assert not jar_cache.have_jars("9.9.9")
+    folder = jar_cache.jars_of("9.9.9")
+    assert folder == jar_cache.kafka_folder() / "9.9.9"
+    assert jar_cache.have_jars("9.9.9")
+    assert jar_cache.jars_of("9.9.9") == folder
     assert (tmp_path / "calls").read_text() == "called\n"
 
 
@@ -81,8 +75,8 @@ def test_several_who_want_the_same_fetch_it_once(
 ) -> None:
     maven(BRINGS_JARS, tmp_path, monkeypatch)
     with ThreadPoolExecutor(4) as several:
-        found = set(several.map(jars_of, ["9.9.9"] * 4))
-    assert found == {kafka_folder() / "9.9.9"}
+        found = set(several.map(jar_cache.jars_of, ["9.9.9"] * 4))
+    assert found == {jar_cache.kafka_folder() / "9.9.9"}
     assert (tmp_path / "calls").read_text() == "called\n"
 
 
@@ -91,12 +85,12 @@ def test_what_could_not_be_fetched_leaves_nothing_behind(
 ) -> None:
     maven(FAILS, tmp_path, monkeypatch)
     with pytest.raises(MissingKafkaError) as told:
-        jars_of("9.9.9")
+        jar_cache.jars_of("9.9.9")
     assert told.value.sentence == (
         "Kafka 9.9.9 could not be fetched:"
         " Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9."
     )
-    assert [path.name for path in kafka_folder().iterdir()] == [".lock"]
+    assert [path.name for path in jar_cache.kafka_folder().iterdir()] == [".lock"]
 
 
 def test_a_maven_that_brings_nothing_is_not_believed(
@@ -104,8 +98,8 @@ def test_a_maven_that_brings_nothing_is_not_believed(
 ) -> None:
     maven("", tmp_path, monkeypatch)
     with pytest.raises(MissingKafkaError, match=r"No jars of Kafka 9\.9\.9 came"):
-        jars_of("9.9.9")
-    assert not have_jars("9.9.9")
+        jar_cache.jars_of("9.9.9")
+    assert not jar_cache.have_jars("9.9.9")
 
 
 def test_a_maven_that_does_not_run_is_not_taken_for_a_folder_that_cannot_be_written(
@@ -114,7 +108,7 @@ def test_a_maven_that_does_not_run_is_not_taken_for_a_folder_that_cannot_be_writ
     maven("", tmp_path, monkeypatch)
     (tmp_path / "bin" / "mvn").write_text("#!/no/such/shell\n")
     with pytest.raises(MissingKafkaError, match=r"bin/mvn does not run \(No such file"):
-        jars_of("9.9.9")
+        jar_cache.jars_of("9.9.9")
 
 
 def test_without_maven_and_without_pyspark_the_mend_is_named(
@@ -124,7 +118,7 @@ def test_without_maven_and_without_pyspark_the_mend_is_named(
     monkeypatch.setattr(fetching_jars, "_ivy_jar", lambda: None)
     assert fetching_jars.can_fetch() is None
     with pytest.raises(MissingKafkaError, match="apt-get install maven"):
-        jars_of("9.9.9")
+        jar_cache.jars_of("9.9.9")
 
 
 def test_a_cache_that_cannot_be_written_is_named(
@@ -133,7 +127,7 @@ def test_a_cache_that_cannot_be_written_is_named(
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(MissingKafkaError, match="file/kiplab/kafka cannot be written"):
-        jars_of("9.9.9")
+        jar_cache.jars_of("9.9.9")
 
 
 # --- brokers of ZooKeeper's years -----------------------------------------------------------------
@@ -143,8 +137,8 @@ def test_they_are_kept_beside_those_of_the_same_release_without_zookeeper(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     maven(BRINGS_OLD_JARS, tmp_path, monkeypatch)
-    assert jars_of_zookeeper_era("9.9.9") == kafka_folder() / "9.9.9-zookeeper"
-    assert not have_jars("9.9.9")
+    assert jar_cache.jars_of_zookeeper_era("9.9.9") == jar_cache.kafka_folder() / "9.9.9-zookeeper"
+    assert not jar_cache.have_jars("9.9.9")
 
 
 def test_jars_for_another_scala_are_not_taken_for_them(
@@ -152,7 +146,7 @@ def test_jars_for_another_scala_are_not_taken_for_them(
 ) -> None:
     maven(BRINGS_JARS, tmp_path, monkeypatch)
     with pytest.raises(MissingKafkaError, match=r"No jars of Kafka 9\.9\.9 came"):
-        jars_of_zookeeper_era("9.9.9")
+        jar_cache.jars_of_zookeeper_era("9.9.9")
 
 
 @pytest.mark.parametrize(

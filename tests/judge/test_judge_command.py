@@ -11,15 +11,6 @@ from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.protocol.features import switched
 from tests.judge.kraft import kraft_judge
 from tests.judge.kraft.engine_in_place import EngineInPlace
-from tests.judge.kraft.kraft_judge import (
-    JudgedPairs,
-    KraftJudge,
-    KraftRecording,
-    judge_recording,
-    judge_with,
-    load,
-    save,
-)
 from tests.judge.kraft.pairs import JudgedPair, Seed
 from tests.judge.kraft.wrong_engines import ENGINES
 from tests.judge.skeleton import command, judging
@@ -31,20 +22,24 @@ SEEDS = tuple(map(Seed, range(4)))
 PARTED = "631.heartbeat-epoch"
 
 
-def answered(pair: JudgedPair, guard: str | None = None) -> tuple[JudgedPairs, KraftRecording]:
+def answered(
+    pair: JudgedPair, guard: str | None = None
+) -> tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording]:
     """As a live run: the engine stands for Kafka, which is without a rule, if any."""
     features = switched(pair.features, guard, False) if guard else pair.features
-    return judge_with(EngineInPlace(features), pair, "3.9.1", SEEDS)
+    return kraft_judge.judge_with(EngineInPlace(features), pair, "3.9.1", SEEDS)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save(PAIR, answered(PAIR)[1], tmp_path)
+    kraft_judge.save(PAIR, answered(PAIR)[1], tmp_path)
     return tmp_path
 
 
 def run(capsys: pytest.CaptureFixture[str], folder: Path, *given: str) -> tuple[int, str, str]:
-    code = command.main({"kraft": KraftJudge()}, ["kraft", "--recordings", str(folder), *given])
+    code = command.main(
+        {"kraft": kraft_judge.KraftJudge()}, ["kraft", "--recordings", str(folder), *given]
+    )
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
@@ -71,9 +66,9 @@ def test_a_live_run_says_that_it_is_one_and_records_only_when_told_to(
     assert not names_in(tmp_path)
     assert run(capsys, tmp_path, "--record", "3.9")[0] == 0
     assert names_in(tmp_path) == ("3.9_3.9-IV0",)
-    kept = load(PAIR, tmp_path)
+    kept = kraft_judge.load(PAIR, tmp_path)
     assert kept.head.covering
-    assert not judge_recording(PAIR, kept).parted
+    assert not kraft_judge.judge_recording(PAIR, kept).parted
     assert run(capsys, tmp_path, "--recorded", "--quick", "3.9")[0] == 0
 
 
@@ -145,7 +140,7 @@ def test_coverage_is_printed_rule_by_rule(capsys: pytest.CaptureFixture[str], fo
 
 def test_what_is_hardly_tried_is_named_with_what_to_do() -> None:
     result, _ = answered(PAIR)
-    untried = list(judging.untried_lines(KraftJudge(), [result.judged]))
+    untried = list(judging.untried_lines(kraft_judge.KraftJudge(), [result.judged]))
     assert any(line.startswith("3.9: guard 903.controller-epoch was tried ") for line in untried)
     assert all("rules.py why it cannot be reached" in line for line in untried)
     assert not any("ConfigRecord" in line for line in untried)

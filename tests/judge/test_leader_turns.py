@@ -7,36 +7,25 @@ from typing import get_args
 
 import pytest
 
-from kiplab.judge.partition.broker_turns import (
-    LEADER,
-    LEADER_BROKER_EPOCH,
-    BrokerTurn,
-    partition_name,
-)
+from kiplab.judge.partition import broker_turns
 from kiplab.judge.partition.observed_broker import ObservedBroker
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import LeaderEpoch, PartitionEpoch
 from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionRequest
+from tests.judge.partition import partition_judge
 from tests.judge.partition.engine_leader import EngineLeader
 from tests.judge.partition.leader_transitions import OFTEN_ENOUGH, RULES, rules_of
 from tests.judge.partition.leader_turns import LeaderTurns
-from tests.judge.partition.partition_judge import (
-    PARTITIONS,
-    RUNS,
-    TURNS,
-    generated_turns,
-    is_timed,
-)
 from tests.judge.partition.pretended_controller import REFUSING, PretendedController
 
 
-def turns_of(seed: int, count: int = 150, release: str = "3.7") -> list[BrokerTurn]:
+def turns_of(seed: int, count: int = 150, release: str = "3.7") -> list[broker_turns.BrokerTurn]:
     timed = seed % 2 == 0
     engine = EngineLeader(parse_features(release), 2, timed=timed)
     source = LeaderTurns(seed, 2, timed=timed)
-    found: list[BrokerTurn] = [source.first()]
+    found: list[broker_turns.BrokerTurn] = [source.first()]
     engine.answer(found[0])
     while len(found) < count:
         found.append(source.next(engine))
@@ -51,15 +40,18 @@ def test_a_seed_is_a_run() -> None:
 
 def test_all_kinds_of_turns_come() -> None:
     kinds = Counter(type(turn) for seed in range(36) for turn in turns_of(seed))
-    assert set(kinds) == set(get_args(BrokerTurn))
+    assert set(kinds) == set(get_args(broker_turns.BrokerTurn))
     assert min(kinds.values()) >= 3, kinds
 
 
 def test_every_error_is_answered_with() -> None:
-    elsewhere = PretendedController(Random(0), PARTITIONS)
-    item = AlterPartitionItem(partition_name(0), LeaderEpoch(1), PartitionEpoch(1), ())
+    elsewhere = PretendedController(Random(0), partition_judge.PARTITIONS)
+    item = AlterPartitionItem(broker_turns.partition_name(0), LeaderEpoch(1), PartitionEpoch(1), ())
     request = AlterPartitionRequest(
-        version=3, broker=LEADER, broker_epoch=LEADER_BROKER_EPOCH, items=(item,)
+        version=3,
+        broker=broker_turns.LEADER,
+        broker_epoch=broker_turns.LEADER_BROKER_EPOCH,
+        items=(item,),
     )
     answers = [result.error for _ in range(3_000) for result in elsewhere.answer(request).results]
     assert set(answers) == {*REFUSING, KafkaError.NONE}
@@ -70,13 +62,17 @@ def test_every_error_is_answered_with() -> None:
 @pytest.mark.parametrize("release", [partition_releases()[0], partition_releases()[-1]])
 def test_all_that_a_leader_does_is_tried_often_enough(release: str) -> None:
     """Of the engine's, with which Kafka's agrees turn by turn."""
-    hits = Counter(rule for seed in range(RUNS) for rule in rules_of(lived(release, seed)))
+    hits = Counter(
+        rule for seed in range(partition_judge.RUNS) for rule in rules_of(lived(release, seed))
+    )
     assert set(hits) <= set(RULES), "each has a name in ALL_TRANSITIONS"
     rare = {rule: hits[rule] for rule in RULES if hits[rule] < OFTEN_ENOUGH}
     assert not rare, "let leader_turns.py or pretended_controller.py ask for it more often"
 
 
-def lived(release: str, seed: int) -> Iterator[tuple[BrokerTurn, ObservedBroker]]:
-    engine = EngineLeader(parse_features(release), PARTITIONS, timed=is_timed(seed))
-    for turn in generated_turns(engine, seed, TURNS):
+def lived(release: str, seed: int) -> Iterator[tuple[broker_turns.BrokerTurn, ObservedBroker]]:
+    engine = EngineLeader(
+        parse_features(release), partition_judge.PARTITIONS, timed=partition_judge.is_timed(seed)
+    )
+    for turn in partition_judge.generated_turns(engine, seed, partition_judge.TURNS):
         yield turn, engine.answer(turn)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kiplab.judge.wire import message_schemas
 from kiplab.judge.wire.message_bytes import (
     UnknownMessageFieldError,
     read_message,
@@ -17,17 +18,9 @@ from kiplab.judge.wire.message_bytes import (
     unsigned_varint,
     written_message,
 )
-from kiplab.judge.wire.message_schemas import (
-    NO_VERSION,
-    MessageVersions,
-    NoSchemasError,
-    schema_of,
-    schemas_in,
-    versions_of,
-)
 from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED
 
-SCHEMA = schema_of(EVERYTHING)
+SCHEMA = message_schemas.schema_of(EVERYTHING)
 LATEST = SCHEMA.versions.last
 
 places = st.fixed_dictionaries({"Host": st.text(), "Port": st.integers(0, 2**16 - 1)})
@@ -58,17 +51,17 @@ values = st.fixed_dictionaries(
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("2", MessageVersions(2, 2)),
-        ("0-3", MessageVersions(0, 3)),
-        ("1+", MessageVersions(1, 32767)),
-        ("none", NO_VERSION),
-        (None, NO_VERSION),
+        ("2", message_schemas.MessageVersions(2, 2)),
+        ("0-3", message_schemas.MessageVersions(0, 3)),
+        ("1+", message_schemas.MessageVersions(1, 32767)),
+        ("none", message_schemas.NO_VERSION),
+        (None, message_schemas.NO_VERSION),
     ],
 )
 def test_versions_are_one_a_range_everything_from_one_on_or_none(
-    text: str | None, meant: MessageVersions
+    text: str | None, meant: message_schemas.MessageVersions
 ) -> None:
-    assert versions_of(text) == meant
+    assert message_schemas.versions_of(text) == meant
 
 
 def test_defaults_are_those_that_kafka_gives() -> None:
@@ -87,9 +80,9 @@ def test_jars_are_searched_for_schemas_and_apis_are_found_by_name(tmp_path: Path
         archive.writestr("common/message/LeaderAndIsrRequest.json", REMOVED)
         archive.writestr("common/metadata/MarkRecord.json", RECORD)
         archive.writestr("common/message/README.md", "no schema")
-    found = schemas_in([jar])
+    found = message_schemas.schemas_in([jar])
     assert found.requests["Everything"] == SCHEMA
-    assert found.requests["LeaderAndIsr"].versions == NO_VERSION
+    assert found.requests["LeaderAndIsr"].versions == message_schemas.NO_VERSION
     assert found.records[5].name == "MarkRecord"
 
 
@@ -97,12 +90,16 @@ def test_files_without_schemas_are_named(tmp_path: Path) -> None:
     empty, damaged = tmp_path / "empty.jar", tmp_path / "damaged.jar"
     ZipFile(empty, "w").close()
     damaged.write_bytes(b"PK no more")
-    with pytest.raises(NoSchemasError, match=r"none of Kafka's message schemas in .*empty\.jar"):
-        schemas_in([empty])
-    with pytest.raises(NoSchemasError, match=r"damaged\.jar cannot be read as a jar"):
-        schemas_in([damaged])
-    with pytest.raises(NoSchemasError, match="in no files"):
-        schemas_in([])
+    with pytest.raises(
+        message_schemas.NoSchemasError, match=r"none of Kafka's message schemas in .*empty\.jar"
+    ):
+        message_schemas.schemas_in([empty])
+    with pytest.raises(
+        message_schemas.NoSchemasError, match=r"damaged\.jar cannot be read as a jar"
+    ):
+        message_schemas.schemas_in([damaged])
+    with pytest.raises(message_schemas.NoSchemasError, match="in no files"):
+        message_schemas.schemas_in([])
 
 
 # --- values ---------------------------------------------------------------------------------------

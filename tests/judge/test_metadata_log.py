@@ -5,14 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kiplab.judge.wire import metadata_log
 from kiplab.judge.wire.message_bytes import unsigned_varint, written_message
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schema_of
-from kiplab.judge.wire.metadata_log import (
-    SEGMENT,
-    LoggedRecord,
-    MetadataLog,
-    UnknownRecordError,
-)
 from tests.judge.small_schemas import RECORD
 
 MARK = schema_of(RECORD)
@@ -39,18 +34,18 @@ def batch(first: int, *values: bytes, attributes: int = 0) -> bytes:
     return struct.pack(">qi", first, len(counted)) + counted
 
 
-def log_of(folder: Path, data: bytes) -> MetadataLog:
-    segment = folder / SEGMENT
+def log_of(folder: Path, data: bytes) -> metadata_log.MetadataLog:
+    segment = folder / metadata_log.SEGMENT
     segment.parent.mkdir()
     segment.write_bytes(data)
-    return MetadataLog(folder, SCHEMAS)
+    return metadata_log.MetadataLog(folder, SCHEMAS)
 
 
 def test_records_have_their_offsets_names_and_fields(tmp_path: Path) -> None:
     log = log_of(tmp_path, batch(3, mark(7), mark(8)))
     assert log.new() == (
-        LoggedRecord(3, "MarkRecord", 0, {"Mark": 7}),
-        LoggedRecord(4, "MarkRecord", 0, {"Mark": 8}),
+        metadata_log.LoggedRecord(3, "MarkRecord", 0, {"Mark": 7}),
+        metadata_log.LoggedRecord(4, "MarkRecord", 0, {"Mark": 8}),
     )
     assert log.end == 5
 
@@ -59,7 +54,7 @@ def test_only_what_is_new_is_told(tmp_path: Path) -> None:
     log = log_of(tmp_path, batch(0, mark(1)))
     assert len(log.new()) == 1
     assert log.new() == ()
-    with (tmp_path / SEGMENT).open("ab") as segment:
+    with (tmp_path / metadata_log.SEGMENT).open("ab") as segment:
         segment.write(batch(1, mark(2)))
     assert [record.fields for record in log.new()] == [{"Mark": 2}]
 
@@ -68,7 +63,7 @@ def test_a_batch_that_is_being_written_is_left_for_later(tmp_path: Path) -> None
     whole = batch(0, mark(1))
     log = log_of(tmp_path, whole[:-1])
     assert (log.new(), log.end) == ((), 0)
-    (tmp_path / SEGMENT).write_bytes(whole)
+    (tmp_path / metadata_log.SEGMENT).write_bytes(whole)
     assert len(log.new()) == 1
 
 
@@ -78,10 +73,12 @@ def test_what_the_quorum_writes_for_itself_is_counted_and_left_out(tmp_path: Pat
 
 
 def test_a_log_that_has_not_begun_is_empty(tmp_path: Path) -> None:
-    assert MetadataLog(tmp_path, SCHEMAS).new() == ()
+    assert metadata_log.MetadataLog(tmp_path, SCHEMAS).new() == ()
 
 
 def test_a_record_without_a_schema_is_named_with_its_offset(tmp_path: Path) -> None:
     log = log_of(tmp_path, batch(9, mark(1, key=77)))
-    with pytest.raises(UnknownRecordError, match="offset 9: no schema of a metadata record 77"):
+    with pytest.raises(
+        metadata_log.UnknownRecordError, match="offset 9: no schema of a metadata record 77"
+    ):
         log.new()

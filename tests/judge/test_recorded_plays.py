@@ -10,16 +10,10 @@ from kiplab.engine.cluster import Cluster
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, MissingKafkaError, patch_release
 from kiplab.judge.partition.observed_broker import SeenPartition
 from kiplab.judge.partition.partition_process import partition_releases
+from kiplab.judge.side_by_side import real_run
 from kiplab.judge.side_by_side.chosen import chosen
 from kiplab.judge.side_by_side.deciding import RealNodes, StaleRecordingError
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
-from kiplab.judge.side_by_side.real_run import (
-    RECORDED_COLUMNS,
-    RealRun,
-    columns_of,
-    real,
-    shipped_columns,
-)
 from kiplab.judge.side_by_side.two_columns import play_in_two_columns
 from kiplab.plays.library import load, names
 from kiplab.plays.play_errors import PlayError
@@ -56,8 +50,8 @@ LED = [name for name in TOLD if not shipped.why_untold(load(name), parse_feature
 """Plays in which brokers are Kafka's own, too."""
 
 
-def recorded(name: str, release: str) -> RealRun:
-    return real(name, kafka=release, live=False)
+def recorded(name: str, release: str) -> real_run.RealRun:
+    return real_run.real(name, kafka=release, live=False)
 
 
 # --- what they say --------------------------------------------------------------------------------
@@ -67,9 +61,9 @@ def recorded(name: str, release: str) -> RealRun:
 def test_a_play_that_comes_with_kiplab_is_recorded_on_every_release(name: str) -> None:
     patches = {patch_release(release) for release in LAST_PATCH}
     assert set(recordings_of(name)) >= patches, "make it: make judge-record"
-    assert set(shipped_columns()[name]) == patches, "make it: make judge-record"
+    assert set(real_run.shipped_columns()[name]) == patches, "make it: make judge-record"
     for release in LAST_PATCH:
-        kept = shipped_columns()[name][patch_release(release)]
+        kept = real_run.shipped_columns()[name][patch_release(release)]
         leads = name in LED and release in partition_releases()
         assert set(kept.columns) == ({"both", "controller", "leader"} if leads else {"controller"})
 
@@ -82,11 +76,11 @@ def test_what_is_shipped_is_what_the_live_path_makes_of_the_answers(
 ) -> None:
     """`shipped.play_columns` asserts that the columns agree, too."""
     patch, columns = shipped.play_columns(name, release)
-    assert shipped_columns()[name][patch] == columns
+    assert real_run.shipped_columns()[name][patch] == columns
     what = chosen(name, release, "both")
     if not columns.why:
         both = shipped.answered(what)
-        shown = real(name, kafka=release, live=False)
+        shown = real_run.real(name, kafka=release, live=False)
         assert shown.both.lines == both.lines
         assert shown.runs[1].rows() == Run(both.kafka).rows()
         turns = len(recordings_of(name)[patch].leaders) if what.judges.leads else 0
@@ -97,14 +91,14 @@ def test_what_is_shipped_is_what_the_live_path_makes_of_the_answers(
 @pytest.mark.parametrize("name", TOLD)
 def test_all_that_is_shipped_is_what_the_live_path_makes_of_the_answers(name: str) -> None:
     again = dict(shipped.play_columns(name, release) for release in LAST_PATCH)
-    assert shipped_columns()[name] == again
+    assert real_run.shipped_columns()[name] == again
 
 
 def test_a_play_with_other_moves_is_not_shown_as_recorded() -> None:
-    kept = shipped_columns()["last-replica"]["3.4.1"].columns["both"]
+    kept = real_run.shipped_columns()["last-replica"]["3.4.1"].columns["both"]
     what = chosen("kafka-14139", "3.4", "both")
     with pytest.raises(StaleRecordingError, match="other moves than were recorded"):
-        columns_of(what, kept)
+        real_run.columns_of(what, kept)
 
 
 def test_whom_the_recordings_ask_has_no_zookeeper() -> None:
@@ -124,7 +118,7 @@ def test_kafka_14139_is_lost_before_3_5_and_refused_from_then_on(release: str) -
 
 
 def test_recordings_are_small() -> None:
-    assert RECORDED_COLUMNS.stat().st_size < BYTES_MAX
+    assert real_run.RECORDED_COLUMNS.stat().st_size < BYTES_MAX
     assert max(path.stat().st_size for path in FOLDER.iterdir()) < BYTES_MAX
 
 
@@ -191,7 +185,7 @@ def test_a_real_controller_says_what_is_recorded(release: str) -> None:
 def test_what_is_not_recorded_cannot_be_told(name: str) -> None:
     try:
         with pytest.raises(PlayError):
-            real(name, kafka="3.9", live=True)
+            real_run.real(name, kafka="3.9", live=True)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
 

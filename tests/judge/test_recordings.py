@@ -10,17 +10,8 @@ import pytest
 
 from kiplab.protocol.features import switched
 from kiplab.protocol.releases import Mode, of_mode
+from tests.judge.kraft import kraft_judge
 from tests.judge.kraft.engine_in_place import EngineInPlace
-from tests.judge.kraft.kraft_judge import (
-    JudgedPairs,
-    KraftRecording,
-    file_of,
-    judge_recording,
-    judge_with,
-    load,
-    save,
-    with_covering,
-)
 from tests.judge.kraft.pairs import JudgedPair, Seed, judged_pairs, pair_named, seeds_for
 from tests.judge.skeleton.recordings import NoRecordingError, covering, names_in
 
@@ -31,45 +22,49 @@ BYTES = 20
 
 
 @pytest.fixture(scope="module")
-def asked() -> tuple[JudgedPairs, KraftRecording]:
-    result, recording = judge_with(EngineInPlace(PAIR.features), PAIR, "3.7.2", SEEDS)
+def asked() -> tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording]:
+    result, recording = kraft_judge.judge_with(EngineInPlace(PAIR.features), PAIR, "3.7.2", SEEDS)
     assert result.judged.live
     assert not result.parted
     return result, recording
 
 
 @pytest.fixture
-def recording(asked: tuple[JudgedPairs, KraftRecording]) -> KraftRecording:
+def recording(
+    asked: tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording],
+) -> kraft_judge.KraftRecording:
     return asked[1]
 
 
 def test_a_recording_is_asked_the_same_and_tries_the_same(
-    asked: tuple[JudgedPairs, KraftRecording], tmp_path: Path
+    asked: tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording], tmp_path: Path
 ) -> None:
     live, recording = asked
-    file = save(PAIR, recording, tmp_path)
+    file = kraft_judge.save(PAIR, recording, tmp_path)
     assert names_in(tmp_path) == ("3.7_3.5-IV2",)
-    kept = load(PAIR, tmp_path)
+    kept = kraft_judge.load(PAIR, tmp_path)
     assert (kept.head.kafka, kept.head.requests) == ("3.7.2", 60 * len(SEEDS))
     assert file.stat().st_size < BYTES * kept.head.requests
-    again = judge_recording(PAIR, kept).judged
+    again = kraft_judge.judge_recording(PAIR, kept).judged
     assert again.source == "recorded 3.7.2"
     assert (again.turns, again.conversations) == (60 * len(SEEDS), len(SEEDS))
     assert not again.differences
     assert again.hits == live.judged.hits
 
 
-def test_an_engine_without_a_rule_parts_from_what_was_recorded(recording: KraftRecording) -> None:
-    parted = judge_recording(
+def test_an_engine_without_a_rule_parts_from_what_was_recorded(
+    recording: kraft_judge.KraftRecording,
+) -> None:
+    parted = kraft_judge.judge_recording(
         PAIR, recording, switch=lambda features: switched(features, "631.heartbeat-epoch", False)
     ).parted
     assert "STALE_BROKER_EPOCH" in str(parted[0].last.partings)
 
 
-def test_few_conversations_try_what_all_of_them_try(recording: KraftRecording) -> None:
-    every = judge_recording(PAIR, recording)
-    kept = with_covering(PAIR, recording)
-    few = judge_recording(PAIR, kept, kept.head.covering)
+def test_few_conversations_try_what_all_of_them_try(recording: kraft_judge.KraftRecording) -> None:
+    every = kraft_judge.judge_recording(PAIR, recording)
+    kept = kraft_judge.with_covering(PAIR, recording)
+    few = kraft_judge.judge_recording(PAIR, kept, kept.head.covering)
     assert few.judged.hits.keys() == every.judged.hits.keys()
     assert frozenset().union(*every.rules) == every.judged.hits.keys()
 
@@ -93,9 +88,9 @@ def test_a_recording_that_is_not_there_or_none_says_what_writes_it(
     tmp_path: Path, content: bytes | None
 ) -> None:
     if content is not None:
-        file_of(PAIR, tmp_path).write_bytes(content)
+        kraft_judge.file_of(PAIR, tmp_path).write_bytes(content)
     with pytest.raises(NoRecordingError, match="`make judge-record` writes it"):
-        load(PAIR, tmp_path)
+        kraft_judge.load(PAIR, tmp_path)
 
 
 # --- pairs ----------------------------------------------------------------------------------------

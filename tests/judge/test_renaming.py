@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplab.judge.side_by_side.renaming import EpochsMoved, OffsetPoint, Renaming
+from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.ids import (
     NO_BROKER_EPOCH,
@@ -15,14 +16,6 @@ from kiplab.protocol.ids import (
     PartitionEpoch,
 )
 from kiplab.protocol.kraft.records import RegisterBrokerRecord
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    BrokerHeartbeatRequest,
-    IsrMember,
-)
 
 MOVED = Renaming(
     points=(OffsetPoint(101, 101), OffsetPoint(5_000_000, 5_102), OffsetPoint(5_000_100, 5_300)),
@@ -67,17 +60,22 @@ def test_what_comes_after_the_scene_is_told_back(made: tuple[OffsetPoint, ...], 
         assert renaming.play_offset(renaming.kafka_offset(offset)) == offset
 
 
-def request(**changed: int) -> AlterPartitionRequest:
+def request(**changed: int) -> messages.AlterPartitionRequest:
     numbers = {"leader_epoch": 5, "partition_epoch": 0, "broker_epoch": 101, "member": 5_000_000}
     numbers |= changed
-    item = AlterPartitionItem(
+    item = messages.AlterPartitionItem(
         "orders-0",
         LeaderEpoch(numbers["leader_epoch"]),
         PartitionEpoch(numbers["partition_epoch"]),
-        (IsrMember(BrokerId(1), BrokerEpoch(numbers["member"])), IsrMember(BrokerId(2))),
+        (
+            messages.IsrMember(BrokerId(1), BrokerEpoch(numbers["member"])),
+            messages.IsrMember(BrokerId(2)),
+        ),
     )
     epoch = BrokerEpoch(numbers["broker_epoch"])
-    return AlterPartitionRequest(version=3, broker=BrokerId(1), broker_epoch=epoch, items=(item,))
+    return messages.AlterPartitionRequest(
+        version=3, broker=BrokerId(1), broker_epoch=epoch, items=(item,)
+    )
 
 
 def test_a_request_reaches_kafka_in_its_numbers() -> None:
@@ -95,14 +93,14 @@ def test_an_absurd_epoch_stays_one_that_fits(epoch: int) -> None:
 
 
 def test_answers_and_records_come_back_in_those_of_the_play() -> None:
-    done = AlterPartitionResult(
+    done = messages.AlterPartitionResult(
         "orders-0",
         leader=BrokerId(1),
         leader_epoch=LeaderEpoch(1),
         partition_epoch=PartitionEpoch(3),
     )
-    wrong = AlterPartitionResult("orders-0", KafkaError.INVALID_REQUEST)
-    said = MOVED.to_play(AlterPartitionResponse(version=3, results=(done, wrong)))
+    wrong = messages.AlterPartitionResult("orders-0", KafkaError.INVALID_REQUEST)
+    said = MOVED.to_play(messages.AlterPartitionResponse(version=3, results=(done, wrong)))
     assert (said.results[0].leader_epoch, said.results[0].partition_epoch) == (6, 1)
     assert said.results[1] == wrong
     record = RegisterBrokerRecord(BrokerId(1), 1, BrokerEpoch(5_301))  # type: ignore[arg-type]
@@ -110,7 +108,7 @@ def test_answers_and_records_come_back_in_those_of_the_play() -> None:
 
 
 def test_unknown_offsets_stay_unknown() -> None:
-    beat = BrokerHeartbeatRequest(
+    beat = messages.BrokerHeartbeatRequest(
         broker=BrokerId(1), broker_epoch=NO_BROKER_EPOCH, metadata_offset=MetadataOffset(-1)
     )
     assert MOVED.to_kafka(beat) == beat

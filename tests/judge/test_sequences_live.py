@@ -8,18 +8,9 @@ import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.protocol import messages
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerId, Incarnation, MetadataOffset
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-    IsrMember,
-    UnregisterBrokerRequest,
-)
 from tests.judge.both_controllers import Both
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.kraft.conversation import ConversationTurn, Generated
@@ -60,8 +51,8 @@ def release(both: Both) -> tuple[int, ...]:
 def register(both: Both, broker: BrokerId, incarnation: int = 1) -> int:
     """The offset of its record minus its broker epoch."""
     life = Incarnation(incarnation)
-    answered = both.ask(BrokerRegistrationRequest(broker=broker, incarnation=life))
-    assert isinstance(answered.response, BrokerRegistrationResponse)
+    answered = both.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=life))
+    assert isinstance(answered.response, messages.BrokerRegistrationResponse)
     (record,) = answered.records
     return record.offset - answered.response.broker_epoch
 
@@ -125,18 +116,24 @@ def test_d6_a_controller_that_resigned_keeps_its_own_offset_of_a_registration(bo
     both.restart()
     register(both, B)
     (held,) = both.engine.held.partitions
-    asked = AlterPartitionItem(
-        held.name, held.leader_epoch, held.partition_epoch, (IsrMember(A),), recovery=2
+    asked = messages.AlterPartitionItem(
+        held.name, held.leader_epoch, held.partition_epoch, (messages.IsrMember(A),), recovery=2
     )
-    both.ask(AlterPartitionRequest(version=1, broker=A, broker_epoch=both.epoch(A), items=(asked,)))
+    both.ask(
+        messages.AlterPartitionRequest(
+            version=1, broker=A, broker_epoch=both.epoch(A), items=(asked,)
+        )
+    )
     both.come_back()
     epoch = both.epoch(B)
     answered = both.ask(
-        BrokerHeartbeatRequest(broker=B, broker_epoch=epoch, metadata_offset=MetadataOffset(epoch))
+        messages.BrokerHeartbeatRequest(
+            broker=B, broker_epoch=epoch, metadata_offset=MetadataOffset(epoch)
+        )
     )
     # At 3.2 it would have to have seen the end of the log.
     caught_up = release(both) > (3, 2)
-    expected = BrokerHeartbeatResponse(is_caught_up=caught_up, is_fenced=not caught_up)
+    expected = messages.BrokerHeartbeatResponse(is_caught_up=caught_up, is_fenced=not caught_up)
     assert answered.response == expected
 
 
@@ -152,7 +149,7 @@ def test_d7_sessions_that_are_tied(both: Both) -> None:
     assert sorted(fenced) == sorted(tied)
     assert list(fenced) != sorted(tied)
     for broker in tied:
-        both.ask(UnregisterBrokerRequest(broker=broker))
+        both.ask(messages.UnregisterBrokerRequest(broker=broker))
 
 
 def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(both: Both) -> None:
@@ -167,7 +164,7 @@ def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(both: 
 
 def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both: Both) -> None:
     both.start(A)
-    both.ask(UnregisterBrokerRequest(broker=A))
+    both.ask(messages.UnregisterBrokerRequest(broker=A))
     epoch = both.engine.held.controller_epoch
     assert both.fall_silent() == ()
     resigned = both.engine.held.controller_epoch != epoch

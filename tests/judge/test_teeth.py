@@ -5,14 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from kiplab.protocol.kraft import fencing
+from tests.judge.kraft import rules
 from tests.judge.kraft.kraft_judge import Switch, judge_recording, load
 from tests.judge.kraft.pairs import JudgedPair, pair_named
-from tests.judge.kraft.rules import (
-    controller_guards,
-    pair_that_notices,
-    why_unreachable,
-    with_the_other,
-)
 from tests.judge.kraft.wrong_engines import ENGINES
 from tests.judge.skeleton.coverage import GUARD, Rule
 from tests.judge.skeleton.wrong_engines import WrongEngine, built
@@ -70,8 +65,8 @@ def test_a_rule_that_has_moved_is_named() -> None:
 # --- guards ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("guard", controller_guards())
+@pytest.mark.parametrize("guard", rules.controller_guards())
 def test_an_engine_with_another_guard_is_caught(guard: str) -> None:
-    pair = pair_that_notices(guard)
-    why = why_unreachable(Rule(GUARD, guard), pair)
-    assert differs(pair, with_the_other(guard)) == (why is None), why
+    pair = rules.pair_that_notices(guard)
+    why = rules.why_unreachable(Rule(GUARD, guard), pair)
+    assert differs(pair, rules.with_the_other(guard)) == (why is None), why

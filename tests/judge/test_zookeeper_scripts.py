@@ -10,12 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from kiplab.judge.zookeeper_server.zookeeper_process import (
-    BrokerIncarnation,
-    TwoIncarnations,
-    ZooKeeperProcess,
-    two_incarnations,
-)
+from kiplab.judge.zookeeper_server import zookeeper_process
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import Ended, close_session, open_session
@@ -33,29 +28,21 @@ from tests.judge.skeleton.coverage import Rule
 from tests.judge.skeleton.sides import Recorded, Run
 from tests.judge.zookeeper_here import needs_zookeeper
 from tests.judge.zookeeper_server import script_judge, scripted_engine
-from tests.judge.zookeeper_server.script_judge import (
-    RULES,
-    TICK_MS,
-    ScriptRun,
-    compared,
-    difference,
-    difference_text,
-    judged,
-    tried,
-)
 from tests.judge.zookeeper_server.script_steps import OpenStep, ScriptAnswer, ScriptStep
 from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
 from tests.judge.zookeeper_server.zookeeper_scripts import script, script_root
 
 SCRIPTS = range(40)
 ONE = BrokerId(1)
-LIVES = TwoIncarnations(BrokerIncarnation(4, 9, 2), BrokerIncarnation(7, 5, 1))
+LIVES = zookeeper_process.TwoIncarnations(
+    zookeeper_process.BrokerIncarnation(4, 9, 2), zookeeper_process.BrokerIncarnation(7, 5, 1)
+)
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Where a real ZooKeeper answers."""
-    with ZooKeeperProcess(tick_ms=TICK_MS) as zookeeper:
+    with zookeeper_process.ZooKeeperProcess(tick_ms=script_judge.TICK_MS) as zookeeper:
         yield zookeeper.addresses[0]
 
 
@@ -67,9 +54,9 @@ def address() -> Iterator[str]:
 def test_scripts_have_the_same_results_stats_and_watches_in_zookeeper_and_in_the_engine(
     address: str,
 ) -> None:
-    result = judged("3.9.5", compared(address, SCRIPTS))
+    result = script_judge.judged("3.9.5", script_judge.compared(address, SCRIPTS))
     assert not result.differences, result.differences[0]
-    assert set(RULES) <= set(result.hits)
+    assert set(script_judge.RULES) <= set(result.hits)
 
 
 def refusals_take_no_zxid(
@@ -139,10 +126,12 @@ def test_an_engine_that_has_it_wrong_is_found_out(
     assert any(again(seed, one).parted for seed, one in right.items())
 
 
-def again(seed: int, one: ScriptRun) -> ScriptRun:
+def again(seed: int, one: script_judge.ScriptRun) -> script_judge.ScriptRun:
     """The same script, with the answers that were given."""
     real = Recorded[ScriptStep, ScriptAnswer]([done.real for done in one.done])
-    run_again: ScriptRun = Run(real, ScriptedEngine(script_root(seed)), difference)
+    run_again: script_judge.ScriptRun = Run(
+        real, ScriptedEngine(script_root(seed)), script_judge.difference
+    )
     run_again.follow([done.turn for done in one.done])
     return run_again
 
@@ -151,7 +140,7 @@ def again(seed: int, one: ScriptRun) -> ScriptRun:
 @needs_zookeeper
 def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the_engine() -> None:
     """What KIP-380 builds on, and why it did not take session ids."""
-    lives = two_incarnations(live=True)
+    lives = zookeeper_process.two_incarnations(live=True)
     ensemble, before = open_session(kafka_ensemble(servers=2), ONE, Incarnation(1), server=1)
     ensemble = _registered(ensemble, before, 1)
     (first,) = ensemble.registrations
@@ -177,30 +166,32 @@ def test_equal_seeds_give_equal_scripts_and_different_ones_others() -> None:
     assert len({script(seed) for seed in SCRIPTS}) == len(SCRIPTS)
 
 
-def alike(seed: int) -> ScriptRun:
+def alike(seed: int) -> script_judge.ScriptRun:
     """A script with the engine on both sides."""
-    one: ScriptRun = Run(
-        ScriptedEngine(script_root(seed)), ScriptedEngine(script_root(seed)), difference
+    one: script_judge.ScriptRun = Run(
+        ScriptedEngine(script_root(seed)),
+        ScriptedEngine(script_root(seed)),
+        script_judge.difference,
     )
     one.follow(script(seed))
     return one
 
 
-def other_answers(*steps: ScriptStep) -> ScriptRun:
+def other_answers(*steps: ScriptStep) -> script_judge.ScriptRun:
     """Steps to which a ZooKeeper answers nonsense."""
     real = Recorded[ScriptStep, ScriptAnswer]([("NONODE", 0, 2)] * len(steps))
-    one: ScriptRun = Run(real, ScriptedEngine("/script-3"), difference)
+    one: script_judge.ScriptRun = Run(real, ScriptedEngine("/script-3"), script_judge.difference)
     one.follow(steps)
     return one
 
 
 def test_the_scripts_of_every_run_try_whatever_there_is() -> None:
-    hits = sum((tried(alike(seed)) for seed in SCRIPTS), Counter[Rule]())
-    assert set(RULES) <= set(hits)
+    hits = sum((script_judge.tried(alike(seed)) for seed in SCRIPTS), Counter[Rule]())
+    assert set(script_judge.RULES) <= set(hits)
 
 
 def test_a_difference_is_shown_with_the_script_as_far_as_it_went() -> None:
-    text = difference_text(3, other_answers(OpenStep("a"), OpenStep("b")))
+    text = script_judge.difference_text(3, other_answers(OpenStep("a"), OpenStep("b")))
     assert text == (
         "script 3 parts after 1 steps:\n"
         "  a: open\n"
@@ -211,7 +202,9 @@ def test_a_difference_is_shown_with_the_script_as_far_as_it_went() -> None:
 # --- the command --------------------------------------------------------------------------------
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *scripts: tuple[int, ScriptRun], count: int = 2) -> int:
+def run(
+    monkeypatch: pytest.MonkeyPatch, *scripts: tuple[int, script_judge.ScriptRun], count: int = 2
+) -> int:
     """The command where a ZooKeeper has answered just that."""
     server = nullcontext(SimpleNamespace(addresses=("127.0.0.1:1",)))
     monkeypatch.setattr(script_judge, "ZooKeeperProcess", lambda **_: server)
@@ -245,7 +238,7 @@ def test_a_difference_and_what_nothing_has_tried_make_the_command_fail(
 def test_without_java_the_command_says_so_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def lacking(tick_ms: int) -> ZooKeeperProcess:  # noqa: ARG001
+    def lacking(tick_ms: int) -> zookeeper_process.ZooKeeperProcess:  # noqa: ARG001
         raise MissingKafkaError("No Java.", "Install one.")
 
     monkeypatch.setattr(script_judge, "ZooKeeperProcess", lacking)

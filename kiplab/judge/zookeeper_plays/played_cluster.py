@@ -164,10 +164,13 @@ class PlayedCluster(ExitStack):
         self._client.delete("/controller")
 
     def tell(self, path: str) -> None:
-        """Let it hear that a watch of this path fired, and wait until it has done what follows."""
+        """Let it hear that a watch of this path fired, and wait until it has done what follows: it is
+        elected where /controller is gone.
+        """
         epoch = self.controller_epoch()
+        is_elected = path == "/controller" and not self._client.exists(path)
         self._gate.let_through(path)
-        if path == "/controller":
+        if is_elected:
             self.wait_for_controller(epoch)
         self.settle()
 

@@ -6,20 +6,19 @@ import argparse
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from kiplab.judge import real_checkpoint
-from kiplab.judge.real_checkpoint import CheckpointStory, UnaskedBrokerError
+from kiplab.judge.real_checkpoint import CheckpointStory
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 
-from ..skeleton.coverage import Rule
-from ..skeleton.judging import BadSubjectError, Judged
+from ..skeleton.judging import Judge, Judged
 from ..skeleton.recordings import WRITTEN_BY, NoRecordingError
 from ..skeleton.sides import Parting, Recorded, Run
 from .acceptance_cases import acceptance_cases
@@ -186,28 +185,20 @@ def as_compared(answer: ControlAnswer) -> ControlAnswer:
 # --- the command ----------------------------------------------------------------------------------
 
 
-class AcceptanceJudge:
-    """See `Judge`: a subject is a broker such as ``"2.2.2"`` or ``"2.2.2/2.1"``."""
+class AcceptanceJudge(Judge):
+    """A subject is a broker such as ``"2.2.2"`` or ``"2.2.2/2.1"``. The cases are what there is to
+    try: all of them are, each time.
+    """
 
     name = "brokers"
     about = "Ask real brokers of ZooKeeper's years and the engine's what they accept."
     recordings = ACCEPTED
-    enough = 1
+    whose = "broker of Kafka"
+    remedy = "add a case to tests/judge/acceptance/acceptance_cases.py"
 
     def subjects(self) -> tuple[str, ...]:
         """Releases on both sides of every rule that changed."""
         return ASKED
-
-    def subject(self, name: str) -> str:
-        """Raises BadSubjectError."""
-        try:
-            asked_broker(name)
-        except UnaskedBrokerError as problem:
-            raise BadSubjectError(str(problem)) from None
-        return name
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        """It has none."""
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
         """Every case, now."""
@@ -222,22 +213,6 @@ class AcceptanceJudge:
         """Every case, as recorded."""
         begun = time.perf_counter()
         return _judged(recorded_acceptance(subject, options.recordings), begun, live=False)
-
-    def rules(self, _subject: str, /) -> Sequence[Rule]:
-        """The cases are what there is to try: all of them are, each time."""
-        return ()
-
-    def why_untried(self, _rule: Rule, _subject: str, /) -> str | None:
-        """All can be tried."""
-        return None
-
-    def column(self, subject: str) -> str:
-        """The broker."""
-        return subject
-
-    def remedy(self) -> str:
-        """Where a case is asked for."""
-        return "add a case to tests/judge/acceptance/acceptance_cases.py"
 
 
 def _judged(answered: RecordedAcceptance, begun: float, *, live: bool) -> Judged:

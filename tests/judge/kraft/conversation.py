@@ -13,21 +13,11 @@ from kiplab.protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationR
 from kiplab.protocol.registrations import registration
 
 from ..skeleton.sides import Done, Run, Side
+from . import turns
 from .comparing import partings
 from .engine_controller import EngineController
 from .questions import KNOWN, STRANGER, Questions
 from .real_side import Controller
-from .turns import (
-    Answer,
-    Asked,
-    Beginning,
-    Checked,
-    Created,
-    Raised,
-    TookOver,
-    Turn,
-    Waited,
-)
 
 PAUSES_MS = (1_500, 3_000, 4_500, 8_900, 9_500)
 """Silences; a session lasts 9 s."""
@@ -40,20 +30,22 @@ MARGIN_MS = 2
 """No request within so many ms of the end of a session: the real clock ticks at every look."""
 STEP_ASIDE_MS = 137
 REPLICATION = (1, 2, 3, 3, 4)
-ConversationTurn = Done[Turn, Answer]
+ConversationTurn = Done[turns.Turn, turns.Answer]
 
 
-class Conversation(Run[Turn, Answer]):
+class Conversation(Run[turns.Turn, turns.Answer]):
     """Both sides do the same turns; `held[n]` is what the engine held for true after `n` turns."""
 
     engine: EngineController
 
-    def __init__(self, real: Side[Turn, Answer], beginning: Beginning, features: Features) -> None:
+    def __init__(
+        self, real: Side[turns.Turn, turns.Answer], beginning: turns.Beginning, features: Features
+    ) -> None:
         super().__init__(real, EngineController(features, beginning), partings)
         self.features = features
         self.held: list[Truth] = [self.engine.held]
 
-    def do(self, turn: Turn) -> bool:
+    def do(self, turn: turns.Turn) -> bool:
         """Do one more turn, unless the two have parted; whether they still agree."""
         if not self.parted:
             super().do(turn)
@@ -63,7 +55,7 @@ class Conversation(Run[Turn, Answer]):
     @property
     def requests(self) -> int:
         """How many requests were among the turns."""
-        return sum(1 for done in self.done if isinstance(done.turn, Asked))
+        return sum(1 for done in self.done if isinstance(done.turn, turns.Asked))
 
 
 def topics_of(seed: int) -> str:
@@ -124,7 +116,7 @@ class Generated:
 
     def _create(self, name: str, replicas: Sequence[Sequence[BrokerId]], *, unclean: bool) -> None:
         topic = f"{topics_of(self.seed)}{name}"
-        self.conversation.do(Created(topic, tuple(map(tuple, replicas)), unclean))
+        self.conversation.do(turns.Created(topic, tuple(map(tuple, replicas)), unclean))
 
     def _healthy(self, broker: BrokerId) -> BrokerHeartbeatRequest:
         held = self.engine.held
@@ -151,7 +143,7 @@ class Generated:
     # --- what happens ---------------------------------------------------------------------------
 
     def _pause(self) -> None:
-        self.conversation.do(Waited(self.questions.dice.choice(PAUSES_MS)))
+        self.conversation.do(turns.Waited(self.questions.dice.choice(PAUSES_MS)))
 
     def _reassign(self) -> None:
         if self._is_settled():
@@ -162,26 +154,28 @@ class Generated:
             self._take_over(restarted=True)
 
     def _take_over(self, *, restarted: bool) -> None:
-        self.conversation.do(TookOver(restarted))
+        self.conversation.do(turns.TookOver(restarted))
         # When in the meantime the new controller began to count, nobody knows.
         self._margin_ms += self.conversation.done[-1].real.ms
 
     def _raise(self) -> None:
         if self._is_settled():
-            self.conversation.do(Raised(self.questions.metadata_version(self.engine.features)))
+            self.conversation.do(
+                turns.Raised(self.questions.metadata_version(self.engine.features))
+            )
 
     def ask(self, request: Request) -> None:
         """One question to both, as long as they agree."""
         self._step_aside()
         epoch = self.engine.held.controller_epoch
         waits = 0 if self._checks_silence() else 1
-        agreed = self.conversation.do(Asked(request, waits, self.engine.looks_first))
+        agreed = self.conversation.do(turns.Asked(request, waits, self.engine.looks_first))
         if agreed and self.engine.held.controller_epoch != epoch:
             self._take_over(restarted=False)
 
     def _step_aside(self) -> None:
         while not self.conversation.parted and self._ends_soon():
-            self.conversation.do(Waited(STEP_ASIDE_MS))
+            self.conversation.do(turns.Waited(STEP_ASIDE_MS))
 
     def _ends_soon(self) -> bool:
         return self.engine.ends_soon(self._margin_ms, self.engine.now_ms + 1)
@@ -192,16 +186,16 @@ class Generated:
         """
         if self.conversation.parted or not self.engine.is_stale():
             return False
-        self.conversation.do(Checked(after_ms=1))
+        self.conversation.do(turns.Checked(after_ms=1))
         if self.engine.looks_later and self.questions.dice.random() >= NOTICED_SHARE:
             return True
         for ms in (CHECK_MS, *[NEXT_CHECK_MS] * MOST_CHECKS):
             if self.conversation.parted or not self.engine.is_stale():
                 return True
             if self.engine.looks_later:
-                self.conversation.do(Waited(ms))
+                self.conversation.do(turns.Waited(ms))
                 self._step_aside()
-            self.conversation.do(Checked())
+            self.conversation.do(turns.Checked())
         # Whom Kafka has not found by now it does not miss.
-        self.conversation.do(Checked(is_last=True))
+        self.conversation.do(turns.Checked(is_last=True))
         return True

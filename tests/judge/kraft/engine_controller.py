@@ -32,20 +32,8 @@ from kiplab.protocol.messages import Request, UnregisterBrokerRequest
 from kiplab.protocol.messages.api_message import ApiResponse
 from kiplab.protocol.registrations import PartitionRegistration
 
+from . import turns
 from .reassignments import RefusedReassignmentError, reassign
-from .turns import (
-    Answer,
-    Asked,
-    Beginning,
-    Checked,
-    Created,
-    Raised,
-    Reassigned,
-    TookOver,
-    Turn,
-    Waited,
-    fenced_in,
-)
 
 Witness = Callable[[Cluster, moves.Move, Step], None]
 """Who sees every move: the cluster before it, and what it came to."""
@@ -54,7 +42,7 @@ Witness = Callable[[Cluster, moves.Move, Step], None]
 class EngineController:
     """What `features` make of the requests that a real controller is asked."""
 
-    def __init__(self, features: Features, beginning: Beginning) -> None:
+    def __init__(self, features: Features, beginning: turns.Beginning) -> None:
         """With `features`, whose metadata version is that of `beginning`."""
         self.witness: Witness = _nobody
         end, own = beginning.end, MetadataOffset(beginning.last_record + 1)
@@ -63,40 +51,40 @@ class EngineController:
             self.follow(own)
             self.take_over(end)
 
-    def answer(self, turn: Turn, real: Answer, /) -> Answer:
+    def answer(self, turn: turns.Turn, real: turns.Answer, /) -> turns.Answer:
         """What the turn came to. Of Kafka's answer it takes where the log ends, how much time has
         passed, the partitions of a new topic, and the order of brokers that fall silent together.
         """
-        order = fenced_in(real.records)
+        order = turns.fenced_in(real.records)
         match turn:
-            case Asked(request=request, after_ms=ms):
+            case turns.Asked(request=request, after_ms=ms):
                 self.advance(ms)
                 lapsed = () if self.looks_later else self.lapse(order)
                 answer = self.ask(request, lapsed)
                 late = self.lapse(order) if turn.checked else ()
                 return replace(answer, records=(*answer.records, *late))
-            case Checked(after_ms=ms, is_last=is_last):
+            case turns.Checked(after_ms=ms, is_last=is_last):
                 self.advance(ms)
-                return Answer(records=self.lapse(order) if is_last else self.notice(order))
-            case Created():
+                return turns.Answer(records=self.lapse(order) if is_last else self.notice(order))
+            case turns.Created():
                 self.add(real.partitions, real.end)
                 return real
-            case Reassigned():
+            case turns.Reassigned():
                 return self._reassign(turn)
-            case Waited(ms=ms):
+            case turns.Waited(ms=ms):
                 self.advance(ms)
                 return real
-            case TookOver(restarted=restarted):
+            case turns.TookOver(restarted=restarted):
                 if restarted:
                     self.take_over(real.end)
                 self.follow(real.end)
                 self.advance(real.ms)
                 return real
-            case Raised(metadata_version=version):
+            case turns.Raised(metadata_version=version):
                 refused = self.raise_metadata_version(version)
                 self.advance(real.ms)
                 self.follow(real.end)
-                return Answer(refused=refused)
+                return turns.Answer(refused=refused)
 
     @property
     def held(self) -> Truth:
@@ -118,7 +106,7 @@ class EngineController:
         """Its clock, which began at 0."""
         return self.cluster.now_ms
 
-    def ask(self, request: Request, before: tuple[RecordWritten, ...] = ()) -> Answer:
+    def ask(self, request: Request, before: tuple[RecordWritten, ...] = ()) -> turns.Answer:
         """Its answer, and the records it wrote, behind those `before`."""
         self._do(moves.RawRequest(NOBODY, CONTROLLER, request))
         (message,) = self.cluster.messages
@@ -126,19 +114,19 @@ class EngineController:
         # Nobody is there to receive the answer, so that it is dropped.
         bodies = [event.body for event in events if isinstance(event, Dropped)]
         (response,) = (body for body in bodies if isinstance(body, ApiResponse))
-        return Answer(response, (*before, *_records(events)))
+        return turns.Answer(response, (*before, *_records(events)))
 
-    def _reassign(self, turn: Reassigned) -> Answer:
+    def _reassign(self, turn: turns.Reassigned) -> turns.Answer:
         lapsed = () if self.looks_later else self.lapse()
         controller: Any = state_of(self.cluster, CONTROLLER)
         try:
             record = reassign(controller, turn.partition, turn.replicas, self.features)
         except RefusedReassignmentError as refused:
-            return Answer(records=lapsed, refused=str(refused))
+            return turns.Answer(records=lapsed, refused=str(refused))
         controller, _, facts = commit(controller, [record] if record else [], self.features)
         self.cluster = with_state(self.cluster, CONTROLLER, controller)
         written = tuple(fact for fact in facts if isinstance(fact, RecordWritten))
-        return Answer(records=(*lapsed, *written))
+        return turns.Answer(records=(*lapsed, *written))
 
     @property
     def looks_later(self) -> bool:

@@ -3,20 +3,15 @@
 from collections.abc import Sequence
 
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
+from kiplab.protocol import ids
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import (
-    BrokerId,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
 from kiplab.protocol.registrations import PartitionRegistration, registration
 from kiplab.protocol.releases import RELEASES
 
 from .engine_controller import EngineController
 from .turns import Answer, Beginning, Checked, Created, Raised, TookOver, Turn
 
-FIRST = MetadataOffset(3)
+FIRST = ids.MetadataOffset(3)
 CLEARING_MS, RESTARTING_MS = 9_001, 20
 
 
@@ -27,13 +22,13 @@ class EngineInPlace:
         self.features = features
         self._engine = self._begun(FIRST)
 
-    def _begun(self, end: MetadataOffset) -> EngineController:
+    def _begun(self, end: ids.MetadataOffset) -> EngineController:
         return EngineController(self.features, self._beginning(end, self.features))
 
-    def _beginning(self, end: MetadataOffset, features: Features) -> Beginning:
+    def _beginning(self, end: ids.MetadataOffset, features: Features) -> Beginning:
         release = RELEASES[features.release]
         versions = (release.oldest_alter_partition, release.alter_partition)
-        return Beginning(features.metadata_version, end, MetadataOffset(end - 1), *versions)
+        return Beginning(features.metadata_version, end, ids.MetadataOffset(end - 1), *versions)
 
     def begin(self) -> Beginning:
         """See `Controller`."""
@@ -60,11 +55,11 @@ class EngineInPlace:
             self._partition(f"{turn.topic}-{index}", replicas, turn.unclean)
             for index, replicas in enumerate(turn.replicas)
         )
-        end = MetadataOffset(self._engine.end + 1 + turn.unclean + len(made))
+        end = ids.MetadataOffset(self._engine.end + 1 + turn.unclean + len(made))
         return Answer(end=end, partitions=made)
 
     def _partition(
-        self, name: str, replicas: tuple[BrokerId, ...], unclean: bool
+        self, name: str, replicas: tuple[ids.BrokerId, ...], unclean: bool
     ) -> PartitionRegistration:
         known = self._engine.held.registrations
         states = [registration(known, broker) for broker in replicas]
@@ -76,12 +71,12 @@ class EngineInPlace:
             replicas=replicas,
             isr=isr,
             leader=isr[0],
-            leader_epoch=LeaderEpoch(0),
-            partition_epoch=PartitionEpoch(0),
+            leader_epoch=ids.LeaderEpoch(0),
+            partition_epoch=ids.PartitionEpoch(0),
             unclean_leader_election=unclean,
         )
 
-    def clear(self, brokers: Sequence[BrokerId]) -> int:
+    def clear(self, brokers: Sequence[ids.BrokerId]) -> int:
         """See `Controller`."""
-        self._engine = self._begun(MetadataOffset(self._engine.end + len(brokers)))
+        self._engine = self._begun(ids.MetadataOffset(self._engine.end + len(brokers)))
         return CLEARING_MS

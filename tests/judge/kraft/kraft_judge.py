@@ -15,7 +15,7 @@ from kiplab.protocol.features import Features, UnknownFeatureError
 
 from ..skeleton import recordings
 from ..skeleton.coverage import Rule
-from ..skeleton.judging import BadSubjectError, Judged
+from ..skeleton.judging import BadSubjectError, Judge, Judged
 from ..skeleton.recordings import Recording
 from ..skeleton.rows import read_row, write_row
 from ..skeleton.sides import Recorded
@@ -219,7 +219,7 @@ def _noticing(
 # --- the command ----------------------------------------------------------------------------------
 
 
-class KraftJudge:
+class KraftJudge(Judge):
     """See `Judge`: a subject is a pair such as ``"3.7/3.5-IV2"``."""
 
     name = "kraft"
@@ -227,6 +227,10 @@ class KraftJudge:
     recordings = RECORDINGS
     enough = rules.ENOUGH
     rare = rules.RARE
+    remedy = (
+        "let the generator ask for it (tests/judge/kraft/questions.py), or say in"
+        " tests/judge/kraft/rules.py why it cannot be reached"
+    )
 
     def subjects(self) -> tuple[str, ...]:
         """Every release at every judged metadata version."""
@@ -271,13 +275,6 @@ class KraftJudge:
     def column(self, subject: str) -> str:
         """All pairs of a release count together."""
         return pair_named(subject).release
-
-    def remedy(self) -> str:
-        """Where a rule is asked for that nothing tries."""
-        return (
-            "let the generator ask for it (tests/judge/kraft/questions.py), or say in"
-            " tests/judge/kraft/rules.py why it cannot be reached"
-        )
 
 
 def judge_live(pair: JudgedPair, seeds: Sequence[Seed]) -> tuple[JudgedPairs, KraftRecording]:

@@ -9,33 +9,15 @@ from random import Random
 from typing import TypeVar
 
 from kiplab.engine.truth import Truth
+from kiplab.protocol import ids, messages
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    BrokerRegistrationRequest,
-    ElectLeadersRequest,
-    IsrMember,
-    Request,
-    UnregisterBrokerRequest,
-)
 from kiplab.protocol.registrations import PartitionRegistration, registration
 from kiplab.protocol.releases import METADATA_LEVEL, supports
 
 from .turns import Reassigned
 
-KNOWN = (BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4))
-STRANGER = BrokerId(9)
+KNOWN = (ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(3), ids.BrokerId(4))
+STRANGER = ids.BrokerId(9)
 """A broker that begins unregistered, and no replica of anything."""
 LOWEST_32, HIGHEST_32 = -(2**31), 2**31 - 1
 LOWEST_64, HIGHEST_64 = -(2**63), 2**63 - 1
@@ -52,8 +34,8 @@ class Questions:
     def __init__(self, seed: int, alter_partition: tuple[int, int]) -> None:
         self.dice = Random(seed)
         self._versions = alter_partition
-        self._lives: dict[BrokerId, int] = {}
-        self._kinds: dict[Callable[[Truth], Request], int] = {
+        self._lives: dict[ids.BrokerId, int] = {}
+        self._kinds: dict[Callable[[Truth], messages.Request], int] = {
             self.heartbeat: 40,
             self.alter_partition: 40,
             self.registration: 8,
@@ -61,16 +43,16 @@ class Questions:
             self.unregistration: 1,
         }
 
-    def next(self, held: Truth) -> Request:
+    def next(self, held: Truth) -> messages.Request:
         """The next request to a controller that holds this; there is at least one partition."""
         kinds, weights = zip(*self._kinds.items(), strict=True)
         (kind,) = self.dice.choices(kinds, weights)
-        request: Request = kind(held)
+        request: messages.Request = kind(held)
         return request
 
     # --- brokers --------------------------------------------------------------------------------
 
-    def registration(self, held: Truth) -> BrokerRegistrationRequest:
+    def registration(self, held: Truth) -> messages.BrokerRegistrationRequest:
         """The process that is registered again, a new one, or one of long ago."""
         broker = self._broker()
         odd = [*self._gone(held), *self._leaving(held)]
@@ -80,36 +62,36 @@ class Questions:
         if self._once_in(2):
             latest = self._lives[broker] = latest + 1
         life = self.dice.randint(1, latest) if self._once_in(10) else latest
-        return BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(life))
+        return messages.BrokerRegistrationRequest(broker=broker, incarnation=ids.Incarnation(life))
 
-    def unregistration(self, held: Truth) -> UnregisterBrokerRequest:
+    def unregistration(self, held: Truth) -> messages.UnregisterBrokerRequest:
         """Of a fenced one mostly: a controller of 3.2 resigns, in the end, for any other."""
         fenced = [known.broker for known in held.registrations if known.fenced]
         wanted = self._one_of(fenced) if fenced and not self._once_in(4) else self._broker()
         if self._once_in(4):
             wanted = self._one_of([STRANGER, *self._gone(held)])
-        return UnregisterBrokerRequest(broker=wanted)
+        return messages.UnregisterBrokerRequest(broker=wanted)
 
-    def _gone(self, held: Truth) -> list[BrokerId]:
+    def _gone(self, held: Truth) -> list[ids.BrokerId]:
         known = {found.broker for found in held.registrations}
         return [broker for broker in KNOWN if broker not in known]
 
-    def _leaving(self, held: Truth) -> list[BrokerId]:
+    def _leaving(self, held: Truth) -> list[ids.BrokerId]:
         return [known.broker for known in held.registrations if known.in_controlled_shutdown]
 
-    def heartbeat(self, held: Truth) -> BrokerHeartbeatRequest:
+    def heartbeat(self, held: Truth) -> messages.BrokerHeartbeatRequest:
         """Of a healthy broker, half of the time; else with any offset and any wish."""
         if self._once_in(2):
             fenced = [known.broker for known in held.registrations if known.fenced]
             broker = self._one_of(fenced) if fenced and not self._once_in(3) else self._broker()
-            return BrokerHeartbeatRequest(
+            return messages.BrokerHeartbeatRequest(
                 broker=broker,
                 broker_epoch=self._epoch(held, broker, wrong=0),
-                metadata_offset=MetadataOffset(held.next_offset + self._one_of([-1, -1, 5])),
+                metadata_offset=ids.MetadataOffset(held.next_offset + self._one_of([-1, -1, 5])),
             )
         leaving = self._leaving(held)
         broker = self._one_of(leaving) if leaving and self._once_in(2) else self._broker()
-        return BrokerHeartbeatRequest(
+        return messages.BrokerHeartbeatRequest(
             broker=broker,
             broker_epoch=self._epoch(held, broker, wrong=0.07),
             metadata_offset=self._offset(held, broker),
@@ -117,13 +99,13 @@ class Questions:
             want_shut_down=self._once_in(5),
         )
 
-    def _offset(self, held: Truth, broker: BrokerId) -> MetadataOffset:
+    def _offset(self, held: Truth, broker: ids.BrokerId) -> ids.MetadataOffset:
         """Around what makes a broker caught up: its own registration, or the end of the log."""
         found, end = registration(held.registrations, broker), held.next_offset
         own = found.record_offset if found is not None else 0
         near = [own - 1, own, own + 1, end - 2, end - 1, end]
         far = [end + 50, end + 50, -1, 0, LOWEST_64, HIGHEST_64]
-        return MetadataOffset(self._one_of([*near, end - 1, *far]))
+        return ids.MetadataOffset(self._one_of([*near, end - 1, *far]))
 
     def metadata_version(self, features: Features) -> str:
         """One to raise to: the next ones mostly, or any there is, which may be refused."""
@@ -137,7 +119,7 @@ class Questions:
 
     # --- partitions -----------------------------------------------------------------------------
 
-    def alter_partition(self, held: Truth) -> AlterPartitionRequest:
+    def alter_partition(self, held: Truth) -> messages.AlterPartitionRequest:
         """One partition mostly, of its leader mostly; the ISR grows, shrinks or is absurd."""
         led = [p for p in held.partitions if p.leader >= 0]
         first = self._one_of(led if led and not self._once_in(7) else held.partitions)
@@ -146,33 +128,35 @@ class Questions:
         version = self.dice.randint(*self._versions)
         count = 0 if self._once_in(60) else self._one_of([1, 1, 1, 1, 2, 3])
         asked = [first, *(self._one_of(held.partitions) for _ in range(count - 1))][:count]
-        return AlterPartitionRequest(
+        return messages.AlterPartitionRequest(
             version=version,
             broker=sender,
             broker_epoch=self._epoch(held, sender, wrong=0.05),
             items=tuple(self._item(held, state, version) for state in asked),
         )
 
-    def _item(self, held: Truth, state: PartitionRegistration, version: int) -> AlterPartitionItem:
+    def _item(
+        self, held: Truth, state: PartitionRegistration, version: int
+    ) -> messages.AlterPartitionItem:
         topic = state.name.rpartition("-")[0]
         strange = [f"{topic}-7", f"{topic}--1", "nothing-0", f"{topic}-{HIGHEST_32}"]
-        return AlterPartitionItem(
+        return messages.AlterPartitionItem(
             partition=self._one_of(strange) if self._once_in(20) else state.name,
-            leader_epoch=LeaderEpoch(self._near(state.leader_epoch)),
-            partition_epoch=PartitionEpoch(self._near(state.partition_epoch)),
+            leader_epoch=ids.LeaderEpoch(self._near(state.leader_epoch)),
+            partition_epoch=ids.PartitionEpoch(self._near(state.partition_epoch)),
             isr=tuple(self._member(held, id, version) for id in self._isr(state)),
             recovery=self._one_of(_NO_STATES) if self._once_in(45) else int(self._once_in(7)),
         )
 
-    def _member(self, held: Truth, broker: BrokerId, version: int) -> IsrMember:
+    def _member(self, held: Truth, broker: ids.BrokerId, version: int) -> messages.IsrMember:
         if version < 3 or self._once_in(7):
-            return IsrMember(broker)
-        return IsrMember(broker, self._epoch(held, broker, wrong=0.1))
+            return messages.IsrMember(broker)
+        return messages.IsrMember(broker, self._epoch(held, broker, wrong=0.1))
 
-    def _isr(self, state: PartitionRegistration) -> list[BrokerId]:
+    def _isr(self, state: PartitionRegistration) -> list[ids.BrokerId]:
         now = list(state.isr)
         outside = [replica for replica in state.replicas if replica not in now]
-        ways: list[tuple[int, Callable[[], list[BrokerId]]]] = [
+        ways: list[tuple[int, Callable[[], list[ids.BrokerId]]]] = [
             (35, lambda: [*now, *outside[:1]] if self._once_in(2) else [*now, *outside[-1:]]),
             (20, lambda: now[:-1] if self._once_in(2) else now[1:]),
             (20, lambda: self._some(state.replicas)),
@@ -184,16 +168,16 @@ class Questions:
         (way,) = self.dice.choices([way for _, way in ways], [weight for weight, _ in ways])
         return way()
 
-    def election(self, held: Truth) -> ElectLeadersRequest:
+    def election(self, held: Truth) -> messages.ElectLeadersRequest:
         """Of some partitions, of all, of none, of one that there is not."""
         unclean, names = self.dice.random() < 0.6, [state.name for state in held.partitions]
         if self._once_in(6):
-            return ElectLeadersRequest(unclean=unclean, partitions=None)
+            return messages.ElectLeadersRequest(unclean=unclean, partitions=None)
         some = self._shuffled(names)[: self._one_of([1, 1, 1, 1, 2, 2, 0])]
         if self._once_in(12):
             topic = names[0].rpartition("-")[0]
             some += [self._one_of(["nothing-0", f"{topic}-7", f"{topic}--1", names[0]])]
-        return ElectLeadersRequest(unclean=unclean, partitions=tuple(some))
+        return messages.ElectLeadersRequest(unclean=unclean, partitions=tuple(some))
 
     def reassignment(self, held: Truth) -> Reassigned:
         """A partition moves to other brokers, or back to those that it had; some of one that is
@@ -206,7 +190,7 @@ class Questions:
             return Reassigned(state.name, None)
         return Reassigned(state.name, tuple(self._targets(state)))
 
-    def _targets(self, state: PartitionRegistration) -> list[BrokerId]:
+    def _targets(self, state: PartitionRegistration) -> list[ids.BrokerId]:
         """Mostly any of the brokers in any order; sometimes what is refused."""
         if self._once_in(15):
             odd = [[], [*state.replicas, state.replicas[0]], [*state.replicas, STRANGER]]
@@ -217,19 +201,19 @@ class Questions:
 
     # --- dice -----------------------------------------------------------------------------------
 
-    def _broker(self) -> BrokerId:
+    def _broker(self) -> ids.BrokerId:
         if self._once_in(80):
             return self._one_of(_NO_BROKERS)
         return self._one_of([*KNOWN, *KNOWN, *KNOWN, STRANGER])
 
-    def _epoch(self, held: Truth, broker: BrokerId, *, wrong: float) -> BrokerEpoch:
+    def _epoch(self, held: Truth, broker: ids.BrokerId, *, wrong: float) -> ids.BrokerEpoch:
         """The broker epoch that is registered, but for a share of `wrong` ones."""
         found = registration(held.registrations, broker)
         if found is not None and self.dice.random() >= wrong:
             return found.epoch
         own = found.epoch if found is not None else 5
-        odd = [NO_BROKER_EPOCH, 0, own - 1, own, own + 1, LOWEST_64, HIGHEST_64]
-        return BrokerEpoch(self._one_of(odd))
+        odd = [ids.NO_BROKER_EPOCH, 0, own - 1, own, own + 1, LOWEST_64, HIGHEST_64]
+        return ids.BrokerEpoch(self._one_of(odd))
 
     def _near(self, right: int) -> int:
         """A number of 32 bits, right seven times of eight."""
@@ -252,4 +236,9 @@ class Questions:
 
 _NO_STATES = (2, -1, 127, -128)
 """Bytes that are no recovery state."""
-_NO_BROKERS = (BrokerId(-1), BrokerId(77), BrokerId(LOWEST_32), BrokerId(HIGHEST_32))
+_NO_BROKERS = (
+    ids.BrokerId(-1),
+    ids.BrokerId(77),
+    ids.BrokerId(LOWEST_32),
+    ids.BrokerId(HIGHEST_32),
+)

@@ -10,18 +10,7 @@ from kiplab.protocol.ids import BrokerId, Incarnation
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from kiplab.protocol.messages import BrokerRegistrationRequest
 
-from .turns import (
-    Answer,
-    Asked,
-    Beginning,
-    Checked,
-    Created,
-    Raised,
-    Reassigned,
-    TookOver,
-    Turn,
-    Waited,
-)
+from . import turns
 
 CLEARED_LIVES = 3
 """After a controller has resigned no session is over yet."""
@@ -30,10 +19,10 @@ CLEARED_LIVES = 3
 class Controller(Protocol):
     """A side whose answers count: it begins conversations, and is cleared between them."""
 
-    def begin(self) -> Beginning:
+    def begin(self) -> turns.Beginning:
         """What it is before the first turn of a conversation."""
 
-    def answer(self, turn: Turn, /) -> Answer:
+    def answer(self, turn: turns.Turn, /) -> turns.Answer:
         """What the turn came to."""
 
     def clear(self, brokers: Sequence[BrokerId]) -> int:
@@ -46,45 +35,47 @@ class RealSide:
     def __init__(self, process: ControllerProcess) -> None:
         self.kafka = RealController(process)
 
-    def begin(self) -> Beginning:
+    def begin(self) -> turns.Beginning:
         """What the controller is now."""
         kafka = self.kafka
         kafka.records()
         versions = kafka.alter_partition
-        return Beginning(kafka.process.metadata_version, kafka.end, kafka.last_record, *versions)
+        return turns.Beginning(
+            kafka.process.metadata_version, kafka.end, kafka.last_record, *versions
+        )
 
-    def answer(self, turn: Turn, /) -> Answer:
+    def answer(self, turn: turns.Turn, /) -> turns.Answer:
         """What the turn came to. Raises RefusedByKafkaError for a topic that Kafka refuses."""
         kafka = self.kafka
         match turn:
-            case Asked(request=request, after_ms=ms):
+            case turns.Asked(request=request, after_ms=ms):
                 kafka.advance(ms)
                 response, records = kafka.ask(request)
                 late = kafka.barrier() if turn.checked else ()
-                return Answer(response, (*records, *late))
-            case Checked(after_ms=ms):
+                return turns.Answer(response, (*records, *late))
+            case turns.Checked(after_ms=ms):
                 kafka.advance(ms)
-                return Answer(records=kafka.barrier())
-            case Created(topic=topic, replicas=replicas, unclean=unclean):
+                return turns.Answer(records=kafka.barrier())
+            case turns.Created(topic=topic, replicas=replicas, unclean=unclean):
                 partitions = kafka.create(topic, replicas, unclean=unclean)
-                return Answer(end=kafka.end, partitions=partitions)
-            case Reassigned():
+                return turns.Answer(end=kafka.end, partitions=partitions)
+            case turns.Reassigned():
                 return self._reassign(turn)
-            case Waited(ms=ms):
+            case turns.Waited(ms=ms):
                 kafka.advance(ms)
-                return Answer()
-            case TookOver(restarted=restarted):
+                return turns.Answer()
+            case turns.TookOver(restarted=restarted):
                 passed = kafka.restart() if restarted else kafka.return_from_resignation()
-                return Answer(end=kafka.end, ms=passed)
-            case Raised(metadata_version=version):
+                return turns.Answer(end=kafka.end, ms=passed)
+            case turns.Raised(metadata_version=version):
                 refused, passed = kafka.raise_metadata_version(version)
-                return Answer(refused=refused, end=kafka.end, ms=passed)
+                return turns.Answer(refused=refused, end=kafka.end, ms=passed)
 
-    def _reassign(self, turn: Reassigned) -> Answer:
+    def _reassign(self, turn: turns.Reassigned) -> turns.Answer:
         answer = self.kafka.reassign(turn.partition, turn.replicas)
         results = [one for each in answer["Responses"] for one in each["Partitions"]]
         errors = [one["ErrorCode"] for one in (answer, *results) if one["ErrorCode"]]
-        return Answer(
+        return turns.Answer(
             records=self.kafka.records(), refused="".join(f"error {error}" for error in errors)
         )
 

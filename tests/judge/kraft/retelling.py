@@ -5,21 +5,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from kiplab.engine.truth import Truth
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    ElectLeadersRequest,
-    Request,
-)
+from kiplab.protocol import ids, messages
 from kiplab.protocol.registrations import partition, registration
 
 from .turns import Asked, Created, Reassigned, Turn
@@ -49,26 +35,26 @@ class Retelling(NamedTuple):
                 return replace(done, partition=self._name(done.partition))
         return done
 
-    def request(self, asked: Request) -> Request:
+    def request(self, asked: messages.Request) -> messages.Request:
         """The question, asked now."""
         match asked:
-            case BrokerHeartbeatRequest():
+            case messages.BrokerHeartbeatRequest():
                 return replace(
                     asked,
                     broker_epoch=self._broker_epoch(asked.broker, asked.broker_epoch),
                     metadata_offset=self._offset(asked.broker, asked.metadata_offset),
                 )
-            case AlterPartitionRequest():
+            case messages.AlterPartitionRequest():
                 return replace(
                     asked,
                     broker_epoch=self._broker_epoch(asked.broker, asked.broker_epoch),
                     items=tuple(self._item(item) for item in asked.items),
                 )
-            case ElectLeadersRequest() if asked.partitions is not None:
+            case messages.ElectLeadersRequest() if asked.partitions is not None:
                 return replace(asked, partitions=tuple(map(self._name, asked.partitions)))
         return asked
 
-    def _item(self, item: AlterPartitionItem) -> AlterPartitionItem:
+    def _item(self, item: messages.AlterPartitionItem) -> messages.AlterPartitionItem:
         name = self._name(item.partition)
         fields: dict[str, Any] = {"partition": name}
         before = partition(self.then.partitions, item.partition)
@@ -77,8 +63,8 @@ class Retelling(NamedTuple):
             leader = _moved(item.leader_epoch, before.leader_epoch, after.leader_epoch)
             state = _moved(item.partition_epoch, before.partition_epoch, after.partition_epoch)
             fields |= {
-                "leader_epoch": LeaderEpoch(leader),
-                "partition_epoch": PartitionEpoch(state),
+                "leader_epoch": ids.LeaderEpoch(leader),
+                "partition_epoch": ids.PartitionEpoch(state),
             }
         isr = tuple(replace(m, epoch=self._broker_epoch(m.broker, m.epoch)) for m in item.isr)
         return replace(item, **fields, isr=isr)
@@ -87,23 +73,23 @@ class Retelling(NamedTuple):
         before, after = self.topics
         return after + name.removeprefix(before) if name.startswith(before) else name
 
-    def _broker_epoch(self, broker: BrokerId, epoch: BrokerEpoch) -> BrokerEpoch:
+    def _broker_epoch(self, broker: ids.BrokerId, epoch: ids.BrokerEpoch) -> ids.BrokerEpoch:
         before = registration(self.then.registrations, broker)
         after = registration(self.now.registrations, broker)
-        if before is None or after is None or epoch == NO_BROKER_EPOCH:
+        if before is None or after is None or epoch == ids.NO_BROKER_EPOCH:
             return epoch
-        return BrokerEpoch(_moved(epoch, before.epoch, after.epoch))
+        return ids.BrokerEpoch(_moved(epoch, before.epoch, after.epoch))
 
-    def _offset(self, broker: BrokerId, offset: MetadataOffset) -> MetadataOffset:
+    def _offset(self, broker: ids.BrokerId, offset: ids.MetadataOffset) -> ids.MetadataOffset:
         """Near the end of the log, or else near the broker's own registration."""
         before, after = self.then.next_offset, self.now.next_offset
         if -NEAR <= offset - before <= AHEAD:
-            return MetadataOffset(offset - before + after)
+            return ids.MetadataOffset(offset - before + after)
         old = registration(self.then.registrations, broker)
         new = registration(self.now.registrations, broker)
         if old is None or new is None:
             return offset
-        return MetadataOffset(_moved(offset, old.record_offset, new.record_offset))
+        return ids.MetadataOffset(_moved(offset, old.record_offset, new.record_offset))
 
 
 def _moved(number: int, before: int, after: int) -> int:

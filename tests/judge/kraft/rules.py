@@ -11,7 +11,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Dropped, Event
 from kiplab.engine.step import Step
 from kiplab.engine.truth import registration_of, sessions
-from kiplab.protocol import kraft
+from kiplab.protocol import kraft, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import ControllerResigned, RecordWritten, Refused
 from kiplab.protocol.features import Features, switched
@@ -19,11 +19,6 @@ from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.kraft import records
 from kiplab.protocol.kraft.heartbeats import BrokerState, next_state
-from kiplab.protocol.messages import (
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-)
 from kiplab.protocol.releases import RELEASES, Release, at_least
 
 from ..skeleton.coverage import ERROR, GUARD, Coverage, Rule, errors_in, errors_of, guards_in
@@ -138,9 +133,9 @@ def transitions(before: Cluster, move: moves.Move, done: Step) -> Iterator[str]:
             yield TOOK_OVER
         case moves.Deliver(message=name):
             (body,) = (m.body for m in before.messages if m.name == name)
-            if isinstance(body, BrokerRegistrationRequest):
+            if isinstance(body, messages.BrokerRegistrationRequest):
                 yield _registered(_state(before, body.broker))
-            if isinstance(body, BrokerHeartbeatRequest):
+            if isinstance(body, messages.BrokerHeartbeatRequest):
                 yield from _beaten(before, body.broker, done)
             if any(isinstance(event, ControllerResigned) for event in done.events):
                 yield RESIGNED
@@ -149,11 +144,11 @@ def transitions(before: Cluster, move: moves.Move, done: Step) -> Iterator[str]:
 def _beaten(before: Cluster, broker: BrokerId, done: Step) -> Iterator[str]:
     for event in done.events:
         answer = event.body if isinstance(event, Dropped) else None
-        if isinstance(answer, BrokerHeartbeatResponse) and not answer.error:
+        if isinstance(answer, messages.BrokerHeartbeatResponse) and not answer.error:
             yield _by_heartbeat(_state(before, broker), _after(done.cluster, broker, answer))
 
 
-def _after(cluster: Cluster, broker: BrokerId, answer: BrokerHeartbeatResponse) -> str:
+def _after(cluster: Cluster, broker: BrokerId, answer: messages.BrokerHeartbeatResponse) -> str:
     if answer.should_shut_down:
         return BrokerState.SHUTDOWN_NOW
     return BrokerState.FENCED if answer.is_fenced else _state(cluster, broker)

@@ -10,13 +10,8 @@ from msgspec.structs import replace
 
 from kiplab.engine.truth import Truth
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
+from kiplab.protocol import messages
 from kiplab.protocol.features import Features
-from kiplab.protocol.messages import (
-    AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    ElectLeadersRequest,
-    Request,
-)
 
 from ..skeleton.shrinking import TRIES, shortest
 from .conversation import Conversation, ConversationTurn, topics_of
@@ -122,23 +117,23 @@ def _plainer(context: TurnInContext) -> Iterator[TurnInContext]:
             yield context._replace(done=done)
 
 
-def _with_fewer_items(request: Request) -> Iterator[Request]:
+def _with_fewer_items(request: messages.Request) -> Iterator[messages.Request]:
     """The same with one partition less."""
-    if isinstance(request, AlterPartitionRequest) and len(request.items) > 1:
+    if isinstance(request, messages.AlterPartitionRequest) and len(request.items) > 1:
         for items in combinations(request.items, len(request.items) - 1):
             yield replace(request, items=items)
-    if isinstance(request, ElectLeadersRequest) and request.partitions:
+    if isinstance(request, messages.ElectLeadersRequest) and request.partitions:
         for names in combinations(request.partitions, len(request.partitions) - 1):
             if names:
                 yield replace(request, partitions=names)
 
 
-def _with_plain_numbers(request: Request) -> Iterator[Request]:
+def _with_plain_numbers(request: messages.Request) -> Iterator[messages.Request]:
     """The same with numbers of twelve digits at most: none in a play has more."""
-    if isinstance(request, BrokerHeartbeatRequest):
+    if isinstance(request, messages.BrokerHeartbeatRequest):
         epoch, offset = _plain(request.broker_epoch), _plain(request.metadata_offset)
-        plain: Request = replace(request, broker_epoch=epoch, metadata_offset=offset)
-    elif isinstance(request, AlterPartitionRequest):
+        plain: messages.Request = replace(request, broker_epoch=epoch, metadata_offset=offset)
+    elif isinstance(request, messages.AlterPartitionRequest):
         items = tuple(
             replace(item, isr=tuple(replace(m, epoch=_plain(m.epoch)) for m in item.isr))
             for item in request.items

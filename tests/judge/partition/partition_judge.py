@@ -9,26 +9,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from kiplab.judge.kafka_jars.judged_releases import UnjudgedReleaseError, patch_release
+from kiplab.judge.partition import observed_broker, partition_process
 from kiplab.judge.partition.broker_turns import BrokerTurn
-from kiplab.judge.partition.observed_broker import (
-    ObservedBroker,
-    SeenPartition,
-    SeenRead,
-    SeenRequest,
-    observed_partings,
-)
-from kiplab.judge.partition.partition_process import (
-    PartitionProcess,
-    RealLeader,
-    partition_releases,
-)
 from kiplab.judge.partition.second_proposal import WAYS, told_turns
 from kiplab.protocol.features import Features, parse_features
 
 from ..skeleton import recordings
 from ..skeleton.coverage import Rule
-from ..skeleton.judging import BadSubjectError, Judged
+from ..skeleton.judging import Judge, Judged, seeds_of
 from ..skeleton.recordings import Recording
 from ..skeleton.sides import Done, Recorded, Run, Side
 from . import leader_transitions
@@ -41,18 +29,20 @@ PARTITIONS = 2
 RUNS, TURNS = 60, 100
 """Of one release, and of one run."""
 
-BrokerRun = Run[BrokerTurn, ObservedBroker]
+BrokerRun = Run[BrokerTurn, observed_broker.ObservedBroker]
 
 
 def side_by_side(
-    real: Side[BrokerTurn, ObservedBroker],
+    real: Side[BrokerTurn, observed_broker.ObservedBroker],
     features: Features,
     partitions: int = PARTITIONS,
     *,
     timed: bool,
 ) -> BrokerRun:
     """A fresh broker on both sides."""
-    return Run(real, EngineLeader(features, partitions, timed=timed), observed_partings)
+    return Run(
+        real, EngineLeader(features, partitions, timed=timed), observed_broker.observed_partings
+    )
 
 
 def generated_turns(engine: EngineLeader, seed: int, turns: int) -> Iterator[BrokerTurn]:
@@ -69,21 +59,27 @@ def is_timed(seed: int) -> bool:
 
 
 def generated_run(
-    process: PartitionProcess, features: Features, seed: int, turns: int
+    process: partition_process.PartitionProcess, features: Features, seed: int, turns: int
 ) -> BrokerRun:
     """What `seed` generates, so many turns, up to the one in which the two part."""
     timed = is_timed(seed)
     engine = EngineLeader(features, PARTITIONS, timed=timed)
-    run = Run(RealLeader(process, PARTITIONS, timed=timed), engine, observed_partings)
+    run = Run(
+        partition_process.RealLeader(process, PARTITIONS, timed=timed),
+        engine,
+        observed_broker.observed_partings,
+    )
     run.follow(generated_turns(engine, seed, turns))
     return run
 
 
-def story_runs(process: PartitionProcess) -> Iterator[BrokerRun]:
+def story_runs(process: partition_process.PartitionProcess) -> Iterator[BrokerRun]:
     """The second proposal that a leader forgets, in its four ways."""
     features = parse_features(process.release)
     for way in WAYS:
-        run = side_by_side(RealLeader(process, 1, timed=True), features, 1, timed=True)
+        run = side_by_side(
+            partition_process.RealLeader(process, 1, timed=True), features, 1, timed=True
+        )
         run.follow(told.turn for told in told_turns(*way))
         yield run
 
@@ -94,10 +90,10 @@ def story_runs(process: PartitionProcess) -> Iterator[BrokerRun]:
 class RecordedSight(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was observed after a turn; None for a partition that was as before."""
 
-    partitions: tuple[SeenPartition | None, ...]
+    partitions: tuple[observed_broker.SeenPartition | None, ...]
     error: int = 0
-    read: SeenRead | None = None
-    sent: tuple[SeenRequest, ...] = ()
+    read: observed_broker.SeenRead | None = None
+    sent: tuple[observed_broker.SeenRequest, ...] = ()
 
 
 class RecordedRun(msgspec.Struct, frozen=True):
@@ -108,14 +104,14 @@ class RecordedRun(msgspec.Struct, frozen=True):
     turns: tuple[BrokerTurn, ...]
     sights: tuple[RecordedSight, ...]
 
-    def answers(self) -> Iterator[ObservedBroker]:
+    def answers(self) -> Iterator[observed_broker.ObservedBroker]:
         """All that was observed, whole again."""
-        known: tuple[SeenPartition, ...] = ()
+        known: tuple[observed_broker.SeenPartition, ...] = ()
         for sight in self.sights:
             kept = dict(enumerate(known))
             kept |= {index: new for index, new in enumerate(sight.partitions) if new is not None}
             known = tuple(kept.values())
-            yield ObservedBroker(sight.error, sight.read, sight.sent, known)
+            yield observed_broker.ObservedBroker(sight.error, sight.read, sight.sent, known)
 
 
 class RunsHead(msgspec.Struct, frozen=True):
@@ -134,7 +130,7 @@ RecordedRuns = Recording[RunsHead]
 
 def recorded_run(run: BrokerRun, seed: int) -> RecordedRun:
     """What is kept of a run."""
-    before: tuple[SeenPartition | None, ...] = (None,) * PARTITIONS
+    before: tuple[observed_broker.SeenPartition | None, ...] = (None,) * PARTITIONS
     sights = []
     for seen in (done.real for done in run.done):
         both = zip(seen.partitions, before, strict=True)
@@ -165,7 +161,7 @@ class Replayed(NamedTuple):
     run: BrokerRun
 
     @property
-    def last(self) -> Done[BrokerTurn, ObservedBroker] | None:
+    def last(self) -> Done[BrokerTurn, observed_broker.ObservedBroker] | None:
         """The turn in which the two part, if they do."""
         return self.run.last
 
@@ -188,38 +184,27 @@ def replayed(
 # --- the command ----------------------------------------------------------------------------------
 
 
-class PartitionJudge:
-    """See `Judge`: a subject is a release."""
+class PartitionJudge(Judge):
+    """A subject is a release."""
 
     name = "partition"
     about = "Let the same happen to Kafka's own Partition and to the engine's broker."
     recordings = RECORDINGS
     enough = leader_transitions.OFTEN_ENOUGH
+    whose = "Partition of Kafka"
+    remedy = "let leader_turns.py or pretended_controller.py in tests/judge/partition ask for it"
 
     def subjects(self) -> tuple[str, ...]:
         """Every release from 3.3 on."""
-        return partition_releases()
-
-    def subject(self, name: str) -> str:
-        """Raises BadSubjectError."""
-        if name in partition_releases():
-            return name
-        try:
-            patch_release(name)
-        except UnjudgedReleaseError as problem:
-            raise BadSubjectError(str(problem)) from None
-        there = ", ".join(partition_releases())
-        raise BadSubjectError(f"the Partition of Kafka {name!r} is not judged; there are {there}")
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        """It has none."""
+        return partition_process.partition_releases()
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
         """Generated runs, and the four ways of the second proposal."""
         begun, features = time.perf_counter(), parse_features(subject)
-        seeds = range(options.seed or 0, (options.seed or 0) + (options.count or RUNS))
-        with PartitionProcess(subject) as process:
-            runs = [(s, generated_run(process, features, s, TURNS)) for s in seeds]
+        with partition_process.PartitionProcess(subject) as process:
+            runs = [
+                (s, generated_run(process, features, s, TURNS)) for s in seeds_of(options, RUNS)
+            ]
             stories = [(number, run) for number, run in enumerate(story_runs(process))]
             patch = process.patch
         judged = _judged(subject, patch, [*runs, *stories], begun, live=True)
@@ -236,18 +221,6 @@ class PartitionJudge:
     def rules(self, _subject: str, /) -> Sequence[Rule]:
         """Everything that a leader was seen to do, whatever the release."""
         return leader_transitions.RULES
-
-    def why_untried(self, _rule: Rule, _subject: str, /) -> str | None:
-        """All can be tried."""
-        return None
-
-    def column(self, subject: str) -> str:
-        """The release."""
-        return subject
-
-    def remedy(self) -> str:
-        """Where a rule is asked for that nothing tries."""
-        return "let leader_turns.py or pretended_controller.py in tests/judge/partition ask for it"
 
 
 def judge_recording(release: str, folder: Path = RECORDINGS) -> Judged:

@@ -10,11 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kiplab.judge.kafka_jars.judged_releases import (
-    MissingKafkaError,
-    UnjudgedReleaseError,
-    patch_release,
-)
+from kiplab.judge.kafka_jars import judged_releases
 
 from .cluster_run import ClusterRun, Sighting
 from .hole_story import PLAY, WORDS, Beat, beside_the_engine, told
@@ -42,11 +38,11 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run it; the exit code."""
     options = _options().parse_args(words)
     try:
-        patch = patch_release(options.kafka)
+        patch = judged_releases.patch_release(options.kafka)
         return _run(patch, options.attempts, options.lag_ms, options.min_isr)
-    except UnjudgedReleaseError as unknown:
+    except judged_releases.UnjudgedReleaseError as unknown:
         _options().error(str(unknown))
-    except MissingKafkaError as missing:
+    except judged_releases.MissingKafkaError as missing:
         print(missing, file=sys.stderr)
         return MISSING
 

@@ -7,6 +7,7 @@ import msgspec
 
 from kiplab.engine.cluster import Cluster
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH
+from kiplab.judge.side_by_side import real_run
 from kiplab.judge.side_by_side.chosen import (
     BOTH,
     JUDGES,
@@ -16,24 +17,13 @@ from kiplab.judge.side_by_side.chosen import (
     told_leaders,
 )
 from kiplab.judge.side_by_side.deciding import RealNodes
-from kiplab.judge.side_by_side.real_run import (
-    RECORDED_COLUMNS,
-    RecordedColumn,
-    RecordedPlay,
-    shipped_columns,
-)
 from kiplab.judge.side_by_side.two_columns import RealSide, TwoColumns, play_in_two_columns
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play
 from kiplab.protocol.features import Features, UnknownFeatureError
 from kiplab.protocol.releases import Mode
-from tests.judge.side_by_side.stored_answers import (
-    Noting,
-    PlayRecording,
-    recorded_nodes,
-    recordings_of,
-)
+from tests.judge.side_by_side import stored_answers
 
 
 def told_plays() -> list[str]:
@@ -68,22 +58,22 @@ def why_untold(play: Play, features: Features) -> str:
     return told_leaders(Chosen(play, features, "", BOTH), asked_for=False).why
 
 
-def asked_live(name: str, release: str) -> tuple[str, PlayRecording]:
+def asked_live(name: str, release: str) -> tuple[str, stored_answers.PlayRecording]:
     """What real nodes answer now, and the patch release. Raises as `live_columns` does."""
     what = told_leaders(chosen(name, release, BOTH), asked_for=False)
-    noting = Noting()
+    noting = stored_answers.Noting()
     assert live_columns(what, noting.between).agree, f"{name} on {release}: the columns part"
     return what.patch, noting.recording()
 
 
-def columns_of_answers() -> dict[str, dict[str, RecordedPlay]]:
+def columns_of_answers() -> dict[str, dict[str, real_run.RecordedPlay]]:
     """Of every play and every release."""
     return {
         name: dict(play_columns(name, release) for release in LAST_PATCH) for name in told_plays()
     }
 
 
-def play_columns(name: str, release: str) -> tuple[str, RecordedPlay]:
+def play_columns(name: str, release: str) -> tuple[str, real_run.RecordedPlay]:
     """The patch release, and what is shipped of a play on it."""
     columns, why, patch = {}, "", ""
     for judge in JUDGES:
@@ -100,30 +90,32 @@ def play_columns(name: str, release: str) -> tuple[str, RecordedPlay]:
             both = answered(what)
             assert both.agree, f"{name} on {release}, {judge}: the columns part"
             columns[judge] = recorded_column(both)
-    return patch, RecordedPlay(columns, why)
+    return patch, real_run.RecordedPlay(columns, why)
 
 
 def answered(what: Chosen) -> TwoColumns:
     """Both columns, by the live path, of what real nodes have once answered."""
-    recording, judges = recordings_of(what.play.name)[what.patch], what.judges
+    recording, judges = stored_answers.recordings_of(what.play.name)[what.patch], what.judges
 
     def nodes(start: Cluster) -> RealNodes:
-        return recorded_nodes(recording, start, decides=judges.decides, leads=judges.leads)
+        return stored_answers.recorded_nodes(
+            recording, start, decides=judges.decides, leads=judges.leads
+        )
 
     return play_in_two_columns(what.play, what.features, nodes)
 
 
-def recorded_column(both: TwoColumns) -> RecordedColumn:
+def recorded_column(both: TwoColumns) -> real_run.RecordedColumn:
     """What is shipped of a run of which the columns agree."""
     mine, theirs = both.engine.history.steps, both.kafka.history.steps
     steps = enumerate(zip(mine, theirs, strict=True))
     other = {n: kafka.events for n, (own, kafka) in steps if own.events != kafka.events}
     side = {name: getattr(both, name) for name in RealSide.__struct_fields__}
-    return RecordedColumn(**side, moves=len(mine), events=other)
+    return real_run.RecordedColumn(**side, moves=len(mine), events=other)
 
 
-def keep_columns(shipped: Mapping[str, Mapping[str, RecordedPlay]]) -> None:
+def keep_columns(shipped: Mapping[str, Mapping[str, real_run.RecordedPlay]]) -> None:
     """Write all there are."""
     text = msgspec.json.encode(shipped)
-    RECORDED_COLUMNS.write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))
-    shipped_columns.cache_clear()
+    real_run.RECORDED_COLUMNS.write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))
+    real_run.shipped_columns.cache_clear()

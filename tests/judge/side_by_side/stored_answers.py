@@ -14,12 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
-from kiplab.judge.partition.observed_broker import (
-    ObservedBroker,
-    SeenPartition,
-    SeenRead,
-    SeenRequest,
-)
+from kiplab.judge.partition import observed_broker
 from kiplab.judge.side_by_side import deciding
 from kiplab.judge.side_by_side.live_leaders import LeaderWords
 from kiplab.judge.side_by_side.renaming import Renaming
@@ -35,10 +30,10 @@ ReadRun = tuple[int, int, int]
 class ChangedSight(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True):
     """What was observed of a broker; None for a partition that was as before."""
 
-    partitions: tuple[SeenPartition | None, ...]
-    sent: tuple[SeenRequest, ...] = ()
+    partitions: tuple[observed_broker.SeenPartition | None, ...]
+    sent: tuple[observed_broker.SeenRequest, ...] = ()
     error: int = 0
-    read: SeenRead | None = None
+    read: observed_broker.SeenRead | None = None
     """Without its records, which are in `runs`."""
     runs: tuple[ReadRun, ...] = ()
 
@@ -107,12 +102,12 @@ class RecordedLeaders:
     def __init__(self, answers: tuple[LeaderAnswer, ...], start: Cluster) -> None:
         self._answers = answers
         self._words = LeaderWords(start)
-        self._last: dict[BrokerId, ObservedBroker] = {}
+        self._last: dict[BrokerId, observed_broker.ObservedBroker] = {}
         self.turns = 0
 
     def decide(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
-    ) -> ObservedBroker:
+    ) -> observed_broker.ObservedBroker:
         """See `DecidingLeaders`."""
         asked = digest(self._words.lines(broker, question, cluster))
         if self.turns == len(self._answers) or self._answers[self.turns].asked != asked:
@@ -188,7 +183,7 @@ class _NotedLeaders:
     ) -> None:
         self._leaders, self._kept = leaders, kept
         self._words = LeaderWords(start)
-        self._last: dict[BrokerId, ObservedBroker] = {}
+        self._last: dict[BrokerId, observed_broker.ObservedBroker] = {}
 
     @property
     def turns(self) -> int:
@@ -196,7 +191,7 @@ class _NotedLeaders:
 
     def decide(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
-    ) -> ObservedBroker:
+    ) -> observed_broker.ObservedBroker:
         asked = digest(self._words.lines(broker, question, cluster))
         seen = self._leaders.decide(broker, question, cluster)
         assert seen is not None, "a real broker always shows what it holds"
@@ -215,7 +210,9 @@ def digest(lines: tuple[tuple[str, str], ...]) -> int:
     return crc32("\n".join(f"{who} {line}" for who, line in lines).encode())
 
 
-def _changed_sight(before: ObservedBroker | None, seen: ObservedBroker) -> ChangedSight:
+def _changed_sight(
+    before: observed_broker.ObservedBroker | None, seen: observed_broker.ObservedBroker
+) -> ChangedSight:
     known = before.partitions if before is not None else repeat(None, len(seen.partitions))
     both = zip(seen.partitions, known, strict=True)
     return ChangedSight(
@@ -227,14 +224,16 @@ def _changed_sight(before: ObservedBroker | None, seen: ObservedBroker) -> Chang
     )
 
 
-def _whole_sight(before: ObservedBroker | None, kept: ChangedSight) -> ObservedBroker:
+def _whole_sight(
+    before: observed_broker.ObservedBroker | None, kept: ChangedSight
+) -> observed_broker.ObservedBroker:
     known = before.partitions if before is not None else ()
     partitions = tuple(
         new if new is not None else known[place] for place, new in enumerate(kept.partitions)
     )
     each = tuple((epoch, offset) for epoch, first, end in kept.runs for offset in range(first, end))
     read = None if kept.read is None else replace(kept.read, records=each)
-    return ObservedBroker(kept.error, read, kept.sent, partitions)
+    return observed_broker.ObservedBroker(kept.error, read, kept.sent, partitions)
 
 
 def _runs(records: tuple[tuple[int, int], ...]) -> Iterator[ReadRun]:

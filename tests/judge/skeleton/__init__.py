@@ -23,7 +23,8 @@ The rest of the skeleton:
   A head may list `covering`: the conversations that meet every rule, found by `covering()` when the
   recording is made. A quick test replays only these, the long test all.
 - `shrinking.py`: `shortest(turns, holds)`, one ddmin for every language of turns.
-- `wrong_engines.py`: `WrongEngine` and `built`, an engine that is wrong in one rule on purpose.
+- `wrong_engines.py`: `WrongEngine` and `built`, an engine that is wrong in one rule on purpose;
+  those of the KRaft controller are rows of `tests/judge/kraft/wrong_engines.toml`.
 - `command.py`: `python -m tests.judge NAME [--recorded|--record] [--coverage] [SUBJECT ...]`; a
   judge is added to `JUDGES` in `tests/judge/__main__.py`. Exit codes: 0 agreed, 1 a difference or
   an untried rule, 2 bad input, 3 no Kafka, no Java, or no recording.

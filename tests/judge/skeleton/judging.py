@@ -4,7 +4,7 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from .coverage import Rule
 
@@ -36,7 +36,7 @@ class Judged(NamedTuple):
         return f"{'live' if self.live else 'recorded'} {self.patch}"
 
 
-class Judge(Protocol):
+class Judge:
     """One of the judges, for the command. A subject is what one recording holds."""
 
     name: str
@@ -44,14 +44,25 @@ class Judge(Protocol):
     """One sentence for `--help`."""
     recordings: Path
     """The folder of its recordings."""
-    enough: int
+    enough = 1
     """Hits that a rule needs before it counts as tried."""
+    rare: Mapping[Rule, int] = {}
+    """Rules that need fewer."""
+    whose: str
+    """What is judged, before the name of a subject, as in ``"broker of Kafka"``."""
+    remedy: str
+    """Where a rule is asked for that nothing tries, as the end of a sentence."""
 
     def subjects(self) -> tuple[str, ...]:
         """All that there are, in the order of judging."""
+        raise NotImplementedError
 
     def subject(self, name: str) -> str:
         """The subject of that name. Raises BadSubjectError for a name of none."""
+        if name not in self.subjects():
+            known = ", ".join(self.subjects())
+            raise BadSubjectError(f"no {self.whose} {name} is judged; there are {known}")
+        return name
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         """Add options that this judge alone has."""
@@ -61,33 +72,29 @@ class Judge(Protocol):
 
         Raises MissingKafkaError where it cannot run, DeadKafkaError where it ends by itself.
         """
+        raise NotImplementedError
 
     def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
         """Ask the recording. Raises NoRecordingError without one."""
+        raise NotImplementedError
 
-    def rules(self, subject: str) -> Sequence[Rule]:
+    def rules(self, _subject: str, /) -> Sequence[Rule]:
         """All that there is to try with a subject."""
+        return ()
 
-    def why_untried(self, rule: Rule, subject: str) -> str | None:
+    def why_untried(self, _rule: Rule, _subject: str, /) -> str | None:
         """Why no conversation with that subject tries a rule; None if one can."""
+        return None
 
     def column(self, subject: str) -> str:
         """The column of the coverage table in which a subject counts, as in ``"3.7"``."""
-
-    def remedy(self) -> str:
-        """Where a rule is asked for that nothing tries, as the end of a sentence."""
+        return subject
 
 
-@runtime_checkable
-class HasRareRules(Protocol):
-    """A judge of which some rules need fewer hits: `rare` says how many."""
-
-    rare: Mapping[Rule, int]
-
-
-def enough_of(judge: Judge, rule: Rule) -> int:
-    """Hits that a rule needs before it counts as tried."""
-    return judge.rare.get(rule, judge.enough) if isinstance(judge, HasRareRules) else judge.enough
+def seeds_of(options: argparse.Namespace, count: int) -> range:
+    """The conversations that are asked for, `count` of them unless the options say otherwise."""
+    first = options.seed or 0
+    return range(first, first + (count if options.count is None else options.count))
 
 
 class Tried:
@@ -157,9 +164,9 @@ def untried_lines(judge: Judge, judged: Sequence[Judged]) -> Iterator[str]:
     tried = Tried(judge, judged)
     for column, rules in tried.rules.items():
         for rule in rules:
-            hits, enough = tried.hits[column][rule], enough_of(judge, rule)
+            hits, enough = tried.hits[column][rule], judge.rare.get(rule, judge.enough)
             if hits < enough and tried.why(rule, column) is None:
-                yield f"{column}: {rule} was tried {hits} times of {enough}; {judge.remedy()}"
+                yield f"{column}: {rule} was tried {hits} times of {enough}; {judge.remedy}"
 
 
 def coverage_table(judge: Judge, judged: Sequence[Judged]) -> Iterator[str]:

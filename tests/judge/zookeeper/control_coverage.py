@@ -16,32 +16,16 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Dropped, Event, Sent
 from kiplab.engine.step import Step
 from kiplab.engine.zookeeper_routes import JOINT_ROUTES, ZOOKEEPER_ROUTES
-from kiplab.protocol import zookeeper
+from kiplab.protocol import messages, zookeeper
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import Features
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import BrokerId, controller_on
-from kiplab.protocol.messages import (
-    ElectLeadersRequest,
-    Request,
-    SessionExpired,
-    WatcherEvent,
-    heartbeat_messages,
-)
 from kiplab.protocol.releases import RELEASES
 from kiplab.protocol.replica.broker_state import Broker
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 
-from ..skeleton.coverage import (
-    ERROR,
-    GUARD,
-    Coverage,
-    Rule,
-    errors_in,
-    errors_of,
-    guards_in,
-    words_in,
-)
+from ..skeleton import coverage
 from .situations import CONTROLLER
 
 REQUEST = "request"
@@ -58,26 +42,30 @@ _KIP_380 = (2, 2)
 _JUDGED = controller_on(BrokerId(CONTROLLER))
 _OF_ELECTIONS = frozenset({"zookeeper_elections"})
 _OF_ALTER_ISR = ("alter_isr", "isr_checks")
-ELECTIONS = Rule(REQUEST, ElectLeadersRequest.api.label)
+ELECTIONS = coverage.Rule(REQUEST, messages.ElectLeadersRequest.api.label)
 """What operators alone ask for."""
 
 
 @cache
-def control_rules(features: Features) -> tuple[Rule, ...]:
+def control_rules(features: Features) -> tuple[coverage.Rule, ...]:
     """Every guard that a release has and a rule of ZooKeeper mode asks for, every error that one
     names, and every kind of request, or of news from ZooKeeper, that there is a rule for.
     """
     release = RELEASES[features.release]
     return (
-        *(Rule(GUARD, id) for id in guards_in(zookeeper) if GUARDS[id].built_in(release)),
-        *(Rule(ERROR, name) for name in errors_of(zookeeper)),
-        *(Rule(REQUEST, name) for name in _kinds()),
+        *(
+            coverage.Rule(coverage.GUARD, id)
+            for id in coverage.guards_in(zookeeper)
+            if GUARDS[id].built_in(release)
+        ),
+        *(coverage.Rule(coverage.ERROR, name) for name in coverage.errors_of(zookeeper)),
+        *(coverage.Rule(REQUEST, name) for name in _kinds()),
     )
 
 
-def asked_for_in(rule: Rule) -> frozenset[str]:
+def asked_for_in(rule: coverage.Rule) -> frozenset[str]:
     """The modules of `protocol/zookeeper` that a rule is in; none for a kind of request."""
-    return words_in(zookeeper).get(rule.name, frozenset())
+    return coverage.words_in(zookeeper).get(rule.name, frozenset())
 
 
 @cache
@@ -88,8 +76,10 @@ def _kinds() -> tuple[str, ...]:
         for node, body in (*JOINT_ROUTES, *ZOOKEEPER_ROUTES)
         if node in (ZooKeeperController, Broker)
     )
-    asked = (*get_args(Request), WatcherEvent, SessionExpired)
-    built = (b for b in routed if b in asked and b.__module__ != heartbeat_messages.__name__)
+    asked = (*get_args(messages.Request), messages.WatcherEvent, messages.SessionExpired)
+    built = (
+        b for b in routed if b in asked and b.__module__ != messages.heartbeat_messages.__name__
+    )
     return tuple(dict.fromkeys(map(_label, built)))
 
 
@@ -101,11 +91,13 @@ def _label(kind: Any) -> str:
 # --- what is tried --------------------------------------------------------------------------------
 
 
-class ControlCoverage(Coverage):
+class ControlCoverage(coverage.Coverage):
     """Hits of each rule; a rule that refuses nothing is looked for once, at the controller."""
 
     def __init__(self) -> None:
-        super().__init__(_shown, list, guards_in(zookeeper), BrokerId(CONTROLLER), enough=1)
+        super().__init__(
+            _shown, list, coverage.guards_in(zookeeper), BrokerId(CONTROLLER), enough=1
+        )
 
     def see(self, before: Cluster, move: moves.Move, done: Step) -> None:
         """One move: the cluster before it, and what it came to."""
@@ -116,36 +108,36 @@ class ControlCoverage(Coverage):
             self.hits.update(_shown(before, move, done))
 
 
-def _shown(before: Cluster, move: moves.Move, done: Step) -> Iterator[Rule]:
+def _shown(before: Cluster, move: moves.Move, done: Step) -> Iterator[coverage.Rule]:
     message = find(before, move.message) if isinstance(move, moves.Deliver) else None
     if message is None:
         return
-    yield Rule(REQUEST, _label(type(message.body)))
+    yield coverage.Rule(REQUEST, _label(type(message.body)))
     for event in done.events:
         yield from _shown_by(event, message.receiver)
 
 
-def _shown_by(event: Event, node: BrokerId) -> Iterable[Rule]:
+def _shown_by(event: Event, node: BrokerId) -> Iterable[coverage.Rule]:
     """Of a broker it is compared what it answers to a whole request, and not of each partition."""
     if isinstance(event, Refused) and event.guard is not None:
         if event.node == _JUDGED or event.partition is None:
-            yield Rule(GUARD, event.guard)
+            yield coverage.Rule(coverage.GUARD, event.guard)
     elif isinstance(event, Sent | Dropped) and event.message.sender == node:
         whole = (getattr(event.body, "error", None),)
-        errors = errors_in(event.body if node == _JUDGED else whole)
-        yield from (Rule(ERROR, error.name) for error in errors)
+        errors = coverage.errors_in(event.body if node == _JUDGED else whole)
+        yield from (coverage.Rule(coverage.ERROR, error.name) for error in errors)
 
 
 # --- what is not tried ----------------------------------------------------------------------------
 
 
-def why_untried(rule: Rule, features: Features) -> str | None:
+def why_untried(rule: coverage.Rule, features: Features) -> str | None:
     """Why no situation tries `rule` on this release; None if one can."""
     # Of a release's own elections no error is answered.
-    modules = asked_for_in(rule) - (_OF_ELECTIONS if rule.family == ERROR else frozenset())
-    if rule == ELECTIONS or (rule.family == ERROR and not modules):
+    modules = asked_for_in(rule) - (_OF_ELECTIONS if rule.family == coverage.ERROR else frozenset())
+    if rule == ELECTIONS or (rule.family == coverage.ERROR and not modules):
         return _OPERATORS
-    if rule.family == ERROR and (why := _why_unanswered(rule.name, features)):
+    if rule.family == coverage.ERROR and (why := _why_unanswered(rule.name, features)):
         return why
     is_for_isr = rule.name == "AlterPartition" or (modules and modules <= {*_OF_ALTER_ISR})
     if is_for_isr and features.leaders_write_isr():
@@ -158,7 +150,7 @@ def why_untried(rule: Rule, features: Features) -> str | None:
 def _why_unanswered(error: str, features: Features) -> str | None:
     """Why a release does not answer an error at all."""
     release = RELEASES[features.release]
-    guards = guards_in(zookeeper)
+    guards = coverage.guards_in(zookeeper)
     checks = [id for id in guards if getattr(GUARDS[id].error, "name", "") == error]
     if checks and not any(GUARDS[id].built_in(release) for id in checks):
         return f"the release has none of the checks that answer it ({', '.join(checks)})"

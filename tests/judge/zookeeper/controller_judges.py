@@ -25,7 +25,7 @@ from kiplab.protocol.features import parse_features
 
 from ..skeleton import recordings
 from ..skeleton.coverage import Rule
-from ..skeleton.judging import BadSubjectError, Judged
+from ..skeleton.judging import Judge, Judged, seeds_of
 from ..skeleton.recordings import SUFFIX, NoRecordingError, Recording
 from ..skeleton.shrinking import shortest
 from .control_coverage import ControlCoverage, control_rules, why_untried
@@ -85,34 +85,23 @@ class _Judging:
         )
 
 
-class _OfControllers:
+class _OfControllers(Judge):
     """What both judges say of their subjects, which are patch releases."""
 
-    enough = 1
+    whose = "controller of Kafka"
+    remedy = (
+        "let a situation ask for it (tests/judge/zookeeper/plays), or say in control_coverage.py"
+        " why none can"
+    )
 
     def subjects(self) -> tuple[str, ...]:
         return CONTROLLER_RELEASES
 
-    def subject(self, name: str) -> str:
-        if name not in CONTROLLER_RELEASES:
-            releases = ", ".join(CONTROLLER_RELEASES)
-            raise BadSubjectError(f"no controller of Kafka {name} is judged; there are {releases}")
-        return name
-
-    def rules(self, subject: str) -> Sequence[Rule]:
+    def rules(self, subject: str, /) -> Sequence[Rule]:
         return control_rules(FEATURES[subject])
 
-    def why_untried(self, rule: Rule, subject: str) -> str | None:
+    def why_untried(self, rule: Rule, subject: str, /) -> str | None:
         return why_untried(rule, FEATURES[subject])
-
-    def column(self, subject: str) -> str:
-        return subject
-
-    def remedy(self) -> str:
-        return (
-            "let a situation ask for it (tests/judge/zookeeper/plays), or say in"
-            " control_coverage.py why none can"
-        )
 
 
 class ControllersJudge(_OfControllers):
@@ -222,14 +211,14 @@ class SchedulesJudge(_OfControllers):
             "--into", type=Path, metavar="FILE", help="where what is done is kept, and not redone"
         )
 
-    def why_untried(self, rule: Rule, subject: str) -> str | None:
+    def why_untried(self, rule: Rule, subject: str, /) -> str | None:
         return super().why_untried(rule, subject) or _IN_SITUATIONS
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
         kept = list(done_before(options.into, subject))
         recorded: list[RecordedSchedule] = []
         judging, missed = _Judging(subject, live_controllers(), live=True), []
-        for seed in sorted({*_seeds(options)} - {one.seed for one in kept}):
+        for seed in sorted({*seeds_of(options, COUNT)} - {one.seed for one in kept}):
             try:
                 done, heard = judged_schedule(judging, subject, seed)
             except (DeadKafkaError, TooQuietError, OSError) as problem:
@@ -287,11 +276,6 @@ def shortest_situation(situation: Play, patch: str, hear: Hear) -> Play:
     turns = turns_of(situation)
     ends = (n for n in range(1, len(turns)) if holds(turns[:n]) is not None)
     return of_turns(situation, shortest(turns[: next(ends, len(turns))], holds))
-
-
-def _seeds(options: argparse.Namespace) -> range:
-    first = options.seed or 0
-    return range(first, first + (COUNT if options.count is None else options.count))
 
 
 def done_before(file: Path | None, patch: str) -> Iterator[ScheduleDone]:

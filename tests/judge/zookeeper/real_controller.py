@@ -10,14 +10,9 @@ from msgspec.structs import replace
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.zookeeper_era import kafka_znodes
 from kiplab.judge.zookeeper_era.control_answers import IDLE, wait_until
 from kiplab.judge.zookeeper_era.gates import HELD_PATHS
-from kiplab.judge.zookeeper_era.kafka_znodes import (
-    CONTROLLER_EPOCH,
-    commit,
-    create_topic,
-    state_of,
-)
 from kiplab.judge.zookeeper_era.sequences import Passage, StateZnode
 from kiplab.judge.zookeeper_plays.engine_ear import Generations
 from kiplab.judge.zookeeper_plays.play_mirror import PlayMirror
@@ -47,7 +42,7 @@ class JudgedCluster(PlayedCluster):
 
     def create(self, topic: str, replicas: tuple[int, ...]) -> None:
         """Somebody creates a topic."""
-        create_topic(self._client, topic, replicas)
+        kafka_znodes.create_topic(self._client, topic, replicas)
         self._topics.add(topic)
 
     def delete(self, topic: str) -> None:
@@ -68,18 +63,13 @@ class JudgedCluster(PlayedCluster):
         transaction = self._client.transaction()
         transaction.delete(CONTROLLER_PATH)
         transaction.create(CONTROLLER_PATH, other, ephemeral=True)
-        transaction.set_data(CONTROLLER_EPOCH, b"%d" % (self.controller_epoch() + 1))
-        commit(transaction)
+        transaction.set_data(kafka_znodes.CONTROLLER_EPOCH, b"%d" % (self.controller_epoch() + 1))
+        kafka_znodes.commit(transaction)
         self._is_deposed = True
 
     def tell(self, path: str) -> None:
-        """Let it hear that a watch of this path fired. A deposed one has no successor to wait for,
-        and what is not held back has reached the controller long ago.
-        """
-        if self._is_deposed and path == CONTROLLER_PATH:
-            self._gate.let_through(path)
-            self.settle()
-        elif path.startswith(HELD_PATHS):
+        """Let it hear that a watch of this path fired. Others than HELD_PATHS are not held back."""
+        if path.startswith(HELD_PATHS):
             super().tell(path)
         else:
             self.settle()
@@ -93,7 +83,7 @@ class JudgedCluster(PlayedCluster):
 
     def znodes(self) -> tuple[StateZnode, ...]:
         """The states of topics, but for the idle one."""
-        states = (state_of(self._client, topic) for topic in sorted(self._topics))
+        states = (kafka_znodes.state_of(self._client, topic) for topic in sorted(self._topics))
         return tuple(state for state in states if state is not None)
 
 

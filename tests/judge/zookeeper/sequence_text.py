@@ -8,25 +8,15 @@ from typing import Any
 
 import msgspec
 
+from kiplab.judge.zookeeper_era import sequences
 from kiplab.judge.zookeeper_era.real_control_requests import SEQUENCES, Heard, recorded_sequences
-from kiplab.judge.zookeeper_era.sequences import (
-    NO_EPOCH,
-    AlterAnswer,
-    AlteredPartition,
-    Passage,
-    SentPartition,
-    SentRequest,
-    ShutdownAnswer,
-    StateZnode,
-    StoppedReplica,
-)
 
-_NOTHING = Passage("(nothing)", 0)
+_NOTHING = sequences.Passage("(nothing)", 0)
 _LINES_DOWN_TO = 4
 """How deep what has a line of its own may be: situations, passages, requests."""
 
 
-def passage_lines(passage: Passage) -> Iterator[str]:
+def passage_lines(passage: sequences.Passage) -> Iterator[str]:
     """What was heard, one request in a line, under its title."""
     yield f"- {passage.title}"
     yield from (f"    {request_text(request)}" for request in passage.requests)
@@ -37,7 +27,10 @@ def passage_lines(passage: Passage) -> Iterator[str]:
 
 
 def difference_lines(
-    expected: Sequence[Passage], heard: Sequence[Passage], *, names: tuple[str, str]
+    expected: Sequence[sequences.Passage],
+    heard: Sequence[sequences.Passage],
+    *,
+    names: tuple[str, str],
 ) -> Iterator[str]:
     """Passages that differ, ``-`` before what only the first has and ``+`` before what only the
     second has; `names` are who they are. Nothing where both are alike.
@@ -48,14 +41,14 @@ def difference_lines(
             yield from _compared(one, other)
 
 
-def _compared(one: Passage, other: Passage) -> Iterator[str]:
+def _compared(one: sequences.Passage, other: sequences.Passage) -> Iterator[str]:
     told = ndiff(list(passage_lines(one)), list(passage_lines(other)))
     yield from (line for line in told if not line.startswith("?"))
 
 
-def request_text(sent: SentRequest) -> str:
+def request_text(sent: sequences.SentRequest) -> str:
     """``->b1[b1g2] UpdateMetadata v5 of 0 epoch 1 for b1g2 full F(...) live [0, 1] => 0``."""
-    stamped = "without epoch" if sent.stamped == NO_EPOCH else f"for {sent.stamped}"
+    stamped = "without epoch" if sent.stamped == sequences.NO_EPOCH else f"for {sent.stamped}"
     parts = [
         f"->b{sent.broker}[{sent.generation}] {sent.api} v{sent.version}",
         f"of {sent.sender} epoch {sent.controller_epoch} {stamped}",
@@ -68,22 +61,22 @@ def request_text(sent: SentRequest) -> str:
     return " ".join(filter(None, parts))
 
 
-def answer_text(answer: ShutdownAnswer) -> str:
+def answer_text(answer: sequences.ShutdownAnswer) -> str:
     """``ControlledShutdown(1) for b1g1 => 77``."""
     left = f", still leads {', '.join(answer.remaining)}" if answer.remaining else ""
-    stamped = "without epoch" if answer.stamped == NO_EPOCH else f"for {answer.stamped}"
+    stamped = "without epoch" if answer.stamped == sequences.NO_EPOCH else f"for {answer.stamped}"
     return f"ControlledShutdown({answer.broker}) {stamped} => {answer.error}{left}"
 
 
-def alter_text(answer: AlterAnswer) -> str:
+def alter_text(answer: sequences.AlterAnswer) -> str:
     """``AlterPartition v2 of 2 for b2g1 => 0; F: error 107``."""
-    stamped = "without epoch" if answer.stamped == NO_EPOCH else f"for {answer.stamped}"
+    stamped = "without epoch" if answer.stamped == sequences.NO_EPOCH else f"for {answer.stamped}"
     results = "".join(f"; {_altered_text(result)}" for result in answer.partitions)
     asked = f"AlterPartition v{answer.version} of {answer.broker}"
     return f"{asked} {stamped} => {answer.error}{results}"
 
 
-def _altered_text(result: AlteredPartition) -> str:
+def _altered_text(result: sequences.AlteredPartition) -> str:
     if result.error:
         return f"{result.topic}: error {result.error}"
     recovering = " RECOVERING" if result.leader_recovery_state else ""
@@ -91,7 +84,7 @@ def _altered_text(result: AlteredPartition) -> str:
     return f"{result.topic}: {state} version {result.zk_version}{recovering}"
 
 
-def znode_text(znode: StateZnode) -> str:
+def znode_text(znode: sequences.StateZnode) -> str:
     """``F: leader 2 epoch 1 ISR [2] version 1``."""
     recovering = " RECOVERING" if znode.leader_recovery_state else ""
     leader = f"leader {znode.leader} epoch {znode.leader_epoch} ISR {list(znode.isr)}"
@@ -99,7 +92,7 @@ def znode_text(znode: StateZnode) -> str:
     return f"{znode.topic}: {leader} version {znode.zk_version} {appointed}{recovering}"
 
 
-def _partition_text(partition: SentPartition) -> str:
+def _partition_text(partition: sequences.SentPartition) -> str:
     words = [
         f"leader {partition.leader}",
         f"epoch {partition.leader_epoch}",
@@ -114,7 +107,7 @@ def _partition_text(partition: SentPartition) -> str:
     return f"{partition.topic}({' '.join(filter(None, words))})"
 
 
-def _stopped_text(replica: StoppedReplica) -> str:
+def _stopped_text(replica: sequences.StoppedReplica) -> str:
     epoch = "" if replica.leader_epoch is None else f" epoch {replica.leader_epoch}"
     return f"{replica.topic}({'delete' if replica.delete else 'stop'}{epoch})"
 

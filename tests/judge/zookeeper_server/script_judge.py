@@ -11,21 +11,11 @@ from kiplab.protocol.zookeeper.ensemble_writes import Operation, ZooKeeperError
 from kiplab.protocol.zookeeper.znodes import WatchEventType
 
 from ..skeleton.coverage import Rule
-from ..skeleton.judging import BadSubjectError, Judged
+from ..skeleton.judging import Judge, Judged, seeds_of
 from ..skeleton.recordings import NoRecordingError
 from ..skeleton.sides import Parting, Run
+from . import script_steps
 from .kazoo_sessions import KazooSession
-from .script_steps import (
-    EndStep,
-    HeardStep,
-    HowEnded,
-    ReadKind,
-    ReadStep,
-    ScriptAnswer,
-    ScriptStep,
-    WriteStep,
-    text_of_step,
-)
 from .scripted_engine import ScriptedEngine
 from .scripted_zookeeper import ScriptedZooKeeper
 from .zookeeper_scripts import script, script_root
@@ -40,19 +30,21 @@ _MULTI = Rule(_OPERATION, "multi")
 RULES = (
     *(Rule(_OPERATION, kind.__name__) for kind in Operation.__args__),
     _MULTI,
-    *(Rule(_READ, kind.value) for kind in ReadKind),
+    *(Rule(_READ, kind.value) for kind in script_steps.ReadKind),
     *(Rule(_ERROR, e.value) for e in ZooKeeperError if e is not ZooKeeperError.NONE),
-    *(Rule(_END, how.value) for how in HowEnded),
+    *(Rule(_END, how.value) for how in script_steps.HowEnded),
     *(Rule(_WATCH, event.value) for event in WatchEventType),
 )
 """Whatever there is."""
 _ERRORS = frozenset(error.value for error in ZooKeeperError)
 
-ScriptRun = Run[ScriptStep, ScriptAnswer]
+ScriptRun = Run[script_steps.ScriptStep, script_steps.ScriptAnswer]
 EngineMaker = Callable[[str], ScriptedEngine]
 
 
-def difference(real: ScriptAnswer, engine: ScriptAnswer) -> Iterator[Parting]:
+def difference(
+    real: script_steps.ScriptAnswer, engine: script_steps.ScriptAnswer
+) -> Iterator[Parting]:
     """Where two answers differ."""
     if real != engine:
         yield Parting("the last step", str(real), str(engine))
@@ -85,17 +77,17 @@ def tried(run: ScriptRun) -> Counter[Rule]:
     return Counter(rule for done in run.done for rule in _tried(done.turn, done.real))
 
 
-def _tried(step: ScriptStep, answer: ScriptAnswer) -> Iterator[Rule]:
-    if isinstance(step, WriteStep):
+def _tried(step: script_steps.ScriptStep, answer: script_steps.ScriptAnswer) -> Iterator[Rule]:
+    if isinstance(step, script_steps.WriteStep):
         yield from (Rule(_OPERATION, type(operation).__name__) for operation in step.operations)
         if step.multi:
             yield _MULTI
-    if isinstance(step, ReadStep):
+    if isinstance(step, script_steps.ReadStep):
         yield Rule(_READ, step.kind.value)
-    if isinstance(step, EndStep):
+    if isinstance(step, script_steps.EndStep):
         yield Rule(_END, step.how.value)
         yield from (Rule(_WATCH, event) for event, _ in answer[1])
-    elif isinstance(step, HeardStep):
+    elif isinstance(step, script_steps.HeardStep):
         yield from (Rule(_WATCH, event) for _, events in answer[0] for event, _ in events)
     elif answer[0] in _ERRORS:
         yield Rule(_ERROR, answer[0])
@@ -104,50 +96,31 @@ def _tried(step: ScriptStep, answer: ScriptAnswer) -> Iterator[Rule]:
 def difference_text(seed: int, run: ScriptRun) -> str:
     """The script as far as it went, and both answers."""
     lines = [f"script {seed} parts after {len(run.done)} steps:"]
-    lines += [f"  {text_of_step(done.turn)}" for done in run.done]
+    lines += [f"  {script_steps.text_of_step(done.turn)}" for done in run.done]
     return "\n".join([*lines, *(f"  {parting}" for parting in run.done[-1].partings)])
 
 
-class ScriptJudge:
+class ScriptJudge(Judge):
     """Scripts of what a few sessions ask; they are asked live alone."""
 
     name = "zookeeper"
     about = "A real ZooKeeper beside the engine's, script by script."
     recordings = Path(__file__).parent
-    enough = 1
+    whose = "ZooKeeper"
+    remedy = "let a script do it (tests/judge/zookeeper_server/zookeeper_scripts.py)"
 
     def subjects(self) -> tuple[str, ...]:
         return (RELEASE,)
 
-    def subject(self, name: str) -> str:
-        if name != RELEASE:
-            raise BadSubjectError(f"there is no ZooKeeper {name} here; there is {RELEASE}")
-        return name
-
-    def options(self, parser: argparse.ArgumentParser) -> None:
-        """It has none of its own."""
-
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
-        first = options.seed or 0
-        seeds = range(first, first + (COUNT if options.count is None else options.count))
         with ZooKeeperProcess(tick_ms=TICK_MS) as zookeeper:
-            return judged(subject, compared(zookeeper.addresses[0], seeds))
+            return judged(subject, compared(zookeeper.addresses[0], seeds_of(options, COUNT)))
 
     def recorded(self, subject: str, options: argparse.Namespace) -> Judged:  # noqa: ARG002
         raise NoRecordingError(f"ZooKeeper {subject} is never recorded: it is asked live.")
 
-    def rules(self, subject: str) -> Sequence[Rule]:  # noqa: ARG002
+    def rules(self, _subject: str, /) -> Sequence[Rule]:
         return RULES
-
-    def why_untried(self, rule: Rule, subject: str) -> str | None:  # noqa: ARG002
-        """Scripts try everything."""
-        return None
-
-    def column(self, subject: str) -> str:
-        return subject
-
-    def remedy(self) -> str:
-        return "let a script do it (tests/judge/zookeeper_server/zookeeper_scripts.py)"
 
 
 def judged(subject: str, runs: Iterator[tuple[int, ScriptRun]]) -> Judged:

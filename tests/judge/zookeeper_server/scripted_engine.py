@@ -1,29 +1,13 @@
 """A script as the engine's ensemble answers it."""
 
 from kiplab.protocol.ids import BrokerId, Incarnation, PartitionEpoch, SessionId
+from kiplab.protocol.zookeeper import ensemble_writes
 from kiplab.protocol.zookeeper.ensemble import below, empty_ensemble, find
 from kiplab.protocol.zookeeper.ensemble_reads import children, exists, get
 from kiplab.protocol.zookeeper.ensemble_sessions import close_session, expire_session, open_session
-from kiplab.protocol.zookeeper.ensemble_writes import (
-    Create,
-    Fired,
-    SetData,
-    ZooKeeperError,
-    transact,
-)
+from kiplab.protocol.zookeeper.ensemble_writes import transact
 from kiplab.protocol.zookeeper.znodes import Stat, TextZnode, Znode
-from tests.judge.zookeeper_server.script_steps import (
-    EndStep,
-    GhostStep,
-    HeardStep,
-    HowEnded,
-    OpenStep,
-    ReadKind,
-    ReadStep,
-    ScriptAnswer,
-    ScriptStep,
-    WriteStep,
-)
+from tests.judge.zookeeper_server import script_steps
 
 _NOBODY = BrokerId(0)
 
@@ -35,7 +19,7 @@ class ScriptedEngine:
         self.root = root
         opened = open_session(empty_ensemble(), _NOBODY, Incarnation(0))
         # As kazoo creates what it is given no contents for.
-        operations = (Create(root, TextZnode(""), counts_children=True),)
+        operations = (ensemble_writes.Create(root, TextZnode(""), counts_children=True),)
         made = transact(opened.ensemble, opened.session, operations)
         self.ensemble = made.ensemble
         self._first = self.ensemble.zxid
@@ -45,30 +29,32 @@ class ScriptedEngine:
         self._heard: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[SessionId, str] = {}
 
-    def answer(self, step: ScriptStep, _real: ScriptAnswer = ()) -> ScriptAnswer:
+    def answer(
+        self, step: script_steps.ScriptStep, _real: script_steps.ScriptAnswer = ()
+    ) -> script_steps.ScriptAnswer:
         """What it says."""
         said = self._answer(step)
         return (*said, self.ensemble.zxid - self._first)
 
-    def _answer(self, step: ScriptStep) -> ScriptAnswer:
+    def _answer(self, step: script_steps.ScriptStep) -> script_steps.ScriptAnswer:
         match step:
-            case OpenStep():
+            case script_steps.OpenStep():
                 return self._open(step)
-            case EndStep():
+            case script_steps.EndStep():
                 return self._end(step)
-            case WriteStep():
+            case script_steps.WriteStep():
                 return self._write(step)
-            case ReadStep():
+            case script_steps.ReadStep():
                 return self._read(step)
-            case HeardStep():
+            case script_steps.HeardStep():
                 return ([(name, self._heard[name]) for name in sorted(self.open)],)
-            case GhostStep():
-                asked = (SetData(step.path, TextZnode("ghost")),)
+            case script_steps.GhostStep():
+                asked = (ensemble_writes.SetData(step.path, TextZnode("ghost")),)
                 came = transact(self.ensemble, self.ended[step.who], asked)
                 self.ensemble = came.ensemble
                 return (came.error.value,)
 
-    def _open(self, step: OpenStep) -> ScriptAnswer:
+    def _open(self, step: script_steps.OpenStep) -> script_steps.ScriptAnswer:
         opened = open_session(self.ensemble, _NOBODY, Incarnation(0))
         self.ensemble, session = opened
         self.open[step.who], self._names[session] = session, step.who
@@ -76,42 +62,46 @@ class ScriptedEngine:
         rises, self._last_session = session > self._last_session, session
         return ("rises" if rises else "does not rise",)
 
-    def _end(self, step: EndStep) -> ScriptAnswer:
+    def _end(self, step: script_steps.EndStep) -> script_steps.ScriptAnswer:
         session = self.open.pop(step.who)
         self.ended[step.who] = session
-        end = expire_session if step.how is HowEnded.LAPSED else close_session
+        end = expire_session if step.how is script_steps.HowEnded.LAPSED else close_session
         ended = end(self.ensemble, session)
         self.ensemble = ended.ensemble
         self._tell(ended.fired)
         return ("heard", self._heard.pop(step.who))
 
-    def _write(self, step: WriteStep) -> ScriptAnswer:
+    def _write(self, step: script_steps.WriteStep) -> script_steps.ScriptAnswer:
         came = transact(self.ensemble, self.open[step.who], step.operations)
         self.ensemble = came.ensemble
         self._tell(came.fired)
-        if came.error is not ZooKeeperError.NONE:
+        if came.error is not ensemble_writes.ZooKeeperError.NONE:
             return (came.error.value, came.failing)
         return tuple(self._stat(r) if isinstance(r, Stat) else r for r in came.results)
 
-    def _read(self, step: ReadStep) -> ScriptAnswer:
+    def _read(self, step: script_steps.ReadStep) -> script_steps.ScriptAnswer:
         who, path = self.open[step.who], step.path
-        if step.kind is ReadKind.GET:
+        if step.kind is script_steps.ReadKind.GET:
             got = get(self.ensemble, who, path, watch=step.watch)
             self.ensemble = got.ensemble
             if got.znode is None:
                 return (got.error.value,)
             return (_text(got.znode), *self._stat(got.znode.stat), self._children(path))
-        if step.kind is ReadKind.CHILDREN:
+        if step.kind is script_steps.ReadKind.CHILDREN:
             listed = children(self.ensemble, who, path, watch=step.watch)
             self.ensemble = listed.ensemble
-            return (listed.names,) if listed.error is ZooKeeperError.NONE else (listed.error.value,)
+            return (
+                (listed.names,)
+                if listed.error is ensemble_writes.ZooKeeperError.NONE
+                else (listed.error.value,)
+            )
         found = exists(self.ensemble, who, path, watch=step.watch)
         self.ensemble = found.ensemble
         if found.stat is None:
             return (found.error.value,)
         return (*self._stat(found.stat), self._children(path))
 
-    def _tell(self, fired: tuple[Fired, ...]) -> None:
+    def _tell(self, fired: tuple[ensemble_writes.Fired, ...]) -> None:
         for one in fired:
             said = (one.event.type.value, one.event.path)
             self._heard[self._names[one.session]].append(said)

@@ -2,44 +2,18 @@
 
 from typing import Any
 
-from kiplab.protocol.zookeeper.ensemble_writes import (
-    CheckVersion,
-    Create,
-    Delete,
-    Operation,
-    SetData,
-    ZooKeeperError,
-)
+from kiplab.protocol.zookeeper import ensemble_writes
 from kiplab.protocol.zookeeper.znodes import TextZnode, ZnodeData
-from tests.judge.zookeeper_server.kazoo_sessions import (
-    KazooSession,
-    SessionIdentity,
-    is_over,
-    let_lapse,
-    take_over_and_close,
-    wait_for_zxid,
-)
-from tests.judge.zookeeper_server.script_steps import (
-    EndStep,
-    GhostStep,
-    HeardStep,
-    HowEnded,
-    OpenStep,
-    ReadKind,
-    ReadStep,
-    ScriptAnswer,
-    ScriptStep,
-    WriteStep,
-)
+from tests.judge.zookeeper_server import kazoo_sessions, script_steps
 
 LAPSE_MS = 400
 """The shortest session at ticks of 200 ms."""
 _ERRORS = {
-    "NoNodeError": ZooKeeperError.NONODE,
-    "NodeExistsError": ZooKeeperError.NODEEXISTS,
-    "BadVersionError": ZooKeeperError.BADVERSION,
-    "NotEmptyError": ZooKeeperError.NOTEMPTY,
-    "NoChildrenForEphemeralsError": ZooKeeperError.NOCHILDRENFOREPHEMERALS,
+    "NoNodeError": ensemble_writes.ZooKeeperError.NONODE,
+    "NodeExistsError": ensemble_writes.ZooKeeperError.NODEEXISTS,
+    "BadVersionError": ensemble_writes.ZooKeeperError.BADVERSION,
+    "NotEmptyError": ensemble_writes.ZooKeeperError.NOTEMPTY,
+    "NoChildrenForEphemeralsError": ensemble_writes.ZooKeeperError.NOCHILDRENFOREPHEMERALS,
 }
 """Kazoo's names, and ZooKeeper's."""
 
@@ -50,16 +24,16 @@ class ScriptedZooKeeper:
     `beside` is a session that outlives scripts: it makes the root, and tells how far the server is.
     """
 
-    def __init__(self, address: str, beside: KazooSession, root: str) -> None:
+    def __init__(self, address: str, beside: kazoo_sessions.KazooSession, root: str) -> None:
         self._address, self._beside, self._root = address, beside, root
         beside.client.create(root)
         self._first = int(beside.client.last_zxid)
         self._last_session = 0
-        self._open: dict[str, KazooSession] = {}
-        self._ended: dict[str, SessionIdentity] = {}
+        self._open: dict[str, kazoo_sessions.KazooSession] = {}
+        self._ended: dict[str, kazoo_sessions.SessionIdentity] = {}
         self._names: dict[int, str] = {}
 
-    def answer(self, step: ScriptStep) -> ScriptAnswer:
+    def answer(self, step: script_steps.ScriptStep) -> script_steps.ScriptAnswer:
         """What it says. Raises DeadKafkaError if it does not answer."""
         said = self._answer(step)
         self._beside.caught_up()
@@ -71,47 +45,49 @@ class ScriptedZooKeeper:
             session.close()
         self._beside.client.delete(self._root, recursive=True)
 
-    def _answer(self, step: ScriptStep) -> ScriptAnswer:
+    def _answer(self, step: script_steps.ScriptStep) -> script_steps.ScriptAnswer:
         match step:
-            case OpenStep():
+            case script_steps.OpenStep():
                 return self._begin(step)
-            case EndStep():
+            case script_steps.EndStep():
                 return self._end(step)
-            case WriteStep():
+            case script_steps.WriteStep():
                 return self._write(step)
-            case ReadStep():
+            case script_steps.ReadStep():
                 return self._read(step)
-            case HeardStep():
+            case script_steps.HeardStep():
                 names = sorted(self._open)
                 return ([(name, list(self._open[name].caught_up())) for name in names],)
-            case GhostStep():
-                over = is_over(self._address, self._ended[step.who])
-                return (ZooKeeperError.SESSIONEXPIRED.value if over else "a session",)
+            case script_steps.GhostStep():
+                over = kazoo_sessions.is_over(self._address, self._ended[step.who])
+                return (
+                    ensemble_writes.ZooKeeperError.SESSIONEXPIRED.value if over else "a session",
+                )
 
-    def _begin(self, step: OpenStep) -> ScriptAnswer:
-        session = KazooSession(self._address)
+    def _begin(self, step: script_steps.OpenStep) -> script_steps.ScriptAnswer:
+        session = kazoo_sessions.KazooSession(self._address)
         self._open[step.who], self._names[session.id] = session, step.who
         rises, self._last_session = session.id > self._last_session, session.id
         return ("rises" if rises else "does not rise",)
 
-    def _end(self, step: EndStep) -> ScriptAnswer:
+    def _end(self, step: script_steps.EndStep) -> script_steps.ScriptAnswer:
         session = self._open.pop(step.who)
         heard = list(session.caught_up())
         self._ended[step.who] = session.client.client_id
-        if step.how is HowEnded.CLOSED:
+        if step.how is script_steps.HowEnded.CLOSED:
             session.close()
             return ("heard", heard)
         identity = session.drop()
-        if step.how is HowEnded.TAKEN:
-            take_over_and_close(self._address, identity)
+        if step.how is script_steps.HowEnded.TAKEN:
+            kazoo_sessions.take_over_and_close(self._address, identity)
         else:
             self._beside.caught_up()
             before = int(self._beside.client.last_zxid)
-            let_lapse(self._address, identity, LAPSE_MS)
-            wait_for_zxid(self._beside, before)
+            kazoo_sessions.let_lapse(self._address, identity, LAPSE_MS)
+            kazoo_sessions.wait_for_zxid(self._beside, before)
         return ("heard", heard)
 
-    def _write(self, step: WriteStep) -> ScriptAnswer:
+    def _write(self, step: script_steps.WriteStep) -> script_steps.ScriptAnswer:
         client = self._open[step.who].client
         if not step.multi:
             (operation,) = step.operations
@@ -121,7 +97,9 @@ class ScriptedZooKeeper:
                 return (_error(problem), 0)
         return self._multi(client, step.operations)
 
-    def _multi(self, client: Any, operations: tuple[Operation, ...]) -> ScriptAnswer:
+    def _multi(
+        self, client: Any, operations: tuple[ensemble_writes.Operation, ...]
+    ) -> script_steps.ScriptAnswer:
         transaction = client.transaction()
         for operation in operations:
             _together(transaction, operation)
@@ -131,21 +109,21 @@ class ScriptedZooKeeper:
                 return (_error(result), place)
         return tuple(self._result(result) for result in results)
 
-    def _read(self, step: ReadStep) -> ScriptAnswer:
+    def _read(self, step: script_steps.ReadStep) -> script_steps.ScriptAnswer:
         session = self._open[step.who]
         client, watch = session.client, session.note if step.watch else None
         try:
-            if step.kind is ReadKind.GET:
+            if step.kind is script_steps.ReadKind.GET:
                 data, stat = client.get(step.path, watch)
                 text = None if data is None else data.decode()
                 return (text, *self._stat(stat), stat.numChildren)
-            if step.kind is ReadKind.CHILDREN:
+            if step.kind is script_steps.ReadKind.CHILDREN:
                 return (tuple(sorted(client.get_children(step.path, watch))),)
         except Exception as problem:
             return (_error(problem),)
         stat = client.exists(step.path, watch)
         if stat is None:
-            return (ZooKeeperError.NONODE.value,)
+            return (ensemble_writes.ZooKeeperError.NONODE.value,)
         return (*self._stat(stat), stat.numChildren)
 
     def _result(self, result: Any) -> Any:
@@ -159,36 +137,36 @@ class ScriptedZooKeeper:
         return stat.czxid - self._first, stat.mzxid - self._first, stat.version, owner
 
 
-def _alone(client: Any, operation: Operation) -> Any:
+def _alone(client: Any, operation: ensemble_writes.Operation) -> Any:
     match operation:
-        case Create():
+        case ensemble_writes.Create():
             data, ephemeral = _bytes(operation.data), operation.ephemeral
             made = client.create_async(
                 operation.path, data, ephemeral=ephemeral, sequence=operation.sequential
             )
             return made.get()
-        case SetData():
+        case ensemble_writes.SetData():
             return client.set(operation.path, _bytes(operation.data), operation.version)
-        case Delete():
+        case ensemble_writes.Delete():
             return client.delete(operation.path, operation.version)
-        case CheckVersion():
+        case ensemble_writes.CheckVersion():
             raise AssertionError("kazoo checks versions in a multi alone")
 
 
-def _together(transaction: Any, operation: Operation) -> None:
+def _together(transaction: Any, operation: ensemble_writes.Operation) -> None:
     match operation:
-        case Create():
+        case ensemble_writes.Create():
             transaction.create(
                 operation.path,
                 _bytes(operation.data),
                 ephemeral=operation.ephemeral,
                 sequence=operation.sequential,
             )
-        case SetData():
+        case ensemble_writes.SetData():
             transaction.set_data(operation.path, _bytes(operation.data), operation.version)
-        case Delete():
+        case ensemble_writes.Delete():
             transaction.delete(operation.path, operation.version)
-        case CheckVersion():
+        case ensemble_writes.CheckVersion():
             transaction.check(operation.path, operation.version)
 
 

@@ -8,27 +8,10 @@ from collections.abc import Iterator
 from random import Random
 
 from kiplab.protocol.ids import PartitionEpoch
+from kiplab.protocol.zookeeper import ensemble_writes
 from kiplab.protocol.zookeeper.ensemble import find
-from kiplab.protocol.zookeeper.ensemble_writes import (
-    ANY_VERSION,
-    CheckVersion,
-    Create,
-    Delete,
-    Operation,
-    SetData,
-)
 from kiplab.protocol.zookeeper.znodes import TextZnode, parent_path
-from tests.judge.zookeeper_server.script_steps import (
-    EndStep,
-    GhostStep,
-    HeardStep,
-    HowEnded,
-    OpenStep,
-    ReadKind,
-    ReadStep,
-    ScriptStep,
-    WriteStep,
-)
+from tests.judge.zookeeper_server import script_steps
 from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
 
 NAMES = ("a", "b", "c")
@@ -42,77 +25,77 @@ def script_root(seed: int) -> str:
     return f"/script-{seed}"
 
 
-def script(seed: int) -> tuple[ScriptStep, ...]:
+def script(seed: int) -> tuple[script_steps.ScriptStep, ...]:
     """What is asked, one step after the other."""
     random, engine = Random(seed), ScriptedEngine(script_root(seed))
-    steps: list[ScriptStep] = []
+    steps: list[script_steps.ScriptStep] = []
     for step in _steps(seed, random, engine):
         engine.answer(step)
         steps.append(step)
     return tuple(steps)
 
 
-def _steps(seed: int, random: Random, engine: ScriptedEngine) -> Iterator[ScriptStep]:
-    yield OpenStep(NAMES[0])
-    yield OpenStep(NAMES[1])
+def _steps(seed: int, random: Random, engine: ScriptedEngine) -> Iterator[script_steps.ScriptStep]:
+    yield script_steps.OpenStep(NAMES[0])
+    yield script_steps.OpenStep(NAMES[1])
     for _ in range(STEPS):
         yield _step(random, engine)
     if seed % LAPSE_EVERY == 0 and engine.open:
-        yield EndStep(random.choice(sorted(engine.open)), HowEnded.LAPSED)
-        yield _read(random, engine) if engine.open else OpenStep(NAMES[2])
-    yield HeardStep()
+        yield script_steps.EndStep(random.choice(sorted(engine.open)), script_steps.HowEnded.LAPSED)
+        yield _read(random, engine) if engine.open else script_steps.OpenStep(NAMES[2])
+    yield script_steps.HeardStep()
 
 
-def _step(random: Random, engine: ScriptedEngine) -> ScriptStep:
+def _step(random: Random, engine: ScriptedEngine) -> script_steps.ScriptStep:
     absent = [name for name in NAMES if name not in engine.open]
     if not engine.open or (absent and random.random() < 0.08):
-        return OpenStep(random.choice(absent))
+        return script_steps.OpenStep(random.choice(absent))
     if engine.ended and random.random() < 0.04:
-        return GhostStep(random.choice(sorted(engine.ended)), _there(random, engine))
+        return script_steps.GhostStep(random.choice(sorted(engine.ended)), _there(random, engine))
     chance = random.random()
     if chance < 0.08:
-        how = random.choice((HowEnded.CLOSED, HowEnded.TAKEN))
-        return EndStep(random.choice(sorted(engine.open)), how)
+        how = random.choice((script_steps.HowEnded.CLOSED, script_steps.HowEnded.TAKEN))
+        return script_steps.EndStep(random.choice(sorted(engine.open)), how)
     return _read(random, engine) if chance < 0.43 else _write(random, engine)
 
 
-def _read(random: Random, engine: ScriptedEngine) -> ReadStep:
+def _read(random: Random, engine: ScriptedEngine) -> script_steps.ReadStep:
     who = random.choice(sorted(engine.open))
-    kind = random.choice(list(ReadKind))
+    kind = random.choice(list(script_steps.ReadKind))
     # Whoever asks whether there is something often waits for it.
-    missing = kind is ReadKind.EXISTS and random.random() < 0.5
+    missing = kind is script_steps.ReadKind.EXISTS and random.random() < 0.5
     path = _new(random, engine) if missing else _there(random, engine, root=True)
-    return ReadStep(who, kind, path, random.random() < 0.9)
+    return script_steps.ReadStep(who, kind, path, random.random() < 0.9)
 
 
-def _write(random: Random, engine: ScriptedEngine) -> WriteStep:
+def _write(random: Random, engine: ScriptedEngine) -> script_steps.WriteStep:
     who = random.choice(sorted(engine.open))
     if random.random() < 0.6:
-        return WriteStep(who, (_operation(random, engine, alone=True),), multi=False)
+        return script_steps.WriteStep(who, (_operation(random, engine, alone=True),), multi=False)
     count = random.randint(1, 4)
     operations = [_operation(random, engine, alone=False) for _ in range(count)]
     if random.random() < 0.3:
         operations[:2] = _registration(random, engine)
-    return WriteStep(who, tuple(operations), multi=True)
+    return script_steps.WriteStep(who, tuple(operations), multi=True)
 
 
-def _registration(random: Random, engine: ScriptedEngine) -> list[Operation]:
+def _registration(random: Random, engine: ScriptedEngine) -> list[ensemble_writes.Operation]:
     """As a broker registers from 2.2 on (KIP-380)."""
     path = _new(random, engine)
-    created = Create(path, TextZnode(""), ephemeral=True, counts_children=True)
-    return [created, SetData(path, TextZnode("x"), _FIRST)]
+    created = ensemble_writes.Create(path, TextZnode(""), ephemeral=True, counts_children=True)
+    return [created, ensemble_writes.SetData(path, TextZnode("x"), _FIRST)]
 
 
 _FIRST = PartitionEpoch(0)
 
 
-def _operation(random: Random, engine: ScriptedEngine, *, alone: bool) -> Operation:
+def _operation(random: Random, engine: ScriptedEngine, *, alone: bool) -> ensemble_writes.Operation:
     chance = random.random()
     if chance < 0.45:
         path = _new(random, engine)
         data = None if alone and random.random() < 0.2 else _text(random)
         sequential = random.random() < 0.2
-        return Create(
+        return ensemble_writes.Create(
             f"{parent_path(path)}/n-" if sequential else path,
             data,
             ephemeral=random.random() < 0.35,
@@ -122,10 +105,10 @@ def _operation(random: Random, engine: ScriptedEngine, *, alone: bool) -> Operat
     path = _there(random, engine)
     version = _version(random, engine, path)
     if chance < 0.7:
-        return SetData(path, _text(random), version)
+        return ensemble_writes.SetData(path, _text(random), version)
     if chance < 0.9 or alone:
-        return Delete(path, version)
-    return CheckVersion(path, version)
+        return ensemble_writes.Delete(path, version)
+    return ensemble_writes.CheckVersion(path, version)
 
 
 def _text(random: Random) -> TextZnode:
@@ -135,7 +118,9 @@ def _text(random: Random) -> TextZnode:
 def _version(random: Random, engine: ScriptedEngine, path: str) -> PartitionEpoch:
     found = find(engine.ensemble, path)
     right = found.stat.version if found is not None else _FIRST
-    return random.choice((ANY_VERSION, right, right, PartitionEpoch(random.randint(0, 2))))
+    return random.choice(
+        (ensemble_writes.ANY_VERSION, right, right, PartitionEpoch(random.randint(0, 2)))
+    )
 
 
 def _there(random: Random, engine: ScriptedEngine, *, root: bool = False) -> str:
