@@ -164,8 +164,9 @@ class PlayedCluster(ExitStack):
         self._client.delete("/controller")
 
     def tell(self, path: str) -> None:
-        """Let it hear that a watch of this path fired, and wait until it has done what follows: it is
-        elected where /controller is gone.
+        """Let it hear that a watch of this path fired, and wait until it has done what follows.
+
+        Where /controller is gone it is elected again.
         """
         epoch = self.controller_epoch()
         is_elected = path == "/controller" and not self._client.exists(path)
