@@ -232,8 +232,8 @@ TABLES = (
         "place in a menu",
         "_candidates in kiplab/engine/enabled.py",
         offered,
-        enabled.NOT_OFFERED,
-        "NOT_OFFERED in kiplab/engine/enabled.py",
+        unrouted.NOT_OFFERED,
+        "NOT_OFFERED in tests/engine/unrouted.py",
     ),
     Table(
         "move",
@@ -412,8 +412,8 @@ TABLES = (
         "word on the promises",
         "_VOIDING in kiplab/engine/properties.py",
         lambda: properties._VOIDING,
-        properties._HARMLESS,
-        "_HARMLESS in kiplab/engine/properties.py",
+        unrouted.HARMLESS,
+        "HARMLESS in tests/engine/unrouted.py",
     ),
     Table(
         "kind of guard",
@@ -748,7 +748,7 @@ TRIALS = [
             " world_moves.py",
             "has no check: add it to _CHECKS in kiplab/engine/impossible_moves.py",
             "has no place in a menu: add it to _candidates in kiplab/engine/enabled.py, or the"
-            " reason why not to NOT_OFFERED in kiplab/engine/enabled.py",
+            " reason why not to NOT_OFFERED in tests/engine/unrouted.py",
             "has no line of a play: add it to _WRITERS in kiplab/plays/move_lines.py",
         ],
     ),

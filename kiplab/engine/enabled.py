@@ -82,14 +82,6 @@ _HELPFUL = tuple(timer for timer in moves.Timer if timer not in NO_PROGRESS)
 PROGRESS = Menu(timers=_HELPFUL, controller_timers=_HELPFUL)
 """Everything that is not a fault: how a cluster gets better when it is left alone."""
 
-NOT_OFFERED: dict[type, str] = {
-    moves.Race: "which two meet is for people to say, or for a search that asks (bound races)",
-    moves.Upgrade: "which release is for people to say",
-    moves.UpgradeMetadata: "which metadata version is for people to say",
-    moves.RawRequest: "what a forger writes is for people to say",
-}
-"""Moves that no menu has, and why."""
-
 
 def enabled(cluster: Cluster, menu: Menu) -> tuple[moves.Move, ...]:
     """The moves of `menu` that can be done now, always in the same order."""

@@ -405,40 +405,12 @@ class RawRequest(msgspec.Struct, frozen=True, cache_hash=True, tag="send"):
     body: Request
 
 
-Move = (
-    Deliver
-    | Drop
-    | TimeOut
-    | Duplicate
-    | LoseReply
-    | Race
-    | Advance
-    | Fire
-    | ExpireSession
-    | HeartbeatTimeout
-    | Produce
-    | EndTransaction
-    | ProduceAs
-    | Resend
-    | DeleteRecords
-    | Poll
-    | RefreshMetadata
-    | ResetOffset
-    | Crash
-    | Start
-    | ShutDown
-    | FinishRecovery
-    | FinishLeaderRecovery
-    | Cut
-    | Heal
-    | FailOver
-    | Elect
-    | Configure
-    | Upgrade
-    | UpgradeMetadata
-    | RawRequest
-)
-
 AboutMessage = Deliver | Drop | TimeOut | Duplicate | LoseReply
+_OfTime = Race | Advance | Fire | ExpireSession | HeartbeatTimeout
+_OfProducers = Produce | EndTransaction | ProduceAs | Resend | DeleteRecords
+_OfConsumers = Poll | RefreshMetadata | ResetOffset
+_OfBrokers = Crash | Start | ShutDown | FinishRecovery | FinishLeaderRecovery
+_OfOperators = Cut | Heal | FailOver | Elect | Configure | Upgrade | UpgradeMetadata
+Move = AboutMessage | _OfTime | _OfProducers | _OfConsumers | _OfBrokers | _OfOperators | RawRequest
 FAULTS = (Drop, TimeOut, Duplicate, LoseReply, Crash, Cut, FailOver)
 """Moves that a fault budget counts."""

@@ -144,25 +144,7 @@ CHECKPOINT_KEEPS_PARTITIONS = Property(
     harm="a high watermark is forgotten",
 )
 
-PROPERTIES: dict[str, Property] = {
-    p.id: p
-    for p in (
-        NO_COMMITTED_RECORD_LOST,
-        ELECTABLE_HOLDS_COMMITTED,
-        NO_STALE_EPOCH_IN_ISR,
-        HIGH_WATERMARK_STAYS,
-        EPOCHS_STAY,
-        LOGS_MATCH,
-        CONSUMER_READS_STAY,
-        ACKNOWLEDGED_RECORDS_STAY,
-        GIVEN_WHILE_RECOVERING_STAYS,
-        RECOVERED_RECORDS_STAY,
-        REPLICA_FETCHES,
-        LEADER_SERVES,
-        BROKER_ELECTABLE,
-        CHECKPOINT_KEEPS_PARTITIONS,
-    )
-}
+PROPERTIES = {p.id: p for p in tuple(globals().values()) if isinstance(p, Property)}
 """Every property by id."""
 
 
@@ -198,11 +180,5 @@ def is_promised(
 
 _VOIDING = (GuardKind.ALTERNATIVE,)
 """Kinds of guards that void every promise while they are on: nobody ever made one of them."""
-_HARMLESS = {
-    GuardKind.REFUSAL: "what is refused breaks nothing",
-    GuardKind.RULE: "the promises are made of them",
-    GuardKind.AS_SPECIFIED: "what a KIP wants keeps its promises",
-}
-"""The others, and why they void none."""
 ALTERNATIVES = frozenset(g.id for g in GUARDS.values() if g.kind in _VOIDING)
 """Guards that void every promise while they are on."""

@@ -103,19 +103,8 @@ def _heartbeat(given: BrokerSetup, next_offset: ids.MetadataOffset) -> Heartbeat
 
 
 def _partition(given: PartitionSetup) -> PartitionRegistration:
-    return PartitionRegistration(
-        name=given.name,
-        replicas=given.replicas,
-        isr=given.isr,
-        leader=given.leader,
-        leader_epoch=given.leader_epoch,
-        partition_epoch=given.partition_epoch,
-        recovery=given.recovery,
-        adding=given.adding,
-        removing=given.removing,
-        min_insync_replicas=given.min_insync_replicas,
-        unclean_leader_election=given.unclean_leader_election,
-    )
+    fields = PartitionRegistration.__struct_fields__
+    return PartitionRegistration(**{field: getattr(given, field) for field in fields})
 
 
 def _broker(given: BrokerSetup, setup: Setup, update: MetadataUpdate) -> Broker:

@@ -6,7 +6,8 @@ test_truth.py` holds that. A mode adds its reader to READERS.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol, cast
 
 from ..protocol.ids import CONTROLLER, BrokerId, ControllerEpoch, Milliseconds, controller_on
 from ..protocol.kraft.controller_state import Controller
@@ -187,14 +188,21 @@ def _reader(cluster: Cluster) -> TruthReader:
         raise NoTruthReaderError(state) from None
 
 
+def _kraft(cluster: Cluster) -> Controller:
+    return cast("Controller", cluster.controller)
+
+
+def _notes(cluster: Cluster) -> bool:
+    return has_contacts(cluster.features.code_of(CONTROLLER))
+
+
 def _kraft_sessions(cluster: Cluster) -> tuple[Session, ...]:
-    held: Any = cluster.controller
-    known: tuple[Session, ...] = noted_sessions(held) if _notes(cluster) else held.heartbeats
-    return known
+    held = _kraft(cluster)
+    return noted_sessions(held) if _notes(cluster) else held.heartbeats
 
 
 def _kraft_stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
-    held: Any = cluster.controller
+    held = _kraft(cluster)
     if _notes(cluster):
         return frozenset(out_of_contact(held, cluster.clock))
     oldest = stale_broker(held, cluster.clock)
@@ -204,29 +212,11 @@ def _kraft_stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
 
 
 def _kraft_next_check_ms(cluster: Cluster, not_before_ms: Milliseconds) -> Milliseconds:
-    held: Any = cluster.controller
-    return next_check_ms(held, not_before_ms) if _notes(cluster) else not_before_ms
-
-
-def _notes(cluster: Cluster) -> bool:
-    return has_contacts(cluster.features.code_of(CONTROLLER))
-
-
-def _kraft_watches_sessions(cluster: Cluster) -> bool:
-    held: Any = cluster.controller
-    watches: bool = held.watches_sessions
-    return watches
-
-
-def _zookeeper_sessions(cluster: Cluster) -> tuple[Session, ...]:
-    held: Any = cluster.controller
-    known: tuple[Session, ...] = tuple(sorted(held.sessions, key=lambda s: s.broker))
-    return known
+    return next_check_ms(_kraft(cluster), not_before_ms) if _notes(cluster) else not_before_ms
 
 
 def _controller_in_zookeeper(cluster: Cluster) -> BrokerId | None:
-    held: Any = cluster.controller
-    named = controller_named(held)
+    named = controller_named(cast("Ensemble", cluster.controller))
     return None if named is None else controller_on(named)
 
 
@@ -236,13 +226,15 @@ READERS: dict[type, TruthReader] = {
     Controller: TruthReader(
         sessions=_kraft_sessions,
         stale_sessions=_kraft_stale_sessions,
-        watches_sessions=_kraft_watches_sessions,
+        watches_sessions=lambda cluster: _kraft(cluster).watches_sessions,
         next_check_ms=_kraft_next_check_ms,
         session_timeout_ms=SESSION_TIMEOUT_MS,
         controller=lambda _: CONTROLLER,
     ),
     Ensemble: TruthReader(
-        sessions=_zookeeper_sessions,
+        sessions=lambda c: tuple(
+            sorted(cast("Ensemble", c.controller).sessions, key=attrgetter("broker"))
+        ),
         stale_sessions=lambda _: frozenset(),
         watches_sessions=lambda _: False,
         next_check_ms=lambda _, not_before_ms: not_before_ms,

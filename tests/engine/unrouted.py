@@ -1,8 +1,10 @@
-"""Whose sender changes nothing when no answer comes, which nodes plan nothing, and why."""
+"""What of the engine's tables lacks a request, a node, a move or a kind of guard, and why."""
 
+from kiplab.engine import moves
 from kiplab.engine.nodes import Clients
 from kiplab.engine.route_kinds import NodeKind, never
 from kiplab.protocol import messages
+from kiplab.protocol.guards import GuardKind
 from kiplab.protocol.kip343.heartbeat_controller import HeartbeatController
 from kiplab.protocol.replica.broker_state import Broker
 from kiplab.protocol.zookeeper.ensemble import Ensemble
@@ -44,3 +46,16 @@ PLANS_NOTHING: dict[NodeKind, str] = {
     ZooKeeperController: "its events come from queues and watches, and there is no clock",
 }
 """Kinds of nodes that plan nothing."""
+NOT_OFFERED: dict[type, str] = {
+    moves.Race: "which two meet is for people to say, or for a search that asks (bound races)",
+    moves.Upgrade: "which release is for people to say",
+    moves.UpgradeMetadata: "which metadata version is for people to say",
+    moves.RawRequest: "what a forger writes is for people to say",
+}
+"""Moves that no menu has."""
+HARMLESS = {
+    GuardKind.REFUSAL: "what is refused breaks nothing",
+    GuardKind.RULE: "the promises are made of them",
+    GuardKind.AS_SPECIFIED: "what a KIP wants keeps its promises",
+}
+"""Kinds of guards that void no promise while they are on."""

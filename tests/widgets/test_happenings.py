@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.engine import moves
-from kiplab.engine.enabled import EVERYTHING, NOT_OFFERED, enabled
+from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.widgets.controls.broker_offers import Offer
@@ -20,6 +20,7 @@ from kiplab.widgets.controls.what_next import (
     happenings,
 )
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
+from tests.engine.unrouted import NOT_OFFERED
 from tests.widgets.hands import SIX, THREE, made
 from tests.widgets.test_inject import RECOVERING, every_choice
 
