@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ..extras import EXTRAS
-from ..judge.kafka_jars.fetching_jars import GET_A_FETCHER, can_fetch
-from ..judge.kafka_jars.jar_cache import have_jars, kafka_folder
+from ..judge.kafka_jars.jar_cache import GET_A_FETCHER, can_fetch, have_jars, kafka_folder
 from ..judge.kafka_jars.judged_releases import LAST_PATCH, MEGABYTES, SECONDS, patch_release
 from ..pages.browser_picture import find_chromium
 from . import labs_launcher

@@ -11,7 +11,7 @@ from kiplab.engine.cluster import Cluster, Message, MessageName
 from kiplab.engine.nodes import state_of
 from kiplab.engine.routes import MODE_MOVES, ROUTES
 from kiplab.judge.side_by_side import deciding
-from kiplab.judge.side_by_side.renaming import Renaming
+from kiplab.judge.side_by_side.deciding import Renaming
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CLIENT, CONTROLLER, Incarnation

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
-from kiplab.judge.partition import broker_turns as turns
+from kiplab.judge.partition import partition_process as turns
 from kiplab.judge.partition.observed_broker import EngineObservation, ObservedBroker
 from kiplab.judge.side_by_side.deciding import (
     LeaderQuestion,

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from kiplab.judge.kafka_jars.fetching_jars import can_fetch
+from kiplab.judge.kafka_jars.jar_cache import can_fetch
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.machine.java import JavaNotFound, find_java
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from kiplab.judge.zookeeper_era.control_answers import IDLE
 from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES, recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import (
+    IDLE,
     LEADER_AND_ISR,
     NO_EPOCH,
     STOP_REPLICA,

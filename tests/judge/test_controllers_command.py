@@ -6,10 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from kiplab.judge.zookeeper_era.control_answers import TooQuietError
-from kiplab.judge.zookeeper_era.engine_control_requests import as_in_the_engine
 from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES, recorded_sequences
-from kiplab.judge.zookeeper_era.sequences import Passage
+from kiplab.judge.zookeeper_era.sequences import Passage, TooQuietError
+from kiplab.judge.zookeeper_plays.engine_ear import as_in_the_engine
 from kiplab.plays.play import Play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import Features, parse_features, switched

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.kafka_jars import fetching_jars, jar_cache
-from kiplab.judge.kafka_jars.fetching_jars import zookeeper_era
+from kiplab.judge.kafka_jars import jar_cache
+from kiplab.judge.kafka_jars.jar_cache import zookeeper_era
 from kiplab.judge.kafka_jars.judged_releases import (
     LAST_PATCH,
     MissingKafkaError,
@@ -115,8 +115,8 @@ def test_without_maven_and_without_pyspark_the_mend_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(fetching_jars, "_ivy_jar", lambda: None)
-    assert fetching_jars.can_fetch() is None
+    monkeypatch.setattr(jar_cache, "_ivy_jar", lambda: None)
+    assert jar_cache.can_fetch() is None
     with pytest.raises(MissingKafkaError, match="apt-get install maven"):
         jar_cache.jars_of("9.9.9")
 

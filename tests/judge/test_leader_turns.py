@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from kiplab.judge.partition import broker_turns
+from kiplab.judge.partition import partition_process as broker_turns
 from kiplab.judge.partition.observed_broker import ObservedBroker
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.errors import KafkaError

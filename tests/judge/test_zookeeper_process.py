@@ -10,7 +10,7 @@ import psutil
 import pytest
 from kazoo.client import KazooClient
 
-from kiplab.judge.kafka_jars.fetching_jars import spark_jars
+from kiplab.judge.kafka_jars.jar_cache import spark_jars
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.zookeeper_server import zookeeper_process
 from kiplab.judge.zookeeper_server.zookeeper_process import (

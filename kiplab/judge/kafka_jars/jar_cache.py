@@ -1,15 +1,221 @@
-"""The jars of each release, kept in the user's cache folder: fetched once, whole or not at all."""
+"""The jars of each release, kept in the user's cache folder: fetched once, whole or not at all.
 
+They come by Maven, or by the Ivy that PySpark brings along where there is no Maven. Both look where
+they are set up to look (a company's mirror is in Maven's own settings), and both bring everything
+that the release depends on.
+"""
+
+import importlib.util
 import os
+import re
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from string import Template
+from typing import NamedTuple
 
 from ...machine.cache import cache_folder
-from .fetching_jars import Artifact, fetch_jars, server, with_test_kit, zookeeper_era
-from .judged_releases import MissingKafkaError
+from ...machine.java import JavaNotFound, find_java
+from .judged_releases import MissingKafkaError, UnpublishedReleaseError
+
+PATIENCE_S = 600
+_TELLING = ("could not", "not found", "unknown host", "refused", "no space")
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
+GET_A_FETCHER = (
+    "apt-get install maven, brew install maven, or pip install 'kiplab[real]': PySpark brings a"
+    " downloader of its own"
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+_POM = Template("""\
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>kiplab</groupId><artifactId>judge</artifactId><version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>
+$dependencies
+  </dependencies>
+</project>
+""")
+_IVY = Template("""\
+<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
+  <info organisation="kiplab" module="judge"/>
+  <dependencies defaultconf="default->default">
+$dependencies
+  </dependencies>
+</ivy-module>
+""")
+SLF4J, JUNIT = "1.7.36", "5.8.2"
+ZOOKEEPER = "3.5.9"
+"""The client that older brokers are run with: their own one cannot connect from Java 14 on."""
+_OWN_ZOOKEEPER = (2, 4)
+
+
+class Artifact(NamedTuple):
+    """What Maven knows a jar by; "test" among its classifiers is the jar of its tests."""
+
+    group: str
+    name: str
+    version: str
+    classifiers: tuple[str, ...] = ("",)
+
+    @property
+    def in_pom(self) -> str:
+        """As Maven wants it: one dependency for each classifier."""
+        named = f"<groupId>{self.group}</groupId><artifactId>{self.name}</artifactId>"
+        head = f"    <dependency>{named}<version>{self.version}</version>"
+        wanted = (f"<classifier>{c}</classifier>" if c else "" for c in self.classifiers)
+        return "\n".join(f"{head}{classifier}</dependency>" for classifier in wanted)
+
+    @property
+    def in_ivy(self) -> str:
+        """As Ivy wants it: one dependency, with the artifacts that are wanted of it."""
+        head = f'    <dependency org="{self.group}" name="{self.name}" rev="{self.version}"'
+        jar = f'<artifact name="{self.name}" type="jar" ext="jar"'
+        if self.classifiers == ("",):
+            return f"{head}/>"
+        wanted = (f' m:classifier="{c}"' if c else "" for c in self.classifiers)
+        return f"{head}>{''.join(f'{jar}{which}/>' for which in wanted)}</dependency>"
+
+
+def server(patch: str) -> tuple[Artifact, ...]:
+    """What a Kafka of this release runs on; it logs nothing."""
+    return (
+        Artifact("org.apache.kafka", "kafka_2.13", patch),
+        Artifact("org.slf4j", "slf4j-nop", SLF4J),
+    )
+
+
+def with_test_kit(patch: str) -> tuple[Artifact, ...]:
+    """The same with Kafka's own kit for whole clusters in one process, and a log.
+
+    The kit is among the tests of kafka_2.13; from 4.0 on it is an artifact of its own.
+    """
+    both = ("", "test")
+    kafka = ("kafka_2.13", "kafka-clients", "kafka-metadata", "kafka-server-common")
+    later = (Artifact("org.apache.kafka", "kafka-test-common-runtime", patch),)
+    return (
+        *(Artifact("org.apache.kafka", name, patch, both) for name in kafka),
+        *(later if int(patch.partition(".")[0]) >= 4 else ()),
+        Artifact("org.junit.jupiter", "junit-jupiter-api", JUNIT),
+        Artifact("org.slf4j", "slf4j-simple", SLF4J),
+    )
+
+
+def zookeeper_era(patch: str) -> tuple[Artifact, ...]:
+    """What a broker of this release, whose cluster is kept by ZooKeeper, runs on; with a log.
+
+    All of these were published for Scala 2.12. ZooKeeper's client, where it is ours, brings a log.
+    """
+    kafka = Artifact("org.apache.kafka", "kafka_2.12", patch)
+    if tuple(map(int, patch.split("."))) < _OWN_ZOOKEEPER:
+        return kafka, Artifact("org.apache.zookeeper", "zookeeper", ZOOKEEPER)
+    return kafka, Artifact("org.slf4j", "slf4j-reload4j", SLF4J)
+
+
+def fetch_jars(patch: str, folder: Path, artifacts: Sequence[Artifact] = ()) -> None:
+    """Put the jars of ``"3.4.1"`` and of all it needs into `folder`; of a server, unless told.
+
+    Kafka itself is the first of the artifacts. Raises MissingKafkaError without Maven and without
+    Ivy, and where these don't get it.
+    """
+    wanted = artifacts or server(patch)
+    with tempfile.TemporaryDirectory() as scratch:
+        command = _by_maven(wanted, Path(scratch), folder) or _by_ivy(wanted, Path(scratch), folder)
+        if command is None:
+            raise MissingKafkaError("Nothing here can fetch Kafka's jars.", f"{GET_A_FETCHER}.")
+        _run(command, wanted[0].name, patch)
+    if not any(folder.glob(f"{wanted[0].name}-*.jar")):
+        raise MissingKafkaError(f"No jars of Kafka {patch} came.", "Try again.")
+
+
+def can_fetch() -> str | None:
+    """What would fetch jars here: ``"Maven"``, ``"PySpark's Ivy"``, or None."""
+    if shutil.which("mvn"):
+        return "Maven"
+    return "PySpark's Ivy" if _ivy_jar() else None
+
+
+def _by_maven(wanted: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
+    if (maven := shutil.which("mvn")) is None:
+        return None
+    pom = scratch / "pom.xml"
+    pom.write_text(_POM.substitute(dependencies="\n".join(a.in_pom for a in wanted)))
+    return [maven, "-q", "-B", "-f", str(pom), _COPY, f"-DoutputDirectory={folder}"]
+
+
+def _by_ivy(wanted: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
+    if (ivy := _ivy_jar()) is None:
+        return None
+    try:
+        java = find_java().home / "bin" / "java"
+    except JavaNotFound as missing:
+        raise MissingKafkaError(missing.sentence, missing.mend) from None
+    module = scratch / "ivy.xml"
+    module.write_text(_IVY.substitute(dependencies="\n".join(a.in_ivy for a in wanted)))
+    pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
+    options = ["-ivy", str(module), "-cache", str(scratch / "cache"), "-types", "jar", "bundle"]
+    return [str(java), "-jar", str(ivy), *options, "-retrieve", pattern]
+
+
+def _ivy_jar() -> Path | None:
+    jars = spark_jars()
+    return None if jars is None else next(iter(sorted(jars.glob("ivy-*.jar"))), None)
+
+
+def _run(command: Sequence[str], name: str, patch: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        why = f"Kafka {patch} did not come within {PATIENCE_S} s."
+        raise MissingKafkaError(why, "Try again on a better network.") from None
+    except OSError as problem:
+        why = f"{command[0]} does not run ({problem.strerror})."
+        raise MissingKafkaError(why, f"{GET_A_FETCHER}.") from None
+    if done.returncode == 0:
+        return
+    complaint = _complaint(done.stdout + done.stderr)
+    if _is_unpublished(done.stdout + done.stderr, name, patch):
+        why = f"There is no Kafka {patch} to be had: {complaint}."
+        raise UnpublishedReleaseError(why, "Name a release that was published.")
+    raise MissingKafkaError(
+        f"Kafka {patch} could not be fetched: {complaint}.",
+        "Is there a network, and is that a release of Kafka?",
+    )
+
+
+def _is_unpublished(said: str, name: str, patch: str) -> bool:
+    """Whether somebody who could know says that there is no such release."""
+    said = _COLOUR.sub("", said).lower()
+    artifact = rf"org\.apache\.kafka:{re.escape(name)}:\w+:{re.escape(patch)}"
+    by_ivy = f"module not found: org.apache.kafka#{name};{patch}" in said
+    by_maven = re.search(rf"could not find artifact {artifact} in ", said)
+    return by_maven is not None or (by_ivy and "server access error" not in said)
+
+
+def _complaint(said: str) -> str:
+    """The line of a long answer that says what is the matter, as well as can be told."""
+    lines = [line.strip(" \t:*.") for line in _COLOUR.sub("", said).splitlines()]
+    telling = [line for line in lines if any(word in line.lower() for word in _TELLING)]
+    first = next(iter(telling or filter(None, lines)), "nothing was said")
+    return first.removeprefix("[ERROR] ").partition(" -> [")[0]
+
+
+def spark_jars() -> Path | None:
+    """The folder of PySpark's jars, or None without PySpark.
+
+    Ivy is among them, which fetches, and a whole ZooKeeper server.
+    """
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin).parent / "jars"
+
+
+# --- kept ----------------------------------------------------------------------------------------
 
 
 def kafka_folder() -> Path:

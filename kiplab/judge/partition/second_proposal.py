@@ -24,7 +24,7 @@ from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..java_process import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
-from . import broker_turns as turns
+from . import partition_process as turns
 from .observed_broker import ObservedBroker
 from .partition_process import PartitionProcess, RealLeader, partition_releases
 

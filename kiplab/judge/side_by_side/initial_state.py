@@ -31,7 +31,7 @@ from ...protocol.releases import RELEASES
 from ..conversation.kafka_terms import Fields, KafkaCall, record_of, split
 from ..conversation.real_controller import RealController, RefusedByKafkaError
 from ..wire.metadata_log import LoggedRecord, MetadataLog
-from .renaming import EpochsMoved, OffsetPoint, Renaming
+from .deciding import EpochsMoved, OffsetPoint, Renaming
 
 FILLERS_MAX = 5_000
 """Between two offsets of a play that are further apart there are so many records in Kafka."""

@@ -29,7 +29,7 @@ from ...protocol.kraft.replay import commit, image
 from ...protocol.log import records_from
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker, Volatile, log_of, replica_of
-from ..partition import broker_turns as turns
+from ..partition import partition_process as turns
 from ..partition.partition_process import partition_releases
 from . import deciding
 from .deciding import UnaskableError

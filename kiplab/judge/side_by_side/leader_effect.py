@@ -27,7 +27,7 @@ from ...protocol.replica.broker_state import (
     replica_of,
 )
 from ..partition import observed_broker as observed
-from ..partition.broker_turns import ProducedTurn
+from ..partition.partition_process import ProducedTurn
 from .deciding import LeaderQuestion
 
 LEADERS_WORD = (

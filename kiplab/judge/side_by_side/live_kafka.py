@@ -21,6 +21,7 @@ from ..wire.metadata_log import LoggedRecord
 from .deciding import (
     ControllerQuestion,
     Decision,
+    OffsetPoint,
     RequestAsked,
     SessionOver,
     TakeOver,
@@ -29,7 +30,6 @@ from .deciding import (
     Written,
 )
 from .initial_state import InitialState
-from .renaming import OffsetPoint
 
 APART_MS = 1
 """Between two requests of a play without a clock."""

@@ -12,7 +12,7 @@ from ...protocol.ids import BrokerEpoch, BrokerId
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
-from ..partition import broker_turns as turns
+from ..partition import partition_process as turns
 from ..partition.observed_broker import ObservedBroker, SeenRequest, without_times
 from ..partition.partition_process import PartitionProcess
 from .deciding import LeaderQuestion, MetadataPlayed, ProcessBegun, UnaskableError

@@ -30,9 +30,9 @@ from ...protocol.replica.broker_state import Volatile
 from ..conversation.real_controller import record_texts
 from ..zookeeper_era.sequences import Passage
 from . import deciding
+from .deciding import Renaming
 from .initial_state import untold
 from .judged_step import begun, step_decided_by
-from .renaming import Renaming
 
 
 class Judges(msgspec.Struct, frozen=True):

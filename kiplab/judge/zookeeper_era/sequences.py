@@ -5,6 +5,11 @@ correlation ids, the order inside a request, and how the control requests to sev
 interleave.
 """
 
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
 import msgspec
 
 LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA = "LeaderAndIsr", "StopReplica", "UpdateMetadata"
@@ -124,3 +129,211 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
         """The state of a topic's partition. Raises KeyError for a topic that is not there."""
         found = {znode.topic: znode for znode in self.znodes}
         return found[topic]
+
+
+IDLE = "zz-idle"
+"""A topic of the controller's own broker that nothing ever happens to: whoever is told of it is
+told of every partition there is.
+"""
+MARKER = "zz-marker"
+"""The topic by which a barrier is told from all other control requests."""
+_OURS = (IDLE, MARKER)
+NONE, STALE_BROKER_EPOCH = 0, 77
+
+
+class Received(NamedTuple):
+    """A request, whom it reached, and what it was or will be answered."""
+
+    broker: int
+    generation: str
+    api: str
+    version: int
+    body: dict[str, Any]
+    answer: int
+
+
+def sent_requests(
+    received: Iterable[Received], generations: Mapping[tuple[int, int], str]
+) -> tuple[SentRequest, ...]:
+    """Requests as they are compared, broker after broker, but for bare markers; `generations` are
+    named by broker and czxid.
+    """
+    by_broker = sorted(received, key=lambda one: one.broker)
+    return tuple(_sent(one, generations) for one in by_broker if not is_bare_marker(one))
+
+
+def _sent(received: Received, generations: Mapping[tuple[int, int], str]) -> SentRequest:
+    body = received.body
+    epoch = body.get("BrokerEpoch", -1)
+    known = generations.get((received.broker, epoch), f"unknown epoch {epoch}")
+    return SentRequest(
+        broker=received.broker,
+        generation=received.generation,
+        api=received.api,
+        version=received.version,
+        sender=body["ControllerId"],
+        controller_epoch=body["ControllerEpoch"],
+        stamped=NO_EPOCH if epoch == -1 else known,
+        answer=received.answer,
+        full=any(topic == IDLE for topic, _ in partitions_in(received)),
+        partitions=tuple(sorted(_told(received), key=lambda partition: partition.topic)),
+        stopped=tuple(sorted(_stopped(received), key=lambda replica: replica.topic)),
+        live=tuple(sorted(_live(body))),
+    )
+
+
+def answer_to(api: str, version: int, body: Mapping[str, Any], error: int) -> dict[str, Any]:
+    """An answer without any error of a partition's own."""
+    if error or api == UPDATE_METADATA:
+        return {"ErrorCode": error}
+    if api == LEADER_AND_ISR and version >= 5:
+        return {
+            "ErrorCode": NONE,
+            "Topics": [
+                {
+                    "TopicId": topic["TopicId"],
+                    "PartitionErrors": [
+                        {"PartitionIndex": p["PartitionIndex"]} for p in topic["PartitionStates"]
+                    ],
+                }
+                for topic in body["TopicStates"]
+            ],
+        }
+    received = Received(0, "", api, version, dict(body), error)
+    named = [topic for topic, _ in partitions_in(received)]
+    return {
+        "ErrorCode": NONE,
+        "PartitionErrors": [{"TopicName": topic, "PartitionIndex": 0} for topic in named],
+    }
+
+
+def marker_version(received: Received) -> int | None:
+    """The zkVersion of the marker in a barrier's UpdateMetadata; None for any other request."""
+    if received.api != UPDATE_METADATA:
+        return None
+    told = dict(partitions_in(received))
+    if MARKER not in told or IDLE in told:
+        return None
+    version: int = told[MARKER]["ZkVersion"]
+    return version
+
+
+def is_bare_marker(received: Received) -> bool:
+    """Whether it has nothing but a barrier's marker in it."""
+    return marker_version(received) is not None and len(list(partitions_in(received))) == 1
+
+
+def partitions_in(received: Received) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(topic, partition) as the version has them: each with its topic, or topic by topic."""
+    body = received.body
+    for state in body.get("UngroupedPartitionStates", body.get("UngroupedPartitions", ())):
+        yield state["TopicName"], state
+    for topic in body.get("TopicStates", body.get("Topics", ())):
+        name = topic["TopicName"] if "TopicName" in topic else topic["Name"]
+        for state in topic.get("PartitionStates", topic.get("PartitionIndexes", ())):
+            yield name, state if isinstance(state, dict) else {"PartitionIndex": state}
+
+
+def _told(received: Received) -> Iterator[SentPartition]:
+    if received.api == STOP_REPLICA:
+        return
+    for topic, state in partitions_in(received):
+        if topic not in _OURS:
+            yield SentPartition(
+                topic=topic,
+                leader=state["Leader"],
+                isr=state["Isr"],
+                leader_epoch=state["LeaderEpoch"],
+                zk_version=state["PartitionEpoch" if "PartitionEpoch" in state else "ZkVersion"],
+                controller_epoch=state["ControllerEpoch"],
+                replicas=state["Replicas"],
+                is_new=state.get("IsNew", False),
+                offline=state.get("OfflineReplicas", ()),
+                leader_recovery_state=state.get("LeaderRecoveryState", 0),
+            )
+
+
+def _stopped(received: Received) -> Iterator[StoppedReplica]:
+    if received.api != STOP_REPLICA:
+        return
+    of_all = received.body.get("DeletePartitions", False)
+    for topic, state in partitions_in(received):
+        delete = state.get("DeletePartition", of_all)
+        yield StoppedReplica(topic, delete, state.get("LeaderEpoch"))
+
+
+def _live(body: Mapping[str, Any]) -> Iterator[int]:
+    yield from (broker["Id"] for broker in body.get("LiveBrokers", ()))
+    yield from (leader["BrokerId"] for leader in body.get("LiveLeaders", ()))
+
+
+PATIENCE_S = 120
+"""Longer than a machine with much else to do takes for anything."""
+_LOOK_AGAIN_S = 0.005
+
+
+class TooQuietError(Exception):
+    """What must have come by now did not; the message says what was waited for."""
+
+
+def wait_until(come: Callable[[], object], what: str) -> None:
+    """Look again and again until it has `come`. Raises TooQuietError after `PATIENCE_S`."""
+    end = time.monotonic() + PATIENCE_S
+    while not come():
+        if time.monotonic() > end:
+            raise TooQuietError(f"{what} did not come within {PATIENCE_S} s")
+        time.sleep(_LOOK_AGAIN_S)
+
+
+class Journal:
+    """Every request that reached a fake broker, in the order in which they came.
+
+    Fakes write from their own thread, the judge reads and waits.
+    """
+
+    def __init__(self) -> None:
+        self._written: list[Received] = []
+        self._changed = threading.Condition()
+        self._taken = 0
+
+    def write(self, received: Received) -> None:
+        """Add the next one."""
+        with self._changed:
+            self._written.append(received)
+            self._changed.notify_all()
+
+    def take(self) -> tuple[Received, ...]:
+        """What came since the last time."""
+        with self._changed:
+            new = tuple(self._written[self._taken :])
+            self._taken = len(self._written)
+        return new
+
+    def wait_for(
+        self,
+        come: Callable[[Received], bool],
+        what: str,
+        *,
+        since: int = 0,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        """Until there is one that is `come`, from place `since` on.
+
+        Raises TooQuietError naming `what` after `patience_s`.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: any(self._from(since, come)), patience_s):
+                raise TooQuietError(f"{what} did not come within {patience_s} s")
+
+    def _from(self, since: int, come: Callable[[Received], bool]) -> Iterator[bool]:
+        return (come(received) for received in self._written[since:])
+
+    @property
+    def now(self) -> int:
+        """The place of the next one."""
+        return len(self._written)
+
+    @property
+    def untaken(self) -> int:
+        """The place of the first that was not taken."""
+        return self._taken

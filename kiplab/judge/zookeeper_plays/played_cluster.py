@@ -13,25 +13,26 @@ from ...protocol.messages import AlterPartitionRequest, ControlledShutdownReques
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.znodes import PartitionStateZnode
 from ..wire.message_schemas import ReleaseSchemas
-from ..zookeeper_era import kafka_znodes
+from ..zookeeper_era import asked_controller as znodes
 from ..zookeeper_era.asked_controller import AskedController, Barrier
-from ..zookeeper_era.control_answers import (
+from ..zookeeper_era.gates import BackgroundLoop, Gate, PermittedBroker
+from ..zookeeper_era.kafka_server import KafkaServer
+from ..zookeeper_era.sequences import (
     IDLE,
     MARKER,
+    AlterAnswer,
     Journal,
     Received,
+    SentRequest,
+    ShutdownAnswer,
+    StateZnode,
     TooQuietError,
     is_bare_marker,
     sent_requests,
     wait_until,
 )
-from ..zookeeper_era.engine_control_requests import alter_answer
-from ..zookeeper_era.gates import BackgroundLoop, Gate
-from ..zookeeper_era.kafka_server import KafkaServer
-from ..zookeeper_era.sequences import AlterAnswer, SentRequest, ShutdownAnswer, StateZnode
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
-from .engine_ear import Generations, first_controller
-from .permitted_broker import PermittedBroker
+from .engine_ear import Generations, alter_answer, first_controller
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
@@ -83,7 +84,7 @@ class PlayedCluster(ExitStack):
         self._loop = self.enter_context(BackgroundLoop())
         self._gate = Gate(self._loop, self._port)
         self.callback(self._gate.close)
-        kafka_znodes.write_first_znodes(self._client, self._setup)
+        znodes.write_first_znodes(self._client, self._setup)
         for broker in sorted(self._setup.brokers, key=lambda one: one.epoch):
             if broker.id != self.controller_id and broker.up:
                 self.register(broker.id, broker.epoch)
@@ -97,14 +98,14 @@ class PlayedCluster(ExitStack):
 
     def _session(self) -> KazooClient:
         """One that ends with the cluster."""
-        client = kafka_znodes.session(self._port, "")
-        self.callback(kafka_znodes.end, client)
+        client = znodes.session(self._port, "")
+        self.callback(znodes.end, client)
         return client
 
     def _take_over(self) -> None:
         self.wait_for_controller(self._setup.controller_epoch - 1)
         for name in (MARKER, IDLE):
-            kafka_znodes.create_topic(self._client, name, (self.controller_id,))
+            znodes.create_topic(self._client, name, (self.controller_id,))
         self._barrier = Barrier(self._client, self._journal, self.asked.about_nobody)
         self._barrier.come_to_rest(sorted(self._sessions), ())
         self._journal.take()
@@ -126,17 +127,17 @@ class PlayedCluster(ExitStack):
         """Its next generation, which the play knows by its epoch, registers in a new session."""
         client, fake = self._session(), self.fake(broker)
         transaction = client.transaction()
-        data = kafka_znodes.registration(self._patch, fake.port)
-        kafka_znodes.add_registration(transaction, broker, data)
-        kafka_znodes.commit(transaction)
+        data = znodes.registration(self._patch, fake.port)
+        znodes.add_registration(transaction, broker, data)
+        znodes.commit(transaction)
         self._sessions[broker] = client
         fake.generation = self.generations.begin(broker, epoch)
-        fake.epoch = client.exists(kafka_znodes.znode_of(broker)).czxid
+        fake.epoch = client.exists(znodes.znode_of(broker)).czxid
         self.czxids[fake.generation] = fake.epoch
 
     def end_session(self, broker: int) -> None:
         """ZooKeeper forgets it."""
-        kafka_znodes.end(self._sessions.pop(broker))
+        znodes.end(self._sessions.pop(broker))
 
     def _czxid(self, broker: int, epoch: int) -> int:
         """What an epoch of the play is in ZooKeeper; one that nobody has had keeps its place in the
@@ -152,7 +153,7 @@ class PlayedCluster(ExitStack):
 
     def controller_epoch(self) -> int:
         """As ZooKeeper has it."""
-        return int(self._client.get(kafka_znodes.CONTROLLER_EPOCH)[0])
+        return int(self._client.get(znodes.CONTROLLER_EPOCH)[0])
 
     def wait_for_controller(self, earlier_epoch: int) -> None:
         """Until the next one has taken over. Raises TooQuietError if none does."""
@@ -196,8 +197,8 @@ class PlayedCluster(ExitStack):
         """A leader writes the state over the version that it knows; in vain over another."""
         from kazoo.exceptions import BadVersionError
 
-        path = kafka_znodes.state_path(topic_of(state.partition))
-        text = kafka_znodes.state_text(state, state.controller_epoch)
+        path = znodes.state_path(topic_of(state.partition))
+        text = znodes.state_text(state, state.controller_epoch)
         with suppress(BadVersionError):
             self._client.set(path, text, version)
 
@@ -235,5 +236,5 @@ class PlayedCluster(ExitStack):
     def znodes(self) -> tuple[StateZnode, ...]:
         """The state of every partition of the play."""
         topics = sorted(topic_of(partition.name) for partition in self._setup.partitions)
-        states = (kafka_znodes.state_of(self._client, topic) for topic in topics)
+        states = (znodes.state_of(self._client, topic) for topic in topics)
         return tuple(state for state in states if state is not None)

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from ...extras import MissingExtraError, install, needed_by
 from ..java_process import ChildJvm, DeadKafkaError, OwnedProcess, bound, java_of_kafka
-from ..kafka_jars.fetching_jars import spark_jars
+from ..kafka_jars.jar_cache import spark_jars
 from ..kafka_jars.judged_releases import MissingKafkaError
-from ..zookeeper_era.kafka_znodes import add_registration, end, session
+from ..zookeeper_era.asked_controller import add_registration, end, session
 
 ZOOKEEPER_LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""

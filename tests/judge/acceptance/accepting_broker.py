@@ -4,7 +4,7 @@ from typing import Any
 
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
-from kiplab.judge.zookeeper_era.control_answers import wait_until
+from kiplab.judge.zookeeper_era.sequences import wait_until
 
 from . import control_questions as questions
 from .control_bodies import SpokenVersions, control_body, partition_codes

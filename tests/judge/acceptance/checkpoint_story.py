@@ -9,7 +9,7 @@ from typing import Any
 from kiplab.judge.real_checkpoint import FOLLOWED, LED, CheckpointStory
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
-from kiplab.judge.zookeeper_era.control_answers import wait_until
+from kiplab.judge.zookeeper_era.sequences import wait_until
 
 from .control_bodies import AskedBroker, SpokenVersions, control_body
 from .control_questions import ASKED_BROKER, OTHER_BROKER, ControlQuestion

@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kiplab.extras import needed_by
-from kiplab.judge.zookeeper_era.control_answers import wait_until
 from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
+from kiplab.judge.zookeeper_era.sequences import wait_until
 
 from .control_bodies import LOOPBACK, WhereEpochs
 from .control_questions import ASKED_BROKER, FAKE_CONTROLLER

@@ -10,7 +10,7 @@ from kiplab.engine.cluster import Cluster, Message, MessageName
 from kiplab.engine.events import Dropped, Event, Sent
 from kiplab.engine.nodes import state_of, with_due, with_state
 from kiplab.engine.step import step
-from kiplab.judge.partition import broker_turns as turns
+from kiplab.judge.partition import partition_process as turns
 from kiplab.judge.partition.observed_broker import EngineObservation, ObservedBroker
 from kiplab.protocol import messages
 from kiplab.protocol.features import Features

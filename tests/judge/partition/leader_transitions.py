@@ -5,7 +5,8 @@ All of it is read off what is seen of one side before and after a turn.
 
 from collections.abc import Iterable, Iterator
 
-from kiplab.judge.partition.broker_turns import (
+from kiplab.judge.partition.observed_broker import ObservedBroker, SeenPartition
+from kiplab.judge.partition.partition_process import (
     LEADER,
     BrokerTurn,
     LagTurn,
@@ -13,7 +14,6 @@ from kiplab.judge.partition.broker_turns import (
     index_of,
     partition_name,
 )
-from kiplab.judge.partition.observed_broker import ObservedBroker, SeenPartition
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
-from kiplab.judge.partition import broker_turns as turns
+from kiplab.judge.partition import partition_process as turns
 from kiplab.protocol import ids
 from kiplab.protocol.log import EpochStart, Log, epoch_at
 from kiplab.protocol.messages import FetchRequest

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from kiplab.judge.partition import observed_broker, partition_process
-from kiplab.judge.partition.broker_turns import BrokerTurn
+from kiplab.judge.partition.partition_process import BrokerTurn
 from kiplab.judge.partition.second_proposal import WAYS, told_turns
 from kiplab.protocol.features import Features, parse_features
 

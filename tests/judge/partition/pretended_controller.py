@@ -8,7 +8,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from kiplab.judge.partition.broker_turns import LEADER, LEADER_BROKER_EPOCH, partition_name
+from kiplab.judge.partition.partition_process import LEADER, LEADER_BROKER_EPOCH, partition_name
 from kiplab.protocol import ids, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.messages.replication_messages import AlterPartitionResult

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from kiplab.engine.cluster import Cluster
 from kiplab.judge.partition import observed_broker
 from kiplab.judge.side_by_side import deciding
+from kiplab.judge.side_by_side.deciding import Renaming
 from kiplab.judge.side_by_side.live_leaders import LeaderWords
-from kiplab.judge.side_by_side.renaming import Renaming
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.replica.broker_state import Broker
 

@@ -10,7 +10,6 @@ import msgspec
 
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
-from kiplab.judge.zookeeper_era.control_answers import TooQuietError
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_era.real_control_requests import (
     CONTROLLER_RELEASES,
@@ -18,7 +17,7 @@ from kiplab.judge.zookeeper_era.real_control_requests import (
     SEQUENCES,
     recorded_sequences,
 )
-from kiplab.judge.zookeeper_era.sequences import Passage
+from kiplab.judge.zookeeper_era.sequences import Passage, TooQuietError
 from kiplab.plays.play import Play, format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features

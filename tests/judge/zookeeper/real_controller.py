@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
-from kiplab.judge.zookeeper_era import kafka_znodes
-from kiplab.judge.zookeeper_era.control_answers import IDLE, wait_until
+from kiplab.judge.zookeeper_era import asked_controller as kafka_znodes
 from kiplab.judge.zookeeper_era.gates import HELD_PATHS
-from kiplab.judge.zookeeper_era.sequences import Passage, StateZnode
+from kiplab.judge.zookeeper_era.sequences import IDLE, Passage, StateZnode, wait_until
 from kiplab.judge.zookeeper_plays.engine_ear import Generations
 from kiplab.judge.zookeeper_plays.play_mirror import PlayMirror
 from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster

@@ -21,8 +21,8 @@ from kiplab.engine import channels
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.nodes import ensemble_of, with_state
 from kiplab.engine.step import Step
-from kiplab.judge.zookeeper_era.engine_control_requests import partition_name
 from kiplab.judge.zookeeper_era.real_control_requests import SAYS, UNFIT
+from kiplab.judge.zookeeper_plays.engine_ear import partition_name
 from kiplab.plays.grammar import check
 from kiplab.plays.header import names_of
 from kiplab.plays.play import Play, Statement, split

@@ -10,10 +10,14 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.engine.step import Step, step
 from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
-from kiplab.judge.zookeeper_era.control_answers import IDLE
-from kiplab.judge.zookeeper_era.engine_control_requests import as_in_the_engine
-from kiplab.judge.zookeeper_era.sequences import NO_EPOCH, Passage, SentRequest, ShutdownAnswer
-from kiplab.judge.zookeeper_plays.engine_ear import EngineEar, Generations
+from kiplab.judge.zookeeper_era.sequences import (
+    IDLE,
+    NO_EPOCH,
+    Passage,
+    SentRequest,
+    ShutdownAnswer,
+)
+from kiplab.judge.zookeeper_plays.engine_ear import EngineEar, Generations, as_in_the_engine
 from kiplab.plays.header import setup_of
 from kiplab.plays.play import Play, Statement
 from kiplab.plays.play_errors import PlayError
