@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from .exercises.answers import AnswerCheck
 from .exercises.check_result import Checked
 
 LETTERS_OF_CHOICES = "ABCDEFGH"
@@ -57,13 +56,39 @@ class ExerciseIdError(ValueError):
         return [f"{self}."]
 
 
+class Idea(msgspec.Struct, frozen=True, array_like=True):
+    """What may be behind a wrong part, empty where nothing is known, and a hint where to look."""
+
+    misconception: str
+    hint: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True, array_like=True):
+    """What is said of an answer that is judged as a whole."""
+
+    points: int
+    message: str
+    hint: str = ""
+    misconception: str = ""
+
+
+class UnfitError(ValueError):
+    """Something that is no answer to this question: no point, and no attempt."""
+
+
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One question of a lab: a prediction, or an exercise with a check that judges its answers.
 
     A prediction has its `question`, its `choices` and the letter of the one that comes true,
-    `right`. `check` is the check's name in a module of `exercises/`, which has its form, its
-    misconceptions and its hints: ``"race.check_window"``. It is loaded when it is first used. A
-    `what_if` is a prediction about a fleet.
+    `right`. A `what_if` is a prediction about a fleet.
+
+    `check` is the check's name in a module of `exercises/`: ``"race.check_window"``. It is loaded
+    when it is first used. The right answer earns `points`. `by_release` says that the answer
+    depends on the release, and may be judged under another one. `form` is what the parts of an
+    answer look like; `parts` are their names, or what each is called with its number; `groups` the
+    letters of the parts that are named together. At the places `blank_is_wrong` a part left open
+    has an idea like any other. `begins` is the play of an answer that is a run, `forbidden` are
+    lines, or their beginnings, that would make it too easy.
     """
 
     id: str
@@ -74,6 +99,17 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     right: str = ""
     check: str = ""
     what_if: WhatIf | None = None
+    points: int = 0
+    by_release: bool = False
+    form: str = ""
+    parts: str | tuple[str, ...] = ""
+    groups: dict[str, str] = {}
+    blank_is_wrong: str = ""
+    praise: str = ""
+    ideas: dict[str, Idea] = {}
+    begins: str = ""
+    forbidden: tuple[str, ...] = ()
+    outcomes: dict[str, Outcome] = {}
 
     @property
     def comes_true(self) -> str:
@@ -81,18 +117,33 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.choices[LETTERS_OF_CHOICES.index(self.right)] if self.right else ""
 
     def judge(self, answer: object, kafka: str | None = None) -> Checked:
-        """All there is to say about an answer; nothing is kept. `kafka` names another release.
+        """All there is to say about an answer; nothing is kept. One that is no answer at all gets a
+        sentence, and never an error.
 
-        Raises ExerciseIdError for a prediction, MissingExtraError where a package is missing, and
-        ValueError for a release where the answer does not depend on it.
+        `kafka` is a release, perhaps with a metadata version: ``"3.6/3.5-IV2"``; without one the
+        exercise's own. Raises ExerciseIdError for a prediction, MissingExtraError where a package
+        is missing, and ValueError for a release where the answer does not depend on it.
         """
         if not self.check:
             raise ExerciseIdError(
                 f"{self.id!r} is a prediction: ask it by kiplab.predict({self.id!r})"
             )
+        if kafka is not None and not self.by_release:
+            raise ValueError("this exercise is about one release only; leave kafka= out")
         module, _, name = self.check.partition(".")
-        check: AnswerCheck = getattr(import_module(f".exercises.{module}", __package__), name)
-        return check(answer, kafka)
+        check = getattr(import_module(f".exercises.{module}", __package__), name)
+        try:
+            checked: Checked = check(self, answer, {"kafka": kafka} if self.by_release else {})
+        except UnfitError as problem:
+            return Checked(points=0, of=self.points, message=str(problem), attempted=False)
+        return checked
+
+    def outcome(self, key: str, **values: Any) -> Checked:
+        """One of `outcomes`, its sentences with these values in them; or a field's value itself."""
+        listed = msgspec.structs.asdict(self.outcomes[key])
+        fields = {**listed, **{n: v for n, v in values.items() if n in Checked.__struct_fields__}}
+        message = fields.pop("message").format(**values)
+        return Checked(of=self.points, message=message, **fields)
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -29,7 +29,7 @@ from tests.browser.windows import (
     cut_off,
     spills,
 )
-from tests.labs.running import PREDICTIONS, cells
+from tests.labs.running import cells, prediction
 
 pytestmark = pytest.mark.browser
 
@@ -264,11 +264,12 @@ def test_run_all_stops_nowhere(lesson: Lesson) -> None:
 def test_a_prediction_opens_the_lab(walk: Walk, lesson: Lesson, student: Student) -> None:
     lesson.photograph("lock", "prediction")
     expect(lesson.cell("why")).to_contain_text("This opens when you lock in your prediction")
-    lesson.lock("lock", PREDICTIONS[lesson.name])
+    id, choice = prediction(lesson.name)
+    lesson.lock("lock", choice)
     expect(lesson.cell("lab").locator(FIGURE).first).to_be_visible()
     see(lesson, walk.why)
     kept = json.loads((student.folder / "kiplab-work.json").read_text())
-    assert PREDICTIONS[lesson.name] in kept["predictions"].values()
+    assert kept["predictions"][id] == choice
 
 
 def test_the_story_is_stepped_through(walk: Walk, lesson: Lesson) -> None:
@@ -346,7 +347,8 @@ def test_the_work_goes_home_without_a_mouse(lesson: Lesson) -> None:
     with zipfile.ZipFile(found.value.path()) as archive:
         work = json.loads(archive.read("kiplab-work.json"))
         assert f"{lesson.name}.ipynb" in archive.namelist()
-    assert PREDICTIONS[lesson.name] in work["predictions"].values()
+    id, choice = prediction(lesson.name)
+    assert work["predictions"][id] == choice
     assert all(e["best"] == e["of"] for e in work["exercises"].values())
 
 

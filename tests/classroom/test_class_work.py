@@ -13,13 +13,13 @@ import pytest
 import kiplab
 from kiplab.classroom.exercise_table import EXERCISES, LETTERS_OF_CHOICES
 from kiplab.classroom.exercises.check_result import LINE
-from kiplab.classroom.exercises.epochs import check_fences
 from kiplab.classroom.together.class_counts import ExerciseCount, PredictionCount
 from kiplab.classroom.together.class_page import NAMES_MAX
 from kiplab.classroom.together.class_work import SUFFIXES, ClassWork
 from kiplab.classroom.together.handed_in import ClassFolderError, HandedIn, StudentWork
 from kiplab.classroom.work_on_disk import ExerciseWork, Try, Work
 from kiplab.pages.browser_picture import ExportError
+from tests.classroom.answers import judged
 from tests.classroom.class_of_24 import CHOSEN, STUDENTS, hand_in
 
 LATE = "kafka-14139/late-request"
@@ -104,7 +104,7 @@ def test_misconceptions_are_the_ones_that_the_checks_name_most_frequent_first(
     together: ClassWork,
 ) -> None:
     """Of the five students in each row of answers, two begin with one idea and one with another."""
-    often, seldom = (check_fences(a).misconception for a in ("BPPL", "PPLB"))
+    often, seldom = (judged("epochs/fences", a).misconception for a in ("BPPL", "PPLB"))
     found = exercise(together, "epochs/fences").misconceptions
     assert [(idea.misconception, idea.first) for idea in found] == [(often, 8), (seldom, 4)]
 

@@ -3,16 +3,12 @@
 import pytest
 
 import kiplab
+from kiplab.classroom.exercise_table import exercise
 from kiplab.classroom.exercises import losing_schedule, proofs
-from kiplab.classroom.exercises.answers import BLANK
 from kiplab.classroom.exercises.check_result import broken, say
-from kiplab.classroom.exercises.losing_schedule import check_shorter
 from kiplab.classroom.exercises.proofs import (
     MISSING,
     SUSPECTS,
-    check_holes,
-    check_missing_guard,
-    check_proof,
     mystery,
 )
 from kiplab.engine.cluster import Cluster
@@ -21,18 +17,7 @@ from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.guard_matrix import PENDING
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.registrations import registration
-
-SHORTEST = [
-    "hold alter-partition",
-    "fetch 2",
-    "crash 2 disk=replaced",
-    "expire 2",
-    "start 2",
-    "unfence 2",
-    "deliver alter-partition",
-    "expire 1",
-]
-
+from tests.classroom.answers import judged
 
 # --- find the missing rule ------------------------------------------------------------------------
 
@@ -86,47 +71,21 @@ def test_an_unknown_bound_is_named_with_those_that_there_are() -> None:
         mystery("A").explore(rain=1)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        list(MISSING.values()),
-        "497.maximal-isr 903 631.one-live-incarnation",
-        "maximal-isr, KIP-903, 631",
-        dict(MISSING),
-    ],
-    ids=repr,
-)
-def test_a_rule_goes_by_several_names(answer: object) -> None:
-    assert check_missing_guard(answer).right
-
-
-@pytest.mark.parametrize("odd", ["497", "999", "mars", "", "320"])
-def test_what_is_no_suspect_or_several_is_no_attempt(odd: str) -> None:
-    found = check_missing_guard(["903", odd, "903"])
-    assert (found.points, found.attempted) == (0, False)
-    assert f"None of them is {odd or BLANK}." in found.message
-
-
 def test_every_idea_is_about_a_cluster_and_a_suspect_that_is_wrong_there() -> None:
-    for key in {*proofs._SUSPECTS} - {"other"}:
-        cluster, said = key.split()
-        assert said in SUSPECTS
-        assert MISSING[cluster] != said
+    for key in {*exercise("explorer/missing-guard").ideas} - {"other"}:
+        cluster, suspect = key.split()
+        assert suspect in SUSPECTS
+        assert MISSING[cluster] != suspect
 
 
 # --- what a proof says ----------------------------------------------------------------------------
 
 
 def test_the_proof_supports_three_of_seven() -> None:
-    assert proofs.supported() == {"A", "D", "G"}
+    assert proofs.check_proof.true() == ["A", "D", "G"]
     assert proofs.proof().verdict == "proved"
     assert "497.partition-epoch" in proofs.proof().vacuity.silent
     assert "nothing was ever committed" in proofs.proof(writes=0).vacuity.sentence
-
-
-def test_the_right_letters_in_any_form() -> None:
-    for answer in ("ADG", "g d a", ["A", "D", "G"], {"D", "A", "G"}):
-        assert check_proof(answer).right
 
 
 # --- which hole -----------------------------------------------------------------------------------
@@ -151,16 +110,6 @@ def test_the_holes_are_those_of_the_shortest_ways() -> None:
     assert proofs.truth() == ("F", "R", "497.partition-epoch", "2")
 
 
-def test_the_four_parts_in_several_spellings() -> None:
-    for answer in ("F R 497.partition-epoch 2", ["f", "r", "partition-epoch", 2]):
-        assert check_holes(answer).right
-
-
-def test_a_hole_that_there_is_none_of() -> None:
-    found = check_holes("X R - 2")
-    assert (found.attempted, found.message) == (False, "There is no hole X. Use F R M.")
-
-
 # --- shorter than yours ---------------------------------------------------------------------------
 
 
@@ -169,67 +118,15 @@ def test_the_explorers_way_is_seven_events() -> None:
     assert losing_schedule.explored().steps == 8
 
 
-def test_the_shortest_as_lines_run_token_and_lab_earns_all() -> None:
-    lab = kiplab.Lab("kafka-14139")
-    lab.seek(6)
-    lab.do("expire 1")
-    token = check_shorter(SHORTEST).token
-    for answer in (SHORTEST, "; ".join(SHORTEST), token, kiplab.run(token), lab):
-        found = check_shorter(answer)
-        assert (found.points, found.of) == (3, 3), answer
-    assert kiplab.run(token).verdict == "loss"
-
-
 def test_what_the_minimiser_leaves_of_the_play_is_as_short() -> None:
     left = kiplab.minimise("kafka-14139").play
-    assert check_shorter(kiplab.run(left)).right
-
-
-def test_a_death_that_is_not_needed_costs_a_point() -> None:
-    found = check_shorter([*SHORTEST[:-1], "crash 1", SHORTEST[-1]])
-    assert (found.points, found.message) == (2, "Lost in 8 events. There is a way in 7.")
-    assert found.hint
+    assert judged("explorer/shorter", kiplab.run(left)).right
 
 
 def test_the_play_to_its_end_is_long() -> None:
-    found = check_shorter(kiplab.Lab("kafka-14139"))
+    found = judged("explorer/shorter", kiplab.Lab("kafka-14139"))
     assert (found.points, found.message) == (1, "Lost in 11 events. There is a way in 7.")
     assert found.misconception == "records are lost when the last copy is thrown away"
-
-
-@pytest.mark.parametrize(
-    ("lines", "misconception"),
-    [
-        (["crash 1 disk=replaced", "expire 1", "start 1", "unfence 1"], "every loss is a hole"),
-        (
-            [*SHORTEST[:4], "deliver alter-partition", "start 2", "unfence 2", "expire 1"],
-            "a late request is dangerous while the broker it names is fenced",
-        ),
-        (SHORTEST[:-1], ""),
-    ],
-)
-def test_no_loss_or_an_excused_one_earns_nothing(lines: list[str], misconception: str) -> None:
-    found = check_shorter(lines)
-    assert (found.points, found.attempted) == (0, True)
-    assert found.misconception.startswith(misconception)
-    assert bool(found.misconception) == bool(misconception)
-    assert found.hint
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (kiplab.run("kafka-14139", kafka="3.5"), "Leave the rules as they are: Kafka 3.4."),
-        (kiplab.run("last-replica"), "begins in another situation"),
-        (["crash 1", "crash 2", "elect orders-0 unclean=yes"], ""),
-        ("send alter-partition from=1 partition=orders-0 isr=1,2", "Do it without: send"),
-        (42, "This is of type int."),
-    ],
-)
-def test_what_is_no_run_of_this_race_says_why(answer: object, said: str) -> None:
-    found = check_shorter(answer)
-    assert (found.points, found.attempted) == (0, False)
-    assert said in found.message
 
 
 # --- long sentences -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 
 import kiplab
 from kiplab.classroom import work_on_disk
-from kiplab.classroom.exercises.epochs import check_fences
+from kiplab.classroom.exercise_table import exercise
 
 RIGHT, WRONG = "BLPL", "BPPL"
 
@@ -23,7 +23,7 @@ def on_disk(path: Path) -> dict[str, dict[str, object]]:
 
 def test_an_attempt_is_on_disk_at_once_with_all_that_there_is_to_say(work_file: Path) -> None:
     kiplab.check("epochs/fences", WRONG)
-    found = check_fences(WRONG)
+    found = exercise("epochs/fences").judge(WRONG)
     assert on_disk(work_file) == {
         "epochs/fences": {
             "attempts": 1,

@@ -1,4 +1,4 @@
-"""Every lab in a kernel of its own, unanswered and then answered; wrong answers without one."""
+"""Every lab in a kernel of its own, unanswered and then answered."""
 
 import json
 import re
@@ -6,25 +6,20 @@ from pathlib import Path
 
 import pytest
 
-import kiplab
 from tests.labs.running import (
     BETWEEN,
-    GIVEN_AWAY,
+    LAB_ANSWERS,
     NAMES,
-    PREDICTIONS,
-    RIGHT,
     SHUT,
-    TICKETS,
-    WRONG,
-    answered,
     asked,
-    cells,
     exercises,
     explained,
+    prediction,
     predictions_asked,
     run_twice,
     said_below_the_question,
     text_of,
+    ticket,
 )
 
 
@@ -32,9 +27,9 @@ from tests.labs.running import (
 def test_it_waits_for_answers_gives_nothing_away_and_opens_with_them(
     name: str, tmp_path: Path
 ) -> None:
-    first, *between, ticket = predictions_asked(name)
-    locked, (answer, outcome) = PREDICTIONS[name], TICKETS[name]
-    work = {first: locked, ticket: answer, **{id: BETWEEN[id] for id in between}}
+    between = {id: BETWEEN[id] for id in predictions_asked(name)[1:-1]}
+    _, locked = prediction(name)
+    work = dict([prediction(name), *between.items(), ticket(name)])
     waiting, opened = run_twice(name, tmp_path, work)
 
     assert "not made yet" in text_of(waiting["lock"])
@@ -45,12 +40,12 @@ def test_it_waits_for_answers_gives_nothing_away_and_opens_with_them(
         assert text_of(waiting[cell]).startswith(SHUT), cell
     for cell, outputs in waiting.items():
         told = json.dumps(outputs, ensure_ascii=False)
-        assert [words for words in GIVEN_AWAY[name] if words in told] == [], cell
+        assert [words for words in LAB_ANSWERS[name].given_away if words in told] == [], cell
 
     assert locked in text_of(opened["lock"])
     assert "at step 0 of" in text_of(opened["lab"])
     assert locked in text_of(opened["compare"])
-    assert outcome in text_of(opened["exit-compare"])
+    assert LAB_ANSWERS[name].outcome in text_of(opened["exit-compare"])
     for cell in exercises(name):
         points, of = _points(text_of(opened[cell]))
         assert points == of, cell
@@ -65,28 +60,10 @@ def test_it_waits_for_answers_gives_nothing_away_and_opens_with_them(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_stands_below_a_question_does_not_answer_it(name: str) -> None:
-    assert GIVEN_AWAY[name]
-    assert [words for words in GIVEN_AWAY[name] if words in said_below_the_question(name)] == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_answered_wrongly_each_exercise_hints_and_names_the_idea(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """The cells of the exercises themselves: a check is a function, and needs no kernel."""
-    monkeypatch.chdir(tmp_path)
-    for cell in exercises(name):
-        exec(answered(cells(name, "code")[cell], WRONG[cell]), {"kiplab": kiplab})
-        said = capsys.readouterr().out
-        points, of = _points(said)
-        assert points < of, cell
-        assert "Hint: " in said, cell
-        assert "Kept as attempt 1" in said
-    assert "✓" not in repr(kiplab.my_work())
-    assert {*RIGHT} == {*WRONG}
+    assert LAB_ANSWERS[name].given_away
+    assert [
+        words for words in LAB_ANSWERS[name].given_away if words in said_below_the_question(name)
+    ] == []
 
 
 def _points(said: str) -> tuple[int, int]:

@@ -114,6 +114,7 @@ def test_every_answer_earns_what_they_say(name: str) -> None:
         found = judged(said.code)
         assert f"{found.points}/{found.of}" == said.points, said.code
         assert found.misconception == said.idea, said.code
+        assert bool(found.hint) != found.right, said.code
 
 
 @pytest.mark.parametrize("name", NAMES)

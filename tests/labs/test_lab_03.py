@@ -20,7 +20,7 @@ from kiplab.protocol.kraft.alter_partition import CHECKS
 from kiplab.protocol.releases import Mode
 from kiplab.protocol.replica.isr_proposals import REVERTING, WAITING
 from kiplab.runs import guards
-from tests.labs.running import RIGHT, cells, prose, shown, texts
+from tests.labs.running import cells, prose, shown, texts
 
 LAB = "03-alter-partition"
 MENDED = "alter-partition-mended"
@@ -153,7 +153,7 @@ def test_only_32_answers_two_of_the_eight_otherwise(
 
 @pytest.mark.usefixtures("own_folder")
 def test_a_real_controller_answers_all_eight_alike_as_recorded_where_none_is_here() -> None:
-    text = shown(LAB, "setup", "first-rule-check", "real", answers=RIGHT)["real"]["text/plain"]
+    text = shown(LAB, "setup", "first-rule-check", "real", solved=True)["real"]["text/plain"]
     head, *lines = text.partition("\n\n")[0].splitlines()
     assert head.split(maxsplit=1) == ["engine", "Apache Kafka 3.5.2, recorded"]
     answers = [r.error for r in rulings_of(kiplab.run(EIGHT).stage)]

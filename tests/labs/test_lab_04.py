@@ -12,12 +12,12 @@ from kiplab.classroom.exercises.losing_order import EVENTS, LETTERS
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
+from tests.classroom.answers import ANSWERS
 from tests.labs.running import (
     PLOTLY,
-    PREDICTIONS,
-    RIGHT,
     ROOT,
     cells,
+    prediction,
     prose,
     run_lab,
     shown,
@@ -31,7 +31,7 @@ FEWER = """schedules = kiplab.fleet.schedules
 kiplab.fleet.schedules = lambda n, **how: schedules(n // 10, **how)
 try:"""
 """How the Spark cell begins where nobody reads its numbers."""
-LOCKED = json.dumps({"predictions": {"kafka-14139/late-request": PREDICTIONS[LAB]}})
+LOCKED = json.dumps({"predictions": dict([prediction(LAB)])})
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def locked(own_folder: Path) -> Path:
 
 @pytest.mark.usefixtures("locked")
 def test_the_checkpoint_shows_how_the_window_narrowed_once_it_is_answered() -> None:
-    window = shown(LAB, "setup", "window-check", "window", answers=RIGHT)["window"]
+    window = shown(LAB, "setup", "window-check", "window", solved=True)["window"]
     rows = [line.split() for line in window["text/plain"].splitlines()[1:]]
     assert rows == [
         ["1", "safe", "safe", "safe"],
@@ -56,7 +56,7 @@ def test_the_checkpoint_shows_how_the_window_narrowed_once_it_is_answered() -> N
 
 @pytest.mark.usefixtures("locked")
 def test_the_two_by_two_is_drawn_as_a_ladder_and_told_in_words() -> None:
-    shows = shown(LAB, "setup", "two-by-two-check", "ladder", "ladder-check", answers=RIGHT)
+    shows = shown(LAB, "setup", "two-by-two-check", "ladder", "ladder-check", solved=True)
     words = shows["ladder-check"]["text/plain"].splitlines()
     verdicts = [line.split(":")[0].split()[-1] for line in words]
     assert verdicts == ["loss", "loss", "safe", "safe"]
@@ -128,7 +128,7 @@ def test_without_java_the_spark_cell_says_so_in_a_sentence(
 @pytest.mark.spark
 def test_the_spark_cell_draws_its_figure(locked: Path) -> None:
     only, fewer = ("setup", "spark"), {"spark": FEWER}
-    outputs = run_lab(LAB, locked, only=only, answers=fewer)["spark"]
+    outputs = run_lab(LAB, locked, only=only, begins=fewer)["spark"]
     assert "works without it" not in text_of(outputs)
     assert any(PLOTLY in output.get("data", {}) for output in outputs)
 
@@ -156,7 +156,7 @@ def test_the_letters_of_the_order_are_those_of_the_widget_and_no_answer_in_thems
     }
     assert {letter: short[text] for letter, text in said} == LETTERS
     assert kiplab.Ordering().answer == list(EVENTS)
-    assert RIGHT["order-check"] != "".join(LETTERS)
+    assert ANSWERS["kafka-14139/order"].right != "".join(LETTERS)
 
 
 # --- what its text says -------------------------------------------------------------------------

@@ -5,14 +5,15 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.why_from_fetch import DESIGNS, MOMENTS, check_old_fetch
+from kiplab.classroom.exercises.why_from_fetch import DESIGNS, MOMENTS
 from kiplab.explore.search.explore_play import explore
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
 from kiplab.protocol.facts import BecameFollower, LeaderElected
 from kiplab.protocol.messages import AlterPartitionRequest
-from tests.labs.running import RIGHT, cells, prose, texts
+from tests.classroom.answers import ANSWERS, judged
+from tests.labs.running import cells, prose, texts
 
 LAB = "05-why-from-fetch"
 SOURCE, REIGN = "903.epoch-from-metadata", "903.bump-leader-epochs"
@@ -48,7 +49,7 @@ def test_with_the_epoch_from_fetch_nobody_asks_and_from_3_7_on_the_fetch_is_refu
 def test_were_the_metadata_behind_it_would_ask_for_102_and_be_refused() -> None:
     lines = "hold metadata to=1; hold fetch from=2; fetch 2; crash 2 disk=replaced; expire 2"
     lines = f"{lines}; start 2; unfence 2; deliver fetch from=2 life=1"
-    token = check_old_fetch(lines).token
+    token = judged("fetch/old-fetch", lines).token
     for features in ({}, {"kafka": "3.5", "off": SOURCE}):
         assert kiplab.run(token, **features).verdict == "safe"
         assert asked_for(token, **features) == [{1: 101, 2: 102}]
@@ -117,8 +118,7 @@ def test_its_table_of_partitions_is_that_of_the_play() -> None:
 
 
 def test_the_run_that_loses_by_a_right_number_is_safe_with_the_epoch_from_fetch() -> None:
-    made = RIGHT["old-fetch-check"].split('"', 1)[1].rstrip('"')
-    token = check_old_fetch(made).token
+    token = judged("fetch/old-fetch", ANSWERS["fetch/old-fetch"].right).token
     assert kiplab.run(token).verdict == "loss"
     assert kiplab.run(token, kafka="3.5", off=SOURCE).verdict == "safe"
     assert run_play(load("903-from-metadata")).cluster.broken == ()

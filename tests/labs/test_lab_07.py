@@ -10,7 +10,6 @@ from kiplab.classroom.exercises.late_messages import (
     MESSAGES,
     OWN,
     cause_of,
-    check_session_ids,
     needed,
     objector,
 )
@@ -18,7 +17,8 @@ from kiplab.judge.zookeeper_server.zookeeper_process import RECORDED
 from kiplab.plays.library import load
 from kiplab.protocol.facts import LeaderElected, Polled
 from kiplab.protocol.zookeeper_facts import BrokersCompared, CheckpointLost
-from tests.labs.running import RIGHT, cells, prose, texts
+from tests.classroom.answers import ANSWERS, judged
+from tests.labs.running import cells, prose, texts
 
 LAB = "07-controlled-shutdown-bounce"
 PLAY, BEFORE, SINCE, BETWEEN = "380-missed-bounce", "zk-2.1", "zk-2.2", "zk-2.2/2.1-IV2"
@@ -133,8 +133,7 @@ def test_the_look_alone_would_have_mended_the_missed_bounce_on_2_1() -> None:
 
 
 def test_a_session_id_that_falls_hides_a_bounce_which_its_czxid_shows() -> None:
-    made = RIGHT["session-ids-check"].split('"', 1)[1].rstrip('"')
-    token = check_session_ids(made).token
+    token = judged("bounce/session-ids", ANSWERS["bounce/session-ids"].right).token
     assert kiplab.run(token).verdict == "harm"
     assert kiplab.run(token, kafka=SINCE, off="380.session-id").verdict == "safe"
     assert kiplab.run(OWN).verdict == "safe"

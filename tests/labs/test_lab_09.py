@@ -10,7 +10,7 @@ import kiplab
 from kiplab.classroom.exercises.proofs import charted
 from kiplab.explore.search.explore_play import explore
 from kiplab.plays.grammar import parse
-from tests.labs.running import PREDICTIONS, RIGHT, SHUT, cells, prose, shown
+from tests.labs.running import SHUT, cells, prediction, prose, shown
 
 LAB = "09-could-it-still-go-wrong"
 EXERCISE = ("setup", "matrix", "ways", "holes-check", "holes-why")
@@ -25,14 +25,14 @@ def test_the_map_comes_with_the_answer_and_nothing_counts_the_sets_before(
     assert before["holes-why"]["text/plain"].startswith(SHUT)
     told = f"{before}{capsys.readouterr().out}"
     assert [word for word in GIVEN_AWAY if word in told] == []
-    shown(LAB, *EXERCISE, answers=RIGHT)
+    shown(LAB, *EXERCISE, solved=True)
     opened = capsys.readouterr().out  # the map displays itself
     assert [word for word in GIVEN_AWAY if word not in opened] == []
 
 
 def test_the_clock_tells_29_seconds_from_31(own_folder: Path) -> None:
-    locked = {"explorer/every-order": PREDICTIONS[LAB]}
-    (own_folder / "kiplab-work.json").write_text(json.dumps({"predictions": locked}))
+    work = {"predictions": dict([prediction(LAB)])}
+    (own_folder / "kiplab-work.json").write_text(json.dumps(work))
     shows = shown(LAB, "setup", "rule", "calm", "clock", "sooner")
     said = shows["clock"]["text/plain"]
     assert "29 seconds: safe." in said

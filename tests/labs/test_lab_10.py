@@ -7,12 +7,11 @@ import pytest
 
 import kiplab
 from kiplab import fleet
-from kiplab.classroom.exercise_table import ALL_WHAT_IFS, WHAT_IFS
+from kiplab.classroom.exercise_table import ALL_WHAT_IFS, WHAT_IFS, exercise
 from kiplab.classroom.exercises.reading_rates import (
     CAUSES,
     FACTORS,
     FIXED,
-    RATE_STATEMENTS,
     loss_of,
     outcome_of,
     rates_of,
@@ -77,7 +76,9 @@ def test_it_asks_every_what_if_in_a_cell_of_its_own() -> None:
 
 def test_every_statement_of_the_text_is_one_of_the_exercise() -> None:
     text = cells(LAB, "markdown")["rates"]
-    assert [line[4] for line in text.splitlines() if line.startswith("- **")] == [*RATE_STATEMENTS]
+    assert [line[4] for line in text.splitlines() if line.startswith("- **")] == [
+        *exercise("fleet/rates").ideas
+    ]
 
 
 def test_three_replicas_lose_hardly_less_by_all_causes_together(found: fleet.FleetAnswer) -> None:

@@ -12,7 +12,7 @@ from kiplab.classroom.exercises.closing_the_hole import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.plays.library import load
-from tests.labs.running import PLOTLY, PREDICTIONS, ROOT, cells, prose, shown, texts
+from tests.labs.running import PLOTLY, ROOT, cells, prediction, prose, shown, texts
 
 LAB = "11-the-hole-that-is-still-open"
 PAPER = (ROOT / "assets" / "papers" / "forgotten-isr-proposal.md").read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def test_the_steps_that_it_names_are_those_of_the_run() -> None:
 @pytest.fixture
 def locked(own_folder: Path) -> None:
     """The prediction is locked in."""
-    work = {"predictions": {"hole/late-metadata": PREDICTIONS[LAB]}}
+    work = {"predictions": dict([prediction(LAB)])}
     (own_folder / "kiplab-work.json").write_text(json.dumps(work))
 
 

@@ -1,8 +1,8 @@
 """How answers to exercises are read, generously, and judged: the shapes of a check.
 
-A check is a value that is called with an answer: `TrueStatements` (the letters of what holds),
-`PartsInOrder` (parts, each judged for itself) and `WholeAnswer`; a run of one's own is in
-`own_runs`. None of them keeps anything.
+A check is called with its exercise in the table, an answer, and the release if the answer depends
+on it: `TrueStatements` (the letters of what holds), `PartsInOrder` (parts, each judged for itself)
+and `WholeAnswer`; a run of one's own is in `own_runs`. None of them keeps anything.
 """
 
 import re
@@ -14,69 +14,23 @@ import msgspec
 
 from ...engine.cluster import Cluster
 from ...plays.stage import Performed, Stage
+from ..exercise_table import Exercise, Idea, UnfitError
 from .check_result import Checked
 
 BLANK = "?"
 """What a lab has where an answer belongs."""
+LETTERS = "ABCDEFGHIJKL"
+"""A letter for the part at each place, as the table has it."""
 _NONES = ("-", "none", "no", "0")
 """Ways to say: none of them."""
 PARTS_MAX = 1_000
 """More than any exercise has, and few enough to look at."""
-Idea = tuple[str, str]
-"""(the idea behind a wrong answer, empty where none is known; a hint where to look)."""
-_IDEA = re.compile(r"^(\S[^:\n]*):(.*)\n((?:[ ]+.*\n)+)", re.MULTILINE)
-STILL_OPEN: Idea = ("", "One has no answer yet. If it is none of them, write -.")
+_STILL_OPEN = Idea("", "One has no answer yet. If it is none of them, write -.")
 """A part that is BLANK among parts that are not."""
-
-
-def ideas(text: str) -> dict[str, Idea]:
-    """Ideas by their keys, from a text: a line ``key: the idea``, and below it, indented, the hint.
-
-    A key with nothing behind it has a hint alone.
-    """
-    entries: list[tuple[str, str, str]] = _IDEA.findall(text)
-    return {key: (idea.strip(), " ".join(hint.split())) for key, idea, hint in entries}
-
-
-class UnfitError(ValueError):
-    """Something that is no answer to this question: no point, and no attempt."""
-
-
-class AnswerCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """How the answers to one exercise are judged. `of` are the points that the right one earns.
-
-    `by_release` says that the answer depends on the release, and may be judged under another one.
-    """
-
-    of: int
-    by_release: bool = False
-
-    def __call__(self, answer: object, kafka: str | None = None) -> Checked:
-        """Judge `answer`; one that is no answer at all gets a sentence, and never an error.
-
-        `kafka` is a release, perhaps with a metadata version: ``"3.6/3.5-IV2"``; without one the
-        exercise's own. Raises ValueError for a release where the answer does not depend on it.
-        """
-        if kafka is not None and not self.by_release:
-            raise ValueError("this exercise is about one release only; leave kafka= out")
-        try:
-            return self.judge(answer, {"kafka": kafka} if self.by_release else {})
-        except UnfitError as problem:
-            return Checked(points=0, of=self.of, message=str(problem), attempted=False)
-
-    def judge(self, answer: object, release: Mapping[str, str | None]) -> Checked:
-        """The verdict. Raises UnfitError for what is no answer."""
-        raise NotImplementedError
-
-
-class WholeAnswer(AnswerCheck, frozen=True, kw_only=True):
-    """An answer that is judged as a whole."""
-
-    judged: Callable[[object], Checked]
-
-    def judge(self, answer: object, _release: Mapping[str, str | None]) -> Checked:
-        """What `judged` says."""
-        return self.judged(answer)
+Release = Mapping[str, str | None]
+"""``{"kafka": ...}`` where an answer depends on the release, else empty."""
+Verdict = str | tuple[str, dict[str, Any]]
+"""The key of an outcome of the exercise, and the values that its sentences name."""
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -108,30 +62,29 @@ def is_none(part: str) -> bool:
     return part.strip().lower() in _NONES
 
 
-def demand_answer(given: Sequence[str], wanted: str) -> None:
-    """Raises UnfitError for an answer that is empty or all BLANK.
+def demand_order(answer: object, given: Sequence[str], wanted: str) -> None:
+    """Raises UnfitError for a set, where the order counts, and for parts empty or all BLANK.
 
     `wanted` is what an answer looks like: ``"six answers, in order"``.
     """
+    if isinstance(answer, set | frozenset) and answer:
+        raise UnfitError(f"A set has no order: give {wanted}, as a list or as one line of text.")
+    _demand_answer(given, wanted)
+
+
+def _demand_answer(given: Sequence[str], wanted: str) -> None:
     if not set(given) - {BLANK, ""}:
         raise UnfitError(f"Not answered yet: give {wanted}.")
 
 
-def demand_order(answer: object, wanted: str) -> None:
-    """Raises UnfitError for a set, where the order counts."""
-    if isinstance(answer, set | frozenset) and answer:
-        raise UnfitError(f"A set has no order: give {wanted}, as a list or as one line of text.")
-
-
-def in_order(answer: object, wanted: int, form: str) -> list[str]:
+def _in_order(answer: object, wanted: int, form: str) -> list[str]:
     """The parts of an answer whose order counts, BLANK where one is empty.
 
     Raises UnfitError if there is none yet, if there are not `wanted` of them, or for a set.
     """
     expected = f"{wanted} {form}, in order"
     given = [part or BLANK for part in parts(answer)]
-    demand_order(answer, expected)
-    demand_answer(given, expected)
+    demand_order(answer, given, expected)
     if len(given) != wanted:
         raise UnfitError(f"Give {expected}. Here are {len(given)}.")
     return given
@@ -151,7 +104,7 @@ def letters_among(known: Collection[str], use: str) -> Callable[[list[str]], lis
     return read
 
 
-def letter_set(part: str) -> frozenset[str]:
+def _letter_set(part: str) -> frozenset[str]:
     """The letters of one part, in capitals."""
     return frozenset() if is_none(part) else frozenset(c for c in part.upper() if c.isalnum())
 
@@ -166,20 +119,20 @@ def sets_among(
     use = use or f"{' '.join(known)}, or - for none"
 
     def read(given: list[str]) -> list[str | frozenset[str]]:
-        strange = sorted(frozenset().union(*map(letter_set, given)) - set(known))
+        strange = sorted(frozenset().union(*map(_letter_set, given)) - set(known))
         if strange:
             named = " ".join(filter(None, [what, ", ".join(strange[:5])]))
             raise UnfitError(f"There is no {named}. Use {use}.")
-        return [part if part == BLANK else letter_set(part) for part in given]
+        return [part if part == BLANK else _letter_set(part) for part in given]
 
     return read
 
 
-def chosen_letters(answer: object, among: Sequence[str]) -> set[str]:
+def _chosen_letters(answer: object, among: Sequence[str]) -> set[str]:
     """The letters chosen. Raises UnfitError if there is one that nothing stands for."""
     given = [answer] if isinstance(answer, str) and is_none(answer) else parts(answer)
     letters = " ".join(among)
-    demand_answer(given, f"the letters of those that are true, among {letters}, or - for none")
+    _demand_answer(given, f"the letters of those that are true, among {letters}, or - for none")
     if len(given) == 1 and is_none(given[0]):
         return set()
     chosen = {part.upper() for part in given if part}
@@ -190,110 +143,120 @@ def chosen_letters(answer: object, among: Sequence[str]) -> set[str]:
     return chosen
 
 
-# --- judging part by part -------------------------------------------------------------------------
+# --- judging --------------------------------------------------------------------------------------
 
 
-class Slip(msgspec.Struct, frozen=True):
-    """One part that is wrong: what to call it, the idea behind it and where to look.
+class WholeAnswer(msgspec.Struct, frozen=True):
+    """An answer that is judged as a whole: `judged` says which outcome it is."""
 
-    `group` is what this part shares with others, but not with all.
-    """
+    judged: Callable[[Any], Verdict]
 
-    part: str
-    idea: Idea
-    group: str
+    def __call__(self, exercise: Exercise, answer: object, _release: Release) -> Checked:
+        """That outcome. Raises UnfitError for what is no answer."""
+        return outcome_of(exercise, self.judged(answer))
 
 
-class TrueStatements(AnswerCheck, frozen=True, kw_only=True):
+def outcome_of(exercise: Exercise, verdict: Verdict, **values: object) -> Checked:
+    """The outcome that a verdict names."""
+    key, named = (verdict, {}) if isinstance(verdict, str) else verdict
+    return exercise.outcome(key, **values, **named)
+
+
+class TrueStatements(msgspec.Struct, frozen=True):
     """Which of several statements hold: each that is chosen or left out rightly is a point.
 
-    `true` says which do, `ideas` has the idea behind a wrong choice by the statement's letter,
-    `groups` the letters of each group. `what` is what a statement is called.
+    `true` says which do: the letters of the exercise's ideas.
     """
 
-    what: str
     true: Callable[..., Collection[str]]
-    ideas: Mapping[str, Idea]
-    groups: Mapping[str, str]
-    praise: str
 
-    def judge(self, answer: object, release: Mapping[str, str | None]) -> Checked:
-        """A slip for each letter that is chosen and does not hold, or the other way round."""
-        chosen = chosen_letters(answer, tuple(self.ideas))
-        wrong = sorted(chosen ^ set(self.true(**release)))
-        return summed(self.of, [self._slip(letter) for letter in wrong], self.praise)
+    def __call__(self, exercise: Exercise, answer: object, release: Release) -> Checked:
+        """Wrong is a letter that is chosen and does not hold, or the other way round.
 
-    def _slip(self, letter: str) -> Slip:
-        group = next(name for name, letters in self.groups.items() if letter in letters)
-        return Slip(f"{self.what} {letter}", self.ideas[letter], group)
+        Raises UnfitError for what is no answer.
+        """
+        chosen = _chosen_letters(answer, tuple(exercise.ideas))
+        wrong = chosen ^ set(self.true(**release))
+        names = {letter: f"{exercise.parts} {letter}" for letter in sorted(wrong)}
+        return _summed(exercise, names, {letter: exercise.ideas[letter] for letter in names})
 
 
-class PartsInOrder(AnswerCheck, frozen=True, kw_only=True):
+class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
     """Parts whose order counts: each that is right is a point.
 
-    `form` is what they look like, `read` brings them into the form of `true`, `idea` has the idea
-    behind a wrong one: (place from 0, what was answered, what is right). `part` and `group` name
-    the part at a place. `open_is_wrong` says that a part left BLANK has an idea like any other.
+    `plain` and then `read` bring an answer and its parts into the form of `true`. `keys` are those
+    of the exercise's ideas that fit a wrong part, the best first, from (place from 0, what was
+    answered, what is right); after them come the letter of the place with the answer, the letter,
+    the group and "other". `name` is what a part is called, `token` the run that it is about.
     """
 
-    form: str
-    read: Callable[[list[str]], Sequence[Any]] = list
     true: Callable[..., Sequence[Any]]
-    idea: Callable[..., Idea]
-    part: Callable[[int], str]
-    group: Callable[[int], str]
-    praise: str
+    plain: Callable[[object], object] = lambda answer: answer
+    read: Callable[[list[str]], Sequence[Any]] = list
+    keys: Callable[..., tuple[str, ...]] = lambda *_, **__: ()
+    name: Callable[[int], str] | None = None
     token: Callable[..., str] = lambda **_: ""
-    open_is_wrong: bool = False
 
-    def judge(self, answer: object, release: Mapping[str, str | None]) -> Checked:
-        """A slip for each part that is not the one at its place in `true`."""
-        given = self.read(in_order(answer, self.of, self.form))
+    def __call__(self, exercise: Exercise, answer: object, release: Release) -> Checked:
+        """Wrong is each part that is not the one at its place in `true`.
+
+        Raises UnfitError for what is no answer.
+        """
+        given = self.read(_in_order(self.plain(answer), exercise.points, exercise.form))
         pairs = enumerate(zip(given, self.true(**release), strict=True))
-        slips = [
-            Slip(self.part(place), self._idea(place, mine, true, release), self.group(place))
-            for place, (mine, true) in pairs
-            if mine != true
-        ]
-        return summed(self.of, slips, self.praise, self.token(**release))
+        wrong = {n: (mine, true) for n, (mine, true) in pairs if mine != true}
+        names = {LETTERS[place]: self._name(exercise, place) for place in wrong}
+        found = {
+            LETTERS[place]: self._idea(exercise, place, *pair, release)
+            for place, pair in wrong.items()
+        }
+        return _summed(exercise, names, found, self.token(**release))
+
+    def _name(self, exercise: Exercise, place: int) -> str:
+        if self.name is not None:
+            return self.name(place)
+        named = exercise.parts
+        return f"{named} {place + 1}" if isinstance(named, str) else named[place]
 
     def _idea(
-        self, place: int, mine: object, true: object, release: Mapping[str, str | None]
+        self, exercise: Exercise, place: int, mine: object, true: object, release: Release
     ) -> Idea:
-        if mine == BLANK and not self.open_is_wrong:
-            return STILL_OPEN
-        return self.idea(place, mine, true, **release)
+        letter = LETTERS[place]
+        if mine == BLANK and letter not in exercise.blank_is_wrong:
+            return _STILL_OPEN
+        keys = (*self.keys(place, mine, true, **release), f"{letter} {mine}", letter)
+        listed = (*keys, _group_of(exercise, letter), "other")
+        fitting = [exercise.ideas[key] for key in listed if key in exercise.ideas]
+        hint = next(idea.hint for idea in fitting if idea.hint)
+        return Idea(fitting[0].misconception, hint)
 
 
-def numbered(what: str) -> Callable[[int], str]:
-    """Names parts by their number, counted from 1: ``"message 3"``."""
-    return lambda place: f"{what} {place + 1}"
+def _group_of(exercise: Exercise, letter: str) -> str:
+    return next(group for group, letters in exercise.groups.items() if letter in letters)
 
 
-def halves(what: str, of: int) -> Callable[[int], str]:
-    """Groups parts that have but their order: ``"steps 1 to 4"``, ``"steps 5 to 8"``."""
-    middle = of // 2
-    first, second = f"{what} 1 to {middle}", f"{what} {middle + 1} to {of}"
-    return lambda place: first if place < middle else second
+def _summed(
+    exercise: Exercise, names: Mapping[str, str], found: Mapping[str, Idea], token: str = ""
+) -> Checked:
+    """A point for each part that is not wrong; `names` and ideas of those that are, by letters.
 
-
-def summed(of: int, slips: Sequence[Slip], praise: str, token: str = "") -> Checked:
-    """A point for each part without a slip. The slip that is explained is one with a known idea.
-
-    `message` says no more than how many are right; groups and parts are in `where` and `which`.
+    The part that is explained is the first with a known misconception. `message` says no more than
+    how many are right; groups and parts are in `where` and `which`.
     """
-    if not slips:
-        return Checked(points=of, of=of, message=praise, token=token)
-    misconception, hint = next((slip.idea for slip in slips if slip.idea[0]), slips[0].idea)
-    right = of - len(slips)
+    of = exercise.points
+    if not names:
+        return Checked(points=of, of=of, message=exercise.praise, token=token)
+    wrong = [*found.values()]
+    explained = next((idea for idea in wrong if idea.misconception), wrong[0])
+    right = of - len(names)
     return Checked(
         points=right,
         of=of,
         message=f"{right or 'None'} of {of} {'is' if right < 2 else 'are'} right.",
-        hint=hint,
-        where=_listed("Look again among", (slip.group for slip in slips)),
-        which=_listed("Look again at", (slip.part for slip in slips)),
-        misconception=misconception,
+        hint=explained.hint,
+        where=_listed("Look again among", (_group_of(exercise, letter) for letter in names)),
+        which=_listed("Look again at", names.values()),
+        misconception=explained.misconception,
         token=token,
     )
 

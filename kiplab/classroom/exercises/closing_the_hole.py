@@ -18,7 +18,7 @@ from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...plays.verdict import lost
 from ...protocol.features import parse_features
-from .answers import TrueStatements, ideas
+from .answers import TrueStatements
 
 NEVER_LEVEL, LEVEL = "hole-never-level", "hole-level"
 KAFKA = "3.5"
@@ -79,30 +79,11 @@ def changed(letter: str) -> Stage:
     return run_play(parse(lines, f"change {letter}"), parse_features(change.kafka))
 
 
-check_what_saves = TrueStatements(
-    of=len(CHANGES),
-    what="change",
-    true=lambda: [letter for letter in CHANGES if not lost(changed(letter))],
-    ideas=ideas("""
-A: a setting about acknowledgements decides who is elected
-   min.insync.replicas says when a leader refuses to write. Is anybody missing here?
-B:
-   Of the ISR, the first in the list of replicas is elected. Who of them has the record?
-C: the later the metadata, the worse
-   What does the leader forget, once the second change is decided?
-D:
-   Who has the record by then? Is a broker that has it a danger?
-E: a proper shutdown waits until everybody has everything
-   A controlled shutdown moves the leadership. To whom, and does anybody compare logs?
-F: a newer release has closed it
-   Ask it: kiplab.run with kafka="3.9".
-G: a forgotten proposal is committed over at once
-   A follower that had caught up lately is waited for, whoever forgot it. For how long?
-"""),
-    groups={"changes 1 to 3": "ABC", "changes 4 to 7": "DEFG"},
-    praise="All seven are right: the hole is narrow, and it is there.",
-)
-"""After which of CHANGES no committed record is lost: ``"AB"`` names two of them."""
+@TrueStatements
+def check_what_saves() -> list[str]:
+    """After which of CHANGES no committed record is lost: ``"AB"`` names two of them."""
+    return [letter for letter in CHANGES if not lost(changed(letter))]
+
 
 RULES = {
     "A": "497.pending-outlives-metadata",
@@ -123,23 +104,7 @@ def searched(letter: str) -> Explored:
     return explore_play(question_about(load(NEVER_LEVEL), rules, bounds=BOUNDS))
 
 
-check_what_closes = TrueStatements(
-    of=len(RULES),
-    what="rule",
-    true=lambda: [letter for letter in RULES if searched(letter).verdict == PROVED],
-    ideas=ideas("""
-A:
-   What is it that gets lost first: a record, or a proposal?
-B: a larger ISR closes it
-   How large is the ISR when the record counts as committed? Is that too small?
-C:
-   Switch your suspect on, and search. Is it proved, or is there a way?
-D: a new leader epoch mends whatever went wrong
-   When does this rule begin a new leader epoch? Does a broker register here?
-E: the hole is about broker epochs
-   Is there an epoch of a broker that is out of date here? Nobody has died yet.
-"""),
-    groups={"rules about committing": "ABC", "rules about broker epochs": "DE"},
-    praise="All five are right, each by a search of every order.",
-)
-"""Which of RULES closes the hole within BOUNDS: ``"AB"`` names two of them."""
+@TrueStatements
+def check_what_closes() -> list[str]:
+    """Which of RULES closes the hole within BOUNDS: ``"AB"`` names two of them."""
+    return [letter for letter in RULES if searched(letter).verdict == PROVED]

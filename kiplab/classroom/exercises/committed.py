@@ -21,8 +21,8 @@ from ...plays.verdict import lost
 from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Broker, Replica, log_of, replica_of
 from ...runs import run
-from .answers import Idea, PartsInOrder, TrueStatements, halves, ideas, moments
-from .own_runs import UNCLEAN, OwnRun, RunVerdict
+from .answers import PartsInOrder, TrueStatements, Verdict, moments
+from .own_runs import OwnRun
 
 PARTITION, STALE, COMMITTED = "orders-0", "isr-stale-member", "isr-committed"
 END = 110
@@ -87,18 +87,13 @@ def _reached(cluster: Cluster, end: int) -> bool:
 
 # --- acknowledged, or committed -------------------------------------------------------------------
 
-STATEMENTS = {
-    "A": "With acks=1 the producer is told that M1 was written.",
-    "B": "With acks=1 M1 is committed.",
-    "C": "With acks=all the producer is told that M1 was written.",
-    "D": "With acks=all M1 is committed.",
-}
 
-
-def _true_statements(kafka: str | None) -> list[str]:
+@TrueStatements
+def check_acknowledged(kafka: str | None) -> list[str]:
+    """What is true of M1 in the play STALE: ``"AC"`` names two."""
     one, every = (_stale_member(acks, kafka) for acks in ("1", "all"))
     facts = (acknowledged(one), committed(one), acknowledged(every), committed(every))
-    return [letter for letter, fact in zip(STATEMENTS, facts, strict=True) if fact]
+    return [letter for letter, fact in zip("ABCD", facts, strict=True) if fact]
 
 
 def _stale_member(acks: str, kafka: str | None) -> Stage:
@@ -113,26 +108,6 @@ def _with_acks(statement: Statement, acks: str) -> Statement:
         return statement
     return replace(statement, args=(*statement.args, ("acks", acks)))
 
-
-check_acknowledged = TrueStatements(
-    of=len(STATEMENTS),
-    by_release=True,
-    what="statement",
-    true=_true_statements,
-    ideas=ideas("""
-A: acks=1 waits for a follower
-   Who has to have M1 before acks=1 answers?
-B: what was acknowledged is committed
-   acks says when the producer is told. Does the ISR wait for less with acks=1?
-C: acks=all waits for min.insync.replicas copies
-   acks=all waits for every member of the ISR. Did broker 3 ever have M1?
-D: min.insync.replicas copies are enough to commit a record
-   Two brokers had M1. The ISR had three members.
-"""),
-    groups={"acks=1": "AB", "acks=all": "CD"},
-    praise="Told, and still not committed: that is acks=1.",
-)
-"""Which STATEMENTS are true of M1 in the play STALE: ``"AC"`` names two."""
 
 SCHEDULES = {
     "A": ("produce orders-0 count=10", "catch-up 2", "catch-up 3"),
@@ -159,28 +134,10 @@ def schedule(letter: str) -> Stage:
     return run_play(parse(f"{_HEADER.format(letter=letter)}{lines}\n", f"schedule {letter}"))
 
 
-check_schedules = TrueStatements(
-    of=len(SCHEDULES),
-    what="schedule",
-    true=lambda: [letter for letter in SCHEDULES if committed(schedule(letter))],
-    ideas=ideas("""
-A:
-   Who is in the ISR, and how far has each fetched?
-B: min.insync.replicas copies are enough to commit a record
-   Broker 3 is in the ISR and has not fetched.
-C: committed means on every replica
-   check-lag takes broker 3 out of the ISR. Who is left?
-D: only acks=all records are ever committed
-   acks is between the producer and the leader. The high watermark does not know it.
-E: a leader alone in the ISR accepts everything
-   How large is the ISR when the leader is asked to write? Is that enough?
-F: a record is committed as soon as all have it
-   The leader learns what a follower has from its next fetch.
-"""),
-    groups={"schedules A to C": "ABC", "schedules D to F": "DEF"},
-    praise="All six are right: every member of the ISR has it, and the leader knows.",
-)
-"""Which SCHEDULES end with the ten records committed: ``"AB"`` names two of them."""
+@TrueStatements
+def check_schedules() -> list[str]:
+    """Which SCHEDULES end with the ten records committed: ``"AB"`` names two of them."""
+    return [letter for letter in SCHEDULES if committed(schedule(letter))]
 
 
 # --- the high watermark, step by step -------------------------------------------------------------
@@ -216,44 +173,19 @@ def _views(kafka: str | None) -> list[LeaderView]:
     return [LeaderView.of(performed.statement.text, cluster) for performed, cluster in steps]
 
 
-_MARKS = ideas("""
-enough copies: min.insync.replicas copies are enough to commit a record
-   Which brokers are in the ISR at that moment? The slowest of them decides.
-written: a record is committed once it is written
-   Who else is in the ISR?
-held: the high watermark waits while the ISR is smaller than min.insync.replicas
-   That is the rule from Kafka 3.7 on. Here the ISR alone decides: who is in it now?
-unmoved: the high watermark moves only when somebody copies
-   Who left the ISR at this step? And who is the slowest of those that are left?
-alone: a leader alone in the ISR accepts everything
-   The log ends before that. How large is the ISR, and what is min.insync.replicas?
-other:
-   Read the row ISR: how far has each of these brokers fetched?
-""")
-
-
-def _mark_idea(place: int, mine: str, _true: str, kafka: str | None) -> Idea:
+def _mark_keys(place: int, mine: str, _true: str, kafka: str | None) -> tuple[str, ...]:
     views = _views(kafka)[: place + 1]
     here = views[-1]
-    if mine.isdecimal() and int(mine) > here.end:
-        return _beyond(here)
-    if mine == str(here.copied) and here.copied > here.mark:
-        return _MARKS["enough copies"]
-    if mine == str(here.end):
-        return _MARKS["written"]
-    if here.too_few and mine == str(_held(views)):
-        return _MARKS["held"]
-    if len(views) > 1 and mine == str(views[-2].mark) and here.end == views[-2].end:
-        return _MARKS["unmoved"]
-    return _MARKS["other"]
-
-
-def _beyond(here: LeaderView) -> Idea:
-    """About an offset where no log has anything."""
-    if here.text.startswith("produce") and here.too_few:
-        return _MARKS["alone"]
-    hint = f"After this step the leader's log ends at {here.end}. What has been written so far?"
-    return "", hint
+    alone = here.text.startswith("produce") and here.too_few
+    fits = {
+        "alone": mine.isdecimal() and int(mine) > here.end and alone,
+        f"beyond {here.end}": mine.isdecimal() and int(mine) > here.end,
+        "enough copies": mine == str(here.copied) and here.copied > here.mark,
+        "written": mine == str(here.end),
+        "held": here.too_few and mine == str(_held(views)),
+        "unmoved": len(views) > 1 and mine == str(views[-2].mark) and here.end == views[-2].end,
+    }
+    return tuple(key for key, fit in fits.items() if fit)
 
 
 def _held(views: Sequence[LeaderView]) -> int:
@@ -262,16 +194,10 @@ def _held(views: Sequence[LeaderView]) -> int:
 
 
 check_high_watermark = PartsInOrder(
-    of=8,
-    by_release=True,
-    form="offsets, one after each step",
     true=lambda kafka: [str(view.mark) for view in _views(kafka)],
-    idea=_mark_idea,
-    part=lambda place: f"step {place + 1} ({_views(None)[place].text})",
-    group=halves("steps", 8),
-    praise="Every high watermark is right: the ISR decides, as it is known at the time.",
+    keys=_mark_keys,
+    name=lambda place: f"step {place + 1} ({_views(None)[place].text})",
     token=lambda kafka: run(COMMITTED, kafka=kafka).token,
-    open_is_wrong=True,
 )
 """The leader's high watermark after each step of the play COMMITTED, on a release."""
 
@@ -279,42 +205,21 @@ check_high_watermark = PartsInOrder(
 # --- lose what was acknowledged -------------------------------------------------------------------
 
 
-def _loss_of_acknowledged(stage: Stage) -> RunVerdict:
+@OwnRun
+def check_lose_acknowledged(stage: Stage) -> Verdict:
+    """A run of COMMITTED that loses ten records acknowledged with acks=all.
+
+    A point for records that are acknowledged, one for their loss, one if at most one disk was
+    replaced for it.
+    """
     if not _acknowledged_by_all(stage):
-        message = "The producer is not told that its ten records are written, so they are no loss."
-        hint = "acks=all answers when every member of the ISR has them. Let brokers 2 and 3 copy."
-        return RunVerdict(0, message, hint)
-    if not any(item["first"] < END and item["last"] >= END - 10 for item in lost(stage)):
-        return _nothing_lost(stage)
+        return "not acknowledged"
     disks = sum(p.statement.arg("disk") == "replaced" for p in stage.performed)
-    if disks <= 1:
-        return RunVerdict(3, "Acknowledged by the whole ISR, and gone with a single disk.")
-    message = f"Lost, for the price of {disks} disks. One is enough."
-    hint = "Only members of the ISR count for an election. How small can the ISR become?"
-    idea = "an acknowledged record is lost only when every disk that had it is lost"
-    return RunVerdict(2, message, hint, idea)
+    if any(item["first"] < END and item["last"] >= END - 10 for item in lost(stage)):
+        return "one disk" if disks <= 1 else ("many disks", {"disks": disks})
+    return "kept, a disk lost" if disks else "kept"
 
 
 def _acknowledged_by_all(stage: Stage) -> bool:
     produced = [p.statement for p in stage.performed if p.statement.verb == "produce"]
     return all(s.arg("acks") != "1" for s in produced) and acknowledged(stage)
-
-
-def _nothing_lost(stage: Stage) -> RunVerdict:
-    message = "The ten records are acknowledged, and nothing committed is lost."
-    if any(p.statement.arg("disk") == "replaced" for p in stage.performed):
-        hint = "Another member of the ISR has them still, or nobody leads yet. Who is elected?"
-        idea = "a disk that is lost takes acknowledged records with it"
-        return RunVerdict(1, message, hint, idea)
-    hint = "A broker that crashes keeps its log. Which broker's disk matters, and when?"
-    return RunVerdict(1, message, hint)
-
-
-check_lose_acknowledged = OwnRun(
-    of=3, begins=COMMITTED, judged=_loss_of_acknowledged, forbidden=(UNCLEAN,)
-)
-"""A run of COMMITTED that loses ten records acknowledged with acks=all.
-
-A point for records that are acknowledged, one for their loss, one if at most one disk was replaced
-for it.
-"""

@@ -9,11 +9,10 @@ from ...engine.truth import truth
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
 from ...protocol.ids import BrokerId
-from ...protocol.registrations import PartitionRegistration
 from ...runs import run
-from .answers import Idea, PartsInOrder, halves, ideas, moments, numbered, sets_among
+from .answers import PartsInOrder, Verdict, moments, sets_among
 from .committed import state_of
-from .own_runs import OwnRun, RunVerdict
+from .own_runs import OwnRun
 
 TWELVE, FENCES = "epochs-twelve", "epochs-fences"
 FETCH = 4
@@ -64,34 +63,17 @@ def _letter(name: str) -> str:
 
 # --- twelve events --------------------------------------------------------------------------------
 
-_EVENTS = ideas("""
-crash: a crash is noticed at once
-   Nobody is told of a crash. What ends a session?
-fencing: fencing always bumps the partition epoch
-   Was the broker in the ISR? If not, there is nothing to write about the partition.
-ISR change: the leader epoch changes on every ISR change
-   The leader epoch moves when a record sets the leader. Did this one?
-same leader: a new leader epoch needs a new leader
-   Before metadata version 3.6-IV0 a shrink writes the leader anew, even the same one.
-start: a registration touches the broker's partitions
-   A registration writes one record, about the broker.
-unfence: unfencing is a new incarnation
-   The broker epoch is minted at registration.
-fail-over: a new controller elects the leaders anew
-   The new controller takes over the partitions as the metadata log has them.
-other:
-   Step through the play, and watch the four rows.
-""")
-
 
 @cache
 def _twelve(kafka: str | None) -> list[tuple[str, frozenset[str]]]:
     return epochs_moved(run(TWELVE, kafka=kafka).stage)
 
 
-def _event_idea(place: int, mine: frozenset[str], moved: frozenset[str], kafka: str | None) -> Idea:
+def _event_keys(
+    place: int, mine: frozenset[str], moved: frozenset[str], kafka: str | None
+) -> tuple[str, ...]:
     verb = _twelve(kafka)[place][0].split()[0]
-    return _EVENTS[_event_key(verb, mine - moved, moved - mine)]
+    return (_event_key(verb, mine - moved, moved - mine),)
 
 
 def _event_key(verb: str, extra: frozenset[str], missing: frozenset[str]) -> str:
@@ -111,15 +93,10 @@ def _event_key(verb: str, extra: frozenset[str], missing: frozenset[str]) -> str
 
 
 check_epochs = PartsInOrder(
-    of=12,
-    by_release=True,
-    form="words, one for each event",
     read=_SETS,
     true=lambda kafka: [moved for _, moved in _twelve(kafka)],
-    idea=_event_idea,
-    part=lambda place: f"event {place + 1} ({_twelve(None)[place][0]})",
-    group=halves("events", 12),
-    praise="All twelve events are right.",
+    keys=_event_keys,
+    name=lambda place: f"event {place + 1} ({_twelve(None)[place][0]})",
     token=lambda kafka: run(TWELVE, kafka=kafka).token,
 )
 """Which epochs each of the twelve events of TWELVE moves.
@@ -131,20 +108,14 @@ One word per event: ``"LP"`` for the leader and the partition epoch, ``"-"`` for
 # --- what gives it away ---------------------------------------------------------------------------
 
 
-def _fence_idea(place: int, mine: str, fence: str) -> Idea:
-    hint = "Hold each number of the message against the one that is on record. Which is too old?"
-    if mine == "C":
-        return "every request carries the controller epoch", hint
-    if fence == "B":
-        return "a broker's earlier incarnation shows in the partition's epochs", hint
-    if place + 1 == FETCH and mine == "P":
-        hint = "A fetch changes nothing, so it names no version. Which number does it carry?"
-        return "a fetch is checked like AlterPartition", hint
-    if (fence, mine) == ("L", "P"):
-        return "an old leader is kept out by the partition epoch", hint
-    if (fence, mine) == ("P", "L"):
-        return "every version of a partition has a leader epoch of its own", hint
-    return "", hint
+def _fence_keys(place: int, mine: str, fence: str, **_: object) -> tuple[str, ...]:
+    fits = {
+        "names C": mine == "C",
+        "fenced by B": fence == "B",
+        "a fetch": place + 1 == FETCH and mine == "P",
+        f"{fence} {mine}": True,
+    }
+    return tuple(key for key, fit in fits.items() if fit)
 
 
 def _single_letters(given: list[str]) -> list[str]:
@@ -153,17 +124,10 @@ def _single_letters(given: list[str]) -> list[str]:
 
 
 check_fences = PartsInOrder(
-    of=4,
-    by_release=True,
-    form="letters, one for each message",
     read=_single_letters,
     true=lambda kafka: fenced_by(run(FENCES, kafka=kafka).stage),
-    idea=lambda place, mine, fence, **_: _fence_idea(place, mine, fence),
-    part=numbered("message"),
-    group=halves("messages", 4),
-    praise="Each number guards against another past.",
+    keys=_fence_keys,
     token=lambda kafka: run(FENCES, kafka=kafka).token,
-    open_is_wrong=True,
 )
 """Which epoch gives each message of FENCES away: a letter of EPOCHS each."""
 
@@ -171,34 +135,20 @@ check_fences = PartsInOrder(
 # --- three leader epochs of one leader ------------------------------------------------------------
 
 
-def _reached(stage: Stage) -> RunVerdict:
-    states = [state_of(cluster) for _, cluster in moments(stage)]
-    reached = max((state.leader_epoch for state in states), default=0)
+@OwnRun
+def check_reigns(stage: Stage) -> Verdict:
+    """A run of TWELVE in which broker 1 leads throughout, into LAST_EPOCH.
+
+    A point for the epoch, one if nobody else ever leads.
+    """
+    first = state_of(stage.history.start)
+    states = [state_of(cluster) for _, cluster in moments(stage)] or [first]
+    reached = max(state.leader_epoch for state in states)
     if reached < LAST_EPOCH:
-        return _too_few(state_of(stage.history.start), states)
+        versions = states[-1].partition_epoch - first.partition_epoch
+        epochs = states[-1].leader_epoch - first.leader_epoch
+        key = "versions" if versions > epochs else "few"
+        return key, {"versions": versions, "epochs": epochs}
     until = next(n for n, state in enumerate(states) if state.leader_epoch >= LAST_EPOCH)
-    if all(state.leader == _LEADER for state in states[: until + 1]):
-        return RunVerdict(2, f"Leader epoch {reached}, and it was broker 1 all the while.")
-    message = f"Leader epoch {reached}, but broker 1 did not lead all the while."
-    hint = "Leave broker 1 alone. On Kafka 3.5, which record sets the leader, even the same one?"
-    return RunVerdict(1, message, hint, "a new leader epoch needs a new leader")
-
-
-def _too_few(first: PartitionRegistration, states: list[PartitionRegistration]) -> RunVerdict:
-    last = states[-1] if states else first
-    versions = last.partition_epoch - first.partition_epoch
-    epochs = last.leader_epoch - first.leader_epoch
-    message = f"The partition epoch has moved by {versions}, the leader epoch by {epochs}."
-    if versions > epochs:
-        hint = "A growing ISR leaves the leader alone. What does a shrinking one do, up to 3.5?"
-        return RunVerdict(0, message, hint, "the leader epoch changes on every ISR change")
-    return RunVerdict(
-        0, message, "Which of the twelve events moved L, and left the leader in place?"
-    )
-
-
-check_reigns = OwnRun(of=2, begins=TWELVE, judged=_reached)
-"""A run of TWELVE in which broker 1 leads throughout, into LAST_EPOCH.
-
-A point for the epoch, one if nobody else ever leads.
-"""
+    throughout = all(state.leader == _LEADER for state in states[: until + 1])
+    return "reached" if throughout else "another led", {"reached": reached}

@@ -18,8 +18,9 @@ from ...plays.verdict import refused
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Refused
 from ...runs import run
-from .answers import BLANK, Idea, PartsInOrder, UnfitError, halves, ideas, is_none, numbered
-from .own_runs import OwnRun, RunVerdict, header_of
+from ..exercise_table import UnfitError
+from .answers import BLANK, PartsInOrder, Verdict, is_none
+from .own_runs import OwnRun, header_of
 
 EIGHT = "alter-partition-eight"
 TAKEN = "-"
@@ -107,10 +108,6 @@ def _alone(number: int, kafka: str | None) -> Play:
 # --- the first rule that fails --------------------------------------------------------------------
 
 
-def _read(given: list[str]) -> list[Ruling]:
-    return [_ruling(part) for part in given]
-
-
 def _ruling(part: str) -> Ruling:
     """The error and the letter of an answer, in any order, BLANK for one that is open."""
     error, letter, nothing = "", "", False
@@ -128,57 +125,20 @@ def _ruling(part: str) -> Ruling:
     return Ruling(error or open_[0], letter or open_[1])
 
 
-_LATER = "What one answer names is wrong as well. Is there a rule that is asked earlier, and fails?"
-_IDEAS = ideas(f"""
-B N: what is asked is judged before who asks
-   {_LATER}
-B L: what is asked is judged before who asks
-   {_LATER}
-L P: compare and set comes first
-   {_LATER}
-S P: compare and set comes first
-   {_LATER}
-N P: a number that differs is out of date
-   Too old and too new are not the same fault. Who knows more, if a request is too new?
-I F: a broker that must not join weighs most
-   {_LATER}
-F E: an epoch that differs is noticed before a fence
-   {_LATER}
-- E: a broker epoch that is not known is refused
-   An ISR may name a broker without an epoch. What is there to compare then?
-P -: the same request again gets the same answer
-   One request comes twice. What is on record when the second one arrives?
-half:
-   One lacks its error or its rule: give both, and NONE - where no rule fails.
-error:
-   A rule is right, and the error beside it is not what it answers with.
-broken: the gravest fault is the one that is named
-   {_LATER}
-other:
-   Hold each number against what is on record when the request arrives.
-""")
-"""By the rule that fails first, and the one that was named."""
-
-
-def _idea(place: int, mine: Ruling, true: Ruling, kafka: str | None) -> Idea:
+def _keys(place: int, mine: Ruling, true: Ruling, kafka: str | None) -> tuple[str, ...]:
+    """By the rule that fails first, and the one that was named."""
     if BLANK in (mine.error, mine.letter):
-        return _IDEAS["half"]
+        return ("half",)
     if mine.letter == true.letter:
-        return _IDEAS["error"]
+        return ("error",)
     other = "broken" if mine.letter in failing(place + 1, kafka) else "other"
-    return _IDEAS.get(f"{true.letter} {mine.letter}", _IDEAS[other])
+    return f"{true.letter} {mine.letter}", other
 
 
 check_first_rule = PartsInOrder(
-    of=8,
-    by_release=True,
-    form="answers, each an error and the letter of a rule",
-    read=_read,
+    read=lambda given: [_ruling(part) for part in given],
     true=lambda kafka: rulings_of(run(EIGHT, kafka=kafka).stage),
-    idea=_idea,
-    part=numbered("request"),
-    group=halves("requests", 8),
-    praise="All eight are right: one answer each, from the first rule that fails.",
+    keys=_keys,
     token=lambda kafka: run(EIGHT, kafka=kafka).token,
 )
 """Error and first failing rule of each request of EIGHT.
@@ -190,40 +150,25 @@ Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES be
 
 # --- three refusals -------------------------------------------------------------------------------
 
-ERRORS = 3
-"""How many different ones are asked for."""
-_HINTS = {
-    KafkaError.INELIGIBLE_REPLICA.name: (
-        "What if the broker that is asked for is fenced before the request arrives?"
-    ),
-    KafkaError.FENCED_LEADER_EPOCH.name: (
-        "Up to 3.5 an ISR that shrinks begins a new leader epoch. Who could leave it, while a"
-        " request is on its way?"
-    ),
-    KafkaError.STALE_BROKER_EPOCH.name: (
-        "What if the leader itself restarts, while its request is on its way?"
-    ),
-}
-"""What leads to an error that is not there yet."""
+_HINTED = (
+    KafkaError.INELIGIBLE_REPLICA.name,
+    KafkaError.FENCED_LEADER_EPOCH.name,
+    KafkaError.STALE_BROKER_EPOCH.name,
+)
+"""The errors to which a hint leads, while they are not there yet."""
 
 
-def _refused_alike(stage: Stage) -> RunVerdict:
+@OwnRun
+def check_refusals(stage: Stage) -> Verdict:
+    """A run in which AlterPartition is refused: a point for each error, up to three."""
     met = [str(r["error"]) for r in refused(stage) if r["request"] == "alter-partition"]
     errors = list(dict.fromkeys(met))
     if not errors:
-        hint = (
-            "Hold the request of the leader, let something happen that it does not know, and only"
-            " then let it arrive."
-        )
-        return RunVerdict(0, "No AlterPartition request is refused here.", hint)
-    named = ", ".join(errors)
-    missing = [hint for error, hint in _HINTS.items() if error not in errors]
-    idea = "a late request is a late request" if len(met) > len(errors) and missing else ""
-    if len(errors) >= ERRORS:
-        message = f"Refused for three reasons, and nobody has forged a thing: {named}."
-        return RunVerdict(ERRORS, message, "", idea)
-    return RunVerdict(len(errors), f"Refused so far: {named}.", missing[0], idea)
-
-
-check_refusals = OwnRun(of=ERRORS, begins="isr-two-of-three", judged=_refused_alike)
-"""A run in which AlterPartition is refused: a point for each error, up to ERRORS."""
+        return "none"
+    missing = [error for error in _HINTED if error not in errors]
+    values: dict[str, object] = {"errors": ", ".join(errors)}
+    if len(met) > len(errors) and missing:
+        values["misconception"] = "a late request is a late request"
+    if len(errors) >= len(_HINTED):
+        return "enough", values
+    return missing[0], {**values, "points": len(errors)}

@@ -18,8 +18,8 @@ from ...protocol.facts import IsrChanged, Polled, Refused
 from ...protocol.features import Features, parse_features
 from ...protocol.ids import BrokerId, SessionId
 from ...protocol.zookeeper_facts import BrokersCompared, SessionOpened
-from .answers import Idea, PartsInOrder, ideas, letters_among, numbered, sets_among
-from .own_runs import OwnRun, RunVerdict
+from .answers import PartsInOrder, Verdict, letters_among, sets_among
+from .own_runs import OwnRun
 
 BACK = 1
 """The broker that comes back in each of the plays."""
@@ -132,85 +132,28 @@ def _off(letter: str) -> Iterator[str]:
 # --- symptoms, objectors, checks ------------------------------------------------------------------
 
 
-def _pair(place: int) -> str:
-    return "the first two" if place < 2 else "the last two"
-
-
-_LETTERS = tuple(MESSAGES)
-_MESSAGE = [f"message {letter}" for letter in MESSAGES].__getitem__
-_SYMPTOMS = ideas("""
-1: a broker that leads knows it
-   No control request was refused, and none was sent. Of what was the controller notified?
-2: a broker that is up asks for what it has to do
-   A replica fetches when it is told to, and stops when it is told to. Told by whom?
-3: records that are on the disk can be read
-   What may be read ends at the high watermark. Where does a leader have it from, when it starts?
-4: what is in every ISR is well
-   Something happened to it after it was back. Who can take a running broker out of every ISR at
-   once?
-""")
-
 check_symptoms = PartsInOrder(
-    of=len(SYMPTOMS),
-    form="letters, one for each symptom",
     read=letters_among(MESSAGES, " ".join(MESSAGES)),
     true=lambda: [cause_of(place) for place in range(len(SYMPTOMS))],
-    idea=lambda place, _mine, _true: _SYMPTOMS[str(place + 1)],
-    part=numbered("symptom"),
-    group=_pair,
-    praise="Four symptoms, and one disease: nobody knew which incarnation.",
 )
 """Which of MESSAGES each of SYMPTOMS comes of, in their order: ``"ABCD"``."""
 
-_OBJECTORS = ideas("""
-A: the controller takes old requests back
-   It is on its way to broker 1, and carries the epoch that was known when it was queued.
-B: a message from a broker is judged by a broker
-   To whom is a ControlledShutdown sent?
-C: a newer leader epoch is always obeyed
-   Its leader epoch is new. Which other number is in it now, and who reads that first?
-D: what is late is refused
-   A watch says that something has changed, and no more. What is there to refuse?
-""")
-
 check_who_objects = PartsInOrder(
-    of=len(MESSAGES),
-    form="letters, each B, C or N",
     read=letters_among((*OBJECTORS.values(), NOBODY), "B C N"),
     true=lambda: [objector(letter) for letter in MESSAGES],
-    idea=lambda place, _mine, _true: _OBJECTORS[_LETTERS[place]],
-    part=_MESSAGE,
-    group=_pair,
-    praise="Whoever can compare two numbers objects.",
 )
 """Who objects to each of MESSAGES on SINCE, in their order: B, C or N."""
 
-_MISSED = ideas("""
-L: who refuses the old is safe
-   Refused or not: who sends broker 1 what it is to do now, and how does that one know?
-M: what is told anew makes good what was obeyed before
-   The first control request that broker 1 obeys has it write a file. Is that old request refused?
-S: the controller knows who asks it
-   To whom does the late message come, and what does that one compare?
-too many: all three checks belong together
-   Switch it off, and play it: kiplab.run(..., kafka="zk-2.2", off=...). Is there harm?
-""")
-"""By the check that is needed and was not named; the first of them is shown."""
 
-
-def _missed(_place: int, mine: frozenset[str], true: frozenset[str]) -> Idea:
-    return _MISSED[min(true - mine, default="too many")]
+def _missed(_place: int, mine: frozenset[str], true: frozenset[str]) -> tuple[str, ...]:
+    """The first check that is needed and was not named."""
+    return (min(true - mine, default="too many"),)
 
 
 check_needed_checks = PartsInOrder(
-    of=len(MESSAGES),
-    form="answers, each of the letters M, S and L, or -",
     read=sets_among(CHECKS, use="M, S, L, or - for none"),
     true=lambda: [needed(letter) for letter in MESSAGES],
-    idea=_missed,
-    part=_MESSAGE,
-    group=_pair,
-    praise="Two failures take one check each, and two take two.",
+    keys=_missed,
 )
 """Which of CHECKS each of MESSAGES takes, in their order: ``["MS", "-", ...]``.
 
@@ -235,31 +178,16 @@ def falls(stage: Stage) -> bool:
     return False
 
 
-def _session_ids(stage: Stage) -> RunVerdict:
+@OwnRun
+def check_session_ids(stage: Stage) -> Verdict:
+    """A run of OWN that its session ids do harm in.
+
+    A point where a later incarnation of a broker has a lower session id than the one before, one
+    more where harm is done, and czxids in place of session ids do none.
+    """
     if not falls(stage):
-        message = "Nothing is missed: every session has a higher id than the one before."
-        hint = "Each server of ZooKeeper counts for itself. Which one numbers which incarnation?"
-        return RunVerdict(0, message, hint, "a later session has a higher id")
+        return "rising"
     if verdict(stage) == SAFE:
-        return _unharmed(stage)
-    if verdict(run_play(stage.play, CZXIDS)) != SAFE:
-        message = "Harm is done, and with czxids there would be harm as well."
-        hint = "Leave out what does harm by itself: what is held back has to arrive in the end."
-        return RunVerdict(1, message, hint)
-    return RunVerdict(2, "Missed, since a number fell. With czxids nothing is missed.")
-
-
-def _unharmed(stage: Stage) -> RunVerdict:
-    message = "A session id has fallen, and no harm is done."
-    if any(isinstance(e, BrokersCompared) and e.dead for e in stage.events):
-        hint = "The controller has seen that broker 1 was gone. Keep it busy until 1 is back."
-        return RunVerdict(1, message, hint, "a number that falls does harm by itself")
-    return RunVerdict(1, message, "The controller has not looked since. Let it hear of the change.")
-
-
-check_session_ids = OwnRun(of=2, begins=OWN, judged=_session_ids)
-"""A run of OWN that its session ids do harm in.
-
-A point where a later incarnation of a broker has a lower session id than the one before, one more
-where harm is done, and czxids in place of session ids do none.
-"""
+        seen = any(isinstance(e, BrokersCompared) and e.dead for e in stage.events)
+        return "seen gone" if seen else "not looked"
+    return "missed" if verdict(run_play(stage.play, CZXIDS)) == SAFE else "czxids too"

@@ -14,8 +14,8 @@ from ...plays.stage import Performed, Stage
 from ...plays.tokens import encode
 from ...plays.verdict import lost, refused, verdict
 from ...protocol.features import parse_features
-from .answers import Idea, UnfitError, WholeAnswer, demand_answer, demand_order, ideas, parts
-from .check_result import Checked
+from ..exercise_table import UnfitError
+from .answers import Verdict, WholeAnswer, demand_order, parts
 
 EVENTS: dict[str, tuple[str, str]] = {
     "asks": ("2 has caught up, and 1 asks the controller to add it", "fetch 2"),
@@ -30,9 +30,9 @@ EVENTS: dict[str, tuple[str, str]] = {
 """Name of each event: (what happens, the line of a play). This order cannot even happen."""
 LETTERS = dict(zip("ABCDEFGH", EVENTS, strict=True))
 """A letter for each name, so that an answer can be one word: ``"HGFEDCBA"``."""
-POINTS = 2
-"""One for an order that can happen, one more for an order that loses data."""
 
+_HINTED = ("asks", "arrives", "starts", "unfenced")
+"""Events with a hint of their own where they cannot happen."""
 _HEADER = """title Your schedule: KIP-841 on, KIP-903 off
 kafka 3.5
 off 903
@@ -42,30 +42,6 @@ topic orders replicas=1,2 isr=1 leader=1 leader-epoch=5 partition-epoch=10 log=1
 given next-metadata-offset=56
 hold alter-partition from=1
 """
-_IMPOSSIBLE = ideas("""
-old session: a broker that starts again is at once the broker that Kafka knows
-   While the old session lasts, the new process is turned away (DUPLICATE_BROKER_REGISTRATION).
-   What ends a session?
-asks:
-   2 has to be alive to fetch, and 1 to lead.
-arrives:
-   A request can only arrive after it was sent.
-starts:
-   A process that runs cannot be started.
-unfenced:
-   A broker crashes, starts and registers before it is unfenced.
-""")
-_SAFE = ideas("""
-fenced: a late request is dangerous while the broker it names is fenced
-   The request arrived while 2 was fenced, and KIP-841 refused it. When is 2 no longer fenced, and
-   still not the broker that caught up?
-shrunk: fencing always bumps the partition epoch, so a request from before it is dead
-   Look at the partition epoch. Here 2 was in the ISR when it was fenced: it left the ISR, and that
-   bumped the epoch. What if it is fenced before the request arrives?
-leader fenced: a request is as good as its sender was when it was sent
-   Fencing the leader moved the leader epoch, and its old request was refused (FENCED_LEADER_EPOCH).
-   Let the request arrive while 1 still leads.
-""")
 
 
 def play_of(answer: Sequence[str]) -> Play:
@@ -95,23 +71,27 @@ def _run(play: Play, on: str = "") -> Stage:
     return stage
 
 
-def _judged(answer: object) -> Checked:
+@WholeAnswer
+def check_order(answer: object) -> Verdict:
+    """An order: names of EVENTS or LETTERS, each once. A wrong answer is never an error.
+
+    A point for an order that can happen, one more for an order that loses data.
+    """
     names = _names(answer)
-    wanted = "eight letters or names, in the order of the events"
-    demand_order(answer, wanted)
-    demand_answer(names, wanted)
+    demand_order(answer, names, "eight letters or names, in the order of the events")
     if sorted(names) != sorted(EVENTS):
         raise UnfitError(_misnamed(names))
     play = play_of(names)
-    stage, token = _run(play), encode(play)
+    stage = _run(play)
     broken = next((p for p in stage.performed if p.not_applicable is not None), None)
     if broken is not None:
         return _impossible(names, broken, stage)
-    if lost(stage):
-        return Checked(points=POINTS, of=POINTS, message=_success(play, stage), token=token)
-    idea, hint = _SAFE[_why_safe(stage)]
-    message = "This can happen, and nothing is lost."
-    return Checked(points=1, of=POINTS, message=message, hint=hint, misconception=idea, token=token)
+    if not lost(stage):
+        return _why_safe(stage), {"token": encode(play)}
+    (gone, *_) = lost(stage)
+    # Not even KIP-903 would have saved the records of the last replica.
+    key = "last replica" if verdict(_run(play, on="903")) == "loss" else "lost"
+    return key, {"first": gone["first"], "last": gone["last"], "token": encode(play)}
 
 
 def _misnamed(names: list[str]) -> str:
@@ -123,31 +103,14 @@ def _misnamed(names: list[str]) -> str:
     return f"Use each of the eight events once ({', '.join(EVENTS)}). Here, {wrong}."
 
 
-def _success(play: Play, stage: Stage) -> str:
-    first, last = lost(stage)[0]["first"], lost(stage)[0]["last"]
-    message = f"Offsets {first} to {last} were committed, and they are gone."
-    if verdict(_run(play, on="903")) == "loss":
-        return (
-            f"{message} Not even KIP-903 would have saved them: 2 was the last member of the ISR"
-            " when it came back empty. That is the problem of the last replica, in the exercise"
-            " just before this one."
-        )
-    return f"{message} With KIP-903 on, the same order loses nothing."
-
-
-def _impossible(names: list[str], broken: Performed, stage: Stage) -> Checked:
+def _impossible(names: list[str], broken: Performed, stage: Stage) -> Verdict:
     name = next(n for n in names if EVENTS[n][1] == broken.statement.text)
     reason = broken.not_applicable.reason if broken.not_applicable else ""
     number = names.index(name) + 1
-    message = f"Event {number} cannot happen there. “{EVENTS[name][0]}”: {reason}."
-    idea, hint = _why_impossible(name, stage)
-    return Checked(points=0, of=POINTS, message=message, hint=hint, misconception=idea)
-
-
-def _why_impossible(name: str, stage: Stage) -> Idea:
-    if "631.one-live-incarnation" in {r["guard"] for r in refused(stage)}:
-        return _IMPOSSIBLE["old session"]
-    return _IMPOSSIBLE.get(name, ("", ""))
+    old_session = "631.one-live-incarnation" in {r["guard"] for r in refused(stage)}
+    why = "old session" if old_session else name if name in _HINTED else ""
+    values = {"number": number, "event": EVENTS[name][0], "reason": reason}
+    return f"impossible {why}".rstrip(), values
 
 
 def _why_safe(stage: Stage) -> str:
@@ -155,7 +118,3 @@ def _why_safe(stage: Stage) -> str:
     if "841.fenced" in guards:
         return "fenced"
     return "leader fenced" if "497.leader-epoch" in guards else "shrunk"
-
-
-check_order = WholeAnswer(of=POINTS, judged=_judged)
-"""An order: names of EVENTS or LETTERS, each once. A wrong answer is never an error."""

@@ -11,7 +11,8 @@ from ...plays.library import load
 from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...plays.verdict import HARM, LOSS, refused, verdict
-from .own_runs import UNCLEAN, OwnRun, RunVerdict, done
+from .answers import Verdict
+from .own_runs import OwnRun, done
 
 PLAY, PROPERTY = "kafka-14139", "no-committed-record-lost"
 BOUNDS = {"writes": 0, "crashes": 1, "fences": 1}
@@ -40,43 +41,21 @@ def explored() -> Explored:
     return explore_play(question_about(play, property=PROPERTY, bounds=BOUNDS, engine="step"))
 
 
-def _shorter(stage: Stage) -> RunVerdict:
+@OwnRun
+def check_shorter(stage: Stage) -> Verdict:
+    """A run of PLAY on Kafka 3.4 that loses committed records.
+
+    A point for the loss, one if it has at most NEAR events more than the explorer's shortest, one
+    if it has no more.
+    """
     if verdict(stage) != LOSS:
-        return _nothing_lost(stage)
+        errors = ", ".join(dict.fromkeys(str(r["error"]) for r in refused(stage)))
+        return ("refused", {"errors": errors}) if errors else "kept"
     if goal_of(stage, PROPERTY).excused:
-        message = (
-            "Lost, but with the disk of the last member of the ISR: no rule promises otherwise."
-        )
-        hint = "Leave broker 1's disk alone. Whom could the controller elect, other than broker 1?"
-        return RunVerdict(0, message, hint, "every loss is a hole in the protocol")
+        return "excused"
     count, least = events(stage), shortest()
-    if count <= least:
-        return RunVerdict(3, f"Lost in {count} events. The explorer's own way has {least}.")
-    message = f"Lost in {count} events. There is a way in {least}."
-    if count <= least + NEAR:
-        hint = "kiplab.minimise(...) leaves out what is not needed. What did it leave out, and why?"
-        return RunVerdict(2, message, hint)
-    hint = "The records are lost as soon as somebody leads without them. What happens after that?"
-    return RunVerdict(1, message, hint, "records are lost when the last copy is thrown away")
-
-
-def _nothing_lost(stage: Stage) -> RunVerdict:
-    errors = ", ".join(dict.fromkeys(str(r["error"]) for r in refused(stage)))
-    if errors:
-        message = f"Nothing committed is lost: a request is refused, {errors}."
-        hint = "Which rule refused it, and what would have to be true when the request arrives?"
-        idea = "a late request is dangerous while the broker it names is fenced"
-        return RunVerdict(0, message, hint, idea)
-    hint = "Somebody has to lead without the records. Who may be elected, and how does it get in?"
-    return RunVerdict(0, "Nothing committed is lost.", hint)
-
-
-check_shorter = OwnRun(of=3, begins=PLAY, judged=_shorter, forbidden=(UNCLEAN,))
-"""A run of PLAY on Kafka 3.4 that loses committed records.
-
-A point for the loss, one if it has at most NEAR events more than the explorer's shortest, one if it
-has no more.
-"""
+    key = "shortest" if count <= least else "near" if count <= least + NEAR else "long"
+    return key, {"count": count, "least": least}
 
 
 # --- nobody dies ----------------------------------------------------------------------------------
@@ -100,36 +79,19 @@ def _unharmed() -> Stage:
     return run_play(play)
 
 
-def _nobody_died(stage: Stage) -> RunVerdict:
+@OwnRun
+def check_nobody_dies(stage: Stage) -> Verdict:
+    """A run of BEGINS that loses a committed record under all rules of 3.5.
+
+    A point for the loss, one if no broker crashes or is shut down, one if it has no more events
+    than the way that the explorer found. A loss that Kafka does not promise to survive does not
+    count.
+    """
     if verdict(stage) != LOSS or goal_of(stage, PROPERTY).excused:
-        return _not_elected(stage)
+        return "harm" if verdict(stage) == HARM else "kept"
     died = sum(statement.verb in ("crash", "shut-down") for statement in done(stage))
     count = events(stage)
-    points = 1 + (not died) + (count <= least())
+    values = {"count": count, "died": died, "least": least()}
     if died:
-        message = f"Lost in {count} events, and for it {died} had to die. Nobody need."
-        hint = "What does the controller act on: that a broker is dead, or that it is not heard?"
-        return RunVerdict(points, message, hint, "data is lost only where something breaks")
-    if count > least():
-        message = f"Lost in {count} events, and everybody lives. The search needs {least()}."
-        return RunVerdict(points, message, "One record is enough. Which of yours does nobody miss?")
-    return RunVerdict(points, f"Lost in {count} events. Every broker lives, every disk is whole.")
-
-
-def _not_elected(stage: Stage) -> RunVerdict:
-    if verdict(stage) == HARM:
-        message = "Nothing is lost yet, but a broker that lacks the record could be elected."
-        return RunVerdict(0, message, "Let it be elected: end the session of the leader.")
-    hint = (
-        "The leader has to have asked for a second broker, when the metadata about the first one"
-        " arrives. Hold both, the requests and the metadata."
-    )
-    return RunVerdict(0, "Nothing committed is lost.", hint)
-
-
-check_nobody_dies = OwnRun(of=3, begins=BEGINS, judged=_nobody_died, forbidden=(UNCLEAN,))
-"""A run of BEGINS that loses a committed record under all rules of 3.5.
-
-A point for the loss, one if no broker crashes or is shut down, one if it has no more events than
-the way that the explorer found. A loss that Kafka does not promise to survive does not count.
-"""
+        return "died", {**values, "points": 1 + (count <= least())}
+    return "long" if count > least() else "right", values

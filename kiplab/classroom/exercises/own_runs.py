@@ -1,9 +1,9 @@
 """Exercises with a play of one's own: from a Lab, a run, a token, or its events as text."""
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Sized
 from itertools import islice
-from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from ...plays.grammar import VERBS, parse
@@ -16,51 +16,26 @@ from ...plays.stage import Stage
 from ...plays.tokens import encode, is_token
 from ...protocol.features import UnknownFeatureError
 from ...runs import Run
-from .answers import BLANK, AnswerCheck, UnfitError
+from ..exercise_table import Exercise, UnfitError
+from .answers import BLANK, Release, Verdict, outcome_of
 from .check_result import Checked
 
 FORMS = "a Lab, its run, a token, or the events of a play with ; between"
 """What an answer may be."""
-UNCLEAN = "elect orders-0 unclean=yes"
-"""A line that loses records by itself."""
 _NOT_THE_SITUATION = ("", "title", "question", "kafka", "metadata", "off", "on", "manual", "expect")
 _NEVER = ("send ", "upgrade ")
 """Lines that no answer may have: a request that no broker sent, and other rules on the way."""
 
 
-class RunVerdict(NamedTuple):
-    """What a run of one's own earns, and what there is to say about it."""
+class OwnRun(msgspec.Struct, frozen=True):
+    """A run in the situation, and under the rules, of a play; `judged` says which outcome it is."""
 
-    points: int
-    message: str
-    hint: str = ""
-    misconception: str = ""
+    judged: Callable[[Stage], Verdict]
 
-
-class OwnRun(AnswerCheck, frozen=True, kw_only=True):
-    """A run in the situation, and under the rules, of the play `begins`; `judged` says its worth.
-
-    `forbidden` are lines, or their beginnings, that would make it too easy; raw requests always
-    are.
-    """
-
-    begins: str
-    judged: Callable[[Stage], RunVerdict]
-    forbidden: tuple[str, ...] = ()
-
-    def judge(self, answer: object, _release: Mapping[str, str | None]) -> Checked:
-        """The verdict on what happened in the run."""
-        stage = own_run(answer, self.begins, self.forbidden)
-        return as_checked(stage, self.of, self.judged(stage))
-
-
-def as_checked(stage: Stage, of: int, judged: RunVerdict) -> Checked:
-    """The verdict on a run, with its token."""
-    points, message, hint, idea = judged
-    token = token_of(stage)
-    return Checked(
-        points=points, of=of, message=message, hint=hint, misconception=idea, token=token
-    )
+    def __call__(self, exercise: Exercise, answer: object, _release: Release) -> Checked:
+        """What happened in the run, with its token. Raises UnfitError for what is no answer."""
+        stage = own_run(answer, exercise.begins, exercise.forbidden)
+        return outcome_of(exercise, self.judged(stage), token=token_of(stage))
 
 
 def own_run(answer: object, name: str, forbidden: tuple[str, ...] = ()) -> Stage:

@@ -18,7 +18,8 @@ from ...plays.runner import run_play
 from ...protocol.features import parse_features
 from ...protocol.guards import named
 from ...runs import Run
-from .answers import Idea, PartsInOrder, TrueStatements, UnfitError, ideas, is_none
+from ..exercise_table import UnfitError
+from .answers import PartsInOrder, TrueStatements, is_none
 from .check_result import broken
 
 KAFKA = "3.5"
@@ -27,16 +28,6 @@ PROVEN, RACE = "isr-two-of-three", "kafka-14139"
 
 
 # --- what a proof says ----------------------------------------------------------------------------
-
-STATEMENTS = {
-    "A": "no order of these events lets a replica be elected that lacks a committed record",
-    "B": "two crashes do no harm either",
-    "C": "a session that ends although its broker runs does no harm",
-    "D": "KIP-903 had something to refuse",
-    "E": "the check of the partition epoch is superfluous",
-    "F": "a running Kafka 3.5 loses nothing in this way",
-    "G": "with no record written, and logs that are empty, a proof says nothing about records",
-}
 
 
 @cache
@@ -47,10 +38,13 @@ def proof(writes: int = 1) -> Explored:
     return explore_play(question_about(load(PROVEN), rules, bounds=bounds))
 
 
+@TrueStatements
 @cache
-def supported() -> frozenset[str]:
-    """The letters of the STATEMENTS that follow. Nothing follows about other bounds, about a rule
-    that was never needed, or about what is no model.
+def check_proof() -> list[str]:
+    """Which statements the proof for PROVEN supports: ``"AC"`` names two.
+
+    The proof is about Kafka 3.5 as specified, within 1 write, 1 crash and 0 fences. Nothing follows
+    about other bounds, about a rule that was never needed, or about what is no model.
     """
     whole, empty = proof(), proof(writes=0)
     facts = {
@@ -58,40 +52,7 @@ def supported() -> frozenset[str]:
         "D": any(guard.startswith("903.") for guard in whole.vacuity.fired),
         "G": empty.verdict == PROVED and not empty.vacuity.committed,
     }
-    return frozenset(letter for letter, fact in facts.items() if fact)
-
-
-check_proof = TrueStatements(
-    of=len(STATEMENTS),
-    what="statement",
-    true=supported,
-    ideas=ideas("""
-A:
-   Read the sentence of the proof again. What does it say of every order?
-B: what holds for one fault holds for two
-   The bounds are part of the sentence. How many crashes were searched?
-C: a fault that was not searched does no harm
-   0 sessions: no such end of a session was ever tried.
-D:
-   Look among the rules that fired: proof.vacuity.fired.
-E: a rule that was never needed here is never needed
-   It never had anything to refuse. So this search says nothing about it, for or against.
-F: a proof about a model is a proof about Kafka
-   The search is of this model, and of its rules as specified. What does Kafka do as built?
-G: every proof says that something was safe
-   If nothing is ever committed, what could be lost? Search with writes=0, read the vacuity.
-"""),
-    groups={
-        "what was searched": "ABC",
-        "what it says of rules": "DE",
-        "what it is worth": "FG",
-    },
-    praise="All seven are right: a proof says what was searched, and not a word more.",
-)
-"""Which STATEMENTS the proof for PROVEN supports: ``"AC"`` names two.
-
-The proof is about Kafka 3.5 as specified, within 1 write, 1 crash and 0 fences.
-"""
+    return [letter for letter, fact in facts.items() if fact]
 
 
 # --- which hole -----------------------------------------------------------------------------------
@@ -125,25 +86,6 @@ def truth() -> tuple[str, str, str, str]:
     return _OPENED["841"], _OPENED["903"], never, str(enough)
 
 
-_PARTS = ("the hole of 841", "the hole of 903", "never needed", "sets that suffice")
-_HOLES = ideas("""
-0 R: KIP-841 keeps a broker out once it has been fenced
-   KIP-841 asks whether broker 2 is fenced *now*. Read the way without 841: when is that?
-1 F: KIP-903 makes KIP-841 superfluous
-   While broker 2 is fenced it has not registered again. Which epoch is on record then?
-2 841: a later rule makes the earlier one superfluous
-   Compare the line without 841 with the one in which nothing is off.
-2 -: every check is needed in every situation
-   Is there a rule whose lines are all like their neighbours without it?
-3 1: only all rules together suffice
-   Count every line that says proved, also where something is off.
-holes:
-   Read the shortest way without that rule from its end. Is broker 2 fenced then?
-others:
-   Go through the table: which rule makes no line differ from the one without it?
-""")
-
-
 def _holes(given: list[str]) -> list[str]:
     strange = [part[:20] for part in given[:2] if part.upper() not in HOLES]
     if strange:
@@ -161,19 +103,7 @@ def _plain(part: str) -> str:
     return next((g for g in GUARDS if wanted in (g, g.partition(".")[2])), wanted)
 
 
-check_holes = PartsInOrder(
-    of=len(_PARTS),
-    form="parts: a hole, a hole, a guard and a number",
-    read=_holes,
-    true=truth,
-    idea=lambda place, mine, _true: _HOLES.get(
-        f"{place} {mine}", _HOLES["holes" if place < 2 else "others"]
-    ),
-    part=_PARTS.__getitem__,
-    group=lambda place: "the holes" if place < 2 else "the rule, the number",
-    praise="Each closes what the other leaves open, and no set without both is enough.",
-    open_is_wrong=True,
-)
+check_holes = PartsInOrder(read=_holes, true=truth)
 """Four parts on the matrix of GUARDS for RACE.
 
 The one of HOLES that 841 closes, the one that 903 closes, the guards that are never needed (``"-"``
@@ -247,29 +177,6 @@ def _listed() -> str:
     return ", ".join(MISSING)
 
 
-_CLUSTERS = tuple(MISSING)
-_SUSPECTS = ideas("""
-A 497.partition-epoch: a proposal is harmless until it is accepted
-   The version was right when the request came. What was committed while it was on its way, and
-   who had it?
-A 841: data is lost only where a disk is lost
-   Nobody crashes here at all. Which rule is about records, not about brokers?
-A 903: data is lost only where a disk is lost
-   Nobody crashes here at all. Which rule is about records, not about brokers?
-B 841: KIP-841 keeps a broker out once it has been fenced
-   Is broker 2 fenced at the moment when the request is accepted? Look at the line before.
-B 497.partition-epoch: fencing always bumps the partition epoch
-   Broker 2 was outside the ISR when it was fenced. Was there anything to compare?
-C 903: a broker that comes back empty has to ask for its place in the ISR
-   Broker 1 never left the ISR, so nobody asked. What takes a dead broker out, and when?
-C 841: a broker that comes back empty has to ask for its place in the ISR
-   No fenced broker joins here. Which line is missing between the crash and the start?
-other:
-   Switch your suspect off with kiplab.explore. Is the shortest way the same, step by step?
-""")
-"""By the cluster, and the suspect that was named."""
-
-
 def _suspects(given: list[str]) -> list[str]:
     read = [_suspect(part) for part in given]
     strange = [part[:30] for part, suspect in zip(given, read, strict=True) if suspect is None]
@@ -288,24 +195,7 @@ def _suspect(part: str) -> str | None:
     return meant[0] if len(meant) == 1 else None
 
 
-def _suspect_idea(place: int, mine: str, _true: str) -> Idea:
-    return _SUSPECTS.get(f"{_CLUSTERS[place]} {mine}", _SUSPECTS["other"])
-
-
-check_missing_guard = PartsInOrder(
-    of=len(MISSING),
-    form=f"names, one for each of the clusters {_listed()}",
-    read=_suspects,
-    true=lambda: list(MISSING.values()),
-    idea=_suspect_idea,
-    part=lambda place: f"cluster {_CLUSTERS[place]}",
-    group=(
-        "the cluster where nobody crashes",
-        *["those where a broker crashes"] * 2,
-    ).__getitem__,
-    praise="Three rules, three holes: each known by the shortest way through it.",
-    open_is_wrong=True,
-)
+check_missing_guard = PartsInOrder(read=_suspects, true=lambda: list(MISSING.values()))
 """Which of SUSPECTS is off in each of the clusters, in order: three names.
 
 A name is a guard or a KIP; where a KIP has but one suspect, its number will do.

@@ -16,50 +16,16 @@ from ...fleet.parameters.parameter_checks import checked
 from ...fleet.parameters.parameter_errors import ParameterError
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameters
 from ...plays.play import Play
-from ..exercise_table import LESS, MORE, NEVER, SAME, WHAT_IFS
-from .answers import TrueStatements, UnfitError, WholeAnswer, ideas
-from .check_result import Checked
+from ..exercise_table import LESS, MORE, NEVER, SAME, WHAT_IFS, UnfitError
+from .answers import TrueStatements, Verdict, WholeAnswer
 
 FLEET = "small"
 
 
 # --- what a rate says -----------------------------------------------------------------------------
 
-RATE_STATEMENTS = {
-    "A": "`none seen` and `cannot happen` say the same: it is safe",
-    "B": "with none seen in a million partition-years, three in a million may still be the rate",
-    "C": "600 partitions lost in one power cut are 600 independent observations",
-    "D": "more partition-years narrow the interval, and make no assumption any surer",
-    "E": "at one loss in 10^14 years nobody alive will see one: the model vouches for it",
-    "F": "what is worked out for brokers that fail one by one is a lower bound",
-}
-
-check_rates = TrueStatements(
-    of=len(RATE_STATEMENTS),
-    what="statement",
-    true=lambda: "BDF",
-    ideas=ideas("""
-A: zero is zero
-   One of the two is about what was looked at, the other about a rule. Which has a bound?
-B:
-   What is the upper bound after zero events? Look at a row that says: at most.
-C: more partitions are more evidence
-   How many power cuts were there? They decide how much is known.
-D:
-   Run longer, and look at both: the interval, and the default marked as assumed.
-E: a long mean time is a guarantee
-   The number is right within the model. Which ways to lose data does the model not have?
-F:
-   What do brokers have in common that no rate of single failures knows?
-"""),
-    groups={
-        "what zero says": "AB",
-        "what there is more of": "CD",
-        "what the model leaves out": "EF",
-    },
-    praise="A rate is worth what its interval, its unit and its assumptions are worth.",
-)
-"""Which RATE_STATEMENTS hold: ``"AC"`` names two."""
+check_rates = TrueStatements(lambda: "BDF")
+"""Which statements about rates hold: ``"AC"`` names two."""
 
 
 # --- a safer fleet --------------------------------------------------------------------------------
@@ -72,25 +38,26 @@ FIXED = ("replication_factor", "min_insync_replicas", "crashes_per_year")
 """What is not theirs to change: copies cost money, and crashes come as they come."""
 
 
-def _judged(answer: object) -> Checked:
+@WholeAnswer
+def check_safer_fleet(answer: object) -> Verdict:
+    """A mapping of at most two parameters, each within its usual range.
+
+    Raises MissingExtraError without numpy and scipy.
+    """
     if not isinstance(answer, Mapping) or not answer:
         raise UnfitError('Not answered yet: give changes by name, like {"shutdown_s": 1}.')
     demand_usual(answer)
-    of, factor = len(FACTORS), times_fewer(tuple(sorted(answer.items())))
+    factor = times_fewer(tuple(sorted(answer.items())))
     points = sum(factor >= wanted for wanted in FACTORS)
-    message = f"Lost with the last replica {factor:.3g} times less often."
-    if points == of:
-        return Checked(points=points, of=of, message=message)
+    if points == len(FACTORS):
+        return "enough", {"times": factor}
     slow = any("alter_partition" in str(name) for name in answer)
-    return Checked(
-        points=points,
-        of=of,
-        message=f"{message} The next point is at {FACTORS[points]:g} times.",
-        hint="It takes a replica that is away, a crash of the other one, and a crash that costs"
-        " records. Which of the three can you make rarer, or shorter?",
-        misconception="requests that are quick keep the last replica" if slow else "",
-        where=f"Look again at: {', '.join(map(str, answer))}.",
-    )
+    return "slow requests" if slow else "less", {
+        "times": factor,
+        "next": FACTORS[points],
+        "points": points,
+        "where": f"Look again at: {', '.join(map(str, answer))}.",
+    }
 
 
 def demand_usual(answer: Mapping[Any, Any]) -> None:
@@ -130,13 +97,6 @@ def _rate(parameters: Parameters) -> float:
 
 def _fields(parameters: Parameters) -> dict[str, Any]:
     return {name: getattr(parameters, name) for name in PARAMETERS}
-
-
-check_safer_fleet = WholeAnswer(of=len(FACTORS), judged=_judged)
-"""A mapping of at most two parameters, each within its usual range.
-
-Raises MissingExtraError without numpy and scipy.
-"""
 
 
 # --- what-ifs -------------------------------------------------------------------------------------

@@ -17,19 +17,8 @@ from ...plays.stage import Stage
 from ...protocol.facts import BatchAcknowledged
 from ...protocol.replica.broker_state import log_of
 from ...rows.client_records import missing, told_written
-from .answers import (
-    BLANK,
-    PARTS_MAX,
-    STILL_OPEN,
-    Idea,
-    Slip,
-    UnfitError,
-    WholeAnswer,
-    ideas,
-    in_order,
-    summed,
-)
-from .check_result import Checked
+from ..exercise_table import UnfitError
+from .answers import BLANK, PARTS_MAX, PartsInOrder
 from .committed import PARTITION, state_of
 
 Settings = tuple[str, str, str]
@@ -180,60 +169,37 @@ def _settings(part: str) -> Settings | None:
 
 # --- what it costs each business ------------------------------------------------------------------
 
-_LOST = ideas("""
-first: acknowledged means that somebody else has it, too
-   In the first night the leader dies before anybody has fetched. Who had told the producer that
-   its records are written?
-second: the partition waits for those who have the records
-   In the second night broker 3 comes back first, without ten records. Who lets it lead?
-third: acks=all means three copies
-   In the third night a single broker is in sync, and burns. What should have been the answer to a
-   producer then?
-""")
-"""By the night."""
-_UNSERVED = ideas("""
-second: more copies cost nothing
-   One of three brokers is down, and nothing can be written. How many have to be in sync?
-third: a partition is offline only when all its replicas are
-   A broker runs, and nothing can be written, for those who were in sync are down.
-fourth: a refusal is safer, and so it is better
-   One broker is left, with everything, and the producer is refused. Can they bear that?
-""")
-"""By the producer."""
 
-
-def complaint(business: Business, settings: Settings) -> Idea:
-    """(the idea behind it, where to look) of the first thing that it cannot bear, or empty."""
+def complaint(business: Business, settings: Settings) -> str:
+    """The first thing that it cannot bear: ``"lost in third"``, ``"fourth unserved"``; or empty."""
     outcomes = nights(settings)
-    for night, bears, idea in zip(outcomes, business.bears, _LOST.values(), strict=True):
+    for night, bears, name in zip(
+        outcomes, business.bears, ("first", "second", "third"), strict=True
+    ):
         if night.lost > bears:
-            return idea
+            return f"lost in {name}"
     refused = [name for name in business.takes if name not in _served(outcomes)]
-    return _UNSERVED[refused[0]] if refused else ("", "")
+    return f"{refused[0]} unserved" if refused else ""
 
 
-def _judged(answer: object) -> Checked:
-    of = len(BUSINESSES)
-    given = in_order(_bare(answer), of, 'settings, each like "2 all false"')
+def _complaints(given: list[str]) -> list[str]:
+    """What each of BUSINESSES cannot bear of its settings, BLANK where there are none yet."""
     odd = [part for part in given if _words(part) and _settings(part) is None]
     if odd:
         raise UnfitError(
             f"{odd[0][:40]!r} is no choice of settings. Write min.insync.replicas (1 to 3), acks"
             ' (1 or all) and unclean.leader.election.enable (true or false): "2 all false".'
         )
-    slips = (_slip(business, part) for business, part in zip(BUSINESSES, given, strict=True))
-    praise = "Three businesses, three choices, and each has a price."
-    return summed(of, [slip for slip in slips if slip is not None], praise)
+    chosen = zip(BUSINESSES, map(_settings, given), strict=True)
+    return [BLANK if settings is None else complaint(b, settings) for b, settings in chosen]
 
 
-def _slip(business: Business, part: str) -> Slip | None:
-    settings = _settings(part)
-    group = "those that cannot wait" if "third" in business.takes else "those that can wait"
-    idea = STILL_OPEN if settings is None else complaint(business, settings)
-    return Slip(business.name, idea, group) if any(idea) else None
-
-
-check_businesses = WholeAnswer(of=len(BUSINESSES), judged=_judged)
+check_businesses = PartsInOrder(
+    plain=_bare,
+    read=_complaints,
+    true=lambda: [""] * len(BUSINESSES),
+    keys=lambda _place, mine, _true: (mine,),
+)
 """Settings for BUSINESSES, in order, each as text: min.insync.replicas, acks, unclean.
 
 ``["2 all false", ...]``: played through NIGHTS, and held to what each of them can bear.

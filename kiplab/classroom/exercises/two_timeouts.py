@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from ...plays.library import load
 from ...plays.runner import do_line, open_stage
 from ...protocol.facts import Appended
-from .answers import BLANK, Idea, PartsInOrder, UnfitError, ideas, is_none, numbered
+from ..exercise_table import UnfitError
+from .answers import BLANK, PartsInOrder, is_none
 from .own_runs import written_after
 
 SITUATION = "343-two-leaders"
@@ -27,21 +28,6 @@ NEVER_TWO, NEVER_NOBODY, NEITHER = range(3)
 """What is asked for: never two who take records, never nobody who does, and both."""
 _TRIED = ((60, 1), (1, 60))
 """Far apart, one way round and the other: what neither pair does, no pair does."""
-_IDEAS = ideas("""
-0: a broker knows when it has been given up
-   Broker 1 serves until its own timeout is over. From when on does broker 2?
-1: who is careful is available
-   Broker 1 has fenced itself. Since when may somebody else lead?
-2: with the right numbers nobody pays
-   One of the two is over first. What happens until the other one is?
-no order: two clocks on two machines have no order
-   They begin with the same heartbeat: one when it is sent, one when it arrives. Which is first?
-close: the longer timeout ends later
-   The last heartbeat may take no time at all, or three seconds. When is each over then?
-""")
-"""By the wish that a pair does not fulfil, or what is behind it."""
-
-
 # --- what the engine says -------------------------------------------------------------------------
 
 
@@ -106,23 +92,14 @@ def _judged_wish(wish: int, part: str) -> object:
     return (fulfils(wish, *pair) if pair else not can_be(wish)) or pair
 
 
-def _idea(wish: int, pair: tuple[int, int] | None, _true: bool) -> Idea:
+def _keys(wish: int, pair: tuple[int, int] | None, _true: bool) -> tuple[str, ...]:
+    """What is behind a wish that a pair does not fulfil, where it is not the wish itself."""
     if pair is None:
-        return _IDEAS["no order"]
-    undecided = len(orders(*pair)) > 1
-    return _IDEAS["close" if undecided and wish != NEITHER else str(wish)]
+        return ("no order",)
+    return ("close",) if len(orders(*pair)) > 1 and wish != NEITHER else ()
 
 
-check_timeouts = PartsInOrder(
-    of=3,
-    form="answers, each two numbers of seconds, or -",
-    read=_judged_wishes,
-    true=lambda: [True] * 3,
-    idea=_idea,
-    part=numbered("wish"),
-    group=lambda wish: "those with one never" if wish != NEITHER else "the one with two",
-    praise="Between the two there are two leaders, or none. Which, is a choice.",
-)
+check_timeouts = PartsInOrder(read=_judged_wishes, true=lambda: [True] * 3, keys=_keys)
 """A pair of timeouts for each wish, in seconds: ``["9 18", "18 9", "-"]``.
 
 The controller's comes first, which runs from the arrival of the last heartbeat; then the broker's,

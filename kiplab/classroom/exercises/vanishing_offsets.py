@@ -19,19 +19,10 @@ from ...protocol.ids import BrokerId
 from ...protocol.replica.broker_state import Broker, log_of, replica_of
 from ...rows.client_records import missing, stretches
 from ...runs import run
-from .answers import (
-    PARTS_MAX,
-    PartsInOrder,
-    UnfitError,
-    WholeAnswer,
-    ideas,
-    is_none,
-    letters_among,
-    moments,
-)
-from .check_result import Checked
+from ..exercise_table import UnfitError
+from .answers import PARTS_MAX, PartsInOrder, Verdict, WholeAnswer, is_none, letters_among, moments
 from .committed import PARTITION, state_of
-from .own_runs import RunVerdict, as_checked
+from .own_runs import token_of
 
 RUN = """
 title Which offsets vanish?
@@ -52,7 +43,6 @@ elect orders-0 unclean=yes
 """
 """Broker 2 has what it fetched once, and does not know yet that it was committed."""
 OLD, NEW = BrokerId(1), BrokerId(2)
-POINTS = 2
 _WANTED = 'the offsets, as in "10..19", or - for none'
 
 
@@ -98,36 +88,23 @@ def _node(cluster: Cluster, id: BrokerId) -> Broker:
 
 # --- the offsets that vanish ----------------------------------------------------------------------
 
-_IDEAS = ideas("""
-none: what acks=all acknowledged cannot be lost
-   Lay the two logs side by side. Where does the shorter end?
-all: all that the old leader had goes with it
-   Broker 2 leads with its own log. What had it fetched?
-epoch: an unclean election throws away the leader epoch in which it happens
-   A leader epoch says where logs may part, not that they do. What has broker 2 of it?
-high watermark: a broker that becomes leader cuts its log at its high watermark
-   A new leader keeps all that its log has, known as committed or not.
-end: the log end offset is that of the last record
-   The log end offset is where the next record will be: nothing is there yet.
-beyond:
-   Count what was written.
-other:
-   Where does the log of broker 2 end, and where that of broker 1?
-""")
 
+@WholeAnswer
+def check_vanishing(answer: object) -> Verdict:
+    """Which offsets of RUN vanish: ``"10..19"``, a range, or every one of them.
 
-def _judged(answer: object) -> Checked:
-    """A point for the first of them, one for the last."""
+    A point for the first of them, one for the last.
+    """
     named, run = _named(answer), vanishing()
-    first, last = min(named, default=-1), max(named, default=-1)
+    token = token_of(run.stage)
     if named == set(range(run.first, run.last + 1)):
-        message = f"Offsets {run.first} to {run.last}: what the new leader's log had not got."
-        return as_checked(run.stage, POINTS, RunVerdict(POINTS, message))
+        return "right", {"first": run.first, "last": run.last, "token": token}
+    first, last = min(named, default=-1), max(named, default=-1)
     whole = named == set(range(max(first, 0), last + 1))
     points = (first == run.first) + (last == run.last) if whole else 0
-    message, key = _wrong(named, run)
-    idea, hint = _IDEAS[key]
-    return as_checked(run.stage, POINTS, RunVerdict(points, message, hint, idea))
+    key = _wrong(first, last, run) if named else "none"
+    offset = last if key == "beyond" else first
+    return key, {"points": points, "named": offset, "token": token}
 
 
 def _named(answer: object) -> set[int]:
@@ -152,23 +129,14 @@ def _read(text: str) -> set[int]:
     return {offset for first, last in ends for offset in range(first, last + 1)}
 
 
-def _wrong(named: set[int], run: Vanishing) -> tuple[str, str]:
-    """(message, the key of the idea)."""
-    if not named:
-        return "Something vanishes: an acknowledged record is in no leader's log any more.", "none"
-    first, last = min(named), max(named)
+def _wrong(first: int, last: int, run: Vanishing) -> str:
+    """Which outcome it is."""
     begins = {0: "all", run.epoch: "epoch", run.known: "high watermark"}
     if first in begins and first != run.first:
-        return f"Not all of that vanishes: not offset {first}, for one.", begins[first]
+        return begins[first]
     if (first, last) == (run.first, run.end):
-        return "There is no record there.", "end"
-    if last > run.last:
-        return f"There is no record at offset {last}.", "beyond"
-    return "These are not the offsets that vanish, or not all of them.", "other"
-
-
-check_vanishing = WholeAnswer(of=POINTS, judged=_judged)
-"""Which offsets of RUN vanish: ``"10..19"``, a range, or every one of them."""
+        return "end"
+    return "beyond" if last > run.last else "other"
 
 
 # --- four consumers -------------------------------------------------------------------------------
@@ -185,19 +153,6 @@ CONSUMERS = (
 """Whom it is asked of, and what is off."""
 NOTHING, BACK, THROWS, UNSEEN = "N", "B", "X", "S"
 """Has nothing to notice; is told, and goes **b**ack; throws; does not notice (**s**ilently)."""
-_NOTICED = ideas("""
-before: an unclean election is felt by everybody who reads
-   It has read offsets 0 to 7. Which of them are gone?
-cautious: without a reset policy a consumer waits where it is
-   auto.offset.reset=none. Who decides where it goes on, if not the client?
-forgetful: an offset that exists again is as good as before
-   Offset 15 exists again when it asks. Of which leader epoch was what it has read before?
-newcomer: what was lost is missing for those who come later
-   It has read nothing yet. What is there to contradict?
-forgetful, without the validation: the broker sees that a consumer has read something else
-   It asks for offset 15, and there is one. Who compares leader epochs now?
-""")
-_CONSUMERS = tuple(_NOTICED)
 
 
 @cache
@@ -219,19 +174,8 @@ def _has_what_is_gone(cluster: Cluster, consumer: str) -> bool:
     return bool(missing(log, stretches(reader.observed)))
 
 
-def _consumer_group(place: int) -> str:
-    seen = noticed(*CONSUMERS[place])
-    return "those whose records are gone" if seen != NOTHING else "the others"
-
-
 check_what_they_notice = PartsInOrder(
-    of=len(CONSUMERS),
-    form="letters, each N, B, X or S",
     read=letters_among((NOTHING, BACK, THROWS, UNSEEN), "N, B, X or S"),
     true=lambda: [noticed(*consumer) for consumer in CONSUMERS],
-    idea=lambda place, _mine, _true: _NOTICED[_CONSUMERS[place]],
-    part=_CONSUMERS.__getitem__,
-    group=_consumer_group,
-    praise="Two are told, and one would never have known.",
 )
 """A letter for each of CONSUMERS, in order: N, B, X or S."""

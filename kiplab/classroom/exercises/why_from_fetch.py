@@ -15,8 +15,8 @@ from ...plays.verdict import HARM, LOSS, lost, refused, verdict
 from ...protocol.facts import BecameFollower, LeaderElected, NotProposed
 from ...protocol.features import Features, parse_features
 from ...protocol.messages import KINDS, FetchRequest
-from .answers import PartsInOrder, ideas, is_none, sets_among
-from .own_runs import UNCLEAN, OwnRun, RunVerdict
+from .answers import PartsInOrder, Verdict, is_none, sets_among
+from .own_runs import OwnRun
 
 MOMENTS = {"R": "kafka-14139", "F": "903-late-fetch"}
 """What is slow: the leader's **r**equest, or the follower's **f**etch."""
@@ -27,24 +27,12 @@ DESIGNS: dict[str, Features] = {
     "from Fetch": parse_features("3.5"),
 }
 """Ways to deal with a broker that came back as another one, and the rules each is played by."""
-PRICE, OWN = "903-bump-price", "903-from-metadata"
+PRICE = "903-bump-price"
 BACK = 2
 """The broker that comes back there."""
 PROPERTY = "no-committed-record-lost"
 FETCH = KINDS[FetchRequest]
-
-_DESIGN_NAMES = tuple(DESIGNS)
-_DESIGNS = ideas("""
-no epoch: being alive is as good as having caught up
-   On 3.4 nobody says which incarnation of broker 2 is meant. Is it fenced, when R or F arrives?
-a new leader epoch: a new leader epoch only stops what the old leader asks for
-   When broker 2 registers, the leader epoch moves. Which of the two messages carries it?
-from metadata: the newest epoch is the right one
-   R was written before broker 2 died, and F makes the leader write afterwards. With which epoch
-   each?
-from Fetch: an old message makes an old request only by luck
-   The old fetch brings its own epoch along. What does the leader compare it with?
-""")
+_SKIPS_FENCED = "841.leader-skips-fenced"
 
 
 @cache
@@ -55,28 +43,10 @@ def losing(design: str) -> frozenset[str]:
 
 
 check_epoch_sources = PartsInOrder(
-    of=len(DESIGNS),
-    form="answers, each of the letters R and F, or -",
     read=sets_among(MOMENTS, use="R, F, or - for none"),
     true=lambda: [losing(design) for design in DESIGNS],
-    idea=lambda place, _mine, _true: _DESIGNS[_DESIGN_NAMES[place]],
-    part=_DESIGN_NAMES.__getitem__,
-    group=("the others", *["what KIP-903 rejected"] * 2, "the others").__getitem__,
-    praise="Two designs lose nothing. Now ask what they cost.",
 )
 """Which MOMENTS lose data under each of DESIGNS, in their order: ``"RF"``, ``"-"``."""
-
-_NUMBERS = ideas("""
-leader epochs: a new leader epoch is a matter of the partitions that broker 2 leads
-   It leads none. Of which of the three does it have a replica?
-restarts: only who comes back has to start over
-   Who follows in these partitions, apart from broker 2? Count the lines *follows*.
-refusals: a follower learns of a new leader epoch at once
-   Broker 3 hears of it late. Which of its fetches are refused, and which of those to it?
-with KIP-903: every way to keep a broker apart from its past costs the others something
-   Play it: kiplab.run("903-bump-price", kafka="3.5").
-""")
-_COUNTED = tuple(_NUMBERS)
 
 
 @cache
@@ -98,14 +68,8 @@ def _prices(given: list[str]) -> list[str]:
 
 
 check_bump_price = PartsInOrder(
-    of=len(_COUNTED),
-    form="numbers",
     read=_prices,
     true=lambda: [str(number) for number in (*price(PRICE), sum(price(PRICE, "3.5")))],
-    idea=lambda place, _mine, _true: _NUMBERS[_COUNTED[place]],
-    part=_COUNTED.__getitem__,
-    group=(*["what a new leader epoch costs"] * 3, "what KIP-903 costs").__getitem__,
-    praise="One broker came back; two that had done nothing stopped for it.",
 )
 """Four numbers about PRICE: leader epochs, restarts, refusals, and with KIP-903.
 
@@ -114,31 +78,19 @@ that are refused; and how many of all these there are on Kafka 3.5.
 """
 
 
-def _loss(stage: Stage) -> RunVerdict:
-    """An unclean election, and a loss that Kafka does not promise to survive, do not count."""
+@OwnRun
+def check_old_fetch(stage: Stage) -> Verdict:
+    """A run of `903-from-metadata` that loses committed records.
+
+    A point where a broker that lacks them could be elected, one more where they are lost. An
+    unclean election, and a loss that Kafka does not promise to survive, do not count.
+    """
     outcome = verdict(stage)
     if outcome == HARM:
-        message = "Broker 2 is in the ISR without the records, and nothing is lost yet."
-        return RunVerdict(1, message, "Let it be elected: the leader has to go.")
+        return "harm"
     if outcome == LOSS and not goal_of(stage, PROPERTY).excused:
-        return RunVerdict(
-            2, "Committed records are lost. Would they be, with the epoch from Fetch?"
-        )
-    message = "Nothing committed is lost."
-    skipped = {e.guard for e in stage.events if isinstance(e, NotProposed)}
-    if "841.leader-skips-fenced" in skipped:
-        hint = "The old fetch arrives while broker 2 is fenced. When is it no longer?"
-        return RunVerdict(0, message, hint, "an old fetch is dangerous while its sender is away")
-    if "903.controller-epoch" in {str(r["guard"]) for r in refused(stage)}:
-        hint = "The controller refused an old epoch: the leader had not heard of the new one yet."
-        return RunVerdict(0, message, hint, "the leader's metadata is always the newest")
-    return RunVerdict(
-        0, message, "Broker 2 has to get in without a record, and then broker 1 has to go."
-    )
-
-
-check_old_fetch = OwnRun(of=2, begins=OWN, judged=_loss, forbidden=(UNCLEAN,))
-"""A run of OWN that loses committed records.
-
-A point where a broker that lacks them could be elected, one more where they are lost.
-"""
+        return "lost"
+    if any(isinstance(e, NotProposed) and e.guard == _SKIPS_FENCED for e in stage.events):
+        return "sender fenced"
+    stale = "903.controller-epoch" in {str(r["guard"]) for r in refused(stage)}
+    return "old epoch" if stale else "kept"
