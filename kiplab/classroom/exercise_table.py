@@ -63,7 +63,7 @@ class Idea(msgspec.Struct, frozen=True, array_like=True):
     hint: str = ""
 
 
-class Outcome(msgspec.Struct, frozen=True, array_like=True):
+class AnswerOutcome(msgspec.Struct, frozen=True, array_like=True):
     """What is said of an answer that is judged as a whole."""
 
     points: int
@@ -109,7 +109,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ideas: dict[str, Idea] = {}
     begins: str = ""
     forbidden: tuple[str, ...] = ()
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, AnswerOutcome] = {}
 
     @property
     def comes_true(self) -> str:

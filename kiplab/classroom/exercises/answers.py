@@ -27,7 +27,7 @@ PARTS_MAX = 1_000
 """More than any exercise has, and few enough to look at."""
 _STILL_OPEN = Idea("", "One has no answer yet. If it is none of them, write -.")
 """A part that is BLANK among parts that are not."""
-Release = Mapping[str, str | None]
+AskedRelease = Mapping[str, str | None]
 """``{"kafka": ...}`` where an answer depends on the release, else empty."""
 Verdict = str | tuple[str, dict[str, Any]]
 """The key of an outcome of the exercise, and the values that its sentences name."""
@@ -151,7 +151,7 @@ class WholeAnswer(msgspec.Struct, frozen=True):
 
     judged: Callable[[Any], Verdict]
 
-    def __call__(self, exercise: Exercise, answer: object, _release: Release) -> Checked:
+    def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
         """That outcome. Raises UnfitError for what is no answer."""
         return outcome_of(exercise, self.judged(answer))
 
@@ -170,7 +170,7 @@ class TrueStatements(msgspec.Struct, frozen=True):
 
     true: Callable[..., Collection[str]]
 
-    def __call__(self, exercise: Exercise, answer: object, release: Release) -> Checked:
+    def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
         """Wrong is a letter that is chosen and does not hold, or the other way round.
 
         Raises UnfitError for what is no answer.
@@ -197,7 +197,7 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
     name: Callable[[int], str] | None = None
     token: Callable[..., str] = lambda **_: ""
 
-    def __call__(self, exercise: Exercise, answer: object, release: Release) -> Checked:
+    def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
         """Wrong is each part that is not the one at its place in `true`.
 
         Raises UnfitError for what is no answer.
@@ -219,7 +219,7 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
         return f"{named} {place + 1}" if isinstance(named, str) else named[place]
 
     def _idea(
-        self, exercise: Exercise, place: int, mine: object, true: object, release: Release
+        self, exercise: Exercise, place: int, mine: object, true: object, release: AskedRelease
     ) -> Idea:
         letter = LETTERS[place]
         if mine == BLANK and letter not in exercise.blank_is_wrong:

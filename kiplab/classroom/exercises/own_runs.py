@@ -17,7 +17,7 @@ from ...plays.tokens import encode, is_token
 from ...protocol.features import UnknownFeatureError
 from ...runs import Run
 from ..exercise_table import Exercise, UnfitError
-from .answers import BLANK, Release, Verdict, outcome_of
+from .answers import BLANK, AskedRelease, Verdict, outcome_of
 from .check_result import Checked
 
 FORMS = "a Lab, its run, a token, or the events of a play with ; between"
@@ -32,7 +32,7 @@ class OwnRun(msgspec.Struct, frozen=True):
 
     judged: Callable[[Stage], Verdict]
 
-    def __call__(self, exercise: Exercise, answer: object, _release: Release) -> Checked:
+    def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
         """What happened in the run, with its token. Raises UnfitError for what is no answer."""
         stage = own_run(answer, exercise.begins, exercise.forbidden)
         return outcome_of(exercise, self.judged(stage), token=token_of(stage))
