@@ -1,4 +1,4 @@
-"""Answers to every exercise, out of `answer_table.toml`, and what is to be said of them."""
+"""Answers to every exercise, out of answers.toml, and what is to be said of them."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ class Unfit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known of one exercise, as `answer_table.toml` describes it."""
+    """What is known of one exercise, as answers.toml describes it."""
 
     right: Any
     spelled: tuple[Any, ...] = ()
@@ -43,7 +43,7 @@ class Answers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 ANSWERS = msgspec.toml.decode(
-    Path(__file__).with_name("answer_table.toml").read_bytes(), type=dict[str, Answers]
+    Path(__file__).with_name("answers.toml").read_bytes(), type=dict[str, Answers]
 )
 
 

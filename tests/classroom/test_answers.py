@@ -1,4 +1,4 @@
-"""Every answer of `answer_table.toml`: right or wrong, and what is said of it, part by part."""
+"""Every answer of answers.toml: right or wrong, and what is said of it, part by part."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The engine says what is right, exercise by exercise; `answer_table.toml` has what is said of answers.
+"""The engine says what is right, exercise by exercise; answers.toml has what is said of answers.
 
 Other releases have other answers, where an answer depends on the release.
 """

@@ -40,7 +40,7 @@ Outputs = dict[str, list[Any]]
 
 
 class LabAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is locked in and held back in one lab, as `labs.toml` describes it."""
+    """What is locked in and held back in one lab, as labs.toml describes it."""
 
     predicted: str
     ticket: str
