@@ -1,7 +1,8 @@
 """`Lab`: a run in one's hands. Step through it, break it elsewhere, change its rules."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from logging import getLogger
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,13 @@ from .controls.inject import Inject
 from .controls.inspector import Inspector, Telling
 from .controls.invariants import InvariantStrip
 from .controls.jumps import JumpButtons, StepGuide
+from .controls.offering import WhatNext
 from .controls.picture_menu import PictureMenu
 from .controls.rulebook import Rulebook, left_behind, turned
 from .controls.sharing import Sharing
 from .controls.transport import Transport
 from .controls.view_options import Look
-from .controls.what_next import WhatNext
-from .elements.labelled import attempted_by, column, watch, words
+from .elements.labelled import column, words
 from .elements.surface import AUTO, Daylight, Surface
 from .history_tree import branch_tree as trees
 from .history_tree import lab_file
@@ -35,7 +36,7 @@ from .history_tree.branch_tree import Tree
 from .history_tree.playback import Playback
 from .lab_layout import folds_of, in_hand, laid_out
 from .markup import note, on_record, transcript, verdict_line
-from .press_outcomes import Attempts, because, forked
+from .press_outcomes import because, broken, forked
 from .still_fallback import OPENING, WAIT, Lock
 from .view_model import ViewModel
 
@@ -46,6 +47,7 @@ as there is room once a page has told.
 WIDTHS = (480, 1500)
 _SIGNS = "What the signs in the picture mean"
 _LOGS = "The logs of all replicas side by side, where they part"
+_LOG = getLogger(__name__)
 
 
 class Lab:
@@ -225,10 +227,9 @@ class Lab:
         self._root.children = (words(note(OPENING)),)
         room = self.box.room
         self._view.look_at({"theme": self.daylight.theme, **self._as_wide_as(room)}, *room[1:])
-        self._attempts = Attempts(self._restore, lambda: self.token, self._say)
+        self.box.attempt = self._attempt
         with self.box.held():
-            with attempted_by(self._attempts):
-                self._furnish()
+            self._furnish()
             self._show()
         if self._waits is not None:
             still_fallback.show_opened(self._waits, self._kept_drawing())
@@ -261,7 +262,7 @@ class Lab:
         self._fit()
         self._root.children = laid_out(self)
         self.daylight.follow(self._turn_page)
-        watch(self.box, "room", self._make_room)
+        self.box.observe(lambda change: self._make_room(change["new"]), "room")
 
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
@@ -283,6 +284,19 @@ class Lab:
             yield
         except PlayError as problem:
             self._say(because(problem), alarm=True)
+
+    def _attempt(self, action: Callable[..., None], *given: Any) -> None:
+        """Do what a page asks for. After a failure all is shown as it was, and the note says why.
+
+        An action keeps the history itself when it fails.
+        """
+        try:
+            with self._explained():
+                action(*given)
+        except Exception as problem:
+            _LOG.exception("a control of the lab failed")
+            self._restore()
+            self._say(broken(problem, self.token), alarm=True)
 
     def _played(self, at: int) -> None:
         """The player has come to a step."""
@@ -327,20 +341,22 @@ class Lab:
 
     def _restore(self) -> None:
         """Show what there was before something went wrong."""
-        with self.box.held():
-            self.transport.pause()
-            self._show()
+        try:
+            with self.box.held():
+                self.transport.pause()
+                self._show()
+        except Exception:
+            _LOG.exception("nor can the lab be shown as it was")
 
     def _show(self, said: str = "") -> None:
         """Paint the picture, and have every part follow."""
         view, playback, here = self._view, self.playback, self.tree.here
         self.picture.drawing = view.drawing()
-        with attempted_by(self._attempts):
-            if self._fitted is not playback.own:
-                self._fit()
-            self.jumps.diverges = view.diverges
-            for part in (self.inject, self.what_next, self.in_flight, *self._followers):
-                part.show(playback)
+        if self._fitted is not playback.own:
+            self._fit()
+        self.jumps.diverges = view.diverges
+        for part in (self.inject, self.what_next, self.in_flight, *self._followers):
+            part.show(playback)
         self.transport.show_branch(here)
         self.rulebook.show(playback.features, self.tree.rules)
         label, branch = view.rows.moments[playback.at].label, here.name if here.parent else ""

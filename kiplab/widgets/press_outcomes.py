@@ -1,11 +1,9 @@
-"""What became of a press, in sentences; and what every control calls its action through."""
+"""What became of a press, in sentences."""
 
-import logging
 from collections.abc import Callable
-from typing import Any, Protocol
 
 from ..plays.play_errors import PlayError
-from .elements.labelled import attempted_by, words
+from .elements.labelled import words
 from .history_tree.branch_tree import Tree
 from .markup import note
 
@@ -34,51 +32,6 @@ def forked(before: Tree, after: Tree) -> str:
     steps = "The step" if left == 1 else f"The {left} steps"
     kept = f" {steps} after step {playback.at} are kept on {before.here.name}."
     return f"You are on {after.here.name}.{kept if left else ''} Reset brings you back to the play."
-
-
-LOG = logging.getLogger(__name__)
-
-
-class Say(Protocol):
-    """Shows a sentence in the lab's note."""
-
-    def __call__(self, text: str, *, alarm: bool = False) -> None:
-        """An `alarm` is read aloud at once."""
-
-
-class Attempts:
-    """Calls actions. After one that failed: `restore` shows what there was, `say` says it.
-
-    An action keeps the history itself when it fails; `token` names that history in the report.
-    """
-
-    def __init__(self, restore: Callable[[], None], token: Callable[[], str], say: Say) -> None:
-        self._restore, self._token, self._say = restore, token, say
-        self._trying = False
-
-    def __call__(self, action: Callable[..., None], *given: Any) -> None:
-        """Call `action` with `given`; what it calls in turn belongs to the same attempt."""
-        if self._trying:
-            action(*given)
-            return
-        self._trying = True
-        try:
-            with attempted_by(self):
-                action(*given)
-        except PlayError as problem:
-            self._say(because(problem), alarm=True)
-        except Exception as problem:
-            LOG.exception("a control of the lab failed")
-            self._recover(problem)
-        finally:
-            self._trying = False
-
-    def _recover(self, problem: Exception) -> None:
-        try:
-            self._restore()
-        except Exception:
-            LOG.exception("nor can the lab be shown as it was")
-        self._say(broken(problem, self._token()), alarm=True)
 
 
 class Answer:

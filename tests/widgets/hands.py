@@ -83,3 +83,8 @@ def html(widget: Any) -> str:
 def hear(widget: Any, content: dict[str, Any], *buffers: bytes) -> None:
     """What a page sends to the panel of a Lab or another widget."""
     widget.box._hear(widget.box, content, list(buffers))
+
+
+def press(widget: Any, part: Any, name: str = "press", value: Any = None) -> None:
+    """What a page sends when a part of a panel is pressed, or set to a value."""
+    hear(widget, {"part": part.id, "name": name, "value": value, "by": "x"})

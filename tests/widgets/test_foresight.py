@@ -11,8 +11,13 @@ from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
-from kiplab.widgets.controls.offering import NOTHING, NOTHING_ON_RECORD, SENTENCES_MAX, foreseen
-from kiplab.widgets.controls.what_next import happenings
+from kiplab.widgets.controls.offering import (
+    NOTHING,
+    NOTHING_ON_RECORD,
+    SENTENCES_MAX,
+    foreseen,
+    happenings,
+)
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import THREE, made
 

@@ -12,7 +12,7 @@ from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.widgets.controls.broker_offers import Offer
 from kiplab.widgets.controls.cluster_offers import consumers, producers
-from kiplab.widgets.controls.what_next import (
+from kiplab.widgets.controls.offering import (
     FAULTS,
     ORDINARY,
     WAITS_MS,

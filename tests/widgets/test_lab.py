@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from ipywidgets.widgets.widget import _instances
@@ -16,7 +17,7 @@ from kiplab.widgets import Lab, view_model
 from kiplab.widgets.controls.inflight import SHOWN_MAX
 from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
-from tests.widgets.hands import fails
+from tests.widgets.hands import fails, press
 
 
 @pytest.fixture
@@ -380,24 +381,15 @@ def test_jumps_lead_there_or_say_why_not(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "press"),
+    ("where", "presses"),
     [
-        (
-            "kiplab.widgets.history_tree.branch_tree.act",
-            lambda lab: lab.inject.button(1, "Crash").click(),
-        ),
-        ("kiplab.widgets.history_tree.branch_tree.seek", lambda lab: lab.transport.step.click()),
-        (
-            "kiplab.widgets.history_tree.branch_tree.seek",
-            lambda lab: lab.transport.slider.heard("value", 5),
-        ),
-        (
-            "kiplab.widgets.history_tree.branch_tree.rerun",
-            lambda lab: setattr(lab.rulebook.release, "value", "3.9"),
-        ),
-        ("kiplab.engine.history.step", lambda lab: lab.inject.button(1, "Crash").click()),
-        ("kiplab.widgets.history_tree.lab_file.save", lambda lab: lab.sharing.save.click()),
-        ("kiplab.widgets.history_tree.branch_tree.undo", lambda lab: lab.transport.undo.click()),
+        ("widgets.history_tree.branch_tree.act", lambda lab: (lab.inject.button(1, "Crash"),)),
+        ("widgets.history_tree.branch_tree.seek", lambda lab: (lab.transport.step,)),
+        ("widgets.history_tree.branch_tree.seek", lambda lab: (lab.transport.slider, "value", 5)),
+        ("widgets.history_tree.branch_tree.rerun", lambda lab: (lab.rulebook.release, "value", 9)),
+        ("engine.history.step", lambda lab: (lab.inject.button(1, "Crash"),)),
+        ("widgets.history_tree.lab_file.save", lambda lab: (lab.sharing.save,)),
+        ("widgets.history_tree.branch_tree.undo", lambda lab: (lab.transport.undo,)),
     ],
 )
 def test_a_mistake_inside_is_said_and_changes_nothing(
@@ -405,13 +397,13 @@ def test_a_mistake_inside_is_said_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     where: str,
-    press: Callable[[Lab], None],
+    presses: Callable[[Lab], tuple[Any, ...]],
 ) -> None:
     forked.seek(2)
     before, token = forked.tree, forked.token
     with monkeypatch.context() as broken:
-        broken.setattr(where, fails)
-        press(forked)
+        broken.setattr(f"kiplab.{where}", fails)
+        press(forked, *presses(forked))
     assert forked.tree is before
     said = forked.note.value
     assert "Something went wrong inside kiplab: RuntimeError: &lt;a bug&gt;. Nothing has" in said
@@ -429,7 +421,7 @@ def test_a_picture_that_cannot_be_drawn_has_not_happened(
     before = lab.tree
     with monkeypatch.context() as broken:
         broken.setattr("kiplab.widgets.lab.transcript", fails)
-        lab.transport.last.click()
+        press(lab, lab.transport.last)
     assert lab.tree is before
     assert "Something went wrong" in lab.note.value
     assert caplog.text.count("nor can the lab be shown") == 1
@@ -513,7 +505,7 @@ def test_a_press_works_out_the_rows_of_what_is_new_and_of_nothing_else(
         (lambda: lab.switch("903", True), 2),
         (lambda: lab.switch("841", True), 1),
     )
-    for press, runs in presses:
+    for change, runs in presses:
         stages.clear()
-        press()
+        change()
         assert len(stages) == runs

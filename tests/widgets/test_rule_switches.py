@@ -11,7 +11,7 @@ from kiplab.widgets.controls.rulebook import (
     guards_of,
     is_on,
     left_behind,
-    since_words,
+    switch_words,
     turned,
 )
 
@@ -59,9 +59,9 @@ def test_another_release_keeps_what_was_switched_by_hand() -> None:
 
 
 def test_a_kip_says_since_when() -> None:
-    assert since_words("841", Mode.KRAFT) == "Kafka 3.3 and later"
-    assert since_words("903", Mode.KRAFT) == "Kafka 3.5 and later"
-    assert since_words("380", Mode.ZOOKEEPER) == "Kafka zk-2.2 and later"
+    assert switch_words("841", Mode.KRAFT).endswith("(Kafka 3.3 and later)")
+    assert switch_words("903", Mode.KRAFT).endswith("(Kafka 3.5 and later)")
+    assert switch_words("380", Mode.ZOOKEEPER).endswith("(Kafka zk-2.2 and later)")
 
 
 # --- the other mode -------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Steps worth going to, with a button each; and links and searches in the page that lead to one."""
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from ...engine.events import Event, PropertyBroken
@@ -11,7 +11,7 @@ from ...rows.columns import Rows
 from ...rows.difference import first_difference
 from ...rows.rows_of_stage import rows_of
 from ..elements.kinds import Guide
-from ..elements.labelled import button, careful, offer, row
+from ..elements.labelled import button, offer, row
 from ..history_tree.branch_tree import Tree
 from ..history_tree.playback import Playback, open_playback
 
@@ -26,8 +26,8 @@ def targets(playback: Playback, diverges: Target) -> dict[str, Target]:
 
     That one does not depend on where one stands, and takes longer.
     """
-    found = {REFUSAL: next_refusal(playback), VIOLATION: first_violation(playback)}
-    return {**found, DIVERGENCE: diverges}
+    steps = (next_refusal(playback), first_violation(playback), diverges)
+    return dict(zip(TARGETS, steps, strict=True))
 
 
 def next_refusal(playback: Playback) -> Target:
@@ -79,17 +79,16 @@ def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:
 
 
 class JumpButtons:
-    """Calls `seek` with the number of a step."""
+    """Calls `seek` with the number of a step. `diverges` is set for the whole run."""
 
     def __init__(self, seek: Callable[[int], None]) -> None:
         self._seek = seek
         self._targets: dict[str, Target] = {}
         self.diverges: Target = ""
-        self.buttons = {name: self._button(name) for name in TARGETS}
+        self.buttons = {
+            name: button(name.capitalize(), partial(self._jump, name)) for name in TARGETS
+        }
         self.box = row(self.buttons.values())
-
-    def _button(self, name: str) -> Any:
-        return button(name.capitalize(), lambda: self._jump(name))
 
     def _jump(self, name: str) -> None:
         target = self._targets[name]
@@ -97,12 +96,12 @@ class JumpButtons:
             self._seek(target)
 
     def show(self, playback: Playback) -> None:
-        """What can be reached from where one stands; `diverges` was set for the whole run."""
+        """What can be reached from where one stands."""
         self._targets = targets(playback, self.diverges)
-        for name, made in self.buttons.items():
-            target = self._targets[name]
+        for name, target in self._targets.items():
             here = f"this is the step: {target}" if target == playback.at else None
-            offer(made, target if isinstance(target, str) else here, f"Go to step {target}")
+            reason = target if isinstance(target, str) else here
+            offer(self.buttons[name], reason, f"Go to step {target}")
 
 
 _SAID = {
@@ -118,7 +117,7 @@ class StepGuide:
     def __init__(self, seek: Callable[[int], None], say: Callable[..., None]) -> None:
         self._seek, self._say = seek, say
         self._playback: Playback | None = None
-        self.element = Guide(careful(self._asked))
+        self.element = Guide(self._asked)
 
     def show(self, playback: Playback) -> None:
         """Follow the playback."""

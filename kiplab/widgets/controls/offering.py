@@ -1,27 +1,36 @@
-"""What a list or a menu offers, and what would follow from it; and the element that shows it."""
+"""What a list or a menu offers, and what would follow from it; and the list of all that can happen
+next, faults apart, which opens in the place of the buttons.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
 
+from ...engine import moves
+from ...engine.cluster import Cluster
+from ...engine.enabled import EVERYTHING, Menu, enabled
 from ...engine.events import Event
 from ...engine.explain import sentence
 from ...engine.truth import truth
 from ...plays import verdict as verdicts
+from ...plays.move_lines import statement_of
 from ...plays.play import Statement
 from ...plays.play_errors import PlayError
 from ...plays.stage import Stage
 from ...plays.transcript import lines_of
 from ...protocol.facts import Destroyed, NotProposed, Refused, Truncated
-from ..elements.kinds import ChoiceList, Section
-from ..elements.labelled import careful
+from ...protocol.ids import host_of, node_name
+from ...rows.columns import plural
+from ...rows.step_labels import expected
+from ..elements.kinds import ChoiceList, Element, Section
+from ..elements.labelled import watch
 from ..history_tree.playback import Playback, act
 from ..markup import record_of
 from ..press_outcomes import because
-from .actions import Act, impossible
+from .actions import Act, Drawer, impossible
 from .broker_offers import GoTo, Offer, standing
-from .cluster_offers import holds_in_words
+from .cluster_offers import consumers, holds_in_words, in_short, producers
 
 
 class OfferGroup(msgspec.Struct, frozen=True):
@@ -47,7 +56,7 @@ class Offering:
     ) -> None:
         self._playback, self._act, self._go = playback, act, go
         self._offers: tuple[Offer, ...] = ()
-        self.list = ChoiceList(self._foresee, careful(self._chosen), pops=pops)
+        self.list = ChoiceList(self._foresee, self._chosen, pops=pops)
 
     def show(self, playback: Playback, groups: Iterable[OfferGroup]) -> None:
         """Offer these where one stands."""
@@ -115,15 +124,15 @@ def _repeats_last(after: Stage) -> list[Event]:
     """The telling events of the last line; there is room for few, so one error is told once before
     it is told again.
     """
-    found = [e for e in after.events_of(after.performed[-1]) if isinstance(e, _TELLING)]
-    kinds = [getattr(event, "error", event) for event in found]
-    order = sorted(range(len(found)), key=lambda at: kinds[at] in kinds[:at])
-    return [found[at] for at in order]
+    telling = [e for e in after.events_of(after.performed[-1]) if isinstance(e, _TELLING)]
+    kinds = [getattr(event, "error", event) for event in telling]
+    order = sorted(range(len(telling)), key=lambda at: kinds[at] in kinds[:at])
+    return [telling[at] for at in order]
 
 
 def _verdict(before: Stage, after: Stage) -> Iterator[str]:
-    now = f"{verdicts.verdict(after)}, {verdicts.sentence(after)}"
-    if now != f"{verdicts.verdict(before)}, {verdicts.sentence(before)}":
+    then, now = (f"{verdicts.verdict(s)}, {verdicts.sentence(s)}" for s in (before, after))
+    if now != then:
         yield f"Verdict: {now}."
 
 
@@ -145,8 +154,8 @@ def _standings(before: Stage, after: Stage) -> Iterator[str]:
 
 def _on_the_way(before: Stage, after: Stage) -> Iterator[str]:
     """What would be sent and not arrive by itself."""
-    known = {message.name for message in before.cluster.messages}
-    sent = [str(m.name) for m in after.cluster.messages if m.name not in known]
+    earlier = {message.name for message in before.cluster.messages}
+    sent = [str(m.name) for m in after.cluster.messages if m.name not in earlier]
     if sent:
         yield f"Then on its way: {', '.join(sent)}."
 
@@ -160,3 +169,92 @@ def _first_events(after: Stage) -> Iterator[str]:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
+
+
+# --- what can happen next ------------------------------------------------------------------------
+
+TITLE, ORDINARY, FAULTS = "What can happen next", "In the ordinary course", "Faults"
+
+
+class WhatNext:
+    """Calls `act` with the line that is chosen. `covered` is hidden while the list is open."""
+
+    def __init__(
+        self, playback: Playback, act: Act, go: Callable[[GoTo], None], covered: Element
+    ) -> None:
+        self._playback, self._covered = playback, covered
+        self.offering = Offering(playback, act, go, pops=False)
+        tooltip = "Every event that is possible now, and what would follow from it"
+        self.drawer = Drawer(TITLE, self._fill, self.offering.list, tooltip=tooltip)
+        self.toggle, self.box = self.drawer.toggle, self.drawer.box
+        watch(self.toggle, "value", self._cover)
+
+    def show(self, playback: Playback) -> None:
+        """Follow the playback, while somebody looks."""
+        self._playback = playback
+        if self.drawer.is_open:
+            self._fill()
+
+    def open(self) -> None:
+        """Open it, and give it the focus."""
+        self.toggle.value = True
+        self.offering.list.call()
+
+    def _fill(self) -> None:
+        self.offering.show(self._playback, groups_of(happenings(self._playback.here.cluster)))
+
+    def _cover(self, is_open: bool) -> None:
+        self._covered.layout.display = "none" if is_open else "flex"
+
+
+def groups_of(happenings: tuple[Offer, ...]) -> Iterator[OfferGroup]:
+    """What is no fault first."""
+    for title, are_faults in ((ORDINARY, False), (FAULTS, True)):
+        here = tuple(offer for offer in happenings if offer.is_fault is are_faults)
+        yield OfferGroup(title, here)
+
+
+WAITS_MS = (500, 2_000, 9_000)
+"""How long one can wait in a run with a clock."""
+
+
+def happenings(cluster: Cluster) -> tuple[Offer, ...]:
+    """All that can happen: what is on its way first, then in the engine's order."""
+    return tuple(_happening(cluster, move) for move in enabled(cluster, menu_of(cluster)))
+
+
+def menu_of(cluster: Cluster) -> Menu:
+    """Every family of moves, with everybody who reads or writes here, and waiting where there is a
+    clock.
+    """
+    waits = WAITS_MS if cluster.timed else ()
+    readers, writers = consumers(cluster), producers(cluster)
+    return replace(EVERYTHING, poll=readers, producers=writers, advance_ms=waits)
+
+
+def _happening(cluster: Cluster, move: moves.Move) -> Offer:
+    line, words = statement_of(move), _words(move)
+    if isinstance(move, moves.AboutMessage):
+        line = in_short(cluster, line, move.message)
+    label, is_fault = words[0].upper() + words[1:], isinstance(move, moves.FAULTS)
+    return Offer(label, line, thing=_thing(move), is_fault=is_fault)
+
+
+def _words(move: moves.Move) -> str:
+    if isinstance(move, moves.AboutMessage):
+        return f"{move.message} {move.ends}"
+    if isinstance(move, moves.Produce):
+        return f"{plural(move.count, 'record')} written to {node_name(move.broker)}"
+    return expected(statement_of(move))
+
+
+def _thing(move: moves.Move) -> str:
+    """What a move is about, by the fields that it has."""
+    if isinstance(move, moves.AboutMessage):
+        return f"message {move.message}"
+    nodes = (getattr(move, name, None) for name in ("broker", "node", "other"))
+    node = next((node for node in nodes if node is not None), None)
+    if node is not None:
+        return node_name(host_of(node))
+    partition = getattr(move, "partition", "")
+    return f"partition {partition}" if partition else "controller"

@@ -18,7 +18,6 @@ from ...protocol.ids import BrokerId
 from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
 from ...rows.step_labels import expected
 from ..elements.kinds import Container, TouchedPicture
-from ..elements.labelled import careful
 from ..history_tree.playback import Playback
 from . import cluster_offers as about
 from .actions import Act
@@ -173,7 +172,7 @@ class PictureMenu:
         go: Callable[[GoTo], None],
     ) -> None:
         self._playback, self._rows = playback, rows
-        self.picture = TouchedPicture(drawing, careful(self.touch))
+        self.picture = TouchedPicture(drawing, self.touch)
         self.offering = Offering(playback, act, go, pops=True)
         both = (self.picture, self.offering.list)
         self.box = Container(children=both, classes=("kiplab-touchable",))

@@ -3,7 +3,8 @@
 They are those of one mode: who keeps the metadata is for the play to say.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from ...protocol.features import (
 from ...protocol.guards import GUARDS, SPECIFIED, Guard, GuardKind, named, releases_in
 from ...protocol.ids import CONTROLLER
 from ...protocol.releases import Mode, of_mode
+from ..elements.kinds import Checkbox, Element
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..markup import heading, muted
 
@@ -33,7 +35,7 @@ class Rulebook:
         self._showing = self._is_shown = False
         self.release = dropdown("Rules of", _releases(own.mode))
         self.release.value = own.release
-        watch(self.release, "value", self._released)
+        watch(self.release, "value", lambda release: self._choose(at_release, release))
         self.own = button(
             "Rules as in the play", lambda: change(self._own), "Back to the play's own"
         )
@@ -47,8 +49,14 @@ class Rulebook:
         self._mode = mode
         self.release.options = tuple(_releases(mode))
         self.release.tooltip = _WHAT_RUNS[mode]
-        self.kips = {kip: self._kip_box(kip) for kip in SWITCHES[mode]}
-        self.guards = {id: self._guard_box(guard) for id, guard in guards_of(mode).items()}
+        self.kips = {
+            kip: self._box(kip, switch_words(kip, mode), clauses_of(kip, mode))
+            for kip in SWITCHES[mode]
+        }
+        self.guards = {
+            id: self._box(id, f"{id} ({guard.kind}, {releases_in(mode, guard)})", hint_of(guard))
+            for id, guard in guards_of(mode).items()
+        }
         self.box.children = (self.release, *self.kips.values(), self.own)
         self.list.children = tuple(_in_groups(self.guards))
 
@@ -65,31 +73,15 @@ class Rulebook:
         self.own.disabled = features == own
         self._showing, self._is_shown = False, True
 
-    def _box(self, name: str, words: str) -> Any:
-        box = checkbox(words, margin="2px 2px 2px 10px")
-        watch(box, "value", lambda on: self._switched(name, on))
+    def _box(self, name: str, words: str, tooltip: str) -> Checkbox:
+        box = checkbox(words, tooltip=tooltip, margin="2px 2px 2px 10px")
+        watch(box, "value", lambda on: self._choose(turned, name, on))
         return box
 
-    def _kip_box(self, kip: str) -> Any:
-        box = self._box(kip, switch_words(kip, self._mode))
-        box.tooltip = clauses_of(kip, self._mode)
-        return box
-
-    def _guard_box(self, guard: Guard) -> Any:
-        words = f"{guard.id} ({guard.kind}, {releases_in(self._mode, guard)})"
-        box = self._box(guard.id, words)
-        box.tooltip = hint_of(guard)
-        return box
-
-    def _switched(self, name: str, on: bool) -> None:
+    def _choose(self, made: Callable[..., Features], *chosen: Any) -> None:
         if not self._showing:
             self._is_shown = False
-            self._change(turned(self._features, name, on))
-
-    def _released(self, release: str) -> None:
-        if not self._showing:
-            self._is_shown = False
-            self._change(at_release(self._features, release))
+            self._change(made(self._features, *chosen))
 
 
 _WHAT_RUNS = {
@@ -104,25 +96,22 @@ def _releases(mode: Mode) -> list[tuple[str, str]]:
     return [(f"Kafka {release}", release) for release in of_mode(mode)]
 
 
-def _in_groups(boxes: dict[str, Any]) -> list[Any]:
-    """Under a heading per KIP or issue: each switch, and its clause beside it."""
-    made: list[Any] = []
+def _in_groups(boxes: dict[str, Checkbox]) -> Iterator[Element]:
+    """Under a heading per KIP or issue: each switch, and its clause beside it.
+
+    Groups in the order in which the table first names them, guards in Kafka's order.
+    """
+    groups: dict[str, list[str]] = {}
+    for id in GUARDS:
+        groups.setdefault(id.split(".")[0], []).append(id)
     subject = ""
-    for id, box in sorted(boxes.items(), key=lambda item: _place(item[0])):
+    for id in filter(boxes.__contains__, chain.from_iterable(groups.values())):
         if GUARDS[id].subject != subject:
             subject = GUARDS[id].subject
-            made.append(words(heading(subject)))
-        box.layout.flex = "0 0 47%"
+            yield words(heading(subject))
+        boxes[id].layout.flex = "0 0 47%"
         clause = words(muted(hint_of(GUARDS[id])), flex="1 1 auto")
-        made.append(row([box, clause], flex="0 0 auto"))
-    return made
-
-
-def _place(id: str) -> tuple[int, int]:
-    """Groups in the order in which the table first names them, guards in Kafka's order."""
-    ids = list(GUARDS)
-    group = next(n for n, other in enumerate(ids) if other.split(".")[0] == id.split(".")[0])
-    return group, ids.index(id)
+        yield row([boxes[id], clause], flex="0 0 auto")
 
 
 AS_SPECIFIED = f"704.{SPECIFIED}"
@@ -136,7 +125,7 @@ def is_on(features: Features, name: str) -> bool:
     of another mode than that of `features` do not count.
     """
     active = features.active(CONTROLLER)
-    ids = _known(features, name)
+    ids = [id for id in named(name) if features.mode in GUARDS[id].modes]
     refusals = [id for id in ids if GUARDS[id].kind is GuardKind.REFUSAL]
     return all(id in active for id in refusals or ids)
 
@@ -144,10 +133,6 @@ def is_on(features: Features, name: str) -> bool:
 def guards_of(mode: Mode) -> dict[str, Guard]:
     """The guards that can be switched in a mode, by id."""
     return {id: guard for id, guard in GUARDS.items() if mode in guard.modes}
-
-
-def _known(features: Features, name: str) -> list[str]:
-    return [id for id in named(name) if features.mode in GUARDS[id].modes]
 
 
 def turned(features: Features, name: str, on: bool) -> Features:
@@ -179,30 +164,24 @@ def left_behind(before: Features, after: Features) -> str:
     """A sentence about what was switched by hand and does not fit the release that came; empty for
     nothing.
     """
-    if before.release == after.release:
-        return ""
     bare = parse_features(after.release)
     lost = [id for id, on in before.overrides if not _fits(bare, (id, on))]
-    if not lost:
+    if before.release == after.release or not lost:
         return ""
-    one = len(lost) == 1
-    verb, pronoun = ("does", "is") if one else ("do", "are")
+    verb, pronoun = ("does", "is") if len(lost) == 1 else ("do", "are")
     who = f"{', '.join(lost)}, switched by hand, {verb} not fit Kafka {after.release}"
     return f"{who}, and {pronoun} left out."
 
 
 def switch_words(name: str, mode: Mode) -> str:
-    """``"KIP-841 (Kafka 3.3 and later)"``, ``"KIP-704 as specified"``."""
+    """``"KIP-841 (Kafka 3.3 and later)"``: when a KIP's refusals came to the releases of a mode;
+    ``"KIP-704 as specified"``.
+    """
     if name == AS_SPECIFIED:
         return "KIP-704 as specified"
-    return f"KIP-{name} ({since_words(name, mode)})"
-
-
-def since_words(kip: str, mode: Mode) -> str:
-    """``"Kafka 3.3 and later"``: when a KIP's refusals came to the releases of a mode."""
-    refusal = next(g for id, g in guards_of(mode).items() if id in named(kip) and g.error)
+    refusal = next(g for id, g in guards_of(mode).items() if id in named(name) and g.error)
     first = next(release for release in of_mode(mode) if release in refusal.releases)
-    return f"Kafka {first} and later"
+    return f"KIP-{name} (Kafka {first} and later)"
 
 
 def clauses_of(kip: str, mode: Mode) -> str:

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from ..elements.kinds import Upload
-from ..elements.labelled import button, careful, column, line, offer, row, words
+from ..elements.labelled import button, column, line, offer, row, words
 from ..history_tree import lab_file
 from ..history_tree.branch_tree import Tree
 from ..history_tree.playback import Playback
@@ -43,7 +43,7 @@ class Sharing:
         self.source = line("Token or file", "kiplab1:… or a file's name")
         self.load = button("Load", self._load, "Show what the token or the file holds")
         self.upload = Upload(
-            careful(self._load_file), description="Choose a file", accept=".json,.play,.txt"
+            self._load_file, description="Choose a file", accept=".json,.play,.txt"
         )
         self.bring_back = button("Bring back what was here", self._bring_back)
         self.answer = Answer()

@@ -6,6 +6,7 @@ message. However slow the kernel, it sees few positions, and the last one always
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..elements.kinds import Player, Slider, Style
@@ -33,12 +34,16 @@ class Transport:
         self._seek, self._tick = seek, tick
         self._playback: Playback | None = None
         self._running = False
-        self._make_buttons()
+        self.first = button("First", lambda: seek(0), "To the start")
+        self.back = button("Back", lambda: seek(self._at - 1), "One step back")
+        self.play = button("Play", self._pressed_play)
+        self.play.layout.width = "62px"
+        self.step = button("Step", lambda: seek(self._at + 1), "One step on")
+        self.step.button_style = "primary"
+        self.last = button("Last", lambda: seek(self.slider.max), "To the end")
         self.undo, self.reset = button("Undo", undo), button("Reset", reset)
-        self.slider = Slider(
-            description="step",
-            layout=Style(flex="1 1 auto", min_width="160px", margin="2px 8px 2px 16px"),
-        )
+        style = Style(flex="1 1 auto", min_width="160px", margin="2px 8px 2px 16px")
+        self.slider = Slider(description="step", layout=style)
         watch(self.slider, "value", self._slid)
         # The player counts in the browser. It has no words on it, so it is driven by ours.
         self.player = Player(max=1)
@@ -49,23 +54,13 @@ class Transport:
         self.box = row([*steps, self.undo, self.reset, self.player], flex_flow="row wrap")
         self.pace = row([self.speed, self.until_refusal])
 
-    def _make_buttons(self) -> None:
-        self.first = button("First", lambda: self._seek(0), "To the start")
-        self.back = button("Back", lambda: self._seek(self._at - 1), "One step back")
-        self.play = button("Play", self._pressed_play)
-        self.play.layout.width = "62px"
-        self.step = button("Step", lambda: self._seek(self._at + 1), "One step on")
-        self.last = button("Last", lambda: self._seek(self.slider.max), "To the end")
-        self.step.button_style = "primary"
-
     def _make_pace(self) -> None:
         self.speed = dropdown("Speed", SPEEDS.items())
-        self.speed.value = SPEEDS["normal"]
         self.speed.tooltip = (
             "How fast Play steps: every 2 seconds, every second, or three times a second"
         )
-        watch(self.speed, "value", self._set_speed)
-        self._set_speed(self.speed.value)
+        watch(self.speed, "value", partial(setattr, self.player, "interval"))
+        self.speed.value = SPEEDS["normal"]
         self.until_refusal = checkbox(
             "stop at a refusal", tooltip="Play until a request is refused", margin="2px 8px"
         )
@@ -108,22 +103,17 @@ class Transport:
             self._label()
 
     def _pressed_play(self) -> None:
-        if self._running:
+        if self._running or self._playback is None or self._playback.last == 0:
             self.pause()
-            return
-        if self._playback is None or self._playback.last == 0:
             return
         start = 0 if self._at == self._playback.last else self._at
         if start != self._at:
             self._tick(start)
-        self.player.max = self._goal(seek(self._playback, start))
+        refusal = next_refusal(seek(self._playback, start)) if self.until_refusal.value else ""
+        self.player.max = self._playback.last if isinstance(refusal, str) else refusal
         self.player.value = start
         self._running = self.player.playing = True
         self._label()
-
-    def _goal(self, playback: Playback) -> int:
-        refusal = next_refusal(playback) if self.until_refusal.value else ""
-        return playback.last if isinstance(refusal, str) else refusal
 
     def _ticked(self, _: Any) -> None:
         """The player moved, or came to its end; perhaps both in one message."""
@@ -138,9 +128,6 @@ class Transport:
     def _slid(self, value: int) -> None:
         if value != self._at:
             self._seek(value)
-
-    def _set_speed(self, milliseconds: int) -> None:
-        self.player.interval = milliseconds
 
     def _label(self) -> None:
         self.play.description = "Pause" if self._running else "Play"

@@ -63,7 +63,7 @@ class Element:
     def __init__(self, layout: Style | None = None, **traits: Any) -> None:
         self.id = f"p{next(_IDS)}"
         self.tell: Told | None = None
-        self._actions: list[tuple[str, Callable[[Any], None]]] = []
+        self.watched: list[tuple[str, Callable[[Any], None]]] = []
         self.layout = layout or Style()
         # The value comes last: it has to fit the others.
         for name in sorted(traits, key="value".__eq__):
@@ -80,9 +80,9 @@ class Element:
             super().__setattr__(name, fit)
             self._follow(name)
             self._changed(name)
-            for watched, action in self._actions:
+            for watched, action in self.watched:
                 if watched == name:
-                    action({"new": fit})
+                    action(fit)
 
     def _fit(self, _name: str, value: Any) -> Any:
         """What a trait becomes where it is set to a value."""
@@ -90,10 +90,6 @@ class Element:
 
     def _follow(self, name: str) -> None:
         """Have other traits follow one that has changed."""
-
-    def observe(self, action: Callable[[Any], None], name: str) -> None:
-        """Call `action` when a trait changes, with its ``new`` value, as traitlets does."""
-        self._actions.append((name, action))
 
     def _changed(self, name: str) -> None:
         if self.tell is not None:

@@ -1,45 +1,19 @@
-"""Parts with words on them, made alike everywhere; and the one wrapper for every callback."""
+"""Parts with words on them, made alike everywhere."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import partial
+from collections.abc import Callable, Iterable
 from typing import Any
-
-from traitlets import HasTraits
 
 from .kinds import Button, Checkbox, Container, Dropdown, Element, Html, Style, Text
 
-Attempt = Callable[..., None]
-"""Calls an action with what is given, and answers for what goes wrong in it."""
-_attempt: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
 
-
-@contextmanager
-def attempted_by(attempt: Attempt) -> Iterator[None]:
-    """Callbacks of the controls that are made meanwhile go through `attempt`."""
-    before = _attempt.set(attempt)
-    try:
-        yield
-    finally:
-        _attempt.reset(before)
-
-
-def careful(action: Callable[..., None]) -> Callable[..., None]:
-    """`action` as a callback: whoever makes the controls now answers for its failures."""
-    attempt = _attempt.get()
-    return action if attempt is None else partial(attempt, action)
-
-
-def watch(part: Element | HasTraits, trait: str, action: Callable[[Any], None]) -> None:
-    """Call `action` with each new value of a trait; as careful as the buttons are."""
-    called = careful(action)
-    part.observe(lambda change: called(change["new"]), trait)
+def watch(part: Element, trait: str, action: Callable[[Any], None]) -> None:
+    """Call `action` with each new value of a trait."""
+    part.watched.append((trait, action))
 
 
 def button(label: str, action: Callable[[], None], tooltip: str = "") -> Button:
     """A button that calls `action`; its label says what it does."""
-    return Button(careful(action), description=label, tooltip=tooltip or label)
+    return Button(action, description=label, tooltip=tooltip or label)
 
 
 def dropdown(label: str, options: Iterable[tuple[str, Any]]) -> Dropdown:

@@ -19,7 +19,6 @@ import traitlets
 from ...figures.drawing.theme import LIGHT, THEMES, dark_of_light
 from ...pages.page_files import GLOW, page_file, page_files
 from .kinds import Element, PlotlyPicture
-from .labelled import watch
 
 _PAGE = Path(__file__).with_name("page")
 _SCRIPTS = (
@@ -61,7 +60,8 @@ class PlotlyCode(anywidget.AnyWidget):
 class Surface(anywidget.AnyWidget):
     """Shows `root`. `theme` is the page's, "light" or "dark", as long as a page has told.
 
-    `pictures` says that there will be a picture in it: plotly.js is on its way by then.
+    `pictures` says that there will be a picture in it: plotly.js is on its way by then. `attempt`
+    calls what a page asks for, and answers for what goes wrong in it.
     """
 
     # It can always be read: a module that cannot would stop every message of its kernel.
@@ -92,6 +92,7 @@ class Surface(anywidget.AnyWidget):
 
     def __init__(self, root: Element, *, pictures: bool = False) -> None:
         self.root = root
+        self.attempt: Callable[..., None] = lambda action, *given: action(*given)
         self.number = 0
         self.arrived = self.heard = False
         self._held = 0
@@ -162,14 +163,30 @@ class Surface(anywidget.AnyWidget):
             self._greet(content["hello"])
         if "drawn" in content:
             Surface.any_drew = True
-        with self.held():
-            if "theme" in content:
-                self.theme = Surface.seen_last = content["theme"]
-            if "room" in content:
-                room = content["room"]
-                self.room = Surface.room_seen_last = (int(room["width"]), int(room["height"]))
-        if "part" in content:
-            self._do(content, buffers)
+        try:
+            with self.held():
+                self.attempt(self._heed, content, buffers)
+        finally:
+            if "by" in content:
+                self.send({"done": content["by"]})
+
+    def _heed(self, content: dict[str, Any], buffers: list[Any]) -> None:
+        if "theme" in content:
+            self.theme = Surface.seen_last = content["theme"]
+        if "room" in content:
+            room = content["room"]
+            self.room = Surface.room_seen_last = (int(room["width"]), int(room["height"]))
+        part = self._shown.get(content.get("part", ""))
+        if part is None:
+            return
+        value: Any = content.get("value")
+        if buffers:
+            value = {**value, "content": bytes(buffers[0])}
+        try:
+            part.heard(content["name"], value)
+        finally:
+            # What was heard may not be what it became.
+            self._changed.setdefault(part, set()).update(part.heeds)
 
     def _greet(self, number: int) -> None:
         """A page says which patch it has seen last: if others are missing, it gets everything."""
@@ -189,20 +206,6 @@ class Surface(anywidget.AnyWidget):
             cls.told[place] = text
             if cls.heard_last is not None:
                 cls.heard_last.send({"places": {place: text}})
-
-    def _do(self, content: dict[str, Any], buffers: list[Any]) -> None:
-        part, name = self._shown.get(content["part"]), content["name"]
-        value: Any = content.get("value")
-        if buffers:
-            value = {**value, "content": bytes(buffers[0])}
-        try:
-            with self.held():
-                if part is not None:
-                    part.heard(name, value)
-                    # What was heard may not be what it became.
-                    self._changed.setdefault(part, set()).update(part.heeds)
-        finally:
-            self.send({"done": content["by"]})
 
     def send_again(self) -> None:
         """Send the model once more, to a page that seems to have missed it."""
@@ -260,7 +263,7 @@ class Daylight:
         """Call `paint` with the page's theme whenever it changes."""
         if self._asked == AUTO:
             self._mark(self.theme)
-            watch(self._surface, "theme", lambda theme: self._turn(theme, paint))
+            self._surface.observe(lambda change: self._turn(change["new"], paint), "theme")
 
     def _turn(self, theme: str, paint: Callable[[str], None]) -> None:
         paint(theme)

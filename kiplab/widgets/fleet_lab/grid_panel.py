@@ -20,7 +20,7 @@ from ...fleet.pipeline.folder_errors import StudyFolderError
 from ...fleet.pipeline.run_progress import RunProgress
 from ...machine import LackingError
 from ..elements.kinds import Text
-from ..elements.labelled import button, careful, column, dropdown, offer, row, watch, words
+from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..markup import muted, note
 from .fleet_findings import grid_table
 from .parameter_dial import DIALS
@@ -104,7 +104,7 @@ class GridPanel:
         # The menus may say something else by the time that the answer comes.
         self._sides = {"across": self.across.value, "down": self.down.value}
         self.run = GridRun(study, self._place(study), self.years.value, spark=spark)
-        self._look = careful(self._look_again)
+        self._look = self._look_again
         self._look()
 
     def _place(self, study: FleetStudy) -> Path:
