@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -87,20 +87,17 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
     visible. The style sheet puts the panels beside the picture where a page is wide.
     """
     pace = [lab.transport.pace, lab.jumps.box, lab.signs.toggle, lab.logs.toggle]
-    panels = named(
-        "kiplab-panels",
-        [
-            row(pace, justify_content="space-between", flex_flow="row wrap"),
-            lab.rulebook.box,
-            two_columns(lab.hands, lab.told),
-            lab.invariants.box,
-        ],
-    )
+    panels = [
+        row(pace, justify_content="space-between", flex_flow="row wrap"),
+        lab.rulebook.box,
+        two_columns(lab.hands, lab.told),
+        lab.invariants.box,
+    ]
+    stage = named("kiplab-stage", lab.touching.box, lab.logs.box, lab.signs.box)
     facts = strip(lab.verdict, lab.facts, lab.note)
-    stage = [lab.touching.box, lab.logs.box, lab.signs.box]
     return (
-        named("kiplab-head", [lab.transport.box, lab.guide.element, facts]),
-        named("kiplab-body", [named("kiplab-stage", stage), panels]),
+        named("kiplab-head", lab.transport.box, lab.guide.element, facts),
+        named("kiplab-body", stage, named("kiplab-panels", *panels)),
         lab.folds.box,
     )
 
@@ -112,9 +109,9 @@ def in_hand(lab: Lab) -> tuple[Any, ...]:
     return (head, lab.what_next.box, lab.inject.box)
 
 
-def named(name: str, parts: Iterable[Element]) -> Container:
+def named(name: str, *parts: Element) -> Container:
     """The parts as the style sheet lays them for that class."""
-    return Container(children=tuple(parts), classes=(name,))
+    return Container(children=parts, classes=(name,))
 
 
 def strip(verdict: Any, facts: Any, note: Any) -> Container:

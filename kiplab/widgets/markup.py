@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from html import escape
+from itertools import chain
 
 from ..engine.explain import explain
 from ..engine.truth import partition_of
@@ -33,7 +34,7 @@ def verdict_line(playback: Playback, label: str, branch: str = "") -> str:
     said = f"{glyph(playback.here)} {word}: {verdicts.sentence(playback.here)}{so_far}"
     where = f"Step {playback.at} of {playback.last}" + (f", {label}" if playback.at else "")
     where += f" · on {branch}" if branch else ""
-    refused = "".join(_refusal(event) for event in _refusals(playback))
+    refused = "".join(_refusals(playback))
     return (
         f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
         f'padding:2px 12px;line-height:1.4;color:{INK};background:{SOFT}">'
@@ -53,14 +54,14 @@ def on_record(playback: Playback, partition: str) -> str:
 
 def record_of(stage: Stage, partition: str) -> dict[str, str]:
     """Leader, leader epoch, ISR and partition epoch in words, by name; empty for no partition."""
-    found = partition_of(stage.cluster, partition)
-    if found is None:
+    state = partition_of(stage.cluster, partition)
+    if state is None:
         return {}
     return {
-        "leader": "none" if found.leader == NO_LEADER else str(found.leader),
-        "leader epoch": str(found.leader_epoch),
-        "ISR": broker_list(found.isr),
-        "partition epoch": str(found.partition_epoch),
+        "leader": "none" if state.leader == NO_LEADER else str(state.leader),
+        "leader epoch": str(state.leader_epoch),
+        "ISR": broker_list(state.isr),
+        "partition epoch": str(state.partition_epoch),
     }
 
 
@@ -69,16 +70,15 @@ def _fact(name: str, value: str, before: str) -> str:
     return f"<span><span>{name}</span> <b{mark}>{escape(value)}</b></span>"
 
 
-def _refusals(playback: Playback) -> list[Refused]:
+def _refusals(playback: Playback) -> Iterator[str]:
+    """What was refused at this step, a line each."""
     now = [p for p in playback.here.performed if p.moment == playback.at and playback.at]
-    return [e for p in now for e in playback.here.events_of(p) if isinstance(e, Refused)]
-
-
-def _refusal(event: Refused) -> str:
-    said = f"⊘ refused: {event.error.name}"
-    why = explain(event)
-    told = f"<b>{escape(said)}</b>{escape('. ' + why if why else '')}"
-    return f'<br><span style="font-size:12px">{told}</span>'
+    for event in chain.from_iterable(map(playback.here.events_of, now)):
+        if isinstance(event, Refused):
+            why = explain(event)
+            said = f"<b>{escape(f'⊘ refused: {event.error.name}')}</b>"
+            told = f"{said}{escape('. ' + why if why else '')}"
+            yield f'<br><span style="font-size:12px">{told}</span>'
 
 
 def transcript(playback: Playback, height: int) -> str:
@@ -99,18 +99,13 @@ def transcript(playback: Playback, height: int) -> str:
 
 
 def _group(stage: Stage, moment: int, at: int) -> str:
-    here = [p for p in stage.performed if p.moment == moment]
-    lines = [line for performed in here for line in _lines(stage, performed)]
-    if not moment:
-        lines = ['<div data-about="0"><b>0 the start</b></div>', *lines]
-    current = moment == at
-    look = (
-        f"background:{SOFT};border-left:4px solid #0072b2"
-        if current
-        else "border-left:4px solid transparent"
-    )
-    mark = ' aria-current="step"' if current else ""
-    body = "".join(lines)
+    start = [] if moment else ['<div data-about="0"><b>0 the start</b></div>']
+    here = (p for p in stage.performed if p.moment == moment)
+    body = "".join((*start, *(line for performed in here for line in _lines(stage, performed))))
+    look = f"background:{SOFT};border-left:4px solid #0072b2"
+    if moment != at:
+        look = "border-left:4px solid transparent"
+    mark = ' aria-current="step"' if moment == at else ""
     return f'<div{mark} style="{look};padding:2px 8px 2px 6px">{body}</div>'
 
 

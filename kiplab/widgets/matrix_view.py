@@ -62,27 +62,20 @@ class MatrixView:
             self._color(self.daylight.theme)
         self.daylight.follow(self._turn_page)
 
-    def _map(self, seen: MatrixLayout) -> Any:
+    def _map(self, seen: MatrixLayout) -> Container:
         guards = self.matrix.guards
-        children: list[Element] = [words("")]
-        children += [words(muted(off_words(off, guards))) for off in seen.columns]
+        heads = [words(muted(off_words(off, guards))) for off in seen.columns]
+        children: list[Element] = [words(""), *heads]
         for row in seen.rows:
-            children.append(words(muted(off_words(row, guards))))
             cells = [cell_at(self.matrix, row, off) for off in seen.columns]
-            children += [self._button(cell) for cell in cells]
             place = words("", grid_column="1 / -1", min_width="0")
             self._places.update((cell.off, place) for cell in cells)
-            children.append(place)
-        return Container(
-            children=tuple(children),
-            layout=Style(
-                display="grid",
-                grid_template_columns=f"{ROW_HEAD} repeat({len(seen.columns)}, {CELL})",
-                grid_gap="2px",
-                align_items="center",
-                overflow="auto",
-            ),
-        )
+            head = words(muted(off_words(row, guards)))
+            children += [head, *(self._button(cell) for cell in cells), place]
+        columns = f"{ROW_HEAD} repeat({len(seen.columns)}, {CELL})"
+        grid = {"display": "grid", "grid_template_columns": columns, "grid_gap": "2px"}
+        style = Style(**grid, align_items="center", overflow="auto")
+        return Container(children=tuple(children), layout=style)
 
     def _button(self, cell: Cell) -> Any:
         minimal = frozenset(cell.on) in self._minimal

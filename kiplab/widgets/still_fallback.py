@@ -25,7 +25,7 @@ def show_live(box: Surface, text: str) -> None:
     """The panel `box`, with `text` for where there are no widgets; and under it, hidden while the
     panel lives, what to do.
     """
-    _show_with(box, text, _in_words(text), AGAIN)
+    show_waiting(box, text, AGAIN, text)
 
 
 def show(box: Surface, text: str, drawing: dict[str, Any]) -> None:
@@ -35,12 +35,14 @@ def show(box: Surface, text: str, drawing: dict[str, Any]) -> None:
     _show_with(box, text, still(drawing, NOTE), described(drawing))
 
 
-def show_waiting(box: Surface, text: str, waits: str) -> Any:
-    """As `show`, but in place of a picture the sentence `waits`: nothing is given away.
+def show_waiting(box: Surface, text: str, waits: str, told: str = "") -> Any:
+    """As `show`, but in place of a picture the sentence `waits`, or for a page `told`: nothing is
+    given away.
 
     Returns IPython's handle of that, for `show_opened`.
     """
-    return _show_with(box, text, _in_words(waits), waits)
+    page = f'<div class="{MARK}"><pre>{escape(told or waits)}</pre><p>{AGAIN}</p></div>'
+    return _show_with(box, text, page, waits)
 
 
 def show_opened(handle: Any, drawing: dict[str, Any]) -> None:
@@ -61,10 +63,6 @@ def _show_with(box: Surface, text: str, page: str, words: str) -> Any:
 
 def _kept(page: str, words: str) -> dict[str, str]:
     return {"text/html": f"{_HIDE_ERROR}{page}", "text/plain": words}
-
-
-def _in_words(text: str) -> str:
-    return f'<div class="{MARK}"><pre>{escape(text)}</pre><p>{AGAIN}</p></div>'
 
 
 OPENING = "The lab is being opened."
@@ -98,8 +96,7 @@ class ShownAgain:
 
     def __init__(self, surface: Surface, handle: Any, bundle: dict[str, Any]) -> None:
         self._surface, self._handle, self._bundle = surface, handle, bundle
-        self._tries = 0
-        self._late_looks = LATE_LOOKS
+        self._tries, self._late_looks = 0, LATE_LOOKS
 
     @classmethod
     def watch(cls, surface: Surface, handle: Any, bundle: dict[str, Any]) -> None:
@@ -118,11 +115,7 @@ class ShownAgain:
         shell: Any = get_ipython()
         if shell is not None and cls.follows is not shell:
             cls.follows = shell
-            shell.events.register("post_run_cell", lambda *_: cls._ran())
-
-    @classmethod
-    def _ran(cls) -> None:
-        cls.last_run = monotonic()
+            shell.events.register("post_run_cell", lambda *_: setattr(cls, "last_run", monotonic()))
 
     def look(self, loop: asyncio.AbstractEventLoop) -> None:
         """See whether it has been answered for, once no cell runs any more."""
@@ -139,9 +132,8 @@ class ShownAgain:
             loop.call_later(PATIENCE, self.look, loop)
         elif Surface.any_heard and not self._surface.arrived:
             # Where nothing was ever heard nobody is: a notebook that is executed by a program.
-            self._handle.update(
-                {"text/html": f"<p>{escape(LOST)}</p>", "text/plain": LOST}, raw=True
-            )
+            lost = {"text/html": f"<p>{escape(LOST)}</p>", "text/plain": LOST}
+            self._handle.update(lost, raw=True)
             loop.call_later(PATIENCE, self._look_late, loop)
 
     def _look_late(self, loop: asyncio.AbstractEventLoop) -> None:

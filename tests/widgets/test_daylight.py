@@ -169,8 +169,9 @@ def test_two_branches_compared_turn_with_the_page(lab: Lab) -> None:
     tell(lab, "dark")
     assert comparison.children[1] is picture
     assert picture.drawing["layout"]["paper_bgcolor"] == DARK.paper
-    asked = lab.branching.comparison._paint(lab.branching.comparison._compared)
-    assert shown(picture) == shown(asked)
+    painted = shown(picture)
+    lab.branching.comparison.repaint()
+    assert shown(picture) == painted
 
 
 def test_a_picture_that_cannot_be_painted_is_said_and_stays(

@@ -46,11 +46,11 @@ class Branches:
         self.which = dropdown("Branch", ())
         self.which.layout = Style(flex="1 1 auto", margin="2px")
         watch(self.which, "value", lambda _: self._offer())
-        self.go = button("Go there", self._go)
+        self.go = button("Go there", lambda: self._change(trees.switch, "You are on {}."))
         self.compare = button("Compare with where I am", self._compare)
-        self.delete = button("Delete", self._delete)
+        self.delete = button("Delete", lambda: self._change(trees.delete, "{} is deleted."))
         self.name = line("New name", "what happens on this branch")
-        self.rename = button("Rename", self._rename)
+        self.rename = button("Rename", lambda: self._change(self._renamed, "{} has a new name."))
         self.answer = Answer()
         self.comparison = BranchComparison(look, rows_of)
         chosen = row([self.which, self.go, self.compare, self.delete])
@@ -83,24 +83,15 @@ class Branches:
     def _chosen(self) -> Branch:
         return self._tree().branch(self.which.value)
 
-    def _go(self) -> None:
-        branch = self._chosen()
-        self._change(lambda tree: trees.switch(tree, branch.id), f"You are on {branch.name}.")
+    def _renamed(self, tree: Tree, id: int) -> Tree:
+        return trees.rename(tree, id, self.name.value)
 
-    def _rename(self) -> None:
-        branch, name = self._chosen(), self.name.value
-        self._change(
-            lambda tree: trees.rename(tree, branch.id, name), f"{branch.name} has a new name."
-        )
+    def _change(self, change: Callable[[Tree, int], Tree], said: str) -> None:
+        sentence = said.format(self._chosen().name)
 
-    def _delete(self) -> None:
-        branch = self._chosen()
-        self._change(lambda tree: trees.delete(tree, branch.id), f"{branch.name} is deleted.")
-
-    def _change(self, change: Callable[[Tree], Tree], said: str) -> None:
         def changed() -> str:
-            self._turn(change(self._tree()), said)
-            return said
+            self._turn(change(self._tree(), self.which.value), sentence)
+            return sentence
 
         self.answer.to(changed)
 
@@ -116,52 +107,39 @@ class BranchComparison:
         self, look: Callable[[], dict[str, Any]], rows_of: Callable[[Stage], Rows]
     ) -> None:
         self._look, self._rows_of = look, rows_of
-        self._picture: PlotlyPicture | None = None
+        self._picture = PlotlyPicture({"data": [], "layout": {}})
         self._compared: tuple[Branch, ...] = ()
         self.said, self.differences = words(), words()
         self.box = column([])
 
     def show(self, upper: Branch, lower: Branch) -> None:
         """`upper` above, `lower` below."""
-        picture = self._paint((upper, lower))
         self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
         runs = (self._rows_of(branch.playback.whole) for branch in (upper, lower))
-        found = differences_html(*runs, names=(upper.name, lower.name))
-        self.differences.value = f'{_TABLE}<div class="kiplab-differs">{found}</div>'
+        table = differences_html(*runs, names=(upper.name, lower.name))
+        self.differences.value = f'{_TABLE}<div class="kiplab-differs">{table}</div>'
         self._compared = (upper, lower)
-        self.box.children = (self.said, picture, self.differences)
+        self.repaint()
+        self.box.children = (self.said, self._picture, self.differences)
 
     def repaint(self) -> None:
         """What is compared, if anything is, as the look is now."""
-        if self._compared:
-            self._paint(self._compared)
-
-    def _paint(self, compared: tuple[Branch, ...]) -> PlotlyPicture:
+        if not self._compared:
+            return
         from ...figures.timeline.twin import twin
 
-        upper, lower = (self._rows_of(branch.playback.whole) for branch in compared)
+        runs = (self._rows_of(branch.playback.whole) for branch in self._compared)
+        names = tuple(branch.name for branch in self._compared)
         look = self._look()
-        width = look["width"] - FOLD_MARGINS
-        names = tuple(branch.name for branch in compared)
         shown = {key: look[key] for key in ("theme", "partition", "metrics") if key in look}
-        figure = twin(upper, lower, width=width, names=names, **shown).to_dict()
-        if self._picture is None:
-            self._picture = PlotlyPicture(figure)
-        else:
-            self._picture.drawing = figure
-        return self._picture
+        figure = twin(*runs, width=look["width"] - FOLD_MARGINS, names=names, **shown)
+        self._picture.drawing = figure.to_dict()
 
     def keep(self, tree: Tree) -> None:
         """Stay, if both branches are still what they were, and called as they were."""
-        now = {branch.id: branch for branch in tree.branches}
-        if not all(_is_as_it_was(branch, now.get(branch.id)) for branch in self._compared):
+        now = {(branch.name, id(branch.playback.frames)) for branch in tree.branches}
+        if any((one.name, id(one.playback.frames)) not in now for one in self._compared):
             self._compared, self.box.children = (), ()
-
-
-def _is_as_it_was(branch: Branch, now: Branch | None) -> bool:
-    if now is None:
-        return False
-    return now.name == branch.name and now.playback.frames is branch.playback.frames
 
 
 def drawing(tree: Tree) -> str:
@@ -174,8 +152,8 @@ def drawing(tree: Tree) -> str:
 def _line(tree: Tree, lead: str, branch: Branch) -> str:
     here = branch.id == tree.current
     mark = ' aria-current="true"' if here else ""
-    edge = f"background:{SOFT};border-left:4px solid #0072b2" if here else "border-left:4px solid"
-    edge += "" if here else " transparent"
+    marked, plain = f"background:{SOFT};border-left:4px solid #0072b2", "border-left:4px solid"
+    edge = marked if here else f"{plain} transparent"
     name = f"<b>{escape(branch.name)}</b>" if here else escape(branch.name)
     you = f" <b>◀ you are here, at step {branch.playback.at}</b>" if here else ""
     facts = escape(_facts(branch, tree.rules))

@@ -54,20 +54,21 @@ class ClientsPanel:
         self._playback = playback
         names = [state.name for state in truth(playback.here.cluster).partitions]
         self.partition = dropdown("partition", [(name, name) for name in names])
+        lies = Style(width="130px", margin="2px")
         self.count = WholeNumber(
-            value=10,
-            min=1,
-            max=RECORDS_MAX,
-            description="records",
-            layout=Style(width="130px", margin="2px"),
+            description="records", min=1, max=RECORDS_MAX, value=10, layout=lies
         )
         self.acks = dropdown("acks", [("all", "all"), ("1", "1")])
         self.to, self.consumer = dropdown("to", [_LEADER]), dropdown("consumer", [])
         self.producer = dropdown("producer", [])
         self.state, self.written, self.read = words(), words(), words()
         self.actions, self.reads, self.writes = Actions(act), Actions(act), Actions(act)
-        self.watched = Drawer("Watch the clients", self._watch, *self._inside())
-        self.watched.toggle.tooltip = "What a producer was told, what a consumer has read"
+        self._who = row([self.state])
+        self._writer = row([self.writes.box], flex_flow="row wrap")
+        self.watched = Drawer(
+            *("Watch the clients", self._watch, self._writer, self.written, self.read),
+            tooltip="What a producer was told, what a consumer has read",
+        )
         for made in (self.partition, self.count, self.acks, self.to, self.consumer, self.producer):
             watch(made, "value", lambda _: self._offer())
         self.box = column(self._parts(len(names) > 1))
@@ -75,7 +76,6 @@ class ClientsPanel:
     def _parts(self, several: bool) -> list[Any]:
         head = [words(heading("Clients")), *([self.partition] if several else [])]
         writes = [self.count, self.acks, self.to, self.actions.box]
-        self._who = row([self.state])
         return [
             row([*head, self.watched.toggle], justify_content="space-between"),
             row(writes, flex_flow="row wrap"),
@@ -83,10 +83,6 @@ class ClientsPanel:
             self.reads.box,
             self.watched.box,
         ]
-
-    def _inside(self) -> list[Any]:
-        self._writer = row([self.writes.box], flex_flow="row wrap")
-        return [self._writer, self.written, self.read]
 
     @property
     def offers(self) -> tuple[Offer, ...]:
@@ -113,9 +109,8 @@ class ClientsPanel:
         self.actions.show((produce(cluster, name, self.count.value, self.acks.value, to),))
         who = self.consumer.value
         self.reads.show(about_consumer(cluster, who, name))
-        known = reading(cluster, who, name)
-        alone = len(self.consumer.options) == 1
-        self.state.value = beside(who, known) if alone else muted(known)
+        state, alone = reading(cluster, who, name), len(self.consumer.options) == 1
+        self.state.value = beside(who, state) if alone else muted(state)
         if self.watched.is_open:
             self._watch()
 
@@ -145,12 +140,11 @@ def _entry(entry: Held) -> str:
     return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{said}</dd></div>"
 
 
-def _offer_names(made: Dropdown, names: tuple[str, ...], known: set[str]) -> None:
+def _offer_names(made: Dropdown, names: tuple[str, ...], present: set[str]) -> None:
     """Other clients; who is not there yet gives way to the first that is."""
     if made.options != (options := tuple((who, who) for who in names)):
-        kept = made.value
         made.options = options
-        made.value = kept if kept in known else names[0]
+        made.value = made.value if made.value in present else names[0]
 
 
 class Held(msgspec.Struct, frozen=True):

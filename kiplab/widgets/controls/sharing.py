@@ -36,10 +36,9 @@ class Sharing:
         self._before: Tree | None = None
         self.token = words()
         self.file, self._proposed = line("File", "a name"), ""
-        self.save = button("Save the whole lab", self._save, "Every branch, name, rule, position")
-        self.save_play = button(
-            "Save this branch as a play", self._save_play, "A text file for kiplab play"
-        )
+        whole, branch = "Every branch, name, rule, position", "A text file for kiplab play"
+        self.save = button("Save the whole lab", lambda: self._save(lab_file.SUFFIX), whole)
+        self.save_play = button("Save this branch as a play", lambda: self._save(".play"), branch)
         self.source = line("Token or file", "kiplab1:… or a file's name")
         self.load = button("Load", self._load, "Show what the token or the file holds")
         self.upload = Upload(
@@ -83,13 +82,7 @@ class Sharing:
             "Undo the last Load: the branches that were here before it",
         )
 
-    def _save(self) -> None:
-        self._write(lab_file.SUFFIX)
-
-    def _save_play(self) -> None:
-        self._write(".play")
-
-    def _write(self, suffix: str) -> None:
+    def _save(self, suffix: str) -> None:
         name = _with_suffix(self.file.value or self._proposed, suffix)
         self.answer.to(lambda: f"Saved as {lab_file.save(self._tree(), name)}.")
 

@@ -12,6 +12,7 @@ from ..history_tree.playback import Playback
 from ..markup import muted
 
 _METRICS = "Metrics an operator would see"
+_MARGIN = "2px 18px 2px 2px"
 _FOLD = "Fold quiet steps where there is no room for every step"
 
 
@@ -27,8 +28,8 @@ class Look:
         self._showing = False
         self._frames: object = None
         self.partition = dropdown("Partition followed", ())
-        self.fold = _checkbox(_FOLD)
-        self.metrics = _checkbox(_METRICS, ticked=False)
+        self.fold = checkbox(_FOLD, value=True, margin=_MARGIN)
+        self.metrics = checkbox(_METRICS, margin=_MARGIN)
         self.kinds: dict[str, Any] = {}
         self._kinds = row([], flex_flow="row wrap")
         self.first = Slider(description="first step")
@@ -91,7 +92,8 @@ class Look:
         """A box per kind that has arrows in this run; those that were there stay as they are."""
         for kind in kinds:
             if kind not in self.kinds:
-                self.kinds[kind] = _checkbox(f"{api_name(kind)} messages")
+                label = f"{api_name(kind)} messages"
+                self.kinds[kind] = checkbox(label, value=True, margin=_MARGIN)
                 watch(self.kinds[kind], "value", self._chosen)
         offered = [self.kinds[kind] for kind in kinds]
         said = "Arrows for" if offered else "No message in this run takes a step or is refused."
@@ -107,7 +109,3 @@ class Look:
     def _chosen(self, _value: object = None) -> None:
         if not self._showing:
             self._change(self.options)
-
-
-def _checkbox(description: str, *, ticked: bool = True) -> Any:
-    return checkbox(description, value=ticked, margin="2px 18px 2px 2px")

@@ -3,6 +3,7 @@
 import os
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -47,10 +48,6 @@ class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     branches: tuple[SavedBranch, ...]
 
 
-class _Versioned(msgspec.Struct, frozen=True):
-    kiplab_lab: int
-
-
 # --- writing --------------------------------------------------------------------------------------
 
 
@@ -83,9 +80,8 @@ def save(tree: Tree, name: str | Path = "") -> Path:
         os.replace(draft, target)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "that is no file name"
-        raise PlayError(
-            f"{target} cannot be written: {reason}", expected="name another file"
-        ) from None
+        said = f"{target} cannot be written: {reason}"
+        raise PlayError(said, expected="name another file") from None
     return target
 
 
@@ -113,23 +109,21 @@ def _kept(there: bytes, tree: Tree) -> str:
 
 def packed(tree: Tree) -> bytes:
     """The tree as JSON."""
-    branches = tuple(_saved(branch) for branch in tree.branches)
-    name = tree.trunk.playback.own.name
-    saved = Saved(VERSION, name, tree.rules, tree.current, tree.made, branches)
+    saved = Saved(
+        kiplab_lab=VERSION,
+        name=tree.trunk.playback.own.name,
+        rules=tree.rules,
+        current=tree.current,
+        made=tree.made,
+        branches=tuple(_saved(branch) for branch in tree.branches),
+    )
     return msgspec.json.format(msgspec.json.encode(saved), indent=1) + b"\n"
 
 
 def _saved(branch: Branch) -> SavedBranch:
-    playback = branch.playback
-    return SavedBranch(
-        branch.id,
-        branch.name,
-        format_play(playback.play),
-        playback.features,
-        playback.at,
-        branch.parent,
-        branch.lines,
-    )
+    playback, lies = branch.playback, (branch.parent, branch.lines)
+    play = format_play(playback.play)
+    return SavedBranch(branch.id, branch.name, play, playback.features, playback.at, *lies)
 
 
 def play_of(playback: Playback) -> str:
@@ -207,11 +201,10 @@ def _planted(play: Play, features: Features | None) -> Tree:
 def unpacked(data: bytes, name: str) -> Tree:
     """The tree that `packed` wrote. Raises PlayError when `data` is not what it wrote."""
     saved = _decoded(data, name)
-    found = {branch.id: branch for branch in saved.branches}
-    if not _is_sound(saved, found):
+    if not _is_sound(saved):
         raise _damaged(name)
     try:
-        own = parse(found[TRUNK].play, saved.name)
+        own = parse(saved.branches[0].play, saved.name)
         branches = tuple(_branch(branch, own) for branch in saved.branches)
         tree = Tree(branches, check_features(saved.rules), saved.current, saved.made)
     except (PlayError, UnknownFeatureError):
@@ -223,16 +216,16 @@ def unpacked(data: bytes, name: str) -> Tree:
 
 def _decoded(data: bytes, name: str) -> Saved:
     try:
-        version = msgspec.json.decode(data, type=_Versioned).kiplab_lab
-        if version > VERSION:
+        # A newer one may have other fields.
+        if msgspec.json.decode(data, type=dict[str, Any]).get("kiplab_lab", 0) > VERSION:
             problem = f"{name} was saved by a newer kiplab"
             raise PlayError(problem, expected="update kiplab to load it")
         return msgspec.json.decode(data, type=Saved)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, TypeError, UnicodeDecodeError, RecursionError):
         raise _damaged(name) from None
 
 
-def _is_sound(saved: Saved, found: dict[int, SavedBranch]) -> bool:
+def _is_sound(saved: Saved) -> bool:
     """Numbers and names are unique, the trunk is first, and parents are older than children."""
     ids = [branch.id for branch in saved.branches]
     trunk, *others = saved.branches or (None,)
@@ -243,9 +236,9 @@ def _is_sound(saved: Saved, found: dict[int, SavedBranch]) -> bool:
         and len(ids) <= BRANCHES_MAX
         and all(older < younger for older, younger in pairwise(ids))
         and ids[-1] <= saved.made
-        and saved.current in found
+        and saved.current in ids
         and len({branch.name for branch in saved.branches}) == len(ids)
-        and all(b.parent is not None and b.parent in found and b.parent < b.id for b in others)
+        and all(b.parent in ids and b.parent is not None and b.parent < b.id for b in others)
     )
 
 

@@ -90,15 +90,13 @@ def without_last(playback: Playback) -> Playback:
     """Without the last line, standing where one stood if that step is still there."""
     play = replace(playback.play, statements=playback.play.statements[:-1])
     *earlier, before, last = playback.frames
-    if before.lines == last.lines - 1:
-        stage = before.stage
-        frames = (
-            *earlier,
-            before if stage.play == play else replace(before, stage=replace(stage, play=play)),
-        )
-    else:
+    if before.lines != last.lines - 1:
         # The line moved nothing and shared its step with others.
         frames = _frames(play, playback.features)
+    elif before.stage.play == play:
+        frames = (*earlier, before)
+    else:
+        frames = (*earlier, replace(before, stage=replace(before.stage, play=play)))
     return seek(replace(playback, play=play, frames=frames), playback.at)
 
 
