@@ -5,11 +5,10 @@ import socket
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 from ..machine.java import JavaNotFound, find_java
 from .kafka_jars.judged_releases import MissingKafkaError
@@ -48,16 +47,19 @@ class ChildJvm:
                 stderr=errors,
                 text=True,
             )
-        if not _output(self._process).readline():
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        if not self._output.readline():
             self.stop()
             raise DeadKafkaError(self.last_words())
 
     def tell(self, line: str) -> str:
         """What it answers. Raises DeadKafkaError if it has ended."""
         try:
-            _input(self._process).write(f"{line}\n")
-            _input(self._process).flush()
-            answer = _output(self._process).readline()
+            self._input.write(f"{line}\n")
+            self._input.flush()
+            answer = self._output.readline()
         except (OSError, ValueError):
             answer = ""
         if not answer:
@@ -68,17 +70,22 @@ class ChildJvm:
         """End it. Stopping twice does nothing."""
         # Of a process that is gone, an unsent line may be left.
         with suppress(OSError):
-            _input(self._process).close()
+            self._input.close()
         try:
             self._process.wait(STOP_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        _output(self._process).close()
+        self._output.close()
 
     def last_words(self) -> str:
         """In one sentence, what it said before it ended."""
         return f"{self._what} ended by itself: {last_lines(self._log.read_text())}"
+
+
+def properties(settings: Mapping[str, object]) -> str:
+    """The text of a file of Java's properties."""
+    return "".join(f"{name}={value}\n" for name, value in settings.items())
 
 
 def java_command(classes: Sequence[Path | str], command: Sequence[str]) -> list[str]:
@@ -94,25 +101,10 @@ def java_of_kafka() -> str:
         raise MissingKafkaError(missing.sentence, missing.mend) from None
 
 
-def memory_folder() -> Path | None:
-    """A folder that is no disk, where the machine has one: Kafka waits for what it writes."""
-    return IN_MEMORY if IN_MEMORY.is_dir() else None
-
-
 def last_lines(said: str) -> str:
     """The end of a long text, in one line."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return " | ".join(lines[-TOLD_LINES:]) or "it said nothing"
-
-
-def _input(process: subprocess.Popen[str]) -> IO[str]:
-    assert process.stdin is not None
-    return process.stdin
-
-
-def _output(process: subprocess.Popen[str]) -> IO[str]:
-    assert process.stdout is not None
-    return process.stdout
 
 
 PORTS_TRIED = 3
@@ -127,7 +119,9 @@ class OwnedProcess(ABC):
     """
 
     def __init__(self, kind: str) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix=f"kiplab-{kind}-", dir=memory_folder()))
+        # No disk, where the machine has such a folder: Kafka waits for what it writes.
+        memory = IN_MEMORY if IN_MEMORY.is_dir() else None
+        self._folder = Path(tempfile.mkdtemp(prefix=f"kiplab-{kind}-", dir=memory))
         self._child: ChildJvm | None = None
 
     def __enter__(self) -> Self:
@@ -138,12 +132,7 @@ class OwnedProcess(ABC):
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def stop(self) -> None:
@@ -192,5 +181,4 @@ def free_port() -> int:
 def bound(free: socket.socket) -> int:
     """The port that a socket got, which nobody else gets while the socket is open."""
     free.bind(("127.0.0.1", 0))
-    port: int = free.getsockname()[1]
-    return port
+    return int(free.getsockname()[1])

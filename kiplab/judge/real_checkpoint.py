@@ -81,12 +81,12 @@ def recorded_checkpoints() -> dict[str, CheckpointStory]:
 
 def _of(name: str, story: CheckpointStory) -> Iterator[str]:
     patch, _, protocol = name.partition("/")
+    before, after = (
+        ", ".join(f"{topic} {offset}" for topic, offset in file.items()) or "nothing"
+        for file in (story.before_any_mail, story.after_old_mail)
+    )
     yield f"Kafka {patch}{f' at protocol {protocol}' * bool(protocol)}, recorded"
-    yield f"  the file says       {_marks(story.before_any_mail)}"
+    yield f"  the file says       {before}"
     yield f"  it answers          {KafkaError(story.old_mail).name}"
-    yield f"  the file says then  {_marks(story.after_old_mail)}"
+    yield f"  the file says then  {after}"
     yield f"  {LED} begins at         {story.begun_at[LED]}"
-
-
-def _marks(file: dict[str, int]) -> str:
-    return ", ".join(f"{topic} {offset}" for topic, offset in file.items()) or "nothing"

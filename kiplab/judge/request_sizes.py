@@ -6,7 +6,6 @@ they take was read off the schemas in Kafka's own jars; a test holds it against 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from textwrap import fill
@@ -31,6 +30,13 @@ BROKERS, HOST, LISTENER, RACK = 3, 20, "PLAINTEXT", 5
 """Live brokers, the length of the name of their host, their only listener, and the length of the
 name of their rack.
 """
+_PARTITIONS = (
+    "UngroupedPartitionStates",
+    "UngroupedPartitions",
+    "PartitionStates",
+    "PartitionIndexes",
+)
+"""What lists of partitions are called."""
 LONGEST_NAME = 249
 """Of a topic."""
 
@@ -54,34 +60,22 @@ def request_size(api: str, version: int, shape: RequestShape) -> int:
     """Bytes of the body. Raises ImpossibleRequestError for a shape that no request can have, and
     KeyError for a version that is none of `BEFORE_AND_AFTER`.
     """
-    check_shape(shape)
-    lengths = {
-        "TopicName": shape.name_length,
-        "Name": shape.name_length,
-        "HostName": HOST,
-        "Host": HOST,
-        "Listener": len(LISTENER),
-        "Rack": RACK,
-    }
-    members = shape.partitions * shape.replicas
-    counts = {
-        "UngroupedPartitionStates": shape.partitions,
-        "UngroupedPartitions": shape.partitions,
-        "PartitionStates": shape.partitions,
-        "PartitionIndexes": shape.partitions,
-        "TopicStates": shape.topics,
-        "Topics": shape.topics,
-        "Isr": members,
-        "Replicas": members,
-        "OfflineReplicas": 0,
-        "LiveLeaders": BROKERS,
-        "LiveBrokers": BROKERS,
-        "Endpoints": BROKERS,
-    }
+    _check(shape)
+    named, hosts = ("TopicName", "Name"), ("HostName", "Host")
+    lengths = dict.fromkeys(named, shape.name_length) | dict.fromkeys(hosts, HOST)
+    lengths |= {"Listener": len(LISTENER), "Rack": RACK}
+    counts = {"OfflineReplicas": 0}
+    for names, count in (
+        (_PARTITIONS, shape.partitions),
+        (("TopicStates", "Topics"), shape.topics),
+        (("Isr", "Replicas"), shape.partitions * shape.replicas),
+        (("LiveLeaders", "LiveBrokers", "Endpoints"), BROKERS),
+    ):
+        counts |= dict.fromkeys(names, count)
     return body_size(control_fields()[api][str(version)], lengths, counts)
 
 
-def check_shape(shape: RequestShape) -> None:
+def _check(shape: RequestShape) -> None:
     """Raises ImpossibleRequestError for a shape that no request can have."""
     if shape.topics < 1 or shape.replicas < 1:
         fewest = "topics" if shape.topics < 1 else "replicas"
@@ -151,8 +145,8 @@ class RequestSizes(msgspec.Struct, frozen=True):
 
     def report(self) -> dict[str, Any]:
         """Plain values."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
 
     def figure(self, **options: Any) -> go.Figure:
         """A bar for each row; options as of `kiplab.figures.request_sizes_chart.sizes_figure`:
@@ -162,7 +156,7 @@ class RequestSizes(msgspec.Struct, frozen=True):
         """
         from ..figures.request_sizes_chart import sizes_figure
 
-        return sizes_figure([_drawn(row) for row in self.rows], NOTE, **options)
+        return sizes_figure(self.report()["rows"], NOTE, **options)
 
     def __repr__(self) -> str:
         return self.text()
@@ -183,14 +177,11 @@ def request_sizes(
 
     Raises ImpossibleRequestError for numbers that no request can have.
     """
-    if partitions is None:
-        return _of(TOLD)
-    shape = RequestShape(partitions, topics, name_length, replicas)
-    return _of([(api, shape) for api in BEFORE_AND_AFTER])
-
-
-def _of(asked: Sequence[tuple[str, RequestShape]]) -> RequestSizes:
-    return RequestSizes(tuple(_change(api, shape) for api, shape in asked))
+    told: tuple[tuple[str, RequestShape], ...] = TOLD
+    if partitions is not None:
+        shape = RequestShape(partitions, topics, name_length, replicas)
+        told = tuple((api, shape) for api in BEFORE_AND_AFTER)
+    return RequestSizes(tuple(_change(api, shape) for api, shape in told))
 
 
 def _change(api: str, shape: RequestShape) -> SizeChange:
@@ -204,8 +195,3 @@ def _line(row: SizeChange) -> str:
     shape = (f"{row.partitions:,}", f"{row.topics:,}", row.name_length, row.replicas)
     sizes = (f"v{old} {row.before:,}", f"v{new} {row.after:,}", f"{row.change:+.1%}")
     return _LINE.format(row.api, *shape, *sizes).rstrip()
-
-
-def _drawn(row: SizeChange) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(row)
-    return found

@@ -5,15 +5,16 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError, patch_release
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.second_proposal import (
+    STORIES,
     WAYS,
     ProposalStory,
     SecondProposal,
-    keep_stories,
     recorded_stories,
     second_proposal,
     story_of,
@@ -57,7 +58,7 @@ def test_where_the_metadata_is_late_the_proposal_is_forgotten_and_else_not(relea
 def test_the_engines_leader_forgets_it_as_kafkas_does(release: str) -> None:
     for recorded, way in zip(second_proposal(release, live=False).stories, WAYS, strict=True):
         engine = EngineLeader(parse_features(release), 1, timed=True)
-        sights = [engine.answer(told.turn) for told in told_turns(*way)]
+        sights = [engine.answer(turn) for turn in told_turns(*way)]
         assert story_of(recorded.kafka, *way, sights) == recorded
 
 
@@ -108,6 +109,8 @@ def test_kafkas_own_partition_does_what_is_recorded(asked_again: str, rewrite: b
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
     if rewrite:
-        keep_stories(told)
+        kept = dict(sorted((recorded_stories() | {told.kafka: told.stories}).items()))
+        STORIES.write_bytes(msgspec.json.format(msgspec.json.encode(kept)) + b"\n")
+        recorded_stories.cache_clear()
     assert recorded_stories()[told.kafka] == told.stories
     assert told.text().endswith(f"Run now, on Kafka {told.kafka}.")

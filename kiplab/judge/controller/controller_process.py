@@ -15,6 +15,7 @@ from ..java_process import (
     java_command,
     java_of_kafka,
     last_lines,
+    properties,
 )
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import patch_release
@@ -76,9 +77,9 @@ class ControllerProcess(OwnedProcess):
         self.jars = jars_of(self.patch)
         super().__init__("kafka")
         self.data = self._folder / "data"
+        self._settings = str(self._folder / "server.properties")
+        self._classes = (LAUNCHER, f"{self.jars}/*")
         self.port = 0
-
-    # --- its clock ------------------------------------------------------------------------------
 
     def freeze(self) -> None:
         """Let time stand still until `advance` or `thaw`. Raises DeadKafkaError, as all of these
@@ -107,9 +108,6 @@ class ControllerProcess(OwnedProcess):
             raise DeadKafkaError(f"Kafka {self.patch} has not been started, or is stopped")
         return self._child.tell(command).strip()
 
-    # --- its incarnation
-    # -------------------------------------------------------------------------------
-
     def _begin(self) -> None:
         self._settle()
         self._format()
@@ -122,6 +120,7 @@ class ControllerProcess(OwnedProcess):
             command += ["--release-version", self.metadata_version]
         if RELEASES[self.release].code >= (4, 0):
             command += ["--feature", WITHOUT_ELR]
+        what = f"Kafka {self.patch}"
         try:
             done = subprocess.run(
                 java_command(self._classes, command),
@@ -131,30 +130,19 @@ class ControllerProcess(OwnedProcess):
                 timeout=FORMAT_S,
             )
         except subprocess.TimeoutExpired:
-            raise DeadKafkaError(f"Kafka {self.patch} did not format within {FORMAT_S} s") from None
+            raise DeadKafkaError(f"{what} did not format within {FORMAT_S} s") from None
         if done.returncode != 0:
-            said = last_lines(done.stdout)
-            raise DeadKafkaError(
-                f"Kafka {self.patch} does not begin at {self.metadata_version}: {said}"
-            )
+            why = last_lines(done.stdout)
+            raise DeadKafkaError(f"{what} does not begin at {self.metadata_version}: {why}")
 
     def _launched(self) -> ChildJvm:
         command = ["JudgeLauncher", self._settings]
         return ChildJvm(f"Kafka {self.patch}", self._classes, command, self._log)
 
-    # --- plumbing -------------------------------------------------------------------------------
-
-    @property
-    def _settings(self) -> str:
-        return str(self._folder / "server.properties")
-
     def _settle(self) -> None:
         self.port = free_port()
-        Path(self._settings).write_text(server_settings(self.release, self.port, self.data))
-
-    @property
-    def _classes(self) -> tuple[Path | str, ...]:
-        return LAUNCHER, f"{self.jars}/*"
+        text = server_settings(self.release, self.port, self.data)
+        Path(self._settings).write_text(text)
 
 
 def server_settings(release: str, port: int, data: Path) -> str:
@@ -169,4 +157,4 @@ def server_settings(release: str, port: int, data: Path) -> str:
     for since, more in _SINCE.items():
         if RELEASES[release].code >= since:
             settings |= more
-    return "".join(f"{name}={value}\n" for name, value in settings.items())
+    return properties(settings)

@@ -10,7 +10,7 @@ the metadata came before, or late.
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -32,6 +32,7 @@ STORIES = Path(__file__).parent / "second_proposal.json"
 """What each patch release made of the four ways."""
 WAYS = ((True, True), (True, False), (False, True), (False, False))
 """(broker 3 had caught up, the metadata came late)."""
+_TITLE = "The second proposal of a leader; the metadata of its first comes in order, or late:"
 _COLUMNS = "{:<7} {:<9} {:<12} {:<10} {:>14} {:>13} {:>9}"
 FIRST, SECOND = ids.BrokerId(2), ids.BrokerId(3)
 """Who is asked for first, and whom the leader forgets."""
@@ -42,13 +43,6 @@ _EPOCHS = {
 }
 _NAME = turns.partition_name(0)
 _LEADER_EPOCH = ids.LeaderEpoch(5)
-
-
-class StoryTurn(NamedTuple):
-    """A turn, and what it is in words."""
-
-    words: str
-    turn: turns.BrokerTurn
 
 
 class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,8 +85,10 @@ class SecondProposal(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         """One line for each of the four, and whether it was run now."""
+        heading = ("Kafka", "metadata", "3 had caught up", "waits for", "committed then")
+        lines = [_COLUMNS.format(*heading, "31 s later", "3 lacks"), *map(_line, self.stories)]
         note = self.note or f"Run now, on Kafka {self.kafka}."
-        return "\n".join([*story_table(self.stories), note])
+        return "\n".join([_TITLE, *lines, note])
 
     def report(self) -> dict[str, Any]:
         """Plain values."""
@@ -101,6 +97,18 @@ class SecondProposal(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         return self.text()
+
+
+def _line(story: ProposalStory) -> str:
+    return _COLUMNS.format(
+        story.kafka,
+        "late" if story.came_late else "in order",
+        "yes" if story.was_level else "never",
+        ",".join(map(str, story.waits_for)),
+        story.within_the_lag,
+        story.at_the_end,
+        story.missing,
+    )
 
 
 def second_proposal(kafka: str = "3.5", *, live: bool | None = None) -> SecondProposal:
@@ -113,18 +121,20 @@ def second_proposal(kafka: str = "3.5", *, live: bool | None = None) -> SecondPr
     Raises UnknownFeatureError for another release, MissingKafkaError for what the machine lacks,
     DeadKafkaError for a Kafka that ended by itself.
     """
-    patch = _patch(kafka)
+    patch, why = _patch(kafka), "It was asked for as recorded."
     if live or (live is None and have_jars(patch)):
         try:
-            return _told_live(patch)
-        except (LackingError, DeadKafkaError) as why:
+            with PartitionProcess(patch) as process:
+                return SecondProposal(process.patch, stories_of(process))
+        except (LackingError, DeadKafkaError) as problem:
             if live:
                 raise
-            return _told_recorded(
-                patch, why.sentence if isinstance(why, LackingError) else f"{why}."
-            )
-    how = f"Kafka {patch} is not here: live=True fetches it (about {MEGABYTES} MB)."
-    return _told_recorded(patch, how if live is None else "It was asked for as recorded.")
+            why = problem.sentence if isinstance(problem, LackingError) else f"{problem}."
+    elif live is None:
+        why = f"Kafka {patch} is not here: live=True fetches it (about {MEGABYTES} MB)."
+    latest = patch_release(patch.rpartition(".")[0])
+    note = f"Recorded from Kafka {latest}, not run now. {why}"
+    return SecondProposal(latest, recorded_stories()[latest], note)
 
 
 @cache
@@ -132,14 +142,6 @@ def recorded_stories() -> dict[str, tuple[ProposalStory, ...]]:
     """What is recorded, by patch release."""
     kept = dict[str, tuple[ProposalStory, ...]]
     return msgspec.json.decode(STORIES.read_bytes(), type=kept)
-
-
-def keep_stories(proposal: SecondProposal) -> None:
-    """Write what a live run came to beside the others."""
-    kept = recorded_stories() if STORIES.exists() else {}
-    text = msgspec.json.encode(dict(sorted((kept | {proposal.kafka: proposal.stories}).items())))
-    STORIES.write_bytes(msgspec.json.format(text) + b"\n")
-    recorded_stories.cache_clear()
 
 
 def _patch(kafka: str) -> str:
@@ -153,17 +155,6 @@ def _patch(kafka: str) -> str:
     return patch
 
 
-def _told_live(patch: str) -> SecondProposal:
-    with PartitionProcess(patch) as process:
-        return SecondProposal(process.patch, stories_of(process))
-
-
-def _told_recorded(patch: str, why: str) -> SecondProposal:
-    latest = patch_release(patch.rpartition(".")[0])
-    note = f"Recorded from Kafka {latest}, not run now. {why}"
-    return SecondProposal(latest, recorded_stories()[latest], note)
-
-
 # --- the four ways ------------------------------------------------------------------------------
 
 
@@ -175,8 +166,7 @@ def stories_of(process: PartitionProcess) -> tuple[ProposalStory, ...]:
     stories = []
     for way in WAYS:
         leader = RealLeader(process, 1, timed=True)
-        observations = [leader.answer(step.turn) for step in told_turns(*way)]
-        stories.append(story_of(process.patch, *way, observations))
+        stories.append(story_of(process.patch, *way, list(map(leader.answer, told_turns(*way)))))
     return tuple(stories)
 
 
@@ -197,28 +187,24 @@ def story_of(
     )
 
 
-def told_turns(was_level: bool, came_late: bool) -> Iterator[StoryTurn]:
+def told_turns(was_level: bool, came_late: bool) -> Iterator[turns.BrokerTurn]:
     """What happens, in order. The last five: what may be seen within the lag; time; a record more;
     the controller's answer; and the end.
     """
-    yield StoryTurn("1 leads, alone in sync: partition epoch 10", _metadata(10, turns.LEADER))
-    yield StoryTurn("2 has caught up: 1 asks for it", _fetch(FIRST, 0))
-    yield StoryTurn("and is answered: partition epoch 11", _accepted(11, turns.LEADER, FIRST))
-    first = StoryTurn("the metadata of partition epoch 11", _metadata(11, turns.LEADER, FIRST))
-    if not came_late:
-        yield first
-    if not was_level:
-        yield StoryTurn("1 writes four records", turns.ProducedTurn(_NAME, 4, acks_all=False))
-    yield StoryTurn("3 has reached the high watermark: 1 asks for it", _fetch(SECOND, 0))
-    if came_late:
-        yield first._replace(words=f"{first.words}, which 1 knows already")
-    if was_level:
-        yield StoryTurn("1 writes four records", turns.ProducedTurn(_NAME, 4, acks_all=False))
-    yield StoryTurn("2 has them, 3 does not", _fetch(FIRST, 4))
-    yield StoryTurn("31 s pass", turns.PauseTurn(LAG_TIME_MAX_MS + 1_000))
-    yield StoryTurn("1 writes another", turns.ProducedTurn(_NAME, 1, acks_all=False))
-    yield StoryTurn("the controller has accepted 3", _accepted(12, turns.LEADER, FIRST, SECOND))
-    yield StoryTurn("2 has all", _fetch(FIRST, 5))
+    four = turns.ProducedTurn(_NAME, 4, acks_all=False)
+    first = _metadata(11, turns.LEADER, FIRST)
+    # 1 leads, alone in sync. 2 has caught up: 1 asks for it, and is answered.
+    yield from (_metadata(10, turns.LEADER), _fetch(FIRST, 0), _accepted(11, turns.LEADER, FIRST))
+    yield from () if came_late else (first,)
+    # 3 has reached the high watermark, before four records more or after them: 1 asks for it.
+    third = _fetch(SECOND, 0)
+    late = (first,) if came_late else ()
+    yield from (third, *late, four) if was_level else (four, third, *late)
+    # 2 has them, 3 does not, and 31 s pass.
+    yield from (_fetch(FIRST, 4), turns.PauseTurn(LAG_TIME_MAX_MS + 1_000))
+    yield turns.ProducedTurn(_NAME, 1, acks_all=False)
+    # The controller has accepted 3; 2 has all.
+    yield from (_accepted(12, turns.LEADER, FIRST, SECOND), _fetch(FIRST, 5))
 
 
 def _metadata(partition_epoch: int, *isr: ids.BrokerId) -> MetadataUpdate:
@@ -261,20 +247,3 @@ def _accepted(partition_epoch: int, *isr: ids.BrokerId) -> AlterPartitionRespons
         isr=isr,
     )
     return AlterPartitionResponse(version=3, results=(result,))
-
-
-def story_table(stories: Sequence[ProposalStory]) -> Iterator[str]:
-    """What each release made of the four ways, one in a line."""
-    yield "The second proposal of a leader; the metadata of its first comes in order, or late:"
-    heading = ("Kafka", "metadata", "3 had caught up", "waits for", "committed then")
-    yield _COLUMNS.format(*heading, "31 s later", "3 lacks")
-    for story in stories:
-        yield _COLUMNS.format(
-            story.kafka,
-            "late" if story.came_late else "in order",
-            "yes" if story.was_level else "never",
-            ",".join(map(str, story.waits_for)),
-            story.within_the_lag,
-            story.at_the_end,
-            story.missing,
-        )

@@ -6,7 +6,14 @@ Its settings are such that little happens by itself.
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..java_process import ChildJvm, DeadKafkaError, OwnedProcess, free_port, java_of_kafka
+from ..java_process import (
+    ChildJvm,
+    DeadKafkaError,
+    OwnedProcess,
+    free_port,
+    java_of_kafka,
+    properties,
+)
 from ..kafka_jars.jar_cache import jars_of_zookeeper_era
 from ..wire.message_schemas import ReleaseSchemas, schemas_in
 
@@ -47,15 +54,13 @@ def broker_settings(
 
     `more` are Kafka's own settings by name; they come last, and so replace ours.
     """
-    settings: dict[str, object] = {
-        **_ALWAYS,
+    own = {
         "broker.id": broker,
         "listeners": f"PLAINTEXT://127.0.0.1:{port}",
         "zookeeper.connect": zookeeper,
         "log.dirs": data,
-        **more,
     }
-    return "".join(f"{name}={value}\n" for name, value in settings.items())
+    return properties({**_ALWAYS, **own, **more})
 
 
 SCHEMAS_OF = "3.4.1"
@@ -98,9 +103,6 @@ class KafkaServer(OwnedProcess):
         self.data = self._folder / "data"
         self.port = 0
 
-    # --- its processes
-    # ------------------------------------------------------------------------------
-
     def start(self) -> None:
         """Start it again after `shut_down` or `kill`: same port, same files, a new process.
 
@@ -117,8 +119,6 @@ class KafkaServer(OwnedProcess):
     def kill(self) -> None:
         """Halt it where it stands; its files stay. Raises DeadKafkaError if it does not run."""
         self._end("kill")
-
-    # --- plumbing -------------------------------------------------------------------------------
 
     def _settle(self) -> None:
         self.port = free_port()

@@ -97,7 +97,7 @@ class RealControlRequests(msgspec.Struct, frozen=True):
             yield from (_below(_answered(answer)) for answer in passage.answers)
             sent = [one for one in passage.requests if to in (None, one.broker)]
             nothing = "nobody gets anything" if to is None else f"broker {to} gets nothing"
-            yield from (_below(line) for line in _control_requests(sent) or [nothing])
+            yield from (_below(line) for line in [*_control_requests(sent)] or [nothing])
             yield _below("; ".join(map(_state, passage.znodes)))
 
     def __repr__(self) -> str:
@@ -136,19 +136,14 @@ def _below(line: str) -> str:
     return fill(line, _WIDTH, initial_indent=_BELOW[:6], subsequent_indent=_BELOW)
 
 
-def _control_requests(sent: list[SentRequest]) -> list[str]:
+def _control_requests(sent: list[SentRequest]) -> Iterator[str]:
     """A line for what one incarnation of a broker got with one stamp on it, without a break."""
     marked = groupby(sent, lambda one: (one.broker, one.generation, one.stamped))
-    return [_of_one_incarnation(*marks, list(requests)) for marks, requests in marked]
-
-
-def _of_one_incarnation(
-    broker: int, generation: str, stamped: str, requests: list[SentRequest]
-) -> str:
-    meant = f"for incarnation {_incarnation(stamped)}"
-    stamp = "without an epoch" if stamped == NO_EPOCH else meant
-    told = ", ".join(map(_told, requests))
-    return f"incarnation {_incarnation(generation)} of broker {broker} gets, {stamp}: {told}"
+    for (broker, generation, stamped), requests in marked:
+        meant = f"for incarnation {_incarnation(stamped)}"
+        stamp = "without an epoch" if stamped == NO_EPOCH else meant
+        told = ", ".join(map(_told, requests))
+        yield f"incarnation {_incarnation(generation)} of broker {broker} gets, {stamp}: {told}"
 
 
 def _told(sent: SentRequest) -> str:
@@ -158,12 +153,8 @@ def _told(sent: SentRequest) -> str:
 
 
 def _answered(answer: ShutdownAnswer) -> str:
-    anonymous = answer.stamped == NO_EPOCH
-    epoch = (
-        "without an epoch"
-        if anonymous
-        else f"with the epoch of incarnation {_incarnation(answer.stamped)}"
-    )
+    stamped = f"with the epoch of incarnation {_incarnation(answer.stamped)}"
+    epoch = "without an epoch" if answer.stamped == NO_EPOCH else stamped
     error = KafkaError(answer.error).name
     return f"a ControlledShutdown of broker {answer.broker}, {epoch}, is answered {error}"
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...extras import MissingExtraError, install, needed_by
-from ..java_process import ChildJvm, DeadKafkaError, OwnedProcess, bound, java_of_kafka
+from ..java_process import ChildJvm, DeadKafkaError, OwnedProcess, bound, java_of_kafka, properties
 from ..kafka_jars.jar_cache import spark_jars
 from ..kafka_jars.judged_releases import MissingKafkaError
 from ..zookeeper_era.asked_controller import add_registration, end, session
@@ -45,30 +45,23 @@ class ZooKeeperProcess(OwnedProcess):
         return tuple(f"127.0.0.1:{client}" for client, _, _ in self._ports)
 
     def _settle(self) -> None:
+        """A folder for each server with its settings, and what it has written so far gone."""
         self._ports = list(_free_ports(len(self._ports)))
-        for number in self._numbers:
-            self._settle_one(number)
-
-    def _settle_one(self, number: int) -> None:
-        """A folder for one server with its settings, and what it has written so far gone."""
-        folder = self._folder_of(number)
-        shutil.rmtree(folder, ignore_errors=True)
-        (folder / "data").mkdir(parents=True)
-        (folder / "data" / "myid").write_text(str(number))
-        text = zookeeper_settings(number, self._ports, folder / "data", self._tick_ms)
-        (folder / "zoo.cfg").write_text(text)
+        for number, folder in enumerate(self._folders, start=1):
+            shutil.rmtree(folder, ignore_errors=True)
+            (folder / "data").mkdir(parents=True)
+            (folder / "data" / "myid").write_text(str(number))
+            text = zookeeper_settings(number, self._ports, folder / "data", self._tick_ms)
+            (folder / "zoo.cfg").write_text(text)
 
     def _launched(self) -> ChildJvm:
-        files = [str(self._folder_of(number) / "zoo.cfg") for number in self._numbers]
+        files = [str(folder / "zoo.cfg") for folder in self._folders]
         command = ["-Dzookeeper.jmx.log4j.disable=true", "ZooKeeperLauncher", *files]
         return ChildJvm("ZooKeeper", (ZOOKEEPER_LAUNCHER, *self._jars), command, self._log)
 
-    def _folder_of(self, number: int) -> Path:
-        return self._folder / str(number)
-
     @property
-    def _numbers(self) -> range:
-        return range(1, len(self._ports) + 1)
+    def _folders(self) -> list[Path]:
+        return [self._folder / str(number) for number in range(1, len(self._ports) + 1)]
 
 
 def zookeeper_jars() -> tuple[Path, ...]:
@@ -103,7 +96,7 @@ def zookeeper_settings(
     if len(ports) > 1:
         for peer, (_, quorum, election) in enumerate(ports, start=1):
             settings[f"server.{peer}"] = f"127.0.0.1:{quorum}:{election}"
-    return "".join(f"{name}={value}\n" for name, value in settings.items())
+    return properties(settings)
 
 
 def _free_ports(servers: int) -> Iterator[list[int]]:
@@ -183,9 +176,9 @@ def _asked() -> TwoIncarnations:
     with ZooKeeperProcess(servers=2) as ensemble:
         try:
             first, second = (_incarnation(ensemble, server) for server in (2, 1))
+            return TwoIncarnations(first, second)
         except KazooTimeoutError as problem:
             raise DeadKafkaError(f"ZooKeeper does not answer: {problem}") from None
-    return TwoIncarnations(first, second)
 
 
 def _incarnation(ensemble: ZooKeeperProcess, server: int) -> BrokerIncarnation:

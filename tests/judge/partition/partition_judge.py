@@ -80,7 +80,7 @@ def story_runs(process: partition_process.PartitionProcess) -> Iterator[BrokerRu
         run = side_by_side(
             partition_process.RealLeader(process, 1, timed=True), features, 1, timed=True
         )
-        run.follow(told.turn for told in told_turns(*way))
+        run.follow(told_turns(*way))
         yield run
 
 
