@@ -195,16 +195,6 @@ def lifecycle(event: facts.LifecycleChanged, _moment: Moment) -> Iterator[LogLin
         yield LogLine(ids.node_name(event.node), "INFO", LIFECYCLE, text)
 
 
-def registered(event: facts.Registered, _moment: Moment) -> Iterator[LogLine]:
-    text = f"Successfully registered broker {event.node} with broker epoch {event.epoch}"
-    yield LogLine(ids.node_name(event.node), "INFO", LIFECYCLE, text)
-
-
-def truncated(event: facts.Truncated, _moment: Moment) -> Iterator[LogLine]:
-    text = f"Truncating to offset {event.first}"
-    yield LogLine(ids.node_name(event.node), "INFO", "UnifiedLog", text)
-
-
 def deleted(event: facts.RecordsDeleted, _moment: Moment) -> Iterator[LogLine]:
     """A log that begins anew says so in other words (UnifiedLog.truncateFullyAndStartAt)."""
     node = ids.node_name(event.node)
@@ -217,9 +207,19 @@ def deleted(event: facts.RecordsDeleted, _moment: Moment) -> Iterator[LogLine]:
         yield LogLine(node, "INFO", "UnifiedLog", text)
 
 
-def epoch_dropped(event: facts.EpochDropped, _moment: Moment) -> Iterator[LogLine]:
-    text = (
-        f"Truncating to {event.end} has no effect as the largest offset in the log is"
-        f" {event.end - 1}"
-    )
-    yield LogLine(ids.node_name(event.node), "INFO", "UnifiedLog", text)
+_SAID = {
+    facts.Registered: "Successfully registered broker {e.node} with broker epoch {e.epoch}",
+    facts.Truncated: "Truncating to offset {e.first}",
+    facts.EpochDropped: (
+        "Truncating to {e.end} has no effect as the largest offset in the log is {largest}"
+    ),
+}
+
+
+def said(
+    event: facts.Registered | facts.Truncated | facts.EpochDropped, _moment: Moment
+) -> Iterator[LogLine]:
+    """What one sentence at INFO says, in every release."""
+    logger = LIFECYCLE if isinstance(event, facts.Registered) else "UnifiedLog"
+    text = _SAID[type(event)].format(e=event, largest=getattr(event, "end", 0) - 1)
+    yield LogLine(ids.node_name(event.node), "INFO", logger, text)

@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.events import Delivered, Event
-from ..protocol import facts, ids, releases, zookeeper_facts
-from . import broker_log, controller_log
-from . import zookeeper_broker_log as zookeeper_broker
-from . import zookeeper_controller_log as zookeeper_controller
+from ..protocol import facts, releases, zookeeper_facts
+from . import broker_log, controller_log, zookeeper_log
 from .snapshots import LogLine, Moment
 
 
@@ -35,18 +33,6 @@ def _delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     yield from broker_log.delivered(event, moment)
 
 
-def _delivered_with_zookeeper(event: Delivered, moment: Moment) -> Iterator[LogLine]:
-    on_a_broker = event.receiver != ids.host_of(event.receiver)
-    of = zookeeper_controller if on_a_broker else zookeeper_broker
-    yield from of.delivered(event, moment)
-
-
-def _refused_with_zookeeper(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
-    on_a_broker = event.node != ids.host_of(event.node)
-    of = zookeeper_controller if on_a_broker else zookeeper_broker
-    yield from of.refused(event, moment)
-
-
 _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.Refused: controller_log.refused,
     Delivered: _delivered,
@@ -58,31 +44,31 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.IsrReverted: broker_log.reverted,
     facts.IsrStuck: broker_log.stuck,
     facts.LifecycleChanged: broker_log.lifecycle,
-    facts.Registered: broker_log.registered,
-    facts.Truncated: broker_log.truncated,
+    facts.Registered: broker_log.said,
+    facts.Truncated: broker_log.said,
     facts.RecordsDeleted: broker_log.deleted,
-    facts.EpochDropped: broker_log.epoch_dropped,
+    facts.EpochDropped: broker_log.said,
 }
 _OF_ZOOKEEPER: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
-    zookeeper_facts.ZnodeChanged: zookeeper_broker.znode_changed,
-    zookeeper_facts.SessionOpened: zookeeper_broker.session_opened,
-    zookeeper_facts.SessionEnded: zookeeper_broker.session_ended,
-    zookeeper_facts.ShutdownTried: zookeeper_broker.shutdown_tried,
-    zookeeper_facts.ControllerElected: zookeeper_controller.elected,
-    zookeeper_facts.ControllerStoodDown: zookeeper_controller.stood_down,
-    zookeeper_facts.BrokersCompared: zookeeper_controller.compared,
+    zookeeper_facts.ZnodeChanged: zookeeper_log.znode_changed,
+    zookeeper_facts.SessionOpened: zookeeper_log.session_opened,
+    zookeeper_facts.SessionEnded: zookeeper_log.session_ended,
+    zookeeper_facts.ShutdownTried: zookeeper_log.shutdown_tried,
+    zookeeper_facts.ControllerElected: zookeeper_log.elected,
+    zookeeper_facts.ControllerStoodDown: zookeeper_log.stood_down,
+    zookeeper_facts.BrokersCompared: zookeeper_log.compared,
 }
 _LINES |= _OF_ZOOKEEPER
 _WITH_ZOOKEEPER: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
-    facts.Refused: _refused_with_zookeeper,
-    Delivered: _delivered_with_zookeeper,
-    facts.IsrProposed: zookeeper_broker.proposed,
-    facts.IsrChanged: zookeeper_broker.isr_changed,
-    facts.IsrReverted: zookeeper_broker.reverted,
+    facts.Refused: zookeeper_log.refused,
+    Delivered: zookeeper_log.delivered,
+    facts.IsrProposed: zookeeper_log.proposed,
+    facts.IsrChanged: zookeeper_log.isr_changed,
+    facts.IsrReverted: zookeeper_log.reverted,
     facts.IsrStuck: broker_log.stuck,
-    facts.LifecycleChanged: zookeeper_broker.lifecycle,
-    facts.Truncated: zookeeper_broker.truncated,
-    facts.RecordsDeleted: zookeeper_broker.deleted,
-    facts.EpochDropped: zookeeper_broker.epoch_dropped,
+    facts.LifecycleChanged: zookeeper_log.lifecycle,
+    facts.Truncated: zookeeper_log.truncated,
+    facts.RecordsDeleted: zookeeper_log.deleted,
+    facts.EpochDropped: zookeeper_log.truncated,
     **_OF_ZOOKEEPER,
 }

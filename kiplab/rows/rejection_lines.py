@@ -12,11 +12,37 @@ from ..protocol.releases import CodeVersion
 RejectionLine = tuple[str, str]
 _NO_TOPIC_ID = "A" * 22
 """Uuid.ZERO_UUID as Kafka prints it: sixteen bytes of zero in base64."""
-_INELIGIBLE = {
-    "841.registered": "not registered",
-    "841.shutting-down": "shutting down",
-    "841.fenced": "fenced",
+_INVALID = "because it specified an invalid ISR{isr}"
+_INELIGIBLE = "because it specified ineligible replicas"
+_WHY = {
+    "kafka-14154.newer-epoch": ("DEBUG", "because the current {c.name} is {greater}"),
+    "497.leader-epoch": ("DEBUG", "because the current leader epoch is {epochs}"),
+    "497.sender-is-leader": ("INFO", "because the current leader is {leader}."),
+    "497.partition-epoch": ("INFO", "because the current partition epoch is {epochs}"),
+    "497.isr-of-replicas": ("ERROR", f"{_INVALID}."),
+    "497.leader-in-isr": ("ERROR", f"{_INVALID} that doesn't include itself."),
+    "704.recovering-alone": (
+        "INFO",
+        "because the ISR{isr} had more than one replica while the leader was still recovering from"
+        " an {unclean} leader election RECOVERING.",
+    ),
+    "704.no-way-back": (
+        "INFO",
+        "because the leader recovery state cannot change from RECOVERED to RECOVERING.",
+    ),
+    **{
+        guard: ("INFO", f"{_INELIGIBLE} [{{who}} ({reason})] in the new ISR{{isr}}.")
+        for guard, reason in {
+            "841.registered": "not registered",
+            "841.shutting-down": "shutting down",
+            "841.fenced": "fenced",
+            "903.controller-epoch": (
+                "broker epoch mismatch: requested={c.requested} VS expected={c.held}"
+            ),
+        }.items()
+    },
 }
+"""By the guard that refuses: the level, and what follows the name of the partition."""
 
 
 def alter_partition(
@@ -99,37 +125,25 @@ def _why(
     code: CodeVersion,
     leader: int,
 ) -> RejectionLine | None:
-    (compared, *_), guard = refused.compared, refused.guard
-    # From 4.3 on the ISR that was asked for stands at the end.
-    isr = f" {_isr(item, request, code)}" if code < (4, 3) else ""
-    if guard == "kafka-14154.newer-epoch":
-        return "DEBUG", f"because the current {compared.name} is {_greater(compared, code)}"
-    if guard == "497.leader-epoch":
-        epochs = f"{compared.held}, not {compared.requested}."
-        return "DEBUG", f"because the current leader epoch is {epochs}"
-    if guard == "497.sender-is-leader":
-        return "INFO", f"because the current leader is {leader}."
-    if guard == "497.partition-epoch":
-        epochs = f"{compared.held}, not {compared.requested}."
-        return "INFO", f"because the current partition epoch is {epochs}"
-    if guard == "497.isr-of-replicas":
-        return "ERROR", f"because it specified an invalid ISR{isr}."
-    if guard == "497.leader-in-isr":
-        return "ERROR", f"because it specified an invalid ISR{isr} that doesn't include itself."
-    if guard == "704.recovering-alone":
+    if refused.guard not in _WHY:
+        return None
+    level, text = _WHY[refused.guard]
+    (compared, *_) = refused.compared
+    words = {
+        "greater": _greater(compared, code),
+        "who": _who(compared),
+        "leader": leader,
+        "epochs": f"{compared.held}, not {compared.requested}.",
+        # From 4.3 on the ISR that was asked for stands at the end.
+        "isr": f" {_isr(item, request, code)}" if code < (4, 3) else "",
         # The word is misspelt up to 3.2, and this is what one has to search such a log for.
-        word = "unlcean" if code < (3, 3) else "unclean"
-        state = f"recovering from an {word} leader election RECOVERING."
-        return (
-            "INFO",
-            f"because the ISR{isr} had more than one replica while the leader was still {state}",
-        )
-    if guard == "704.no-way-back":
-        return (
-            "INFO",
-            "because the leader recovery state cannot change from RECOVERED to RECOVERING.",
-        )
-    return _ineligible(refused, isr)
+        "unclean": "unlcean" if code < (3, 3) else "unclean",
+    }
+    return level, text.format(c=compared, **words)
+
+
+def _who(compared: Compared) -> str:
+    return compared.name.removeprefix("broker ").removesuffix(" epoch")
 
 
 def _greater(compared: Compared, code: CodeVersion) -> str:
@@ -139,21 +153,6 @@ def _greater(compared: Compared, code: CodeVersion) -> str:
     left_over = " {}" if code < (4, 3) else ""
     lower = f"which is lower than the request value {compared.requested}."
     return f"{compared.held}, {lower}{left_over}"
-
-
-def _ineligible(refused: Refused, isr: str) -> RejectionLine | None:
-    (compared, *_) = refused.compared
-    reason = _INELIGIBLE.get(refused.guard or "")
-    if refused.guard == "903.controller-epoch":
-        epochs = f"requested={compared.requested} VS expected={compared.held}"
-        reason = f"broker epoch mismatch: {epochs}"
-    if reason is None:
-        return None
-    who = compared.name.removeprefix("broker ").removesuffix(" epoch")
-    return (
-        "INFO",
-        f"because it specified ineligible replicas [{who} ({reason})] in the new ISR{isr}.",
-    )
 
 
 def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, code: CodeVersion) -> str:
@@ -178,8 +177,7 @@ def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine | None:
     (compared, *_) = refused.compared
     reason = f"Expected broker epoch {compared.held}, but got broker epoch {compared.requested}"
     if compared.held == "none":
-        broker = compared.name.removeprefix("broker ").removesuffix(" epoch")
-        reason = f"No broker registration found for broker id {broker}"
+        reason = f"No broker registration found for broker id {_who(compared)}"
     event = BODIES[refused.request].api.log_event or refused.request
     return "INFO", f"{event}: {_failed('StaleBrokerEpochException', reason, code)}"
 

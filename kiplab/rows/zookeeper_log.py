@@ -1,15 +1,17 @@
-"""What ZooKeeper logs, and a broker of its time: sessions, registrations, refusals, the way out.
+"""What ZooKeeper logs, and a broker of its time with the controller on it: sessions, registrations,
+elections, refusals, the way out.
 
 Each function gives the lines of one kind of event, in the words of the release that the broker
-runs (2.1.1, 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1 were read). What goes to state-change.log is left
-out: a file of its own.
+runs (2.1.1, 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1 were read). Where Kafka logs nothing, there is
+nothing; what goes to state-change.log is left out: a file of its own.
 """
 
 from collections.abc import Iterable, Iterator
 
-from ..engine.cluster import broker
+from ..engine.cluster import Cluster, broker
 from ..engine.events import Delivered
-from ..engine.truth import controller_of, partition_of
+from ..engine.nodes import state_of
+from ..engine.truth import controller_of, partition_of, truth
 from ..engine.zookeeper_sentences import session_name
 from ..protocol import errors, facts, messages, zookeeper_facts
 from ..protocol.ids import ZOOKEEPER, BrokerId, host_of, node_name
@@ -18,10 +20,12 @@ from ..protocol.registrations import topic_of
 from ..protocol.releases import CodeVersion
 from ..protocol.replica.broker_state import replica_of
 from ..protocol.zookeeper.znodes import BROKER_IDS_PATH
+from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from . import broker_log
 from .snapshots import LogLine, Moment
 
 APIS, SERVER, CLIENT, ZK_CLIENT = "KafkaApis", "KafkaServer", "ZooKeeperClient", "KafkaZkClient"
+CONTROLLER = "KafkaController"
 
 
 def session_opened(event: zookeeper_facts.SessionOpened, _moment: Moment) -> Iterator[LogLine]:
@@ -56,7 +60,9 @@ def znode_changed(event: zookeeper_facts.ZnodeChanged, moment: Moment) -> Iterat
 
 def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     """What a broker says to the end of its session, and to the answers that KRaft has too."""
-    if isinstance(event.body, messages.SessionExpired):
+    if event.receiver != host_of(event.receiver):
+        yield from _delivered_to_controller(event, moment)
+    elif isinstance(event.body, messages.SessionExpired):
         yield _broker(event.receiver, "INFO", CLIENT, "Session expired.")
     elif isinstance(event.body, messages.AlterPartitionResponse) and moment.code(event.receiver) < (
         3,
@@ -158,6 +164,8 @@ def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
     the other refusals go to state-change.log.
     """
     came = moment.delivered
+    if event.node != host_of(event.node):
+        yield from _refused_by_controller(event, moment)
     if came is None or event.node < 0 or type(came.body) not in _NAMES:
         return
     epochs = next((c for c in event.compared if c.name == "broker epoch"), None)
@@ -233,9 +241,9 @@ def _version(event: facts.IsrReverted, moment: Moment) -> str:
     return "…" if mine is None else str(mine.partition_epoch)
 
 
-def truncated(event: facts.Truncated, moment: Moment) -> Iterator[LogLine]:
+def truncated(event: facts.Truncated | facts.EpochDropped, moment: Moment) -> Iterator[LogLine]:
     """Of Log.truncateTo: a log was a Log, until 3.1 made it a UnifiedLog."""
-    return _in_log(broker_log.truncated(event, moment), moment.code(event.node))
+    return _in_log(broker_log.said(event, moment), moment.code(event.node))
 
 
 def deleted(event: facts.RecordsDeleted, moment: Moment) -> Iterator[LogLine]:
@@ -244,11 +252,6 @@ def deleted(event: facts.RecordsDeleted, moment: Moment) -> Iterator[LogLine]:
     for line in _in_log(broker_log.deleted(event, moment), moment.code(event.node)):
         said = f"Incrementing log start offset to {event.start}"
         yield line._replace(text=said) if older and line.level == "INFO" else line
-
-
-def epoch_dropped(event: facts.EpochDropped, moment: Moment) -> Iterator[LogLine]:
-    """Of Log.truncateTo."""
-    return _in_log(broker_log.epoch_dropped(event, moment), moment.code(event.node))
 
 
 def _in_log(lines: Iterable[LogLine], code: CodeVersion) -> Iterator[LogLine]:
@@ -262,3 +265,101 @@ def _broker(id: BrokerId, level: str, logger: str, text: str) -> LogLine:
 
 def _ids(ids: Iterable[int]) -> str:
     return ",".join(str(id) for id in ids)
+
+
+# --- the controller on a broker -------------------------------------------------------------------
+
+
+def elected(event: zookeeper_facts.ControllerElected, moment: Moment) -> Iterator[LogLine]:
+    """Of KafkaController.elect and onControllerFailover."""
+    plane, epoch = _plane(moment.step.cluster, event.node), event.controller_epoch
+    version = "…" if plane is None else str(plane.epoch_version)
+    incremented = f"Epoch incremented to {epoch} and epoch zk version is now {version}"
+    text = f"{event.broker} successfully elected as the controller. {incremented}"
+    yield _broker(event.node, "INFO", CONTROLLER, text)
+    ready = f"Ready to serve as the new controller with epoch {epoch}"
+    yield _broker(event.node, "INFO", CONTROLLER, ready)
+
+
+def stood_down(event: zookeeper_facts.ControllerStoodDown, _moment: Moment) -> Iterator[LogLine]:
+    """Of KafkaController.onControllerResignation."""
+    yield _broker(event.node, "DEBUG", CONTROLLER, "Resigning")
+    yield _broker(event.node, "INFO", CONTROLLER, "Resigned")
+
+
+def compared(event: zookeeper_facts.BrokersCompared, moment: Moment) -> Iterator[LogLine]:
+    """Of KafkaController.processBrokerChange (up to 2.2 BrokerChange.process), and of
+    onBrokerStartup and onBrokerFailure, in their order; 2.1 knows no bounce.
+    """
+    bounced = [broker for broker, _, _ in event.bounced]
+    registered = [r.broker for r in truth(moment.step.cluster).registrations]
+    said = f"Newly added brokers: {_ids(event.new)}, deleted brokers: {_ids(event.dead)}"
+    if moment.code(event.node) >= (2, 2):
+        said += f", bounced brokers: {_ids(bounced)}"
+    yield _broker(event.node, "INFO", CONTROLLER, f"{said}, all live brokers: {_ids(registered)}")
+    yield from _came(event.node, event.new)
+    yield from _went(event.node, bounced, moment)
+    yield from _came(event.node, bounced)
+    yield from _went(event.node, event.dead, moment)
+
+
+def _came(node: BrokerId, brokers: Iterable[BrokerId]) -> Iterator[LogLine]:
+    if brokers:
+        yield _broker(node, "INFO", CONTROLLER, f"New broker startup callback for {_ids(brokers)}")
+
+
+def _went(node: BrokerId, brokers: Iterable[BrokerId], moment: Moment) -> Iterator[LogLine]:
+    if not brokers:
+        return
+    yield _broker(node, "INFO", CONTROLLER, f"Broker failure callback for {_ids(brokers)}")
+    plane = _plane(moment.before, node)
+    leaving = [b for b in brokers if plane is not None and b in plane.shutting_down]
+    if leaving:
+        text = f"Removed {_ids(leaving)} from list of shutting down brokers."
+        yield _broker(node, "INFO", CONTROLLER, text)
+
+
+def _delivered_to_controller(event: Delivered, moment: Moment) -> Iterator[LogLine]:
+    """Of KafkaController.doControlledShutdown: a request that is not refused before."""
+    body = event.body
+    if not isinstance(body, messages.ControlledShutdownRequest) or _is_refused_early(moment):
+        return
+    yield _broker(event.receiver, "INFO", CONTROLLER, f"Shutting down broker {body.broker}")
+
+
+def _is_refused_early(moment: Moment) -> bool:
+    """It says whom it shuts down before it looks whether that broker is there."""
+    refusals = [e for e in moment.step.events if isinstance(e, facts.Refused)]
+    return any(e.error is not errors.KafkaError.BROKER_NOT_AVAILABLE for e in refusals)
+
+
+def _refused_by_controller(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
+    """Of doControlledShutdown, processAlterIsr (2.8) and tryProcessAlterPartition (3.4)."""
+    came = moment.delivered
+    if came is None:
+        return
+    epochs = next((c for c in event.compared if c.name.endswith("epoch")), None)
+    if event.error is errors.KafkaError.STALE_BROKER_EPOCH and epochs is not None:
+        text = _stale(came, epochs, newer=moment.code(event.node) >= (3, 4))
+        if text:
+            yield _broker(event.node, "INFO", CONTROLLER, text)
+
+
+def _stale(came: Delivered, epochs: facts.Compared, *, newer: bool) -> str:
+    body = came.body
+    if isinstance(body, messages.ControlledShutdownRequest):
+        sent = f"{epochs.requested} for broker {body.broker}"
+        now = f"Current broker epoch is {epochs.held}."
+        return f"Received controlled shutdown request from an old broker epoch {sent}. {now}"
+    if not isinstance(body, messages.AlterPartitionRequest):
+        return ""
+    if not newer:
+        why = f"stale broker epoch {epochs.requested} for broker {body.broker}"
+        return f"Ignoring AlterIsr due to {why}"
+    why = f"stale broker epoch {epochs.requested} and local broker epoch Some({epochs.held})"
+    return f"Ignoring AlterPartition due to {why} for broker {body.broker}"
+
+
+def _plane(cluster: Cluster, node: BrokerId) -> ZooKeeperController | None:
+    found = state_of(cluster, node)
+    return found if isinstance(found, ZooKeeperController) else None
