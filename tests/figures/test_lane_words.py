@@ -9,8 +9,8 @@ import pytest
 from kiplab.figures.drawing.canvas import Box
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline import lane_marks
-from kiplab.figures.timeline.arrow_strokes import LATE
 from kiplab.figures.timeline.arrows import ENDS_MIN
+from kiplab.figures.timeline.icons import LATE
 from kiplab.figures.timeline.log_ends import DENSE_BELOW
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.plays.library import names

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.timeline import lane_marks, process_states, replica_bands, strips
+from kiplab.figures.timeline import broker_lanes, icons, lane_marks, strips
 from kiplab.figures.timeline.legend_marks import GROUPS, MARKS, legend_words, occurring
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.twin import twin
@@ -37,10 +37,10 @@ def test_every_entry_is_shown_by_some_play(lossy: Rows) -> None:
 
 def test_every_mark_that_is_drawn_has_an_entry() -> None:
     names = {"elected": "believes"}
-    drawn = {names.get(role, role) for role in replica_bands.DRAWN} | set(strips.RECORDS)
+    drawn = {names.get(role, role) for role in icons.BANDS} | set(strips.RECORDS)
     drawn |= set(lane_marks.SIGNS) | {"caught up", "down", "wiped", "gate", "fenced"}
     assert drawn <= set(IDS)
-    assert set(process_states.GAPS) == {"disk replaced", "tail lost"}
+    assert set(broker_lanes.GAPS) == {"disk replaced", "tail lost"}
     fates = {
         "message guarded",
         "message dropped",

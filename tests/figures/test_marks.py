@@ -7,9 +7,8 @@ import pytest
 
 import kiplab
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
-from kiplab.figures.timeline.arrow_strokes import LATE, LOST
 from kiplab.figures.timeline.callouts import OUTCOME_SHARE
-from kiplab.figures.timeline.icons import CELLS
+from kiplab.figures.timeline.icons import CELLS, LATE, LOST
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.rows.message_paths import refusals
 from tests.figures.boxes import covered, cut_off, words

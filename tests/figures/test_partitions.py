@@ -4,7 +4,7 @@ import pytest
 
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.one_run import timeline
-from kiplab.figures.timeline.other_partitions import other_rows
+from kiplab.figures.timeline.strips import other_rows
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.small_plays import cards, play, shapes
 

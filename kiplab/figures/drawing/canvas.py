@@ -7,7 +7,7 @@ annotations, because a mask can be drawn over traces but never over annotations.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from math import atan2, cos, sin
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 P = ParamSpec("P")
+TextPlace = tuple[str, float, float]
+"""Words, the moment that they are anchored at, and the pixel of their middle from the top."""
 HOVER_TARGET = 16
 """Diameter in pixels of the invisible markers that carry the hover cards."""
 _ALIGN = {"left": "right", "center": "center", "right": "left"}
@@ -84,8 +86,8 @@ class Canvas:
         self.marks: list[list[Any]] = []
         """What `told_marks` found, for the layout's ``meta``."""
         self.panels: list[CanvasPanel] = []
-        self._words: dict[str, dict[str, list[Any]]] = {}
-        self._cards: dict[str, list[Any]] = {"x": [], "y": [], "text": []}
+        self._words: dict[str, list[tuple[Any, ...]]] = {}
+        self._cards: list[tuple[float, float, str]] = []
 
     def px(self, x: float) -> float:
         """Pixels from the left of moment `x`."""
@@ -94,6 +96,10 @@ class Canvas:
     def at(self, px: float) -> float:
         """The moment at `px` pixels from the left."""
         return (px - self.sizes.left) / self.unit
+
+    def beside(self, x: float, pixels: float) -> float:
+        """The moment so many pixels to the right of moment `x`."""
+        return self.at(self.px(x) + pixels)
 
     # --- shapes ---------------------------------------------------------------------------------
 
@@ -114,33 +120,49 @@ class Canvas:
         shape = {"type": "path", "path": points, "line": stroke, "layer": "below"}
         self.shapes.append({**shape, "fillcolor": fill} if fill else shape)
 
-    def hatch(self, x0: float, x1: float, y0: float, y1: float, color: str, step: int = 9) -> None:
-        """Diagonal lines, clipped to the rectangle."""
-        left, right = self.px(x0), self.px(x1)
-        height = y1 - y0
-        parts = []
-        start = left - height + step / 2
+    def hatch(
+        self,
+        x0: float,
+        x1: float,
+        y0: float,
+        y1: float,
+        color: str,
+        step: int = 9,
+        *,
+        falling: bool = False,
+    ) -> None:
+        """Diagonal lines that rise to the right or are `falling`, clipped to the rectangle."""
+        left, right, height = self.px(x0), self.px(x1), y1 - y0
+        parts, start = "", left - height + step / 2
         while start < right:
-            a, b = max(start, left), min(start + height, right)
-            if b > a:
-                parts.append(
-                    f"M{self.at(a):.4f},{y1 - (a - start):.1f}"
-                    f"L{self.at(b):.4f},{y1 - (b - start):.1f}"
-                )
+            ends = max(start, left), min(start + height, right)
+            if ends[1] > ends[0]:
+                heights = (y0 + (a - start) if falling else y1 - (a - start) for a in ends)
+                parts += self.through(zip(ends, heights, strict=True))
             start += step
         if parts:
-            self.path("".join(parts), color, width=1)
+            self.path(parts, color, width=1)
+
+    def grid(self, top: float, bottom: float) -> None:
+        """A faint line per moment."""
+        lines = "".join(f"M{x},{top:.1f}L{x},{bottom:.1f}" for x in range(self.end + 1))
+        self.path(lines, self.theme.grid)
+
+    def through(self, points: Iterable[tuple[float, float]]) -> str:
+        """An open SVG path through pixels."""
+        return "M" + "L".join(f"{self.at(px):.4f},{y:.1f}" for px, y in points)
+
+    def ring(self, px: float, y: float, r: float, fill: str, edge: str, width: float = 1) -> None:
+        """A circle of radius `r` around a place in pixels."""
+        ends = self.at(px - r), self.at(px + r)
+        self.rect(*ends, y - r, y + r, fill, type="circle", line={"color": edge, "width": width})
 
     def head(self, x0: float, y0: float, x1: float, y1: float, color: str, size: int = 11) -> None:
         """An arrow's head at (x1, y1), coming from (x0, y0)."""
-        angle = atan2(y1 - y0, self.px(x1) - self.px(x0))
-        corners = [(self.px(x1), y1)]
-        corners += [
-            (self.px(x1) - size * cos(angle + turn), y1 - size * sin(angle + turn))
-            for turn in (0.38, -0.38)
-        ]
-        points = "L".join(f"{self.at(px):.4f},{y:.1f}" for px, y in corners)
-        self.path(f"M{points}Z", color, fill=color)
+        px, angle = self.px(x1), atan2(y1 - y0, self.px(x1) - self.px(x0))
+        turns = (angle + 0.38, angle - 0.38)
+        back = [(px - size * cos(turn), y1 - size * sin(turn)) for turn in turns]
+        self.path(f"{self.through([(px, y1), *back])}Z", color, fill=color)
 
     # --- words ----------------------------------------------------------------------------------
 
@@ -175,17 +197,10 @@ class Canvas:
             lasting = Lasting(since)
         size = size or self.sizes.text
         box = self.box_of(x, y, text, size, anchor, bold)
-        trace = self._words.setdefault(
-            layer,
-            {"x": [], "y": [], "text": [], "textposition": [], "size": [], "color": [], "held": []},
-        )
-        trace["x"].append(x)
-        trace["y"].append(y)
-        trace["text"].append(f"<b>{text}</b>" if bold else text)
-        trace["textposition"].append(f"middle {_ALIGN[anchor]}")
-        trace["size"].append(size)
-        trace["color"].append(color or self.theme.text)
-        trace["held"].append(row_of(x, text, size, anchor, lasting))
+        held = row_of(x, text, size, anchor, lasting)
+        said, place = f"<b>{text}</b>" if bold else text, f"middle {_ALIGN[anchor]}"
+        word = (x, y, said, place, size, color or self.theme.text, held)
+        self._words.setdefault(layer, []).append(word)
         self.taken.append(box)
         self.said.append(box)
         return box
@@ -204,10 +219,30 @@ class Canvas:
         """Keep words away from here; what is soft may be covered by a box that must be shown."""
         (self.soft if soft else self.taken).append(box)
 
+    def keep(self, x0: float, x1: float, y0: float, y1: float, pad: float = 0) -> None:
+        """Keep words away from between two moments, and `pad` pixels beside them."""
+        self.take(Box(self.px(x0) - pad, y0, self.px(x1) + pad, y1))
+
+    def plate(self, box: Box, fill: str, pad: float = 3, **more: Any) -> None:
+        """The ground that the words in a box stand on, `pad` pixels wider on both sides."""
+        self.rect(self.at(box.x0 - pad), self.at(box.x1 + pad), box.y0, box.y1, fill, **more)
+
+    def write_first(
+        self, places: Iterable[TextPlace], color: str = "", *, pad: float = 0, **font: Any
+    ) -> Box | None:
+        """Write the first (text, moment, y) of which nothing stands in the way, `pad` pixels beside
+        it too; None where there is none. Keywords as for `text`.
+        """
+        size, anchor, bold = (font.get(key) for key in ("size", "anchor", "bold"))
+        for text, x, y in places:
+            box = self.box_of(x, y, text, size or self.sizes.text, anchor or "left", bool(bold))
+            if self.is_free(Box(box.x0 - pad, box.y0, box.x1 + pad, box.y1)):
+                return self.text(x, y, safe(text), color, **font)
+        return None
+
     def card(self, x: float, y: float, text: str) -> None:
         """A hover card (safe HTML) at a point."""
-        for key, value in (("x", x), ("y", y), ("text", text)):
-            self._cards[key].append(value)
+        self._cards.append((x, y, text))
 
     # --- the drawing ----------------------------------------------------------------------------
 
@@ -260,33 +295,23 @@ class Canvas:
             meta["marks"] = self.marks
         return meta
 
-    def _traces(self) -> list[dict[str, Any]]:
+    def _traces(self) -> list[Json]:
         common = {"type": "scatter", "cliponaxis": False}
         masked = any(shape.get("name") == "mask" for shape in self.shapes)
-        traces = [
-            {
-                **common,
-                "mode": "text",
-                "name": layer,
-                "x": words["x"],
-                "y": words["y"],
-                "text": words["text"],
-                "textposition": words["textposition"],
-                "textfont": {"size": words["size"], "color": words["color"]},
-                "hoverinfo": "skip",
-                **({"customdata": words["held"]} if masked and layer == "words" else {}),
-            }
-            for layer, words in self._words.items()
-        ]
-        cards = {
-            **common,
-            "mode": "markers",
-            "name": "cards",
-            **self._cards,
-            "marker": {"size": HOVER_TARGET, "opacity": 0},
-            "hovertemplate": "%{text}<extra></extra>",
-        }
-        return traces if self.panels else [*traces, cards]
+        traces = []
+        for layer, words in self._words.items():
+            x, y, text, place, size, color, held = map(list, zip(*words, strict=True))
+            places = {"x": x, "y": y, "text": text, "textposition": place}
+            look = {"textfont": {"size": size, "color": color}, "hoverinfo": "skip"}
+            rows = {"customdata": held} if masked and layer == "words" else {}
+            traces.append({**common, "mode": "text", "name": layer, **places, **look, **rows})
+        if self.panels:
+            return traces
+        columns = enumerate(("x", "y", "text"))
+        cards = {key: [card[n] for card in self._cards] for n, key in columns}
+        marker = {"size": HOVER_TARGET, "opacity": 0}
+        template = {"marker": marker, "hovertemplate": "%{text}<extra></extra>"}
+        return [*traces, {**common, "mode": "markers", "name": "cards", **cards, **template}]
 
 
 def as_figure(draw: Callable[P, Json]) -> Callable[P, go.Figure]:

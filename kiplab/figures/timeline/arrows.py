@@ -12,9 +12,9 @@ from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
 from ...rows.message_paths import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
-from .arrow_strokes import draw_stroke
 from .callouts import Refusal, callout_lines, draw_callouts, draw_outcome, needs
 from .client_lanes import heads
+from .icons import draw_stroke
 from .lanes import Panel
 from .mask import from_moment
 
@@ -146,7 +146,7 @@ def _end_of(panel: Panel, node: str, other: str, x: int) -> float | None:
 
 def _arrow(canvas: Canvas, flight: Flight) -> None:
     ends = (flight.x0, flight.y0, flight.x1, flight.y1)
-    draw_stroke(canvas, flight.message, ends, _color(canvas, flight.message))
+    draw_stroke(canvas, flight.message, ends)
 
 
 def _along(canvas: Canvas, flight: Flight) -> Iterator[Box]:

@@ -23,13 +23,12 @@ from . import (
     controller_lane,
     hover_cards,
     lane_marks,
-    zookeeper_lane,
 )
 from .axis import draw_numbers, mark_steps
 from .ladder import SIDE_BY_SIDE_FROM, SIZES, Column, draw_key, joined
 from .ladder_panel import draw_head
 from .lanes import QUEUE, Lanes, Panel
-from .legend import draw_legend
+from .legend_marks import draw_legend
 from .places import told_marks
 from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_badge, followed_partition
 
@@ -167,13 +166,14 @@ def _draw_panel(
     queued = any(lane in queues_in(r) for r in runs)
     panel = Panel(canvas, run, partition, _lanes(top, lane, rows, queued=queued), words)
     arrows.reserve(panel)
-    _grid(panel)
+    lanes = panel.lanes
+    canvas.grid(lanes.controller - WATCHES - 6, lanes.bottom + 4)
     draw_head(panel, top, f"{title} · {partition}", "")
-    zookeeper_lane.draw_zookeeper(panel)
+    controller_lane.draw_zookeeper(panel)
     controller_lane.draw_controller(panel, with_epochs=True)
-    zookeeper_lane.draw_watches(panel)
+    controller_lane.draw_watches(panel)
     controller_lane.draw_queues(panel)
-    zookeeper_lane.say_compared(panel)
+    controller_lane.say_compared(panel)
     broker_lanes.draw_brokers(panel)
     lane_marks.draw_glyphs(panel)
     arrows.draw_messages(panel)
@@ -207,10 +207,3 @@ def _lanes(top: float, lane: str, tick_rows: int, *, queued: bool) -> Lanes:
         zookeeper=line,
         queues={lane: queue} if queued else {},
     )
-
-
-def _grid(panel: Panel) -> None:
-    canvas, lanes = panel.canvas, panel.lanes
-    top, bottom = lanes.controller - WATCHES - 6, lanes.bottom + 4
-    lines = "".join(f"M{x},{top:.1f}L{x},{bottom:.1f}" for x in range(canvas.end + 1))
-    canvas.path(lines, canvas.theme.grid)

@@ -1,62 +1,47 @@
-"""The brokers' lanes: a tile per uptime, a band for what the broker is to the partition."""
+"""The brokers' lanes: a tile per uptime, a band for what the broker is to the partition, signs and
+words of a process that shuts down, a gap for one that is gone.
+"""
 
 from collections.abc import Iterator
 from itertools import pairwise, product
 
 from ...rows.columns import SpanRow
-from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import width_of
-from . import icons, replica_bands
+from ..drawing.canvas import Box, Canvas, TextPlace, safe
+from ..drawing.text_width import first_fit, width_of, wrapped
+from . import icons
 from .lanes import Panel
 from .log_ends import draw_log_ends
 from .mask import Lasting
-from .process_states import (
-    draw_down,
-    draw_passed_over,
-    draw_registered,
-    draw_shutting_down,
-    is_thin,
-    top_line,
-)
 
 _PAD, EPOCH_STEP = 8, 12
 """Pixels: before words, and from one place that is tried for a broker epoch to the next."""
 THIN_SHIFT = 84
 """Pixels that the words behind a broker epoch are from where it begins."""
+GAPS = {"disk replaced": "⌀", "tail lost": "⌀"}
+_SIGN, _STEP = 14, 12
 
 
 def draw_brokers(panel: Panel) -> None:
     """All lanes: tiles, bands, hatches, gaps."""
     for lane in panel.lanes.brokers:
-        _name(panel, lane)
+        panel.canvas.margin(panel.lanes.band(lane), lane, bold=True)
         for span in panel.spans(lane, "uptime"):
             _uptime(panel, span)
         for span in panel.spans(lane, "registered"):
-            draw_registered(panel, span)
+            _registered(panel, span)
     # Before all other words of the lanes: the ends of the logs have a line to themselves.
     draw_log_ends(panel)
+    drawn = (
+        *(("role", _role), ("fenced", _fence), ("role", _say_role), ("fenced", _say_fence)),
+        *(("shutting down", _shutting_down), ("passed over", _passed_over), ("down", _down)),
+    )
     for lane in panel.lanes.brokers:
-        for span in panel.spans(lane, "role"):
-            _role(panel, span)
-        for span in panel.spans(lane, "fenced"):
-            draw_fence(panel, span)
-        for span in panel.spans(lane, "role"):
-            _say_role(panel, span)
-        for span in panel.spans(lane, "fenced"):
-            say_fence(panel, span)
-        for span in panel.spans(lane, "shutting down"):
-            draw_shutting_down(panel, span)
-        for span in panel.spans(lane, "passed over"):
-            draw_passed_over(panel, span)
-        for span in panel.spans(lane, "down"):
-            draw_down(panel, span)
-        draw_gates(panel, lane)
+        for track, draw in drawn:
+            for span in panel.spans(lane, track):
+                draw(panel, span)
+        _gates(panel, lane)
         if next(panel.spans(lane, "role"), None) is None:
             _say_no_copy(panel, lane)
-
-
-def _name(panel: Panel, lane: str) -> None:
-    panel.canvas.margin(panel.lanes.band(lane), lane, bold=True)
 
 
 def _uptime(panel: Panel, span: SpanRow) -> None:
@@ -65,24 +50,32 @@ def _uptime(panel: Panel, span: SpanRow) -> None:
     canvas.rect(span.x0, span.x1, top, bottom, canvas.theme.tile)
     if span.x0 > 0:
         canvas.line(span.x0, top, span.x0, bottom, canvas.theme.tile_edge, width=2)
-        canvas.take(Box(canvas.px(span.x0) - 1, top, canvas.px(span.x0) + 1, bottom))
+        canvas.keep(span.x0, span.x0, top, bottom, pad=1)
     _say_epoch(panel, span)
+
+
+def _registered(panel: Panel, span: SpanRow) -> None:
+    """The edges of the tile go on while ZooKeeper counts a process in that is gone."""
+    for y in panel.lanes.brokers[span.lane]:
+        edge = panel.canvas.theme.tile_edge
+        panel.canvas.line(span.x0, y, span.x1, y, edge, dash="2px,3px")
 
 
 def _say_epoch(panel: Panel, span: SpanRow) -> None:
     """Written out at the tile's beginning, or behind an arrow that leaves there; else short."""
-    canvas, y, size = panel.canvas, top_line(panel, span.lane), panel.canvas.sizes.small
+    canvas, y, size = panel.canvas, panel.top_line(span.lane), panel.canvas.sizes.small
     # A bare number could be any of the four epochs.
     short = "unregistered" if span.value == "none" else f"be {span.value}"
     if panel.lanes.zookeeper is not None and span.value != "none":
         short = f"cz {span.value}"
+    first = canvas.px(span.x0) + _PAD
     for text in (span.text, short):
-        left, last = canvas.px(span.x0) + _PAD, canvas.px(span.x1) - width_of(text, size)
+        left, last = first, canvas.px(span.x1) - width_of(text, size)
         while left <= last:
             at = canvas.at(left)
             if canvas.is_free(canvas.box_of(at, y, text, size)):
                 # Further on it is known from where it stands: a mask may still lie there before.
-                since = max(span.x0, int(at) if left > canvas.px(span.x0) + _PAD else 0)
+                since = max(span.x0, int(at) if left > first else 0)
                 canvas.text(at, y, safe(text), canvas.theme.muted, size=size, since=since)
                 return
             left += EPOCH_STEP
@@ -94,18 +87,16 @@ def _say_epoch(panel: Panel, span: SpanRow) -> None:
 def _role(panel: Panel, span: SpanRow) -> None:
     """The band in pieces: half as high while the broker shuts down."""
     canvas, y = panel.canvas, panel.lanes.band(span.lane)
-    full = canvas.sizes.band / 2 * replica_bands.HEIGHTS[span.value]
-    for x0, x1, leaving in _pieces(span, list(panel.spans(span.lane, "shutting down"))):
+    full = canvas.sizes.band / 2 * icons.HEIGHTS[span.value]
+    for x0, x1, leaving in _pieces(panel, span):
         half = full / 2 if leaving else full
-        replica_bands.DRAWN[span.value](
-            canvas, replica_bands.Band(x0, x1, y - half, y + half, span.flags)
-        )
+        icons.BANDS[span.value](canvas, icons.Band(x0, x1, y - half, y + half, span.flags))
 
 
-def _pieces(span: SpanRow, leaving: list[SpanRow]) -> Iterator[tuple[int, int, bool]]:
+def _pieces(panel: Panel, span: SpanRow) -> Iterator[tuple[int, int, bool]]:
+    leaving = list(panel.spans(span.lane, "shutting down"))
     cuts = {x for other in leaving for x in (other.x0, other.x1) if span.x0 < x < span.x1}
-    ends = sorted({span.x0, span.x1, *cuts})
-    for x0, x1 in pairwise(ends):
+    for x0, x1 in pairwise(sorted({span.x0, span.x1, *cuts})):
         yield x0, x1, any(other.x0 <= x0 < other.x1 for other in leaving)
 
 
@@ -119,19 +110,19 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
         return
     candidates, color, fill = said
     half = canvas.sizes.band / 2
-    canvas.take(Box(canvas.px(span.x0), y - half, canvas.px(span.x1), y + half))
-    found = next(_places_of_role(panel, span, candidates), None)
-    if found is None:
+    canvas.keep(span.x0, span.x1, y - half, y + half)
+    place = next(_places_of_role(panel, span, candidates), None)
+    if place is None:
         return
-    text, left, x0, low = found
+    text, left, x0, low = place
     size, at = canvas.sizes.text, canvas.at(left)
     box = canvas.box_of(at, y, text, size)
-    if span.value == "proposed" or low or is_on_a_fence(panel, span.lane, box):
-        left, right = canvas.at(box.x0 - 3), canvas.at(box.x1 + 3)
-        canvas.rect(left, right, box.y0, box.y1, fill)
+    fences = panel.spans(span.lane, "fenced")
+    hatched = any(canvas.px(f.x0) < box.x1 and box.x0 < canvas.px(f.x1) for f in fences)
+    if span.value == "proposed" or low or hatched:
+        canvas.plate(box, fill)
     shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
-    lasting = Lasting(x0, span.x1, shorter)
-    canvas.text(at, y, safe(text), color, size=size, lasting=lasting)
+    canvas.text(at, y, safe(text), color, size=size, lasting=Lasting(x0, span.x1, shorter))
 
 
 def _places_of_role(
@@ -141,12 +132,9 @@ def _places_of_role(
     there): at the beginning of a piece of the band, behind the sign of a fence, and clear of the
     gate at its end.
     """
-    canvas, size = panel.canvas, panel.canvas.sizes.text
-    less = 1.6 * _PAD + (icons.GATE if is_fenced_from(panel, span) else 0)
-    begins = any(f.x0 == span.x0 for f in panel.spans(span.lane, "fenced"))
-    sign = SIGN_ROOM if begins and _has_room(panel, span, candidates[-1], less) else 0
-    gates = [canvas.px(fence.x1) for fence in panel.rows.gates(span.lane)]
-    for x0, x1, low in _pieces(span, list(panel.spans(span.lane, "shutting down"))):
+    canvas, size, fences = panel.canvas, panel.canvas.sizes.text, panel.rows.gates(span.lane)
+    sign, gates = _room_of_sign(panel, span, candidates[-1]), [canvas.px(f.x1) for f in fences]
+    for x0, x1, low in _pieces(panel, span):
         start, end = canvas.px(x0), canvas.px(x1)
         behind = [gate for gate in gates if start < gate < end]
         for text, left in product(candidates, [start + sign, *behind]):
@@ -156,11 +144,15 @@ def _places_of_role(
                 yield text, left + _PAD, known, low
 
 
-def _has_room(panel: Panel, span: SpanRow, shortest: str, less: float) -> bool:
-    """Whether the sign of a fence finds room before the shortest words of a role."""
-    canvas = panel.canvas
-    wide = width_of(shortest, canvas.sizes.text) + less + SIGN_ROOM
-    return (span.x1 - span.x0) * canvas.unit >= wide
+def _room_of_sign(panel: Panel, span: SpanRow, shortest: str) -> float:
+    """Pixels for the sign of a fence that begins there, if it finds room before the shortest words
+    of a role.
+    """
+    canvas, fences = panel.canvas, list(panel.spans(span.lane, "fenced"))
+    gate = icons.GATE if any(f.x0 <= span.x0 < f.x1 for f in fences) else 0
+    wide = width_of(shortest, canvas.sizes.text) + (1.6 * _PAD + gate) + SIGN_ROOM
+    begins = any(fence.x0 == span.x0 for fence in fences)
+    return SIGN_ROOM if begins and (span.x1 - span.x0) * canvas.unit >= wide else 0
 
 
 def _say_no_copy(panel: Panel, lane: str) -> None:
@@ -170,8 +162,7 @@ def _say_no_copy(panel: Panel, lane: str) -> None:
     fences = {span.x0: span.x1 for span in panel.spans(lane, "fenced")}
     for text, span in product(texts, panel.spans(lane, "uptime")):
         start = fences.get(span.x0, span.x0)
-        beside = THIN_SHIFT if is_thin(panel, lane) else 0
-        at = canvas.at(canvas.px(start) + _PAD + beside)
+        at = canvas.at(canvas.px(start) + _PAD + (THIN_SHIFT if panel.is_thin(lane) else 0))
         box = canvas.box_of(at, y, text, size)
         if box.x1 + _PAD <= canvas.px(span.x1) and canvas.is_free(box):
             canvas.text(at, y, safe(text), canvas.theme.muted, size=size, since=start)
@@ -180,27 +171,22 @@ def _say_no_copy(panel: Panel, lane: str) -> None:
 
 def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | None:
     """(texts from long to short, their colour, what they stand on); None for a thin line."""
-    theme = canvas.theme
+    theme, flags = canvas.theme, span.flags
     if span.value == "leader":
         texts = [f"★ {span.text}", "★ leader", "★"]
-        if "recovering" in span.flags:
+        if "recovering" in flags:
             texts = ["★ leader · R recovering", "★ R recovering", "★ R", "R"]
-        if "unaware" in span.flags:
-            only = "R for the controller only"
-            texts = [
-                f"★ leader · {only}, answers clients",
-                f"★ leader · {only}",
-                "★ leader · R",
-                *texts[2:],
-            ]
+        if "unaware" in flags:
+            only = "★ leader · R for the controller only"
+            texts = [f"{only}, answers clients", only, "★ leader · R", *texts[2:]]
         return texts, theme.leader_text, theme.leader
     if span.value in ("elected", "believes"):
         return [f"☆ {span.text}", f"☆ {span.value}", "☆"], theme.text, theme.box
+    if span.value == "in ISR" and "idle" in flags:
+        texts = [span.text, "in ISR, does not fetch", "does not fetch", "ISR, idle", "idle"]
+        return texts, theme.text, theme.offline
     if span.value == "in ISR":
-        if "idle" in span.flags:
-            texts = [span.text, "in ISR, does not fetch", "does not fetch", "ISR, idle", "idle"]
-            return texts, theme.text, theme.offline
-        hollow = "log empty" in span.flags
+        hollow = "log empty" in flags
         color, fill = (theme.text, theme.box) if hollow else (theme.member_text, theme.member)
         return [span.text, "in ISR", "ISR"], color, fill
     if span.value == "proposed":
@@ -215,17 +201,16 @@ SIGN_ROOM, STEP = 15, 4
 """Pixels that a sign on the hatch takes; from one place that is tried to the next."""
 
 
-def draw_fence(panel: Panel, span: SpanRow) -> None:
+def _fence(panel: Panel, span: SpanRow) -> None:
     """The hatch over the band, in an outline."""
-    canvas, y = panel.canvas, panel.lanes.band(span.lane)
-    half = canvas.sizes.band / 2
-    edge = {"color": canvas.theme.hatch, "width": 1}
-    icons.cross_hatch(canvas, span.x0, span.x1, y - half, y + half, canvas.theme.hatch)
-    canvas.rect(span.x0, span.x1, y - half, y + half, "rgba(0,0,0,0)", line=edge)
-    canvas.take(Box(canvas.px(span.x0), y - half, canvas.px(span.x1), y + half))
+    canvas, y, color = panel.canvas, panel.lanes.band(span.lane), panel.canvas.theme.hatch
+    ends = span.x0, span.x1, y - canvas.sizes.band / 2, y + canvas.sizes.band / 2
+    icons.cross_hatch(canvas, *ends, color)
+    canvas.rect(*ends, "rgba(0,0,0,0)", line={"color": color, "width": 1})
+    canvas.keep(*ends)
 
 
-def say_fence(panel: Panel, span: SpanRow) -> None:
+def _say_fence(panel: Panel, span: SpanRow) -> None:
     """⛔ at the beginning, or behind the words that stand there, and what it means if that fits."""
     canvas, y = panel.canvas, panel.lanes.band(span.lane)
     gate = icons.GATE if span in panel.rows.gates(span.lane) else 0
@@ -243,15 +228,15 @@ def _sign(panel: Panel, span: SpanRow, left: float, end: float) -> None:
     theme, wide = canvas.theme, SIGN_ROOM + width_of("fenced", size) + 3
     words = Box(left, y - 7, left + wide, y + 7)
     spoken = words.x1 <= end and not any(words.overlaps(said) for said in canvas.said)
-    right = canvas.at(words.x1 if spoken else left + SIGN_ROOM)
-    canvas.rect(canvas.at(left), right, y - 7.5, y + 7.5, theme.tile)
+    right = words.x1 if spoken else left + SIGN_ROOM
+    canvas.plate(Box(left, y - 7.5, right, y + 7.5), theme.tile, 0)
     icons.no_entry(canvas, left + SIGN_ROOM / 2, y, theme.muted, theme.tile)
     if spoken:
         at = canvas.at(left + SIGN_ROOM)
         canvas.text(at, y, "fenced", theme.muted, size=size, since=span.x0)
 
 
-def draw_gates(panel: Panel, lane: str) -> None:
+def _gates(panel: Panel, lane: str) -> None:
     """Where a fence ends because the controller let the broker in again."""
     canvas, y = panel.canvas, panel.lanes.band(lane)
     for span in panel.rows.gates(lane):
@@ -259,13 +244,63 @@ def draw_gates(panel: Panel, lane: str) -> None:
         icons.gate(canvas, middle, y, canvas.theme.text, canvas.theme.tile)
 
 
-def is_fenced_from(panel: Panel, span: SpanRow) -> bool:
-    """Whether the hatch lies where this span begins."""
-    return any(f.x0 <= span.x0 < f.x1 for f in panel.spans(span.lane, "fenced"))
+# --- a process that shuts down or is gone ---------------------------------------------------------
 
 
-def is_on_a_fence(panel: Panel, lane: str, box: Box) -> bool:
-    """Whether a hatch lies under some of this box on the lane."""
+def _shutting_down(panel: Panel, span: SpanRow) -> None:
+    """The sign, and words; that the band is lower says the same."""
     canvas = panel.canvas
-    fences = panel.spans(lane, "fenced")
-    return any(canvas.px(f.x0) < box.x1 and box.x0 < canvas.px(f.x1) for f in fences)
+    room, left = (span.x1 - span.x0) * canvas.unit - _PAD, canvas.px(span.x0) + _PAD
+    for text, y in product(("shutting down", "shuts down", ""), panel.lines(span.lane)):
+        box = _signed(canvas, text, left, y)
+        if not text or (box.x1 - box.x0 <= room and canvas.is_free(box)):
+            _say_sign(canvas, (text, left, y), box, canvas.theme.muted, span.x0)
+            return
+
+
+def _passed_over(panel: Panel, span: SpanRow) -> None:
+    """A process that runs, and that the controller takes for one that shuts down."""
+    canvas = panel.canvas
+    first, last = canvas.px(span.x0) + _PAD, canvas.px(span.x1)
+    texts = ("never elected: taken for shutting down", "never elected", "")
+    for text, y in product(texts, panel.lines(span.lane)):
+        wide = _signed(canvas, text, 0, y).x1
+        for left in range(round(first), round(last - wide), _STEP):
+            box = _signed(canvas, text, left, y)
+            if canvas.is_free(Box(left - _PAD, box.y0, box.x1 + _PAD, box.y1)):
+                since = int(canvas.at(left))
+                _say_sign(canvas, (text, left, y), box, canvas.theme.gone, since)
+                return
+
+
+def _signed(canvas: Canvas, text: str, left: float, y: float) -> Box:
+    """The room of a sign and words behind it."""
+    size = canvas.sizes.small
+    wide = _SIGN + (width_of(text, size) if text else 0)
+    return Box(left, y - size * 0.6, left + wide, y + size * 0.6)
+
+
+def _say_sign(canvas: Canvas, place: TextPlace, box: Box, color: str, since: int) -> None:
+    text, left, y = place
+    icons.power(canvas, left + icons.SIGN, y, color)
+    canvas.take(box)
+    if text:
+        canvas.text(canvas.at(left + _SIGN), y, text, color, size=canvas.sizes.small, since=since)
+
+
+def _down(panel: Panel, span: SpanRow) -> None:
+    """A gap: the sign of records that are gone, and what is left in words if they fit."""
+    canvas, size = panel.canvas, panel.canvas.sizes.small
+    theme, y = canvas.theme, panel.lanes.band(span.lane)
+    room, left = (span.x1 - span.x0) * canvas.unit - 18 - _PAD, canvas.px(span.x0) + 18
+    sign = GAPS.get(span.value, "")
+    full = f"{sign} {span.text}".strip()
+    text = first_fit([full], room, size) or wrapped(full, room, size) or ""
+    if text and text.count("<br>") < 3:
+        canvas.text(canvas.at(left), y, text, theme.muted, size=size, since=span.x0)
+    elif sign:
+        # Beside the cross of the crash, or above it where the gap is narrow.
+        roomy = room + 18 + _PAD >= 30
+        at, height = (left + 3, y) if roomy else (canvas.px(span.x0) + 8, y - 13)
+        color, size = theme.gone, canvas.sizes.text
+        canvas.text(canvas.at(at), height, sign, color, size=size, anchor="center", bold=True)

@@ -16,8 +16,8 @@ from ...rows.columns import MessageRow, Rows
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from . import icons
-from .arrow_strokes import draw_stroke, draw_tail
 from .hover_cards import card_of, folded
+from .icons import draw_stroke, draw_tail
 from .lanes import Panel
 from .mask import from_moment
 
@@ -239,7 +239,7 @@ def _draw(panel: Panel, name: str, ask: Ask, place: AskPlace | None) -> None:
     else:
         # What lies in between stays covered: only the last piece is drawn over the broker's tile.
         tile = panel.lanes.brokers[ask.message.receiver][1]
-        draw_stroke(canvas, ask.message, (ask.x, tile + 4, ask.x, ends[1]), color, tailed=False)
+        draw_stroke(canvas, ask.message, (ask.x, tile + 4, ask.x, ends[1]), tailed=False)
         draw_tail(canvas, ask.x, y, color, False)
     card = folded(card_of(ask.message, panel.rows.meta.number))
     for at in (y, y if ends is None else ends[1] + 10):

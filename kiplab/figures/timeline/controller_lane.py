@@ -1,12 +1,25 @@
-"""The controller's lane: a line, a tick per moment with metadata records, words above."""
+"""The controller's lane: a line, a tick per moment with metadata records, words above.
+
+With ZooKeeper its line stands above that: its transactions as ticks, watches that go off at once as
+short arrows, and what the controller makes of them above its own line.
+"""
 
 from collections.abc import Iterator
 
-from ...rows.columns import CONTROLLER_EPOCH, QUEUE_FOR, Rows, SpanRow
-from ..drawing.canvas import Box, Canvas, safe
+from ...rows.columns import (
+    CONTROLLER_EPOCH,
+    QUEUE_FOR,
+    ZOOKEEPER_LANE,
+    MarkKind,
+    MarkRow,
+    MessageRow,
+    Rows,
+    SpanRow,
+)
+from ..drawing.canvas import Box, Canvas, TextPlace, safe
 from ..drawing.text_width import first_fit, width_of
-from .arrow_strokes import draw_tail
-from .hover_cards import folded
+from . import icons
+from .hover_cards import card_of, cards_of_ticks, folded
 from .lanes import Panel, TickWord
 
 ROWS_MAX = 3
@@ -22,9 +35,13 @@ def tick_words(canvas: Canvas, rows: Rows, partition: str) -> tuple[tuple[TickWo
     Shorter words are taken if they save a row. Words that find no room are left out: the hover
     card has them.
     """
-    full = list(_by_moment(rows, partition))
+    moments: dict[int, dict[str, None]] = {}
+    for tick in rows.ticks:
+        if tick.short and tick.partition in ("", partition):
+            moments.setdefault(tick.x, {})[tick.short] = None
+    full = [(x, ", ".join(words)) for x, words in moments.items()]
     short = [(x, text.replace("→ epoch", "→").replace("→ czxid", "→")) for x, text in full]
-    return min((_placed(canvas, full), _placed(canvas, short)), key=lambda found: found[1])
+    return min((_placed(canvas, full), _placed(canvas, short)), key=lambda placed: placed[1])
 
 
 def _placed(canvas: Canvas, words: list[tuple[int, str]]) -> tuple[tuple[TickWord, ...], int]:
@@ -40,41 +57,34 @@ def _placed(canvas: Canvas, words: list[tuple[int, str]]) -> tuple[tuple[TickWor
     return tuple(placed), 1 + max((word.row for word in placed), default=0)
 
 
-def _by_moment(rows: Rows, partition: str) -> Iterator[tuple[int, str]]:
-    moments: dict[int, list[str]] = {}
-    for tick in rows.ticks:
-        if tick.short and tick.partition in ("", partition):
-            moments.setdefault(tick.x, []).append(tick.short)
-    for x, words in moments.items():
-        yield x, ", ".join(dict.fromkeys(words))
-
-
 def draw_controller(panel: Panel, *, with_epochs: bool) -> None:
     """The lane of a planned panel; `with_epochs` for a run that `tells_epochs`."""
-    canvas, y = panel.canvas, panel.lanes.controller
-    theme = canvas.theme
-    canvas.margin(y, "controller", bold=True)
-    end = panel.rows.meta.end
+    y = panel.lanes.controller
+    panel.canvas.margin(y, "controller", bold=True)
     if with_epochs:
         draw_epochs(panel, y - EPOCH_ABOVE, y + EPOCH_BELOW)
         say_epochs(panel, y + EPOCH_BELOW / 2 + 2)
-    canvas.line(0, y, end, y, theme.line, width=1.5)
-    canvas.take(Box(canvas.px(0), y - 1, canvas.px(end), y + 1))
+    _draw_line(panel, y)
     if panel.lanes.zookeeper is None:
-        draw_ticks(panel, y)
+        _draw_ticks(panel, y)
 
 
-def draw_ticks(panel: Panel, y: float) -> None:
+def _draw_line(panel: Panel, y: float) -> None:
+    canvas, end = panel.canvas, panel.rows.meta.end
+    canvas.line(0, y, end, y, canvas.theme.line, width=1.5)
+    canvas.keep(0, end, y - 1, y + 1)
+
+
+def _draw_ticks(panel: Panel, y: float) -> None:
     """On the line at `y`: a tick per moment with records, and the words that found room."""
-    canvas, theme, sizes = panel.canvas, panel.canvas.theme, panel.canvas.sizes
+    canvas, size = panel.canvas, panel.canvas.sizes.small
     here = (tick.x for tick in panel.rows.ticks if panel.is_shown(tick.partition))
     for x in dict.fromkeys(here):
-        canvas.line(x, y - 6, x, y + 6, theme.text, width=2)
-        canvas.take(Box(canvas.px(x) - 2, y - 6, canvas.px(x) + 2, y + 6))
+        canvas.line(x, y - 6, x, y + 6, canvas.theme.text, width=2)
+        canvas.keep(x, x, y - 6, y + 6, pad=2)
     for word in panel.ticks:
-        row = panel.lanes.tick_rows[-1 - word.row]
-        at = canvas.at(word.px)
-        canvas.text(at, row, safe(word.text), size=sizes.small, anchor="center", since=word.x)
+        at, row = canvas.at(word.px), panel.lanes.tick_rows[-1 - word.row]
+        canvas.text(at, row, safe(word.text), size=size, anchor="center", since=word.x)
 
 
 # --- controller epochs --------------------------------------------------------------------------
@@ -87,32 +97,26 @@ def draw_epochs(panel: Panel, top: float, bottom: float) -> None:
         canvas.rect(span.x0, span.x1, top, bottom, canvas.theme.tile)
         if span.x0 > 0:
             canvas.line(span.x0, top, span.x0, bottom, canvas.theme.tile_edge, width=2)
-            canvas.take(Box(canvas.px(span.x0) - 1, top, canvas.px(span.x0) + 1, bottom))
+            canvas.keep(span.x0, span.x0, top, bottom, pad=1)
 
 
 def say_epochs(panel: Panel, y: float) -> None:
     """Each tile's number at its beginning, or as near to it as arrows leave room."""
+    canvas, size = panel.canvas, panel.canvas.sizes.small
     for span in panel.spans(*CONTROLLER_EPOCH):
-        _say_epoch(panel.canvas, span, y)
+        places = _places_of_epoch(canvas, span, y)
+        canvas.write_first(places, canvas.theme.muted, size=size, since=span.x0)
 
 
-def _names_of_epoch(span: SpanRow) -> tuple[str, ...]:
+def _places_of_epoch(canvas: Canvas, span: SpanRow, y: float) -> Iterator[TextPlace]:
     """From long to short; a controller on a broker is never without that."""
     host = next((flag for flag in span.flags if flag.startswith("broker")), "")
-    if not host:
-        return span.text, f"ce {span.value}"
-    return span.text, f"{host} · ce {span.value}", f"{host.replace('broker ', 'B')} · {span.value}"
-
-
-def _say_epoch(canvas: Canvas, span: SpanRow, y: float) -> None:
-    size, start = canvas.sizes.small, canvas.px(span.x0) + 8
-    for text in _names_of_epoch(span):
-        left, last = start, canvas.px(span.x1) - 2 - width_of(text, size)
-        while left <= last:
-            if canvas.is_free(canvas.box_of(canvas.at(left), y, text, size)):
-                at = canvas.at(left)
-                canvas.text(at, y, text, canvas.theme.muted, size=size, since=span.x0)
-                return
+    long = f"{host} · ce {span.value}" if host else f"ce {span.value}"
+    short = [f"{host.replace('broker ', 'B')} · {span.value}"] if host else []
+    for text in (span.text, long, *short):
+        left = canvas.px(span.x0) + 8
+        while left <= canvas.px(span.x1) - 2 - width_of(text, canvas.sizes.small):
+            yield text, canvas.at(left), y
             left += EPOCH_STEP
 
 
@@ -130,47 +134,130 @@ def draw_queues(panel: Panel) -> None:
         y, name = (top + bottom) / 2, f"queue for {lane.removeprefix('broker ')}"
         canvas.margin(y, name, canvas.theme.muted, size=size)
         for span in panel.spans("controller", f"{QUEUE_FOR}{lane}"):
-            _draw(panel, span, top, bottom)
+            _draw_queue(panel, span, top, bottom)
     for mark in panel.marks("queue dropped"):
         _say_dropped(panel, mark.x, mark.text)
 
 
-def _draw(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
+def _draw_queue(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
     canvas, theme, y = panel.canvas, panel.canvas.theme, (top + bottom) / 2
-    color = theme.message
     canvas.rect(span.x0, span.x1, top, bottom, theme.tile)
     canvas.line(span.x0, top, span.x0, bottom, theme.tile_edge, width=1.5)
-    room = (span.x1 - span.x0) * canvas.unit - 6
-    count, earlier = int(span.value), "earlier" in span.flags
-    size, left = canvas.sizes.small, canvas.px(span.x0) + 8
-    signs = min(count, SIGNS_MAX)
+    count, size, left = int(span.value), canvas.sizes.small, canvas.px(span.x0) + 8
     meant = " and ".join(f.removeprefix("for ") for f in span.flags if f.startswith("for "))
     texts = (f"{count} for czxid {meant}", f"{count} for {meant}", f"{count}")
-    tried = [(signs, texts[1]), (1, texts[1]), (1, texts[2])]
-    wide = ((n, n * SIGN + 6 + width_of(said, size)) for n, said in tried)
-    signs = next((n for n, needs in wide if needs <= room), 0)
+    signs = _signs_of_queue(canvas, span, texts)
     for place in range(signs):
-        draw_tail(canvas, canvas.at(left + place * SIGN), y, color, earlier)
+        at = canvas.at(left + place * SIGN)
+        icons.draw_tail(canvas, at, y, theme.message, "earlier" in span.flags)
     start = left + max(signs - 1, 0) * SIGN + (9 if signs else -4)
     text = first_fit(texts, canvas.px(span.x1) - start, size)
     if text:
         canvas.text(canvas.at(start), y, safe(text), theme.text, size=size, since=span.x0)
-    canvas.take(Box(canvas.px(span.x0), top, canvas.px(span.x1), bottom))
+    canvas.keep(span.x0, span.x1, top, bottom)
+    card = folded([f"the controller's {span.track}", span.text, panel.lasting(span)])
     for x in range(span.x0, span.x1):
-        since = f"from {panel.rows.meta.number(span.x0)} to {panel.rows.meta.number(span.x1)}"
-        canvas.card(x + 0.5, y, folded([f"the controller's {span.track}", span.text, since]))
+        canvas.card(x + 0.5, y, card)
+
+
+def _signs_of_queue(canvas: Canvas, span: SpanRow, texts: tuple[str, ...]) -> int:
+    """A sign for each request, or one for all, if there is room for words beside them."""
+    room, signs = (span.x1 - span.x0) * canvas.unit - 6, min(int(span.value), SIGNS_MAX)
+    tried = [(signs, texts[1]), (1, texts[1]), (1, texts[2])]
+    wide = ((n, n * SIGN + 6 + width_of(said, canvas.sizes.small)) for n, said in tried)
+    return next((n for n, needed in wide if needed <= room), 0)
 
 
 def _say_dropped(panel: Panel, x: int, said: str) -> None:
     """Where a queue ends because its connection was closed."""
-    canvas, size = panel.canvas, panel.canvas.sizes.small
-    lane = f"broker {said.partition('for broker ')[2].partition(' ')[0]}"
-    if lane not in panel.lanes.queues:
+    canvas, lane = panel.canvas, f"broker {said.partition('for broker ')[2].partition(' ')[0]}"
+    if lane in panel.lanes.queues:
+        top, bottom = panel.lanes.queues[lane]
+        texts = (f"✕ {said.partition(' ')[0]} dropped", "✕")
+        places = ((text, canvas.beside(x, 5), (top + bottom) / 2) for text in texts)
+        canvas.write_first(places, canvas.theme.muted, size=canvas.sizes.small, since=x)
+
+
+# --- ZooKeeper ------------------------------------------------------------------------------------
+
+
+WORDS_ABOVE = 17
+"""Pixels from the controller's line up to the middle of the words above it."""
+COMPARED: tuple[MarkKind, ...] = ("bounced", "unchanged", "compared")
+"""In order of importance: the first finds room first."""
+_BRACKET_ABOVE, _GAP = 12, 8
+
+
+def draw_zookeeper(panel: Panel) -> None:
+    """The line and its ticks."""
+    y = panel.lanes.zookeeper
+    if y is None:
         return
-    top, bottom = panel.lanes.queues[lane]
-    y, left = (top + bottom) / 2, canvas.px(x) + 5
-    for text in (f"✕ {said.partition(' ')[0]} dropped", "✕"):
-        box = canvas.box_of(canvas.at(left), y, text, size)
-        if canvas.is_free(box):
-            canvas.text(canvas.at(left), y, text, canvas.theme.muted, size=size, since=x)
-            return
+    panel.canvas.margin(y, ZOOKEEPER_LANE, bold=True)
+    _draw_line(panel, y)
+    _draw_ticks(panel, y)
+    cards_of_ticks(panel, y, "transactions of ZooKeeper", "zxid {0.offset}: {0.text}")
+    for lane in panel.lanes.brokers:
+        for span in panel.spans(ZOOKEEPER_LANE, lane):
+            if span.x0 > 0:
+                panel.canvas.card(span.x0 + 0.5, y, folded([span.text]))
+
+
+def draw_watches(panel: Panel) -> None:
+    """Those that the controller was told of at once; late ones are messages like any other."""
+    canvas, theme, y = panel.canvas, panel.canvas.theme, panel.lanes.zookeeper
+    if y is None:
+        return
+    for message in _watches(panel):
+        x, low = message.x_sent, panel.lanes.controller - 3
+        canvas.line(x, y + 7, x, low, theme.message, width=1.2)
+        canvas.head(x, y, x, low, theme.message, size=8)
+        canvas.keep(x, x, y, low, pad=5)
+        canvas.card(x, (y + low) / 2, folded(card_of(message, panel.rows.meta.number)))
+
+
+def _watches(panel: Panel) -> Iterator[MessageRow]:
+    """One per moment, of those that the controller was told of at once."""
+    shown: set[int] = set()
+    for m in panel.rows.messages:
+        at_once = m.sender == ZOOKEEPER_LANE and m.x_sent == m.x_arrived and m.fate == "delivered"
+        host = m.receiver.removeprefix("controller on ")
+        if at_once and m.x_sent not in shown and panel.is_controller(host, m.x_sent):
+            shown.add(m.x_sent)
+            yield m
+
+
+def say_compared(panel: Panel) -> None:
+    """What a controller found when it compared the brokers; a bracket over a bounce."""
+    if panel.lanes.zookeeper is not None:
+        for kind in COMPARED:
+            for mark in panel.marks(kind):
+                _say_mark(panel, mark)
+
+
+def _say_mark(panel: Panel, mark: MarkRow) -> None:
+    canvas, size, y = panel.canvas, panel.canvas.sizes.small, panel.lanes.controller - WORDS_ABOVE
+    bounced, px = mark.kind == "bounced", canvas.px(mark.x)
+    color = canvas.theme.muted if mark.kind == "compared" else canvas.theme.text
+    for text in _texts(mark):
+        wide = width_of(text, size, bold=bounced)
+        for left in (px + _GAP, px - _GAP - wide):
+            box = Box(left, y - size * 0.7, left + wide, y + size * 0.7)
+            if left >= canvas.px(0) and canvas.is_free(box):
+                at = canvas.at(left)
+                canvas.text(at, y, safe(text), color, size=size, bold=bounced, since=mark.x)
+                if bounced:
+                    ends = canvas.at(left - 3), canvas.at(left + wide + 3)
+                    icons.bracket(canvas, *ends, y - _BRACKET_ABOVE, canvas.theme.text)
+                canvas.card(canvas.at(left + wide / 2), y, folded(["the controller", mark.text]))
+                return
+
+
+def _texts(mark: MarkRow) -> tuple[str, ...]:
+    """From long to short."""
+    if mark.kind == "bounced":
+        short = mark.text.partition(":")[0]
+        return f"{mark.text}: failure, then start-up", mark.text, short, "bounced"
+    if mark.kind == "unchanged":
+        return "○ nothing changed", "○ no change", "○"
+    return (mark.text,)

@@ -20,7 +20,8 @@ def draw_cards(panel: Panel) -> None:
             said = f"{track} of {panel.partition}: {span.text}"
             _span(panel, span, (y0 + y1) / 2, said, _WRITTEN if keeps else _DECIDED)
     if not keeps:
-        _ticks(panel)
+        about = "metadata records", "{0.offset}: {0.text} (v{0.version})"
+        cards_of_ticks(panel, panel.lanes.controller, *about)
     draw_lane_cards(panel)
 
 
@@ -84,12 +85,13 @@ def _span(panel: Panel, span: SpanRow, y: float, *lines: str) -> None:
         panel.canvas.card(x + 0.5, y, card)
 
 
-def _ticks(panel: Panel) -> None:
+def cards_of_ticks(panel: Panel, y: float, heading: str, line: str) -> None:
+    """What was written at each moment, each in a line of that form."""
     by_moment: dict[int, list[str]] = {}
     for tick in panel.rows.ticks:
-        by_moment.setdefault(tick.x, []).append(f"{tick.offset}: {tick.text} (v{tick.version})")
-    for x, records in by_moment.items():
-        panel.canvas.card(x, panel.lanes.controller, folded(["metadata records", *records]))
+        by_moment.setdefault(tick.x, []).append(line.format(tick))
+    for x, written in by_moment.items():
+        panel.canvas.card(x, y, folded([heading, *written]))
 
 
 def _broker(panel: Panel, lane: str) -> None:
@@ -148,8 +150,8 @@ _DECIDES = {
 
 def _lasting(panel: Panel, span: SpanRow) -> Iterator[str]:
     """``from 4 to 5``, and what the play did at 4."""
-    meta, moments = panel.rows.meta, panel.rows.moments
-    yield f"from {meta.number(span.x0)} to {meta.number(span.x1)}"
+    moments = panel.rows.moments
+    yield panel.lasting(span)
     # There is a moment for every x, in order.
     if span.x0 < len(moments) and moments[span.x0].text:
         yield f"since {moments[span.x0].text}"

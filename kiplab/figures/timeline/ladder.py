@@ -16,7 +16,7 @@ from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
 from ..drawing.theme import NARROW, theme_of
 from . import ladder_panel
 from .axis import draw_axis, draw_numbers, mark_steps
-from .legend import draw_legend
+from .legend_marks import draw_legend
 from .log_ends import is_dense
 from .mask import mask_until
 from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_heading, draw_mask, followed_partition, room_for

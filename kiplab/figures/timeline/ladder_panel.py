@@ -76,10 +76,9 @@ def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
     """Title; verdict below it; at its right the note, or as much of it as there is room for."""
     canvas, meta = panel.canvas, panel.rows.meta
     theme, size = canvas.theme, canvas.sizes.title
-    colors = {"loss": theme.lost_text, "harm": theme.risk_text, "safe": theme.safe_text}
     left, line = canvas.at(MARGIN), size * LINE_HEIGHT
     canvas.text(left, top + line / 2, safe(title), size=size, bold=True)
-    color, y = colors[meta.verdict], top + line * 1.45
+    color, y = strips.verdict_color(canvas, meta.verdict), top + line * 1.45
     small = canvas.sizes.text + 1
     said = _verdict(canvas, meta, small)
     canvas.text(left, y, said, color, size=small, bold=True, layer="verdict")

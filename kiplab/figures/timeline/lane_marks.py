@@ -8,7 +8,6 @@ from ..drawing.canvas import Box, safe
 from ..drawing.text_width import width_of
 from .lanes import Panel
 from .log_ends import is_dense, uptimes
-from .process_states import tile_lines
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
 SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "▲ ", "checkpoint lost": "▼ "}
@@ -71,7 +70,7 @@ def _say(panel: Panel, mark: MarkRow) -> None:
 
 def _free_lines(panel: Panel, lane: str) -> tuple[float, ...]:
     """Where words may stand on a tile; the lower line is none where the log itself is a line."""
-    lines = tile_lines(panel, lane)
+    lines = panel.lines(lane)
     return lines[:1] if is_dense(panel.canvas) else lines
 
 

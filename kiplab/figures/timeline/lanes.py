@@ -103,7 +103,10 @@ def lanes(
     if zookeeper:
         controller += WATCHES - LESS_WATCHES * (1 - sizes.air)
         talk -= min(LESS_TALK * (1 - sizes.air), talk / 2)
-    rows_of_queues = dict(_queue_rows(controller + QUEUES_BELOW, queues))
+    first, step = controller + QUEUES_BELOW, QUEUE + QUEUE_GAP
+    rows_of_queues = {
+        lane: (first + n * step, first + n * step + QUEUE) for n, lane in enumerate(queues)
+    }
     y = max((low for _, low in rows_of_queues.values()), default=controller) + talk
     tiles = {}
     for id in brokers:
@@ -120,12 +123,6 @@ def lanes(
     return Lanes(
         title, strips, rows, controller, tiles, asking, (y, low), low, line, rows_of_queues
     )
-
-
-def _queue_rows(y: float, queues: Sequence[str]) -> Iterator[tuple[str, tuple[float, float]]]:
-    for lane in queues:
-        yield lane, (y, y + QUEUE)
-        y += QUEUE + QUEUE_GAP
 
 
 # --- panel ----------------------------------------------------------------------------------------
@@ -175,3 +172,34 @@ class Panel(NamedTuple):
     def is_shown(self, partition: str) -> bool:
         """Whether something about `partition` belongs here; empty is about all of them."""
         return partition in ("", self.partition)
+
+    def lasting(self, span: SpanRow) -> str:
+        """``from 4 to 5``."""
+        return f"from {self.rows.meta.number(span.x0)} to {self.rows.meta.number(span.x1)}"
+
+    # --- lines of words ---------------------------------------------------------------------------
+
+    def is_thin(self, lane: str) -> bool:
+        """Whether a lane has one line for words."""
+        top, bottom = self.lanes.brokers[lane]
+        return bottom - top <= THIN
+
+    def top_line(self, lane: str) -> float:
+        """The middle of the words at a tile's upper edge, which are about the broker epoch and what
+        happens; of all words on a thin one.
+        """
+        if self.is_thin(lane):
+            return self.lanes.band(lane)
+        return self.lanes.brokers[lane][0] + self.canvas.sizes.small * 0.75
+
+    def bottom_line(self, lane: str) -> float:
+        """The middle of the words at a tile's lower edge, which are about the log; of all words on
+        a thin one.
+        """
+        if self.is_thin(lane):
+            return self.lanes.band(lane)
+        return self.lanes.brokers[lane][1] - self.canvas.sizes.small * 0.72
+
+    def lines(self, lane: str) -> tuple[float, float]:
+        """Both."""
+        return self.top_line(lane), self.bottom_line(lane)

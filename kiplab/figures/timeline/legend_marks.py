@@ -1,4 +1,6 @@
-"""One table says of every mark what it means, how it looks, and what in a run it stands for."""
+"""The legend: one table says of every mark what it means, how it looks, and what in a run it
+stands for. Those that occur stand in groups below a picture.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
@@ -7,52 +9,21 @@ from ...rows.client_requests import asked_about, clients_shown
 from ...rows.columns import QUEUE_FOR, MessageRow, Rows, has_zookeeper
 from ...rows.log_blocks import log_blocks
 from ...rows.message_paths import told_messages
+from ..drawing.canvas import Canvas
+from ..drawing.text_width import LINE_HEIGHT, width_of
 from . import legend_samples as sample
-from .legend_samples import Draw
+from .legend_samples import SWATCH, Draw, Swatch
+from .log_ends import is_dense
 
 WATCH = "watcher-event"
 """The kind of message that a watch sends when it goes off."""
 _DOWN = ("disk replaced", "tail lost", "crashed", "stopped", "down")
+_RECORDS_GONE = ("down: disk replaced", "down: tail lost")
 Group = Literal[
     "replica", "broker", "ZooKeeper", "controller", "messages", "committed records", "logs"
 ]
 """What an entry is about, as the legend's headings name it."""
 GROUPS: tuple[Group, ...] = get_args(Group)
-
-
-class Mark(NamedTuple):
-    """An entry: `glyph` stands for the sample in plain text. It occurs where one of its `signs` is
-    among those that `_signs` reads in a run; without any, where its id is.
-    """
-
-    group: Group
-    id: str
-    glyph: str
-    words: str
-    draw: Draw
-    signs: frozenset[str]
-
-
-def legend_words(rows: Rows, partition: str = "") -> list[tuple[str, str]]:
-    """(glyph, words) of every mark in a picture of this run."""
-    return [(mark.glyph, mark.words) for mark in occurring((rows,), partition)]
-
-
-def occurring(
-    rows_list: Sequence[Rows], partition: str = "", *, growing: bool = False
-) -> list[Mark]:
-    """The entries that occur in any of these runs, in the table's order.
-
-    In pictures of a `growing` run, messages that take their time are on their way for a while, and
-    how it may end stands there whether or not it will: a legend must not give that away.
-    """
-    signs = {sign for rows in rows_list for sign in _signs(rows, partition or rows.busiest)}
-    shown = {mark.id for mark in MARKS if signs & (mark.signs or {mark.id})}
-    if growing:
-        shown |= {"message in flight", "message guarded", "at risk", "lost", "offline"}
-        # Its logs are not laid side by side: they would leave no room for its lanes.
-        shown -= {mark.id for mark in MARKS if mark.group == "logs"}
-    return [mark for mark in MARKS if mark.id in shown]
 
 
 # --- what occurs in a run -------------------------------------------------------------------------
@@ -117,6 +88,41 @@ def _signs_of_message(message: MessageRow) -> Iterator[str]:
         yield "message earlier incarnation"
 
 
+class Mark(NamedTuple):
+    """An entry: `glyph` stands for the sample in plain text. It occurs where one of its `signs` is
+    among those that `_signs` reads in a run; without any, where its id is.
+    """
+
+    group: Group
+    id: str
+    glyph: str
+    words: str
+    draw: Draw
+    signs: frozenset[str]
+
+
+def legend_words(rows: Rows, partition: str = "") -> list[tuple[str, str]]:
+    """(glyph, words) of every mark in a picture of this run."""
+    return [(mark.glyph, mark.words) for mark in occurring((rows,), partition)]
+
+
+def occurring(
+    rows_list: Sequence[Rows], partition: str = "", *, growing: bool = False
+) -> list[Mark]:
+    """The entries that occur in any of these runs, in the table's order.
+
+    In pictures of a `growing` run, messages that take their time are on their way for a while, and
+    how it may end stands there whether or not it will: a legend must not give that away.
+    """
+    signs = {sign for rows in rows_list for sign in _signs(rows, partition or rows.busiest)}
+    shown = {mark.id for mark in MARKS if signs & (mark.signs or {mark.id})}
+    if growing:
+        shown |= {"message in flight", "message guarded", "at risk", "lost", "offline"}
+        # Its logs are not laid side by side: they would leave no room for its lanes.
+        shown -= {mark.id for mark in MARKS if mark.group == "logs"}
+    return [mark for mark in MARKS if mark.id in shown]
+
+
 # --- the table ------------------------------------------------------------------------------------
 
 
@@ -139,41 +145,35 @@ MARKS: tuple[Mark, ...] = (
         ("idle", "┅", "assigned, and does not fetch", sample.role("out", "idle"), "out, idle"),
         ("idle member", "▭", "in the ISR, and does not fetch", sample.idle, "in ISR, idle"),
         ("checkpoint lost", "▼", "checkpoint loses a partition", sample.glyph("▼", "gone")),
-        ("log", "╷", "LEO: log end, HW: high watermark", sample.log_end),
+        ("log", "╷", "LEO: log end, HW: high watermark", Swatch.log_end),
         ("caught up", "◆", "caught up", sample.glyph("◆")),
         ("not proposed", "◇", "not proposed", sample.glyph("◇", "refused")),
         ("unclean", "▲", "unclean election", sample.glyph("▲", "gone")),
     ),
     *_group(
         "broker",
-        ("uptime", "▏", "be: broker epoch", sample.tile, "broker epoch"),
-        ("czxid", "▏", "cz: czxid, the broker epoch", sample.tile),
-        ("czxid not told", "▏", "cz: czxid, unknown to the broker", sample.tile),
-        ("registered", "┈", "still registered", sample.still_registered),
+        ("uptime", "▏", "be: broker epoch", Swatch.tile, "broker epoch"),
+        ("czxid", "▏", "cz: czxid, the broker epoch", Swatch.tile),
+        ("czxid not told", "▏", "cz: czxid, unknown to the broker", Swatch.tile),
+        ("registered", "┈", "still registered", Swatch.still_registered),
         ("passed over", "⏻", "never elected", sample.power("gone"), "passed over: yes"),
-        ("fenced", "⛔", "fenced", sample.fenced, "fenced: yes"),
-        ("gate", "✓", "unfenced", sample.gate),
+        ("fenced", "⛔", "fenced", Swatch.fenced, "fenced: yes"),
+        ("gate", "✓", "unfenced", Swatch.gate),
         ("shutting down", "⏻", "shutting down", sample.power("muted"), "shutting down: yes"),
         ("down", "✕", "down", sample.glyph("✕", "text"), *(f"down: {why}" for why in _DOWN)),
-        (
-            "wiped",
-            "⌀",
-            "records gone",
-            sample.glyph("⌀", "gone"),
-            *(f"down: {w}" for w in _DOWN[:2]),
-        ),
+        ("wiped", "⌀", "records gone", sample.glyph("⌀", "gone"), *_RECORDS_GONE),
     ),
     *_group(
         "ZooKeeper",
-        ("transaction", "┼", "transaction", sample.tick),
-        ("watch", "↓", "watch goes off", sample.watch),
+        ("transaction", "┼", "transaction", Swatch.tick),
+        ("watch", "↓", "watch goes off", Swatch.watch),
     ),
     *_group(
         "controller",
-        ("tick", "┼", "metadata record", sample.tick),
-        ("bounced", "⎴", "sees a bounce", sample.bounced),
-        ("queue", "◇", "waits in a queue", sample.queue),
-        ("controller epoch", "▕", "new controller epoch", sample.failed_over, "new controller"),
+        ("tick", "┼", "metadata record", Swatch.tick),
+        ("bounced", "⎴", "sees a bounce", Swatch.bounced),
+        ("queue", "◇", "waits in a queue", Swatch.queue),
+        ("controller epoch", "▕", "new controller epoch", Swatch.failed_over, "new controller"),
     ),
     *_group(
         "messages",
@@ -196,7 +196,7 @@ MARKS: tuple[Mark, ...] = (
         "committed records",
         ("safe", "●", "safe", sample.records("safe", "", "●", "safe_text"), "state: safe"),
         ("at risk", "▲", "at risk", sample.at_risk, "state: at risk"),
-        ("lost", "▼", "lost for good", sample.lost, "state: lost"),
+        ("lost", "▼", "lost for good", Swatch.lost, "state: lost"),
         ("offline", "○", "no leader", sample.records("offline", "", "○", "text"), "state: offline"),
     ),
     *_group(
@@ -208,6 +208,106 @@ MARKS: tuple[Mark, ...] = (
 )
 """Every mark of the pictures, in reading order."""
 LOG_LINE = MARKS[10]._replace(
-    glyph="▁▂", words="log end, filled to the high watermark", draw=sample.log_line
+    glyph="▁▂", words="log end, filled to the high watermark", draw=Swatch.log_line
 )
 """Stands for the ticks where moments are too narrow for words."""
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+ROW_GAP, COLUMN_GAP, GROUP_GAP, LINE_GAP, INDENT = 1, 11, 22, 4, 14
+"""Pixels: between rows, columns, groups and lines of groups, and from the sheet's edge."""
+
+
+def draw_legend(
+    canvas: Canvas,
+    rows_list: Sequence[Rows],
+    top: float,
+    partition: str = "",
+    *,
+    growing: bool = False,
+    dense: bool | None = None,
+) -> float:
+    """The marks of these runs in groups from `top` on; returns where they end.
+
+    `dense` says whether moments are too narrow for words; None asks the canvas.
+    """
+    marks = occurring(rows_list, partition, growing=growing)
+    if is_dense(canvas) if dense is None else dense:
+        marks = [LOG_LINE if mark.id == LOG_LINE.id else mark for mark in marks]
+    if not marks:
+        return top
+    size, room = canvas.sizes.text, canvas.width - 2 * INDENT
+    row, y = size * LINE_HEIGHT + ROW_GAP, top + 7
+    ends = canvas.at(INDENT), canvas.at(canvas.width - INDENT)
+    canvas.line(ends[0], top + 1, ends[1], top + 1, canvas.theme.grid)
+    for line in _lines(marks, size, room):
+        left = float(INDENT)
+        for block in line:
+            _draw_block(canvas, block, left, y)
+            left += _wide(block, size) + GROUP_GAP
+        y += row * (1 + max(len(column) for block in line for column in block)) + LINE_GAP
+    return y - LINE_GAP
+
+
+Block = list[list[Mark]]
+"""The columns of a group."""
+
+
+def _draw_block(canvas: Canvas, block: Block, left: float, top: float) -> None:
+    """A heading, and the columns below it."""
+    size, theme = canvas.sizes.text, canvas.theme
+    row = size * LINE_HEIGHT + ROW_GAP
+    heading, y = block[0][0].group, top + row / 2
+    canvas.text(canvas.at(left), y, heading, size=size, bold=True, layer="headings")
+    for column in block:
+        for place, mark in enumerate(column, 1):
+            y = top + row * (place + 0.5)
+            mark.draw(Swatch(canvas, left, y))
+            x = canvas.at(left + _indent(mark))
+            canvas.text(x, y, mark.words, theme.muted, size=size, layer="legend")
+        left += _column_wide(column, size) + COLUMN_GAP
+
+
+def _lines(marks: list[Mark], size: float, room: float) -> list[list[Block]]:
+    """The groups side by side on as many lines as it takes, so that all are as low as possible."""
+    tried = (_with_columns_of(marks, rows, size, room) for rows in range(1, len(marks) + 1))
+    fitting = [lines for lines in tried if _fits(lines, size, room)]
+    return min(fitting, key=_height) if fitting else _with_columns_of(marks, len(marks), size, room)
+
+
+def _with_columns_of(marks: list[Mark], rows: int, size: float, room: float) -> list[list[Block]]:
+    lines: list[list[Block]] = [[]]
+    for group in GROUPS:
+        mine = [mark for mark in marks if mark.group == group]
+        # All columns of a group are about equally long.
+        high = -(-len(mine) // -(-len(mine) // rows)) if mine else 1
+        block = [mine[n : n + high] for n in range(0, len(mine), high)]
+        if block and lines[-1] and not _fits([[*lines[-1], block]], size, room):
+            lines.append([])
+        lines[-1] += [block] if block else []
+    return lines
+
+
+def _height(lines: list[list[Block]]) -> tuple[int, int]:
+    """How many rows it takes, headings included, and how many lines of groups."""
+    rows = sum(1 + max(len(column) for block in line for column in block) for line in lines)
+    return rows, len(lines)
+
+
+def _fits(lines: list[list[Block]], size: float, room: float) -> bool:
+    wide = (sum(_wide(b, size) + GROUP_GAP for b in line) - GROUP_GAP for line in lines)
+    return max(wide) <= room
+
+
+def _wide(block: Block, size: float) -> float:
+    columns = sum(_column_wide(column, size) + COLUMN_GAP for column in block) - COLUMN_GAP
+    return max(columns, width_of(block[0][0].group, size, bold=True))
+
+
+def _column_wide(column: list[Mark], size: float) -> float:
+    return max(_indent(mark) + width_of(mark.words, size) for mark in column)
+
+
+def _indent(mark: Mark) -> float:
+    return SWATCH + (14 if mark.id.startswith("message") else 6)

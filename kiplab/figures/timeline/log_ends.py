@@ -8,7 +8,6 @@ from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas
 from ..drawing.text_width import width_of
 from .lanes import Panel
-from .process_states import bottom_line, top_line
 
 DENSE_BELOW = 30
 """Pixels of a moment below which lines are drawn, for there would be no room for words."""
@@ -63,7 +62,7 @@ def draw_log_ends(panel: Panel) -> None:
         _draw_lines(panel, found)
         return
     for lane, incarnations in found.items():
-        place = _place(panel, bottom_line(panel, lane))
+        place = _place(panel, panel.bottom_line(lane))
         for before, now in sorted(
             (c for incarnation in incarnations for c in _changes(incarnation)), key=_rank
         ):
@@ -211,7 +210,7 @@ def draw_line(
 
 def _say_last(panel: Panel, lane: str, last: Stretch) -> None:
     """At the end of its line, over the band."""
-    canvas, above = panel.canvas, _place(panel, top_line(panel, lane))
+    canvas, above = panel.canvas, _place(panel, panel.top_line(lane))
     at, size = canvas.at(canvas.px(last.x1) - APART), canvas.sizes.small
     for text in (last.text, f"LEO {last.end}"):
         box = canvas.box_of(at, above.y, text, size, "right")

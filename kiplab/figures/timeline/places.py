@@ -13,7 +13,7 @@ from ...rows.sentences import about
 from .arrows import flights
 from .client_lanes import flights_of
 from .lanes import Panel
-from .other_partitions import places_of_others
+from .strips import places_of_others
 
 HALF_A_LINE = 13
 """Pixels above the controller's line, and below it, that are its lane."""
@@ -53,8 +53,8 @@ def _lanes(panel: Panel) -> Iterator[tuple[str, float, float]]:
     for broker, (top, bottom) in lanes.brokers.items():
         yield broker, top, bottom
     yield f"records {panel.partition}", *lanes.records
-    for names, top, bottom in places_of_others(panel):
-        yield f"partition {' '.join(names)}", top, bottom
+    for other, top, bottom in places_of_others(panel):
+        yield f"partition {' '.join(other.partitions)}", top, bottom
 
 
 # --- told marks -----------------------------------------------------------------------------------
@@ -130,10 +130,10 @@ def _lane_marks(panel: Panel, found: IdsByPlace) -> Iterator[list[Any]]:
 
 def _others(panel: Panel) -> Iterator[list[Any]]:
     """Rows of other partitions: the columns in which something happened to one of theirs."""
-    for names, y0, y1 in places_of_others(panel):
+    for other, y0, y1 in places_of_others(panel):
         found: dict[int, dict[str, None]] = {}
         for x, id, partition in _about_partitions(panel.rows):
-            if partition in names:
+            if partition in other.partitions:
                 found.setdefault(x, {})[id] = None
         for x, ids in found.items():
             yield _mark(panel, ids, panel.canvas.px(x), y0, panel.canvas.px(x + 1), y1)

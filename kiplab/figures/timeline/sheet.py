@@ -13,9 +13,7 @@ from . import (
     controller_lane,
     hover_cards,
     lane_marks,
-    other_partitions,
     strips,
-    zookeeper_lane,
 )
 from .lanes import Panel, lanes
 from .places import told_marks
@@ -116,7 +114,7 @@ def draw_panel(
         thin=_without_copies(runs, name),
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
-    roomy = other_partitions.with_room(planned, rows, name)
+    roomy = strips.with_room(planned, rows, name)
     panel = Panel(canvas, rows, name, roomy, words, run)
     arrows.reserve(panel)
     client_lanes.reserve(panel)
@@ -124,16 +122,16 @@ def draw_panel(
     draw_folds(panel)
     strips.draw_title(panel, title)
     strips.draw_strips(panel)
-    zookeeper_lane.draw_zookeeper(panel)
+    controller_lane.draw_zookeeper(panel)
     controller_lane.draw_controller(panel, with_epochs=tiled)
-    zookeeper_lane.draw_watches(panel)
+    controller_lane.draw_watches(panel)
     controller_lane.draw_queues(panel)
-    zookeeper_lane.say_compared(panel)
+    controller_lane.say_compared(panel)
     client_lanes.draw_below(panel)
     broker_lanes.draw_brokers(panel)
     lane_marks.draw_glyphs(panel)
     strips.draw_records(panel)
-    other_partitions.draw_others(panel)
+    strips.draw_others(panel)
     arrows.draw_messages(panel)
     client_lanes.draw_clients(panel)
     lane_marks.draw_remarks(panel)

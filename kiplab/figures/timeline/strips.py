@@ -1,12 +1,17 @@
-"""The flat parts of a panel: grid, title, partition strips and the strip of committed records."""
+"""The flat parts of a panel: grid, title, partition strips, committed records, and the partitions
+that the picture does not follow: one thin row each, and one for all the rest.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeVar
 
-from ...rows.columns import STRIPS, SpanRow
+from ...rows.columns import STRIPS, Rows, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, shortened, width_of
+from .hover_cards import folded
 from .icons import CELL, CELL_GAP, CELLS, bracket, struck_cells
-from .lanes import Panel
+from .lanes import Lanes, Panel
 from .mask import Lasting
 
 CELLS_ROOM = CELLS * (CELL + CELL_GAP) + 6
@@ -17,36 +22,31 @@ VERDICT_GLYPHS = {"loss": "▼", "harm": "▲", "safe": "●"}
 def draw_grid(panel: Panel) -> None:
     """A faint line per moment, and the wash over the time in which records are at risk."""
     canvas, lanes = panel.canvas, panel.lanes
-    top, bottom = lanes.top - 4, lanes.bottom + 4
-    lines = "".join(f"M{x},{top:.1f}L{x},{bottom:.1f}" for x in range(canvas.end + 1))
-    canvas.path(lines, canvas.theme.grid)
+    canvas.grid(lanes.top - 4, lanes.bottom + 4)
     for span in panel.spans("records", "state"):
         if span.value == "at risk":
             first = min(top for top, _ in lanes.brokers.values())
             low = lanes.records[1]
             canvas.rect(span.x0, span.x1, first - 8, low, canvas.theme.risk, opacity=0.6)
             canvas.hatch(span.x0, span.x1, first - 8, first - 2, canvas.theme.risk_edge, step=6)
-            canvas.take(Box(canvas.px(span.x0), first - 8, canvas.px(span.x1), first - 2))
+            canvas.keep(span.x0, span.x1, first - 8, first - 2)
+
+
+def verdict_color(canvas: Canvas, verdict: str) -> str:
+    """The colour of its words."""
+    theme = canvas.theme
+    return {"loss": theme.lost_text, "harm": theme.risk_text, "safe": theme.safe_text}[verdict]
 
 
 def draw_title(panel: Panel, title: str) -> None:
     """The panel's name at the left, the verdict in words at the right."""
-    canvas, meta = panel.canvas, panel.rows.meta
-    theme, size = canvas.theme, canvas.sizes.title
-    colors = {"loss": theme.lost_text, "harm": theme.risk_text, "safe": theme.safe_text}
-    canvas.text(0, panel.lanes.title, safe(title), size=size, bold=True)
+    canvas, y, size = panel.canvas, panel.lanes.title, panel.canvas.sizes.title
+    canvas.text(0, y, safe(title), size=size, bold=True)
     name = shortened(panel.partition, canvas.sizes.left - 16, canvas.sizes.text)
-    canvas.margin(panel.lanes.title, safe(name), theme.muted)
-    canvas.text(
-        canvas.end,
-        panel.lanes.title,
-        verdict_words(panel, title),
-        colors[meta.verdict],
-        size=size,
-        anchor="right",
-        bold=True,
-        layer="verdict",
-    )
+    canvas.margin(y, safe(name), canvas.theme.muted)
+    color, words = verdict_color(canvas, panel.rows.meta.verdict), verdict_words(panel, title)
+    font = {"size": size, "anchor": "right", "bold": True, "layer": "verdict"}
+    canvas.text(canvas.end, y, words, color, **font)
 
 
 def verdict_words(panel: Panel, title: str) -> str:
@@ -73,28 +73,33 @@ def harms(sentence: str) -> tuple[str, ...]:
 
 def draw_strips(panel: Panel) -> None:
     """Leader epoch, partition epoch and ISR: one stepped row each."""
-    canvas = panel.canvas
-    theme = canvas.theme
+    canvas, theme = panel.canvas, panel.canvas.theme
     for track in STRIPS:
         y0, y1 = panel.lanes.strips[track]
         _name(canvas, track, (y0 + y1) / 2)
         fill = theme.isr_fill if track == "ISR" else theme.epoch_fill
         for span in panel.spans("partition", track):
-            edge = {"color": theme.paper, "width": 2}
-            canvas.rect(span.x0, span.x1, y0, y1, fill, line=edge)
-            if span.x0 > 0:
-                canvas.line(span.x0, y0 + 1, span.x0, y1 - 1, theme.tile_edge, width=2)
-            _centred(
-                canvas, span, (y0 + y1) / 2, [span.text, span.value, span.value.replace(", ", ",")]
-            )
-        canvas.take(Box(canvas.px(0), y0, canvas.px(canvas.end), y1))
+            _step(canvas, (span.x0, span.x1, y0, y1), fill)
+            texts = [span.text, span.value, span.value.replace(", ", ",")]
+            _centred(canvas, (span.x0, span.x1), (y0 + y1) / 2, texts)
+        canvas.keep(0, canvas.end, y0, y1)
+
+
+def _step(canvas: Canvas, ends: tuple[int, int, float, float], fill: str) -> None:
+    """A piece of a row, with a hard edge where it begins."""
+    x0, x1, y0, y1 = ends
+    canvas.rect(x0, x1, y0, y1, fill, line={"color": canvas.theme.paper, "width": 2})
+    if x0 > 0:
+        canvas.line(x0, y0 + 1, x0, y1 - 1, canvas.theme.tile_edge, width=2)
+
+
+# --- committed records ----------------------------------------------------------------------------
 
 
 def draw_records(panel: Panel) -> None:
     """What became of the committed records: safe, at risk, lost, offline."""
-    canvas = panel.canvas
-    y0, y1 = panel.lanes.records
-    canvas.take(Box(canvas.px(0), y0, canvas.px(canvas.end), y1))
+    canvas, (y0, y1) = panel.canvas, panel.lanes.records
+    canvas.keep(0, canvas.end, y0, y1)
     _name(canvas, "committed records", (y0 + y1) / 2)
     for span in panel.spans("records", "state"):
         RECORDS[span.value](canvas, span, y0, y1)
@@ -102,38 +107,35 @@ def draw_records(panel: Panel) -> None:
 
 def _safe(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
     canvas.rect(span.x0, span.x1, y0, y1, canvas.theme.safe)
-    words = ["● safe", "●"]
-    _centred(canvas, span, (y0 + y1) / 2, words, canvas.theme.safe_text)
+    _centred(canvas, (span.x0, span.x1), (y0 + y1) / 2, ["● safe", "●"], canvas.theme.safe_text)
 
 
 def _at_risk(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
-    theme = canvas.theme
-    canvas.rect(span.x0, span.x1, y0, y1, theme.risk)
-    canvas.hatch(span.x0, span.x1, y0, y1, theme.risk_edge)
-    words = ["▲ at risk", "▲"]
-    _centred(canvas, span, (y0 + y1) / 2, words, theme.risk_text, plate=theme.risk)
+    theme, ends = canvas.theme, (span.x0, span.x1)
+    canvas.rect(*ends, y0, y1, theme.risk)
+    canvas.hatch(*ends, y0, y1, theme.risk_edge)
+    _centred(canvas, ends, (y0 + y1) / 2, ["▲ at risk", "▲"], theme.risk_text, plate=theme.risk)
 
 
 def _lost(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
-    theme = canvas.theme
-    edge = {"color": theme.lost_text, "width": 1}
-    canvas.rect(span.x0, span.x1, y0, y1, theme.lost, line=edge)
-    bracket(canvas, span.x0, span.x1, y0 - 8, theme.lost_text)
+    color, ends, y = canvas.theme.lost_text, (span.x0, span.x1), (y0 + y1) / 2
+    canvas.rect(*ends, y0, y1, canvas.theme.lost, line={"color": color, "width": 1})
+    bracket(canvas, *ends, y0 - 8, color)
     numbers = span.text.removesuffix(" lost").removeprefix("offsets ")
     words = [f"▼ {span.text}", f"▼ {numbers} lost", f"▼ {numbers}", "▼ lost", "▼"]
-    said = _centred(canvas, span, (y0 + y1) / 2, words, theme.lost_text)
+    said = _centred(canvas, ends, y, words, color)
     # Cells that are crossed out stand at the right end if words and cells find room.
     left, middle = canvas.px(span.x1) - CELLS_ROOM, canvas.px((span.x0 + span.x1) / 2)
     if middle + width_of(said, canvas.sizes.text) / 2 + 8 <= left:
-        struck_cells(canvas, left, (y0 + y1) / 2, theme.lost_text)
+        struck_cells(canvas, left, y, color)
 
 
 def _offline(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
-    theme = canvas.theme
+    theme, ends = canvas.theme, (span.x0, span.x1)
     edge = {"color": theme.line, "width": 1, "dash": "dot"}
-    canvas.rect(span.x0, span.x1, y0, y1, theme.offline, line=edge)
+    canvas.rect(*ends, y0, y1, theme.offline, line=edge)
     words = [f"○ {span.text}", "○ offline", "○"]
-    _centred(canvas, span, (y0 + y1) / 2, words, theme.text)
+    _centred(canvas, ends, (y0 + y1) / 2, words, theme.text)
 
 
 RECORDS: dict[str, Callable[[Canvas, SpanRow, float, float], None]] = {
@@ -146,25 +148,37 @@ RECORDS: dict[str, Callable[[Canvas, SpanRow, float, float], None]] = {
 
 def _centred(
     canvas: Canvas,
-    span: SpanRow,
+    ends: tuple[int, int],
     y: float,
-    candidates: list[str],
+    candidates: Sequence[str],
     color: str = "",
     plate: str = "",
 ) -> str:
     """The first of `candidates` that fits, which is returned; nothing if none does."""
     size = canvas.sizes.text
-    text = first_fit(candidates, (span.x1 - span.x0) * canvas.unit - 4, size)
-    if not text:
-        return ""
-    shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
-    middle = (span.x0 + span.x1) / 2
-    if plate:
-        half = canvas.at(canvas.px(0) + width_of(text, size) / 2 + 5)
-        canvas.rect(middle - half, middle + half, y - 8, y + 8, plate)
-    lasting = Lasting(span.x0, span.x1, shorter)
-    canvas.text(middle, y, safe(text), color, size=size, anchor="center", lasting=lasting)
+    text = first_fit(candidates, (ends[1] - ends[0]) * canvas.unit - 4, size)
+    if text:
+        middle = (ends[0] + ends[1]) / 2
+        if plate:
+            half = canvas.beside(0, width_of(text, size) / 2 + 5)
+            canvas.rect(middle - half, middle + half, y - 8, y + 8, plate)
+        _say_lasting(canvas, ends, y, (text, candidates), color, size)
     return text
+
+
+def _say_lasting(
+    canvas: Canvas,
+    ends: tuple[int, int],
+    y: float,
+    said: tuple[str, Sequence[str]],
+    color: str,
+    size: float,
+) -> None:
+    """A text in the middle of what lasts; those of the candidates behind it are shorter."""
+    text, candidates = said
+    shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
+    middle, lasting = (ends[0] + ends[1]) / 2, Lasting(*ends, shorter)
+    canvas.text(middle, y, safe(text), color, size=size, anchor="center", lasting=lasting)
 
 
 def _name(canvas: Canvas, name: str, y: float) -> None:
@@ -173,3 +187,157 @@ def _name(canvas: Canvas, name: str, y: float) -> None:
     if width_of(name, size) > canvas.sizes.left - 16:
         name = name.replace(" ", "<br>")
     canvas.margin(y, name, canvas.theme.muted, size=size)
+
+
+# --- other partitions -----------------------------------------------------------------------------
+
+ROWS_MAX = 2
+"""So many get a row of their own; the others share one."""
+ROW, GAP, ABOVE = 16, 4, 9
+T = TypeVar("T")
+_LEADS, _NOBODY = ("leader", "elected"), "nobody"
+_GLYPHS = {"lost": "▼", "at risk": "▲", "offline": "○", "safe": "●"}
+_WORST = tuple(_GLYPHS)
+
+
+class StripReading(NamedTuple):
+    """What a row says from moment `x0` to `x1`: `texts` from long to short, `state` as records."""
+
+    x0: int
+    x1: int
+    state: str
+    texts: tuple[str, ...]
+
+
+class Other(NamedTuple):
+    """A row: its name, what is in it, and whose it is."""
+
+    name: str
+    readings: tuple[StripReading, ...]
+    partitions: tuple[str, ...]
+
+
+def other_rows(rows: Rows, partition: str) -> tuple[Other, ...]:
+    """The rows below the lanes, those with trouble first to get one of their own."""
+    names = [name for name in rows.meta.partitions if name != partition]
+    own = sorted(names, key=lambda name: _trouble(rows, name))[:ROWS_MAX]
+    rest = tuple(name for name in names if name not in own)
+    single = tuple(Other(n, tuple(readings(rows, n)), (n,)) for n in names if n in own)
+    if not rest:
+        return single
+    return (*single, Other(f"and {len(rest)} more", tuple(_folded(rows, rest)), rest))
+
+
+def _trouble(rows: Rows, name: str) -> int:
+    states = (s.value for s in rows.spans if (s.track, s.partition) == ("state", name))
+    return min(map(_WORST.index, states), default=len(_WORST))
+
+
+def readings(rows: Rows, name: str) -> Iterator[StripReading]:
+    """Leader and ISR of one partition; equal neighbours are one."""
+    for x0, x1, (leader, isr, state) in _stretches(_states(rows, name)):
+        mark = "" if state in ("safe", "offline") else f"{_GLYPHS[state]} {state} · "
+        who = f"★ {leader}" if leader else "no leader"
+        who = f"○ {who}" if state == "offline" else who
+        short = mark.replace(" · ", "").strip()
+        texts = (f"{mark}{who} · ISR {isr}", f"{mark}{who} {isr}", f"{who} {isr}", short or who)
+        yield StripReading(x0, x1, state, (*texts, _GLYPHS[state]))
+
+
+def _states(rows: Rows, name: str) -> Iterator[tuple[str, str, str]]:
+    """(leader, ISR, records) per moment; a leader that died leads until somebody notices."""
+    end, leader = rows.meta.end, ""
+    leads, isrs, states = [""] * end, [""] * end, ["safe"] * end
+    for span in (s for s in rows.spans if s.partition == name):
+        x0, x1 = span.x0, span.x1
+        if span.track == "role" and span.value in _LEADS:
+            leads[x0:x1] = [span.lane.removeprefix("broker ")] * (x1 - x0)
+        elif span.track == "ISR":
+            isrs[x0:x1] = [span.value] * (x1 - x0)
+        elif span.track == "state":
+            states[x0:x1] = [span.value] * (x1 - x0)
+        elif "no leader" in span.flags:
+            leads[x0:x1] = [_NOBODY] * (x1 - x0)
+    for led, isr, state in zip(leads, isrs, states, strict=True):
+        leader = led or leader
+        yield ("" if leader == _NOBODY else leader), isr, state
+
+
+def _folded(rows: Rows, names: tuple[str, ...]) -> Iterator[StripReading]:
+    """The worst of several partitions, and how many are as badly off."""
+    worst = []
+    for standings in zip(*(_states(rows, name) for name in names), strict=True):
+        states = [state for _, _, state in standings]
+        state = min(states, key=_WORST.index)
+        worst.append((state, states.count(state)))
+    for x0, x1, (state, count) in _stretches(worst):
+        said = "all safe" if state == "safe" else f"{count} {state}"
+        yield StripReading(x0, x1, state, (f"{_GLYPHS[state]} {said}", _GLYPHS[state]))
+
+
+def _stretches(values: Iterable[T]) -> Iterator[tuple[int, int, T]]:
+    x = 0
+    for value, same in groupby(values):
+        count = len(list(same))
+        yield x, x + count, value
+        x += count
+
+
+def with_room(lanes: Lanes, rows: Rows, partition: str) -> Lanes:
+    """The lanes with room below the records for the rows."""
+    count = len(other_rows(rows, partition))
+    return lanes._replace(bottom=lanes.bottom + count * (ROW + GAP) + ABOVE) if count else lanes
+
+
+def places_of_others(panel: Panel) -> Iterator[tuple[Other, float, float]]:
+    """Each row, its top and its bottom."""
+    top = panel.lanes.records[1] + ABOVE
+    for place, other in enumerate(other_rows(panel.rows, panel.partition)):
+        y0 = top + place * (ROW + GAP) + GAP / 2
+        yield other, y0, y0 + ROW
+
+
+def draw_others(panel: Panel) -> None:
+    """The rows, below the strip of committed records, each with its hover cards."""
+    canvas, size = panel.canvas, panel.canvas.sizes.small
+    for other, y0, y1 in places_of_others(panel):
+        short, y = other.name.rpartition("-")[0], (y0 + y1) / 2
+        name = first_fit((other.name, short), canvas.sizes.left - 16, size) or "…"
+        canvas.margin(y, safe(name), canvas.theme.muted, size=size)
+        for reading in other.readings:
+            _reading(canvas, reading, y0, y1)
+            card = folded(_card(panel.rows, other, reading))
+            for moment in range(reading.x0, reading.x1):
+                canvas.card(moment + 0.5, y, card)
+        canvas.keep(0, canvas.end, y0, y1)
+
+
+def _reading(canvas: Canvas, reading: StripReading, y0: float, y1: float) -> None:
+    theme, size, ends = canvas.theme, canvas.sizes.small, (reading.x0, reading.x1)
+    fill, color = {
+        "lost": (theme.lost, theme.lost_text),
+        "at risk": (theme.risk, theme.risk_text),
+        "offline": (theme.offline, theme.text),
+    }.get(reading.state, (theme.isr_fill, theme.text))
+    _step(canvas, (*ends, y0, y1), fill)
+    text = first_fit(reading.texts, (reading.x1 - reading.x0) * canvas.unit - 6, size)
+    if reading.state == "at risk":
+        canvas.hatch(*ends, y0, y1, theme.risk_edge)
+    if text:
+        if reading.state == "at risk":
+            px, half = canvas.px((reading.x0 + reading.x1) / 2), width_of(text, size) / 2
+            canvas.plate(Box(px - half, y0 + 1, px + half, y1 - 1), fill, 4)
+        _say_lasting(canvas, ends, (y0 + y1) / 2, (text, reading.texts), color, size)
+
+
+def _card(rows: Rows, other: Other, reading: StripReading) -> Iterator[str]:
+    since = f"from {rows.meta.number(reading.x0)} to {rows.meta.number(reading.x1)}"
+    yield f"{other.name}, {since}"
+    for name in other.partitions:
+        here = (s for s in rows.spans if s.partition == name and s.x0 <= reading.x0 < s.x1)
+        said = (
+            f"{'committed records' if s.track == 'state' else s.track} {s.text}"
+            for s in here
+            if s.track in STRIPS or s.track == "state"
+        )
+        yield ", ".join((*((name,) if len(other.partitions) > 1 else ()), *said))

@@ -14,7 +14,7 @@ from ...rows.view import views
 from ..drawing.canvas import Canvas, as_figure
 from ..drawing.svg import Json
 from .axis import draw_axis
-from .legend import draw_legend
+from .legend_marks import draw_legend
 from .log_strip import draw_logs
 from .mask import mask_until
 from .metric_lines import draw_metrics, metrics_asked, told_of

@@ -13,8 +13,7 @@ from ...rows.sentences import summary
 from ...rows.view import through, until, view, with_kinds
 from ..drawing.canvas import as_figure
 from .axis import ROWS_MAX, draw_axis
-from .legend import draw_legend
-from .legend_marks import occurring
+from .legend_marks import draw_legend, occurring
 from .metric_lines import draw_metrics, metrics_asked, told_of
 from .places import places_of
 from .sheet import MARGIN, canvas_of, draw_heading, draw_panel, followed_partition, room_for
