@@ -10,7 +10,7 @@ from .drawing.text_width import LINE_HEIGHT, height_of
 from .how_often.fleet_words import counted
 from .how_often.plot_axis import PlotAxis
 from .how_often.plot_panel import PlotPanel
-from .how_often.plot_sheet import EDGE, ChartText, chart, wrapped_safe
+from .how_often.plot_sheet import EDGE, Chart, wrapped_safe
 
 SizeRow = Mapping[str, Any]
 
@@ -24,7 +24,6 @@ _LABELS = 0.34
 _BYTES_ROOM = 176
 _WHOLE, _END = 100, 112
 """Per cent: what a request took before, and where the axis ends; few grow, and little."""
-TITLE = "A topic's name once for all of its partitions"
 BEFORE = "before KIP-380: 100 %"
 
 
@@ -39,9 +38,15 @@ def sizes_drawing(
     """
     shares = [f"{_named(row)} {row['after'] / row['before']:.0%} ({_about(row)})" for row in rows]
     described = f"Sizes of requests since KIP-380, of what they were before: {'; '.join(shares)}."
-    text = ChartText(TITLE, "", [note], described=described)
-    plot = partial(_plot, rows)
-    return chart(text, plot, theme=theme, width=width, least=SIZES_WIDTH_MIN, what="request sizes")
+    chart = Chart(
+        title="A topic's name once for all of its partitions",
+        plot=partial(_plot, rows),
+        notes=[note],
+        described=described,
+        least=SIZES_WIDTH_MIN,
+        what="request sizes",
+    )
+    return chart.drawing(theme=theme, width=width)
 
 
 sizes_figure = as_figure(sizes_drawing)

@@ -9,7 +9,7 @@ from .drawing.svg import Json
 from .drawing.text_width import shortened, width_of
 from .how_often.plot_axis import PlotAxis, PlotTick
 from .how_often.plot_panel import PlotPanel, error_bars
-from .how_often.plot_sheet import EDGE, ChartText, chart
+from .how_often.plot_sheet import EDGE, Chart
 
 CountRow = Mapping[str, Any]
 
@@ -39,13 +39,13 @@ def schedules_drawing(
     """
     exposure = max(row["exposure"] for row in rows)
     notes = [f"Share of schedules ({caveat}); bars: exact 95 % intervals."]
-    text = ChartText(
-        f"The same {exposure:,} random schedules under each set of rules",
-        "",
-        notes + [EXCUSED] * any(row.get("excused") for row in rows),
+    chart = Chart(
+        title=f"The same {exposure:,} random schedules under each set of rules",
+        plot=partial(_plot, rows),
+        notes=notes + [EXCUSED] * any(row.get("excused") for row in rows),
         described=" ".join(f"{PANELS[row['metric']][0]}: {_words(row)}." for row in rows),
     )
-    return chart(text, partial(_plot, rows), theme=theme, width=width)
+    return chart.drawing(theme=theme, width=width)
 
 
 schedules_figure = as_figure(schedules_drawing)

@@ -5,16 +5,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kiplab.figures.drawing.svg import Json
-from kiplab.figures.how_often.delay_map import DelayScale, MapCell, map_drawing
-from kiplab.figures.how_often.first_loss_survival import FleetOfSize, survival_drawing
-from kiplab.figures.how_often.incident_chart import KindOfIncident, SizeBin, incident_drawing
-from kiplab.figures.how_often.losses_by_cause import CauseOfLoss, causes_drawing
+from kiplab.figures.how_often.delay_map import DelayScale, MapCell, map_chart
+from kiplab.figures.how_often.first_loss_survival import FleetOfSize, survival_chart
+from kiplab.figures.how_often.incident_chart import KindOfIncident, SizeBin, incident_chart
+from kiplab.figures.how_often.losses_by_cause import CauseOfLoss, causes_chart
 from kiplab.figures.how_often.measured_rate import NOT_REACHED, MeasuredRate, never, seen, unseen
-from kiplab.figures.how_often.paired_forest import PairedDifference, forest_drawing
-from kiplab.figures.how_often.rates_by_reboots import RatePoint, rates_drawing
-from kiplab.figures.how_often.tornado_chart import Leverage, tornado_drawing
-from kiplab.figures.how_often.verification_chart import VerifiedMetric, verified_drawing
+from kiplab.figures.how_often.paired_forest import PairedDifference, forest_chart
+from kiplab.figures.how_often.plot_sheet import Chart
+from kiplab.figures.how_often.rates_by_reboots import RatePoint, rates_chart
+from kiplab.figures.how_often.tornado_chart import Leverage, tornado_chart
+from kiplab.figures.how_often.verification_chart import VerifiedMetric, verified_chart
 
 REFUSED = never("KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back")
 WARY = replace(seen(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",))
@@ -211,19 +211,19 @@ def _verified(
 
 
 DELAY = DelayScale("slow AlterPartition requests, mean", "s")
-Draw = Callable[..., Json]
-DRAWINGS: dict[str, tuple[Draw, tuple[Any, ...]]] = {
-    "rates": (rates_drawing, (rate_points(),)),
-    "tornado": (tornado_drawing, (levers(), "The rate of losses by the race")),
-    "survival": (survival_drawing, (fleets(), "Something is lost")),
-    "map": (map_drawing, (map_cells(), "Losses", DELAY, "Lost with the last replica")),
-    "incidents": (incident_drawing, (kinds_of_incidents(),)),
-    "causes": (causes_drawing, (causes(),)),
-    "forest": (forest_drawing, (differences(), "A stale replica joins the ISR")),
-    "verified": (verified_drawing, (verified(), "99.9 % together")),
+MakeChart = Callable[..., Chart]
+CHARTS: dict[str, tuple[MakeChart, tuple[Any, ...]]] = {
+    "rates": (rates_chart, (rate_points(),)),
+    "tornado": (tornado_chart, (levers(), "The rate of losses by the race")),
+    "survival": (survival_chart, (fleets(), "Something is lost")),
+    "map": (map_chart, (map_cells(), "Losses", DELAY, "Lost with the last replica")),
+    "incidents": (incident_chart, (kinds_of_incidents(),)),
+    "causes": (causes_chart, (causes(),)),
+    "forest": (forest_chart, (differences(), "A stale replica joins the ISR")),
+    "verified": (verified_chart, (verified(), "99.9 % together")),
 }
-"""Every picture: how it is drawn, and from what."""
-EMPTY: dict[str, tuple[Draw, tuple[Any, ...]]] = {
-    name: (draw, ([], *others)) for name, (draw, (_, *others)) in DRAWINGS.items()
+"""Every chart: what makes it, and from what."""
+EMPTY: dict[str, tuple[MakeChart, tuple[Any, ...]]] = {
+    name: (make, ([], *others)) for name, (make, (_, *others)) in CHARTS.items()
 }
-"""Every picture with nothing to show."""
+"""Every chart with nothing to show."""

@@ -9,37 +9,17 @@ from kiplab.figures.drawing.canvas import as_figure
 from kiplab.figures.drawing.flat import color_at
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import THEMES
-from kiplab.figures.how_often.delay_map import (
-    color_scale,
-    map_drawing,
-    map_sentence,
-    map_table,
-    once_a_year,
-)
-from kiplab.figures.how_often.first_loss_survival import (
-    loss_share,
-    loss_words,
-    survival_drawing,
-    survival_sentence,
-    survival_table,
-)
+from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_year
+from kiplab.figures.how_often.first_loss_survival import loss_share, loss_words, survival_chart
 from kiplab.figures.how_often.fleet_words import plot_table_html, set_words, sets_words
 from kiplab.figures.how_often.incident_chart import (
     KindOfIncident,
     SizeBin,
     apart_from_each_other,
-    incident_drawing,
-    incident_sentence,
-    incident_table,
+    incident_chart,
     sizes_steps,
 )
-from kiplab.figures.how_often.losses_by_cause import (
-    cause_total,
-    causes_drawing,
-    causes_in_order,
-    causes_sentence,
-    causes_table,
-)
+from kiplab.figures.how_often.losses_by_cause import cause_total, causes_chart, causes_in_order
 from kiplab.figures.how_often.measured_rate import (
     NOT_REACHED,
     never,
@@ -54,42 +34,27 @@ from kiplab.figures.how_often.number_words import (
     share_range_words,
     share_words,
 )
-from kiplab.figures.how_often.paired_forest import (
-    forest_groups,
-    forest_sentence,
-    forest_table,
-    gap_words,
-)
+from kiplab.figures.how_often.paired_forest import forest_chart, forest_groups, gap_words
 from kiplab.figures.how_often.plot_axis import PlotAxis, log_range, pushed_apart
 from kiplab.figures.how_often.rates_by_reboots import (
     RatePoint,
     rate_lines,
-    rates_drawing,
-    rates_sentence,
-    rates_table,
+    rates_chart,
     seen_stretches,
 )
-from kiplab.figures.how_often.tornado_chart import (
-    by_strength,
-    lever_ends,
-    tornado_drawing,
-    tornado_sentence,
-    tornado_table,
-)
+from kiplab.figures.how_often.tornado_chart import by_strength, lever_ends, tornado_chart
 from kiplab.figures.how_often.verification_chart import (
     compared_words,
+    verified_chart,
     verified_groups,
-    verified_sentence,
-    verified_table,
 )
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.fleet_samples import (
+    CHARTS,
     DELAY,
-    DRAWINGS,
     EMPTY,
     REFUSED,
     WARY,
-    Draw,
     about,
     causes,
     differences,
@@ -115,49 +80,50 @@ def told(drawing: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize("width", [640, 980, 1320])
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", CHARTS)
 def test_no_words_cover_each_other_or_leave_the_sheet(name: str, width: int) -> None:
-    draw, rows = DRAWINGS[name]
-    figure = as_figure(draw)(*rows, width=width)
+    make, rows = CHARTS[name]
+    figure = as_figure(make(*rows).drawing)(width=width)
     assert covered(figure) == []
     assert cut_off(figure) == []
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", CHARTS)
 def test_every_picture_is_a_small_still_image_in_both_themes(name: str) -> None:
-    draw, rows = DRAWINGS[name]
+    make, rows = CHARTS[name]
     for theme in THEMES:
-        drawing = draw(*rows, theme=theme)
+        drawing = make(*rows).drawing(theme=theme)
         assert draws(drawing)
         assert len(svg(drawing).encode()) < LARGEST_BYTES
         assert drawing["layout"]["paper_bgcolor"] == THEMES[theme].paper
         assert drawing["layout"]["height"] <= 620, "it is to be seen whole at 1366 x 768"
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", CHARTS)
 def test_the_sentence_stands_in_the_picture_and_describes_it(name: str) -> None:
-    draw, rows = DRAWINGS[name]
-    drawing = draw(*rows)
-    shown = " ".join(word.text.replace("<br>", " ") for word in words(as_figure(draw)(*rows)))
+    make, rows = CHARTS[name]
+    drawing = make(*rows).drawing()
+    figure = as_figure(make(*rows).drawing)()
+    shown = " ".join(word.text.replace("<br>", " ") for word in words(figure))
     assert told(drawing)
     assert told(drawing).replace("&", "&amp;") in shown
 
 
 @pytest.mark.parametrize("name", EMPTY)
 def test_a_picture_of_nothing_says_why(name: str) -> None:
-    draw, rows = EMPTY[name]
-    drawing = draw(*rows)
+    make, rows = EMPTY[name]
+    drawing = make(*rows).drawing()
     assert told(drawing).startswith(("Nothing", "A study", "There"))
-    assert any(told(drawing)[:20] in word.text for word in words(as_figure(draw)(*rows)))
+    assert any(told(drawing)[:20] in word.text for word in words(as_figure(make(*rows).drawing)()))
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", CHARTS)
 def test_a_picture_too_narrow_for_words_is_refused(name: str) -> None:
-    draw, rows = DRAWINGS[name]
+    make, rows = CHARTS[name]
     with pytest.raises(ValueError, match="640 pixels or more"):
-        draw(*rows, width=500)
+        make(*rows).drawing(width=500)
     with pytest.raises(ValueError, match="no theme 'sepia'"):
-        draw(*rows, theme="sepia")
+        make(*rows).drawing(theme="sepia")
 
 
 def test_long_names_are_wrapped_or_shortened() -> None:
@@ -171,8 +137,8 @@ def test_long_names_are_wrapped_or_shortened() -> None:
         ("incidents", kind),
         ("verified", other),
     ):
-        draw, (rows, *others) = DRAWINGS[name]
-        figure = as_figure(draw)([row, *rows[1:]], *others)
+        make, (rows, *others) = CHARTS[name]
+        figure = as_figure(make([row, *rows[1:]], *others).drawing)()
         assert covered(figure) == []
         assert cut_off(figure) == []
 
@@ -285,17 +251,17 @@ def test_a_line_does_not_lead_through_what_was_not_seen() -> None:
 
 
 def test_what_cannot_happen_stands_on_a_strip_below_the_scale() -> None:
-    figure = as_figure(rates_drawing)(rate_points())
+    figure = as_figure(rates_chart(rate_points()).drawing)()
     texts = [word.text for word in words(figure)]
     assert texts.count("cannot happen") == 2
     assert texts.count("KIP-841+903<br>(also with 704)") == 2
     without = [point for point in rate_points() if point.found is not REFUSED]
-    assert "cannot happen" not in [w.text for w in words(as_figure(rates_drawing)(without))]
+    assert "cannot happen" not in [w.text for w in words(as_figure(rates_chart(without).drawing)())]
 
 
 def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
     def arrows(points: list[RatePoint]) -> int:
-        traces = rates_drawing(points)["data"]
+        traces = rates_chart(points).drawing()["data"]
         return sum(t.get("marker", {}).get("symbol") == "triangle-down" for t in traces)
 
     points = rate_points()
@@ -304,7 +270,7 @@ def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
 
 
 def test_the_sentence_of_rates_says_how_they_grow_and_what_never_happens() -> None:
-    said = rates_sentence(rate_points())
+    said = rates_chart(rate_points()).sentence
     assert said.startswith("From 4 to 52 reboots per broker and year, 13 times as many.")
     assert "no KIP (also with 704) 13 times as often" in said
     assert "KIP-841+903 (also with 704) cannot happen" in said
@@ -312,7 +278,7 @@ def test_the_sentence_of_rates_says_how_they_grow_and_what_never_happens() -> No
 
 
 def test_the_table_of_rates_has_every_point_with_its_interval() -> None:
-    table = rates_table(rate_points())
+    table = rates_chart(rate_points()).table
     assert len(table.lines) == len(rate_points())
     assert {len(line) for line in table.lines} == {len(table.heads)}
     assert "KIP-903 (counterfactual)" in {line[1] for line in table.lines}
@@ -335,9 +301,9 @@ def test_only_the_strongest_are_drawn_and_all_are_in_the_table() -> None:
     many = [
         replace(lever, parameter=f"{n} {lever.parameter}") for n in (1, 2) for lever in levers()
     ]
-    drawn = [word.text for word in words(as_figure(tornado_drawing)(many, "The rate"))]
+    drawn = [word.text for word in words(as_figure(tornado_chart(many, "The rate").drawing)())]
     assert "Not drawn: 2 that matter less." in drawn
-    assert len(tornado_table(many).lines) == 14
+    assert len(tornado_chart(many, "The rate").table.lines) == 14
 
 
 def test_the_power_is_read_off_the_two_rates() -> None:
@@ -354,12 +320,12 @@ def test_a_falling_rate_puts_the_higher_value_on_the_left() -> None:
 
 
 def test_the_sentence_names_what_matters_and_what_does_not() -> None:
-    said = tornado_sentence(levers(), "The rate")
+    said = tornado_chart(levers(), "The rate").sentence
     assert said.startswith(
         "The rate depends most on mean of slow AlterPartition requests (power +1.6)"
     )
     assert "1 parameter of 7 hardly matters." in said
-    assert {len(line) for line in tornado_table(levers()).lines} == {8}
+    assert {len(line) for line in tornado_chart(levers(), "The rate").table.lines} == {8}
 
 
 # --- survival -------------------------------------------------------------------------------------
@@ -371,26 +337,26 @@ def test_the_probability_of_a_loss_is_one_minus_what_is_left() -> None:
 
 
 def test_survival_never_tells_a_mean_time() -> None:
-    table = survival_table(fleets())
+    table = survival_chart(fleets(), "Something is lost").table
     assert table.heads[3:6] == ("in 1 year", "in 5 years", "in 10 years")
-    told_too = f"{survival_sentence(fleets(), 'Something is lost')} {plot_table_html(table)}"
+    told_too = f"{survival_chart(fleets(), 'Something is lost').sentence} {plot_table_html(table)}"
     assert "mean" not in told_too
 
 
 def test_a_fleet_that_saw_nothing_has_a_bound_and_one_not_reached_has_nothing() -> None:
-    said = survival_sentence(fleets(), "Something is lost")
+    said = survival_chart(fleets(), "Something is lost").sentence
     assert "One cluster, three replicas none seen, at most 3.9 %" in said
     assert "The same, weighed not known: no sample hit it" in said
-    alone = survival_drawing([fleets()[-1]], "Something is lost")
+    alone = survival_chart([fleets()[-1]], "Something is lost").drawing()
     assert not any("fill" in trace for trace in alone["data"])
     assert not any(trace["mode"] == "markers" for trace in alone["data"])
 
 
 def test_more_fleets_than_can_be_told_apart_are_refused() -> None:
     with pytest.raises(ValueError, match="6 fleets are too many; 5 can be told apart"):
-        survival_drawing([fleets()[0]] * 6, "Something is lost")
+        survival_chart([fleets()[0]] * 6, "Something is lost").drawing()
     with pytest.raises(ValueError, match="7 kinds are too many"):
-        incident_drawing([kinds_of_incidents()[0]] * 7)
+        incident_chart([kinds_of_incidents()[0]] * 7).drawing()
 
 
 # --- the map --------------------------------------------------------------------------------------
@@ -410,7 +376,7 @@ def test_the_line_runs_where_the_fleet_loses_once_a_year() -> None:
 def test_no_line_runs_between_cells_without_a_rate() -> None:
     blank = [replace(cell, found=unseen(3.0), ratio=None) for cell in map_cells()]
     assert once_a_year(blank) == []
-    assert "nothing was seen anywhere" in map_sentence(blank, "Losses", DELAY)
+    assert "nothing was seen anywhere" in map_chart(blank, "Losses", DELAY).sentence
 
 
 def test_cells_on_both_sides_of_once_a_year_differ_in_colour() -> None:
@@ -420,7 +386,7 @@ def test_cells_on_both_sides_of_once_a_year_differ_in_colour() -> None:
 
 
 def test_a_cell_has_the_colour_of_its_distance_from_1() -> None:
-    (heat,) = (t for t in map_drawing(map_cells(), "Losses", DELAY)["data"] if "z" in t)
+    (heat,) = (t for t in map_chart(map_cells(), "Losses", DELAY).drawing()["data"] if "z" in t)
     rates = {(c.delay, c.reboots): c.shown for c in map_cells()}
     shown = [value for row in heat["z"] for value in row]
     wanted = [log10(found.rate) if found.seen else None for _, found in sorted(rates.items())]
@@ -430,22 +396,22 @@ def test_a_cell_has_the_colour_of_its_distance_from_1() -> None:
 
 def test_the_map_says_its_corners_with_units() -> None:
     rates = [replace(cell, ratio=None) for cell in map_cells()]
-    said = map_sentence(rates, "Losses", DELAY)
+    said = map_chart(rates, "Losses", DELAY).sentence
     assert "to 12 (104 reboots, 30 s); once a fleet-year or more in 8 of 25 cells." in said
     assert "One estimate is not to be relied on (marked !)" in said
-    assert len(map_table(rates, DELAY).lines) == 25
+    assert len(map_chart(rates, "Losses", DELAY).table.lines) == 25
 
 
 def test_a_map_of_ratios_keeps_its_line_at_once_a_year() -> None:
     cells = map_cells()
-    said = map_sentence(cells, "Losses", DELAY, "Lost with the last replica")
+    said = map_chart(cells, "Losses", DELAY, "Lost with the last replica").sentence
     assert said.startswith("Losses, against “lost with the last replica”: from ")
     assert (
         "to 0.003 times as often (4 reboots, 30 s); once a fleet-year or more in 8 of 25 cells."
         in said
     )
     assert once_a_year(cells) == once_a_year([replace(cell, ratio=None) for cell in cells])
-    table = map_table(cells, DELAY, "Lost with the last replica")
+    table = map_chart(cells, "Losses", DELAY, "Lost with the last replica").table
     assert table.heads[2] == "times as often as: Lost with the last replica"
     assert table.lines[-1][2:5:2] == ("0.003", "12")
     assert table.lines[-1][-1] == "forced"
@@ -463,10 +429,10 @@ def test_the_share_falls_from_all_to_the_largest_incidents() -> None:
 
 
 def test_half_of_the_incidents_and_the_largest_are_told() -> None:
-    said = incident_sentence(kinds_of_incidents())
+    said = incident_chart(kinds_of_incidents()).sentence
     assert "half of 340 incidents take 127 partitions at most, the largest 128 to" in said
     assert said.endswith("A shock: no incident seen.")
-    assert incident_table(kinds_of_incidents()).lines[-1] == ("A shock", "none seen", "0", "")
+    assert incident_chart(kinds_of_incidents()).table.lines[-1] == ("A shock", "none seen", "0", "")
 
 
 def test_marks_of_many_steps_keep_apart() -> None:
@@ -488,19 +454,19 @@ def test_the_largest_cause_comes_first_and_what_cannot_happen_last() -> None:
 
 
 def test_the_stairs_add_up_to_the_total() -> None:
-    stairs, total, *_ = (t for t in causes_drawing(causes())["data"] if t["type"] == "bar")
+    stairs, total, *_ = (t for t in causes_chart(causes()).drawing()["data"] if t["type"] == "bar")
     assert stairs["base"][1] == pytest.approx(stairs["base"][0] + stairs["x"][0])
     assert total["x"] == [pytest.approx(stairs["base"][1] + stairs["x"][1])]
     assert total["x"] == [pytest.approx(cause_total(causes(), "none"))]
 
 
 def test_the_share_of_the_largest_cause_is_told_for_each_set() -> None:
-    said = causes_sentence(causes())
+    said = causes_chart(causes()).sentence
     assert "No KIP: 3.0×10⁻⁵ losses per partition and year, 87 % of it lost with the last" in said
     assert said.count("87 %") == 2
-    assert len(causes_table(causes()).lines) == len(causes())
+    assert len(causes_chart(causes()).table.lines) == len(causes())
     with pytest.raises(ValueError, match="4 sets are too many; 3 fit"):
-        causes_drawing([replace(causes()[0], features=name) for name in "abcd"])
+        causes_chart([replace(causes()[0], features=name) for name in "abcd"]).drawing()
 
 
 # --- pairs ----------------------------------------------------------------------------------------
@@ -524,7 +490,7 @@ def test_what_nobody_has_comes_last_and_the_strongest_first() -> None:
 def test_pairs_that_never_differ_are_no_proof_and_no_zero() -> None:
     alike = next(row for row in differences() if row.alike)
     assert gap_words(alike) == "the same on every schedule"
-    said = forest_sentence(differences(), "Stale joins")
+    said = forest_chart(differences(), "Stale joins").sentence
     assert "10 sets less often, 0 more often, 2 alike on every schedule, 2 undecided" in said
     assert (
         "KIP-704",
@@ -534,12 +500,12 @@ def test_pairs_that_never_differ_are_no_proof_and_no_zero() -> None:
         "",
         "",
         "",
-    ) in forest_table(differences()).lines
+    ) in forest_chart(differences(), "Losses").table.lines
 
 
 def test_differences_of_ten_to_the_minus_17_have_ticks_of_their_own() -> None:
     rows = [replace(row, gap=0.0, low=-3e-17, high=-1e-17, alike=False) for row in differences()]
-    said = [word.text for word in words(as_figure(DRAWINGS["forest"][0])(rows, "Losses"))]
+    said = [word.text for word in words(as_figure(forest_chart(rows, "Losses").drawing)())]
     assert said.count("0") == 1
     assert "−2.0×10⁻¹⁷" in said
 
@@ -548,7 +514,7 @@ def test_differences_of_ten_to_the_minus_17_have_ticks_of_their_own() -> None:
 
 
 def test_who_disagrees_is_named_with_the_referee() -> None:
-    said = verified_sentence(verified(), "99.9 % together")
+    said = verified_chart(verified(), "99.9 % together").sentence
     assert said.startswith("7 of 8 comparisons agree (99.9 % together)")
     assert f"Not: Lost by the race (KAFKA-14139), {set_words('841')} by exact chain." in said
     assert "Weights to be wary of (!)" in said
@@ -581,11 +547,11 @@ def test_both_intervals_are_in_the_ratio() -> None:
 
 
 def test_the_table_of_verification_has_the_alarms_and_who_disagrees() -> None:
-    lines = verified_table(verified()).lines
+    lines = verified_chart(verified(), "99.9 %").table.lines
     assert lines[-1][-2:] == ("40", WARY.alarms[0])
     assert [line[-3] for line in lines].count("no") == 1
 
 
 def test_every_drawing_is_asked_for_in_these_tests() -> None:
-    drawn: set[Draw] = {draw for draw, _ in DRAWINGS.values()}
-    assert len(drawn) == len(DRAWINGS) == 8
+    made = {make for make, _ in CHARTS.values()}
+    assert len(made) == len(CHARTS) == 8

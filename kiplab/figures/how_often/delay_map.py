@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.flat import color_at
-from ..drawing.svg import Json
 from ..drawing.text_width import width_of
 from ..drawing.theme import Theme, mixed
 from .fleet_words import PlotTable, capital, plot_table
@@ -21,9 +20,8 @@ from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rat
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick
 from .plot_panel import PlotPanel, card_html
-from .plot_sheet import BELOW, EDGE, ChartText, chart
+from .plot_sheet import BELOW, EDGE, Chart
 
-TITLE = "Slow requests and many reboots together"
 REBOOTS_ACROSS = "reboots per broker and year"
 EMPTY = "Nothing to draw: a map needs two reboot rates and two delays at least. Sweep both."
 _CELL, _GAP = 44, 2
@@ -63,7 +61,7 @@ class MapCell(msgspec.Struct, frozen=True, kw_only=True):
         return self.found if self.ratio is None else self.ratio
 
 
-def map_sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: str = "") -> str:
+def _sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: str = "") -> str:
     """Where the fleet loses more than once a year, the worst corner and the best; `beside` is what
     it is held against.
     """
@@ -96,7 +94,7 @@ def _none_seen(cells: Sequence[MapCell]) -> str:
     return f"{blank} of {len(cells)} cells have no number." if blank else ""
 
 
-def map_table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> PlotTable:
+def _table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> PlotTable:
     """A line per cell: the rate, and the ratio where it is held against something."""
     ratios = (f"times as often as: {beside}", "95 % interval") if beside else ()
     rates = ("per fleet-year", "95 % interval")
@@ -176,23 +174,16 @@ def _zero(
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def map_drawing(
-    cells: Sequence[MapCell],
-    what: str,
-    scale: DelayScale,
-    beside: str = "",
-    *,
-    theme: str = "light",
-    width: int | None = None,
-) -> Json:
-    """The map as plotly's data and layout; `what` is what is lost, `scale` what goes up, `beside`
-    what it is held against.
-
-    Raises ValueError for a theme that there is none of, and for a width too small for words.
-    """
-    sentence, empty = map_sentence(cells, what, scale, beside), "" if is_map(cells) else EMPTY
-    text = ChartText(TITLE, sentence, _notes(cells, beside), empty)
-    return chart(text, partial(_plot, cells, scale), theme=theme, width=width)
+def map_chart(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: str = "") -> Chart:
+    """The map; `what` is what is lost, `scale` what goes up, `beside` what it is held against."""
+    return Chart(
+        title="Slow requests and many reboots together",
+        sentence=_sentence(cells, what, scale, beside),
+        table=_table(cells, scale, beside),
+        plot=partial(_plot, cells, scale),
+        notes=_notes(cells, beside),
+        empty="" if is_map(cells) else EMPTY,
+    )
 
 
 def _plot(cells: Sequence[MapCell], scale: DelayScale, canvas: Canvas, top: float) -> float:

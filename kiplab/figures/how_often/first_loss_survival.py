@@ -7,15 +7,13 @@ from math import exp, expm1
 import msgspec
 
 from ..drawing.canvas import Box, Canvas
-from ..drawing.svg import Json
 from .fleet_words import PlotTable, capital, plot_table
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells
 from .number_words import share_range_words, share_words
 from .plot_axis import PlotAxis, PlotTick
 from .plot_panel import PlotPanel, PlotStyle
-from .plot_sheet import BELOW, EDGE, ChartText, LegendEntry, chart, legend
+from .plot_sheet import BELOW, EDGE, Chart, LegendEntry, legend
 
-TITLE = "How long until the first loss?"
 EMPTY = "Nothing to draw: no fleet was asked about."
 YEARS_FROM, YEARS_TO = 0.1, 1_000.0
 ASKED_YEARS = (1, 5, 10)
@@ -61,7 +59,7 @@ def loss_words(found: MeasuredRate, years: float) -> str:
             return "not known: no sample hit it"
 
 
-def survival_sentence(fleets: Sequence[FleetOfSize], what: str) -> str:
+def _sentence(fleets: Sequence[FleetOfSize], what: str) -> str:
     """The probability of a loss within ten years, fleet by fleet."""
     if not fleets:
         return EMPTY
@@ -71,7 +69,7 @@ def survival_sentence(fleets: Sequence[FleetOfSize], what: str) -> str:
     return " ".join(filter(None, [f"{what} within ten years: {said}.", *remarks, alarm]))
 
 
-def survival_table(fleets: Sequence[FleetOfSize]) -> PlotTable:
+def _table(fleets: Sequence[FleetOfSize]) -> PlotTable:
     """A line per fleet, with what a year comes to and the three spans that people ask about."""
     spans = [f"in {years} year{'s' * (years > 1)}" for years in ASKED_YEARS]
     heads = ("fleet", "incidents per year", "95 % interval", *spans, "remarks")
@@ -87,20 +85,20 @@ def survival_table(fleets: Sequence[FleetOfSize]) -> PlotTable:
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def survival_drawing(
-    fleets: Sequence[FleetOfSize], what: str, *, theme: str = "light", width: int | None = None
-) -> Json:
-    """A curve per fleet, five at most, as plotly's data and layout; `what` is what is lost.
-
-    Raises ValueError for a theme that there is none of, a width too small for words, and more
-    fleets than can be told apart.
+def survival_chart(fleets: Sequence[FleetOfSize], what: str) -> Chart:
+    """A curve per fleet, five at most; `what` is what is lost. Raises ValueError for more fleets
+    than can be told apart.
     """
     if len(fleets) > MOST_FLEETS:
         raise ValueError(f"{len(fleets)} fleets are too many; {MOST_FLEETS} can be told apart")
-    text = ChartText(
-        TITLE, survival_sentence(fleets, what), _notes(fleets), "" if fleets else EMPTY
+    return Chart(
+        title="How long until the first loss?",
+        sentence=_sentence(fleets, what),
+        table=_table(fleets),
+        plot=partial(_plot, fleets),
+        notes=_notes(fleets),
+        empty="" if fleets else EMPTY,
     )
-    return chart(text, partial(_plot, fleets), theme=theme, width=width)
 
 
 def _plot(fleets: Sequence[FleetOfSize], canvas: Canvas, top: float) -> float:

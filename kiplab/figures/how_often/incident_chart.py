@@ -7,14 +7,12 @@ from math import dist
 import msgspec
 
 from ..drawing.canvas import Box, Canvas
-from ..drawing.svg import Json
 from .fleet_words import PlotTable, counted, plot_table
 from .number_words import share_words
 from .plot_axis import PlotAxis, log_range
 from .plot_panel import MARK, PlotPanel, PlotStyle
-from .plot_sheet import BELOW, EDGE, ChartText, LegendEntry, chart, legend, tick_room
+from .plot_sheet import BELOW, EDGE, Chart, LegendEntry, legend, tick_room
 
-TITLE = "How many partitions does one incident take?"
 EMPTY = "Nothing to draw: no incident was seen, so there is no size to tell."
 _NOTES = ["Both axes by powers of ten. What falls together is one incident, and counts once."]
 _HEIGHT, _LEGEND = 290, 230
@@ -79,7 +77,7 @@ def sizes_steps(sizes: KindOfIncident) -> list[tuple[int, float]]:
     return found
 
 
-def incident_sentence(kinds: Sequence[KindOfIncident]) -> str:
+def _sentence(kinds: Sequence[KindOfIncident]) -> str:
     """Half of the incidents, and the largest, of each kind."""
     said = [_kind_sentence(kind) for kind in kinds]
     return "; ".join(said) + "." if any(kind.incidents for kind in kinds) else EMPTY
@@ -97,7 +95,7 @@ def _span(size: SizeBin) -> str:
     return f"{size.most:,}" if size.fewest == size.most else f"{size.fewest:,} to {size.most:,}"
 
 
-def incident_table(kinds: Sequence[KindOfIncident]) -> PlotTable:
+def _table(kinds: Sequence[KindOfIncident]) -> PlotTable:
     """A line per kind and bin that has incidents."""
     heads = ("kind", "partitions", "incidents", "share with at least so many")
     lines = []
@@ -115,19 +113,20 @@ def incident_table(kinds: Sequence[KindOfIncident]) -> PlotTable:
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def incident_drawing(
-    kinds: Sequence[KindOfIncident], *, theme: str = "light", width: int | None = None
-) -> Json:
-    """A falling line per kind, six at most, as plotly's data and layout.
-
-    Raises ValueError for a theme that there is none of, a width too small for words, and more kinds
-    than can be told apart.
+def incident_chart(kinds: Sequence[KindOfIncident]) -> Chart:
+    """A falling line per kind, six at most. Raises ValueError for more kinds than can be told
+    apart.
     """
     if len(kinds) > MOST_KINDS:
         raise ValueError(f"{len(kinds)} kinds are too many; {MOST_KINDS} can be told apart")
-    empty = "" if any(kind.incidents for kind in kinds) else EMPTY
-    text = ChartText(TITLE, incident_sentence(kinds), _NOTES, empty)
-    return chart(text, partial(_plot, kinds), theme=theme, width=width)
+    return Chart(
+        title="How many partitions does one incident take?",
+        sentence=_sentence(kinds),
+        table=_table(kinds),
+        plot=partial(_plot, kinds),
+        notes=_NOTES,
+        empty="" if any(kind.incidents for kind in kinds) else EMPTY,
+    )
 
 
 def _plot(kinds: Sequence[KindOfIncident], canvas: Canvas, top: float) -> float:

@@ -9,15 +9,13 @@ from typing import Any
 import msgspec
 
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.svg import Json
 from .fleet_words import PlotTable, capital, metric_words, plot_table, set_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, share_words
 from .plot_axis import PlotAxis
 from .plot_panel import PlotPanel
-from .plot_sheet import EDGE, ChartText, chart, wrapped_safe
+from .plot_sheet import EDGE, Chart, wrapped_safe
 
-TITLE = "What is lost, and by what?"
 EMPTY = "Nothing to draw: no loss was seen by any cause."
 MOST_PANELS = 3
 _ROW, _NAMES = 42, 214
@@ -46,7 +44,7 @@ def cause_total(rows: Sequence[CauseOfLoss], features: str) -> float:
     return sum(row.found.rate for row in rows if row.features == features and row.found.seen)
 
 
-def causes_sentence(rows: Sequence[CauseOfLoss]) -> str:
+def _sentence(rows: Sequence[CauseOfLoss]) -> str:
     """What most losses come from, set by set, and what a cause without a rate may add."""
     if not any(row.found.seen for row in rows):
         return EMPTY
@@ -70,7 +68,7 @@ def _lower(words: str) -> str:
     return words[:1].lower() + words[1:]
 
 
-def causes_table(rows: Sequence[CauseOfLoss]) -> PlotTable:
+def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:
     """A line per cause and set."""
     heads = ("cause", "KIPs", "per partition and year", "95 % interval", "share", "remarks")
     lines = []
@@ -87,20 +85,21 @@ def causes_table(rows: Sequence[CauseOfLoss]) -> PlotTable:
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def causes_drawing(
-    rows: Sequence[CauseOfLoss], *, theme: str = "light", width: int | None = None
-) -> Json:
-    """A staircase for each set of KIPs, three at most, as plotly's data and layout.
-
-    Raises ValueError for a theme that there is none of, a width too small for words, and more sets
-    than fit beside each other.
+def causes_chart(rows: Sequence[CauseOfLoss]) -> Chart:
+    """A staircase for each set of KIPs, three at most. Raises ValueError for more sets than fit
+    beside each other.
     """
     names = _sets(rows)
     if len(names) > MOST_PANELS:
         raise ValueError(f"{len(names)} sets are too many; {MOST_PANELS} fit beside each other")
-    seen = any(row.found.seen for row in rows)
-    text = ChartText(TITLE, causes_sentence(rows), _notes(rows), "" if seen else EMPTY)
-    return chart(text, partial(_plot, rows), theme=theme, width=width)
+    return Chart(
+        title="What is lost, and by what?",
+        sentence=_sentence(rows),
+        table=_table(rows),
+        plot=partial(_plot, rows),
+        notes=_notes(rows),
+        empty="" if any(row.found.seen for row in rows) else EMPTY,
+    )
 
 
 def _sets(rows: Sequence[CauseOfLoss]) -> list[str]:

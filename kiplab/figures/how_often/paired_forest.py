@@ -6,15 +6,12 @@ from functools import partial
 import msgspec
 
 from ..drawing.canvas import Canvas
-from ..drawing.svg import Json
 from ..drawing.theme import Theme
 from .fleet_words import COUNTERFACTUAL, PlotTable, counted, plot_table, set_words
-from .interval_rows import IntervalRow, IntervalSizes, interval_rows
 from .number_words import number_words, range_words, telling_digits
 from .plot_axis import PlotAxis
-from .plot_sheet import BELOW, EDGE, ChartText, chart
+from .plot_sheet import BELOW, EDGE, Chart, IntervalRow, IntervalSizes, interval_rows
 
-TITLE = "What do the KIPs change on the same schedules?"
 EMPTY = "Nothing to compare: the study has one set of KIPs only, and a pair needs two."
 _SIZES = IntervalSizes(row=25, head=25, names=196, words=232, inside=8)
 _NOTES = [
@@ -47,7 +44,7 @@ class PairedDifference(msgspec.Struct, frozen=True, kw_only=True):
         return (self.low > 0) - (self.high < 0)
 
 
-def forest_sentence(rows: Sequence[PairedDifference], what: str) -> str:
+def _sentence(rows: Sequence[PairedDifference], what: str) -> str:
     """How many sets have less of it, more, or about as much, and which has the least."""
     if not rows:
         return EMPTY
@@ -76,7 +73,7 @@ def _gap(row: PairedDifference) -> str:
     return number_words(row.gap, telling_digits(row.low, row.high))
 
 
-def forest_table(rows: Sequence[PairedDifference]) -> PlotTable:
+def _table(rows: Sequence[PairedDifference]) -> PlotTable:
     """A line per set."""
     heads = ["KIPs", "standing", "against", "difference per partition and year", "95 % interval"]
     gains = ["pairing saves"] if any(row.gain is not None for row in rows) else []
@@ -104,19 +101,16 @@ def _gain_words(row: PairedDifference) -> str:
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def forest_drawing(
-    rows: Sequence[PairedDifference],
-    what: str,
-    *,
-    theme: str = "light",
-    width: int | None = None,
-) -> Json:
-    """A difference per set, as plotly's data and layout; `what` is what happens.
-
-    Raises ValueError for a theme that there is none of, and for a width too small for words.
-    """
-    text = ChartText(TITLE, forest_sentence(rows, what), _NOTES, "" if rows else EMPTY)
-    return chart(text, partial(_plot, rows), theme=theme, width=width)
+def forest_chart(rows: Sequence[PairedDifference], what: str) -> Chart:
+    """A difference per set; `what` is what happens."""
+    return Chart(
+        title="What do the KIPs change on the same schedules?",
+        sentence=_sentence(rows, what),
+        table=_table(rows),
+        plot=partial(_plot, rows),
+        notes=_NOTES,
+        empty="" if rows else EMPTY,
+    )
 
 
 def _plot(rows: Sequence[PairedDifference], canvas: Canvas, top: float) -> float:

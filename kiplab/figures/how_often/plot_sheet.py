@@ -1,19 +1,22 @@
-"""What all charts share: the sheet, a question and its answer above, notes below, a legend.
+"""What all charts share: the sheet, a question and its answer above, notes below, a legend; rows
+with a name, a mark with its interval on a common axis, and the same in words.
 
 A sheet counts x in pixels from its left edge, like y from the top.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.svg import Json
-from ..drawing.text_width import height_of, width_of, wrapped
+from ..drawing.text_width import height_of, shortened, width_of, wrapped
 from ..drawing.theme import sizes_of, theme_of
+from .fleet_words import PlotTable
 from .plot_axis import PlotAxis
-from .plot_panel import PlotPanel, PlotStyle
+from .plot_panel import PlotPanel, PlotStyle, error_bars
 
 PLOT_WIDTH, PLOT_WIDTH_MIN = 980, 640
 EDGE = 16
@@ -24,48 +27,43 @@ BELOW = 42
 """Pixels below a panel for the numbers and the title of its axis."""
 
 
-class ChartText(NamedTuple):
-    """What is said around a plot: a question, the answer in a sentence, how to read it; `empty`
-    says instead why there is nothing to plot. `described` stands for the sentence where the chart
-    has no room for it.
+class Chart(msgspec.Struct, frozen=True, kw_only=True):
+    """A question, the answer in a `sentence` and every number in a `table`; `plot` draws on the
+    sheet from a height on, and returns where it ends, `notes` say how to read that. `empty` says
+    instead why there is nothing to plot. `described` stands for the sentence where the chart has no
+    room for it. `least` is how many pixels of width `what` needs.
     """
 
     title: str
-    sentence: str
+    plot: Callable[[Canvas, float], float]
+    sentence: str = ""
+    table: PlotTable = PlotTable("", (), ())
     notes: Sequence[str] = ()
     empty: str = ""
     described: str = ""
+    least: int = PLOT_WIDTH_MIN
+    what: str = "these pictures"
 
+    def drawing(self, *, theme: str = "light", width: int | None = None) -> Json:
+        """The whole chart as plotly's data and layout, `width` pixels wide, 980 by default.
 
-def chart(
-    text: ChartText,
-    plot: Callable[[Canvas, float], float],
-    *,
-    theme: str,
-    width: int | None,
-    least: int = PLOT_WIDTH_MIN,
-    what: str = "these pictures",
-) -> Json:
-    """A whole chart as plotly's data and layout; `plot` draws on the sheet from a height on, and
-    returns where it ends.
-
-    Raises ValueError for a theme that there is none of, and for a width below `least`.
-    """
-    wide = PLOT_WIDTH if width is None else width
-    if wide < least:
-        raise ValueError(f"width is {wide}; {what} need {least} pixels or more")
-    sizes = replace(sizes_of(wide), left=0, right=0)
-    canvas = Canvas(wide, wide, theme_of(theme), sizes)
-    y = text_block(canvas, text.title, EDGE, size=sizes.heading) + 5
-    if text.empty:
-        y = text_block(canvas, "", y, size=sizes.text + 0.5) + 14
-        return canvas.drawing(_empty_note(canvas, y, text.empty) + EDGE, text.sentence)
-    if text.sentence:
-        y = text_block(canvas, text.sentence, y, canvas.theme.muted, sizes.text + 0.5)
-    y = plot(canvas, y + 14)
-    for line in text.notes:
-        y = text_block(canvas, line, y, canvas.theme.muted, sizes.small + 0.5) + 2
-    return canvas.drawing(y + EDGE - 2, text.described or text.sentence)
+        Raises ValueError for a theme that there is none of, and for a width too small for words.
+        """
+        wide = PLOT_WIDTH if width is None else width
+        if wide < self.least:
+            raise ValueError(f"width is {wide}; {self.what} need {self.least} pixels or more")
+        sizes = replace(sizes_of(wide), left=0, right=0)
+        canvas = Canvas(wide, wide, theme_of(theme), sizes)
+        y = text_block(canvas, self.title, EDGE, size=sizes.heading) + 5
+        if self.empty:
+            y = text_block(canvas, "", y, size=sizes.text + 0.5) + 14
+            return canvas.drawing(_empty_note(canvas, y, self.empty) + EDGE, self.sentence)
+        if self.sentence:
+            y = text_block(canvas, self.sentence, y, canvas.theme.muted, sizes.text + 0.5)
+        y = self.plot(canvas, y + 14)
+        for line in self.notes:
+            y = text_block(canvas, line, y, canvas.theme.muted, sizes.small + 0.5) + 2
+        return canvas.drawing(y + EDGE - 2, self.described or self.sentence)
 
 
 def text_block(
@@ -131,3 +129,94 @@ def legend(canvas: Canvas, entries: Sequence[LegendEntry], left: float, top: flo
             panel.line([12, 34], [-middle, -middle], color, dash=entry.style.dash)
             panel.marks([23], [-middle], entry.style.shape, color, hollow=[entry.hollow])
     return y
+
+
+# --- rows with intervals --------------------------------------------------------------------------
+
+SIGN = 18
+"""Pixels that a sign before a name takes."""
+
+
+class IntervalRow(NamedTuple):
+    """A row: `value` is None where there is no place on the axis for it; `color` is that of the
+    mark, the interval and the `sign` before the name.
+    """
+
+    name: str
+    words: str
+    card: Sequence[str]
+    value: float | None
+    low: float
+    high: float
+    color: str
+    shape: str
+    hollow: bool = False
+    sign: str = ""
+
+
+class IntervalSizes(NamedTuple):
+    """Pixels: a row, the heading of a group, what names and words take, over the first row, and
+    between the ends of the axis and the edges of the panel.
+    """
+
+    row: int
+    head: int
+    names: int
+    words: int
+    above: int = 0
+    inside: int = 0
+
+
+def interval_rows(
+    canvas: Canvas,
+    groups: Mapping[str, Sequence[IntervalRow]],
+    axis: PlotAxis,
+    top: float,
+    sizes: IntervalSizes,
+) -> PlotPanel:
+    """The rows, group by group under its heading, on a panel whose y axis counts pixels down."""
+    small, count = canvas.sizes.small, sum(map(len, groups.values()))
+    bottom = top + sizes.above + sizes.row * count + sizes.head * len(groups)
+    left, right = EDGE + sizes.names, canvas.width - EDGE - sizes.words
+    box = Box(left + sizes.inside, top + sizes.above, right - sizes.inside, bottom)
+    panel = PlotPanel(canvas, box, axis, PlotAxis(-bottom, -box.y0))
+    y, placed = box.y0, []
+    for heading, rows in groups.items():
+        words = shortened(heading, canvas.width - 2 * EDGE, small)
+        canvas.text(EDGE, y + sizes.head - 10, safe(words), canvas.theme.muted, size=small)
+        y += sizes.head
+        for row in rows:
+            placed.append((row, y + sizes.row / 2))
+            _say(canvas, row, y + sizes.row / 2, right + 8, sizes)
+            y += sizes.row
+    _mark(panel, placed)
+    return panel
+
+
+def _say(canvas: Canvas, row: IntervalRow, y: float, right: float, sizes: IntervalSizes) -> None:
+    size, small, left = canvas.sizes.text, canvas.sizes.small, EDGE
+    if row.sign:
+        canvas.text(left, y, row.sign, row.color, bold=True)
+        left += SIGN
+    canvas.text(left, y, safe(shortened(row.name, EDGE + sizes.names - left - 10, size)))
+    words = shortened(row.words, canvas.width - EDGE - right, small)
+    canvas.text(right, y, safe(words), size=small)
+
+
+def _mark(panel: PlotPanel, placed: Sequence[tuple[IntervalRow, float]]) -> None:
+    """A trace for all rows of one colour and shape."""
+    kinds = dict.fromkeys((row.color, row.shape) for row, _ in placed if row.value is not None)
+    for color, shape in kinds:
+        mine = [(r, y) for r, y in placed if (r.color, r.shape) == (color, shape)]
+        rows = [(row, row.value, -y) for row, y in mine if row.value is not None]
+        values = [panel.x.held(value) for _, value, _ in rows]
+        bounds = [(row.low, row.high) for row, _, _ in rows]
+        panel.marks(
+            values,
+            [y for _, _, y in rows],
+            shape,
+            color,
+            hollow=[row.hollow for row, _, _ in rows],
+            cards=[row.card for row, _, _ in rows],
+            error_x=error_bars(panel.x, values, bounds, color, 2.4),
+        )

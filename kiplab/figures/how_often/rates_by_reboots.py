@@ -13,7 +13,6 @@ import msgspec
 from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.svg import Json
 from ..drawing.text_width import height_of, width_of
 from .fleet_words import (
     COUNTERFACTUAL,
@@ -28,9 +27,8 @@ from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rat
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick, log_range, pushed_apart
 from .plot_panel import PlotPanel, PlotStyle, error_bars, styles_of
-from .plot_sheet import BELOW, EDGE, ChartText, chart, tick_room, wrapped_safe
+from .plot_sheet import BELOW, EDGE, Chart, tick_room, wrapped_safe
 
-TITLE = "How often, for how many reboots?"
 REBOOTS = "reboots per broker and year"
 EMPTY = (
     "Nothing to draw: the study has one reboot rate only. Sweep it, as in"
@@ -72,7 +70,7 @@ def rate_lines(points: Sequence[RatePoint], metric: str) -> list[RateLine]:
     return [RateLine(tuple(names), shown[names[0]]) for names in found.values()]
 
 
-def rates_sentence(points: Sequence[RatePoint]) -> str:
+def _sentence(points: Sequence[RatePoint]) -> str:
     """What the lines say: by how much each rate grows with the reboots, and what never happens."""
     if _sweeps(points) < 2:
         return EMPTY
@@ -101,7 +99,7 @@ def _growth(line: RateLine) -> str:
     return f"{number_words(last.rate / first.rate)} times as often"
 
 
-def rates_table(points: Sequence[RatePoint]) -> PlotTable:
+def _table(points: Sequence[RatePoint]) -> PlotTable:
     """A line per point."""
     heads = ("what", "KIPs", REBOOTS, "per partition and year", "95 % interval", "remarks", "by")
     lines = [
@@ -125,16 +123,16 @@ def _set_label(point: RatePoint) -> str:
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def rates_drawing(
-    points: Sequence[RatePoint], *, theme: str = "light", width: int | None = None
-) -> Json:
-    """A panel for each metric, as plotly's data and layout.
-
-    Raises ValueError for a theme that there is none of, and for a width too small for words.
-    """
-    empty = EMPTY if _sweeps(points) < 2 else ""
-    text = ChartText(TITLE, rates_sentence(points), _notes(points), empty)
-    return chart(text, partial(_plot, points), theme=theme, width=width)
+def rates_chart(points: Sequence[RatePoint]) -> Chart:
+    """A panel for each metric."""
+    return Chart(
+        title="How often, for how many reboots?",
+        sentence=_sentence(points),
+        table=_table(points),
+        plot=partial(_plot, points),
+        notes=_notes(points),
+        empty=EMPTY if _sweeps(points) < 2 else "",
+    )
 
 
 def _metrics(points: Sequence[RatePoint]) -> list[str]:

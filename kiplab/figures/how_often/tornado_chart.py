@@ -9,13 +9,12 @@ import msgspec
 from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.svg import Json
 from ..drawing.text_width import shortened
 from .fleet_words import PlotTable, capital, counted, listed, plot_table
 from .measured_rate import MeasuredRate, alarm_words, rate_words
 from .plot_axis import PlotAxis, log_range
 from .plot_panel import PlotPanel, error_bars
-from .plot_sheet import EDGE, ChartText, chart
+from .plot_sheet import EDGE, Chart
 
 _ROW, _BAR = 34, 16
 _NAMES = 0.27
@@ -60,7 +59,7 @@ def by_strength(levers: Sequence[Leverage]) -> list[Leverage]:
     return sorted(levers, key=lambda lever: -abs(lever.power) if lever.power is not None else 1.0)
 
 
-def tornado_sentence(levers: Sequence[Leverage], what: str) -> str:
+def _sentence(levers: Sequence[Leverage], what: str) -> str:
     """Which parameters matter, with their powers, and which do not."""
     known = [lever for lever in by_strength(levers) if lever.power is not None]
     if not known:
@@ -84,7 +83,7 @@ def power_sign(power: float) -> str:
     return "0" if said[1:] == "0.0" else said
 
 
-def tornado_table(levers: Sequence[Leverage]) -> PlotTable:
+def _table(levers: Sequence[Leverage]) -> PlotTable:
     """A line per parameter."""
     heads = ("parameter", "lower", "rate", "usual", "rate", "higher", "rate", "power")
     lines = [
@@ -106,19 +105,18 @@ def tornado_table(levers: Sequence[Leverage]) -> PlotTable:
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def tornado_drawing(
-    levers: Sequence[Leverage], what: str, *, theme: str = "light", width: int | None = None
-) -> Json:
-    """A bar per parameter around the usual rate, as plotly's data and layout; `what` is the rate.
-
-    Raises ValueError for a theme that there is none of, and for a width too small for words.
-    """
-    sentence, left_out = tornado_sentence(levers, what), len(levers) - MOST_LEVERS
+def tornado_chart(levers: Sequence[Leverage], what: str) -> Chart:
+    """A bar per parameter around the usual rate; `what` is the rate."""
+    sentence, left_out = _sentence(levers, what), len(levers) - MOST_LEVERS
     more = [f"Not drawn: {left_out} that matter less."] if left_out > 0 else []
-    empty = "" if any(lever.usual.seen for lever in levers) else sentence
-    text = ChartText("What matters most?", sentence, [*_NOTES, *more], empty)
-    drawn = by_strength(levers)[:MOST_LEVERS]
-    return chart(text, partial(_plot, drawn), theme=theme, width=width)
+    return Chart(
+        title="What matters most?",
+        sentence=sentence,
+        table=_table(levers),
+        plot=partial(_plot, by_strength(levers)[:MOST_LEVERS]),
+        notes=[*_NOTES, *more],
+        empty="" if any(lever.usual.seen for lever in levers) else sentence,
+    )
 
 
 def _plot(levers: Sequence[Leverage], canvas: Canvas, top: float) -> float:

@@ -8,15 +8,12 @@ import msgspec
 from msgspec.structs import replace
 
 from ..drawing.canvas import Canvas
-from ..drawing.svg import Json
 from ..drawing.theme import Theme
 from .fleet_words import PlotTable, metric_words, plot_table, set_words
-from .interval_rows import IntervalRow, IntervalSizes, interval_rows
 from .number_words import number_words, range_words
 from .plot_axis import PlotAxis, log_range
-from .plot_sheet import BELOW, ChartText, chart
+from .plot_sheet import BELOW, Chart, IntervalRow, IntervalSizes, interval_rows
 
-TITLE = "Do the numbers agree with their referees?"
 EMPTY = "Nothing to show: no metric was verified."
 _NOTES = [
     "✓ and squares: the two agree within their intervals; ✗ and diamonds: they do not."
@@ -64,7 +61,7 @@ class VerifiedMetric(msgspec.Struct, frozen=True, kw_only=True):
         return self.high / self.their_low if self.their_low > 0 else inf
 
 
-def verified_sentence(rows: Sequence[VerifiedMetric], level: str) -> str:
+def _sentence(rows: Sequence[VerifiedMetric], level: str) -> str:
     """How many agree, and which do not; `level` says how sure all of it is together."""
     if not rows:
         return EMPTY
@@ -117,7 +114,7 @@ def verified_groups(rows: Sequence[VerifiedMetric]) -> dict[tuple[str, str], lis
     return found
 
 
-def verified_table(rows: Sequence[VerifiedMetric]) -> PlotTable:
+def _table(rows: Sequence[VerifiedMetric]) -> PlotTable:
     """A line per comparison, with both numbers and the weights."""
     heads = ("metric", "KIPs", "referee", "where", "ours", "interval", "theirs", "ratio")
     lines = [
@@ -144,16 +141,16 @@ def verified_table(rows: Sequence[VerifiedMetric]) -> PlotTable:
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def verified_drawing(
-    rows: Sequence[VerifiedMetric], level: str, *, theme: str = "light", width: int | None = None
-) -> Json:
-    """A ratio per comparison, by referee, as plotly's data and layout.
-
-    Raises ValueError for a theme that there is none of, and for a width too small for words.
-    """
-    notes = _NOTES if any(row.effective is not None for row in rows) else _NOTES[:1]
-    text = ChartText(TITLE, verified_sentence(rows, level), notes, "" if rows else EMPTY)
-    return chart(text, partial(_plot, rows), theme=theme, width=width)
+def verified_chart(rows: Sequence[VerifiedMetric], level: str) -> Chart:
+    """A ratio per comparison, by referee; `level` says how sure all of it is together."""
+    return Chart(
+        title="Do the numbers agree with their referees?",
+        sentence=_sentence(rows, level),
+        table=_table(rows),
+        plot=partial(_plot, rows),
+        notes=_NOTES if any(row.effective is not None for row in rows) else _NOTES[:1],
+        empty="" if rows else EMPTY,
+    )
 
 
 def _plot(rows: Sequence[VerifiedMetric], canvas: Canvas, top: float) -> float:

@@ -93,11 +93,7 @@ def safe_lines(text: str) -> str:
 
 
 def draw_axis(
-    canvas: Canvas,
-    rows: Rows,
-    top: float,
-    now: Rows | None = None,
-    rows_max: int = ROWS_MAX,
+    canvas: Canvas, rows: Rows, top: float, now: Rows | None = None, rows_max: int = ROWS_MAX
 ) -> float:
     """Numbers and labels from `top` on; returns where they end.
 

@@ -17,13 +17,7 @@ from ..drawing.canvas import Canvas, as_figure, safe
 from ..drawing.svg import Json
 from ..drawing.text_width import LINE_HEIGHT
 from ..drawing.theme import theme_of
-from . import (
-    arrows,
-    broker_lanes,
-    controller_lane,
-    hover_cards,
-    lane_marks,
-)
+from . import arrows, broker_lanes, controller_lane, hover_cards, lane_marks
 from .axis import draw_numbers, mark_steps
 from .ladder import SIDE_BY_SIDE_FROM, SIZES, Column, draw_key, joined
 from .ladder_panel import draw_head
@@ -152,12 +146,7 @@ def _about(run: Rows, lane: str) -> Rows:
 
 
 def _draw_panel(
-    canvas: Canvas,
-    run: Rows,
-    about: tuple[str, str],
-    top: float,
-    title: str,
-    runs: Sequence[Rows],
+    canvas: Canvas, run: Rows, about: tuple[str, str], top: float, title: str, runs: Sequence[Rows]
 ) -> float:
     """Everything of one run, back to front; returns where the numbers below it end."""
     partition, lane = about

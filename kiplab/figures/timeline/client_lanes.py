@@ -255,12 +255,7 @@ def _say(panel: Panel, name: str, ask: Ask, place: AskPlace) -> None:
     box = canvas.box_of(at, y, place.text, size)
     plate = from_moment("plate", ask.x)
     canvas.rect(
-        canvas.at(box.x0 - 2),
-        canvas.at(box.x1 + 2),
-        box.y0,
-        box.y1,
-        canvas.theme.paper,
-        name=plate,
+        canvas.at(box.x0 - 2), canvas.at(box.x1 + 2), box.y0, box.y1, canvas.theme.paper, name=plate
     )
     canvas.text(at, y, safe(place.text), color, size=size, since=ask.x)
     if ask.message.guard:

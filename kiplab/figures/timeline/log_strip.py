@@ -206,12 +206,7 @@ def _draw_side(
 
 
 def _draw_cell(
-    canvas: Canvas,
-    moment: int,
-    side: LogSide,
-    cell: LogCell,
-    place: BlockPlace,
-    scale: OffsetScale,
+    canvas: Canvas, moment: int, side: LogSide, cell: LogCell, place: BlockPlace, scale: OffsetScale
 ) -> None:
     """A box: filled in a log, hollow where it was only read; struck through if the leader lacks
     it.

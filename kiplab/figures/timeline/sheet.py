@@ -6,15 +6,7 @@ from ...rows.columns import Rows, broker_lane, has_zookeeper, queues_in, tells_e
 from ..drawing.canvas import Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
 from ..drawing.theme import sizes_of, theme_of
-from . import (
-    arrows,
-    broker_lanes,
-    client_lanes,
-    controller_lane,
-    hover_cards,
-    lane_marks,
-    strips,
-)
+from . import arrows, broker_lanes, client_lanes, controller_lane, hover_cards, lane_marks, strips
 from .lanes import Panel, lanes
 from .places import told_marks
 

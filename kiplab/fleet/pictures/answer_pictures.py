@@ -1,14 +1,13 @@
 """The pictures that an answer can feed: each a function of the answer, with its table."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from ...figures.how_often import first_loss_survival
-from ...figures.how_often.delay_map import DelayScale, map_drawing, map_sentence, map_table
+from ...figures.how_often.delay_map import DelayScale, map_chart
 from ...figures.how_often.fleet_words import metric_words, set_words
-from ...figures.how_often.losses_by_cause import causes_drawing, causes_sentence, causes_table
-from ...figures.how_often.paired_forest import forest_drawing, forest_sentence, forest_table
-from ...figures.how_often.rates_by_reboots import rates_drawing, rates_sentence, rates_table
+from ...figures.how_often.losses_by_cause import causes_chart
+from ...figures.how_often.paired_forest import forest_chart
+from ...figures.how_often.rates_by_reboots import rates_chart
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.forced_scenarios import forced_metrics
 from ..parameters.parameter_errors import ParameterError
@@ -44,9 +43,7 @@ def rates_by_reboots(
     """
     points = rate_points_of(answer, metrics)
     return FleetPicture(
-        draw=partial(rates_drawing, points),
-        sentence=rates_sentence(points),
-        words=rates_table(points),
+        chart=rates_chart(points),
         where=where_words(elsewhere(answer, REBOOTS)),
     )
 
@@ -62,9 +59,7 @@ def survival(
     fleets = fleets_of(answer, metric, named)
     what = f"{metric_words(metric)} ({set_words(named)})"
     return FleetPicture(
-        draw=partial(first_loss_survival.survival_drawing, fleets, what),
-        sentence=first_loss_survival.survival_sentence(fleets, what),
-        words=first_loss_survival.survival_table(fleets),
+        chart=first_loss_survival.survival_chart(fleets, what),
         where=where_words(elsewhere(answer)),
     )
 
@@ -88,9 +83,7 @@ def delay_map(
     what, scale = f"{metric_words(metric)} ({set_words(named)})", _scale(slow)
     beside = "" if against is None else metric_words(against)
     return FleetPicture(
-        draw=partial(map_drawing, cells, what, scale, beside),
-        sentence=map_sentence(cells, what, scale, beside),
-        words=map_table(cells, scale, beside),
+        chart=map_chart(cells, what, scale, beside),
         where=where_words(elsewhere(answer, REBOOTS, slow)),
     )
 
@@ -103,9 +96,7 @@ def losses_by_cause(answer: FleetAnswer, sets: Sequence[str] | None = None) -> F
     names = [_set(answer, name) for name in sets] if sets is not None else _first_and_most(answer)
     rows = causes_of(answer, names)
     return FleetPicture(
-        draw=partial(causes_drawing, rows),
-        sentence=causes_sentence(rows),
-        words=causes_table(rows),
+        chart=causes_chart(rows),
         where=where_words(elsewhere(answer)),
     )
 
@@ -114,9 +105,7 @@ def forest(answer: FleetAnswer, metric: str = JOINS) -> FleetPicture:
     """What each set of KIPs changes against the first, on the same schedules."""
     rows, what = differences_of(answer, metric), metric_words(metric)
     return FleetPicture(
-        draw=partial(forest_drawing, rows, what),
-        sentence=forest_sentence(rows, what),
-        words=forest_table(rows),
+        chart=forest_chart(rows, what),
         where=where_words(elsewhere(answer)),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from ...figures.drawing.canvas import as_figure
 from ...figures.drawing.still_picture import mimebundle
 from ...figures.drawing.svg import Json, svg
 from ...figures.how_often.fleet_words import PlotTable
+from ...figures.how_often.plot_sheet import Chart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,15 +20,26 @@ if TYPE_CHECKING:
 
 
 class FleetPicture(msgspec.Struct, frozen=True, kw_only=True):
-    """What `draw` draws (with `theme` and `width`), said in a sentence, its numbers in `words`.
-
-    `where` says at which point of the parameter space it was taken, where a study has several.
+    """A chart, and `where`: at which point of the parameter space it was taken, where a study has
+    several.
     """
 
-    draw: Callable[..., Json]
-    sentence: str
-    words: PlotTable
+    chart: Chart
     where: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What it says."""
+        return self.chart.sentence
+
+    @property
+    def words(self) -> PlotTable:
+        """Every number of it."""
+        return self.chart.table
+
+    def draw(self, **options: Any) -> Json:
+        """As plotly's data and layout; options as for `figure`. Raises ValueError for one."""
+        return self.chart.drawing(**options)
 
     def figure(self, **options: Any) -> go.Figure:
         """As a plotly figure; `theme` is "light" or "dark", `width` in pixels.

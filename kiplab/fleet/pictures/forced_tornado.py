@@ -4,7 +4,6 @@ All of it on the same uniform numbers, so that what differs is the parameter.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from math import isclose
 
 from msgspec.structs import asdict, replace
@@ -48,9 +47,7 @@ def tornado(
     levers = levers_of(scenario.parameters, names, features, metric, seed)
     what = f"{metric_words(metric)} ({set_words(features)}): how often"
     return FleetPicture(
-        draw=partial(tornado_chart.tornado_drawing, levers, what),
-        sentence=tornado_chart.tornado_sentence(levers, what),
-        words=tornado_chart.tornado_table(levers),
+        chart=tornado_chart.tornado_chart(levers, what),
     )
 
 

@@ -1,7 +1,6 @@
 """How many partitions an incident takes in the clusters of a study, as a picture."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -44,9 +43,7 @@ def incident_sizes(
         for sets in placed
     ]
     return FleetPicture(
-        draw=partial(incident_chart.incident_drawing, kinds),
-        sentence=incident_chart.incident_sentence(kinds),
-        words=incident_chart.incident_table(kinds),
+        chart=incident_chart.incident_chart(kinds),
         where=where_words(elsewhere(answer)),
     )
 

@@ -1,7 +1,6 @@
 """The verification as a picture: every metric over what its referee says."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from ...figures.how_often import verification_chart
 from ..verification.refereed import Refereed
@@ -18,9 +17,7 @@ def verification(rows: Sequence[Refereed] | None = None, *, effort: float = 1.0)
     compared = [verified_metric(row) for row in (verify(effort) if rows is None else rows)]
     level = f"{100 * JOINT_LEVEL:g} % for all of them together"
     return FleetPicture(
-        draw=partial(verification_chart.verified_drawing, compared, level),
-        sentence=verification_chart.verified_sentence(compared, level),
-        words=verification_chart.verified_table(compared),
+        chart=verification_chart.verified_chart(compared, level),
     )
 
 

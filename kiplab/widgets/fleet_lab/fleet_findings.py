@@ -13,7 +13,7 @@ from ...figures.how_often.fleet_words import (
 )
 from ...figures.how_often.measured_rate import rate_cells, rate_words
 from ...figures.how_often.number_words import number_words, share_words
-from ...figures.how_often.rates_by_reboots import RatePoint, rates_drawing
+from ...figures.how_often.rates_by_reboots import RatePoint, rates_chart
 from ...fleet.fleet_answers.chance_words import chance_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow
@@ -40,7 +40,7 @@ def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int
         )
         for row in rows_told(answer, metric)
     ]
-    return rates_drawing(points, theme=theme, width=width)
+    return rates_chart(points).drawing(theme=theme, width=width)
 
 
 def rows_told(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
