@@ -14,7 +14,7 @@ from ...rows.columns import Rows
 from ...rows.metric_readings import MetricChoice, chosen, metrics_told, moves, reports, totals
 from ...rows.metrics import METRICS, Metric
 from ..drawing.canvas import Canvas
-from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
+from ..drawing.text_width import height_of, width_of, wrapped
 from .hover_cards import folded
 from .mask import from_moment
 
@@ -40,17 +40,19 @@ class MetricsAsked(NamedTuple):
         return self.since.get(name, 0) < rows.meta.end
 
 
+class SteadyValue(NamedTuple):
+    """One value on [x0, x1)."""
+
+    x0: int
+    x1: int
+    value: int
+
+
 class MetricPlace(NamedTuple):
-    """One row: from where to where it is drawn, and the value that is highest in it."""
+    """One row: the middle, where its name stands, and the value that is highest in it."""
 
-    top: float
-    bottom: float
+    middle: float
     peak: int
-
-    @property
-    def middle(self) -> float:
-        """Where its name stands."""
-        return (self.top + self.bottom) / 2
 
     @property
     def ground(self) -> float:
@@ -82,26 +84,21 @@ def draw_metrics(
     for name in asked.names:
         known = [value for run in runs for value in totals(run, name) if value is not None]
         words = _broken(canvas, name)
-        high = max((words.count("<br>") + 1) * canvas.sizes.small * LINE_HEIGHT, ROW_HIGH)
+        high = max(height_of(words, canvas.sizes.small), ROW_HIGH)
         if asked.is_drawn(rows, name):
-            level = MetricPlace(y, y + high, max(known, default=0))
-            _row(canvas, rows, METRICS[name], words, level, asked.since.get(name))
+            place = MetricPlace((y + (y + high)) / 2, max(known, default=0))
+            _row(canvas, rows, METRICS[name], words, place, asked.since.get(name))
         y += high + BETWEEN
-    canvas.shapes.insert(begun, _grid(canvas, bottom + ABOVE - 4, y - BETWEEN + 2))
+    canvas.grid(bottom + ABOVE - 4, y - BETWEEN + 2)
+    canvas.shapes.insert(begun, canvas.shapes.pop())
     return _note(canvas, asked, y)
 
 
 def _broken(canvas: Canvas, name: str) -> str:
     """A name on as many lines as the margin asks for, broken where a word of it begins."""
     spaced = " ".join(_WORD.findall(name))
-    found = wrapped(spaced, canvas.sizes.left - 16, canvas.sizes.small) or spaced
-    return found.replace(" ", "")
-
-
-def _grid(canvas: Canvas, top: float, bottom: float) -> dict[str, object]:
-    lines = "".join(f"M{x},{top:.1f}L{x},{bottom:.1f}" for x in range(canvas.end + 1))
-    canvas.path(lines, canvas.theme.grid)
-    return canvas.shapes.pop()
+    lines = wrapped(spaced, canvas.sizes.left - 16, canvas.sizes.small) or spaced
+    return lines.replace(" ", "")
 
 
 def _why_none(release: str, metric: Metric) -> str:
@@ -112,69 +109,47 @@ def _why_none(release: str, metric: Metric) -> str:
 
 
 def _row(
-    canvas: Canvas, rows: Rows, metric: Metric, words: str, level: MetricPlace, since: int | None
+    canvas: Canvas, rows: Rows, metric: Metric, words: str, place: MetricPlace, since: int | None
 ) -> None:
     values = totals(rows, metric.name)
     size, muted = canvas.sizes.small, canvas.theme.muted
-    canvas.margin(level.middle, words, muted, size=size, since=since)
+    canvas.margin(place.middle, words, muted, size=size, since=since)
     stretches = _stretches(values)
     if not stretches:
         said = _why_none(rows.meta.release, metric)
-        place = canvas.at(canvas.px(0) + 5)
-        canvas.text(place, level.middle, said, muted, size=size, since=since)
+        canvas.text(canvas.beside(0, 5), place.middle, said, muted, size=size, since=since)
         return
     begun = len(canvas.shapes)
-    _line(canvas, metric, stretches, level)
+    _line(canvas, metric, stretches, place)
     if since is not None:
         for shape in canvas.shapes[begun:]:
             shape["name"] = from_moment("metric", since)
-    _numbers(canvas, stretches, level, since or 0)
-    _cards(canvas, rows, metric, values, level.middle)
-
-
-class SteadyValue(NamedTuple):
-    """One value on [x0, x1)."""
-
-    x0: int
-    x1: int
-    value: int
+    for x0, x1, value in stretches:
+        # Left out where the next comes too soon.
+        room = (x1 - x0) * canvas.unit
+        if x1 == stretches[-1].x1 or room >= width_of(str(value), size) + 6:
+            at, y = canvas.beside(x0, 4), place.y(value) - NUMBER_GAP
+            canvas.text(at, y, str(value), size=size, since=max(since or 0, x0))
+    _cards(canvas, rows, metric, values, place.middle)
 
 
 def _stretches(values: Sequence[int | None]) -> list[SteadyValue]:
-    found = []
-    for value, group in groupby(range(len(values)), key=values.__getitem__):
-        xs = list(group)
-        if value is not None:
-            found.append(SteadyValue(xs[0], xs[-1] + 1, value))
-    return found
+    groups = ((value, list(xs)) for value, xs in groupby(range(len(values)), values.__getitem__))
+    return [SteadyValue(xs[0], xs[-1] + 1, value) for value, xs in groups if value is not None]
 
 
 def _line(
-    canvas: Canvas, metric: Metric, stretches: Sequence[SteadyValue], level: MetricPlace
+    canvas: Canvas, metric: Metric, stretches: Sequence[SteadyValue], place: MetricPlace
 ) -> None:
     """A stair from value to value, broken where nobody reports; a gauge with its ground."""
     theme, points = canvas.theme, ""
-    if metric.kind == "gauge":
-        for x0, x1, value in stretches:
-            if value:
-                canvas.rect(x0, x1, level.y(value), level.ground, theme.epoch_fill)
     ends = {before.x1 for before, after in pairwise(stretches) if before.x1 == after.x0}
     for x0, x1, value in stretches:
-        y = level.y(value)
+        y = place.y(value)
         points += f"{'L' if x0 in ends else 'M'}{x0},{y:.1f}L{x1},{y:.1f}"
+        if metric.kind == "gauge" and value:
+            canvas.rect(x0, x1, y, place.ground, theme.epoch_fill)
     canvas.path(points, theme.tile_edge, width=1.5)
-
-
-def _numbers(
-    canvas: Canvas, stretches: Sequence[SteadyValue], level: MetricPlace, since: int
-) -> None:
-    """Each where its value begins; left out where the next comes too soon."""
-    size = canvas.sizes.small
-    for x0, x1, value in stretches:
-        room = (x1 - x0) * canvas.unit
-        if x1 == stretches[-1].x1 or room >= width_of(str(value), size) + 6:
-            y, at = level.y(value) - NUMBER_GAP, canvas.at(canvas.px(x0) + 4)
-            canvas.text(at, y, str(value), size=size, since=max(since, x0))
 
 
 def _cards(
@@ -197,8 +172,7 @@ def _note(canvas: Canvas, asked: MetricsAsked, top: float) -> float:
     if not any(METRICS[name].kind == "meter" for name in asked.names):
         return top - BETWEEN
     size = canvas.sizes.small
-    room = (canvas.width - canvas.sizes.left - 8) / 1.05
-    text = wrapped(RATES, room, size) or RATES
-    high = (text.count("<br>") + 1) * size * LINE_HEIGHT
+    text = wrapped(RATES, (canvas.width - canvas.sizes.left - 8) / 1.05, size) or RATES
+    high = height_of(text, size)
     canvas.text(0, top + high / 2, text, canvas.theme.muted, size=size)
     return top + high

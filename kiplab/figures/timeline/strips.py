@@ -45,8 +45,8 @@ def draw_title(panel: Panel, title: str) -> None:
     name = shortened(panel.partition, canvas.sizes.left - 16, canvas.sizes.text)
     canvas.margin(y, safe(name), canvas.theme.muted)
     color, words = verdict_color(canvas, panel.rows.meta.verdict), verdict_words(panel, title)
-    font = {"size": size, "anchor": "right", "bold": True, "layer": "verdict"}
-    canvas.text(canvas.end, y, words, color, **font)
+    at, layer = canvas.end, "verdict"
+    canvas.text(at, y, words, color, size=size, anchor="right", bold=True, layer=layer)
 
 
 def verdict_words(panel: Panel, title: str) -> str:
