@@ -35,10 +35,10 @@ def run_class(options: argparse.Namespace) -> int:
 
     require_ending(options.out, SUFFIXES)
     with bad_input(ClassFolderError):
-        found = class_work(options.folder, names=options.names, apart_from=options.out)
-    for left in found.left_out:
+        work = class_work(options.folder, names=options.names, apart_from=options.out)
+    for left in work.left_out:
         complain(f"not counted: {left.file}: {left.why}")
     if options.out is not None:
         with writing(options.out):
-            found.write(options.out, theme=options.theme)
-    return print_found(found, options)
+            work.write(options.out, theme=options.theme)
+    return print_found(work, options)

@@ -136,10 +136,10 @@ def _lab_folder() -> Check:
     )
 
 
-def _table(found: list[Check]) -> str:
-    width = max(len(check.name) for check in found)
+def _table(checks: list[Check]) -> str:
+    width = max(len(check.name) for check in checks)
     lines = []
-    for check in found:
+    for check in checks:
         lines.append(f"{'ok' if check.ok else 'lacks':5}  {check.name:{width}}  {check.found}")
         if check.mend:
             lines.append(f"{'':5}  {'':{width}}  to mend it: {check.mend}")

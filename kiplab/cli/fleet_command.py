@@ -143,28 +143,28 @@ def stoppable(work: Callable[[threading.Event], _Found]) -> _Found:
     Raises what `work` raises.
     """
     stop = threading.Event()
-    found: Future[_Found] = Future()
-    worker = threading.Thread(target=_worked, args=(work, stop, found), daemon=True)
+    future: Future[_Found] = Future()
+    worker = threading.Thread(target=_worked, args=(work, stop, future), daemon=True)
     try:
         worker.start()
-        return found.result()
+        return future.result()
     except KeyboardInterrupt:
-        return _ended(found, stop)
+        return _ended(future, stop)
 
 
-def _ended(found: Future[_Found], stop: threading.Event) -> _Found:
+def _ended(future: Future[_Found], stop: threading.Event) -> _Found:
     try:
         stop.set()
         print("kiplab: stopping; Ctrl-C again leaves at once", file=sys.stderr, flush=True)
-        return found.result()
+        return future.result()
     except KeyboardInterrupt:
         os._exit(STOPPED)
 
 
 def _worked(
-    work: Callable[[threading.Event], _Found], stop: threading.Event, found: Future[_Found]
+    work: Callable[[threading.Event], _Found], stop: threading.Event, future: Future[_Found]
 ) -> None:
     try:
-        found.set_result(work(stop))
+        future.set_result(work(stop))
     except BaseException as problem:
-        found.set_exception(problem)
+        future.set_exception(problem)

@@ -82,14 +82,14 @@ def _found(study: FleetStudy, options: argparse.Namespace) -> FoundStory:
         years=options.years,
         passed_over=lambda reason: print(f"passed over: {reason}", file=sys.stderr),
     )
-    found = next(islice(several, options.number - 1, None), None)
-    if found is None:
+    story = next(islice(several, options.number - 1, None), None)
+    if story is None:
         raise NoStoryError(
             f"{options.years:,.0f} partition-years of {options.study} with KIPs {features} have no"
             f" {options.metric} number {options.number}: look through more with --years, or ask a"
             " study in which it is more frequent; what is only forced and weighed has no story"
         )
-    return found
+    return story
 
 
 def _features(study: FleetStudy, options: argparse.Namespace) -> str:
@@ -107,20 +107,20 @@ def _scenario(study: FleetStudy, number: int) -> Scenario:
     return points[number - 1]
 
 
-def _shown(found: FoundStory, features: str, options: argparse.Namespace) -> int:
+def _shown(story: FoundStory, features: str, options: argparse.Namespace) -> int:
     from ..fleet.agreement.story_schedule import called
     from ..plays.runner import run_play
     from ..runs import Run
 
     if options.json:
-        run = Run(run_play(found.play))
+        run = Run(run_play(story.play))
         return print_json(
             {
                 "play": options.out,
                 "metric": options.metric,
                 "features": features,
                 "seed": options.seed,
-                "replication": found.replication,
+                "replication": story.replication,
                 "verdict": run.verdict,
                 "token": run.token,
             }
@@ -128,6 +128,6 @@ def _shown(found: FoundStory, features: str, options: argparse.Namespace) -> int
     command = f"kiplab play {shlex.quote(options.out)}"
     print(
         f"{options.out}: {called(options.metric)}, KIPs {features}, replication"
-        f" {found.replication} of seed {options.seed}; `{command}` runs it"
+        f" {story.replication} of seed {options.seed}; `{command}` runs it"
     )
     return DONE

@@ -77,16 +77,16 @@ def write_kernel(data: Path) -> None:
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     try:
-        found = KernelSpecManager().get_kernel_spec(_KERNEL)
+        spec = KernelSpecManager().get_kernel_spec(_KERNEL)
     except NoSuchKernel:
         return
-    starts = [word for word in found.argv if word != _KERNEL_EXTENSION]
+    starts = [word for word in spec.argv if word != _KERNEL_EXTENSION]
     folder = data / "kernels" / _KERNEL
     if not folder.exists():
         folder.mkdir(parents=True)
-        for icon in Path(found.resource_dir).glob("logo*"):
+        for icon in Path(spec.resource_dir).glob("logo*"):
             shutil.copyfile(icon, folder / icon.name)
-    write_json(folder / "kernel.json", {**found.to_dict(), "argv": [*starts, _KERNEL_EXTENSION]})
+    write_json(folder / "kernel.json", {**spec.to_dict(), "argv": [*starts, _KERNEL_EXTENSION]})
 
 
 def _in_front(folder: Path, variable: str) -> str:

@@ -98,12 +98,12 @@ def _cursor(drawing: Json) -> Json | None:
 
 def _pictures(drawings: Sequence[Json], moments: range) -> tuple[PlayerPicture, ...]:
     first, *others = drawings
-    found = [_picture(first, moments)]
-    found += [
+    pictures = [_picture(first, moments)]
+    pictures += [
         _picture(other, moments, _without_cards(with_few_decimals(other), first))
         for other in others
     ]
-    return tuple(found)
+    return tuple(pictures)
 
 
 def _without_cards(drawing: Json, first: Json) -> Json:

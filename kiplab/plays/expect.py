@@ -132,11 +132,11 @@ def last_events(stage: Stage) -> tuple[Event, ...]:
 def _broker(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     id = BrokerId(int(words[1]))
     node = broker(stage.cluster, id)
-    known = registration_of(stage.cluster, id)
+    registration = registration_of(stage.cluster, id)
     return {
-        "epoch": str(known.epoch) if known else "none",
-        "fenced": "yes" if known and known.fenced else "no",
-        "shutting-down": "yes" if known and known.in_controlled_shutdown else "no",
+        "epoch": str(registration.epoch) if registration else "none",
+        "fenced": "yes" if registration and registration.fenced else "no",
+        "shutting-down": "yes" if registration and registration.in_controlled_shutdown else "no",
         "state": str(node.process.lifecycle) if node and node.process else "DOWN",
         "declared": declared_state(stage.cluster, id),
         "own-state": _own_state(node),
@@ -165,26 +165,26 @@ def _replica(stage: Stage, words: tuple[str, ...]) -> KeyStates:
 
 def _consumer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     name = words[2] if len(words) > 2 else values.DEFAULT_CONSUMER
-    found = consumer_of(stage.cluster, name, words[1])
-    if found is None:
+    consumer = consumer_of(stage.cluster, name, words[1])
+    if consumer is None:
         return dict.fromkeys(SUBJECTS["consumer"].keys, "none")
     return {
-        "position": str(found.position),
-        "last-epoch": str(found.last_epoch),
-        "reads-from": _leader(found.reads_from),
-        "leader": _leader(found.leader),
-        "leader-epoch": str(found.leader_epoch),
+        "position": str(consumer.position),
+        "last-epoch": str(consumer.last_epoch),
+        "reads-from": _leader(consumer.reads_from),
+        "leader": _leader(consumer.leader),
+        "leader-epoch": str(consumer.leader_epoch),
     }
 
 
 def _producer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
-    found = producer_of(stage.cluster, words[2], words[1])
-    if found is None:
+    producer = producer_of(stage.cluster, words[2], words[1])
+    if producer is None:
         return dict.fromkeys(SUBJECTS["producer"].keys, "none")
     return {
-        "queued": str(len(found.batches)),
-        "leader": _leader(found.leader),
-        "leader-epoch": str(found.leader_epoch),
+        "queued": str(len(producer.batches)),
+        "leader": _leader(producer.leader),
+        "leader-epoch": str(producer.leader_epoch),
     }
 
 

@@ -76,8 +76,8 @@ def setup_of(play: Play, features: Features) -> Setup:
     play = replace(play, statements=tuple(in_mode(play.statements, features.mode)))
     names = names_of(play)
     brokers = tuple(_broker(s) for s in _all(play, "broker"))
-    given = play.first("given")
-    offset = given.arg("next-metadata-offset") if given else None
+    statement = play.first("given")
+    offset = statement.arg("next-metadata-offset") if statement else None
     asked = next((s.arg("broker") for s in _all(play, "controller")), None)
     return Setup(
         features=features,
@@ -91,7 +91,7 @@ def setup_of(play: Play, features: Features) -> Setup:
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
         controller=None if asked is None else ids.BrokerId(int(asked)),
         controller_epoch=ids.ControllerEpoch(_of_controller(play, "epoch", 1)),
-        zookeeper_servers=_number(given, "zookeeper-servers", 1) if given else 1,
+        zookeeper_servers=_number(statement, "zookeeper-servers", 1) if statement else 1,
     )
 
 

@@ -158,9 +158,9 @@ def form_of(move: type[Any]) -> MoveForm:
     Raises TypeError, naming struct and field, for a field whose type has no form.
     """
     hints = get_type_hints(move, include_extras=True)
-    said = [_word(move, f, hints[f.name]) for f in msgspec.structs.fields(move)]
-    keys = sorted((word for word in said if word.key), key=lambda word: word.is_leader)
-    return MoveForm(move, tuple(word for word in said if not word.key), tuple(keys))
+    move_words = [_word(move, f, hints[f.name]) for f in msgspec.structs.fields(move)]
+    keys = sorted((word for word in move_words if word.key), key=lambda word: word.is_leader)
+    return MoveForm(move, tuple(word for word in move_words if not word.key), tuple(keys))
 
 
 def _word(move: type, field: msgspec.structs.FieldInfo, hint: Any) -> MoveWord:

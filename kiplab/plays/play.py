@@ -45,14 +45,14 @@ class Play(msgspec.Struct, frozen=True, cache_hash=True):
     @property
     def title(self) -> str:
         """The title, or the name."""
-        found = self.first("title")
-        return " ".join(found.words) if found else self.name
+        statement = self.first("title")
+        return " ".join(statement.words) if statement else self.name
 
     @property
     def question(self) -> str:
         """The question the play asks; empty if it asks none."""
-        found = self.first("question")
-        return " ".join(found.words) if found else ""
+        statement = self.first("question")
+        return " ".join(statement.words) if statement else ""
 
 
 def lines_of(text: str) -> list[str]:
@@ -80,9 +80,9 @@ def _statement(line: str, number: int, name: str) -> Statement:
         raise PlayError(problem, expected=f"at most {LINE_LENGTH_MAX}", line=number, file=name)
     if not line.replace("\t", " ").isprintable():
         raise PlayError("a control character", expected="plain text", line=number, file=name)
-    found = _COMMENT.search(line)
-    comment = found.group(1).rstrip() if found else None
-    tokens = (line[: found.start()] if found else line).split()
+    match = _COMMENT.search(line)
+    comment = match.group(1).rstrip() if match else None
+    tokens = (line[: match.start()] if match else line).split()
     if not tokens:
         return Statement(comment=comment)
     verb, *rest = tokens

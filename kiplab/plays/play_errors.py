@@ -56,8 +56,8 @@ def _start(source: str, part: Part) -> int:
     fit = [found for found in rest if ("=" in found[0]) == part.pair]
     if part.number >= len(fit):
         return 0
-    found = fit[part.number]
-    return found.start() + (found[0].index("=") + 1 if part.value else 0)
+    match = fit[part.number]
+    return match.start() + (match[0].index("=") + 1 if part.value else 0)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

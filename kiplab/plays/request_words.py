@@ -112,13 +112,13 @@ def _partition_epoch(sending: Sending) -> ids.PartitionEpoch:
 
 
 def _broker_epoch(sending: Sending) -> ids.BrokerEpoch:
-    known = registration_of(sending.cluster, sending.sender)
-    return known.epoch if known else ids.BrokerEpoch(-1)
+    registration = registration_of(sending.cluster, sending.sender)
+    return registration.epoch if registration else ids.BrokerEpoch(-1)
 
 
 def _next_incarnation(sending: Sending) -> ids.Incarnation:
-    known = registration_of(sending.cluster, sending.sender)
-    return ids.Incarnation(known.incarnation + 1 if known else 1)
+    registration = registration_of(sending.cluster, sending.sender)
+    return ids.Incarnation(registration.incarnation + 1 if registration else 1)
 
 
 def _members(text: str, names: Names) -> tuple[messages.IsrMember, ...]:

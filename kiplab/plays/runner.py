@@ -73,8 +73,8 @@ def do_line(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _expected(stage: Stage, statement: Statement, line: int) -> Stage:
-    found: Expectation = judge(stage, statement, line)
-    return replace(stage, expectations=(*stage.expectations, found))
+    expectation: Expectation = judge(stage, statement, line)
+    return replace(stage, expectations=(*stage.expectations, expectation))
 
 
 def extended(stage: Stage, statement: Statement) -> Stage:

@@ -160,8 +160,8 @@ def _controller_lives(lines: list[HeaderLine], brokers: list[HeaderLine]) -> Non
             raise _wrong(line, problem, f"the brokers that are up are {', '.join(up)}", "broker=")
 
 
-def _epochs_are_past(brokers: list[HeaderLine], given: list[HeaderLine]) -> None:
-    for line, statement in given:
+def _epochs_are_past(brokers: list[HeaderLine], lines: list[HeaderLine]) -> None:
+    for line, statement in lines:
         said = statement.arg("next-metadata-offset")
         if said is None:
             continue

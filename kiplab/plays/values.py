@@ -299,11 +299,11 @@ def log(text: str, _names: Names) -> tuple[tuple[int, ids.LeaderEpoch], ...]:
 
 def duration(text: str, _names: Names) -> int:
     """``9s``, ``250ms`` or ``2m``, in milliseconds. Raises PlayError when it is none, or 0."""
-    found = re.fullmatch(r"([0-9]{1,9})(ms|s|m)", text)
-    if not found or not int(found[1]):
+    match = re.fullmatch(r"([0-9]{1,9})(ms|s|m)", text)
+    if not match or not int(match[1]):
         expected = "expected 250ms, 9s or 2m"
         raise _wrong(text, "is no duration", expected)
-    return int(found[1]) * {"ms": 1, "s": 1000, "m": 60_000}[found[2]]
+    return int(match[1]) * {"ms": 1, "s": 1000, "m": 60_000}[match[2]]
 
 
 kind = one_of(*BODIES)
@@ -367,18 +367,18 @@ def feature_set(text: str) -> features.Features:
 
     Raises PlayError when it is not written so, or names what does not exist.
     """
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)((?:[+-](?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)*)",
         text,
     )
-    if not found:
+    if not match:
         expected = "expected @RELEASE, then +GUARD or -GUARD, as in @3.5-903"
         raise _wrong(text, "names no feature set", expected)
-    switches = re.findall(r"([+-])((?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)", found[2])
+    switches = re.findall(r"([+-])((?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)", match[2])
     off = tuple(g for sign, g in switches if sign == "-")
     on = tuple(g for sign, g in switches if sign == "+")
     try:
-        return features.parse_features(found[1], off=off, on=on)
+        return features.parse_features(match[1], off=off, on=on)
     except features.UnknownFeatureError as problem:
         raise PlayError(str(problem), token=text) from None
 

@@ -117,12 +117,12 @@ def _race(stage: Stage, statement: Statement, line: int) -> Stage:
 
 def _meant(stage: Stage, pattern: Pattern, besides: Message | None = None) -> Message:
     fits = (m for m in stage.cluster.messages if pattern.fits(m.name, m.receiver))
-    found = next((m for m in fits if m is not besides), None)
-    if found is None:
+    message = next((m for m in fits if m is not besides), None)
+    if message is None:
         flying = ", ".join(str(m.name) for m in stage.cluster.messages) or "nothing"
         another = "" if besides is None else " that could meet it"
         raise NothingThereError(f"no such message{another} is in flight (in flight: {flying})")
-    return found
+    return message
 
 
 # --- brokers ------------------------------------------------------------------------------------

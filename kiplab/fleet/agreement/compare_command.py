@@ -137,16 +137,16 @@ def _keep(progress: ComparisonProgress, met: TraceCoverage, file: Path | None) -
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command: 1 where a pair parts, 2 for what is no schedule, no set or no file of it."""
-    given = _parser().parse_args(arguments)
-    mode = Mode(given.mode)
-    if given.set not in COMPARED_IN[mode]:
+    options = _parser().parse_args(arguments)
+    mode = Mode(options.mode)
+    if options.set not in COMPARED_IN[mode]:
         known = ", ".join(COMPARED_IN[mode])
-        print(f"--set {given.set}: with --mode {mode} the sets are {known}", file=sys.stderr)
+        print(f"--set {options.set}: with --mode {mode} the sets are {known}", file=sys.stderr)
         return 2
     try:
-        found = _compare_one(given, mode) if given.schedule else _compare_many(given, mode)
+        found = _compare_one(options, mode) if options.schedule else _compare_many(options, mode)
     except (msgspec.MsgspecError, OSError) as problem:
-        print(f"{given.schedule or given.file}: {problem}", file=sys.stderr)
+        print(f"{options.schedule or options.file}: {problem}", file=sys.stderr)
         return 2
     if found is not None:
         print(found, file=sys.stderr)
@@ -176,26 +176,28 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _compare_many(given: argparse.Namespace, mode: Mode) -> str | None:
-    asked = ComparisonProgress(seed=given.seed, mode=mode, small=given.small, races=given.races)
+def _compare_many(options: argparse.Namespace, mode: Mode) -> str | None:
+    asked = ComparisonProgress(
+        seed=options.seed, mode=mode, small=options.small, races=options.races
+    )
     progress = asked
-    if given.file.exists():
-        known = msgspec.json.decode(given.file.read_bytes(), type=ComparisonProgress)
+    if options.file.exists():
+        known = msgspec.json.decode(options.file.read_bytes(), type=ComparisonProgress)
         progress = known if known.is_of(asked) else asked
-    found = compare_on(progress, given.count, given.file)
+    found = compare_on(progress, options.count, options.file)
     if found is None:
         print(progress.sentence)
     return found
 
 
-def _compare_one(given: argparse.Namespace, mode: Mode) -> str | None:
+def _compare_one(options: argparse.Namespace, mode: Mode) -> str | None:
     """Both traces, line by line."""
-    schedule, features = from_json(given.schedule), COMPARED_IN[mode][given.set]
+    schedule, features = from_json(options.schedule), COMPARED_IN[mode][options.set]
     ours, theirs = engine_says(schedule, features), kernel_trace(schedule, features)
     for line in ours:
         print(line.words)
     found = first_difference(ours, theirs)
-    return None if found is None else TraceParting(schedule, mode, given.set, *found).sentence
+    return None if found is None else TraceParting(schedule, mode, options.set, *found).sentence
 
 
 if __name__ == "__main__":

@@ -215,5 +215,5 @@ class DrivenEngine:
 
     def session_is_new(self, b: int) -> bool:
         """Whether a controller is new, and the broker will have to ask it once more."""
-        known = next(s for s in sessions(self.cluster) if s.broker == b)
-        return not known.over and not known.leaving
+        session = next(s for s in sessions(self.cluster) if s.broker == b)
+        return not session.over and not session.leaving

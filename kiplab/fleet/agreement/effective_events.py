@@ -46,8 +46,8 @@ class EffectRun(ZooKeeperRun):
         if event.broker in self.cut and not was:
             self._keep(event, found)
 
-    def _keep(self, event: Outside, found: Cluster) -> None:
-        self.effects.append(EffectiveEvent(self.exactly[event.order], found))
+    def _keep(self, event: Outside, cluster: Cluster) -> None:
+        self.effects.append(EffectiveEvent(self.exactly[event.order], cluster))
 
 
 def effective_events(

@@ -53,7 +53,7 @@ def _sender(move: moves.Move) -> int:
 
 
 def _stale_joins(
-    before: Cluster, after: Cluster, asked: tuple[IsrMember, ...], behind: Collection[int]
+    before: Cluster, after: Cluster, members: tuple[IsrMember, ...], behind: Collection[int]
 ) -> Iterator[BrokerId]:
     """Members that the controller accepts although they are fenced, or another incarnation by
     now.
@@ -61,20 +61,20 @@ def _stale_joins(
     was, now = partition_in(before), partition_in(after)
     if now.partition_epoch == was.partition_epoch:
         return
-    for member in asked:
-        found = registration_of(before, member.broker)
+    for member in members:
+        registration = registration_of(before, member.broker)
         if member.broker in was.isr or member.broker not in now.isr:
             continue
-        is_gone = (found is None or found.fenced) and member.broker in behind
-        if is_gone or (found is not None and found.epoch != member.observed):
+        is_gone = (registration is None or registration.fenced) and member.broker in behind
+        if is_gone or (registration is not None and registration.epoch != member.observed):
             yield member.broker
 
 
 def partition_in(cluster: Cluster) -> PartitionRegistration:
     """The one partition of a schedule."""
-    found = partition_of(cluster, PARTITION)
-    assert found is not None
-    return found
+    registration = partition_of(cluster, PARTITION)
+    assert registration is not None
+    return registration
 
 
 def told_of(state: PartitionRegistration) -> PartitionTold:

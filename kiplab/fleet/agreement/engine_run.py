@@ -355,12 +355,12 @@ class EngineRun:
     def _beat(self, b: int) -> None:
         self.engine.fire(b, moves.Timer.HEARTBEAT)
 
-    def _after(self, before: Cluster, made: DoneMove) -> None:
+    def _after(self, before: Cluster, move: DoneMove) -> None:
         """What the schedule's world makes of a move, and what is told of it."""
         behind = [b for b in self.ids if not self.level[b]]
-        lines = engine_lines(before, self.engine.cluster, made, behind)
-        self.told += self.causes.named(lines, made, self.state)
-        for event in made.events:
+        lines = engine_lines(before, self.engine.cluster, move, behind)
+        self.told += self.causes.named(lines, move, self.state)
+        for event in move.events:
             if isinstance(event, BecameLeader) and event.node == self.state.leader:
                 self._begins(int(event.node))
         for m in self.engine.on_their_way():
@@ -370,8 +370,8 @@ class EngineRun:
     def _delay(self, m: Message, body: AlterPartitionRequest) -> None:
         if self._is_planned(m):
             return
-        asked = {member.broker for member in body.items[0].isr}
-        joins = asked - set(self.state.isr)
+        broker_ids = {member.broker for member in body.items[0].isr}
+        joins = broker_ids - set(self.state.isr)
         cause = next(iter(joins), self.cause)
         delay = self.last[cause].delay(int(m.name.sender), self.tries[cause])
         self.tries[cause] += 1

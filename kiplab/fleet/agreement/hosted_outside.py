@@ -19,10 +19,10 @@ def with_its_controller(schedule: OutsideSchedule) -> OutsideSchedule:
     first = replace(hit, kind="crash") if hit.kind != "cut" else hit
     if first.kind == "cut" and first.lasts <= over:
         first = replace(first, lasts=first.lasts + over)
-    heard = Outside(at=hit.at, kind="beat", broker=hit.broker)
+    outside = Outside(at=hit.at, kind="beat", broker=hit.broker)
     silent = Outside(at=hit.at, kind="outage", lasts=over)
     rest = (e for e in schedule.events if e is not hit and not (_is_outage(e) and e.at <= hit.at))
-    events = (heard, silent, first, *rest)
+    events = (outside, silent, first, *rest)
     return ordered(replace(schedule, host=hit.broker, events=events))
 
 

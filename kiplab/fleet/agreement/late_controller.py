@@ -41,8 +41,8 @@ class LateController(DrivenZooKeeper):
     waits for an incarnation of it that is over.
     """
 
-    def __init__(self, found: Cluster, b: int) -> None:
-        super().__init__(found, self._note)
+    def __init__(self, cluster: Cluster, b: int) -> None:
+        super().__init__(cluster, self._note)
         self.b = b
         self.late = True
         self.meant: tuple[ControlRequest, ...] = ()
@@ -98,10 +98,10 @@ class LateController(DrivenZooKeeper):
         assert isinstance(plane, ZooKeeperController)
         return next((c.queue for c in plane.channels if c.broker == self.b), ())
 
-    def _note(self, _before: Cluster, made: DoneMove) -> None:
-        come = (e for e in made.events if isinstance(e, Delivered) and e.receiver == self.b)
+    def _note(self, _before: Cluster, move: DoneMove) -> None:
+        come = (e for e in move.events if isinstance(e, Delivered) and e.receiver == self.b)
         if any(event.body in self.meant for event in come):
-            guards = {event.guard for event in made.events if isinstance(event, Refused)}
+            guards = {event.guard for event in move.events if isinstance(event, Refused)}
             self.refused |= _GUARD in guards
             self.applied |= _GUARD not in guards
 

@@ -79,10 +79,10 @@ def _incident(random: Random, at: int, replicas: int) -> list[Outside]:
     )
     if kind == "outage":
         return [event]
-    found = [event]
+    outsides = [event]
     if kind != "bounce":
-        found.append(Outside(at=max(1, at - random.choice(AGES)), kind="beat", broker=broker))
+        outsides.append(Outside(at=max(1, at - random.choice(AGES)), kind="beat", broker=broker))
     if fate == "tail-lost":
         age = random.choice((*AGES, *LENGTHS))
-        found.append(Outside(at=max(1, at - age), kind="flush", broker=broker))
-    return found
+        outsides.append(Outside(at=max(1, at - age), kind="flush", broker=broker))
+    return outsides

@@ -22,8 +22,8 @@ def replication_events(
     world: World, seed: int, replication: int, until: Microseconds
 ) -> Iterator[Outside]:
     """Everything that comes from outside until then, in order; all times are microseconds."""
-    made = compiled_world(world)
-    w, tables = [int(n) for n in made.numbers], [int(n) for n in made.tables]
+    words = compiled_world(world)
+    w, tables = [int(n) for n in words.numbers], [int(n) for n in words.tables]
     st, times, later = (
         [0] * (outside_streams.STREAMS * outside_streams.STREAM),
         [0] * outside_streams.STREAMS,

@@ -55,8 +55,8 @@ class SilentController(DrivenEngine):
         asked = step(self.cluster, moves.RefreshMetadata(broker=_LEADER))
         return not any(isinstance(event, Refused) for event in asked.events)
 
-    def _note(self, _before: Cluster, made: DoneMove) -> None:
-        for event in made.events:
+    def _note(self, _before: Cluster, move: DoneMove) -> None:
+        for event in move.events:
             body = event.body if isinstance(event, Delivered) else None
             if isinstance(body, MetadataHeartbeatResponse) and body.error is KafkaError.NONE:
                 self.answered = self.sent

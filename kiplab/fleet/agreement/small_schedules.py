@@ -26,13 +26,13 @@ PATIENCE_MS = 9_000
 
 def small_schedules(most: int) -> Iterator[OutsideSchedule]:
     """Those of one to `most` incidents, the shorter first; none comes twice."""
-    known: set[OutsideSchedule] = set()
+    schedules: set[OutsideSchedule] = set()
     for count in range(1, most + 1):
         for events, unclean in product(permutations(INCIDENTS, count), (False, True)):
             for gaps in product(GAPS, repeat=count - 1):
                 schedule = _one_after_another(events, gaps, unclean)
-                if schedule not in known:
-                    known.add(schedule)
+                if schedule not in schedules:
+                    schedules.add(schedule)
                     yield schedule
 
 

@@ -68,15 +68,15 @@ def _world_of(scenario: Scenario | World, years: float | None) -> tuple[World, i
     return scenario, until
 
 
-def _when(found: StorySchedule) -> str:
-    days, rest = divmod(found.begins_us, DAY)
+def _when(story: StorySchedule) -> str:
+    days, rest = divmod(story.begins_us, DAY)
     hours, rest = divmod(rest, HOUR)
     minutes, rest = divmod(rest, 60 * SECOND)
     return f"on day {days} at {hours:02d}:{minutes:02d}:{rest // SECOND:02d}"
 
 
-def _events(found: StorySchedule) -> str:
-    told = (_event(event) for event in found.schedule.events if event.kind not in BEFORE)
+def _events(story: StorySchedule) -> str:
+    told = (_event(event) for event in story.schedule.events if event.kind not in BEFORE)
     return "; ".join(told)
 
 

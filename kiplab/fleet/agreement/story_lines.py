@@ -61,6 +61,6 @@ def _goes_without_saying(made: DoneMove, before: moves.Move | None) -> bool:
     return made.move.timer is moves.Timer.LAG_CHECK and not _asked(made)
 
 
-def _asked(made: DoneMove) -> bool:
-    sent = (event for event in made.events if isinstance(event, Sent))
+def _asked(move: DoneMove) -> bool:
+    sent = (event for event in move.events if isinstance(event, Sent))
     return any(isr_asked(event.body) is not None for event in sent)

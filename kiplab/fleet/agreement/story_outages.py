@@ -50,8 +50,8 @@ def zookeeper_lines(
             yield from said_lines([made])
 
 
-def _at(made: DoneMove, lines: Iterable[Statement]) -> Iterator[SaidLine]:
-    return (SaidLine(made.at, line) for line in lines)
+def _at(move: DoneMove, lines: Iterable[Statement]) -> Iterator[SaidLine]:
+    return (SaidLine(move.at, line) for line in lines)
 
 
 def _is_link_of_host(move: moves.Move, cut: set[BrokerId]) -> bool:

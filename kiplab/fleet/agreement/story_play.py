@@ -119,9 +119,9 @@ def _is_told(what: str) -> bool:
     return what in ("partition", "lost")
 
 
-def _lines(stage: Stage, said: Iterable[SaidLine]) -> Iterator[StoryLine]:
+def _lines(stage: Stage, lines: Iterable[SaidLine]) -> Iterator[StoryLine]:
     number = len(stage.play.statements)
-    for line in said:
+    for line in lines:
         try:
             after = do_line(stage, line.statement, number + 1)
         except PlayError:
@@ -134,16 +134,20 @@ def _lines(stage: Stage, said: Iterable[SaidLine]) -> Iterator[StoryLine]:
 
 def _together(lines: Iterator[StoryLine]) -> Iterator[StoryLine]:
     """Records that are written one after the other, and nothing else meanwhile, are one line."""
-    known: StoryLine | None = None
+    story_line: StoryLine | None = None
     for line in lines:
-        if known is not None and known.writes_to is not None and known.writes_to == line.writes_to:
-            known = known.and_then(line)
+        if (
+            story_line is not None
+            and story_line.writes_to is not None
+            and story_line.writes_to == line.writes_to
+        ):
+            story_line = story_line.and_then(line)
             continue
-        if known is not None:
-            yield known
-        known = line
-    if known is not None:
-        yield known
+        if story_line is not None:
+            yield story_line
+        story_line = line
+    if story_line is not None:
+        yield story_line
 
 
 def _beside(lines: Iterator[StoryLine]) -> Iterator[Statement]:

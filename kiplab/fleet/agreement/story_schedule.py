@@ -141,9 +141,9 @@ def _leader_after(ran: KernelRun | None, leader: int, replicas: int) -> int:
     return states[-1].leader if len(states[-1].isr) == replicas else NOBODY
 
 
-def _shortest(found: StorySchedule, features: Features, metric: str) -> StorySchedule:
+def _shortest(story: StorySchedule, features: Features, metric: str) -> StorySchedule:
     """Without what comes after, and without what came before and makes no difference."""
-    schedule = _cut_off(found.schedule, features, metric)
+    schedule = _cut_off(story.schedule, features, metric)
     incidents = [n for n, event in enumerate(schedule.events) if event.kind not in BEFORE]
     for first in reversed(incidents):
         later = _from_incident(schedule, first)
@@ -151,9 +151,9 @@ def _shortest(found: StorySchedule, features: Features, metric: str) -> StorySch
             tried = replace(later, leader=leader)
             ran = _ran(tried, features)
             if ran is not None and ran.counts[metric]:
-                begins = found.begins_us + 1000 * (schedule.end - tried.end)
+                begins = story.begins_us + 1000 * (schedule.end - tried.end)
                 return StorySchedule(tried, begins)
-    return StorySchedule(schedule, found.begins_us)
+    return StorySchedule(schedule, story.begins_us)
 
 
 BEFORE = ("beat", "flush")

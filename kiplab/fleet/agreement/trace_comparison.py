@@ -47,8 +47,8 @@ class TraceParting(msgspec.Struct, frozen=True):
         return f"python -m {COMMAND} --mode {self.mode} --set {name} --schedule {schedule}"
 
 
-def _said(told: TraceLine | None) -> str:
-    return "nothing more" if told is None else told.words
+def _said(line: TraceLine | None) -> str:
+    return "nothing more" if line is None else line.words
 
 
 def engine_says(schedule: OutsideSchedule, features: Features) -> Trace:

@@ -19,13 +19,13 @@ def trace_counts(trace: Trace, schedule: OutsideSchedule) -> Counter[str]:
 
     Refusals of brokers that register are none of AlterPartition, and not counted.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for line in trace:
         if line.partition is None and line.guard != _REGISTERS:
-            found[_LINES[line.what]] += 1
-        found[line.cause] += line.cause != ""
-    found.update(_of_states(_states(trace, schedule), schedule))
-    return +found
+            counts[_LINES[line.what]] += 1
+        counts[line.cause] += line.cause != ""
+    counts.update(_of_states(_states(trace, schedule), schedule))
+    return +counts
 
 
 def _states(trace: Trace, schedule: OutsideSchedule) -> list[Since]:
@@ -37,12 +37,12 @@ def _states(trace: Trace, schedule: OutsideSchedule) -> list[Since]:
 
 
 def _of_states(states: list[Since], schedule: OutsideSchedule) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for (since, state), (until, after) in pairwise(states):
         us = (until - since) * _US
-        found["offline_us"] += us * (state.leader == NOBODY)
-        found["under_min_us"] += us * (len(state.isr) < schedule.min_insync)
-        found["recovery_us"] += us * state.recovering
-        found["offline"] += state.leader != NOBODY == after.leader
-        found["expansions"] += len(after.isr) > len(state.isr)
-    return found
+        counts["offline_us"] += us * (state.leader == NOBODY)
+        counts["under_min_us"] += us * (len(state.isr) < schedule.min_insync)
+        counts["recovery_us"] += us * state.recovering
+        counts["offline"] += state.leader != NOBODY == after.leader
+        counts["expansions"] += len(after.isr) > len(state.isr)
+    return counts

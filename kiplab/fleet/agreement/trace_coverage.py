@@ -70,16 +70,16 @@ def _listed(met: Counter[str]) -> str:
 
 def covered(runs: Iterable[tuple[OutsideSchedule, Trace]]) -> TraceCoverage:
     """What these traces have met, each beside the schedule that it is of."""
-    found = TraceCoverage(Counter(), Counter(), Counter(), Counter())
+    coverage = TraceCoverage(Counter(), Counter(), Counter(), Counter())
     for schedule, trace in runs:
-        found.transitions.update(transitions(schedule, trace))
+        coverage.transitions.update(transitions(schedule, trace))
         for line in trace:
             if line.what == "refused":
-                found.guards[line.guard] += 1
-                found.errors[_error(line.guard)] += 1
+                coverage.guards[line.guard] += 1
+                coverage.errors[_error(line.guard)] += 1
             elif line.partition is None:
-                found.lines[line.what] += 1
-    return found
+                coverage.lines[line.what] += 1
+    return coverage
 
 
 def _error(guard: str) -> str:

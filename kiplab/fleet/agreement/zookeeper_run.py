@@ -83,9 +83,9 @@ class ZooKeeperRun(EngineRun):
             self.engine.fire(b, moves.Timer.RETRY)
             self.resent = 0
 
-    def _after(self, before: Cluster, made: DoneMove) -> None:
-        self.engine.keep_requests(made)
-        super()._after(before, made)
+    def _after(self, before: Cluster, move: DoneMove) -> None:
+        self.engine.keep_requests(move)
+        super()._after(before, move)
 
     def _delay(self, m: Message, body: AlterPartitionRequest) -> None:
         if self.resent and not self._is_planned(m):

@@ -71,12 +71,12 @@ def _window_us(world: World) -> float:
     return world.session_us + sum(parts)
 
 
-def _long(found: Distribution | None) -> float:
+def _long(distribution: Distribution | None) -> float:
     """What is hardly ever exceeded."""
-    if found is None:
+    if distribution is None:
         return 0
-    if isinstance(found, Exponential):
-        return 7 * found.mean_us
-    if isinstance(found, LogNormal):
-        return found.median_us * exp(3 * found.sigma)
-    return found.high_us if isinstance(found, Uniform) else found.us
+    if isinstance(distribution, Exponential):
+        return 7 * distribution.mean_us
+    if isinstance(distribution, LogNormal):
+        return distribution.median_us * exp(3 * distribution.sigma)
+    return distribution.high_us if isinstance(distribution, Uniform) else distribution.us

@@ -49,11 +49,13 @@ class KeptRows:
         wanted[samples] = True
         parts = [part.those(wanted[part.of]) for part in self._parts]
         names = DrawnRows.__struct_fields__
-        found = DrawnRows(
+        drawn_rows = DrawnRows(
             **{name: concatenate([getattr(one, name) for one in parts]) for name in names}
         )
-        rows = found.rows
-        return found.those(lexsort((rows[:, BROKER], rows[:, KIND], rows[:, AT], found.of)))
+        rows = drawn_rows.rows
+        return drawn_rows.those(
+            lexsort((rows[:, BROKER], rows[:, KIND], rows[:, AT], drawn_rows.of))
+        )
 
 
 class CyclePlayer:

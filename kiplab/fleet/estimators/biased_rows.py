@@ -243,19 +243,19 @@ def _delays(world: World, slow: Any, u: Any) -> Any:
     return 1 + where(slow, long, fast)
 
 
-def _times(found: Distribution, u: Any) -> Any:
+def _times(distribution: Distribution, u: Any) -> Any:
     """Whole microseconds."""
     from numpy import exp, log1p
     from scipy.special import ndtri
 
-    if isinstance(found, Exponential):
-        drawn = -found.mean_us * log1p(-u)
-    elif isinstance(found, LogNormal):
-        drawn = found.median_us * exp(found.sigma * ndtri(u))
-    elif isinstance(found, Uniform):
-        drawn = found.low_us + (found.high_us - found.low_us) * u
+    if isinstance(distribution, Exponential):
+        drawn = -distribution.mean_us * log1p(-u)
+    elif isinstance(distribution, LogNormal):
+        drawn = distribution.median_us * exp(distribution.sigma * ndtri(u))
+    elif isinstance(distribution, Uniform):
+        drawn = distribution.low_us + (distribution.high_us - distribution.low_us) * u
     else:
-        drawn = found.us + 0 * u
+        drawn = distribution.us + 0 * u
     return drawn.astype("int64")
 
 

@@ -51,10 +51,10 @@ def biased_rate(
 
     Raises ValueError for fewer than 30 blocks, MissingExtraError without numpy and scipy.
     """
-    found, durations = biased_blocks(
+    weightses, durations = biased_blocks(
         chain, event, seed=seed, blocks=blocks, cycles=cycles, biased=biased
     )
-    return weighed_rate(found, durations)
+    return weighed_rate(weightses, durations)
 
 
 def biased_blocks(

@@ -19,26 +19,26 @@ def answer_text(found: FleetAnswer) -> str:
     return "\n".join([*_head(found), *_points(found)]) + "\n"
 
 
-def _head(found: FleetAnswer) -> Iterator[str]:
-    if found.study.about:
-        yield found.study.about
-    scenarios = len({row.scenario_id for row in found.rows})
+def _head(answer: FleetAnswer) -> Iterator[str]:
+    if answer.study.about:
+        yield answer.study.about
+    scenarios = len({row.scenario_id for row in answer.rows})
     where = "1 scenario" if scenarios == 1 else f"{scenarios:,} scenarios"
-    took = "" if found.seconds is None else f", in {found.seconds:.1f} s"
-    yield f"{found.partition_years:,.0f} partition-years over {where}{took}."
-    labels = dict.fromkeys((row.features, row.label) for row in found.rows)
-    yield sampling_words(found)
+    took = "" if answer.seconds is None else f", in {answer.seconds:.1f} s"
+    yield f"{answer.partition_years:,.0f} partition-years over {where}{took}."
+    labels = dict.fromkeys((row.features, row.label) for row in answer.rows)
+    yield sampling_words(answer)
     yield f"Feature sets: {', '.join(f'{name} ({label})' for name, label in labels)}."
 
 
-def _points(found: FleetAnswer) -> Iterator[str]:
-    for swept, several in groupby(found.rows, lambda row: row.swept):
+def _points(answer: FleetAnswer) -> Iterator[str]:
+    for swept, several in groupby(answer.rows, lambda row: row.swept):
         point = list(several)
         if swept:
             yield ""
             yield ", ".join(f"{name} = {value}" for name, value in swept)
         yield from _metrics(point)
-        yield from _chances(found, point)
+        yield from _chances(answer, point)
 
 
 def _metrics(point: Sequence[FleetRow]) -> Iterator[str]:
@@ -49,7 +49,7 @@ def _metrics(point: Sequence[FleetRow]) -> Iterator[str]:
         yield from _lines(rows, _words)
 
 
-def _chances(found: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
+def _chances(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
     """Never a mean time; of each set by what says most."""
     rows = best_rows(point, ALL_CAUSES)
     if not rows:
@@ -57,14 +57,14 @@ def _chances(found: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
     spans = ", ".join(f"{years:g}" for years in YEARS)
     yield ""
     yield f"at least one {ALL_CAUSES} in all clusters of the study, within {spans} years"
-    yield from _lines(rows, lambda row: _chance(found, row))
+    yield from _lines(rows, lambda row: _chance(answer, row))
 
 
-def _chance(found: FleetAnswer, row: FleetRow) -> str:
-    yearly = found.incidents.of(row)
+def _chance(answer: FleetAnswer, row: FleetRow) -> str:
+    yearly = answer.incidents.of(row)
     said = "; ".join(chance_words(one) for one in at_least_one(yearly, 1))
     alarms = yearly.alarms if isinstance(yearly, WeighedRate) else ()
-    return "; ".join(filter(None, [said, *alarms, found.incidents.remark(row)]))
+    return "; ".join(filter(None, [said, *alarms, answer.incidents.remark(row)]))
 
 
 def _lines(rows: Iterable[FleetRow], said: Callable[[FleetRow], str]) -> Iterator[str]:

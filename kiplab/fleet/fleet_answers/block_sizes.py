@@ -65,7 +65,7 @@ def kernel_work(scenario: Scenario) -> float:
     """About how many steps the kernel makes in one replication, under all its feature sets."""
     horizon = horizon_us(scenario.parameters)
     trial = min(horizon, _TRIAL_US)
-    found = simulate(
+    counts = simulate(
         as_world(scenario),
         seed=0,
         first=0,
@@ -73,7 +73,7 @@ def kernel_work(scenario: Scenario) -> float:
         horizon_us=trial,
         feature_sets=scenario.feature_sets,
     )
-    steps = found.steps + _STEPS_OF_AN_EVENT * found.events
+    steps = counts.steps + _STEPS_OF_AN_EVENT * counts.events
     return max(1.0, steps * horizon / trial)
 
 

@@ -88,9 +88,9 @@ def counted_in(metric: str, mode: Mode, method: str) -> str:
 
     Raises KeyError for a metric that there is not.
     """
-    found = COUNTED[metric]
-    said = found.counts
-    if mode is Mode.ZOOKEEPER and found.mode is None:
+    counted_metric = COUNTED[metric]
+    said = counted_metric.counts
+    if mode is Mode.ZOOKEEPER and counted_metric.mode is None:
         said += "; ZooKeeper's own replica set, of Kafka 2.7 to 3.2 (leaders ask the controller for"
         said += " an ISR), simplified as kernel/zookeeper_rules.py says"
     if method == FORCED:

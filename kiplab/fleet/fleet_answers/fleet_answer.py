@@ -49,15 +49,15 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Without a method it is the one of plain sampling if that saw anything, else the weighted one
         where there is one. Raises LookupError where there is no such row, or more than one point.
         """
-        found = [row for row in self.rows if _is_asked(row, features, metric, method, swept)]
-        if not found:
+        fleet_rows = [row for row in self.rows if _is_asked(row, features, metric, method, swept)]
+        if not fleet_rows:
             raise LookupError(self._said(features, metric, swept, "there is no row"))
-        if len({row.scenario_id for row in found}) > 1:
+        if len({row.scenario_id for row in fleet_rows}) > 1:
             names = ", ".join(name for name in self.study.swept if name not in swept)
             raise LookupError(
                 self._said(features, metric, swept, f"several rows; say which {names}")
             )
-        return min(found, key=rank)
+        return min(fleet_rows, key=rank)
 
     def _said(self, features: str, metric: str, swept: dict[str, Any], problem: str) -> str:
         where = "".join(f", {name}={value}" for name, value in swept.items())

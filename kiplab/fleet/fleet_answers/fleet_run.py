@@ -112,9 +112,9 @@ def run(
         _start(master, spark=spark)
         plans = {name: _plan(read, name, path, options) for name in methods}
         finished = _run_all(plans, path, options)
-        found = _answer(path, master=master, spark=spark)
+        answer = _answer(path, master=master, spark=spark)
     seconds = time.monotonic() - began
-    return msgspec.structs.replace(found, seconds=seconds, finished=finished)
+    return msgspec.structs.replace(answer, seconds=seconds, finished=finished)
 
 
 def answer_in(folder: str | Path) -> FleetAnswer:
@@ -223,15 +223,15 @@ def compile_kernel() -> None:
 
 def _answer(folder: Path, *, master: str | None, spark: bool) -> FleetAnswer:
     study = study_in(folder)
-    found = tuple(_sums(folder, master, spark))
-    _check_known(folder, study, found)
+    sumses = tuple(_sums(folder, master, spark))
+    _check_known(folder, study, sumses)
     return FleetAnswer(
         study=study,
-        rows=fleet_rows(study, found),
-        summary=tuple(row for sums in found for row in sums.summary),
-        weights={key: blocks for sums in found for key, blocks in sums.weights.items()},
+        rows=fleet_rows(study, sumses),
+        summary=tuple(row for sums in sumses for row in sums.summary),
+        weights={key: blocks for sums in sumses for key, blocks in sums.weights.items()},
         seconds=None,
-        partition_years=_years(found),
+        partition_years=_years(sumses),
     )
 
 
@@ -246,10 +246,10 @@ def _sums(folder: Path, master: str | None, spark: bool) -> Iterator[MethodSums]
         yield MethodSums(method=method, summary=tuple(rows), weights=weights)
 
 
-def _check_known(folder: Path, study: FleetStudy, found: tuple[MethodSums, ...]) -> None:
+def _check_known(folder: Path, study: FleetStudy, sumses: tuple[MethodSums, ...]) -> None:
     """A parameter that is new since makes other scenarios of the same file."""
     known = {scenario.scenario_id for scenario in study.scenarios}
-    rows = [row for sums in found for row in sums.summary]
+    rows = [row for sums in sumses for row in sums.summary]
     if any(row.scenario_id not in known or row.metric not in COUNTED for row in rows):
         raise StudyFolderError(
             f"{folder} holds partials that are none of its study: another version of kiplab made"
@@ -258,9 +258,9 @@ def _check_known(folder: Path, study: FleetStudy, found: tuple[MethodSums, ...])
         )
 
 
-def _years(found: tuple[MethodSums, ...]) -> float:
+def _years(sumses: tuple[MethodSums, ...]) -> float:
     """What was sampled as it comes; where nothing was, what the forced samples stand for."""
-    for sums in found:
+    for sums in sumses:
         lived = {row.scenario_id: row.exposure_us for row in sums.summary}
         return sum(lived.values()) / MICROSECONDS_PER_YEAR
     return 0.0

@@ -47,15 +47,15 @@ def estimate(
         import scipy  # noqa: F401
     began = time.monotonic()
     read = study if isinstance(study, FleetStudy) else read_study(study)
-    asked = _short(changed(read, parameters))
-    found = tuple(_sums(asked, seed))
-    (naive, *_) = found
+    fleet_study = _short(changed(read, parameters))
+    sumses = tuple(_sums(fleet_study, seed))
+    (naive, *_) = sumses
     lived = {row.scenario_id: row.exposure_us for row in naive.summary}
     return FleetAnswer(
-        study=asked,
-        rows=fleet_rows(asked, found),
-        summary=tuple(row for sums in found for row in sums.summary),
-        weights={key: blocks for sums in found for key, blocks in sums.weights.items()},
+        study=fleet_study,
+        rows=fleet_rows(fleet_study, sumses),
+        summary=tuple(row for sums in sumses for row in sums.summary),
+        weights={key: blocks for sums in sumses for key, blocks in sums.weights.items()},
         seconds=time.monotonic() - began,
         partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
     )
@@ -69,9 +69,9 @@ def changed(study: FleetStudy, parameters: Mapping[str, Any]) -> FleetStudy:
     given = {name: values_of(name, value) for name, value in parameters.items()}
     old = dict(study.values)
     values = tuple((name, given.get(name, old[name])) for name in PARAMETERS)
-    found = msgspec.structs.replace(study, values=values)
-    _ = found.scenarios
-    return found
+    fleet_study = msgspec.structs.replace(study, values=values)
+    _ = fleet_study.scenarios
+    return fleet_study
 
 
 def _short(study: FleetStudy) -> FleetStudy:

@@ -79,10 +79,10 @@ def simulate(
     if not masks:
         raise ValueError("there is no feature set; expected at least one, as in ['none']")
     skips = skips and all(map(is_regular, masks))
-    made = compiled_world(world)
+    words = compiled_world(world)
     fast = compiled and has_compiler()
     states = _rows(len(masks), fast)
-    given = [n if fast else _listed(n) for n in (made.numbers, made.tables)]
+    given = [n if fast else _listed(n) for n in (words.numbers, words.tables)]
     room = [_room(n, fast) for n in _ROOM]
     for v, mask in enumerate(masks):
         states[v][GUARDS] = mask

@@ -181,14 +181,14 @@ def _table(world: World, name: str) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=128)
-def _of(found: Distribution) -> tuple[int, ...]:
-    if isinstance(found, Exponential):
-        return exponential(found.mean_us)
-    if isinstance(found, LogNormal):
-        return log_normal(found.median_us, Decimal(repr(found.sigma)))
-    if isinstance(found, Uniform):
-        return uniform(found.low_us, found.high_us)
-    return constant(found.us)
+def _of(distribution: Distribution) -> tuple[int, ...]:
+    if isinstance(distribution, Exponential):
+        return exponential(distribution.mean_us)
+    if isinstance(distribution, LogNormal):
+        return log_normal(distribution.median_us, Decimal(repr(distribution.sigma)))
+    if isinstance(distribution, Uniform):
+        return uniform(distribution.low_us, distribution.high_us)
+    return constant(distribution.us)
 
 
 def _fill(w: list[int], world: World) -> None:

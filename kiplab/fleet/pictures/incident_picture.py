@@ -52,9 +52,9 @@ def _kind(
     parameters: Parameters, metric: str, seed: int, *, several: bool
 ) -> incident_chart.KindOfIncident:
     """Every group that an incident may hit, as likely as any other, by its partitions."""
-    found = partitions_per_incident(parameters, metric, seed)
+    incident_sizes = partitions_per_incident(parameters, metric, seed)
     counts: dict[int, int] = {}
-    for size in found.sizes.tolist():
+    for size in incident_sizes.sizes.tolist():
         counts[size] = counts.get(size, 0) + 1
     placed = f" ({parameters.replica_sets:,} replica sets)" if several else ""
     return incident_chart.KindOfIncident(

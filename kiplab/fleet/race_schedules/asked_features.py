@@ -55,10 +55,10 @@ class AskedFeatures(Features, frozen=True, kw_only=True):
 
     def active(self, node: BrokerId) -> Any:
         """As of the first set."""
-        found = self.guards.get(node)
-        if found is None:
-            found = self.guards[node] = AskedGuards(node, self.sets, self.asking)
-        return found
+        asked_guards = self.guards.get(node)
+        if asked_guards is None:
+            asked_guards = self.guards[node] = AskedGuards(node, self.sets, self.asking)
+        return asked_guards
 
     def alter_partition_version(self, sender: BrokerId, controller: BrokerId = CONTROLLER) -> Any:
         """One for each set, where they differ."""

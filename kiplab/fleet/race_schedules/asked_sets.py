@@ -22,10 +22,10 @@ class AskedSets:
         """
         self.asking.parted.clear()
         self.asking.members = members
-        found = self._groups.get(members)
-        if found is None:
-            found = self._groups[members] = self._asked(members)
-        return found
+        features = self._groups.get(members)
+        if features is None:
+            features = self._groups[members] = self._asked(members)
+        return features
 
     def parts(self) -> list[tuple[int, ...]]:
         """Who is asked now, parted by what was noted; who answered like the first of all is in the

@@ -24,5 +24,5 @@ class FirstLine:
         known = self._known.get(here)
         if known is None:
             known = self._known[here] = (cluster, do())
-        found: CameOf = known[1]
-        return found
+        of: CameOf = known[1]
+        return of

@@ -96,14 +96,14 @@ def _with_harm(before: Outcome, events: tuple[Event, ...]) -> Outcome:
 
 
 def _noticed(start: Cluster, now: Cluster) -> str:
-    found = registration_of(now, BrokerId(FOLLOWER))
-    same_incarnation = found is not None and found.epoch == _first_epoch(start)
-    fenced = found is None or found.fenced
+    registration = registration_of(now, BrokerId(FOLLOWER))
+    same_incarnation = registration is not None and registration.epoch == _first_epoch(start)
+    fenced = registration is None or registration.fenced
     if same_incarnation:
         return FENCED if fenced else UNNOTICED
     return REGISTERED if fenced else UNFENCED
 
 
 def _first_epoch(start: Cluster) -> BrokerEpoch | None:
-    found = registration_of(start, BrokerId(FOLLOWER))
-    return found.epoch if found else None
+    registration = registration_of(start, BrokerId(FOLLOWER))
+    return registration.epoch if registration else None

@@ -48,12 +48,12 @@ def _parted(play: Play) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
 def _common(
     header: tuple[Statement, ...], _before_time: tuple[Statement, ...], sets: tuple[Features, ...]
 ) -> _Common:
-    asked = AskedSets(sets)
+    asked_sets = AskedSets(sets)
     begun = _beginnings(header, sets)
     for branch in begun:
-        features = asked.group(branch.members)
+        features = asked_sets.group(branch.members)
         branch.cluster = replace(branch.cluster, features=features)
-    return _Common(asked, begun, FirstLine())
+    return _Common(asked_sets, begun, FirstLine())
 
 
 def _beginnings(

@@ -89,15 +89,15 @@ def weighed_rate(
     if whole.total == 0:
         return NothingWeighed(samples=whole.samples)
     share = exposure / len(blocks)
-    found = mean_rate([block.total / share for block in blocks], confidence=confidence)
+    seen_rate = mean_rate([block.total / share for block in blocks], confidence=confidence)
     return WeighedRate(
-        rate=found.rate,
-        low=found.low,
-        high=found.high,
+        rate=seen_rate.rate,
+        low=seen_rate.low,
+        high=seen_rate.high,
         effective_samples=effective_samples(whole),
         largest_share=whole.largest / whole.total,
         alarms=alarms(blocks),
-        method=found.method,
+        method=seen_rate.method,
     )
 
 

@@ -121,26 +121,26 @@ def _every(world: World, many: int, seed: int) -> list[EffectiveEvent]:
 Effects = Callable[[], list[EffectiveEvent]]
 
 
-def _bounced(found: Effects, features: str, counts: Callable[[LateBounce], bool]) -> Certain:
-    return Certain(sum(counts(bounced(effect, features)) for effect in found()))
+def _bounced(effects: Effects, features: str, counts: Callable[[LateBounce], bool]) -> Certain:
+    return Certain(sum(counts(bounced(effect, features)) for effect in effects()))
 
 
 def bounced(effect: EffectiveEvent, features: str) -> LateBounce:
     """The engine's bounce, under a feature set of COMPARED_WITH_ZOOKEEPER."""
-    found = replace(effect.found, features=COMPARED_WITH_ZOOKEEPER[features])
-    return late_bounce(found, effect.event)
+    cluster = replace(effect.found, features=COMPARED_WITH_ZOOKEEPER[features])
+    return late_bounce(cluster, effect.event)
 
 
-def _applied(made: LateBounce) -> bool:
-    return made.applied
+def _applied(bounce: LateBounce) -> bool:
+    return bounce.applied
 
 
-def _missed(made: LateBounce) -> bool:
-    return made.missed
+def _missed(bounce: LateBounce) -> bool:
+    return bounce.missed
 
 
-def _served(found: Effects, features: str) -> Certain:
-    return Certain(sum(served_us(effect, features) for effect in found()))
+def _served(effects: Effects, features: str) -> Certain:
+    return Certain(sum(served_us(effect, features) for effect in effects()))
 
 
 def served_us(effect: EffectiveEvent, features: str) -> int:

@@ -102,5 +102,5 @@ def _by_engine(mode: Mode, features: str, schedule: OutsideSchedule) -> Trace:
     return engine_trace(schedule, COMPARED[features])
 
 
-def _certain(told: CountedLines, metric: str) -> Certain:
-    return Certain(told()[metric])
+def _certain(lines: CountedLines, metric: str) -> Certain:
+    return Certain(lines()[metric])

@@ -39,10 +39,10 @@ class CheckedMetric(msgspec.Struct, frozen=True, kw_only=True):
 
 def metrics_of(mode: Mode) -> tuple[str, ...]:
     """What the rows of a mode can be about: what the kernel counts, and what samples estimate."""
-    found = (
+    metrics = (
         one for one in COUNTED.values() if one.mode in (None, mode) or one.name in METRIC_NAMES
     )
-    return tuple(one.name for one in found)
+    return tuple(one.name for one in metrics)
 
 
 def who_checks(metrics: Sequence[str], mode: Mode) -> tuple[CheckedMetric, ...]:
