@@ -603,7 +603,7 @@ def not_in_union(module: ModuleType, members: Collection[type]) -> list[str]:
         and issubclass(struct, msgspec.Struct)
         and struct.__module__ == module.__name__
     ]
-    known = {part for member in members for part in structs_of(member)}
+    known = {base for member in members for part in structs_of(member) for base in part.__mro__}
     return [struct.__name__ for struct in own if struct not in known]
 
 

@@ -20,8 +20,7 @@ from ..protocol.kraft.sessions import (
     stale_broker,
 )
 from ..protocol.registrations import PartitionRegistration, Registration
-from ..protocol.zookeeper.ensemble import Ensemble
-from ..protocol.zookeeper.operators import controller_named
+from ..protocol.zookeeper.ensemble import Ensemble, controller_named
 from .cluster import Cluster
 
 

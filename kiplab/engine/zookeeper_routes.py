@@ -11,8 +11,8 @@ from typing import Any
 from ..protocol import messages
 from ..protocol.ids import ZOOKEEPER, host_of
 from ..protocol.kip343 import broker_with_heartbeats as heartbeat_life
-from ..protocol.kip343 import heartbeat_watches, isr_changes, metadata_heartbeats
-from ..protocol.kip343.heartbeat_controller import HeartbeatController
+from ..protocol.kip343 import isr_changes, metadata_heartbeats
+from ..protocol.kip343.heartbeat_controller import HeartbeatController, heartbeat_watch_fired
 from ..protocol.releases import RELEASES
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker, Lifecycle
@@ -98,10 +98,8 @@ JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
         metadata_heartbeats.metadata_heartbeat
     ),
     (HeartbeatController, messages.IsrChangeRequest): with_zookeeper(isr_changes.isr_change),
-    (HeartbeatController, messages.WatcherEvent): lambda c, m, w: (
-        heartbeat_watches.heartbeat_watch_fired(
-            c, ensemble_of(w), m.body, session_at(w, m.receiver), w.features
-        )
+    (HeartbeatController, messages.WatcherEvent): lambda c, m, w: heartbeat_watch_fired(
+        c, ensemble_of(w), m.body, session_at(w, m.receiver), w.features
     ),
     (Broker, messages.MetadataHeartbeatResponse): lambda b, m, w: heartbeat_life.heartbeat_answered(
         b, ensemble_of(w), m.body, m.request

@@ -21,6 +21,11 @@ class Compared(msgspec.Struct, frozen=True):
     held: str
 
 
+def compare(name: str, requested: object, held: object) -> Compared:
+    """Both sides as text; None is ``"none"``."""
+    return Compared(name, str(requested), "none" if held is None else str(held))
+
+
 class Refused(msgspec.Struct, frozen=True, tag="refused", kw_only=True):
     """A request, or one partition of it, was answered with an error.
 
@@ -34,40 +39,52 @@ class Refused(msgspec.Struct, frozen=True, tag="refused", kw_only=True):
     compared: tuple[Compared, ...] = ()
     partition: str | None = None
 
+    def in_words(self) -> str:
+        """What was compared, ``"leader epoch: 4, here 5"``; the error where nothing was."""
+        words = [f"{c.name}: {c.requested}, here {c.held}" for c in self.compared]
+        return "; ".join(words) or self.error.name
 
-class NotProposed(msgspec.Struct, frozen=True, tag="not-proposed", kw_only=True):
-    """A leader did not propose a caught-up follower; `guard` says why."""
+
+class PartitionFact(msgspec.Struct, frozen=True, kw_only=True):
+    """What a node reports of a partition."""
 
     node: BrokerId
     partition: str
+
+
+class ConsumerFact(msgspec.Struct, frozen=True, kw_only=True):
+    """What happens between a consumer and the broker that it asks."""
+
+    node: BrokerId
+    consumer: str
+    partition: str
+
+
+class NotProposed(PartitionFact, frozen=True, tag="not-proposed", kw_only=True):
+    """A leader did not propose a caught-up follower; `guard` says why."""
+
     follower: BrokerId
     guard: str
     compared: tuple[Compared, ...] = ()
 
 
-class IsrProposed(msgspec.Struct, frozen=True, tag="isr-proposed", kw_only=True):
+class IsrProposed(PartitionFact, frozen=True, tag="isr-proposed", kw_only=True):
     """A leader asked for a new ISR; until it is decided `maximal` is the set that counts."""
 
-    node: BrokerId
-    partition: str
     isr: tuple[BrokerId, ...]
     maximal: tuple[BrokerId, ...]
 
 
-class IsrReverted(msgspec.Struct, frozen=True, tag="isr-reverted", kw_only=True):
+class IsrReverted(PartitionFact, frozen=True, tag="isr-reverted", kw_only=True):
     """A leader gave its proposal up and went back to the committed ISR."""
 
-    node: BrokerId
-    partition: str
     isr: tuple[BrokerId, ...]
     error: KafkaError
 
 
-class IsrStuck(msgspec.Struct, frozen=True, tag="isr-stuck", kw_only=True):
+class IsrStuck(PartitionFact, frozen=True, tag="isr-stuck", kw_only=True):
     """The proposal was refused, and the leader waits with it for newer metadata."""
 
-    node: BrokerId
-    partition: str
     error: KafkaError
 
 
@@ -117,11 +134,9 @@ class BrokerChanged(msgspec.Struct, frozen=True, tag="broker-changed", kw_only=T
     epoch: BrokerEpoch
 
 
-class BecameLeader(msgspec.Struct, frozen=True, tag="became-leader", kw_only=True):
+class BecameLeader(PartitionFact, frozen=True, tag="became-leader", kw_only=True):
     """A broker learnt from metadata that it leads."""
 
-    node: BrokerId
-    partition: str
     leader_epoch: LeaderEpoch
     start_offset: Offset
 
@@ -136,90 +151,72 @@ class RecoveryPhase(StrEnum):
     """The controller has written RECOVERED: the leader answers everybody again."""
 
 
-class LeaderRecovery(msgspec.Struct, frozen=True, tag="leader-recovery", kw_only=True):
+class LeaderRecovery(PartitionFact, frozen=True, tag="leader-recovery", kw_only=True):
     """A leader recovers from an unclean election, which no release of Kafka does."""
 
-    node: BrokerId
-    partition: str
     leader_epoch: LeaderEpoch
     phase: RecoveryPhase
 
 
-class BecameFollower(msgspec.Struct, frozen=True, tag="became-follower", kw_only=True):
+class BecameFollower(PartitionFact, frozen=True, tag="became-follower", kw_only=True):
     """A broker learnt from metadata whom it follows."""
 
-    node: BrokerId
-    partition: str
     leader: BrokerId
     leader_epoch: LeaderEpoch
 
 
-class Fetched(msgspec.Struct, frozen=True, tag="fetched", kw_only=True):
+class Fetched(PartitionFact, frozen=True, tag="fetched", kw_only=True):
     """A leader heard from a follower: up to `offset` the follower has everything."""
 
-    node: BrokerId
-    partition: str
     follower: BrokerId
     offset: Offset
     caught_up: bool
 
 
-class Appended(msgspec.Struct, frozen=True, tag="appended", kw_only=True):
+class Appended(PartitionFact, frozen=True, tag="appended", kw_only=True):
     """Records first..last were written to a replica's log."""
 
-    node: BrokerId
-    partition: str
     first: Offset
     last: Offset
 
 
-class Truncated(msgspec.Struct, frozen=True, tag="truncated", kw_only=True):
+class Truncated(PartitionFact, frozen=True, tag="truncated", kw_only=True):
     """A follower threw records away because its leader does not have them."""
 
-    node: BrokerId
-    partition: str
     first: Offset
     last: Offset
 
 
-class EpochDropped(msgspec.Struct, frozen=True, tag="epoch-dropped", kw_only=True):
+class EpochDropped(PartitionFact, frozen=True, tag="epoch-dropped", kw_only=True):
     """A follower forgets that it led in `epoch`, under which it wrote no record."""
 
-    node: BrokerId
-    partition: str
     epoch: LeaderEpoch
     end: Offset
 
 
-class RecordsDeleted(msgspec.Struct, frozen=True, tag="records-deleted", kw_only=True):
+class RecordsDeleted(PartitionFact, frozen=True, tag="records-deleted", kw_only=True):
     """A replica's log begins at `start` from now on: first..last were deleted on purpose.
 
     `last` is one below `first` when there was nothing to delete. `follows` says that its leader's
     log begins there; else a client asked for it.
     """
 
-    node: BrokerId
-    partition: str
     first: Offset
     last: Offset
     start: Offset
     follows: bool = False
 
 
-class Destroyed(msgspec.Struct, frozen=True, tag="destroyed", kw_only=True):
+class Destroyed(PartitionFact, frozen=True, tag="destroyed", kw_only=True):
     """A crash took records that were not safe."""
 
-    node: BrokerId
-    partition: str
     first: Offset
     last: Offset
 
 
-class HighWatermarkMoved(msgspec.Struct, frozen=True, tag="high-watermark", kw_only=True):
+class HighWatermarkMoved(PartitionFact, frozen=True, tag="high-watermark", kw_only=True):
     """The leader committed everything below `after`."""
 
-    node: BrokerId
-    partition: str
     before: Offset
     after: Offset
 
@@ -273,16 +270,13 @@ class LifecycleChanged(msgspec.Struct, frozen=True, tag="lifecycle", kw_only=Tru
     state: str
 
 
-class Polled(msgspec.Struct, frozen=True, tag="polled", kw_only=True):
+class Polled(ConsumerFact, frozen=True, tag="polled", kw_only=True):
     """A consumer read offsets first..last; `last` is one below `first` when there was nothing.
 
     With isolation.level read_committed it reads up to the `last_stable` offset, and skips what
     belongs to `aborted` transactions.
     """
 
-    node: BrokerId
-    consumer: str
-    partition: str
     first: Offset
     last: Offset
     high_watermark: Offset
@@ -290,66 +284,50 @@ class Polled(msgspec.Struct, frozen=True, tag="polled", kw_only=True):
     aborted: int = 0
 
 
-class TransactionBegun(msgspec.Struct, frozen=True, tag="transaction-begun", kw_only=True):
+class TransactionBegun(PartitionFact, frozen=True, tag="transaction-begun", kw_only=True):
     """A producer began a transaction in a log: it is open from `first` on."""
 
-    node: BrokerId
-    partition: str
     first: Offset
 
 
-class TransactionEnded(msgspec.Struct, frozen=True, tag="transaction-ended", kw_only=True):
+class TransactionEnded(PartitionFact, frozen=True, tag="transaction-ended", kw_only=True):
     """A marker at offset `marker` ends the transaction that was open from `first` on.
 
     `recovery` says that nobody asked for it but the leader that recovers (KIP-704).
     """
 
-    node: BrokerId
-    partition: str
     first: Offset
     marker: Offset
     commits: bool
     recovery: bool = False
 
 
-class PollFailed(msgspec.Struct, frozen=True, tag="poll-failed", kw_only=True):
+class PollFailed(ConsumerFact, frozen=True, tag="poll-failed", kw_only=True):
     """A consumer could ask nobody: no leader is known (`node` -1), or it does not answer."""
 
-    node: BrokerId
-    consumer: str
-    partition: str
     error: KafkaError
 
 
-class PositionValidated(msgspec.Struct, frozen=True, tag="position-validated", kw_only=True):
+class PositionValidated(ConsumerFact, frozen=True, tag="position-validated", kw_only=True):
     """A new leader's log has everything that a consumer read: `last_epoch` ends at `end` there."""
 
-    node: BrokerId
-    consumer: str
-    partition: str
     position: Offset
     last_epoch: LeaderEpoch
     end: Offset
 
 
-class PositionTruncated(msgspec.Struct, frozen=True, tag="position-truncated", kw_only=True):
+class PositionTruncated(ConsumerFact, frozen=True, tag="position-truncated", kw_only=True):
     """A consumer found that records it had read are gone, and goes on where the logs part."""
 
-    node: BrokerId
-    consumer: str
-    partition: str
     before: Offset
     after: Offset
     last_epoch: LeaderEpoch
     end_epoch: LeaderEpoch
 
 
-class PositionReset(msgspec.Struct, frozen=True, tag="position-reset", kw_only=True):
+class PositionReset(ConsumerFact, frozen=True, tag="position-reset", kw_only=True):
     """A consumer goes on at the ``earliest`` or the ``latest`` offset."""
 
-    node: BrokerId
-    consumer: str
-    partition: str
     before: Offset
     after: Offset
     to: str
@@ -365,21 +343,15 @@ class ConsumerRaised(msgspec.Struct, frozen=True, tag="consumer-raised", kw_only
     diverging: Offset | None = None
 
 
-class ReplicaPreferred(msgspec.Struct, frozen=True, tag="replica-preferred", kw_only=True):
+class ReplicaPreferred(ConsumerFact, frozen=True, tag="replica-preferred", kw_only=True):
     """A leader sent a consumer to the replica nearest to it, and gave it no records (KIP-392)."""
 
-    node: BrokerId
-    consumer: str
-    partition: str
     replica: BrokerId
 
 
-class MetadataRefreshed(msgspec.Struct, frozen=True, tag="metadata-refreshed", kw_only=True):
+class MetadataRefreshed(ConsumerFact, frozen=True, tag="metadata-refreshed", kw_only=True):
     """A consumer asked broker `node` who leads; `leader` is whom it believes from now on."""
 
-    node: BrokerId
-    consumer: str
-    partition: str
     leader: BrokerId
     leader_epoch: LeaderEpoch
     validating: bool

@@ -8,7 +8,8 @@ the annotations, and takes no field that is a bare int.
 """
 
 from collections.abc import Iterable
-from typing import Annotated, NewType
+from functools import singledispatch
+from typing import Annotated, Any, NewType
 
 BrokerId = NewType("BrokerId", int)
 Offset = NewType("Offset", int)
@@ -95,3 +96,22 @@ def node_name(node: BrokerId) -> str:
 def broker_list(ids: Iterable[int]) -> str:
     """``{1, 2}``."""
     return "{" + ", ".join(str(i) for i in ids) + "}"
+
+
+# What a request says of broker epochs: from some version on, and -1 where it cannot. Each function
+# takes first what the caller of several feature sets at once may have in more than one value, and
+# can be told what such a value means.
+
+
+@singledispatch
+def told_since(version: Any, first: int, epoch: BrokerEpoch) -> BrokerEpoch:
+    """`epoch` as a request of `version` tells it, whose schema has the field from `first` on; below
+    that it reads as -1.
+    """
+    return epoch if version >= first else NO_BROKER_EPOCH
+
+
+@singledispatch
+def is_of_another_incarnation(epoch: Any, registered: BrokerEpoch) -> bool:
+    """Whether `epoch` was told, and is not the one that is `registered`: -1 contradicts nothing."""
+    return bool(epoch != registered and epoch != NO_BROKER_EPOCH)

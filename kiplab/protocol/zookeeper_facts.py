@@ -14,37 +14,36 @@ class ZnodeChanged(msgspec.Struct, frozen=True, tag="znode-changed", kw_only=Tru
     text: str
 
 
-class SessionOpened(msgspec.Struct, frozen=True, tag="session-opened", kw_only=True):
-    """A process has a session with ZooKeeper."""
+class BrokerFact(msgspec.Struct, frozen=True, kw_only=True):
+    """What ZooKeeper or a controller reports of a broker."""
 
     node: BrokerId
     broker: BrokerId
+
+
+class SessionOpened(BrokerFact, frozen=True, tag="session-opened", kw_only=True):
+    """A process has a session with ZooKeeper."""
+
     session: SessionId
 
 
-class SessionEnded(msgspec.Struct, frozen=True, tag="session-ended", kw_only=True):
+class SessionEnded(BrokerFact, frozen=True, tag="session-ended", kw_only=True):
     """A session with ZooKeeper is over, and what was ephemeral in it is gone."""
 
-    node: BrokerId
-    broker: BrokerId
     session: SessionId
     expired: bool
     """Whether ZooKeeper ended it; else the process closed it."""
 
 
-class ControllerElected(msgspec.Struct, frozen=True, tag="controller-elected", kw_only=True):
+class ControllerElected(BrokerFact, frozen=True, tag="controller-elected", kw_only=True):
     """A broker has become the controller."""
 
-    node: BrokerId
-    broker: BrokerId
     controller_epoch: ControllerEpoch
 
 
-class ControllerStoodDown(msgspec.Struct, frozen=True, tag="controller-stood-down", kw_only=True):
+class ControllerStoodDown(BrokerFact, frozen=True, tag="controller-stood-down", kw_only=True):
     """A broker is the controller no more, and knows it; its queues are gone."""
 
-    node: BrokerId
-    broker: BrokerId
     reason: str
 
 
@@ -61,19 +60,15 @@ class BrokersCompared(msgspec.Struct, frozen=True, tag="brokers-compared", kw_on
     dead: tuple[BrokerId, ...] = ()
 
 
-class RequestsQueued(msgspec.Struct, frozen=True, tag="requests-queued", kw_only=True):
+class RequestsQueued(BrokerFact, frozen=True, tag="requests-queued", kw_only=True):
     """A controller has put requests into its queue for a broker; each is told in words."""
 
-    node: BrokerId
-    broker: BrokerId
     requests: tuple[str, ...]
 
 
-class QueueDropped(msgspec.Struct, frozen=True, tag="queue-dropped", kw_only=True):
+class QueueDropped(BrokerFact, frozen=True, tag="queue-dropped", kw_only=True):
     """A controller has closed its connection to a broker, and what was queued for it is gone."""
 
-    node: BrokerId
-    broker: BrokerId
     requests: tuple[str, ...]
 
 
@@ -101,11 +96,9 @@ class ShutdownTried(msgspec.Struct, frozen=True, tag="shutdown-tried", kw_only=T
     left: int
 
 
-class BrokerDeclared(msgspec.Struct, frozen=True, tag="broker-declared", kw_only=True):
+class BrokerDeclared(BrokerFact, frozen=True, tag="broker-declared", kw_only=True):
     """A controller of KIP-343 has put a broker into another state; `before` is "" at first."""
 
-    node: BrokerId
-    broker: BrokerId
     incarnation_id: BrokerEpoch
     before: str
     after: str

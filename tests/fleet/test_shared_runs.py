@@ -27,9 +27,14 @@ from kiplab.fleet.race_schedules.varied_numbers import (
 )
 from kiplab.plays.play import Play
 from kiplab.plays.runner import open_stage
-from kiplab.protocol.epochs_on_wire import is_of_another_incarnation, told_since
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId
+from kiplab.protocol.ids import (
+    CONTROLLER,
+    BrokerEpoch,
+    BrokerId,
+    is_of_another_incarnation,
+    told_since,
+)
 from tests.fleet.by_the_runner import outcome
 
 USUAL = tuple(usual().values())

@@ -22,8 +22,8 @@ from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetch
 from kiplab.protocol.replica.alter_partition_manager import check_lag
 from kiplab.protocol.replica.broker_parts import BrokerEffect
 from kiplab.protocol.replica.broker_state import Broker, replica_of
+from kiplab.protocol.replica.leader import play
 from kiplab.protocol.replica.produce import produce
-from kiplab.protocol.replica.roles import play
 
 
 class AnotherLeader:

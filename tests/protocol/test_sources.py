@@ -109,7 +109,10 @@ def test_a_rule_file_opens_with_its_theory(path: Path) -> None:
 
 @pytest.mark.parametrize("path", RULES, ids=lambda p: p.name)
 def test_a_public_rule_ends_with_its_source(path: Path) -> None:
-    for node in ast.parse(path.read_text()).body:
+    module = ast.parse(path.read_text())
+    if (ast.get_docstring(module) or "").split("\n\n")[-1].startswith("Source: none; "):
+        return  # Of the whole file Kafka has nothing.
+    for node in module.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             last = (ast.get_docstring(node) or "").split("\n\n")[-1]
             assert last.startswith("Source: "), (

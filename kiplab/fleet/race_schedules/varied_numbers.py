@@ -9,7 +9,7 @@ are not all the same, they are noted, and who asked has to part the sets.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...protocol.epochs_on_wire import is_of_another_incarnation, told_since
+from ...protocol.ids import is_of_another_incarnation, told_since
 
 _OF_ANYTHING = frozenset(dir(object)) - {
     *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),

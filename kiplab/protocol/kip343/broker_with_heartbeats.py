@@ -9,7 +9,11 @@ look who the controller is, and any other error changes nothing. The timeout run
 which the last heartbeat was sent that was answered so; the controller's runs from that of its
 arrival. When it is over the process fences itself: INACTIVE by its own decision, until an answer
 says otherwise. To shut down it asks for STOPPING, and stops when it is told INACTIVE.
+The text has no default for the timeout, and says that it should be longer than the controller's.
+Plays of this mode have no clock: that it is over is the line `fence-itself`.
 Out go the broker, heartbeats, and facts.
+
+Source: none; KIP-343 as it is written.
 """
 
 from msgspec.structs import replace
@@ -35,39 +39,23 @@ from ..zookeeper.ensemble import Ensemble
 from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.zookeeper_controller import ZooKeeperController
 from ..zookeeper_facts import BrokerStateChanged
-from .heartbeat_controller import FIRST_WITH_HEARTBEATS, HeartbeatController
-from .heartbeat_watches import seeded
-
-BROKER_TIMEOUT_MS = 18_000
-"""broker.heartbeat.timeout.ms. The text has no default, and says that it should be longer than the
-controller's. Plays of this mode have no clock: that it is over is the line `fence-itself`."""
-HEARTBEAT_INTERVAL_MS = 2_000
-"""How often a heartbeat is sent. The text has no such setting: this is what KRaft's brokers do."""
+from .heartbeat_controller import FIRST_WITH_HEARTBEATS, HeartbeatController, seeded
 
 
 def knows_heartbeats(broker: BrokerId, features: Features) -> bool:
-    """Whether the code of this broker is that of KIP-343, whatever protocol it speaks.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Whether the code of this broker is that of KIP-343, whatever protocol it speaks."""
     return RELEASES[features.release_of(broker)].specified == 343
 
 
 def control_plane(broker: BrokerId, features: Features) -> ZooKeeperController:
-    """The controller that a process of this broker has in it.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """The controller that a process of this broker has in it."""
     if knows_heartbeats(broker, features):
         return HeartbeatController(broker)
     return ZooKeeperController(broker)
 
 
 def first_state(broker: BrokerId, features: Features) -> MembershipState | None:
-    """The state of a process before its first answer; None of one that sends no heartbeats.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """The state of a process before its first answer; None of one that sends no heartbeats."""
     # KIP-343, Compatibility, Deprecation, and Migration Plan: at an older inter-broker protocol
     # brokers neither send heartbeats nor fence themselves.
     speaks = broker_info_version(broker, features) >= FIRST_WITH_HEARTBEATS
@@ -77,10 +65,7 @@ def first_state(broker: BrokerId, features: Features) -> MembershipState | None:
 def start_with_heartbeats(
     broker: Broker, ensemble: Ensemble, features: Features, now_ms: int | None, server: int = 0
 ) -> Together[Broker]:
-    """A new process, as in every release; what it may become the controller with is another one.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """A new process, as in every release; what it may become the controller with is another one."""
     plane = control_plane(broker.id, features)
     done = broker_in_zookeeper.start(broker, ensemble, features, now_ms, server, plane)
     process = replace(process_of(done.node), state=first_state(broker.id, features))
@@ -94,10 +79,7 @@ def session_expired_with_heartbeats(
     features: Features,
     now_ms: int | None,
 ) -> Together[Broker]:
-    """The process registers anew, and so has another incarnation id: it is INITIAL again.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """The process registers anew, and so has another incarnation id: it is INITIAL again."""
     done = broker_in_zookeeper.session_expired(broker, ensemble, event, features, now_ms)
     if done.node is broker:
         return done
@@ -108,10 +90,7 @@ def session_expired_with_heartbeats(
 
 
 def send_heartbeat(broker: Broker, ensemble: Ensemble | None) -> BrokerEffect:
-    """Tell the controller which state this process wants; without ZooKeeper, whom it knows of.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Tell the controller which state this process wants; without ZooKeeper, whom it knows of."""
     process = process_of(broker)
     controller = process.controller
     if controller is None and ensemble is not None:
@@ -130,10 +109,7 @@ def send_heartbeat(broker: Broker, ensemble: Ensemble | None) -> BrokerEffect:
 
 
 def why_no_heartbeat(broker: Broker) -> str | None:
-    """Why this process sends no heartbeat; None if it does.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Why this process sends no heartbeat; None if it does."""
     if process_of(broker).state is not None:
         return None
     has = f"broker {broker.id} has a session with ZooKeeper"
@@ -149,8 +125,6 @@ def heartbeat_answered(
     """Be what the controller says; of an error, only the way to the controller is learned.
 
     An answer to an earlier incarnation of the process changes nothing.
-
-    Source: none; KIP-343 as it is written.
     """
     process = process_of(broker)
     if process.state is None or request.incarnation_id != process.epoch:
@@ -170,19 +144,13 @@ def heartbeat_answered(
 
 
 def fence_itself(broker: Broker) -> BrokerEffect:
-    """broker.heartbeat.timeout.ms have passed since the last heartbeat that was acknowledged.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """broker.heartbeat.timeout.ms have passed since the last heartbeat that was acknowledged."""
     broker, facts = _now(broker, MembershipState.INACTIVE, "it cannot reach the controller")
     return broker, (), facts
 
 
 def why_not_fence_itself(broker: Broker, features: Features) -> str | None:
-    """Why this process would not fence itself; None if it would.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Why this process would not fence itself; None if it would."""
     reason = why_no_heartbeat(broker)
     if reason is not None:
         return f"{reason}: it never fences itself"
@@ -196,19 +164,13 @@ def why_not_fence_itself(broker: Broker, features: Features) -> str | None:
 
 
 def stops_by_heartbeats(broker: Broker, features: Features) -> bool:
-    """Whether this process asks for its controlled shutdown by a heartbeat.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Whether this process asks for its controlled shutdown by a heartbeat."""
     # KIP-343, Controller Logic: a broker that targets stopping is put into that state.
     return process_of(broker).state is not None and "343.stopping" in features.active(broker.id)
 
 
 def begin_stopping(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
-    """Controlled shutdown begins, or goes on: a heartbeat asks for STOPPING.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Controlled shutdown begins, or goes on: a heartbeat asks for STOPPING."""
     process = process_of(broker)
     leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     facts: tuple[Fact, ...] = ()

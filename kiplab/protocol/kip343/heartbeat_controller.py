@@ -6,14 +6,24 @@ broker is in `known` and not in `live`, and everything that the controller of a 
 live brokers (elections, metadata, queues) treats it as absent.
 
 The controller declares a broker active, inactive or stopping. In comes an event in the making and
-what is found out about a broker. The text says what the states
-mean, and not what a change of them brings about; an inactive broker "is treated the same as an
-absent one", and so a broker that becomes inactive is treated as one whose znode has gone
-(onBrokerFailure: others lead, it leaves the ISRs, its channel is closed), and one that becomes
-active as one that has registered (onBrokerStartup: it learns everything). A broker that wants to
-stop is in controlled shutdown: others lead what it leads. The text has no end of that; here it is
-declared inactive once it leads nothing, which is the answer that it waits for.
-Out go the event, and a BrokerDeclared for each change of a state.
+what is found out about a broker. The text says what the states mean, and not what a change of them
+brings about; an inactive broker "is treated the same as an absent one", and so a broker that
+becomes inactive is treated as one whose znode has gone (onBrokerFailure: others lead, it leaves the
+ISRs, its channel is closed), and one that becomes active as one that has registered
+(onBrokerStartup: it learns everything). A broker that wants to stop is in controlled shutdown:
+others lead what it leads. The text has no end of that; here it is declared inactive once it leads
+nothing, which is the answer that it waits for. Out go the event, and a BrokerDeclared for each
+change of a state.
+
+Most events of ZooKeeper are handled as in a release. Brokers that come and go are compared with
+what is known of them: a new one is inactive until it sends a heartbeat, unless it registered as one
+that knows none; one with another incarnation id than is known is a new one in the place of the old;
+what a heartbeat has said before its watch arrived is found to be so, and nothing follows. A
+controller that has just been elected has heard of nobody: the text says that at first everyone is
+inactive, which would leave every partition without a leader; so it takes whoever is registered for
+active, with a full timeout.
+
+Source: none; KIP-343 as it is written.
 """
 
 from typing import cast
@@ -21,17 +31,22 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
-from ..ids import BrokerEpoch, BrokerId
-from ..messages import MembershipState
+from ..features import Features
+from ..ids import BrokerEpoch, BrokerId, SessionId
+from ..messages import MembershipState, WatcherEvent
 from ..messages.heartbeat_messages import state_word
 from ..zookeeper.broker_change import on_broker_failure, on_broker_startup, registered_brokers
 from ..zookeeper.control_channels import add_channel, remove_channel
-from ..zookeeper.controller_turn import ControllerTurn
-from ..zookeeper.ensemble import below
+from ..zookeeper.controller_election import stand_down_if_moved
+from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
+from ..zookeeper.ensemble import Ensemble, below
+from ..zookeeper.ensemble_reads import children
+from ..zookeeper.ensemble_writes import Together
+from ..zookeeper.watch_events import watch_fired
 from ..zookeeper.znodes import BROKER_IDS_PATH, BrokerZnode
 from ..zookeeper.zookeeper_controller import LiveBroker, ZooKeeperController
 from ..zookeeper.zookeeper_shutdown import let_go, still_led
-from ..zookeeper_facts import BrokerDeclared
+from ..zookeeper_facts import BrokerDeclared, BrokersCompared
 
 
 class KnownBroker(msgspec.Struct, frozen=True, cache_hash=True):
@@ -53,27 +68,18 @@ class HeartbeatController(ZooKeeperController, frozen=True, cache_hash=True):
 
 
 def known_broker(controller: HeartbeatController, broker: BrokerId) -> KnownBroker | None:
-    """What the controller knows of a registered broker; None of any other.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """What the controller knows of a registered broker; None of any other."""
     return next((found for found in controller.known if found.broker == broker), None)
 
 
 def with_known(controller: HeartbeatController, found: KnownBroker) -> HeartbeatController:
-    """`controller` that knows this of a broker.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """`controller` that knows this of a broker."""
     others = [k for k in controller.known if k.broker != found.broker]
     return replace(controller, known=tuple(sorted([*others, found], key=lambda k: k.broker)))
 
 
 def without_known(controller: HeartbeatController, broker: BrokerId) -> HeartbeatController:
-    """`controller` that knows no such broker any more.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """`controller` that knows no such broker any more."""
     return replace(controller, known=tuple(k for k in controller.known if k.broker != broker))
 
 
@@ -82,18 +88,12 @@ FIRST_WITH_HEARTBEATS = 5
 
 
 def plane_of(turn: ControllerTurn) -> HeartbeatController:
-    """The controller of this event.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """The controller of this event."""
     return cast("HeartbeatController", turn.controller)
 
 
 def registered(turn: ControllerTurn) -> tuple[KnownBroker, ...]:
-    """Who is registered, as a controller that has never heard of them knows them.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Who is registered, as a controller that has never heard of them knows them."""
     versions = {
         z.data.broker: z.data.version
         for z in below(turn.ensemble.znodes, BROKER_IDS_PATH)
@@ -110,8 +110,6 @@ def declared(
     """`found` is in this state from now on; with what a change between there and not there brings.
 
     Raises ControllerMovedError.
-
-    Source: none; KIP-343 as it is written.
     """
     before = known_broker(plane_of(turn), found.broker)
     turn = _told(turn, before, replace(found, state=state), reason)
@@ -126,8 +124,6 @@ def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     """Its znode is gone.
 
     Raises ControllerMovedError.
-
-    Source: none; KIP-343 as it is written.
     """
     is_live = broker in turn.controller.live_brokers
     turn = turn.holding(without_known(plane_of(turn), broker))
@@ -138,8 +134,6 @@ def bounced(turn: ControllerTurn, found: KnownBroker, reason: str) -> Controller
     """Another incarnation of a known broker: the old one is gone, the new one as at its start.
 
     Raises ControllerMovedError.
-
-    Source: none; KIP-343 as it is written.
     """
     turn = forgotten(turn, found.broker)
     return declared(turn, found, found.state, reason)
@@ -149,8 +143,6 @@ def active_again(turn: ControllerTurn, found: KnownBroker) -> ControllerTurn:
     """It wants to be active: from INACTIVE it comes back, from STOPPING it stays after all.
 
     Raises ControllerMovedError.
-
-    Source: none; KIP-343 as it is written.
     """
     if found.state is MembershipState.STOPPING:
         staying = tuple(b for b in turn.controller.shutting_down if b != found.broker)
@@ -163,8 +155,6 @@ def stopping(turn: ControllerTurn, found: KnownBroker) -> ControllerTurn:
     """It wants to stop: others lead what they can, and once it leads nothing it is inactive.
 
     Raises ControllerMovedError.
-
-    Source: none; KIP-343 as it is written.
     """
     if found.state is MembershipState.INACTIVE:
         return turn
@@ -217,3 +207,85 @@ def _gone(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     turn = remove_channel(turn, broker)
     live = tuple(b for b in turn.controller.live if b.broker != broker)
     return on_broker_failure(turn.holding(replace(turn.controller, live=live)), (broker,))
+
+
+# --- watches, and an election ---------------------------------------------------------------------
+
+
+def heartbeat_watch_fired(
+    controller: HeartbeatController,
+    ensemble: Ensemble,
+    event: WatcherEvent,
+    session: SessionId,
+    features: Features,
+) -> Together[ZooKeeperController]:
+    """Handle the event whole; one of another session than the process has changes nothing."""
+    done = watch_fired(controller, ensemble, event, session, features, brokers_compared)
+    return seeded(done, features)
+
+
+def seeded(
+    done: Together[ZooKeeperController], features: Features
+) -> Together[ZooKeeperController]:
+    """If this controller has just been elected: everyone who is registered is known."""
+    known = at_rest(done, features)
+    if known is done:
+        return done
+    turn = ControllerTurn(known.node, done.ensemble, features, done.fired, done.facts)
+    # KIP-343, Broker State: at first every broker is inactive. Of a controller failover the text
+    # says nothing.
+    if "343.failover-keeps-active" in turn.active:
+        return known
+    try:
+        for broker in registered(turn):
+            turn = declared(turn, broker, broker.state, "the controller is new")
+    except ControllerMovedError as moved:
+        turn = stand_down_if_moved(moved.turn)
+    return turn.done(*done.sends)
+
+
+def at_rest(
+    done: Together[ZooKeeperController], features: Features
+) -> Together[ZooKeeperController]:
+    """A controller that has just been elected, with every registered broker active; any other as
+    it is.
+    """
+    controller = done.node
+    if not isinstance(controller, HeartbeatController) or not controller.active or controller.known:
+        return done
+    found = registered(ControllerTurn(controller, done.ensemble, features))
+    known = tuple(replace(k, state=MembershipState.ACTIVE) for k in found)
+    return done._replace(node=replace(controller, known=known))
+
+
+def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
+    """Compare who is registered with who is known, and declare what follows.
+
+    Raises ControllerMovedError.
+    """
+    read = children(turn.ensemble, turn.controller.session, BROKER_IDS_PATH, watch=True)
+    turn = turn._replace(ensemble=read.ensemble)
+    now = registered(turn)
+    before = plane_of(turn).known
+    new = [k for k in now if known_broker(plane_of(turn), k.broker) is None]
+    others = [(_of(before, k), k) for k in now if k not in new]
+    again = [(old, k) for old, k in others if old.incarnation_id != k.incarnation_id]
+    dead = [k.broker for k in before if k.broker not in {found.broker for found in now}]
+    fact = BrokersCompared(
+        node=turn.controller.node,
+        new=tuple(k.broker for k in new),
+        bounced=tuple((k.broker, old.incarnation_id, k.incarnation_id) for old, k in again),
+        dead=tuple(dead),
+    )
+    turn = turn.holding(turn.controller, fact)
+    for found in new:
+        turn = declared(turn, found, found.state, "it has registered")
+    for _, found in again:
+        turn = bounced(turn, found, "it has registered anew")
+    for broker in dead:
+        turn = forgotten(turn, broker)
+    return turn
+
+
+def _of(known: tuple[KnownBroker, ...], found: KnownBroker) -> KnownBroker:
+    return next(k for k in known if k.broker == found.broker)

@@ -9,14 +9,17 @@ member is active; and the partition epoch, of which the text knows nothing. What
 to ZooKeeper, on the condition that nobody else has written since, and told to everybody.
 Out goes one answer, with a result for each partition in the order of the request; at the leader,
 the same in the terms of its AlterPartition manager, which keeps one request under way.
+
+Source: none; KIP-343 as it is written.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Refused
+from ..facts import Compared, Refused, compare
 from ..features import Features
 from ..ids import PartitionEpoch, broker_list
 from ..messages import (
@@ -54,10 +57,7 @@ def isr_change(
     request: IsrChangeRequest,
     features: Features,
 ) -> Together[ZooKeeperController]:
-    """Judge the request, then each partition; write what is left.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Judge the request, then each partition; write what is left."""
     turn = ControllerTurn(controller, ensemble, features)
     refused = _sender_refused(turn, request)
     if refused is not None:
@@ -73,7 +73,7 @@ def isr_change(
             turn = send_update_metadata(turn, turn.controller.live_brokers, written)
     except ControllerMovedError as moved:
         turn = stand_down_if_moved(moved.turn)
-        return _refuse(turn, request, _refused(turn, KafkaError.NOT_CONTROLLER, None))
+        return _refuse(turn, request, turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None))
     return turn.done(Send(request.broker, IsrChangeResponse(results=tuple(results))))
 
 
@@ -84,10 +84,7 @@ def isr_change_answered(
     features: Features,
     now_ms: int | None,
 ) -> BrokerEffect:
-    """The leader takes the ISR that it asked for, goes back to the one it had, or asks again.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """The leader takes the ISR that it asked for, goes back to the one it had, or asks again."""
     results = tuple(
         _as_leader_sees_it(broker, item, result)
         for item, result in zip(request.items, response.results, strict=False)
@@ -120,7 +117,7 @@ def _as_leader_sees_it(
 
 def _sender_refused(turn: ControllerTurn, request: IsrChangeRequest) -> Refused | None:
     if not turn.controller.active or not turn.has_session:
-        return _refused(turn, KafkaError.NOT_CONTROLLER, None)
+        return turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
     found = known_broker(plane_of(turn), request.broker)
     held = None if found is None else found.incarnation_id
     # KIP-343, IsrChangeRequest: INVALID_INCARNATION_ID at the top if the incarnation id is wrong:
@@ -128,16 +125,14 @@ def _sender_refused(turn: ControllerTurn, request: IsrChangeRequest) -> Refused 
     if held == request.incarnation_id or "343.isr-change-incarnation" not in turn.active:
         return None
     name = f"incarnation id of broker {request.broker}"
-    compared = Compared(name, str(request.incarnation_id), "none" if held is None else str(held))
-    return _refused(
-        turn, KafkaError.STALE_BROKER_EPOCH, "343.isr-change-incarnation", compared=compared
-    )
+    compared = compare(name, request.incarnation_id, held)
+    return turn.refusal(KIND, KafkaError.STALE_BROKER_EPOCH, "343.isr-change-incarnation", compared)
 
 
 def _refuse(
     turn: ControllerTurn, request: IsrChangeRequest, refused: Refused
 ) -> Together[ZooKeeperController]:
-    reply = IsrChangeResponse(error=refused.error, error_message=_in_words(refused))
+    reply = IsrChangeResponse(error=refused.error, error_message=refused.in_words())
     return turn.holding(turn.controller, refused).done(Send(request.broker, reply))
 
 
@@ -151,11 +146,13 @@ def _changed(
     held = state_in_zookeeper(turn, item.partition)
     if again or held is None:
         error = KafkaError.INVALID_REQUEST if again else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-        return _denied(turn, _refused(turn, error, None, item.partition))
+        return _denied(turn, turn.refusal(KIND, error, None, partition=item.partition))
+    case = _Case(turn, request, item, held)
     for guard, error, check in CHECKS:
-        compared = check(turn, request, item, held) if guard in turn.active else None
+        compared = check(case) if guard in turn.active else None
         if compared is not None:
-            return _denied(turn, _refused(turn, error, guard, item.partition, compared))
+            refused = turn.refusal(KIND, error, guard, compared, partition=item.partition)
+            return _denied(turn, refused)
     wanted = replace(held, isr=tuple(m.broker for m in item.isr))
     turn, written = write_state(turn, held, wanted)
     assert written is not None, "nobody writes between a controller's read and its write"
@@ -164,85 +161,67 @@ def _changed(
 
 def _denied(turn: ControllerTurn, refused: Refused) -> tuple[ControllerTurn, IsrChangeResult]:
     assert refused.partition is not None, "it is about one partition"
-    result = IsrChangeResult(refused.partition, refused.error, _in_words(refused))
+    result = IsrChangeResult(refused.partition, refused.error, refused.in_words())
     return turn.holding(turn.controller, refused), result
 
 
-IsrChangeCheck = Callable[
-    [ControllerTurn, IsrChangeRequest, AlterPartitionItem, PartitionRegistration], Compared | None
-]
+class _Case(NamedTuple):
+    """All that a check may look at."""
+
+    turn: ControllerTurn
+    request: IsrChangeRequest
+    item: AlterPartitionItem
+    held: PartitionRegistration
 
 
-def _newer_leader_epoch(
-    _turn: ControllerTurn,
-    _request: IsrChangeRequest,
-    item: AlterPartitionItem,
-    held: PartitionRegistration,
-) -> Compared | None:
+def _newer_leader_epoch(case: _Case) -> Compared | None:
     # KIP-343, IsrChangeRequest: it carries leader epochs; what a higher one than the controller's
     # means the text leaves open. Here: that the controller is behind, as KAFKA-14154 has it.
-    if item.leader_epoch <= held.leader_epoch:
+    if case.item.leader_epoch <= case.held.leader_epoch:
         return None
-    return Compared("leader epoch", str(item.leader_epoch), str(held.leader_epoch))
+    return compare("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
 
 
-def _not_leader(
-    _turn: ControllerTurn,
-    request: IsrChangeRequest,
-    item: AlterPartitionItem,
-    held: PartitionRegistration,
-) -> Compared | None:
+def _not_leader(case: _Case) -> Compared | None:
     # KIP-343, IsrChangeRequest: NOT_LEADER_FOR_PARTITION if the requester leads no longer. A lower
     # leader epoch is one of an earlier leader epoch.
-    if request.broker != held.leader:
-        return Compared("leader", str(request.broker), str(held.leader))
-    if item.leader_epoch >= held.leader_epoch:
+    if case.request.broker != case.held.leader:
+        return compare("leader", case.request.broker, case.held.leader)
+    if case.item.leader_epoch >= case.held.leader_epoch:
         return None
-    return Compared("leader epoch", str(item.leader_epoch), str(held.leader_epoch))
+    return compare("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
 
 
-def _no_isr(
-    _turn: ControllerTurn,
-    request: IsrChangeRequest,
-    item: AlterPartitionItem,
-    held: PartitionRegistration,
-) -> Compared | None:
+def _no_isr(case: _Case) -> Compared | None:
     # KIP-343, IsrChangeRequest: INVALID_REQUEST if the request is invalid, as an empty ISR is.
-    isr = [m.broker for m in item.isr]
-    strangers = [b for b in isr if b not in held.replicas]
-    if request.broker in isr and not strangers and len(isr) == len(set(isr)):
+    isr = [m.broker for m in case.item.isr]
+    strangers = [b for b in isr if b not in case.held.replicas]
+    if case.request.broker in isr and not strangers and len(isr) == len(set(isr)):
         return None
-    wanted = f"{request.broker} and other replicas of {broker_list(held.replicas)}, each once"
+    others = broker_list(case.held.replicas)
+    wanted = f"{case.request.broker} and other replicas of {others}, each once"
     return Compared("ISR", broker_list(isr), wanted)
 
 
-def _inactive_member(
-    turn: ControllerTurn,
-    _request: IsrChangeRequest,
-    item: AlterPartitionItem,
-    _held: PartitionRegistration,
-) -> Compared | None:
+def _inactive_member(case: _Case) -> Compared | None:
     # KIP-343, Broker State: an inactive broker is treated as an absent one. The error is KIP-841's.
-    for member in item.isr:
-        if epoch_of(turn.controller, member.broker) is None:
+    for member in case.item.isr:
+        if epoch_of(case.turn.controller, member.broker) is None:
             return Compared(f"broker {member.broker}", "a member", "not active")
     return None
 
 
-def _swapped(
-    _turn: ControllerTurn,
-    _request: IsrChangeRequest,
-    item: AlterPartitionItem,
-    held: PartitionRegistration,
-) -> Compared | None:
+def _swapped(case: _Case) -> Compared | None:
     # KIP-343, IsrChangeRequest: it has no partition epoch, so that two requests of one leader epoch
     # may arrive the wrong way round. AlterIsr has one (KIP-497), and this is its answer.
-    if item.partition_epoch == held.partition_epoch:
+    if case.item.partition_epoch == case.held.partition_epoch:
         return None
-    return Compared("partition epoch", str(item.partition_epoch), str(held.partition_epoch))
+    return Compared(
+        "partition epoch", str(case.item.partition_epoch), str(case.held.partition_epoch)
+    )
 
 
-CHECKS: tuple[tuple[str, KafkaError, IsrChangeCheck], ...] = (
+CHECKS: tuple[tuple[str, KafkaError, Callable[[_Case], Compared | None]], ...] = (
     ("343.isr-change-leader", KafkaError.NOT_CONTROLLER, _newer_leader_epoch),
     ("343.isr-change-leader", KafkaError.NOT_LEADER_OR_FOLLOWER, _not_leader),
     ("343.isr-change-valid", KafkaError.INVALID_REQUEST, _no_isr),
@@ -250,25 +229,3 @@ CHECKS: tuple[tuple[str, KafkaError, IsrChangeCheck], ...] = (
     ("343.partition-epoch", KafkaError.INVALID_UPDATE_VERSION, _swapped),
 )
 """(guard, error, check), in order; the clause stands in the check."""
-
-
-def _refused(
-    turn: ControllerTurn,
-    error: KafkaError,
-    guard: str | None,
-    partition: str | None = None,
-    compared: Compared | None = None,
-) -> Refused:
-    return Refused(
-        node=turn.controller.node,
-        request=KIND,
-        error=error,
-        guard=guard,
-        compared=() if compared is None else (compared,),
-        partition=partition,
-    )
-
-
-def _in_words(refused: Refused) -> str:
-    said = [f"{c.name}: {c.requested}, here {c.held}" for c in refused.compared]
-    return "; ".join(said) or refused.error.name

@@ -8,10 +8,14 @@ as a bounce, and found to be so when the watch arrives. Of a broker that is not 
 ZooKeeper is asked first. A target of Initial or Inactive is no wish that a broker can have.
 Out go an answer with the state that the broker is in now, or an error without one; and what follows
 from the change. Or nothing comes in for controller.heartbeat.timeout.ms: the broker is inactive.
+The text has no default for it. Plays of this mode have no clock: that it is over is a line of its
+own, `declare-inactive`.
+
+Source: none; KIP-343 as it is written.
 """
 
 from ..errors import KafkaError
-from ..facts import Compared, Refused
+from ..facts import Compared, Refused, compare
 from ..features import Features
 from ..ids import BrokerId
 from ..messages import MembershipState, MetadataHeartbeatRequest, MetadataHeartbeatResponse, Send
@@ -34,9 +38,6 @@ from .heartbeat_controller import (
 )
 
 KIND = "metadata-heartbeat"
-CONTROLLER_TIMEOUT_MS = 9_000
-"""controller.heartbeat.timeout.ms. The text has no default: this is what KRaft's sessions have.
-Plays of this mode have no clock: that it is over is a line of its own, `declare-inactive`."""
 _TARGETS = (MembershipState.ACTIVE, MembershipState.STOPPING)
 
 
@@ -46,10 +47,7 @@ def metadata_heartbeat(
     request: MetadataHeartbeatRequest,
     features: Features,
 ) -> Together[ZooKeeperController]:
-    """Put the broker into the state that it wants, or say why not.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Put the broker into the state that it wants, or say why not."""
     turn = ControllerTurn(controller, ensemble, features)
     try:
         turn, refused = _judged(turn, request)
@@ -57,9 +55,9 @@ def metadata_heartbeat(
             turn = _as_wanted(turn, request)
     except ControllerMovedError as moved:
         turn = stand_down_if_moved(moved.turn)
-        refused = _refused(turn, KafkaError.NOT_CONTROLLER, None)
+        refused = turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
     if refused is not None:
-        reply = MetadataHeartbeatResponse(error=refused.error, error_string=_in_words(refused))
+        reply = MetadataHeartbeatResponse(error=refused.error, error_string=refused.in_words())
         return turn.holding(turn.controller, refused).done(Send(request.broker, reply))
     now = known_broker(plane_of(turn), request.broker)
     assert now is not None, "who is not refused is known"
@@ -69,10 +67,7 @@ def metadata_heartbeat(
 def heartbeats_missed(
     controller: HeartbeatController, ensemble: Ensemble, broker: BrokerId, features: Features
 ) -> Together[ZooKeeperController]:
-    """controller.heartbeat.timeout.ms have passed without a heartbeat of `broker`.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """controller.heartbeat.timeout.ms have passed without a heartbeat of `broker`."""
     turn = ControllerTurn(controller, ensemble, features)
     found = known_broker(controller, broker)
     assert found is not None, "see why_not_missed"
@@ -86,10 +81,7 @@ def heartbeats_missed(
 def why_not_missed(
     controller: HeartbeatController, broker: BrokerId, features: Features
 ) -> str | None:
-    """Why no timeout of this broker can be over; None if it can.
-
-    Source: none; KIP-343 as it is written.
-    """
+    """Why no timeout of this broker can be over; None if it can."""
     found = known_broker(controller, broker)
     if found is None:
         return f"the controller knows of no broker {broker} that is registered"
@@ -111,14 +103,14 @@ def _judged(
 ) -> tuple[ControllerTurn, Refused | None]:
     """Raises ControllerMovedError."""
     if not turn.controller.active or not turn.has_session:
-        return turn, _refused(turn, KafkaError.NOT_CONTROLLER, None)
+        return turn, turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
     if request.broker < 0:
         compared = Compared("broker id", str(request.broker), "0 or more")
-        return turn, _refused(turn, KafkaError.INVALID_REQUEST, None, compared)
+        return turn, turn.refusal(KIND, KafkaError.INVALID_REQUEST, None, compared)
     turn, refused = _incarnation_judged(turn, request)
     if refused is None and request.target_state not in _TARGETS:
         compared = Compared("target state", state_word(request.target_state), "active or stopping")
-        refused = _refused(turn, KafkaError.INVALID_REQUEST, None, compared)
+        refused = turn.refusal(KIND, KafkaError.INVALID_REQUEST, None, compared)
     return turn, refused
 
 
@@ -129,7 +121,7 @@ def _incarnation_judged(
     if found is None:
         return _unknown_judged(turn, request)
     sent, held = request.incarnation_id, found.incarnation_id
-    compared = Compared(f"incarnation id of broker {request.broker}", str(sent), str(held))
+    compared = compare(f"incarnation id of broker {request.broker}", sent, held)
     if sent < held:
         # KIP-343, Controller Logic: a lower incarnation id than the controller's is from an old
         # incarnation, which is told so.
@@ -139,7 +131,7 @@ def _incarnation_judged(
     if sent > held:
         # KIP-343, Controller Logic: a higher one is adopted in memory, and the broker is valid.
         if "343.higher-incarnation" not in turn.active:
-            return turn, _refused(turn, KafkaError.STALE_BROKER_EPOCH, None, compared)
+            return turn, turn.refusal(KIND, KafkaError.STALE_BROKER_EPOCH, None, compared)
         newer = KnownBroker(request.broker, sent)
         return bounced(turn, newer, "a heartbeat names a higher incarnation"), None
     return turn, None
@@ -152,11 +144,11 @@ def _unknown_judged(
     there = next((k for k in registered(turn) if k.broker == request.broker), None)
     if there is not None and there.incarnation_id == request.incarnation_id:
         return declared(turn, there, there.state, "it is registered"), None
-    held = "none" if there is None else str(there.incarnation_id)
+    held = None if there is None else there.incarnation_id
     name = f"incarnation id of broker {request.broker}"
     # KIP-343, MetadataHeartbeatRequest: INVALID_INCARNATION_ID, which has no number: 77 is what
     # Kafka has for it.
-    return turn, _stale(turn, Compared(name, str(request.incarnation_id), held))
+    return turn, _stale(turn, compare(name, request.incarnation_id, held))
 
 
 def _as_wanted(turn: ControllerTurn, request: MetadataHeartbeatRequest) -> ControllerTurn:
@@ -171,17 +163,4 @@ def _as_wanted(turn: ControllerTurn, request: MetadataHeartbeatRequest) -> Contr
 
 def _stale(turn: ControllerTurn, compared: Compared) -> Refused:
     # KIP-343, MetadataHeartbeatRequest: the error if the incarnation id was not accepted.
-    return _refused(turn, KafkaError.STALE_BROKER_EPOCH, "343.incarnation-id", compared)
-
-
-def _refused(
-    turn: ControllerTurn, error: KafkaError, guard: str | None, *compared: Compared
-) -> Refused:
-    return Refused(
-        node=turn.controller.node, request=KIND, error=error, guard=guard, compared=compared
-    )
-
-
-def _in_words(refused: Refused) -> str:
-    said = [f"{c.name}: {c.requested}, here {c.held}" for c in refused.compared]
-    return "; ".join(said) or refused.error.name
+    return turn.refusal(KIND, KafkaError.STALE_BROKER_EPOCH, "343.incarnation-id", compared)

@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from ..epochs_on_wire import is_of_another_incarnation, told_since
 from ..errors import KafkaError
-from ..facts import Compared, Fact, Refused
+from ..facts import Compared, Fact, Refused, compare
 from ..features import Features
-from ..ids import CONTROLLER, BrokerEpoch, BrokerId
+from ..ids import CONTROLLER, BrokerEpoch, BrokerId, is_of_another_incarnation, told_since
 from ..messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -121,7 +120,7 @@ def _stale_sender(
         request=KIND,
         error=KafkaError.STALE_BROKER_EPOCH,
         guard="497.request-broker-epoch",
-        compared=(_compared(f"broker {request.broker} epoch", request.broker_epoch, held),),
+        compared=(compare(f"broker {request.broker} epoch", request.broker_epoch, held),),
     )
 
 
@@ -166,23 +165,21 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
             # eligible. That a broker nobody registered is not, only the code says
             # (ReplicationControlManager.ineligibleReplicasForIsr, 3.3.0).
             if "841.registered" in active:
-                return _ineligible(case, "841.registered", _compared(name, "member", "unknown"))
+                return _ineligible(case, "841.registered", compare(name, "member", "unknown"))
             continue
         # KIP-841, AlterPartition RPC: a member that is shutting down gets the partition refused.
         if found.in_controlled_shutdown and "841.shutting-down" in active:
-            return _ineligible(
-                case, "841.shutting-down", _compared(name, "member", "shutting down")
-            )
+            return _ineligible(case, "841.shutting-down", compare(name, "member", "shutting down"))
         # KIP-841, Proposed Changes: the leader's metadata may be late, and a broker fenced since
         # then must not come back by its request.
         if found.fenced and "841.fenced" in active:
-            return _ineligible(case, "841.fenced", _compared(name, "member", "fenced"))
+            return _ineligible(case, "841.fenced", compare(name, "member", "fenced"))
         epoch = epoch_on_wire(case.request, member)
         # KIP-903, Proposed Design, The new behaviors, 3 (Controller): every epoch in the ISR is the
         # one registered last; -1, where the check is not supported (AlterPartition RPC, Request,
         # NewIsrWithEpochs), passes.
         if is_of_another_incarnation(epoch, found.epoch) and "903.controller-epoch" in active:
-            compared = _compared(f"{name} epoch", epoch, found.epoch)
+            compared = compare(f"{name} epoch", epoch, found.epoch)
             return _ineligible(case, "903.controller-epoch", compared)
     return None
 
@@ -261,9 +258,9 @@ def _newer_epoch(case: _Case) -> Compared | None:
     # leader has read more of the metadata log than we, so somebody else is the controller now.
     item, held = case.item, case.held
     if item.leader_epoch > held.leader_epoch:
-        return _compared("leader epoch", item.leader_epoch, held.leader_epoch)
+        return compare("leader epoch", item.leader_epoch, held.leader_epoch)
     if item.partition_epoch > held.partition_epoch:
-        return _compared("partition epoch", item.partition_epoch, held.partition_epoch)
+        return compare("partition epoch", item.partition_epoch, held.partition_epoch)
     return None
 
 
@@ -273,7 +270,7 @@ def _leader_epoch(case: _Case) -> Compared | None:
     # those never get here.
     if case.item.leader_epoch == case.held.leader_epoch:
         return None
-    return _compared("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
+    return compare("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
 
 
 def _sender_is_leader(case: _Case) -> Compared | None:
@@ -281,7 +278,7 @@ def _sender_is_leader(case: _Case) -> Compared | None:
     # (ReplicationControlManager.validateAlterPartitionData, 3.2.0 to 3.9.0-rc3, answers so).
     if case.request.broker == case.held.leader:
         return None
-    return _compared("sender", f"broker {case.request.broker}", f"leader {case.held.leader}")
+    return compare("sender", f"broker {case.request.broker}", f"leader {case.held.leader}")
 
 
 def _partition_epoch(case: _Case) -> Compared | None:
@@ -289,7 +286,7 @@ def _partition_epoch(case: _Case) -> Compared | None:
     # version of the state's znode. Whoever decided on an older state has not seen a change yet.
     if case.item.partition_epoch == case.held.partition_epoch:
         return None
-    return _compared("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
+    return compare("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
 
 
 def _isr_of_replicas(case: _Case) -> Compared | None:
@@ -297,7 +294,7 @@ def _isr_of_replicas(case: _Case) -> Compared | None:
     # inconsistent in itself.
     members = [m.broker for m in case.item.isr]
     proper = len(set(members)) == len(members) and set(members) <= set(case.held.replicas)
-    return None if proper else _compared("ISR", _listed(members), _listed(case.held.replicas))
+    return None if proper else compare("ISR", _listed(members), _listed(case.held.replicas))
 
 
 def _leader_in_isr(case: _Case) -> Compared | None:
@@ -305,7 +302,7 @@ def _leader_in_isr(case: _Case) -> Compared | None:
     members = [m.broker for m in case.item.isr]
     if case.request.broker in members:
         return None
-    return _compared("ISR", _listed(members), f"leader {case.request.broker}")
+    return compare("ISR", _listed(members), f"leader {case.request.broker}")
 
 
 _RECOVERY_STATES = tuple(int(state) for state in LeaderRecoveryState)
@@ -316,7 +313,7 @@ def _known_recovery_state(case: _Case) -> Compared | None:
     wanted = _recovery_on_wire(case.request, case.item)
     if wanted in _RECOVERY_STATES:
         return None
-    return _compared("recovery state", wanted, " or ".join(str(s) for s in _RECOVERY_STATES))
+    return compare("recovery state", wanted, " or ".join(str(s) for s in _RECOVERY_STATES))
 
 
 def _recovering_alone(case: _Case) -> Compared | None:
@@ -324,7 +321,7 @@ def _recovering_alone(case: _Case) -> Compared | None:
     wanted = _recovery_on_wire(case.request, case.item)
     if wanted != LeaderRecoveryState.RECOVERING or len(case.item.isr) <= 1:
         return None
-    return _compared("ISR while RECOVERING", _listed(m.broker for m in case.item.isr), "one member")
+    return compare("ISR while RECOVERING", _listed(m.broker for m in case.item.isr), "one member")
 
 
 def _no_way_back(case: _Case) -> Compared | None:
@@ -332,7 +329,7 @@ def _no_way_back(case: _Case) -> Compared | None:
     wanted = _recovery_on_wire(case.request, case.item)
     recovered = case.held.recovery is LeaderRecoveryState.RECOVERED
     if recovered and wanted == LeaderRecoveryState.RECOVERING:
-        return _compared("recovery state", "RECOVERING", "RECOVERED")
+        return compare("recovery state", "RECOVERING", "RECOVERED")
     return None
 
 
@@ -367,10 +364,6 @@ def _refused(case: _Case, guard: str | None, error: KafkaError, compared: Compar
         compared=(compared,),
         partition=case.item.partition,
     )
-
-
-def _compared(name: str, requested: object, held: object) -> Compared:
-    return Compared(name, str(requested), "none" if held is None else str(held))
 
 
 def _listed(members: Iterable[BrokerId]) -> str:

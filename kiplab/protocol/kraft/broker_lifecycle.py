@@ -3,8 +3,8 @@
 In come a start, an answer of the controller, an image of the metadata, or a timer. A process asks
 for a broker epoch until it gets one. It plays no replica before it has replicated the metadata up
 to its own registration; from then on each image is compared with the one before, and each partition
-whose partition epoch changed makes it leader or follower (`leader.make_leader`,
-`fetching.make_follower`, by `roles.play`); an image no newer than the known one is dropped.
+whose partition epoch changed makes it leader or follower (`leader.play`); an image no
+newer than the known one is dropped.
 Heartbeats say how far it is and what it wants. An answer with an error changes nothing: the next
 heartbeat tries again, and the process neither registers anew nor fences itself.
 Out go registrations and heartbeats for the controller, and facts about the state of the process.
@@ -35,7 +35,7 @@ from ..replica.broker_state import (
     first_timers,
     replica_of,
 )
-from ..replica.roles import play
+from ..replica.leader import play
 
 HEARTBEAT_MS = 2_000
 """broker.heartbeat.interval.ms"""

@@ -1,6 +1,6 @@
 """Replication: the follower asks, the leader answers, the follower appends or truncates.
 
-In come metadata that names another leader, a round of the fetcher threads, a Fetch, or its answer.
+In come a round of the fetcher threads, a Fetch, or its answer.
 The leader judges a Fetch in this order: the leader epoch, leadership, whether the sender is a
 replica at all, the offset and the last epoch against the log (out of range, or where the two logs
 part), and last, only where the follower's state would be touched, the sender's broker epoch. Then
@@ -14,11 +14,9 @@ stays the same object. Epochs in fetches are KIP-320's and KIP-903's, truncation
 from msgspec.structs import replace
 
 from .. import log
-from ..epochs_on_wire import told_since
 from ..errors import KafkaError
 from ..facts import (
     Appended,
-    BecameFollower,
     Compared,
     EpochDropped,
     Fact,
@@ -27,9 +25,9 @@ from ..facts import (
     Truncated,
 )
 from ..features import Features
-from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, LeaderEpoch, Offset
+from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, LeaderEpoch, Offset, told_since
 from ..messages import FetchRequest, FetchResponse, Send
-from ..registrations import PartitionRegistration, registration
+from ..registrations import registration
 from . import alter_partition_manager, broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
@@ -43,38 +41,6 @@ FETCH_WAIT_MS = 500
 """replica.fetch.wait.max.ms: how long a fetch of a caught-up follower rests at the leader."""
 FETCH_BACKOFF_MS = 1_000
 """replica.fetch.backoff.ms: how long a follower leaves a partition alone that it was refused."""
-
-
-def make_follower(
-    me: Broker, replica: Replica | None, state: PartitionRegistration
-) -> tuple[Replica, tuple[Fact, ...]]:
-    """Follow as the metadata says; nothing a leader kept is kept.
-
-    Source: Partition.makeFollower and ReplicaManager.applyLocalFollowersDelta (3.5.0).
-    """
-    before = (
-        broker_parts.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
-    )
-    mine = broker_parts.log_of(me, state.name)
-    follower = Replica(
-        partition=state.name,
-        leader=state.leader,
-        leader_epoch=state.leader_epoch,
-        partition_epoch=state.partition_epoch,
-        replicas=state.replicas,
-        high_watermark=Offset(max(mine.start, min(before, mine.end))),
-        min_insync_replicas=state.min_insync_replicas,
-    )
-    same_leader_epoch = replica is not None and replica.leader_epoch == state.leader_epoch
-    if same_leader_epoch and replica is not None and replica.leading is None:
-        return follower, ()
-    fact = BecameFollower(
-        node=me.id,
-        partition=state.name,
-        leader=state.leader,
-        leader_epoch=state.leader_epoch,
-    )
-    return follower, (fact,)
 
 
 def fetch(broker: Broker, features: Features) -> broker_parts.BrokerEffect:

@@ -1,30 +1,89 @@
-"""The leader of a partition: how it begins to lead, and what a follower's fetch tells it.
+"""How a broker begins to lead or follow a partition, and what a follower's fetch tells a leader.
 
-In come metadata that makes this broker lead, and the fetch of a follower. With a new leader epoch
-the leader knows nothing of its followers but who they are; the committed ISR is the metadata's, and
-a proposal of its own is forgotten. A fetch is noted first; then the follower may be proposed for
-the ISR (`isr_proposals.py`), and the AlterPartition manager takes the proposal or does not; only
-then may records be committed (`high_watermark.py`). Out go the replica, perhaps an item for the
-manager, and facts. A replica about which nothing new is known stays the same object.
+In comes a partition as a control plane has it, in whatever words (an image of the metadata, a
+LeaderAndIsr request): `play` does what they say; whether they are too old was judged before. A
+leader notes in its log where its epoch begins, and leads; everybody else follows. With a new leader
+epoch the leader knows nothing of its followers but who they are; the committed ISR is the
+metadata's, and a proposal of its own is forgotten. Or in comes the fetch of a follower. It is noted
+first; then the follower may be proposed for the ISR (`isr_proposals.py`), and the AlterPartition
+manager takes the proposal or does not; only then may records be committed (`high_watermark.py`).
+Out go the broker or its replica, and facts. A replica about which nothing new is known stays the
+same object.
 """
 
 from msgspec.structs import replace
 
-from ..epochs_on_wire import told_since
-from ..facts import BecameLeader, Fact, Fetched
-from ..ids import BrokerEpoch, BrokerId, Offset
-from ..log import Log
+from .. import log as logs
+from ..facts import BecameFollower, BecameLeader, Fact, Fetched
+from ..features import Features
+from ..ids import BrokerEpoch, BrokerId, Offset, told_since
 from ..messages import FetchRequest
 from ..registrations import PartitionRegistration
+from . import broker_parts
 from .broker_parts import Here, ReplicaEffect
-from .broker_state import NEVER_MS, IsrState, Leading, RemoteReplica, Replica
+from .broker_state import NEVER_MS, Broker, IsrState, Leading, RemoteReplica, Replica, replica_of
 from .high_watermark import move_high_watermark
 from .recovering import noted, recovery_told
 from .remote_replicas import leading_of, remote_of, with_remote
 
 
+def play(
+    broker: Broker, state: PartitionRegistration, features: Features, now_ms: int | None
+) -> tuple[Broker, tuple[Fact, ...]]:
+    """Lead the partition if `state` names this broker, follow its leader if not.
+
+    Source: ReplicaManager.applyLocalLeadersDelta and applyLocalFollowersDelta (3.5.0).
+    """
+    local = replica_of(broker, state.name)
+    if state.leader != broker.id:
+        follower, facts = make_follower(broker, local, state)
+        return broker_parts.with_replica(broker, follower), facts
+    mine = logs.assign_epoch_start(broker_parts.log_of(broker, state.name), state.leader_epoch)
+    broker = broker_parts.with_log(broker, state.name, mine)
+    here = broker_parts.here(broker, features, now_ms)
+    checkpoint = broker_parts.checkpoint_of(broker, state.name)
+    leader, facts = make_leader(here, local, mine, checkpoint, state)
+    return broker_parts.with_replica(broker, leader), facts
+
+
+def make_follower(
+    me: Broker, replica: Replica | None, state: PartitionRegistration
+) -> tuple[Replica, tuple[Fact, ...]]:
+    """Follow as the metadata says; nothing a leader kept is kept.
+
+    Source: Partition.makeFollower and ReplicaManager.applyLocalFollowersDelta (3.5.0).
+    """
+    before = (
+        broker_parts.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
+    )
+    mine = broker_parts.log_of(me, state.name)
+    follower = Replica(
+        partition=state.name,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch,
+        replicas=state.replicas,
+        high_watermark=Offset(max(mine.start, min(before, mine.end))),
+        min_insync_replicas=state.min_insync_replicas,
+    )
+    same_leader_epoch = replica is not None and replica.leader_epoch == state.leader_epoch
+    if same_leader_epoch and replica is not None and replica.leading is None:
+        return follower, ()
+    fact = BecameFollower(
+        node=me.id,
+        partition=state.name,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+    )
+    return follower, (fact,)
+
+
 def make_leader(
-    here: Here, replica: Replica | None, log: Log, checkpoint: Offset, state: PartitionRegistration
+    here: Here,
+    replica: Replica | None,
+    log: logs.Log,
+    checkpoint: Offset,
+    state: PartitionRegistration,
 ) -> ReplicaEffect:
     """Lead as the metadata says: the committed ISR is installed, a pending one is forgotten.
 
@@ -110,7 +169,7 @@ def _remote(
 
 
 def follower_fetched(
-    here: Here, replica: Replica, log: Log, request: FetchRequest, sender: BrokerEpoch
+    here: Here, replica: Replica, log: logs.Log, request: FetchRequest, sender: BrokerEpoch
 ) -> tuple[Replica, Fetched]:
     """Note a follower's fetch. Whether it is proposed for the ISR is looked at next.
 
@@ -134,7 +193,7 @@ def follower_fetched(
 
 
 def commits_more(
-    here: Here, before: Replica, replica: Replica, log: Log, follower: BrokerId, end: Offset
+    here: Here, before: Replica, replica: Replica, log: logs.Log, follower: BrokerId, end: Offset
 ) -> ReplicaEffect:
     """Perhaps commit more records: `replica` is the leader's after the fetch, `before` before it.
 

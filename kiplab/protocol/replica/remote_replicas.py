@@ -15,9 +15,8 @@ controller judges once more by what it knows itself.
 
 from msgspec.structs import replace
 
-from ..epochs_on_wire import is_of_another_incarnation
 from ..facts import Compared
-from ..ids import BrokerId, Offset
+from ..ids import BrokerId, Offset, is_of_another_incarnation
 from ..registrations import registration
 from .broker_parts import Here
 from .broker_state import NEVER_MS, Leading, RemoteReplica, Replica

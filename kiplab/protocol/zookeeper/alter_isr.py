@@ -21,7 +21,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Refused
+from ..facts import Compared, Refused, compare
 from ..features import Features
 from ..messages import (
     AlterPartitionItem,
@@ -67,18 +67,12 @@ def alter_isr(
         names = tuple(name for name in all_partitions(controller) if name in asked)
         turn = send_update_metadata(turn, turn.controller.live_brokers, names)
     except ControllerMovedError as moved:
-        return _refuse(moved.turn, request, _moved(moved.turn))
+        # KafkaController.processAlterPartition (3.4.1) and processAlterIsr (2.8.2) have the same
+        # answer to every exception.
+        refused = moved.turn.moved_refusal(KIND, KafkaError.UNKNOWN_SERVER_ERROR)
+        return _refuse(moved.turn, request, refused)
     reply = AlterPartitionResponse(version=request.version, results=results)
     return turn.done(Send(request.broker, reply))
-
-
-def _moved(turn: ControllerTurn) -> Refused:
-    epochs = str(turn.controller.epoch), str(turn.ensemble.controller_epoch)
-    error = KafkaError.UNKNOWN_SERVER_ERROR
-    # ZooKeeper refuses the write: KafkaController.processAlterPartition (3.4.1), processAlterIsr
-    # (2.8.2), where every exception has the same answer.
-    guard = "zookeeper.controller-check"
-    return _refused(turn, error, guard, Compared("controller epoch", *epochs))
 
 
 _Judged = tuple[PartitionRegistration | None, PartitionRegistration | None, Refused | None]
@@ -91,20 +85,21 @@ def _judged(
     held = partition(turn.controller.partitions, item.partition)
     if held is None:
         unknown = _unknown(turn, request, item.partition)
-        return None, None, _refused(turn, unknown, None, partition=item.partition)
+        return None, None, turn.refusal(KIND, unknown, None, partition=item.partition)
     wanted = _wanted(request, item, held)
-    found = first_verdict(turn, wanted, held)
-    if found is not None and found.error is None:
-        return held, None, None
-    if found is not None and found.error is not None:
-        refused = _refused(turn, found.error, found.guard, found.compared, partition=held.name)
-        return held, None, refused
-    member = ineligible_member(turn, wanted)
+    case = _Case(turn, wanted, held)
+    verdict = _first_verdict(case)
+    if verdict is not None:
+        guard, error, compared = verdict
+        if error is None:
+            return held, None, None
+        return held, None, turn.refusal(KIND, error, guard, compared, partition=held.name)
+    member = _ineligible_member(case)
     if member is None:
         return held, wanted, None
     known = request.version >= TOPIC_IDS_SINCE
     error = KafkaError.INELIGIBLE_REPLICA if known else KafkaError.OPERATION_NOT_ATTEMPTED
-    return held, None, _refused(turn, error, *member, partition=held.name)
+    return held, None, turn.refusal(KIND, error, *member, partition=held.name)
 
 
 def _unknown(turn: ControllerTurn, request: AlterPartitionRequest, name: str) -> KafkaError:
@@ -163,12 +158,12 @@ def _over(turn: ControllerTurn, wanted: PartitionRegistration) -> PartitionRegis
 
 def _overtaken(turn: ControllerTurn, wanted: PartitionRegistration) -> Refused:
     there = partition(turn.ensemble.partitions, wanted.name)
-    held = "none" if there is None else str(int(there.partition_epoch))
-    compared = Compared("partition epoch", str(int(wanted.partition_epoch)), held)
+    held = None if there is None else there.partition_epoch
+    compared = compare("partition epoch", wanted.partition_epoch, held)
     error = KafkaError.INVALID_UPDATE_VERSION
     # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): somebody has written in between.
     guard = "497.partition-epoch"
-    return _refused(turn, error, guard, compared, partition=wanted.name)
+    return turn.refusal(KIND, error, guard, compared, partition=wanted.name)
 
 
 def _granted(state: PartitionRegistration) -> AlterPartitionResult:
@@ -184,16 +179,15 @@ def _granted(state: PartitionRegistration) -> AlterPartitionResult:
 
 def _stale_sender(turn: ControllerTurn, request: AlterPartitionRequest) -> Refused | None:
     if not turn.controller.active or not turn.has_session:
-        return _refused(turn, KafkaError.NOT_CONTROLLER, None)
+        return turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
     known = epoch_of(turn.controller, request.broker)
     if known == request.broker_epoch:
         return None
     # KIP-497, AlterIsrRequest (BrokerEpoch): any other epoch than the one that is known is stale.
     if known is not None and "497.request-broker-epoch" not in turn.active:
         return None
-    held = "none" if known is None else str(int(known))
-    compared = Compared(f"broker {request.broker} epoch", str(int(request.broker_epoch)), held)
-    return _refused(turn, KafkaError.STALE_BROKER_EPOCH, "497.request-broker-epoch", compared)
+    compared = compare(f"broker {request.broker} epoch", request.broker_epoch, known)
+    return turn.refusal(KIND, KafkaError.STALE_BROKER_EPOCH, "497.request-broker-epoch", compared)
 
 
 def _unreadable(turn: ControllerTurn, request: AlterPartitionRequest) -> Refused | None:
@@ -202,7 +196,7 @@ def _unreadable(turn: ControllerTurn, request: AlterPartitionRequest) -> Refused
     for byte in bytes_sent:
         if byte not in tuple(LeaderRecoveryState):
             compared = Compared("recovery state", str(int(byte)), "0 or 1")
-            return _refused(turn, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
+            return turn.refusal(KIND, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
     return None
 
 
@@ -213,55 +207,33 @@ def _refuse(
     return turn.holding(turn.controller, refused).done(Send(request.broker, reply))
 
 
-def _refused(
-    turn: ControllerTurn,
-    error: KafkaError,
-    guard: str | None,
-    *compared: Compared,
-    partition: str | None = None,
-) -> Refused:
-    return Refused(
-        node=turn.controller.node,
-        request=KIND,
-        error=error,
-        guard=guard,
-        compared=compared,
-        partition=partition,
-    )
+class _Case(NamedTuple):
+    """All that a check may look at: the state that is asked for, and the one that is remembered."""
+
+    turn: ControllerTurn
+    wanted: PartitionRegistration
+    held: PartitionRegistration
 
 
-class IsrVerdict(NamedTuple):
-    """Why a state is not written: an error, or None because it holds already."""
-
-    guard: str | None
-    error: KafkaError | None
-    compared: Compared
-
-
-def first_verdict(
-    turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> IsrVerdict | None:
-    """The first check that keeps the wanted state from being written; None if none does.
-
-    Source: KafkaController.processAlterIsr (2.8.2), tryProcessAlterPartition (3.4.1).
+def _first_verdict(case: _Case) -> tuple[str | None, KafkaError | None, Compared] | None:
+    """The guard, the error (None if the state holds already) and what the first check compared
+    that keeps the wanted state from being written; None if none does.
     """
     for guard, error, check in CHECKS:
-        compared = check(turn, wanted, held) if guard is None or guard in turn.active else None
+        compared = check(case) if guard is None or guard in case.turn.active else None
         if compared is not None:
-            return IsrVerdict(guard, error, compared)
+            return guard, error, compared
     return None
 
 
-def ineligible_member(
-    turn: ControllerTurn, wanted: PartitionRegistration
-) -> tuple[str, Compared] | None:
+def _ineligible_member(case: _Case) -> tuple[str, Compared] | None:
     """The guard that a member of the ISR fails, and what it compares; None if all are online.
 
-    KIP-841 says that it is for KRaft alone; the code of 3.3 has it here as well.
-
-    Source: KafkaController.tryProcessAlterPartition (3.4.1).
+    KIP-841 says that it is for KRaft alone; the code of 3.3 has it here as well:
+    KafkaController.tryProcessAlterPartition (3.4.1).
     """
-    for member in wanted.isr:
+    turn = case.turn
+    for member in case.wanted.isr:
         if is_online(turn.controller, member):
             continue
         leaving = epoch_of(turn.controller, member) is not None
@@ -279,72 +251,58 @@ def ineligible_member(
 
 _RECOVERED = LeaderRecoveryState.RECOVERED
 _RECOVERING = LeaderRecoveryState.RECOVERING
-IsrCheck = Callable[[ControllerTurn, PartitionRegistration, PartitionRegistration], Compared | None]
 
 
 def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None:
     return Compared(name, str(int(wanted)), str(int(held))) if wrong else None
 
 
-def _newer_leader(
-    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
+def _newer_leader(case: _Case) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
-    asked, known = wanted.leader_epoch, held.leader_epoch
+    asked, known = case.wanted.leader_epoch, case.held.leader_epoch
     return _compared("leader epoch", asked, known, asked > known)
 
 
-def _newer_state(
-    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
+def _newer_state(case: _Case) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
-    asked, known = wanted.partition_epoch, held.partition_epoch
+    asked, known = case.wanted.partition_epoch, case.held.partition_epoch
     return _compared("partition epoch", asked, known, asked > known)
 
 
-def _older_leader(
-    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
+def _older_leader(case: _Case) -> Compared | None:
     # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): a leader of an earlier epoch.
-    asked, known = wanted.leader_epoch, held.leader_epoch
+    asked, known = case.wanted.leader_epoch, case.held.leader_epoch
     return _compared("leader epoch", asked, known, asked < known)
 
 
-def _holds_already(
-    turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
+def _holds_already(case: _Case) -> Compared | None:
     """What is asked for twice is granted twice; from 3.3 on not from the future."""
-    late = turn.code < (3, 3) or wanted.partition_epoch <= held.partition_epoch
-    same = replace(wanted, partition_epoch=held.partition_epoch) == held
+    late = case.turn.code < (3, 3) or case.wanted.partition_epoch <= case.held.partition_epoch
+    same = replace(case.wanted, partition_epoch=case.held.partition_epoch) == case.held
     return Compared("state", "the same", "the same") if same and late else None
 
 
-def _older_state(
-    turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
+def _older_state(case: _Case) -> Compared | None:
     # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): compare and set. At 2.8 ZooKeeper alone
     # compares versions.
-    asked, known = wanted.partition_epoch, held.partition_epoch
-    return _compared("partition epoch", asked, known, asked < known and turn.code >= (3, 2))
+    asked, known = case.wanted.partition_epoch, case.held.partition_epoch
+    return _compared("partition epoch", asked, known, asked < known and case.turn.code >= (3, 2))
 
 
-def _not_alone(
-    _turn: ControllerTurn, wanted: PartitionRegistration, _held: PartitionRegistration
-) -> Compared | None:
+def _not_alone(case: _Case) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 1: RECOVERING goes with an ISR of one.
-    wrong = wanted.recovery is _RECOVERING and len(wanted.isr) > 1
-    return Compared("ISR", str(len(wanted.isr)), "1 while RECOVERING") if wrong else None
+    wrong = case.wanted.recovery is _RECOVERING and len(case.wanted.isr) > 1
+    return Compared("ISR", str(len(case.wanted.isr)), "1 while RECOVERING") if wrong else None
 
 
-def _no_way_back(
-    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
+def _no_way_back(case: _Case) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 2: RECOVERED does not become RECOVERING.
-    wrong = held.recovery is _RECOVERED and wanted.recovery is _RECOVERING
-    return Compared("recovery state", wanted.recovery.name, held.recovery.name) if wrong else None
+    wanted, held = case.wanted.recovery, case.held.recovery
+    wrong = held is _RECOVERED and wanted is _RECOVERING
+    return Compared("recovery state", wanted.name, held.name) if wrong else None
 
 
-CHECKS: tuple[tuple[str | None, KafkaError | None, IsrCheck], ...] = (
+CHECKS: tuple[tuple[str | None, KafkaError | None, Callable[[_Case], Compared | None]], ...] = (
     ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_state),
     ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_leader),
     ("497.leader-epoch", KafkaError.FENCED_LEADER_EPOCH, _older_leader),

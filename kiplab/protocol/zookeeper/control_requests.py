@@ -4,7 +4,7 @@ In comes a request that has waited in a controller's queue, perhaps since anothe
 this broker. It is judged in Kafka's order: whether it was meant for this incarnation (the broker
 epoch in it, from 2.2 on), whether a later controller has spoken since (the controller epoch), and
 then, one by one, what it says of each partition (the leader epoch). What fails one of the first two
-changes nothing at all. LeaderAndIsr makes leaders and followers (`roles.play`); who is to follow a
+changes nothing at all. LeaderAndIsr makes leaders and followers (`leader.play`); who is to follow a
 leader that is not in its metadata gets its replica and no more, the leader epoch not even noted.
 The first LeaderAndIsr that is obeyed starts the task that checkpoints high watermarks, and that
 writes at once. UpdateMetadata replaces who lives, and what is known of the partitions that it
@@ -15,7 +15,7 @@ facts.
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Fact, Refused
+from ..facts import Compared, Fact, Refused, compare
 from ..features import Features
 from ..ids import (
     NO_BROKER_EPOCH,
@@ -52,7 +52,7 @@ from ..registrations import (
     Registration,
     registration,
 )
-from ..replica import alter_partition_manager, disk, roles
+from ..replica import alter_partition_manager, disk, leader
 from ..replica.broker_parts import (
     BrokerEffect,
     checkpoint_of,
@@ -175,7 +175,7 @@ def _other_incarnation(
     guard = "380.control-request-epoch"
     if guard not in active or named in (NO_BROKER_EPOCH, mine):
         return None
-    compared = (Compared("broker epoch", str(named), str(mine)),)
+    compared = compare("broker epoch", named, mine)
     if named < mine:
         return _refusal(broker, request, KafkaError.STALE_BROKER_EPOCH, guard, compared)
     # KAFKA-9839, "Broker should accept control requests with newer broker epoch": one whose session
@@ -201,7 +201,7 @@ def _old_controller(broker: Broker, request: ControlRequest, features: Features)
     guard = "zookeeper.controller-epoch"
     if guard not in features.active(broker.id):
         return None
-    compared = (Compared("controller epoch", str(request.controller_epoch), str(known)),)
+    compared = compare("controller epoch", request.controller_epoch, known)
     return _refusal(broker, request, KafkaError.STALE_CONTROLLER_EPOCH, guard, compared)
 
 
@@ -219,7 +219,7 @@ def _refusal(
     request: ControlRequest,
     error: KafkaError,
     guard: str | None,
-    compared: tuple[Compared, ...] = (),
+    *compared: Compared,
     partition: str | None = None,
 ) -> Refused:
     return Refused(
@@ -261,9 +261,9 @@ def _not_obeyed(
     # ReplicaManager.becomeLeaderOrFollower (2.1.1, 3.4.1).
     guard = "zookeeper.leader-epoch"
     if state.leader_epoch <= held and guard in features.active(broker.id):
-        compared = (Compared("leader epoch", str(state.leader_epoch), str(held)),)
+        compared = compare("leader epoch", state.leader_epoch, held)
         error = KafkaError.STALE_CONTROLLER_EPOCH
-        return _refusal(broker, request, error, guard, compared, state.name)
+        return _refusal(broker, request, error, guard, compared, partition=state.name)
     if broker.id not in state.replicas:
         error = KafkaError.UNKNOWN_TOPIC_OR_PARTITION
         return _refusal(broker, request, error, None, partition=state.name)
@@ -296,7 +296,7 @@ def _play(
     if state.leader != broker.id and not _is_alive(broker, state.leader):
         return _replica_alone(broker, state)
     broker = alter_partition_manager.forget(broker, state.name, features)
-    broker, facts = roles.play(broker, state, features, now_ms)
+    broker, facts = leader.play(broker, state, features, now_ms)
     if state.leader == broker.id:
         broker = _appointed(broker, state.name, request.controller_epoch)
         return _fetching(broker, state.name), facts
@@ -305,9 +305,9 @@ def _play(
     return _fetching(broker, state.name), facts
 
 
-def _is_alive(broker: Broker, leader: BrokerId) -> bool:
+def _is_alive(broker: Broker, named: BrokerId) -> bool:
     image = process_of(broker).image
-    return image is not None and registration(image.registrations, leader) is not None
+    return image is not None and registration(image.registrations, named) is not None
 
 
 def _replica_alone(broker: Broker, state: PartitionRegistration) -> tuple[Broker, tuple[Fact, ...]]:
@@ -400,9 +400,9 @@ def _fenced(
     # held will do.
     if item.leader_epoch == held and "kafka-13972.equal-epoch" in active:
         return None
-    compared = (Compared("leader epoch", str(item.leader_epoch), str(held)),)
+    compared = compare("leader epoch", item.leader_epoch, held)
     error = KafkaError.FENCED_LEADER_EPOCH
-    return _refusal(broker, request, error, guard, compared, item.partition)
+    return _refusal(broker, request, error, guard, compared, partition=item.partition)
 
 
 def _stopped(broker: Broker, item: StopReplicaItem) -> tuple[Broker, tuple[Fact, ...]]:

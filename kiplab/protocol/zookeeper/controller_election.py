@@ -21,7 +21,7 @@ from ..zookeeper_facts import ControllerElected, ControllerStoodDown, ZnodeChang
 from .broker_change import registered_brokers, start_replicas, stop_replicas
 from .control_channels import add_channel, dropped, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write
-from .ensemble import Ensemble, find
+from .ensemble import Ensemble, controller_named, find
 from .ensemble_reads import children, exists
 from .ensemble_writes import (
     Create,
@@ -97,17 +97,6 @@ def resign(
     fact = ControllerStoodDown(node=controller.node, broker=controller.broker, reason=reason)
     facts: tuple[Fact, ...] = (fact, *dropped(controller, controller.channels))
     return type(controller)(controller.broker, controller.session), facts
-
-
-def controller_named(ensemble: Ensemble) -> BrokerId | None:
-    """The broker that /controller names.
-
-    Source: KafkaZkClient.getControllerId (2.1.1 to 3.4.1).
-    """
-    found = find(ensemble, CONTROLLER_PATH)
-    if found is None or not isinstance(found.data, ControllerZnode):
-        return None
-    return found.data.broker
 
 
 def delete_isr_changes(turn: ControllerTurn, names: tuple[str, ...]) -> ControllerTurn:

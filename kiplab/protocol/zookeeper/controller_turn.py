@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ..facts import Fact, IsrChanged, LeaderElected
+from ..errors import KafkaError
+from ..facts import Compared, Fact, IsrChanged, LeaderElected, Refused, compare
 from ..features import Features
 from ..ids import NO_LEADER, ZOOKEEPER, PartitionEpoch, broker_list
 from ..messages import Send
@@ -61,6 +62,31 @@ class ControllerTurn(NamedTuple):
     def holding(self, controller: ZooKeeperController, *facts: Fact) -> ControllerTurn:
         """The same with another state of the controller, and more facts."""
         return self._replace(controller=controller, facts=(*self.facts, *facts))
+
+    def refusal(
+        self,
+        request: str,
+        error: KafkaError,
+        guard: str | None,
+        *compared: Compared,
+        partition: str | None = None,
+    ) -> Refused:
+        """The fact that this controller refuses a request, or one partition of it."""
+        return Refused(
+            node=self.controller.node,
+            request=request,
+            error=error,
+            guard=guard,
+            compared=compared,
+            partition=partition,
+        )
+
+    def moved_refusal(self, request: str, error: KafkaError) -> Refused:
+        """The same where ZooKeeper refused a write, since another controller was elected."""
+        # ZooKeeper refuses the write: KafkaZkClient.updateLeaderAndIsr (2.1.1 to 3.4.1) throws.
+        guard = "zookeeper.controller-check"
+        epochs = compare("controller epoch", self.controller.epoch, self.ensemble.controller_epoch)
+        return self.refusal(request, error, guard, epochs)
 
     def done(self, *sends: Send) -> Together[ZooKeeperController]:
         """What comes of the whole event."""

@@ -28,12 +28,14 @@ from ..registrations import PartitionRegistration, Registration, topic_of
 from .znodes import (
     BROKER_IDS_PATH,
     CONTROLLER_EPOCH_PATH,
+    CONTROLLER_PATH,
     ISR_CHANGES_PATH,
     ROOT,
     TOPIC_CONFIGS_PATH,
     TOPICS_PATH,
     BrokerZnode,
     ControllerEpochZnode,
+    ControllerZnode,
     PartitionStateZnode,
     ReplicaAssignment,
     Stat,
@@ -157,6 +159,17 @@ def find(ensemble: Ensemble, path: str) -> Znode | None:
     Source: DataTree.getNode (ZooKeeper 3.9.5).
     """
     return at_path(ensemble.znodes, path)
+
+
+def controller_named(ensemble: Ensemble) -> BrokerId | None:
+    """The broker that /controller names.
+
+    Source: KafkaZkClient.getControllerId (2.1.1 to 3.4.1).
+    """
+    found = find(ensemble, CONTROLLER_PATH)
+    if found is None or not isinstance(found.data, ControllerZnode):
+        return None
+    return found.data.broker
 
 
 def at_path(znodes: tuple[Znode, ...], path: str) -> Znode | None:

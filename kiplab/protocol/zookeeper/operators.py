@@ -23,7 +23,7 @@ from .ensemble_writes import (
     told,
     transact,
 )
-from .znodes import CONTROLLER_PATH, ControllerZnode, TopicConfigZnode, topic_config_path
+from .znodes import CONTROLLER_PATH, TopicConfigZnode, topic_config_path
 
 OperatorEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
 """The ensemble, what it sends, the facts."""
@@ -42,17 +42,6 @@ def expire(ensemble: Ensemble, broker: BrokerId, running: SessionId | None) -> O
     fact = SessionEnded(node=ZOOKEEPER, broker=broker, session=session, expired=True)
     word = (Send(broker, SessionExpired(session=session)),) if session == running else ()
     return ended.ensemble, (*told(ended.fired), *word), (fact,)
-
-
-def controller_named(ensemble: Ensemble) -> BrokerId | None:
-    """The broker that /controller names, or None.
-
-    Source: KafkaZkClient.getControllerId (3.4.1).
-    """
-    found = find(ensemble, CONTROLLER_PATH)
-    if found is None or not isinstance(found.data, ControllerZnode):
-        return None
-    return found.data.broker
 
 
 def delete_controller(ensemble: Ensemble) -> OperatorEffect:

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Fact, Refused
+from ..facts import Fact
 from ..features import Features
 from ..ids import CLIENT, NO_LEADER, BrokerId, LeaderEpoch
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
@@ -249,11 +249,7 @@ def _answer(
     if request.partitions is None:
         results = tuple((n, e) for n, e in results if e is not _E.ELECTION_NOT_NEEDED)
     refused: list[Fact] = [
-        Refused(
-            node=turn.controller.node, request="elect-leaders", error=e, guard=None, partition=n
-        )
-        for n, e in results
-        if e is not _E.NONE
+        turn.refusal("elect-leaders", e, None, partition=n) for n, e in results if e is not _E.NONE
     ]
     turn = turn._replace(facts=(*refused, *turn.facts))
     return turn.done(Send(CLIENT, ElectLeadersResponse(results=results)))

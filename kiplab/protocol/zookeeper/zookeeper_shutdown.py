@@ -13,7 +13,7 @@ is written and requests are queued, not that anybody has acted on them.
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Refused
+from ..facts import Compared, Refused, compare
 from ..features import Features
 from ..ids import NO_BROKER_EPOCH, BrokerId
 from ..messages import ControlledShutdownRequest, ControlledShutdownResponse, Send
@@ -46,12 +46,12 @@ def controlled_shutdown(
     turn = ControllerTurn(controller, ensemble, features)
     refused = _refusal(turn, request)
     if refused is not None:
-        reply = ControlledShutdownResponse(error=refused.error)
-        return turn.holding(controller, refused).done(Send(request.broker, reply))
+        return _refuse(turn, request, refused)
     try:
         turn = let_go(turn, request.broker)
     except ControllerMovedError as moved:
-        return _moved(moved.turn, request.broker)
+        refused = moved.turn.moved_refusal(KIND, KafkaError.STALE_CONTROLLER_EPOCH)
+        return _refuse(moved.turn, request, refused)
     reply = ControlledShutdownResponse(remaining=still_led(turn.controller, request.broker))
     return turn.done(Send(request.broker, reply))
 
@@ -87,39 +87,27 @@ def still_led(controller: ZooKeeperController, broker: BrokerId) -> tuple[str, .
 def _refusal(turn: ControllerTurn, request: ControlledShutdownRequest) -> Refused | None:
     # An event that waits while the session ends is answered as if another were the controller.
     if not turn.controller.active or not turn.has_session:
-        return _refused(turn, KafkaError.STALE_CONTROLLER_EPOCH, None)
+        return turn.refusal(KIND, KafkaError.STALE_CONTROLLER_EPOCH, None)
     known = epoch_of(turn.controller, request.broker)
     sent = request.broker_epoch if request.version >= EPOCH_SINCE else NO_BROKER_EPOCH
     # KIP-380, Proposed Changes, Controller Rejects ControlledShutdownRequest Sent from Former
     # Generations: a lower one than the known is refused; -1 is from a broker that knows of none.
     if "380.shutdown-epoch" in turn.active and sent != NO_BROKER_EPOCH:
-        held = "none" if known is None else str(known)
-        compared = Compared(f"broker {request.broker} epoch", str(sent), held)
+        compared = compare(f"broker {request.broker} epoch", sent, known)
         if known is None:
             # The lookup of its epoch throws before anybody asks whether the broker is there.
-            return _refused(turn, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
+            return turn.refusal(KIND, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
         if sent < known:
             error = KafkaError.STALE_BROKER_EPOCH
-            return _refused(turn, error, "380.shutdown-epoch", compared)
+            return turn.refusal(KIND, error, "380.shutdown-epoch", compared)
     if known is None:
         compared = Compared(f"broker {request.broker}", "live", "unknown")
-        return _refused(turn, KafkaError.BROKER_NOT_AVAILABLE, None, compared)
+        return turn.refusal(KIND, KafkaError.BROKER_NOT_AVAILABLE, None, compared)
     return None
 
 
-def _moved(turn: ControllerTurn, broker: BrokerId) -> Together[ZooKeeperController]:
-    error = KafkaError.STALE_CONTROLLER_EPOCH
-    held, there = str(turn.controller.epoch), str(turn.ensemble.controller_epoch)
-    # ZooKeeper refuses the write: KafkaZkClient.updateLeaderAndIsr (2.1.1 to 3.4.1) throws.
-    guard = "zookeeper.controller-check"
-    refused = _refused(turn, error, guard, Compared("controller epoch", held, there))
-    reply = ControlledShutdownResponse(error=error)
-    return turn.holding(turn.controller, refused).done(Send(broker, reply))
-
-
-def _refused(
-    turn: ControllerTurn, error: KafkaError, guard: str | None, *compared: Compared
-) -> Refused:
-    return Refused(
-        node=turn.controller.node, request=KIND, error=error, guard=guard, compared=compared
-    )
+def _refuse(
+    turn: ControllerTurn, request: ControlledShutdownRequest, refused: Refused
+) -> Together[ZooKeeperController]:
+    reply = ControlledShutdownResponse(error=refused.error)
+    return turn.holding(turn.controller, refused).done(Send(request.broker, reply))

@@ -8,8 +8,8 @@ from kiplab.protocol.features import Features
 from kiplab.protocol.ids import NO_SESSION, BrokerId, ControllerEpoch, controller_on
 from kiplab.protocol.messages import UpdateMetadataRequest, WatcherEvent
 from kiplab.protocol.registrations import LeaderRecoveryState
-from kiplab.protocol.zookeeper.controller_election import controller_named, resign
-from kiplab.protocol.zookeeper.ensemble import find
+from kiplab.protocol.zookeeper.controller_election import resign
+from kiplab.protocol.zookeeper.ensemble import controller_named, find
 from kiplab.protocol.zookeeper.ensemble_writes import Create, Delete, SetData
 from kiplab.protocol.zookeeper.watch_events import watch_fired
 from kiplab.protocol.zookeeper.znodes import (

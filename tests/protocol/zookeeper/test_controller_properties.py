@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiplab.protocol.ids import NO_BROKER_EPOCH, BrokerId
-from kiplab.protocol.zookeeper.controller_election import controller_named
+from kiplab.protocol.zookeeper.ensemble import controller_named
 from kiplab.protocol.zookeeper.ensemble_writes import Delete
 from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH
 from kiplab.protocol.zookeeper.zookeeper_controller import epoch_of
