@@ -147,7 +147,7 @@ def _changed(
     if again or held is None:
         error = KafkaError.INVALID_REQUEST if again else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
         return _denied(turn, turn.refusal(KIND, error, None, partition=item.partition))
-    case = _Case(turn, request, item, held)
+    case = _WantedChange(turn, request, item, held)
     for guard, error, check in CHECKS:
         compared = check(case) if guard in turn.active else None
         if compared is not None:
@@ -165,7 +165,7 @@ def _denied(turn: ControllerTurn, refused: Refused) -> tuple[ControllerTurn, Isr
     return turn.holding(turn.controller, refused), result
 
 
-class _Case(NamedTuple):
+class _WantedChange(NamedTuple):
     """All that a check may look at."""
 
     turn: ControllerTurn
@@ -174,7 +174,7 @@ class _Case(NamedTuple):
     held: PartitionRegistration
 
 
-def _newer_leader_epoch(case: _Case) -> Compared | None:
+def _newer_leader_epoch(case: _WantedChange) -> Compared | None:
     # KIP-343, IsrChangeRequest: it carries leader epochs; what a higher one than the controller's
     # means the text leaves open. Here: that the controller is behind, as KAFKA-14154 has it.
     if case.item.leader_epoch <= case.held.leader_epoch:
@@ -182,7 +182,7 @@ def _newer_leader_epoch(case: _Case) -> Compared | None:
     return compare("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
 
 
-def _not_leader(case: _Case) -> Compared | None:
+def _not_leader(case: _WantedChange) -> Compared | None:
     # KIP-343, IsrChangeRequest: NOT_LEADER_FOR_PARTITION if the requester leads no longer. A lower
     # leader epoch is one of an earlier leader epoch.
     if case.request.broker != case.held.leader:
@@ -192,7 +192,7 @@ def _not_leader(case: _Case) -> Compared | None:
     return compare("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
 
 
-def _no_isr(case: _Case) -> Compared | None:
+def _no_isr(case: _WantedChange) -> Compared | None:
     # KIP-343, IsrChangeRequest: INVALID_REQUEST if the request is invalid, as an empty ISR is.
     isr = [m.broker for m in case.item.isr]
     strangers = [b for b in isr if b not in case.held.replicas]
@@ -203,7 +203,7 @@ def _no_isr(case: _Case) -> Compared | None:
     return Compared("ISR", broker_list(isr), wanted)
 
 
-def _inactive_member(case: _Case) -> Compared | None:
+def _inactive_member(case: _WantedChange) -> Compared | None:
     # KIP-343, Broker State: an inactive broker is treated as an absent one. The error is KIP-841's.
     for member in case.item.isr:
         if epoch_of(case.turn.controller, member.broker) is None:
@@ -211,7 +211,7 @@ def _inactive_member(case: _Case) -> Compared | None:
     return None
 
 
-def _swapped(case: _Case) -> Compared | None:
+def _swapped(case: _WantedChange) -> Compared | None:
     # KIP-343, IsrChangeRequest: it has no partition epoch, so that two requests of one leader epoch
     # may arrive the wrong way round. AlterIsr has one (KIP-497), and this is its answer.
     if case.item.partition_epoch == case.held.partition_epoch:
@@ -221,7 +221,7 @@ def _swapped(case: _Case) -> Compared | None:
     )
 
 
-CHECKS: tuple[tuple[str, KafkaError, Callable[[_Case], Compared | None]], ...] = (
+CHECKS: tuple[tuple[str, KafkaError, Callable[[_WantedChange], Compared | None]], ...] = (
     ("343.isr-change-leader", KafkaError.NOT_CONTROLLER, _newer_leader_epoch),
     ("343.isr-change-leader", KafkaError.NOT_LEADER_OR_FOLLOWER, _not_leader),
     ("343.isr-change-valid", KafkaError.INVALID_REQUEST, _no_isr),

@@ -87,7 +87,7 @@ def _judged(
         unknown = _unknown(turn, request, item.partition)
         return None, None, turn.refusal(KIND, unknown, None, partition=item.partition)
     wanted = _wanted(request, item, held)
-    case = _Case(turn, wanted, held)
+    case = _WantedState(turn, wanted, held)
     verdict = _first_verdict(case)
     if verdict is not None:
         guard, error, compared = verdict
@@ -207,7 +207,7 @@ def _refuse(
     return turn.holding(turn.controller, refused).done(Send(request.broker, reply))
 
 
-class _Case(NamedTuple):
+class _WantedState(NamedTuple):
     """All that a check may look at: the state that is asked for, and the one that is remembered."""
 
     turn: ControllerTurn
@@ -215,7 +215,7 @@ class _Case(NamedTuple):
     held: PartitionRegistration
 
 
-def _first_verdict(case: _Case) -> tuple[str | None, KafkaError | None, Compared] | None:
+def _first_verdict(case: _WantedState) -> tuple[str | None, KafkaError | None, Compared] | None:
     """The guard, the error (None if the state holds already) and what the first check compared
     that keeps the wanted state from being written; None if none does.
     """
@@ -226,7 +226,7 @@ def _first_verdict(case: _Case) -> tuple[str | None, KafkaError | None, Compared
     return None
 
 
-def _ineligible_member(case: _Case) -> tuple[str, Compared] | None:
+def _ineligible_member(case: _WantedState) -> tuple[str, Compared] | None:
     """The guard that a member of the ISR fails, and what it compares; None if all are online.
 
     KIP-841 says that it is for KRaft alone; the code of 3.3 has it here as well:
@@ -257,52 +257,54 @@ def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None
     return Compared(name, str(int(wanted)), str(int(held))) if wrong else None
 
 
-def _newer_leader(case: _Case) -> Compared | None:
+def _newer_leader(case: _WantedState) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
     asked, known = case.wanted.leader_epoch, case.held.leader_epoch
     return _compared("leader epoch", asked, known, asked > known)
 
 
-def _newer_state(case: _Case) -> Compared | None:
+def _newer_state(case: _WantedState) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
     asked, known = case.wanted.partition_epoch, case.held.partition_epoch
     return _compared("partition epoch", asked, known, asked > known)
 
 
-def _older_leader(case: _Case) -> Compared | None:
+def _older_leader(case: _WantedState) -> Compared | None:
     # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): a leader of an earlier epoch.
     asked, known = case.wanted.leader_epoch, case.held.leader_epoch
     return _compared("leader epoch", asked, known, asked < known)
 
 
-def _holds_already(case: _Case) -> Compared | None:
+def _holds_already(case: _WantedState) -> Compared | None:
     """What is asked for twice is granted twice; from 3.3 on not from the future."""
     late = case.turn.code < (3, 3) or case.wanted.partition_epoch <= case.held.partition_epoch
     same = replace(case.wanted, partition_epoch=case.held.partition_epoch) == case.held
     return Compared("state", "the same", "the same") if same and late else None
 
 
-def _older_state(case: _Case) -> Compared | None:
+def _older_state(case: _WantedState) -> Compared | None:
     # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): compare and set. At 2.8 ZooKeeper alone
     # compares versions.
     asked, known = case.wanted.partition_epoch, case.held.partition_epoch
     return _compared("partition epoch", asked, known, asked < known and case.turn.code >= (3, 2))
 
 
-def _not_alone(case: _Case) -> Compared | None:
+def _not_alone(case: _WantedState) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 1: RECOVERING goes with an ISR of one.
     wrong = case.wanted.recovery is _RECOVERING and len(case.wanted.isr) > 1
     return Compared("ISR", str(len(case.wanted.isr)), "1 while RECOVERING") if wrong else None
 
 
-def _no_way_back(case: _Case) -> Compared | None:
+def _no_way_back(case: _WantedState) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 2: RECOVERED does not become RECOVERING.
     wanted, held = case.wanted.recovery, case.held.recovery
     wrong = held is _RECOVERED and wanted is _RECOVERING
     return Compared("recovery state", wanted.name, held.name) if wrong else None
 
 
-CHECKS: tuple[tuple[str | None, KafkaError | None, Callable[[_Case], Compared | None]], ...] = (
+CHECKS: tuple[
+    tuple[str | None, KafkaError | None, Callable[[_WantedState], Compared | None]], ...
+] = (
     ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_state),
     ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_leader),
     ("497.leader-epoch", KafkaError.FENCED_LEADER_EPOCH, _older_leader),
