@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from .exercises.committed import committed as committed
     from .exercises.epochs import epochs_moved as epochs_moved
     from .exercises.first_failing_rule import rulings_of as rulings_of
-    from .exercises.losing_order import EVENTS as EVENTS
     from .exercises.proofs import mystery as mystery
+    from .exercises.race import EVENTS as EVENTS
     from .exercises.reading_rates import loss_of as loss_of
     from .forms.check_panels import Ordering as Ordering
     from .forms.held_back import after as after
@@ -29,7 +29,7 @@ _HOMES = {
     "exercises.epochs": ("epochs_moved",),
     "exercises.first_failing_rule": ("rulings_of",),
     "exercises.reading_rates": ("loss_of",),
-    "exercises.losing_order": ("EVENTS",),
+    "exercises.race": ("EVENTS",),
     "exercises.proofs": ("mystery",),
     "exercise_table": ("ALL_WHAT_IFS",),
     "forms.held_back": ("after", "explain"),

@@ -65,8 +65,5 @@ def test_an_unclean_election_loses_it_and_the_panel_finds_it(hands: Hands) -> No
 
 
 def test_the_run_is_the_answer(hands: Hands) -> None:
-    asked = (
-        "from kiplab.classroom.exercises.one_record_lost import check_lose_one\n"
-        "print(check_lose_one((lab, 11)).points)"
-    )
+    asked = "print(kiplab.check('recovery/lose-one', (lab, 11)).points)"
     assert hands.page.python(asked) == "3"

@@ -6,7 +6,7 @@ import pytest
 
 import kiplab
 from kiplab.classroom import EVENTS
-from kiplab.classroom.exercises.losing_order import LETTERS, stage_of
+from kiplab.classroom.exercises.race import LETTERS, stage_of
 from kiplab.plays.verdict import verdict
 from tests.classroom.answers import judged
 

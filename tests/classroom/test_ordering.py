@@ -1,7 +1,7 @@
 """The exercise's widget: events move, the engine judges, the schedule is drawn."""
 
 import kiplab
-from kiplab.classroom.exercises.losing_order import EVENTS, LETTERS
+from kiplab.classroom.exercises.race import EVENTS, LETTERS
 
 LOSING = tuple(LETTERS[letter] for letter in "ACEDFBGH")
 

@@ -8,8 +8,8 @@ from itertools import combinations, product
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises import closing_the_hole as hole
 from kiplab.classroom.exercises import committed, late_messages, race
+from kiplab.classroom.exercises import losing_schedule as hole
 from kiplab.classroom.exercises import three_businesses as businesses
 from kiplab.classroom.exercises.first_failing_rule import failing
 from kiplab.classroom.exercises.losing_schedule import least

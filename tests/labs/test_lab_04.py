@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.losing_order import EVENTS, LETTERS
+from kiplab.classroom.exercises.race import EVENTS, LETTERS
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play

@@ -5,8 +5,15 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.believed_incarnations import RUN, letters, rulings
-from kiplab.classroom.exercises.two_timeouts import DECLARE, FENCE, between, orders
+from kiplab.classroom.exercises.believed_incarnations import (
+    DECLARE,
+    FENCE,
+    RUN,
+    between,
+    letters,
+    orders,
+    rulings,
+)
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.protocol.facts import (

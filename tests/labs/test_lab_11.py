@@ -8,7 +8,7 @@ import pytest
 
 import kiplab
 from kiplab.classroom.exercises.check_result import LINE
-from kiplab.classroom.exercises.closing_the_hole import CHANGES, RULES
+from kiplab.classroom.exercises.losing_schedule import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.plays.library import load

@@ -14,7 +14,7 @@ from ..attempts import check
 from ..exercises.answers import BLANK
 from ..exercises.check_result import Checked
 from ..exercises.first_failing_rule import ANSWERS, EIGHT, LETTERS_OF_RULES, TAKEN
-from ..exercises.losing_order import EVENTS, LETTERS, stage_of
+from ..exercises.race import EVENTS, LETTERS, stage_of
 from .prediction import WIDTH, QuestionPanel
 
 _OPEN = (BLANK, BLANK)
