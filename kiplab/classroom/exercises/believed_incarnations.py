@@ -11,13 +11,9 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from ...plays.grammar import parse
-from ...plays.library import load
-from ...plays.runner import do_line, open_stage, run_play
+from ...plays import grammar, library, runner, verdict
 from ...plays.stage import Performed, Stage
-from ...plays.verdict import LOSS, verdict
-from ...protocol.facts import Appended, Refused
-from ...protocol.features import parse_features
+from ...protocol import facts, features
 from ...rows.heartbeat_fates import FATES
 from ..exercise_table import UnfitError
 from .answers import BLANK, PartsInOrder, Verdict, is_none, letters_among
@@ -45,7 +41,7 @@ ACCEPTED, REFUSED = "A", "R"
 @cache
 def played() -> Stage:
     """The run."""
-    return run_play(parse(RUN))
+    return runner.run_play(grammar.parse(RUN))
 
 
 def rulings() -> list[str]:
@@ -68,10 +64,10 @@ def _line(number: int, sent: Performed) -> str:
     return f"{line}refused, {refusal.error.name}: {held}"
 
 
-def _refusal(sent: Performed) -> Refused | None:
+def _refusal(sent: Performed) -> facts.Refused | None:
     """How the message of this line is refused; others may be, that come of it."""
     kind = sent.statement.words[0]
-    events = (e for e in played().events_of(sent) if isinstance(e, Refused))
+    events = (e for e in played().events_of(sent) if isinstance(e, facts.Refused))
     return next((e for e in events if e.request == kind), None)
 
 
@@ -86,7 +82,7 @@ check_incarnations = PartsInOrder(
 # --- the wrong way round --------------------------------------------------------------------------
 
 GUARD = "343.partition-epoch"
-WITH_EPOCHS = parse_features("kip-343")
+WITH_EPOCHS = features.parse_features("kip-343")
 """The rules of the play, and a partition epoch in each IsrChange, as Kafka came to have it."""
 
 
@@ -97,12 +93,12 @@ def check_swapped(stage: Stage) -> Verdict:
     A point where one is obeyed that a partition epoch would have had refused, one more where a
     committed record is lost, and with partition epochs none is.
     """
-    noticed = run_play(stage.play, WITH_EPOCHS)
-    if not any(isinstance(e, Refused) and e.guard == GUARD for e in noticed.events):
+    noticed = runner.run_play(stage.play, WITH_EPOCHS)
+    if not any(isinstance(e, facts.Refused) and e.guard == GUARD for e in noticed.events):
         return "in order"
-    if verdict(stage) != LOSS:
+    if verdict.verdict(stage) != verdict.LOSS:
         return "kept"
-    return "epochs too" if verdict(noticed) == LOSS else "lost"
+    return "epochs too" if verdict.verdict(noticed) == verdict.LOSS else "lost"
 
 
 # --- what became of it ----------------------------------------------------------------------------
@@ -164,12 +160,12 @@ def orders(controller_s: int, broker_s: int) -> frozenset[tuple[str, str]]:
 def between(order: tuple[str, str]) -> int:
     """How many brokers take records after the first of the two, and before the second."""
     lines = "\n".join([*CUT_OFF, order[0], *WRITES, order[1]])
-    written = written_after(load(SITUATION), lines)
+    written = written_after(library.load(SITUATION), lines)
     # Whoever does not lead takes no record: that is the answer, and no error of the play.
-    stage = replace(open_stage(written), strict=False)
+    stage = replace(runner.open_stage(written), strict=False)
     for number, statement in enumerate(written.statements, 1):
-        stage = do_line(stage, statement, number)
-    return len({e.node for e in stage.events if isinstance(e, Appended)})
+        stage = runner.do_line(stage, statement, number)
+    return len({e.node for e in stage.events if isinstance(e, facts.Appended)})
 
 
 def fulfils(wish: int, controller_s: int, broker_s: int) -> bool:

@@ -13,11 +13,8 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, broker
 from ...engine.truth import partition_of
-from ...plays.grammar import parse
-from ...plays.play import Statement
-from ...plays.runner import run_play
+from ...plays import grammar, play, runner, verdict
 from ...plays.stage import Stage
-from ...plays.verdict import lost
 from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Broker, Replica, log_of, replica_of
 from ...runs import run
@@ -100,10 +97,10 @@ def _stale_member(acks: str, kafka: str | None) -> Stage:
     """The play STALE, with these acks."""
     stage = run(STALE, kafka=kafka).stage
     lines = tuple(_with_acks(s, acks) for s in stage.play.statements)
-    return run_play(replace(stage.play, statements=lines), stage.features)
+    return runner.run_play(replace(stage.play, statements=lines), stage.features)
 
 
-def _with_acks(statement: Statement, acks: str) -> Statement:
+def _with_acks(statement: play.Statement, acks: str) -> play.Statement:
     if statement.verb != "produce":
         return statement
     return replace(statement, args=(*statement.args, ("acks", acks)))
@@ -131,7 +128,9 @@ topic orders replicas=1,2,3 isr=1,2,3 log=100@5 leader-epoch=5 min-insync-replic
 def schedule(letter: str) -> Stage:
     """The run of one of SCHEDULES."""
     lines = "\n".join(SCHEDULES[letter])
-    return run_play(parse(f"{_HEADER.format(letter=letter)}{lines}\n", f"schedule {letter}"))
+    return runner.run_play(
+        grammar.parse(f"{_HEADER.format(letter=letter)}{lines}\n", f"schedule {letter}")
+    )
 
 
 @TrueStatements
@@ -215,7 +214,7 @@ def check_lose_acknowledged(stage: Stage) -> Verdict:
     if not _acknowledged_by_all(stage):
         return "not acknowledged"
     disks = sum(p.statement.arg("disk") == "replaced" for p in stage.performed)
-    if any(item["first"] < END and item["last"] >= END - 10 for item in lost(stage)):
+    if any(item["first"] < END and item["last"] >= END - 10 for item in verdict.lost(stage)):
         return "one disk" if disks <= 1 else ("many disks", {"disks": disks})
     return "kept, a disk lost" if disks else "kept"
 

@@ -13,11 +13,8 @@ from ...explore.search.explored import Explored
 from ...explore.search.question import question_about
 from ...explore.search_terms import PROVED
 from ...explore.shrink.shortening import goal_of
-from ...plays.grammar import VERBS, parse
-from ...plays.library import load
-from ...plays.runner import run_play
+from ...plays import grammar, library, runner, verdict
 from ...plays.stage import Stage
-from ...plays.verdict import HARM, LOSS, lost, refused, verdict
 from ...protocol.features import parse_features
 from .answers import TrueStatements, Verdict
 from .own_runs import OwnRun, done
@@ -31,7 +28,7 @@ NEAR = 2
 def events(stage: Stage) -> int:
     """How many lines of a run did something. `hold` only says what is slow."""
     verbs = (statement.verb for statement in done(stage))
-    return sum(verb not in ("hold", "expect") and not VERBS[verb].header for verb in verbs)
+    return sum(verb not in ("hold", "expect") and not grammar.VERBS[verb].header for verb in verbs)
 
 
 # --- shorter than yours ---------------------------------------------------------------------------
@@ -45,7 +42,7 @@ def shortest() -> int:
 @cache
 def explored() -> Explored:
     """The explorer's own answer: the shortest way to a loss that no fault excuses."""
-    play = load(PLAY)
+    play = library.load(PLAY)
     return explore_play(question_about(play, property=PROPERTY, bounds=BOUNDS, engine="step"))
 
 
@@ -56,8 +53,8 @@ def check_shorter(stage: Stage) -> Verdict:
     A point for the loss, one if it has at most NEAR events more than the explorer's shortest, one
     if it has no more.
     """
-    if verdict(stage) != LOSS:
-        errors = ", ".join(dict.fromkeys(str(r["error"]) for r in refused(stage)))
+    if verdict.verdict(stage) != verdict.LOSS:
+        errors = ", ".join(dict.fromkeys(str(r["error"]) for r in verdict.refused(stage)))
         return ("refused", {"errors": errors}) if errors else "kept"
     if goal_of(stage, PROPERTY).excused:
         return "excused"
@@ -81,10 +78,10 @@ def least() -> int:
 
 @cache
 def _unharmed() -> Stage:
-    question = question_about(load(BEGINS), property=PROPERTY, bounds=WITHIN, engine="step")
+    question = question_about(library.load(BEGINS), property=PROPERTY, bounds=WITHIN, engine="step")
     play = explore_play(question).play
     assert play is not None, f"the search finds no way to lose a record in {BEGINS} any more"
-    return run_play(play)
+    return runner.run_play(play)
 
 
 @OwnRun
@@ -95,8 +92,8 @@ def check_nobody_dies(stage: Stage) -> Verdict:
     than the way that the explorer found. A loss that Kafka does not promise to survive does not
     count.
     """
-    if verdict(stage) != LOSS or goal_of(stage, PROPERTY).excused:
-        return "harm" if verdict(stage) == HARM else "kept"
+    if verdict.verdict(stage) != verdict.LOSS or goal_of(stage, PROPERTY).excused:
+        return "harm" if verdict.verdict(stage) == verdict.HARM else "kept"
     died = sum(statement.verb in ("crash", "shut-down") for statement in done(stage))
     count = events(stage)
     values = {"count": count, "died": died, "least": least()}
@@ -156,18 +153,18 @@ CHANGES = {
 def changed(letter: str) -> Stage:
     """The run with one of CHANGES."""
     change = CHANGES[letter]
-    statements = (s for s in load(change.play).statements if s.verb != "expect")
+    statements = (s for s in library.load(change.play).statements if s.verb != "expect")
     lines = "".join(f"{' '.join(s.text.split())}\n" for s in statements if s.text)
     for there, instead in change.instead:
         assert there in lines, f"{change.play} has no lines {there!r} any more"
         lines = lines.replace(there, instead)
-    return run_play(parse(lines, f"change {letter}"), parse_features(change.kafka))
+    return runner.run_play(grammar.parse(lines, f"change {letter}"), parse_features(change.kafka))
 
 
 @TrueStatements
 def check_what_saves() -> list[str]:
     """After which of CHANGES no committed record is lost: ``"AB"`` names two of them."""
-    return [letter for letter in CHANGES if not lost(changed(letter))]
+    return [letter for letter in CHANGES if not verdict.lost(changed(letter))]
 
 
 RULES = {
@@ -186,7 +183,7 @@ RULE_BOUNDS = {"writes": 2, "crashes": 0}
 def searched(letter: str) -> Explored:
     """The search within RULE_BOUNDS with one of RULES on."""
     rules = parse_features(KAFKA, on=(RULES[letter],))
-    return explore_play(question_about(load(NEVER_LEVEL), rules, bounds=RULE_BOUNDS))
+    return explore_play(question_about(library.load(NEVER_LEVEL), rules, bounds=RULE_BOUNDS))
 
 
 @TrueStatements

@@ -6,14 +6,9 @@ from itertools import islice
 import msgspec
 from msgspec.structs import replace
 
-from ...plays.grammar import VERBS, parse
-from ...plays.header import features_of
-from ...plays.library import find, load
+from ...plays import grammar, header, library, play_errors, runner, tokens
 from ...plays.play import LINES_MAX, Play, Statement, format_play
-from ...plays.play_errors import PlayError
-from ...plays.runner import run_play
 from ...plays.stage import Stage
-from ...plays.tokens import encode, is_token
 from ...protocol.features import UnknownFeatureError
 from ...runs import Run
 from ..exercise_table import Exercise, UnfitError
@@ -46,12 +41,12 @@ def own_run(answer: object, name: str, forbidden: tuple[str, ...] = ()) -> Stage
     if _is_blank(answer):
         raise UnfitError(f"Not answered yet: give {FORMS}.")
     try:
-        stage = _stage(answer, load(name))
-    except (PlayError, UnknownFeatureError) as problem:
+        stage = _stage(answer, library.load(name))
+    except (play_errors.PlayError, UnknownFeatureError) as problem:
         raise UnfitError(f"This cannot be played: {problem}.") from None
     if stage is None:
         raise UnfitError(f"Give {FORMS}. This is of type {type(answer).__name__}.")
-    reason = _strange(stage, load(name), forbidden)
+    reason = _strange(stage, library.load(name), forbidden)
     if reason:
         raise UnfitError(reason)
     return stage
@@ -66,17 +61,19 @@ def token_of(stage: Stage) -> str:
     """The run in one line, without what could not be done."""
     left_out = {p.line for p in stage.performed if p.not_applicable is not None}
     lines = (s for n, s in enumerate(stage.play.statements, 1) if n not in left_out)
-    return encode(replace(stage.play, statements=tuple(lines)), stage.features)
+    return tokens.encode(replace(stage.play, statements=tuple(lines)), stage.features)
 
 
 def header_of(play: Play) -> tuple[Statement, ...]:
     """The lines that say where a play begins."""
-    return tuple(s for s in play.statements if s.verb in VERBS and VERBS[s.verb].header)
+    return tuple(
+        s for s in play.statements if s.verb in grammar.VERBS and grammar.VERBS[s.verb].header
+    )
 
 
 def written_after(play: Play, lines: str) -> Play:
     """Lines in the situation of `play`."""
-    return parse(f"{format_play(replace(play, statements=header_of(play)))}{lines}\n")
+    return grammar.parse(f"{format_play(replace(play, statements=header_of(play)))}{lines}\n")
 
 
 def situation(play: Play) -> tuple[Statement, ...]:
@@ -96,9 +93,9 @@ def _stage(answer: object, own: Play) -> Stage | None:
     run = answer if isinstance(answer, Run) else getattr(answer, "run", None)
     if isinstance(run, Run):
         return run.stage
-    if isinstance(answer, str) and is_token(answer):
-        play, features = find(answer)
-        return run_play(play, features)
+    if isinstance(answer, str) and tokens.is_token(answer):
+        play, features = library.find(answer)
+        return runner.run_play(play, features)
     lines = _lines(answer)
     return None if lines is None else _written(lines, own)
 
@@ -114,19 +111,19 @@ def _lines(answer: object) -> str | None:
 def _written(lines: str, own: Play) -> Stage:
     """Lines in the situation of `own`. Raises PlayError, counting from the first of `lines`."""
     try:
-        return run_play(written_after(own, lines))
-    except PlayError as problem:
+        return runner.run_play(written_after(own, lines))
+    except play_errors.PlayError as problem:
         number = max(problem.line - len(header_of(own)), 1)
         text = f"line {number}: {problem.problem}"
-        raise PlayError(text, expected=problem.expected) from None
+        raise play_errors.PlayError(text, expected=problem.expected) from None
 
 
 def _strange(stage: Stage, own: Play, forbidden: tuple[str, ...]) -> str:
     """Why this run is no answer to the exercise; empty if it is one."""
     if situation(stage.play) != situation(own):
         return f"This begins in another situation. Begin with the play {own.name}."
-    if stage.features != features_of(own):
-        return f"Leave the rules as they are: Kafka {features_of(own).label()}."
+    if stage.features != header.features_of(own):
+        return f"Leave the rules as they are: Kafka {header.features_of(own).label()}."
     texts = (statement.text for statement in done(stage))
     cheap = next((text for text in texts if text.startswith((*_NEVER, *forbidden))), "")
     return f"Do it without: {cheap}" if cheap else ""

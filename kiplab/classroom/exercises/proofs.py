@@ -7,16 +7,13 @@ from functools import cache
 import msgspec
 
 from ...explore.levels.level_table import ExploreError
-from ...explore.matrix.cells import Matrix
-from ...explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING, matrix_of
+from ...explore.matrix import cells, guard_matrix
 from ...explore.search.explore_play import explore_play
 from ...explore.search.explored import Explored
 from ...explore.search.question import question_about
 from ...explore.search_terms import PROVED
-from ...plays.library import load
-from ...plays.runner import run_play
-from ...protocol.features import parse_features
-from ...protocol.guards import named
+from ...plays import library, runner
+from ...protocol import features, guards
 from ...runs import Run
 from ..exercise_table import UnfitError
 from .answers import PartsInOrder, TrueStatements, is_none
@@ -33,9 +30,9 @@ PROVEN, RACE = "isr-two-of-three", "kafka-14139"
 @cache
 def proof(writes: int = 1) -> Explored:
     """Kafka 3.5 as specified, one crash at most."""
-    rules = parse_features(KAFKA, on=(PENDING,))
+    rules = features.parse_features(KAFKA, on=(guard_matrix.PENDING,))
     bounds = {"writes": writes, "crashes": 1}
-    return explore_play(question_about(load(PROVEN), rules, bounds=bounds))
+    return explore_play(question_about(library.load(PROVEN), rules, bounds=bounds))
 
 
 @TrueStatements
@@ -70,11 +67,11 @@ _OPENED = {"841": "F", "903": "R", "497.maximal-isr": "M"}
 
 
 @cache
-def charted() -> Matrix:
+def charted() -> cells.Matrix:
     """The matrix of GUARDS."""
-    rules = parse_features(KAFKA)
-    question = question_about(load(RACE), rules, bounds={"writes": 1, "crashes": 1})
-    return matrix_of(question, GUARDS, processes=1)
+    rules = features.parse_features(KAFKA)
+    question = question_about(library.load(RACE), rules, bounds={"writes": 1, "crashes": 1})
+    return guard_matrix.matrix_of(question, GUARDS, processes=1)
 
 
 @cache
@@ -113,7 +110,7 @@ for none), and how many of the sixteen sets are proved to suffice.
 
 # --- the missing rule -----------------------------------------------------------------------------
 
-SUSPECTS = DEFAULT_GUARDS
+SUSPECTS = guard_matrix.DEFAULT_GUARDS
 """One of these is off in each of the clusters."""
 MISSING = {"A": "497.maximal-isr", "B": "903", "C": "631.one-live-incarnation"}
 """What is off in which cluster."""
@@ -161,15 +158,15 @@ def mystery(cluster: str) -> Mystery:
 
 @cache
 def _explored(off: str, bounds: tuple[tuple[str, int], ...]) -> Explored:
-    rules = parse_features(KAFKA, off=(off,), on=(PENDING,))
-    return explore_play(question_about(load(RACE), rules, bounds=dict(bounds)))
+    rules = features.parse_features(KAFKA, off=(off,), on=(guard_matrix.PENDING,))
+    return explore_play(question_about(library.load(RACE), rules, bounds=dict(bounds)))
 
 
 def _story(explored: Explored) -> str:
     """The shortest way in words, without the line that names the rules."""
     if explored.play is None:
         return ""
-    _, _, story = Run(run_play(explored.play)).text().partition("\n")
+    _, _, story = Run(runner.run_play(explored.play)).text().partition("\n")
     return story.strip("\n")
 
 
@@ -191,7 +188,9 @@ def _suspect(part: str) -> str | None:
     """The suspect that is meant; None for none of them, or for several."""
     wanted = part.strip().lower().removeprefix("kip-")
     exact = [s for s in SUSPECTS if wanted in (s, s.partition(".")[2])]
-    meant = exact or [s for s in SUSPECTS if wanted and set(named(wanted)) & set(named(s))]
+    meant = exact or [
+        s for s in SUSPECTS if wanted and set(guards.named(wanted)) & set(guards.named(s))
+    ]
     return meant[0] if len(meant) == 1 else None
 
 

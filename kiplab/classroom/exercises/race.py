@@ -10,11 +10,9 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from ...plays.grammar import parse
+from ...plays import grammar, runner, tokens
 from ...plays.play import Play
-from ...plays.runner import do_line, open_stage
 from ...plays.stage import Performed, Stage
-from ...plays.tokens import encode
 from ...plays.verdict import lost, refused, verdict
 from ...protocol.facts import Truncated
 from ...protocol.features import parse_features
@@ -172,7 +170,7 @@ hold alter-partition from=1
 def play_of(answer: Sequence[str]) -> Play:
     """The play whose lines are the events in this order; names of EVENTS or LETTERS."""
     lines = "\n".join(EVENTS[name][1] for name in _names(answer))
-    return parse(f"{_HEADER}{lines}\n")
+    return grammar.parse(f"{_HEADER}{lines}\n")
 
 
 def stage_of(answer: Sequence[str]) -> Stage:
@@ -188,9 +186,9 @@ def _names(answer: object) -> list[str]:
 def _run(play: Play, on: str = "") -> Stage:
     """The play; an event that cannot happen ends it, noted rather than refused."""
     features = parse_features("3.5") if on else None
-    stage = replace(open_stage(play, features), strict=False)
+    stage = replace(runner.open_stage(play, features), strict=False)
     for line, statement in enumerate(play.statements, 1):
-        stage = do_line(stage, statement, line)
+        stage = runner.do_line(stage, statement, line)
         if stage.performed and stage.performed[-1].not_applicable is not None:
             break
     return stage
@@ -212,11 +210,11 @@ def check_order(answer: object) -> Verdict:
     if broken is not None:
         return _impossible(names, broken, stage)
     if not lost(stage):
-        return _why_safe(stage), {"token": encode(play)}
+        return _why_safe(stage), {"token": tokens.encode(play)}
     (gone, *_) = lost(stage)
     # Not even KIP-903 would have saved the records of the last replica.
     key = "last replica" if verdict(_run(play, on="903")) == "loss" else "lost"
-    return key, {"first": gone["first"], "last": gone["last"], "token": encode(play)}
+    return key, {"first": gone["first"], "last": gone["last"], "token": tokens.encode(play)}
 
 
 def _misnamed(names: list[str]) -> str:

@@ -11,10 +11,7 @@ from typing import Any
 import msgspec
 
 from ...extras import needed_by
-from ...fleet.parameters.fleet_study import FleetStudy, read_study
-from ...fleet.parameters.parameter_checks import checked
-from ...fleet.parameters.parameter_errors import ParameterError
-from ...fleet.parameters.parameter_table import PARAMETERS, Parameters
+from ...fleet.parameters import fleet_study, parameter_checks, parameter_errors, parameter_table
 from ...plays.play import Play
 from ..exercise_table import LESS, MORE, NEVER, SAME, WHAT_IFS, UnfitError
 from .answers import TrueStatements, Verdict, WholeAnswer
@@ -68,10 +65,10 @@ def demand_usual(answer: Mapping[Any, Any]) -> None:
         if name in FIXED:
             raise UnfitError(f"{name} stays as it is. Leave {', '.join(FIXED)} alone.")
         try:
-            number = checked(str(name), value)
-        except ParameterError as problem:
+            number = parameter_checks.checked(str(name), value)
+        except parameter_errors.ParameterError as problem:
             raise UnfitError(f"{problem}.") from None
-        low, high = PARAMETERS[str(name)].usual
+        low, high = parameter_table.PARAMETERS[str(name)].usual
         if not low <= number <= high:
             raise UnfitError(
                 f"{name} goes from {low:g} to {high:g} here: what is usual. {number:g} is not."
@@ -84,19 +81,19 @@ def times_fewer(changes: tuple[tuple[str, Any], ...]) -> float:
 
     Raises MissingExtraError without numpy and scipy.
     """
-    start = read_study(FLEET).scenarios[0].parameters
-    after = _rate(Parameters(**{**_fields(start), **dict(changes)}))
+    start = fleet_study.read_study(FLEET).scenarios[0].parameters
+    after = _rate(parameter_table.Parameters(**{**_fields(start), **dict(changes)}))
     return _rate(start) / after if after else float("inf")
 
 
-def _rate(parameters: Parameters) -> float:
+def _rate(parameters: parameter_table.Parameters) -> float:
     from ...fleet.estimators.forced_windows import forced_rates
 
     return float(getattr(forced_rates(parameters, LOST_KIPS, seed=0)[LOSS], "rate", 0.0))
 
 
-def _fields(parameters: Parameters) -> dict[str, Any]:
-    return {name: getattr(parameters, name) for name in PARAMETERS}
+def _fields(parameters: parameter_table.Parameters) -> dict[str, Any]:
+    return {name: getattr(parameters, name) for name in parameter_table.PARAMETERS}
 
 
 # --- what-ifs -------------------------------------------------------------------------------------
@@ -131,7 +128,7 @@ def rates_of(letter: str) -> tuple[Any, Any]:
 def _answer(features: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
     from ...fleet.fleet_answers.quick_estimate import changed, estimate
 
-    study: FleetStudy = changed(read_study(FLEET), dict(parameters))
+    study: fleet_study.FleetStudy = changed(fleet_study.read_study(FLEET), dict(parameters))
     return estimate(msgspec.structs.replace(study, feature_sets=(features,)))
 
 
@@ -160,9 +157,8 @@ def loss_of(cause: str = CAUSES[0], **parameters: Any) -> Play:
 def _story(cause: str, parameters: tuple[tuple[str, Any], ...]) -> Play:
     from ...fleet.agreement.story_search import stories
     from ...fleet.fleet_answers.quick_estimate import changed
-    from ...fleet.parameters.fleet_study import read_study
 
-    (scenario,) = changed(read_study(FLEET), dict(parameters)).scenarios
+    (scenario,) = changed(fleet_study.read_study(FLEET), dict(parameters)).scenarios
     for story in stories(scenario, seed=0, features=KIPS, metric=cause, years=_YEARS):
         return story.play
     raise LookupError(f"{_YEARS:,} partition-years have no {cause} that can be told")

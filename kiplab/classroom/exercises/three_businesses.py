@@ -11,8 +11,7 @@ from itertools import product
 import msgspec
 
 from ...engine.cluster import broker
-from ...plays.grammar import parse
-from ...plays.runner import run_play
+from ...plays import grammar, runner
 from ...plays.stage import Stage
 from ...protocol.facts import BatchAcknowledged
 from ...protocol.replica.broker_state import log_of
@@ -116,7 +115,7 @@ def night_play(night: str, settings: Settings) -> Stage:
     enabled = "yes" if unclean == "true" else "no"
     of_topic = f"min-insync-replicas={wanted} unclean-leader-election={enabled}"
     text = _SITUATION.format(settings=of_topic) + NIGHTS[night].format(acks=acks)
-    return run_play(parse(text, night))
+    return runner.run_play(grammar.parse(text, night))
 
 
 def bills() -> str:

@@ -10,15 +10,12 @@ from functools import cache
 
 import msgspec
 
+from ...engine import consumers, events
 from ...engine.cluster import Cluster, broker
-from ...engine.consumers import consumer_of
-from ...engine.events import CommittedLost
-from ...plays.grammar import parse
-from ...plays.runner import run_play
+from ...plays import grammar, runner
 from ...plays.stage import Stage
 from ...plays.verdict import lost
-from ...protocol.facts import ConsumerRaised, LeaderElected, PositionTruncated
-from ...protocol.ids import NO_LEADER, BrokerId
+from ...protocol import facts, ids
 from ...protocol.replica.broker_state import Broker, log_of, replica_of
 from ...rows.client_records import EpochRecords, missing, stretches, told_written
 from ...runs import run
@@ -45,7 +42,7 @@ unfence 2
 elect orders-0 unclean=yes
 """
 """Broker 2 has what it fetched once, and does not know yet that it was committed."""
-OLD, NEW = BrokerId(1), BrokerId(2)
+OLD, NEW = ids.BrokerId(1), ids.BrokerId(2)
 _WANTED = 'the offsets, as in "10..19", or - for none'
 
 
@@ -67,8 +64,8 @@ class Vanishing(msgspec.Struct, frozen=True):
 @cache
 def vanishing() -> Vanishing:
     """RUN, played: everything in it is read off the run."""
-    stage = run_play(parse(RUN, "which offsets vanish"))
-    (lost,) = (event for event in stage.events if isinstance(event, CommittedLost))
+    stage = runner.run_play(grammar.parse(RUN, "which offsets vanish"))
+    (lost,) = (event for event in stage.events if isinstance(event, events.CommittedLost))
     log = log_of(_node(stage.cluster, OLD), PARTITION)
     (fetched,) = (c for p, c in moments(stage) if p.statement.text == "fetch 2")
     replica = replica_of(_node(fetched, NEW), PARTITION)
@@ -83,7 +80,7 @@ def vanishing() -> Vanishing:
     )
 
 
-def _node(cluster: Cluster, id: BrokerId) -> Broker:
+def _node(cluster: Cluster, id: ids.BrokerId) -> Broker:
     node = broker(cluster, id)
     assert node is not None, "these plays end with every broker up"
     return node
@@ -162,16 +159,16 @@ NOTHING, BACK, THROWS, UNSEEN = "N", "B", "X", "S"
 def noticed(consumer: str, off: tuple[str, ...]) -> str:
     """The letter of a consumer of PLAY, with these guards off."""
     stage = run(PLAY, off=off).stage
-    if any(isinstance(e, ConsumerRaised) and e.consumer == consumer for e in stage.events):
+    if any(isinstance(e, facts.ConsumerRaised) and e.consumer == consumer for e in stage.events):
         return THROWS
-    if any(isinstance(e, PositionTruncated) and e.consumer == consumer for e in stage.events):
+    if any(isinstance(e, facts.PositionTruncated) and e.consumer == consumer for e in stage.events):
         return BACK
     return UNSEEN if _has_what_is_gone(stage.cluster, consumer) else NOTHING
 
 
 def _has_what_is_gone(cluster: Cluster, consumer: str) -> bool:
     """Whether it holds records that the leader has not."""
-    reader = consumer_of(cluster, consumer, PARTITION)
+    reader = consumers.consumer_of(cluster, consumer, PARTITION)
     assert reader is not None, "every consumer asked about is one of the play"
     log = log_of(_node(cluster, state_of(cluster).leader), PARTITION)
     return bool(missing(log, stretches(reader.observed)))
@@ -218,7 +215,7 @@ def _every(parts: Iterable[EpochRecords]) -> set[int]:
 
 
 def _elected_uncleanly(stage: Stage) -> bool:
-    return any(isinstance(e, LeaderElected) and e.unclean for e in stage.events)
+    return any(isinstance(e, facts.LeaderElected) and e.unclean for e in stage.events)
 
 
 def _disks(stage: Stage) -> int:
@@ -283,7 +280,7 @@ def _kept(stage: Stage, gone: set[int]) -> tuple[str, dict[str, object]]:
         return "not promised", {"records": _many(gone)}
     if lacking:
         return "acks=1", {"records": _many(lacking)}
-    return "nobody leads" if state_of(stage.cluster).leader == NO_LEADER else "kept", {}
+    return "nobody leads" if state_of(stage.cluster).leader == ids.NO_LEADER else "kept", {}
 
 
 def _many(records: set[int]) -> str:

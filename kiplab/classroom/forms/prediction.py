@@ -8,9 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ...widgets import still_fallback
-from ...widgets.elements.kinds import Element, Radio
-from ...widgets.elements.labelled import button, column, watch, words
-from ...widgets.elements.surface import Surface
+from ...widgets.elements import kinds, labelled, surface
 from ...widgets.markup import heading, note
 from .. import attempts, work_on_disk
 from ..exercise_table import ExerciseIdError, exercise
@@ -25,7 +23,7 @@ _NOTHING_YET = "There is nothing to compare yet: lock in your prediction above."
 class QuestionPanel:
     """Something to fill in: `box` holds its widgets; it is words where there are none."""
 
-    box: Surface
+    box: surface.Surface
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """A reference to the panel, and words where there are no widgets."""
@@ -48,14 +46,14 @@ class Prediction(QuestionPanel):
     def __init__(self, id: str, question: str, choices: Sequence[str]) -> None:
         self.id, self.question = id, question
         self._waiting: list[Callable[[], None]] = []
-        self.choices = Radio(description=question, options=tuple(choices))
-        watch(self.choices, "value", lambda _: self._ready())
-        self.lock_button = button("Lock in my prediction", self._press)
+        self.choices = kinds.Radio(description=question, options=tuple(choices))
+        labelled.watch(self.choices, "value", lambda _: self._ready())
+        self.lock_button = labelled.button("Lock in my prediction", self._press)
         self.lock_button.button_style = "primary"
-        self.state = words()
-        parts = [words(heading(question)), self.choices, self.lock_button, self.state]
-        self._column = column(parts, max_width=WIDTH, align_items="flex-start")
-        self.box = Surface(self._column)
+        self.state = labelled.words()
+        parts = [labelled.words(heading(question)), self.choices, self.lock_button, self.state]
+        self._column = labelled.column(parts, max_width=WIDTH, align_items="flex-start")
+        self.box = surface.Surface(self._column)
         self._ready()
         if self.answer is not None:
             self._keep(self.answer)
@@ -85,7 +83,7 @@ class Prediction(QuestionPanel):
         else:
             self._waiting.append(action)
 
-    def add(self, part: Element) -> None:
+    def add(self, part: kinds.Element) -> None:
         """Show `part` below the question."""
         self._column.children = (*self._column.children, part)
 
@@ -147,8 +145,8 @@ class PredictionBesideRun(QuestionPanel):
 
     def __init__(self, prediction: Prediction, run: Run) -> None:
         self._prediction, self._run = prediction, run
-        self.words = words(note(_NOTHING_YET))
-        self.box = Surface(self.words)
+        self.words = labelled.words(note(_NOTHING_YET))
+        self.box = surface.Surface(self.words)
         prediction.when_locked(self._fill_in)
 
     @property

@@ -2,17 +2,14 @@
 
 from html import escape
 
-from ...figures.how_often.fleet_words import metric_words
-from ...figures.how_often.measured_rate import rate_words
-from ...fleet.fleet_answers.counted_metrics import COUNTED
-from ...fleet.fleet_answers.fleet_row import FleetRow
+from ...figures.how_often import fleet_words, measured_rate
+from ...fleet.fleet_answers import counted_metrics, fleet_row
 from ...fleet.parameters.years import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
 from ...fleet.pictures.picture_rows import measured
 from ...widgets.elements.labelled import words
 from ...widgets.markup import MUTED
 from ..exercise_table import WAYS, WHAT_IFS, what_if_id
-from ..exercises.check_result import broken
-from ..exercises.reading_rates import outcome_of, rates_of
+from ..exercises import check_result, reading_rates
 from .prediction import WIDTH, Prediction
 
 
@@ -36,20 +33,22 @@ class WhatIfPrediction(Prediction):
         if not self.locked:
             return ""
         table = (f"{name}: {rate}" for name, rate in self._rates())
-        return "\n".join([self._outcome, self._unit, *table, broken(self.asked.reason)])
+        return "\n".join(
+            [self._outcome, self._unit, *table, check_result.broken(self.asked.reason)]
+        )
 
     @property
     def _outcome(self) -> str:
-        return WAYS[outcome_of(self.letter)]
+        return WAYS[reading_rates.outcome_of(self.letter)]
 
     @property
     def _unit(self) -> str:
-        unit = COUNTED[self.asked.metric].unit.replace("microseconds", "seconds")
-        return f"{metric_words(self.asked.metric)}, {unit}"
+        unit = counted_metrics.COUNTED[self.asked.metric].unit.replace("microseconds", "seconds")
+        return f"{fleet_words.metric_words(self.asked.metric)}, {unit}"
 
     def _rates(self) -> list[tuple[str, str]]:
         """(fleet, rate with its interval), before the change and after it."""
-        rows = rates_of(self.letter)
+        rows = reading_rates.rates_of(self.letter)
         return [(name, _told(row)) for name, row in zip(self.asked.names, rows, strict=True)]
 
     def _fill_in(self) -> None:
@@ -69,13 +68,13 @@ class WhatIfPrediction(Prediction):
         return "\n".join(filter(None, [super()._in_words(), self.text]))
 
 
-def _told(row: FleetRow) -> str:
+def _told(row: fleet_row.FleetRow) -> str:
     if row.why_never is not None:
         return f"cannot happen: {row.why_never}"
     found = measured(row.found)
-    if COUNTED[row.metric].is_time:
+    if counted_metrics.COUNTED[row.metric].is_time:
         found = found.times(SECONDS_PER_YEAR / MICROSECONDS_PER_YEAR)
-    return rate_words(found)
+    return measured_rate.rate_words(found)
 
 
 def what_if(letter: str) -> WhatIfPrediction:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...extras import needed_by
-from ...pages.browser_picture import ExportError
-from ...pages.page_files import AUTO
+from ...pages import browser_picture, page_files
 from .class_counts import ClassCounts, ExerciseCount, PredictionCount, counted
 from .class_page import class_fragment, class_page
 from .class_text import class_text, summary
@@ -99,7 +98,7 @@ class ClassWork:
         """For a terminal: per lab, each prediction's choices, the exercises, the misconceptions."""
         return class_text(self.counts, self.left_out, names=self.names)
 
-    def to_html(self, *, theme: str = AUTO) -> str:
+    def to_html(self, *, theme: str = page_files.AUTO) -> str:
         """A page of its own, to be shown before the discussion: it keeps the right choices back.
 
         `theme` is "light", "dark" or "auto": what its reader's system asks for. Raises ValueError
@@ -111,7 +110,7 @@ class ClassWork:
         """The same for a notebook."""
         return class_fragment(self.counts, self.left_out, names=self.names)
 
-    def write(self, path: str | os.PathLike[str], *, theme: str = AUTO) -> Path:
+    def write(self, path: str | os.PathLike[str], *, theme: str = page_files.AUTO) -> Path:
         """Write it to a file ending in .html .json .csv or .txt, and return the path.
 
         Raises ExportError for another ending, OSError for a path that cannot be written, and
@@ -127,7 +126,7 @@ class ClassWork:
         writer = writers.get(target.suffix.lower())
         if writer is None:
             expected = f"let its name end in one of {' '.join(SUFFIXES)}"
-            raise ExportError(f"cannot write {target.name!r}", expected)
+            raise browser_picture.ExportError(f"cannot write {target.name!r}", expected)
         target.write_text(writer(), encoding="utf-8")
         return target
 
