@@ -15,9 +15,15 @@ from kiplab.fleet.parameters import PARAMETERS, ParameterError, read_study
 from kiplab.fleet.pictures.picture_rows import measured
 from kiplab.protocol.releases import Mode
 from kiplab.widgets.fleet_lab import grid_panel, lab_of_fleets
-from kiplab.widgets.fleet_lab.fleet_question import metrics_of, sets_seen
+from kiplab.widgets.fleet_lab.fleet_question import (
+    DIALS,
+    ParameterDial,
+    dial_tooltip,
+    metrics_of,
+    sets_seen,
+    spread_over,
+)
 from kiplab.widgets.fleet_lab.lab_of_fleets import LastQuestion
-from kiplab.widgets.fleet_lab.parameter_dial import DIALS, dial_scale, dial_tooltip, spread_over
 from tests.widgets.hands import hear
 
 
@@ -40,27 +46,27 @@ def lab() -> FleetLab:
 @pytest.mark.parametrize("name", DIALS)
 def test_a_slider_goes_over_the_usual_range_and_begins_where_the_study_is(name: str) -> None:
     about = PARAMETERS[name]
-    scale = dial_scale(name, about.default)
+    scale = ParameterDial(name, about.default)
     assert (scale.values[0], scale.values[-1]) == (
         min(about.usual[0], about.default),
         max(about.usual[1], about.default),
     )
-    assert list(scale.values) == sorted(set(scale.values))
-    assert scale.values[scale.begins] == about.default
+    assert scale.values == sorted(set(scale.values))
+    assert scale.value == about.default
 
 
 def test_a_wide_range_is_walked_by_ratios_and_one_from_zero_evenly() -> None:
-    wide = dial_scale("slow_alter_partition_share", 1e-3).values
+    wide = ParameterDial("slow_alter_partition_share", 1e-3).values
     ratios = [later / earlier for earlier, later in pairwise(wide)]
     assert max(ratios) < 1.5
-    even = dial_scale("cluster_shocks_per_year", 0.0).values
+    even = ParameterDial("cluster_shocks_per_year", 0.0).values
     assert even[0] == 0
     assert even[len(even) // 2] == pytest.approx(even[-1] / 2)
 
 
 def test_a_value_beyond_the_usual_range_has_a_position_of_its_own() -> None:
-    scale = dial_scale("bounces_per_year", 400.0)
-    assert scale.values[scale.begins] == scale.values[-1] == 400.0
+    scale = ParameterDial("bounces_per_year", 400.0)
+    assert scale.value == scale.values[-1] == 400.0
 
 
 @pytest.mark.parametrize("name", DIALS)

@@ -47,17 +47,15 @@ def rows_told(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
     """Of each point and set of KIPs one row, all of them found in one way: by forced samples where
     every one was, or else as things come. A line that changes its way in between would jump.
     """
-    ways = {
-        method: {
-            (row.scenario_id, row.features): row for row in answer.rows if _is(row, metric, method)
+    forced, naive = (
+        {
+            (row.scenario_id, row.features): row
+            for row in answer.rows
+            if (row.metric, row.method) == (metric, method)
         }
         for method in (FORCED, NAIVE)
-    }
-    return tuple((ways[FORCED] if len(ways[FORCED]) >= len(ways[NAIVE]) else ways[NAIVE]).values())
-
-
-def _is(row: FleetRow, metric: str, method: str) -> bool:
-    return (row.metric, row.method) == (metric, method)
+    )
+    return tuple((forced if len(forced) >= len(naive) else naive).values())
 
 
 def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow, ...]:
@@ -118,20 +116,15 @@ def grid_table(
     """Rates over two parameters, each of them swept."""
     swept = dict(answer.study.values)
     heads = (f"{down} ↓ · {across} →", *(number_words(value, 3) for value in swept[across]))
-    lines = [
-        (
-            number_words(value, 3),
-            *(
-                _cell(answer, metric, features, {down: value, across: other})
-                for other in swept[across]
-            ),
-        )
-        for value in swept[down]
-    ]
+    lines = []
+    for value in swept[down]:
+        points = ({down: value, across: other} for other in swept[across])
+        cells = (_cell(answer, metric, features, point) for point in points)
+        lines.append((number_words(value, 3), *cells))
     caption = f"{metric_words(metric)}, per partition and year, {set_words(features)}"
     return plot_table(caption, heads, lines)
 
 
 def _cell(answer: FleetAnswer, metric: str, features: str, point: dict[str, float]) -> str:
-    found = [row for row in rows_at(answer, metric, **point) if row.features == features]
-    return rate_words(measured(found[0].found)) if found else "not yet"
+    rows = [row for row in rows_at(answer, metric, **point) if row.features == features]
+    return rate_words(measured(rows[0].found)) if rows else "not yet"

@@ -1,14 +1,103 @@
-"""What a FleetLab asks: a study at one point, seen under a few sets of KIPs, over reboot rates."""
+"""What a FleetLab asks: a study at one point, seen under a few sets of KIPs, over reboot rates; and
+the sliders that say which point. What a slider says is read off the parameter's row in the table.
+"""
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from ...figures.how_often.number_words import number_words
 from ...fleet.fleet_answers.counted_metrics import COUNTED
 from ...fleet.parameters.fleet_study import FleetStudy, study_of
 from ...fleet.parameters.meaningful_sets import GUARD_OF, NONE_OF_THEM, check_kip_set
+from ...fleet.parameters.parameter_table import PARAMETERS, Parameter
 from ...protocol.releases import Mode
-from .parameter_dial import spread_over
+from ..elements.kinds import Scale
+
+DIALS = (
+    "bounces_per_year",
+    "crashes_per_year",
+    "crash_restart_s",
+    "tail_lost",
+    "slow_alter_partition_share",
+    "slow_alter_partition_s",
+    "replication_factor",
+    "min_insync_replicas",
+    "cluster_shocks_per_year",
+    "unclean_elections",
+)
+"""What a FleetLab lets one turn; everything else stays as the study has it."""
+_STEPS = 24
+_WIDE = 10
+"""From so many times its lower end on, a parameter's usual range is walked by ratios."""
+
+
+def spread_over(name: str, count: int) -> tuple[float, ...]:
+    """So many values over the usual range; fewer where it is made of fewer whole numbers.
+
+    Raises KeyError for no parameter.
+    """
+    usual = _usual(PARAMETERS[name])
+    places = [round(n * (len(usual) - 1) / (count - 1)) for n in range(count)]
+    return tuple(usual[place] for place in dict.fromkeys(places))
+
+
+def _usual(about: Parameter) -> tuple[float, ...]:
+    low, high = about.usual
+    if about.kind is not float:
+        return tuple(range(int(low), int(high) + 1))
+    shares = [step / _STEPS for step in range(1, _STEPS)]
+    if low > 0 and high / low >= _WIDE:
+        between = [low ** (1 - share) * high**share for share in shares]
+    else:
+        between = [low + (high - low) * share for share in shares]
+    return (low, *dict.fromkeys(float(f"{value:.2g}") for value in between), high)
+
+
+class ParameterDial:
+    """`slider` shows the parameter; `value` is what it stands on, as the table wants it. `values`
+    are its usual range with `value` among it, smallest first. Raises KeyError for no parameter.
+    """
+
+    def __init__(self, name: str, value: float) -> None:
+        self._about = PARAMETERS[name]
+        self.values = sorted({*_usual(self._about), value})
+        self.slider = Scale(
+            description=name,
+            words=tuple(map(self._said, self.values)),
+            max=len(self.values) - 1,
+            value=self.values.index(value),
+            tooltip=dial_tooltip(self._about),
+        )
+
+    @property
+    def value(self) -> float:
+        """A float, an int or a bool, as the parameter is."""
+        value: float = self._about.kind(self.values[self.slider.value])
+        return value
+
+    def turn_to(self, value: float) -> None:
+        """Go to the position nearest to `value`."""
+        places = range(len(self.values))
+        self.slider.value = min(places, key=lambda at: abs(self.values[at] - value))
+
+    def _said(self, value: float) -> str:
+        if self._about.kind is bool:
+            return "yes" if value else "no"
+        return number_words(value, 3)
+
+
+def dial_tooltip(about: Parameter) -> str:
+    """What it does, in which unit, what is usual, and where the default comes from."""
+    if about.kind is bool:
+        span, default = about.unit, "yes" if about.default else "no"
+    else:
+        low, high, usual = (number_words(v, 3) for v in (*about.usual, about.default))
+        span, default = f"{about.unit}, usually {low} to {high}", usual
+    return f"{about.does} In {span}; by default {default} ({about.basis}): {about.source}"
+
+
+# --- what is asked --------------------------------------------------------------------------------
 
 REBOOTS = "bounces_per_year"
 """What the picture goes over."""
@@ -71,12 +160,6 @@ def grid_asked(
 
 
 def _study(base: FleetStudy, question: FleetQuestion, values: Mapping[str, object]) -> FleetStudy:
-    given = {name: several[0] for name, several in base.values}
-    return study_of(
-        {
-            "about": base.about,
-            "mode": question.mode,
-            "feature_sets": list(sets_seen(question.kips)),
-            "parameters": {**given, **values},
-        }
-    )
+    own = {name: several[0] for name, several in base.values}
+    asked = {"about": base.about, "mode": question.mode, "parameters": own | dict(values)}
+    return study_of({**asked, "feature_sets": list(sets_seen(question.kips))})

@@ -23,7 +23,7 @@ from ..elements.kinds import Text
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..markup import muted, note
 from .fleet_findings import grid_table
-from .parameter_dial import DIALS
+from .fleet_question import DIALS
 
 _RUN = "Run the whole grid on Spark"
 _YEARS = {"100 thousand": 1e5, "1 million": 1e6, "10 million": 1e7}
@@ -62,16 +62,11 @@ class GridPanel:
         self.cancel = button("Cancel", self.stop, "Stop; what is done is kept")
         self.seen_under = dropdown("Seen under", ())
         self.seen_under.layout.display = "none"
-        watch(self.seen_under, "value", lambda _: self._show_table())
+        watch(self.seen_under, "value", lambda _: self.look_elsewhere())
         self.told, self.table = words(muted(_HOW)), words("", overflow="auto")
-        self.box = column(
-            [
-                row([self.across, self.down, self.years, self.folder], flex_flow="row wrap"),
-                row([self.start, self.cancel, self.seen_under], flex_flow="row wrap"),
-                self.told,
-                self.table,
-            ]
-        )
+        asks = row([self.across, self.down, self.years, self.folder], flex_flow="row wrap")
+        buttons = row([self.start, self.cancel, self.seen_under], flex_flow="row wrap")
+        self.box = column([asks, buttons, self.told, self.table])
         self._offer()
 
     def on_spark(self) -> None:
@@ -104,7 +99,6 @@ class GridPanel:
         # The menus may say something else by the time that the answer comes.
         self._sides = {"across": self.across.value, "down": self.down.value}
         self.run = GridRun(study, self._place(study), self.years.value, spark=spark)
-        self._look = self._look_again
         self._look()
 
     def _place(self, study: FleetStudy) -> Path:
@@ -113,7 +107,7 @@ class GridPanel:
         name = f"{self.down.value}-by-{self.across.value}-{digits}"
         return Path(self.folder.value or _FOLDER) / name
 
-    def _look_again(self) -> None:
+    def _look(self) -> None:
         self._tell()
         if self.run is not None and self.run.running:
             try:
@@ -136,9 +130,8 @@ class GridPanel:
         self._offer()
         run = self.run
         if run.running:
-            self.told.value = note(
-                "Stopping: what is done is kept." if run.stopping else _so_far(run)
-            )
+            stopping = "Stopping: what is done is kept."
+            self.told.value = note(stopping if run.stopping else _so_far(run))
         elif run.problem is not None:
             self.told.value = note(_problem_words(run.problem), alarm=True)
         elif run.answer is not None:
@@ -153,17 +146,14 @@ class GridPanel:
         sets = run.answer.study.feature_sets
         self.seen_under.options = tuple((set_words(name), name) for name in sets)
         self.seen_under.layout.display = ""
-        self._show_table()
+        self.look_elsewhere()
 
-    def _show_table(self) -> None:
+    def look_elsewhere(self) -> None:
+        """Show the table of the metric that is looked at."""
         if self.run is None or self.run.answer is None or self.seen_under.value is None:
             return
         table = grid_table(self.run.answer, self._looked_at(), self.seen_under.value, **self._sides)
         self.table.value = plot_table_html(table)
-
-    def look_elsewhere(self) -> None:
-        """Another metric is looked at."""
-        self._show_table()
 
 
 def _so_far(run: GridRun) -> str:

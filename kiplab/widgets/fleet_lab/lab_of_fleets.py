@@ -19,14 +19,23 @@ from ...fleet.parameters.parameter_errors import ParameterError
 from ...protocol.guards import GUARDS
 from ...protocol.releases import Mode
 from .. import still_fallback
-from ..elements.kinds import Container, PlotlyPicture, Style, ToggleButton
+from ..controls.actions import Drawer
+from ..elements.kinds import Container, PlotlyPicture, Style
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..elements.surface import AUTO, Daylight, Surface
 from ..markup import muted, note
 from .fleet_findings import findings_drawing, findings_sentence, findings_table, rows_at
-from .fleet_question import KIPS, REBOOTS, FleetQuestion, grid_asked, metrics_of, study_asked
+from .fleet_question import (
+    DIALS,
+    KIPS,
+    REBOOTS,
+    FleetQuestion,
+    ParameterDial,
+    grid_asked,
+    metrics_of,
+    study_asked,
+)
 from .grid_panel import GridPanel
-from .parameter_dial import DIALS, ParameterDial
 
 WIDTH = 840
 _KEPT = 64
@@ -67,7 +76,7 @@ class FleetLab:
         self.daylight = Daylight(theme, self.box)
         self._last = LastQuestion(self._answer_now)
         self._listen()
-        self.daylight.follow(self._turn_page)
+        self.daylight.follow(lambda _: self._look())
         self._answer_now()
 
     # --- what one can do ------------------------------------------------------------------------
@@ -140,54 +149,40 @@ class FleetLab:
         self._offer_metrics()
         on = _kips_of(self.study)
         self.kips = {
-            name: checkbox(
-                f"KIP-{name}", value=name in on, tooltip=_tooltip(name), margin="2px 10px"
-            )
-            for name in KIPS
+            kip: checkbox(f"KIP-{kip}", value=kip in on, tooltip=_tooltip(kip), margin="2px 10px")
+            for kip in KIPS
         }
         self.dials = {name: ParameterDial(name, self._begins[name]) for name in DIALS}
         self.as_begun = button("As in the study", self.reset, "Every slider back to the study")
 
     def _laid_out(self) -> Container:
+        grid = {"display": "grid", "grid_gap": "0 18px"}
+        columns = "repeat(auto-fit, minmax(340px, 1fr))"
         sliders = Container(
             children=tuple(dial.slider for dial in self.dials.values()),
-            layout=Style(
-                display="grid",
-                grid_template_columns="repeat(auto-fit, minmax(340px, 1fr))",
-                grid_gap="0 18px",
-            ),
+            layout=Style(**grid, grid_template_columns=columns),
         )
-        self.open_grid = ToggleButton(
-            description="The whole grid", tooltip="The same question over two parameters, on Spark"
-        )
+        tooltip = "The same question over two parameters, on Spark"
+        whole = Drawer("The whole grid", lambda: None, self.grid.box, tooltip=tooltip)
+        self.open_grid = whole.toggle
         self.open_grid.layout = Style(align_self="flex-start", margin="8px 2px 2px")
-        self.grid.box.layout.display = "none"
         choices = row([self.metric, self.mode, self.as_begun], flex_flow="row wrap")
         seen = row([words("Without any KIP, and with"), *self.kips.values()], flex_flow="row wrap")
         head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
         parts = [head, choices, seen, sliders, self.told, self.how, self.picture, self.table]
-        return column([*parts, self.open_grid, self.grid.box], width="100%")
+        return column([*parts, whole.toggle, whole.box], width="100%")
 
     def _listen(self) -> None:
-        for dial in self.dials.values():
-            watch(dial.slider, "value", lambda _: self._last.ask())
-        for box in self.kips.values():
-            watch(box, "value", lambda _: self._last.ask())
-        watch(self.mode, "value", lambda _: self._mode_turned())
+        watch(self.mode, "value", lambda _: self._offer_metrics())
+        dials = (dial.slider for dial in self.dials.values())
+        for asks in (*dials, *self.kips.values(), self.mode):
+            watch(asks, "value", lambda _: self._last.ask())
         watch(self.metric, "value", lambda _: self._look())
-        watch(self.open_grid, "value", self._unfold)
 
     def _offer_metrics(self) -> None:
-        known, was = metrics_of(self.mode.value), self.metric.value
-        self.metric.options = tuple((metric_words(name), name) for name in known)
-        self.metric.value = was if was in known else _FIRST
-
-    def _mode_turned(self) -> None:
-        self._offer_metrics()
-        self._last.ask()
-
-    def _unfold(self, is_open: bool) -> None:
-        self.grid.box.layout.display = "flex" if is_open else "none"
+        metrics, was = metrics_of(self.mode.value), self.metric.value
+        self.metric.options = tuple((metric_words(name), name) for name in metrics)
+        self.metric.value = was if was in metrics else _FIRST
 
     # --- answering ------------------------------------------------------------------------------
 
@@ -231,10 +226,6 @@ class FleetLab:
         if across == down:
             raise ParameterError("it is chosen twice", allowed="choose two parameters", key=down)
         return grid_asked(self.study, self.question, across, down, points)
-
-    def _turn_page(self, _theme: str) -> None:
-        """The page is light now, or dark: the same in its theme."""
-        self._look()
 
 
 def _kips_of(study: FleetStudy) -> frozenset[str]:
