@@ -1,6 +1,6 @@
 """What is to be read: what every node holds, to unfold, and the run so far in words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from html import escape
 
 from ...rows.columns import Rows
@@ -41,14 +41,14 @@ class Inspector:
 
 def inspected(playback: Playback) -> str:
     """The tree of the step where one stands, as HTML."""
-    here = tree_of(playback.here.cluster)
+    here, at = tree_of(playback.here.cluster), playback.at
     changes: tuple[Change, ...] = ()
-    if playback.at:
-        changes = changed(tree_of(playback.frames[playback.at - 1].stage.cluster), here)
+    if at:
+        changes = changed(tree_of(playback.frames[at - 1].stage.cluster), here)
     marks = {change.path: change for change in changes}
     nodes = "".join(_branch(node, (node.key,), marks) for node in here.children)
-    gone = _gone((), marks)
-    return f'{_STYLE}<div class="kiplab-tree">{_listed(playback.at, changes)}{nodes}{gone}</div>'
+    listed = _listed(at, changes)
+    return f'{_STYLE}<div class="kiplab-tree">{listed}{nodes}{_gone((), marks)}</div>'
 
 
 def _listed(at: int, changes: tuple[Change, ...]) -> str:
@@ -58,13 +58,14 @@ def _listed(at: int, changes: tuple[Change, ...]) -> str:
         return _line(f"Step {at} changed nothing that a node holds.")
     # That a broker learns of what the controller wrote comes last: it is the same once more.
     ranked = sorted(changes, key=lambda change: "image" in change.path)
-    rows = "".join(
-        f'<li><span class="label">{escape(" / ".join(c.labels))}</span> {_became(c)}</li>'
-        for c in ranked[:LISTED_MAX]
-    )
+    rows = "".join(_change(" / ".join(c.labels), c) for c in ranked[:LISTED_MAX])
     left = len(changes) - LISTED_MAX
     more = f"<li>and {left} more, marked ◆ below</li>" if left > 0 else ""
     return _line(f"Changed by step {at}:") + f'<ul class="kiplab-changes">{rows}{more}</ul>'
+
+
+def _change(label: str, change: Change) -> str:
+    return f'<li><span class="label">{escape(label)}</span> {_became(change)}</li>'
 
 
 def _line(text: str) -> str:
@@ -82,19 +83,16 @@ def _branch(row: StateNode, path: tuple[str, ...], marks: dict[tuple[str, ...], 
     within = sum(place[: len(path)] == path and place != path for place in marks)
     count = f" {_MARK} {within} changed" if within else ""
     rows = "".join(_branch(child, (*path, child.key), marks) for child in row.children)
-    inner = f"{label} {said}{note}{count}"
-    fold = f"<summary>{inner}</summary><ul>{rows}{_gone(path, marks)}</ul>"
+    summary = f"<summary>{label} {said}{note}{count}</summary>"
     there = escape("/".join(path), quote=True)
-    details = f'<details data-path="{there}">{fold}</details>'
-    return f"<{outer}>{details}</{outer}>"
+    fold = f'<details data-path="{there}">{summary}<ul>{rows}{_gone(path, marks)}</ul></details>'
+    return f"<{outer}>{fold}</{outer}>"
 
 
 def _gone(path: tuple[str, ...], marks: dict[tuple[str, ...], Change]) -> str:
     """The rows that were directly under `path` a step ago."""
-    here: Iterable[Change] = (c for c in marks.values() if c.new is None and c.path[:-1] == path)
-    return "".join(
-        f'<li><span class="label">{escape(c.labels[-1])}</span> {_became(c)}</li>' for c in here
-    )
+    here = (c for c in marks.values() if c.new is None and c.path[:-1] == path)
+    return "".join(_change(change.labels[-1], change) for change in here)
 
 
 def _became(change: Change) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from html import escape
-from typing import Any
 
 import msgspec
 
@@ -11,7 +10,7 @@ from ...engine.properties import ALTERNATIVES, Property, is_promised, properties
 from ...engine.truth import controller_of
 from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER
-from ..elements.kinds import Style
+from ..elements.kinds import Button, Element, Html, Style
 from ..elements.labelled import button, column, row, words
 from ..history_tree.playback import Playback
 from ..markup import INK, LINE, MUTED
@@ -60,25 +59,23 @@ class Standing(msgspec.Struct, frozen=True):
 
 def standings(playback: Playback) -> tuple[Standing, ...]:
     """How every property does where one stands, in the order of the table."""
-    return tuple(
-        _standing(playback, found) for found in properties_of(playback.here.cluster.features)
-    )
+    properties = properties_of(playback.here.cluster.features)
+    return tuple(_standing(playback, each) for each in properties)
 
 
-def _standing(playback: Playback, found: Property) -> Standing:
+def _standing(playback: Playback, each: Property) -> Standing:
     here = playback.here.cluster
-    where = tuple(name for id, name in here.broken if id == found.id)
-    at = _first_broken(playback, found.id) if where else None
+    where = tuple(name for id, name in here.broken if id == each.id)
     # A line may be many moves: what is promised counts at the one that broke it.
     steps = playback.here.history.steps
-    judged = next((s.cluster for s in steps if found.id in dict(s.cluster.broken)), here)
+    judged = next((s.cluster for s in steps if each.id in dict(s.cluster.broken)), here)
     return Standing(
-        id=found.id,
-        sentence=found.sentence,
-        promise=found.promise,
-        broken_at=at,
+        id=each.id,
+        sentence=each.sentence,
+        promise=each.promise,
+        broken_at=_first_broken(playback, each.id) if where else None,
         partitions=where,
-        unpromised=why_not_promised(found, judged, where[0] if where else ""),
+        unpromised=why_not_promised(each, judged, where[0] if where else ""),
     )
 
 
@@ -104,10 +101,8 @@ def why_not_promised(found: Property, cluster: Cluster, partition: str = "") -> 
     if forged:
         return "an upgrade inherits what older rules let through"
     if excused and found.durable:
-        return (
-            "no member of an ISR that still had the committed records was left,"
-            " or a leader was elected uncleanly"
-        )
+        gone = "no member of an ISR that still had the committed records was left"
+        return f"{gone}, or a leader was elected uncleanly"
     if nobody and found.needs_controller:
         return "nobody is the controller"
     return _missing(found, cluster)
@@ -133,8 +128,8 @@ class InvariantStrip:
         self._seek = seek
         self._standings: tuple[Standing, ...] = ()
         # Each is made when it is first shown: other modes have other properties.
-        self.holding: dict[str, Any] = {}
-        self.broken: dict[str, Any] = {}
+        self.holding: dict[str, Html] = {}
+        self.broken: dict[str, Button] = {}
         self.entries = row((), flex_flow="row wrap")
         self.said = words()
         self.drawer = Drawer("What they say, and what is promised here", self._tell, self.said)
@@ -142,7 +137,7 @@ class InvariantStrip:
         head = row([self.status, self.drawer.toggle], justify_content="space-between")
         self.box = column([head, self.entries, self.drawer.box], margin="0 0 8px")
 
-    def _alarm(self, id: str) -> Any:
+    def _alarm(self, id: str) -> Button:
         made = button(id, lambda: self._jump(id))
         made.layout = Style(height="22px", margin="1px 10px 1px 2px")
         made.add_class("kiplab-alarm")
@@ -160,7 +155,7 @@ class InvariantStrip:
         self.entries.children = tuple(self._entry(s) for s in self._standings)
         self._tell()
 
-    def _entry(self, standing: Standing) -> Any:
+    def _entry(self, standing: Standing) -> Element:
         id = standing.id
         if standing.holds:
             if id not in self.holding:
@@ -169,18 +164,14 @@ class InvariantStrip:
             return self.holding[id]
         if id not in self.broken:
             self.broken[id] = self._alarm(id)
-        made = self.broken[id]
-        made.description = f"{standing.label}{_mark(standing)}"
-        made.tooltip = f"Go to step {standing.broken_at}. {standing.words}"
-        return made
+        mark = ", although promised" if standing.unpromised is None else " (not promised)"
+        self.broken[id].description = f"{standing.label}{mark}"
+        self.broken[id].tooltip = f"Go to step {standing.broken_at}. {standing.words}"
+        return self.broken[id]
 
     def _tell(self) -> None:
         if self.drawer.is_open:
             self.said.value = _in_words(self._standings)
-
-
-def _mark(standing: Standing) -> str:
-    return ", although promised" if standing.unpromised is None else " (not promised)"
 
 
 def _entry_html(standing: Standing) -> str:

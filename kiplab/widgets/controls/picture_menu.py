@@ -4,7 +4,6 @@ Things are named as in `figures.timeline.places`.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,7 +11,6 @@ from msgspec.structs import replace
 from ...engine.cluster import Cluster, Message
 from ...engine.truth import partition_of
 from ...plays.play import Statement
-from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...protocol.ids import BrokerId
 from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
@@ -71,18 +69,14 @@ def _partition(playback: Playback, _rows: Rows, names: str) -> Iterator[OfferGro
 
 def _of_partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
     state = partition_of(cluster, name)
-    offers = [
-        *about.about_partition(cluster, name),
-        *about.more_about_partition(cluster, name),
-    ]
+    offers = [*about.about_partition(cluster, name), *about.more_about_partition(cluster, name)]
     if not briefly:
         offers.append(about.produce(cluster, name, RECORDS, "all"))
         offers += [*about.sends_again(cluster, name), about.delete_records(cluster, name)]
-        offers += chain.from_iterable(
-            about.about_consumer(cluster, who, name) for who in about.consumers(cluster)
-        )
+        for who in about.consumers(cluster):
+            offers += about.about_consumer(cluster, who, name)
     title = f"{name} · {about.leads(state)}" if state is not None else name
-    return sorted_out(title, tuple(offers), f"partition {name}")
+    return sorted_out(title, offers, f"partition {name}")
 
 
 def _message(playback: Playback, rows: Rows, name: str) -> Iterator[OfferGroup]:
@@ -90,12 +84,12 @@ def _message(playback: Playback, rows: Rows, name: str) -> Iterator[OfferGroup]:
     row = next((row for row in rows.messages if row.name == name), None)
     if row is None:
         return
-    for message in _under_one_arrow(playback.here.cluster, name):
-        offers = (
-            *about.about_message(playback.here.cluster, message),
-            *_holding(playback.here, message),
-        )
-        title = f"{message.name.kind} #{message.name.ordinal} · {about.route(message)}"
+    cluster = playback.here.cluster
+    for message in _under_one_arrow(cluster, name):
+        sent = message.name
+        holding = (fate(playback.here, sent.kind, sent.sender) for fate in (hold, let_flow))
+        offers = (*about.about_message(cluster, message), *holding)
+        title = f"{sent.kind} #{sent.ordinal} · {about.route(message)}"
         yield sorted_out(title, offers, f"message {name}")
     yield _going("Go to", playback, *_ends(playback, row))
 
@@ -109,11 +103,6 @@ def _under_one_arrow(cluster: Cluster, name: str) -> tuple[Message, ...]:
 def _path(message: Message) -> tuple[object, ...]:
     name = message.name
     return name.kind, name.sender, message.receiver, message.body.about()
-
-
-def _holding(stage: Stage, message: Message) -> tuple[Offer, ...]:
-    kind, sender = message.name.kind, message.name.sender
-    return hold(stage, kind, sender), let_flow(stage, kind, sender)
 
 
 def _ends(playback: Playback, row: MessageRow) -> Iterator[Offer]:
@@ -130,16 +119,13 @@ def _step(playback: Playback, rows: Rows, name: str) -> Iterator[OfferGroup]:
         return
     # What is not there yet has no words.
     label = f", {rows.moments[step].label}" if step <= playback.at else ""
-    branch = _leading("Branch here: choose what happens next", GoTo(step, acts=True))
-    yield _going(f"step {step}{label}", playback, _go(step, "Go there"), branch)
+    words, branch = "Branch here: choose what happens next", GoTo(step, acts=True)
+    branching = Offer(words, Statement(), to=branch)
+    yield _going(f"step {step}{label}", playback, _go(step, "Go there"), branching)
 
 
 def _go(step: int, words: str) -> Offer:
-    return _leading(words, GoTo(step), f"step {step}")
-
-
-def _leading(words: str, to: GoTo, thing: str = "") -> Offer:
-    return Offer(words, Statement(), thing=thing, to=to)
+    return Offer(words, Statement(), thing=f"step {step}", to=GoTo(step))
 
 
 def _going(title: str, playback: Playback, *offers: Offer) -> OfferGroup:

@@ -78,16 +78,15 @@ class Tree(msgspec.Struct, frozen=True):
 
     def named(self, name: str) -> Branch:
         """The branch of that name. Raises PlayError that lists what there is."""
-        found = next((branch for branch in self.branches if branch.name == name), None)
-        if found is None:
-            known = ", ".join(repr(name) for name in self.names)
-            raise PlayError(f"there is no branch {name!r}", expected=f"there is {known}")
-        return found
+        if name not in self.names:
+            there_is = ", ".join(map(repr, self.names))
+            raise PlayError(f"there is no branch {name!r}", expected=f"there is {there_is}")
+        return self.branches[self.names.index(name)]
 
     def children(self, id: int) -> tuple[Branch, ...]:
         """The branches that fork from that one, the earliest fork first."""
-        found = (branch for branch in self.branches if branch.parent == id)
-        return tuple(sorted(found, key=lambda branch: (branch.lines, branch.id)))
+        forks = (branch for branch in self.branches if branch.parent == id)
+        return tuple(sorted(forks, key=lambda branch: (branch.lines, branch.id)))
 
 
 def plant(playback: Playback) -> Tree:
