@@ -14,7 +14,7 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
 from .callouts import Refusal, callout_lines, draw_callouts, draw_outcome, needs
 from .client_lanes import heads
-from .icons import draw_stroke
+from .icons import draw_stroke, message_color
 from .lanes import Panel
 from .mask import from_moment
 
@@ -38,13 +38,19 @@ class Flight(NamedTuple):
             return self.y1
         return self.y0 + (self.y1 - self.y0) * (x - self.x0) / (self.x1 - self.x0)
 
+    def on(self, canvas: Canvas, share: float) -> tuple[float, float]:
+        """Pixels of the point so far along the arrow."""
+        left, right = canvas.px(self.x0), canvas.px(self.x1)
+        return left + (right - left) * share, self.y0 + (self.y1 - self.y0) * share
+
 
 def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
     """How much has to be said below the controller's line: silent, messages, refusals; crowded
     where refusals come so close to each other that their boxes don't fit on one row.
     """
     here = told_messages(rows, partition)
-    found = [m for m in here if _is_with_controller(m)]
+    ends = [(m, (m.sender, m.receiver)) for m in here]
+    found = [m for m, nodes in ends if any(node.startswith("controller") for node in nodes)]
     refused = [m for m in found if m.fate == "refused" and _is_refused_there(m)]
     if not refused:
         return "messages" if found else "silent"
@@ -53,20 +59,18 @@ def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
     return "crowded" if near else "refusals"
 
 
-def _is_with_controller(message: MessageRow) -> bool:
-    return any(node.startswith("controller") for node in (message.sender, message.receiver))
-
-
 def _is_refused_there(message: MessageRow) -> bool:
     """At the controller, or by a broker that a controller on a broker asked."""
     return message.receiver.startswith("controller") or message.meant_for >= 0
 
 
 def reserve(panel: Panel) -> None:
-    """Keep the words of the lanes away from where the arrows will go."""
+    """Keep the words of the lanes away from where the arrows will go, those of clients too."""
     for flight in flights(panel):
         for box in (*_along(panel.canvas, flight), *_ends(panel.canvas, flight)):
             panel.canvas.take(box, soft=True)
+    for box in heads(panel):
+        panel.canvas.take(box, soft=True)
 
 
 def flights(panel: Panel) -> list[Flight]:
@@ -79,7 +83,7 @@ def draw_messages(panel: Panel) -> None:
     """All arrows first, then their callouts, then labels where there is still room."""
     found = flights(panel)
     for flight in found:
-        _arrow(panel.canvas, flight)
+        draw_stroke(panel.canvas, flight.message, flight[1:])
     refused = [
         Refusal(f.message, f.x1, f.y1, callout_lines(f.message))
         for f in found
@@ -144,11 +148,6 @@ def _end_of(panel: Panel, node: str, other: str, x: int) -> float | None:
     return lanes.y(node)
 
 
-def _arrow(canvas: Canvas, flight: Flight) -> None:
-    ends = (flight.x0, flight.y0, flight.x1, flight.y1)
-    draw_stroke(canvas, flight.message, ends)
-
-
 def _along(canvas: Canvas, flight: Flight) -> Iterator[Box]:
     """Small boxes on the arrow, so that words keep away from it."""
     left, right = canvas.px(flight.x0), canvas.px(flight.x1)
@@ -163,18 +162,8 @@ def _ends(canvas: Canvas, flight: Flight) -> Iterator[Box]:
     """The arrow's head with the sign before it, and its tail: what tells it from the others."""
     length = hypot(canvas.px(flight.x1) - canvas.px(flight.x0), flight.y1 - flight.y0) or 1
     for near, far in ((0.0, 6.0), (max(length - 22, 0.0), length)):
-        xs, ys = zip(*(_on(canvas, flight, along / length) for along in (near, far)), strict=True)
+        xs, ys = zip(*(flight.on(canvas, along / length) for along in (near, far)), strict=True)
         yield Box(min(xs) - 5, min(ys) - 5, max(xs) + 5, max(ys) + 5)
-
-
-def _on(canvas: Canvas, flight: Flight, share: float) -> tuple[float, float]:
-    left, right = canvas.px(flight.x0), canvas.px(flight.x1)
-    return left + (right - left) * share, flight.y0 + (flight.y1 - flight.y0) * share
-
-
-def _color(canvas: Canvas, message: MessageRow) -> str:
-    theme = canvas.theme
-    return {"refused": theme.refused, "dropped": theme.muted}.get(message.fate, theme.message)
 
 
 # --- labels -------------------------------------------------------------------------------------
@@ -194,7 +183,7 @@ def _label(panel: Panel, flight: Flight) -> None:
             box = Box(left, top, left + width_of(text, size), top + height_of(text, size))
             if canvas.is_free(box) and box.within(_room(panel, flight.message)):
                 y = (box.y0 + box.y1) / 2
-                color = _color(canvas, flight.message)
+                color = message_color(canvas.theme, flight.message)
                 canvas.text(canvas.at(left), y, text, color, size=size, since=flight.x0)
                 return
 
@@ -212,7 +201,7 @@ def _on_arrow(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[
     others = [box for box in canvas.soft if box not in own]
     lowest = min(top for top, _ in panel.lanes.brokers.values())
     for share in (0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65):
-        px, y = _on(canvas, flight, share)
+        px, y = flight.on(canvas, share)
         box = Box(px - wide / 2, y - high / 2, px + wide / 2, y + high / 2)
         ends = sorted((canvas.px(flight.x0), canvas.px(flight.x1)))
         roomy = ends[0] + ENDS_MIN <= box.x0 and box.x1 <= ends[1] - ENDS_MIN
@@ -223,11 +212,9 @@ def _on_arrow(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[
 
 def _write_on(canvas: Canvas, flight: Flight, box: Box, text: str) -> None:
     """On a plate that interrupts the arrow."""
-    left, right = canvas.at(box.x0 - 3), canvas.at(box.x1 + 3)
-    name = from_moment("plate", flight.x0)
-    canvas.rect(left, right, box.y0, box.y1, canvas.theme.paper, name=name)
+    canvas.plate(box, canvas.theme.paper, name=from_moment("plate", flight.x0))
     middle, y = canvas.at((box.x0 + box.x1) / 2), (box.y0 + box.y1) / 2
-    color, size = _color(canvas, flight.message), canvas.sizes.text
+    color, size = message_color(canvas.theme, flight.message), canvas.sizes.text
     canvas.text(middle, y, text, color, size=size, anchor="center", since=flight.x0)
 
 

@@ -18,8 +18,6 @@ _BANDS, _SHAFTS = 35.0, 18.0
 """What it costs to stand on bands and tiles, and on the shafts of arrows."""
 _WHOLE, _COMPARED, _ANY = 110.0, 260.0, 9999.0
 """What all lines may cost, and the first two; the error's name is said at any cost."""
-
-
 STEP = 5
 """Pixels from one row that is tried to the next."""
 GAP, BELOW = 10, 6
@@ -28,72 +26,6 @@ LEFT, ACROSS = 14.0, 22.0
 """What it costs to stand left of the point, or above or below it, in pixels of distance."""
 SIDEWAYS = 1.6
 """How much worse a pixel to the side is than one up or down: there are the other moments."""
-
-
-class Place(NamedTuple):
-    """A box, and how far from the best place that it could have."""
-
-    cost: float
-    box: Box
-
-
-class Wanted(NamedTuple):
-    """A box `wide` and `high` in pixels that belongs to the point (px, y) and stays in `room`."""
-
-    px: float
-    y: float
-    wide: float
-    high: float
-    room: Box
-
-
-def nearest(wanted: Wanted, obstacles: Sequence[Box], limit: float) -> Place | None:
-    """The cheapest place that covers no obstacle and costs less than `limit`; None if there is
-    none. Rows further away than the best place found are not looked at.
-    """
-    best: Place | None = None
-    for top in _rows(wanted):
-        away = abs(top - wanted.y - BELOW)
-        if away >= limit:
-            break
-        bottom = top + wanted.high
-        here = [o for o in obstacles if o.y0 < bottom and top < o.y1]
-        for left in _lefts(wanted, here):
-            cost = away + _aside(wanted, left, top)
-            if cost < limit:
-                best, limit = Place(cost, Box(left, top, left + wanted.wide, bottom)), cost
-    return best
-
-
-def _rows(wanted: Wanted) -> Iterator[float]:
-    """Upper edges, the preferred one first, then in turn below and above it."""
-    first, last = wanted.room.y0, wanted.room.y1 - wanted.high
-    start = wanted.y + BELOW
-    tops = [start, first, last, *(start + n * STEP for n in range(-120, 121))]
-    yield from sorted((t for t in tops if first <= t <= last), key=lambda t: abs(t - start))
-
-
-def _lefts(wanted: Wanted, here: Iterable[Box]) -> Iterator[float]:
-    """In every free stretch of a row, its places nearest to the right and to the left."""
-    start, stop = wanted.room.x0, wanted.room.x1 - wanted.wide
-    beside = (wanted.px + GAP, wanted.px - GAP - wanted.wide)
-    for a, b in sorted((o.x0 - wanted.wide, o.x1) for o in here):
-        if a >= start:
-            yield from (min(max(left, start), min(a, stop)) for left in beside if start <= stop)
-        start = max(start, b)
-    if start <= stop:
-        yield from (min(max(left, start), stop) for left in beside)
-
-
-def _aside(wanted: Wanted, left: float, top: float) -> float:
-    """The cost of not standing just right of the point."""
-    right = left + wanted.wide
-    if left >= wanted.px + GAP:
-        return SIDEWAYS * (left - wanted.px - GAP)
-    if right <= wanted.px - GAP:
-        return LEFT + SIDEWAYS * (wanted.px - GAP - right)
-    touches = top <= wanted.y <= top + wanted.high
-    return 4 * ACROSS if touches else ACROSS
 
 
 class Refusal(NamedTuple):
@@ -108,20 +40,106 @@ class Refusal(NamedTuple):
 
 
 class Callout(NamedTuple):
-    """Words that found a place."""
+    """A box with its words, and how far it is from the best place that it could have."""
+
+    cost: float
+    box: Box
+    text: str
+
+
+class Wanted(NamedTuple):
+    """A box `wide` and `high` in pixels for a text that belongs to the point (px, y)."""
 
     text: str
-    place: Place
+    px: float
+    y: float
+    wide: float
+    high: float
+
+    def aside(self, left: float, top: float) -> float:
+        """The cost of not standing just right of the point."""
+        right = left + self.wide
+        if left >= self.px + GAP:
+            return SIDEWAYS * (left - self.px - GAP)
+        if right <= self.px - GAP:
+            return LEFT + SIDEWAYS * (self.px - GAP - right)
+        return 4 * ACROSS if top <= self.y <= top + self.high else ACROSS
 
 
 class Ground(NamedTuple):
-    """What boxes are set on: `layers` are what must be left free, and what it costs to leave no
-    more than that free.
+    """What boxes are set on, all in `room`: `layers` are what must be left free, and what it costs
+    to leave no more than that free.
     """
 
     canvas: Canvas
     room: Box
     layers: tuple[tuple[float, list[Box]], ...]
+
+    def wanted(self, refusal: Refusal, lines: Sequence[str]) -> Wanted:
+        """The box of some of a refusal's lines."""
+        text, size = _markup(lines), self.canvas.sizes.small
+        wide, high = width_of(text, size) + 2 * _PAD, height_of(text, size) + 2 * _PAD
+        return Wanted(text, self.canvas.px(refusal.x), refusal.y, wide, high)
+
+    def nearest(self, wanted: Wanted, obstacles: Sequence[Box], limit: float) -> Callout | None:
+        """The cheapest place that covers no obstacle and costs less than `limit`; None if there is
+        none. Rows further away than the best place found are not tried.
+        """
+        best: Callout | None = None
+        for top in self._rows(wanted):
+            away = abs(top - wanted.y - BELOW)
+            if away >= limit:
+                break
+            bottom = top + wanted.high
+            here = [o for o in obstacles if o.y0 < bottom and top < o.y1]
+            for left in self._lefts(wanted, here):
+                cost = away + wanted.aside(left, top)
+                if cost < limit:
+                    box = Box(left, top, left + wanted.wide, bottom)
+                    best, limit = Callout(cost, box, wanted.text), cost
+        return best
+
+    def _rows(self, wanted: Wanted) -> list[float]:
+        """Upper edges, the preferred one first, then in turn below and above it."""
+        first, last = self.room.y0, self.room.y1 - wanted.high
+        start = wanted.y + BELOW
+        tops = [start, first, last, *(start + n * STEP for n in range(-120, 121))]
+        return sorted((t for t in tops if first <= t <= last), key=lambda t: abs(t - start))
+
+    def _lefts(self, wanted: Wanted, here: Iterable[Box]) -> Iterator[float]:
+        """In every free stretch of a row, its places nearest to the right and to the left."""
+        start, stop = self.room.x0, self.room.x1 - wanted.wide
+        beside = (wanted.px + GAP, wanted.px - GAP - wanted.wide)
+        for a, b in sorted((o.x0 - wanted.wide, o.x1) for o in here):
+            if a >= start:
+                yield from (min(max(left, start), min(a, stop)) for left in beside if start <= stop)
+            start = max(start, b)
+        if start <= stop:
+            yield from (min(max(left, start), stop) for left in beside)
+
+    def place(
+        self, refusal: Refusal, lines: Sequence[str], others: list[Box], limit: float
+    ) -> Callout | None:
+        """The best place below `limit`, of those that cover nothing or as little as possible; of
+        lines and the same with what was compared on two, the latter only if that is cheaper.
+        """
+        best: Callout | None = None
+        apart = [Box(b.x0 - _PAD, b.y0 - _PAD, b.x1 + _PAD, b.y1 + _PAD) for b in others]
+        versions = (self.wanted(refusal, version) for version in (lines, _narrow(lines)))
+        for wanted in dict.fromkeys(versions):
+            for extra, obstacles in self.layers:
+                callout = self.nearest(wanted, obstacles + apart, limit - extra)
+                if callout is not None:
+                    limit = callout.cost + extra
+                    best = callout._replace(cost=limit)
+        return best
+
+    def at_the_head(self, refusal: Refusal, lines: Sequence[str]) -> Callout:
+        """In a panel without any room: it covers what is there."""
+        wanted, room = self.wanted(refusal, lines), self.room
+        left = max(min(wanted.px, room.x1 - wanted.wide), room.x0)
+        top = max(min(wanted.y, room.y1 - wanted.high), room.y0)
+        return Callout(0.0, Box(left, top, left + wanted.wide, top + wanted.high), wanted.text)
 
 
 def callout_lines(message: MessageRow) -> list[str]:
@@ -151,12 +169,17 @@ def draw_callouts(
     ground = _ground(canvas, room, kept)
     placed = _all_whole(ground, refusals)
     if placed is None:
-        placed = _names(ground, refusals)
-        for n, refusal in enumerate(refusals):
-            others = [c.place.box for m, c in enumerate(placed) if m != n]
-            placed[n] = _longest(ground, refusal, others) or placed[n]
+        placed = []
+        for refusal in refusals:
+            name = refusal.lines[:1]
+            found = ground.place(refusal, name, [c.box for c in placed], _ANY)
+            placed.append(found or ground.at_the_head(refusal, name))
+        for n, one in enumerate(refusals):
+            others = [c.box for m, c in enumerate(placed) if m != n]
+            more = ground.place(one, one.lines, others, _WHOLE)
+            placed[n] = more or ground.place(one, one.lines[:2], others, _COMPARED) or placed[n]
     for refusal, callout in zip(refusals, placed, strict=True):
-        _lead(canvas, refusal, callout.place.box)
+        _lead(canvas, refusal, callout.box)
     for refusal, callout in zip(refusals, placed, strict=True):
         _box(canvas, refusal, callout)
 
@@ -166,94 +189,24 @@ def _ground(canvas: Canvas, room: Box, kept: Sequence[Box]) -> Ground:
         [box for box in boxes if box.overlaps(room)]
         for boxes in ([*canvas.said, *kept], [*canvas.taken, *kept], canvas.soft)
     )
-    layers = (
-        (0.0, taken + arrows),
-        (_BANDS, words + arrows),
-        (_SHAFTS, taken),
-        (_BANDS + _SHAFTS, words),
-    )
-    return Ground(canvas, room, layers)
+    on_shafts = (_SHAFTS, taken), (_BANDS + _SHAFTS, words)
+    return Ground(canvas, room, ((0.0, taken + arrows), (_BANDS, words + arrows), *on_shafts))
 
 
 def _all_whole(ground: Ground, refusals: Sequence[Refusal]) -> list[Callout] | None:
     """All lines of all, if there is room for that."""
     placed: list[Callout] = []
     for refusal in refusals:
-        found = _whole(ground, refusal, [c.place.box for c in placed])
-        if found is None:
+        callout = ground.place(refusal, refusal.lines, [c.box for c in placed], _WHOLE)
+        if callout is None:
             return None
-        placed.append(found)
+        placed.append(callout)
     return placed
-
-
-def _names(ground: Ground, refusals: Sequence[Refusal]) -> list[Callout]:
-    """The error's names alone. In a panel without any room one covers what is there."""
-    placed: list[Callout] = []
-    for refusal in refusals:
-        text = _markup(refusal.lines[:1])
-        found = _place(ground, refusal, text, [c.place.box for c in placed], _ANY)
-        placed.append(Callout(text, found or _at_the_head(ground, refusal, text)))
-    return placed
-
-
-def _longest(ground: Ground, refusal: Refusal, others: list[Box]) -> Callout | None:
-    """More than the name, where there is room for it beside the other callouts."""
-    lines = refusal.lines[:2]
-    return _whole(ground, refusal, others) or _cheapest(
-        ground, refusal, (lines, _narrow(lines)), others, _COMPARED
-    )
-
-
-def _whole(ground: Ground, refusal: Refusal, others: list[Box]) -> Callout | None:
-    lines = refusal.lines
-    return _cheapest(ground, refusal, (lines, _narrow(lines)), others, _WHOLE)
 
 
 def _narrow(lines: Sequence[str]) -> list[str]:
     """What was compared on two lines: ``broker 2: request 41,``; ``registered 57``."""
     return [part for line in lines for part in line.replace(", ", ",\n").split("\n")]
-
-
-def _cheapest(
-    ground: Ground,
-    refusal: Refusal,
-    versions: Sequence[Sequence[str]],
-    others: list[Box],
-    limit: float,
-) -> Callout | None:
-    """The version that stands best; a later one only if that is cheaper."""
-    best: Callout | None = None
-    for text in dict.fromkeys(map(_markup, versions)):
-        found = _place(ground, refusal, text, others, best.place.cost if best else limit)
-        best = Callout(text, found) if found else best
-    return best
-
-
-def _place(
-    ground: Ground, refusal: Refusal, text: str, others: list[Box], limit: float
-) -> Place | None:
-    """The best place below `limit`, of those that cover nothing or as little as possible."""
-    wanted, best = _wanted(ground, refusal, text), None
-    apart = [Box(b.x0 - _PAD, b.y0 - _PAD, b.x1 + _PAD, b.y1 + _PAD) for b in others]
-    for extra, obstacles in ground.layers:
-        found = nearest(wanted, obstacles + apart, limit - extra)
-        if found is not None:
-            limit = found.cost + extra
-            best = Place(limit, found.box)
-    return best
-
-
-def _wanted(ground: Ground, refusal: Refusal, text: str) -> Wanted:
-    size = ground.canvas.sizes.small
-    wide, high = width_of(text, size) + 2 * _PAD, height_of(text, size) + 2 * _PAD
-    return Wanted(ground.canvas.px(refusal.x), refusal.y, wide, high, ground.room)
-
-
-def _at_the_head(ground: Ground, refusal: Refusal, text: str) -> Place:
-    wanted, room = _wanted(ground, refusal, text), ground.room
-    left = max(min(wanted.px, room.x1 - wanted.wide), room.x0)
-    top = max(min(wanted.y, room.y1 - wanted.high), room.y0)
-    return Place(0.0, Box(left, top, left + wanted.wide, top + wanted.high))
 
 
 def _markup(lines: Sequence[str]) -> str:
@@ -276,22 +229,13 @@ def _lead(canvas: Canvas, refusal: Refusal, box: Box) -> None:
 
 
 def _box(canvas: Canvas, refusal: Refusal, callout: Callout) -> None:
-    theme, text, box, x = canvas.theme, callout.text, callout.place.box, refusal.x
-    canvas.rect(
-        canvas.at(box.x0),
-        canvas.at(box.x1),
-        box.y0,
-        box.y1,
-        theme.box,
-        line={"color": theme.refused, "width": 1.2},
-        name=from_moment("callout", x),
-    )
-    size = canvas.sizes.small
-    at = canvas.at(box.x0 + _PAD)
-    y = (box.y0 + box.y1) / 2
-    written = canvas.text(at, y, text, theme.refused, size=size, since=x)
+    box, x, size, color = callout.box, refusal.x, canvas.sizes.small, canvas.theme.refused
+    edge = {"color": color, "width": 1.2}
+    canvas.plate(box, canvas.theme.box, 0, line=edge, name=from_moment("callout", x))
+    at, y = canvas.at(box.x0 + _PAD), (box.y0 + box.y1) / 2
+    written = canvas.text(at, y, callout.text, color, size=size, since=x)
     if refusal.message.guard:
-        shield_in(canvas, written, theme.refused, size, from_moment("shield", x))
+        shield_in(canvas, written, color, size, from_moment("shield", x))
     canvas.take(box)
 
 
@@ -303,18 +247,13 @@ def draw_outcome(canvas: Canvas, message: MessageRow, x: float, y: float) -> Non
     """
     size, color = canvas.sizes.small, canvas.theme.message
     most = max(canvas.unit * OUTCOME_SHARE, width_of("✓ accepted", size))
-    for text in _outcomes(message):
-        high = height_of(text, size)
+    whole = safe(f"✓ {message.outcome}".split(", partition")[0])
+    for text in (whole, whole.replace(": ", "<br>"), "✓ accepted", "✓"):
+        middle = y + 9 + height_of(text, size) / 2
         for shift, anchor in ((9, "left"), (-9, "right")):
-            at, middle = canvas.at(canvas.px(x) + shift), y + 9 + high / 2
+            at = canvas.beside(x, shift)
             box = canvas.box_of(at, middle, text, size, anchor)
             short = box.x1 - box.x0 <= most and box.x1 <= canvas.px(canvas.end) + 4
             if short and canvas.is_free(box):
                 canvas.text(at, middle, text, color, size=size, anchor=anchor, since=x)
                 return
-
-
-def _outcomes(message: MessageRow) -> tuple[str, ...]:
-    """Safe words, from long to short."""
-    whole = safe(f"✓ {message.outcome}".split(", partition")[0])
-    return whole, whole.replace(": ", "<br>"), "✓ accepted", "✓"

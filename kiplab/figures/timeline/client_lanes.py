@@ -17,7 +17,6 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from . import icons
 from .hover_cards import card_of, folded
-from .icons import draw_stroke, draw_tail
 from .lanes import Panel
 from .mask import from_moment
 
@@ -44,68 +43,72 @@ class AskPlace(NamedTuple):
     line: int
 
 
+class AskArrow(NamedTuple):
+    """A request on the canvas: from the middle of the client's line up to the lower edge of the
+    broker's band, `y1`, which is None where nobody was asked.
+    """
+
+    client: str
+    ask: Ask
+    y0: float
+    y1: float | None
+
+
 def heights(canvas: Canvas, runs: Sequence[Rows], partition: str) -> dict[str, float]:
     """Pixels that each client's lane needs for its lines of words in any of these runs: who has a
     lane in one of them has one in all.
     """
-    step, found = canvas.sizes.small * LINE_HEIGHT, {}
+    step, high = canvas.sizes.small * LINE_HEIGHT, {}
     for name in dict.fromkeys(name for run in runs for name in clients_shown(run, partition)):
         asked = (tuple(_asks(run, name, partition)) for run in runs)
         lines = (p.line for asks in asked for p in _placed(canvas, asks) if p is not None)
-        found[name] = (1 + max(lines, default=0)) * step + 2 * PAD * canvas.sizes.air
-    return found
+        high[name] = (1 + max(lines, default=0)) * step + 2 * PAD * canvas.sizes.air
+    return high
 
 
 def draw_below(panel: Panel) -> None:
     """Arrows, as far as the lanes of brokers will cover them."""
-    for name, asks in _shown(panel):
-        for ask in asks:
-            ends = _ends(panel, name, ask)
-            if ends is not None:
-                panel.canvas.line(ask.x, ends[0], ask.x, ends[1], _color(panel, ask), width=1.5)
-
-
-def reserve(panel: Panel) -> None:
-    """Keep the words of brokers' lanes away from arrows that end there."""
-    for box in heads(panel):
-        panel.canvas.take(box, soft=True)
+    for _, ask, y0, y1 in arrows_of(panel):
+        if y1 is not None:
+            color = icons.message_color(panel.canvas.theme, ask.message)
+            panel.canvas.line(ask.x, y0, ask.x, y1, color, width=1.5)
 
 
 def heads(panel: Panel) -> Iterator[Box]:
     """Where the heads of arrows are, and the signs before them."""
-    for name, asks in _shown(panel):
-        for ask in asks:
-            ends, px = _ends(panel, name, ask), panel.canvas.px(ask.x)
-            if ends is not None:
-                yield Box(px - 7, ends[1], px + 7, ends[1] + 27)
+    for _, ask, _, y1 in arrows_of(panel):
+        px = panel.canvas.px(ask.x)
+        if y1 is not None:
+            yield Box(px - 7, y1, px + 7, y1 + 27)
 
 
 def draw_clients(panel: Panel) -> None:
     """Names, lines, heads, signs and words: over everything that has been drawn."""
-    for name, _ in _shown(panel):
-        _name(panel, name)
+    canvas, arrows = panel.canvas, list(arrows_of(panel))
+    for name in panel.lanes.clients:
         y = _line(panel, name, 0)
-        panel.canvas.line(0, y, panel.rows.meta.end, y, panel.canvas.theme.grid, width=1)
-    for name, asks in _shown(panel):
-        for ask, place in zip(asks, _placed(panel.canvas, asks), strict=True):
-            _draw(panel, name, ask, place)
+        _name(canvas, name, y)
+        canvas.line(0, y, panel.rows.meta.end, y, canvas.theme.grid, width=1)
+    for name in panel.lanes.clients:
+        mine = [arrow for arrow in arrows if arrow.client == name]
+        places = _placed(canvas, [arrow.ask for arrow in mine])
+        for arrow, place in zip(mine, places, strict=True):
+            _draw(panel, arrow)
+            if place is not None:
+                _say(panel, arrow, place)
 
 
-def flights_of(panel: Panel) -> Iterator[tuple[MessageRow, float, float, float]]:
-    """(request, x, y of the client, y of the broker) of every arrow."""
-    for name, asks in _shown(panel):
-        for ask in asks:
-            ends = _ends(panel, name, ask)
-            y = _line(panel, name, 0)
-            yield ask.message, ask.x, y, y if ends is None else ends[1]
+def arrows_of(panel: Panel) -> Iterator[AskArrow]:
+    """Every request of the clients that have a lane."""
+    brokers, half = panel.lanes.brokers, panel.canvas.sizes.band / 2
+    for name in panel.lanes.clients:
+        for ask in _asks(panel.rows, name, panel.partition):
+            broker = ask.message.receiver
+            end = panel.lanes.band(broker) + half if broker in brokers else None
+            yield AskArrow(name, ask, _line(panel, name, 0), end)
 
 
 # --- what there is to say -----------------------------------------------------------------------
-
-
-def _shown(panel: Panel) -> Iterator[tuple[str, tuple[Ask, ...]]]:
-    for name in panel.lanes.clients:
-        yield name, tuple(_asks(panel.rows, name, panel.partition))
 
 
 def _asks(rows: Rows, client: str, partition: str) -> Iterator[Ask]:
@@ -142,39 +145,33 @@ def _texts(message: MessageRow, before: str) -> Iterator[str]:
         return
     sign = icons.SHIELD_ROOM if message.guard else "✕" if message.fate == "dropped" else "⊘"
     api = message.label.rpartition(", ")[2]
-    if message.error != before:
-        if message.outcome and message.fate == "refused":
-            yield f"{sign} {api}: {message.error}, {message.outcome}"
-        yield f"{sign} {api}: {message.error}"
-        yield f"{sign} {message.error}"
-    else:
-        yield f"{sign} {api}"
-        yield sign
+    if message.error == before:
+        yield from (f"{sign} {api}", sign)
+        return
+    if message.outcome and message.fate == "refused":
+        yield f"{sign} {api}: {message.error}, {message.outcome}"
+    yield from (f"{sign} {api}: {message.error}", f"{sign} {message.error}")
 
 
 def _placed(canvas: Canvas, asks: Sequence[Ask]) -> list[AskPlace | None]:
     """The longest words that find room, line by line; None for what has none."""
-    taken = [_dot(canvas.px(ask.x)) for ask in asks]
-    found: list[AskPlace | None] = []
+    dots = (canvas.px(ask.x) for ask in asks)
+    taken = [Box(px - APART, 0, px + APART, 1) for px in dots]
+    places: list[AskPlace | None] = []
     for ask in asks:
         place = next(_free(canvas, ask, taken), None)
         if place is not None:
             wide = width_of(place.text, canvas.sizes.small)
             taken.append(Box(place.left - APART, place.line, place.left + wide, place.line + 1))
-        found.append(place)
-    return found
-
-
-def _dot(px: float) -> Box:
-    return Box(px - APART, 0, px + APART, 1)
+        places.append(place)
+    return places
 
 
 def _free(canvas: Canvas, ask: Ask, taken: Sequence[Box]) -> Iterator[AskPlace]:
     """The places that are free, the best first: beside the dot, then on lines below it."""
     size, px = canvas.sizes.small, canvas.px(ask.x)
-    near: tuple[Sequence[int], ...] = ((0, 1), range(2, LINES_MAX))
-    low = ((0,), (1,), range(2, LINES_MAX))
-    for lines, text in product(low if canvas.sizes.air < 1 else near, ask.texts):
+    first: tuple[Sequence[int], ...] = ((0,), (1,)) if canvas.sizes.air < 1 else ((0, 1),)
+    for lines, text in product((*first, range(2, LINES_MAX)), ask.texts):
         wide = width_of(text, size)
         for line, left in _lefts(canvas, px, wide, lines):
             box = Box(left, line, left + wide, line + 1)
@@ -202,61 +199,38 @@ def _lefts(
 # --- drawing ------------------------------------------------------------------------------------
 
 
-def _name(panel: Panel, name: str) -> None:
-    canvas, size = panel.canvas, panel.canvas.sizes.text
-    room = canvas.sizes.left - 16
-    short = short_name(name)
+def _name(canvas: Canvas, name: str, y: float) -> None:
+    size, room, short = canvas.sizes.text, canvas.sizes.left - 16, short_name(name)
     text = first_fit((name, short), room, size) or shortened(short, room, size)
-    canvas.margin(_line(panel, name, 0), safe(text), bold=True)
+    canvas.margin(y, safe(text), bold=True)
 
 
 def _line(panel: Panel, name: str, line: int) -> float:
     """The middle of a line of a client's lane."""
-    step = panel.canvas.sizes.small * LINE_HEIGHT
-    air = panel.canvas.sizes.air
-    return panel.lanes.clients[name][0] + PAD * air + step * (line + 0.5)
+    sizes = panel.canvas.sizes
+    return panel.lanes.clients[name][0] + PAD * sizes.air + sizes.small * LINE_HEIGHT * (line + 0.5)
 
 
-def _ends(panel: Panel, name: str, ask: Ask) -> tuple[float, float] | None:
-    """From the client's line to the lower edge of the broker's band; None for nobody."""
-    if ask.message.receiver not in panel.lanes.brokers:
-        return None
-    band = panel.lanes.band(ask.message.receiver) + panel.canvas.sizes.band / 2
-    return _line(panel, name, 0), band
-
-
-def _color(panel: Panel, ask: Ask) -> str:
-    theme = panel.canvas.theme
-    fates = {"refused": theme.refused, "dropped": theme.muted}
-    return fates.get(ask.message.fate, theme.message)
-
-
-def _draw(panel: Panel, name: str, ask: Ask, place: AskPlace | None) -> None:
-    canvas, y, color = panel.canvas, _line(panel, name, 0), _color(panel, ask)
-    ends = _ends(panel, name, ask)
-    if ends is None:
-        draw_tail(canvas, ask.x, y, color, False)
-    else:
+def _draw(panel: Panel, arrow: AskArrow) -> None:
+    canvas, message, x, y = panel.canvas, arrow.ask.message, arrow.ask.x, arrow.y0
+    color = icons.message_color(canvas.theme, message)
+    card = folded(card_of(message, panel.rows.meta.number))
+    if arrow.y1 is not None:
         # What lies in between stays covered: only the last piece is drawn over the broker's tile.
-        tile = panel.lanes.brokers[ask.message.receiver][1]
-        draw_stroke(canvas, ask.message, (ask.x, tile + 4, ask.x, ends[1]), tailed=False)
-        draw_tail(canvas, ask.x, y, color, False)
-    card = folded(card_of(ask.message, panel.rows.meta.number))
-    for at in (y, y if ends is None else ends[1] + 10):
-        canvas.card(ask.x, at, card)
-    if place is not None:
-        _say(panel, name, ask, place)
+        tile = panel.lanes.brokers[message.receiver][1]
+        icons.draw_stroke(canvas, message, (x, tile + 4, x, arrow.y1), tailed=False)
+    icons.draw_tail(canvas, x, y, color, False)
+    for at in (y, y if arrow.y1 is None else arrow.y1 + 10):
+        canvas.card(x, at, card)
 
 
-def _say(panel: Panel, name: str, ask: Ask, place: AskPlace) -> None:
+def _say(panel: Panel, arrow: AskArrow, place: AskPlace) -> None:
     """On a plate, for arrows of clients below may pass there."""
-    canvas, size, color = panel.canvas, panel.canvas.sizes.small, _color(panel, ask)
-    y, at = _line(panel, name, place.line), canvas.at(place.left)
+    canvas, size, x = panel.canvas, panel.canvas.sizes.small, arrow.ask.x
+    color = icons.message_color(canvas.theme, arrow.ask.message)
+    y, at = _line(panel, arrow.client, place.line), canvas.at(place.left)
     box = canvas.box_of(at, y, place.text, size)
-    plate = from_moment("plate", ask.x)
-    canvas.rect(
-        canvas.at(box.x0 - 2), canvas.at(box.x1 + 2), box.y0, box.y1, canvas.theme.paper, name=plate
-    )
-    canvas.text(at, y, safe(place.text), color, size=size, since=ask.x)
-    if ask.message.guard:
-        icons.shield_in(canvas, box, color, size, from_moment("shield", ask.x))
+    canvas.plate(box, canvas.theme.paper, 2, name=from_moment("plate", x))
+    canvas.text(at, y, safe(place.text), color, size=size, since=x)
+    if arrow.ask.message.guard:
+        icons.shield_in(canvas, box, color, size, from_moment("shield", x))

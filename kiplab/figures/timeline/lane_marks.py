@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from ...rows.columns import MarkKind, MarkRow
-from ..drawing.canvas import Box, safe
+from ..drawing.canvas import TextPlace
 from ..drawing.text_width import width_of
 from .lanes import Panel
 from .log_ends import is_dense, uptimes
@@ -35,37 +35,34 @@ def draw_glyphs(panel: Panel) -> None:
     for mark in panel.marks(*GLYPHS):
         if mark.lane in panel.lanes.brokers:
             color = canvas.theme.text if mark.kind == "crashed" else canvas.theme.muted
-            y = panel.lanes.band(mark.lane)
-            glyph = GLYPHS[mark.kind]
+            y, glyph = panel.lanes.band(mark.lane), GLYPHS[mark.kind]
             # A cross stands just after the end of the band, a diamond on its beginning.
-            shift = canvas.at(canvas.px(0) + 8) if glyph == "✕" else 0
+            shift = canvas.beside(0, 8) if glyph == "✕" else 0
             canvas.text(mark.x + shift, y, glyph, color, anchor="center", size=14, bold=True)
 
 
 def draw_remarks(panel: Panel) -> None:
-    """Words on the tiles' upper lines, or on the lower ones beside what is said of the log."""
+    """Words on the tiles' upper lines, or on the lower ones beside what is said of the log: at the
+    mark, or beside it; what must not be missed leaves at least its sign.
+    """
+    canvas, size = panel.canvas, panel.canvas.sizes.small
     for kind in SPOKEN:
+        color = getattr(canvas.theme, COLORS.get(kind, "muted"))
         spoken = () if kind in OF_CLIENTS and panel.lanes.clients else panel.marks(kind)
         for mark in spoken:
             if mark.lane in panel.lanes.brokers:
-                _say(panel, mark)
+                canvas.write_first(_places(panel, mark), color, pad=4, size=size, since=mark.x)
     _say_out(panel)
 
 
-def _say(panel: Panel, mark: MarkRow) -> None:
-    """At the mark, or beside it; what must not be missed leaves at least its sign."""
-    canvas, size = panel.canvas, panel.canvas.sizes.small
+def _places(panel: Panel, mark: MarkRow) -> Iterator[TextPlace]:
     sign = SIGNS.get(mark.kind, "")
-    color = getattr(canvas.theme, COLORS.get(mark.kind, "muted"))
     texts = [f"{sign}{mark.text}", sign.strip()] if sign else [mark.text]
     if mark.kind == "polled":
         texts.append(mark.text[max(mark.text.find("reads to"), 0) :])
     for text, y in product(texts, _free_lines(panel, mark.lane)):
-        for left in _lefts(panel, mark, width_of(text, size)):
-            box = canvas.box_of(canvas.at(left), y, text, size)
-            if canvas.is_free(Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)):
-                canvas.text(canvas.at(left), y, safe(text), color, size=size, since=mark.x)
-                return
+        for left in _lefts(panel, mark, width_of(text, panel.canvas.sizes.small)):
+            yield text, panel.canvas.at(left), y
 
 
 def _free_lines(panel: Panel, lane: str) -> tuple[float, ...]:
@@ -83,9 +80,8 @@ def _lefts(panel: Panel, mark: MarkRow, wide: float) -> Iterator[float]:
         if low <= left and left + wide <= high and left < px + 12:
             yield left
     if mark.kind in FARTHER:
-        for left in (px + 9 + n * 12 for n in range(1, 24)):
-            if left + wide <= high:
-                yield left
+        farther = (px + 9 + n * 12 for n in range(1, 24))
+        yield from (left for left in farther if left + wide <= high)
 
 
 def _tile(panel: Panel, mark: MarkRow) -> tuple[float, float]:
@@ -106,10 +102,9 @@ def _say_out(panel: Panel) -> None:
         widest = sorted(panel.spans(lane, "role"), key=lambda s: s.x0 - s.x1)
         out = (s for s in widest if s.value == "out")
         for span, y in product(out, _free_lines(panel, lane)):
-            middle = (span.x0 + span.x1) / 2
+            middle, room = (span.x0 + span.x1) / 2, (span.x1 - span.x0) * canvas.unit
             box = canvas.box_of(middle, y, span.text, size, "center")
-            fits = box.x1 - box.x0 + 12 <= (span.x1 - span.x0) * canvas.unit
-            if fits and canvas.is_free(Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)):
-                color = canvas.theme.muted
-                canvas.text(middle, y, span.text, color, size=size, anchor="center", since=middle)
+            font = {"size": size, "since": middle}
+            places = [(span.text, middle, y)] if box.x1 - box.x0 + 12 <= room else []
+            if canvas.write_first(places, canvas.theme.muted, pad=4, anchor="center", **font):
                 break

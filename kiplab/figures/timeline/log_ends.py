@@ -32,17 +32,8 @@ class Stretch(NamedTuple):
 
 
 Uptime = list[Stretch]
-
-
-class LogEndPlace(NamedTuple):
-    """A line of words on a lane: its middle, and what stands on it already."""
-
-    y: float
-    taken: list[Box]
-
-    def is_free(self, box: Box) -> bool:
-        """Whether nothing stands there yet."""
-        return not any(box.overlaps(other) for other in self.taken)
+StretchChange = tuple[Stretch | None, Stretch]
+"""Before and now; the first stretch of an incarnation has none before it."""
 
 
 def is_dense(canvas: Canvas) -> bool:
@@ -57,16 +48,16 @@ def draw_log_ends(panel: Panel) -> None:
     What has none is left out, the least telling first: hover cards and tables have it. Where
     moments are narrow, a stepped line for the end of the log, filled up to the high watermark.
     """
-    found = {lane: list(_lives(panel, lane)) for lane in panel.lanes.brokers}
+    logs = {lane: list(_lives(panel, lane)) for lane in panel.lanes.brokers}
     if is_dense(panel.canvas):
-        _draw_lines(panel, found)
+        _draw_lines(panel, logs)
         return
-    for lane, incarnations in found.items():
-        place = _place(panel, panel.bottom_line(lane))
-        for before, now in sorted(
-            (c for incarnation in incarnations for c in _changes(incarnation)), key=_rank
-        ):
-            _say(panel.canvas, now, before, place)
+    for lane, incarnations in logs.items():
+        y = panel.bottom_line(lane)
+        taken = _taken(panel.canvas, y)
+        changes = (change for one in incarnations for change in pairwise([None, *one]))
+        for before, now in sorted(((a, b) for a, b in changes if b), key=_rank):
+            _say(panel.canvas, (before, now), y, taken)
 
 
 def _lives(panel: Panel, lane: str) -> Iterator[Uptime]:
@@ -78,34 +69,27 @@ def _lives(panel: Panel, lane: str) -> Iterator[Uptime]:
             yield [Stretch(max(s.x0, x0), min(s.x1, x1), int(s.value), _mark(s)) for s in here]
 
 
-def uptimes(uptimes: Iterator[SpanRow]) -> Iterator[tuple[int, int]]:
+def uptimes(uptimes: Iterator[SpanRow]) -> list[tuple[int, int]]:
     """From when to when processes lived; one that is registered meanwhile goes on."""
-    ends: tuple[int, int] | None = None
+    ends: list[tuple[int, int]] = []
     for span in uptimes:
-        if ends is not None and ends[1] == span.x0:
-            ends = ends[0], span.x1
-            continue
-        if ends is not None:
-            yield ends
-        ends = span.x0, span.x1
-    if ends is not None:
-        yield ends
+        first = ends.pop()[0] if ends and ends[-1][1] == span.x0 else span.x0
+        ends.append((first, span.x1))
+    return ends
 
 
 def _mark(span: SpanRow) -> int | None:
-    found = (flag.removeprefix(HIGH_WATERMARK) for flag in span.flags)
-    return next(map(int, found), None)
+    return next((int(flag.removeprefix(HIGH_WATERMARK)) for flag in span.flags), None)
+
+
+def _taken(canvas: Canvas, y: float) -> list[Box]:
+    """All that words on the line at `y` have to keep away from."""
+    half = canvas.sizes.small * 0.6
+    strip = Box(0, y - half, canvas.width, y + half)
+    return [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]
 
 
 # --- words --------------------------------------------------------------------------------------
-
-StretchChange = tuple[Stretch | None, Stretch]
-
-
-def _changes(incarnation: Uptime) -> Iterator[StretchChange]:
-    """(before, now); the first stretch of an incarnation has none before it."""
-    yield None, incarnation[0]
-    yield from pairwise(incarnation)
 
 
 def _rank(change: StretchChange) -> tuple[bool, float]:
@@ -120,66 +104,42 @@ def _texts(before: Stretch | None, now: Stretch) -> tuple[str, str]:
     return now.text, f"HW {now.mark}" if only_mark else f"LEO {now.end}"
 
 
-def _place(panel: Panel, y: float) -> LogEndPlace:
-    """A line on a tile, with all that its words have to keep away from."""
-    canvas = panel.canvas
-    half = canvas.sizes.small * 0.6
-    strip = Box(0, y - half, canvas.width, y + half)
-    here = [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]
-    return LogEndPlace(y, here)
-
-
-def _say(canvas: Canvas, now: Stretch, before: Stretch | None, place: LogEndPlace) -> None:
+def _say(canvas: Canvas, change: StretchChange, y: float, taken: list[Box]) -> None:
     """The longest words that find room, and a tick if they stand where the stretch begins."""
-    found = next(_free(canvas, now, _texts(before, now), place), None)
-    if found is None:
+    (before, now), size, half = change, canvas.sizes.small, canvas.sizes.small * 0.6
+    for text, left in _places(canvas, now, _texts(before, now)):
+        room = Box(left - APART, y - half, left + width_of(text, size) + APART, y + half)
+        if any(room.overlaps(other) for other in taken):
+            continue
+        box = canvas.text(canvas.at(left), y, text, canvas.theme.muted, size=size, since=now.x0)
+        taken.append(Box(box.x0 - APART, box.y0, box.x1 + APART, box.y1))
+        if before is not None and left <= canvas.px(now.x0) + AFTER:
+            edge = canvas.theme.tile_edge
+            canvas.line(now.x0, y - half, now.x0, y + half, edge, width=1.5)
         return
-    text, left = found
-    start, size, half = canvas.px(now.x0), canvas.sizes.small, canvas.sizes.small * 0.6
-    at = canvas.at(left)
-    box = canvas.text(at, place.y, text, canvas.theme.muted, size=size, since=now.x0)
-    place.taken.append(Box(box.x0 - APART, box.y0, box.x1 + APART, box.y1))
-    if before is not None and left <= start + AFTER:
-        edge = canvas.theme.tile_edge
-        canvas.line(now.x0, place.y - half, now.x0, place.y + half, edge, width=1.5)
 
 
-def _free(
-    canvas: Canvas, now: Stretch, texts: tuple[str, str], place: LogEndPlace
-) -> Iterator[tuple[str, float]]:
-    """Words, and where they may begin."""
-    size, half = canvas.sizes.small, canvas.sizes.small * 0.6
+def _places(canvas: Canvas, now: Stretch, texts: tuple[str, str]) -> Iterator[tuple[str, float]]:
+    """Words, and where they may begin: at the tick if possible, in the stretch."""
+    start = canvas.px(now.x0)
     for text in texts:
-        wide = width_of(text, size)
-        for left in _starts(canvas.px(now.x0), canvas.px(now.x1) - wide):
-            ends = left - APART, left + wide + APART
-            if place.is_free(Box(ends[0], place.y - half, ends[1], place.y + half)):
-                yield text, left
-
-
-def _starts(start: float, last: float) -> Iterator[float]:
-    """Pixels from the left at which words may begin: at the tick if possible, in the stretch."""
-    first = start + max(min(AFTER, last - start), CLOSE)
-    for step in range(STEPS_MAX):
-        left = first + step * STEP
-        if left > last:
-            return
-        yield left
+        last = canvas.px(now.x1) - width_of(text, canvas.sizes.small)
+        first = start + max(min(AFTER, last - start), CLOSE)
+        tries = (first + step * STEP for step in range(STEPS_MAX))
+        yield from ((text, left) for left in tries if left <= last)
 
 
 # --- lines --------------------------------------------------------------------------------------
 
 
-def _draw_lines(panel: Panel, found: dict[str, list[Uptime]]) -> None:
+def _draw_lines(panel: Panel, logs: dict[str, list[Uptime]]) -> None:
     """All on one scale, from the lowest end or high watermark to the highest end in the panel."""
-    stretches = [
-        s for incarnations in found.values() for incarnation in incarnations for s in incarnation
-    ]
+    stretches = [s for incarnations in logs.values() for one in incarnations for s in one]
     if not stretches:
         return
     low = min(min(s.end, s.end if s.mark is None else s.mark) for s in stretches)
     scale = low, max(*(s.end for s in stretches), low + 1)
-    for lane, incarnations in found.items():
+    for lane, incarnations in logs.items():
         band, half = panel.lanes.band(lane), panel.canvas.sizes.band / 2
         ends = panel.lanes.brokers[lane][1] - 2, band + half + 2
         for incarnation in incarnations:
@@ -196,24 +156,26 @@ def draw_line(
     """
     (bottom, top), (low, high) = ends, scale
 
-    def y(offset: int) -> float:
-        return bottom - (bottom - top) * (offset - low) / (high - low)
+    def steps(offsets: Iterator[int]) -> str:
+        heights = (bottom - (bottom - top) * (offset - low) / (high - low) for offset in offsets)
+        pieces = zip(incarnation, heights, strict=True)
+        return "".join(f"L{s.x0},{y:.1f}L{s.x1},{y:.1f}" for s, y in pieces)
 
-    filled = [(s.x0, s.x1, y(low if s.mark is None else s.mark)) for s in incarnation]
-    path = "".join(f"L{x0},{at:.1f}L{x1},{at:.1f}" for x0, x1, at in filled)
-    around = f"M{incarnation[0].x0},{bottom:.1f}{path}L{incarnation[-1].x1},{bottom:.1f}Z"
+    filled = steps(low if s.mark is None else s.mark for s in incarnation)
+    around = f"M{incarnation[0].x0},{bottom:.1f}{filled}L{incarnation[-1].x1},{bottom:.1f}Z"
     canvas.path(around, canvas.theme.line, fill=canvas.theme.line, width=0)
     canvas.shapes[-1]["opacity"] = 0.55
-    line = "".join(f"L{s.x0},{y(s.end):.1f}L{s.x1},{y(s.end):.1f}" for s in incarnation)
+    line = steps(s.end for s in incarnation)
     canvas.path(f"M{line[1:]}", canvas.theme.muted, width=1.2)
 
 
 def _say_last(panel: Panel, lane: str, last: Stretch) -> None:
     """At the end of its line, over the band."""
-    canvas, above = panel.canvas, _place(panel, panel.top_line(lane))
-    at, size = canvas.at(canvas.px(last.x1) - APART), canvas.sizes.small
+    canvas, y, size = panel.canvas, panel.top_line(lane), panel.canvas.sizes.small
+    at, taken = canvas.beside(last.x1, -APART), _taken(panel.canvas, y)
     for text in (last.text, f"LEO {last.end}"):
-        box = canvas.box_of(at, above.y, text, size, "right")
-        if above.is_free(Box(box.x0 - APART, above.y - size * 0.4, box.x1, above.y + size * 0.4)):
-            canvas.text(at, above.y, text, canvas.theme.muted, size=size, anchor="right")
+        box = canvas.box_of(at, y, text, size, "right")
+        room = Box(box.x0 - APART, y - size * 0.4, box.x1, y + size * 0.4)
+        if not any(room.overlaps(other) for other in taken):
+            canvas.text(at, y, text, canvas.theme.muted, size=size, anchor="right")
             return

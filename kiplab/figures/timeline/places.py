@@ -11,7 +11,7 @@ from typing import Any
 from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
 from ...rows.sentences import about
 from .arrows import flights
-from .client_lanes import flights_of
+from .client_lanes import arrows_of
 from .lanes import Panel
 from .strips import places_of_others
 
@@ -74,9 +74,9 @@ def told_marks(panel: Panel) -> Iterator[list[Any]]:
         m = flight.message
         ends = panel.canvas.px(flight.x0), flight.y0, panel.canvas.px(flight.x1), flight.y1
         yield [*_mark(panel, filter(None, (m.began, *m.ended)), *ends), True]
-    for asked, x, y0, y1 in flights_of(panel):
-        px = panel.canvas.px(x)
-        yield [*_mark(panel, asked.ended, px, y0, px, y1), True]
+    for _, ask, y0, y1 in arrows_of(panel):
+        px = panel.canvas.px(ask.x)
+        yield [*_mark(panel, ask.message.ended, px, y0, px, y0 if y1 is None else y1), True]
     found = _happened(panel)
     yield from _strips(panel, found)
     yield from _lane_marks(panel, found)

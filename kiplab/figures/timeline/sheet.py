@@ -109,7 +109,6 @@ def draw_panel(
     roomy = strips.with_room(planned, rows, name)
     panel = Panel(canvas, rows, name, roomy, words, run)
     arrows.reserve(panel)
-    client_lanes.reserve(panel)
     strips.draw_grid(panel)
     draw_folds(panel)
     strips.draw_title(panel, title)
