@@ -7,16 +7,7 @@ from pathlib import Path
 
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.releases import RELEASES
-from ..java_process import (
-    ChildJvm,
-    DeadKafkaError,
-    OwnedProcess,
-    free_port,
-    java_command,
-    java_of_kafka,
-    last_lines,
-    properties,
-)
+from .. import java_process
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import patch_release
 
@@ -60,7 +51,7 @@ _SINCE = {
 """Settings that a release does not know make it refuse to start: by the version that has them."""
 
 
-class ControllerProcess(OwnedProcess):
+class ControllerProcess(java_process.OwnedProcess):
     """``with ControllerProcess("3.4") as kafka: kafka.port``: a fresh cluster of one controller.
 
     `release` is a release of the engine or a patch release; `metadata_version` the one to begin
@@ -73,7 +64,7 @@ class ControllerProcess(OwnedProcess):
         self.release = release if release in RELEASES else release.rpartition(".")[0]
         self.metadata_version = metadata_version or RELEASES[self.release].latest
         # Without Java there is no use for 50 MB of jars.
-        java_of_kafka()
+        java_process.java_of_kafka()
         self.jars = jars_of(self.patch)
         super().__init__("kafka")
         self.data = self._folder / "data"
@@ -105,7 +96,9 @@ class ControllerProcess(OwnedProcess):
 
     def _tell(self, command: str) -> str:
         if self._child is None:
-            raise DeadKafkaError(f"Kafka {self.patch} has not been started, or is stopped")
+            raise java_process.DeadKafkaError(
+                f"Kafka {self.patch} has not been started, or is stopped"
+            )
         return self._child.tell(command).strip()
 
     def _begin(self) -> None:
@@ -123,24 +116,28 @@ class ControllerProcess(OwnedProcess):
         what = f"Kafka {self.patch}"
         try:
             done = subprocess.run(
-                java_command(self._classes, command),
+                java_process.java_command(self._classes, command),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
                 timeout=FORMAT_S,
             )
         except subprocess.TimeoutExpired:
-            raise DeadKafkaError(f"{what} did not format within {FORMAT_S} s") from None
+            raise java_process.DeadKafkaError(
+                f"{what} did not format within {FORMAT_S} s"
+            ) from None
         if done.returncode != 0:
-            why = last_lines(done.stdout)
-            raise DeadKafkaError(f"{what} does not begin at {self.metadata_version}: {why}")
+            why = java_process.last_lines(done.stdout)
+            raise java_process.DeadKafkaError(
+                f"{what} does not begin at {self.metadata_version}: {why}"
+            )
 
-    def _launched(self) -> ChildJvm:
+    def _launched(self) -> java_process.ChildJvm:
         command = ["JudgeLauncher", self._settings]
-        return ChildJvm(f"Kafka {self.patch}", self._classes, command, self._log)
+        return java_process.ChildJvm(f"Kafka {self.patch}", self._classes, command, self._log)
 
     def _settle(self) -> None:
-        self.port = free_port()
+        self.port = java_process.free_port()
         text = server_settings(self.release, self.port, self.data)
         Path(self._settings).write_text(text)
 
@@ -157,4 +154,4 @@ def server_settings(release: str, port: int, data: Path) -> str:
     for since, more in _SINCE.items():
         if RELEASES[release].code >= since:
             settings |= more
-    return properties(settings)
+    return java_process.properties(settings)

@@ -16,16 +16,7 @@ from ..java_process import DeadKafkaError
 from ..wire.message_schemas import MessageVersions, schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 from ..wire.node_connection import NodeConnection
-from .kafka_terms import (
-    ELECT_TIMEOUT_MS,
-    Fields,
-    KafkaCall,
-    TopicNames,
-    answer_of,
-    call_of,
-    split,
-    written_as,
-)
+from . import kafka_terms
 
 NOBODY = BrokerId(1 << 20)
 """A broker that is never registered."""
@@ -56,7 +47,7 @@ class RealController:
     def __init__(self, process: ControllerProcess) -> None:
         self.process = process
         self.schemas = schemas_in(sorted(process.jars.glob("kafka-[cm]*.jar")))
-        self.topics = TopicNames({}, {})
+        self.topics = kafka_terms.TopicNames({}, {})
         self._log = MetadataLog(process.data, self.schemas)
         self._elected_in = self._log.leader_epoch
         process.freeze()
@@ -91,18 +82,18 @@ class RealController:
         to the log: as long as fewer than `expected` have come, half a second is waited for them.
         Raises UnspokenError for a request that no controller answers.
         """
-        call = call_of(request, self.schemas, self.topics)
+        call = kafka_terms.call_of(request, self.schemas, self.topics)
         answer = self._connection.ask(*call)
         found = self.records()
         until = time.monotonic() + LATE_RECORD_S
         while len(found) < expected and time.monotonic() < until:
             time.sleep(LOOK_S)
             found += self.records()
-        return Answered(answer_of(request, answer), found)
+        return Answered(kafka_terms.answer_of(request, answer), found)
 
     def records(self) -> tuple[RecordWritten, ...]:
         """What it has written since this was asked last."""
-        return tuple(written_as(record, self.topics) for record in self._log.new())
+        return tuple(kafka_terms.written_as(record, self.topics) for record in self._log.new())
 
     def barrier(self) -> tuple[RecordWritten, ...]:
         """Wait until all that it has decided is committed; the records that were.
@@ -110,10 +101,10 @@ class RealController:
         A write that writes nothing is answered after every write before it.
         """
         nothing = ElectLeadersRequest(unclean=False, partitions=("nothing-0",))
-        self._connection.ask(*call_of(nothing, self.schemas, self.topics))
+        self._connection.ask(*kafka_terms.call_of(nothing, self.schemas, self.topics))
         return self.records()
 
-    def tell(self, call: KafkaCall) -> Fields:
+    def tell(self, call: kafka_terms.KafkaCall) -> kafka_terms.Fields:
         """The answer to a request in Kafka's own terms."""
         return self._connection.ask(*call)
 
@@ -147,7 +138,7 @@ class RealController:
             "MaxVersionLevel": METADATA_LEVEL[metadata_version],
             "UpgradeType": UPGRADE,
         }
-        body = {"timeoutMs": ELECT_TIMEOUT_MS, "FeatureUpdates": [asked]}
+        body = {"timeoutMs": kafka_terms.ELECT_TIMEOUT_MS, "FeatureUpdates": [asked]}
         answer = self._connection.ask("UpdateFeatures", 1, body)
         for one in (answer, *answer["Results"]):
             if one["ErrorCode"]:
@@ -174,7 +165,7 @@ class RealController:
             "Assignments": assigned,
             "Configs": configs,
         }
-        body = {"Topics": [wanted], "timeoutMs": ELECT_TIMEOUT_MS}
+        body = {"Topics": [wanted], "timeoutMs": kafka_terms.ELECT_TIMEOUT_MS}
         answer = self._connection.ask("CreateTopics", 4, body)
         _must_be_done(f"topic {topic}", answer["Topics"])
         records = self._log.new()
@@ -187,19 +178,19 @@ class RealController:
 
     def delete(self, topic: str) -> None:
         """A topic is forgotten. Raises RefusedByKafkaError."""
-        body = {"TopicNames": [topic], "TimeoutMs": ELECT_TIMEOUT_MS}
+        body = {"TopicNames": [topic], "TimeoutMs": kafka_terms.ELECT_TIMEOUT_MS}
         answer = self._connection.ask("DeleteTopics", 3, body)
         _must_be_done(f"deletion of {topic}", answer["Responses"])
         del self.topics.ids[topic]
 
-    def reassign(self, partition: str, replicas: Sequence[int] | None) -> Fields:
+    def reassign(self, partition: str, replicas: Sequence[int] | None) -> kafka_terms.Fields:
         """The answer to an operator who moves a partition to these replicas, in that order, or
         cancels the move.
         """
-        topic, index = split(partition)
+        topic, index = kafka_terms.split(partition)
         wanted = None if replicas is None else list(replicas)
         topics = [{"Name": topic, "Partitions": [{"PartitionIndex": index, "Replicas": wanted}]}]
-        body = {"TimeoutMs": ELECT_TIMEOUT_MS, "Topics": topics}
+        body = {"TimeoutMs": kafka_terms.ELECT_TIMEOUT_MS, "Topics": topics}
         return self._connection.ask("AlterPartitionReassignments", 0, body)
 
     # --- becoming active ------------------------------------------------------------------------
@@ -256,7 +247,9 @@ def _must_be_done(what: str, answers: Sequence[Mapping[str, object]]) -> None:
             raise RefusedByKafkaError(f"{what}: error {answer['ErrorCode']}")
 
 
-def _partition(record: LoggedRecord, topics: TopicNames, unclean: bool) -> PartitionRegistration:
+def _partition(
+    record: LoggedRecord, topics: kafka_terms.TopicNames, unclean: bool
+) -> PartitionRegistration:
     fields = record.fields
     return PartitionRegistration(
         name=topics.partition(fields["TopicId"], fields["PartitionId"]),

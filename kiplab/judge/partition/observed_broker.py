@@ -10,23 +10,15 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict, replace
 
+from ...protocol import ids
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Fact, Refused
-from ...protocol.ids import (
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    Milliseconds,
-    Offset,
-    PartitionEpoch,
-    PartitionName,
-)
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionItem, AlterPartitionRequest, FetchResponse
 from ...protocol.releases import CodeVersion
 from ...protocol.replica.broker_state import Broker, Leading, RemoteReplica, log_of, replica_of
 
-NO_EPOCHS = BrokerEpoch(-2)
+NO_EPOCHS = ids.BrokerEpoch(-2)
 """For the broker epoch of a member where a release has none to give."""
 NEVER_MS = -1_000_000_000
 """A time at which nothing ever happened, on both clocks."""
@@ -35,21 +27,21 @@ NEVER_MS = -1_000_000_000
 class SeenRemote(msgspec.Struct, frozen=True):
     """A follower as its leader knows it."""
 
-    broker: BrokerId
-    end: Offset
-    leader_end_at_last_fetch: Offset
-    last_fetch_ms: Milliseconds
-    last_caught_up_ms: Milliseconds
-    epoch: BrokerEpoch | None
+    broker: ids.BrokerId
+    end: ids.Offset
+    leader_end_at_last_fetch: ids.Offset
+    last_fetch_ms: ids.Milliseconds
+    last_caught_up_ms: ids.Milliseconds
+    epoch: ids.BrokerEpoch | None
 
 
 class SeenProposal(msgspec.Struct, frozen=True):
     """An ISR that was asked for: (broker, broker epoch) pairs."""
 
-    leader_epoch: LeaderEpoch
-    partition_epoch: PartitionEpoch
+    leader_epoch: ids.LeaderEpoch
+    partition_epoch: ids.PartitionEpoch
     recovery: int
-    isr: tuple[tuple[BrokerId, BrokerEpoch], ...]
+    isr: tuple[tuple[ids.BrokerId, ids.BrokerEpoch], ...]
 
 
 class SeenItem(SeenProposal, frozen=True):
@@ -62,34 +54,34 @@ class SeenRequest(msgspec.Struct, frozen=True):
     """An AlterPartition request that was sent."""
 
     version: int
-    broker: BrokerId
-    broker_epoch: BrokerEpoch
+    broker: ids.BrokerId
+    broker_epoch: ids.BrokerEpoch
     items: tuple[SeenItem, ...]
 
 
 class SeenRead(msgspec.Struct, frozen=True):
     """What a fetch read: `records` as (epoch, offset) pairs, or where the logs part."""
 
-    high_watermark: Offset
-    diverging: tuple[LeaderEpoch, Offset] | None
-    records: tuple[tuple[LeaderEpoch, Offset], ...]
+    high_watermark: ids.Offset
+    diverging: tuple[ids.LeaderEpoch, ids.Offset] | None
+    records: tuple[tuple[ids.LeaderEpoch, ids.Offset], ...]
 
 
 class SeenPartition(msgspec.Struct, frozen=True, kw_only=True):
     """A partition as the broker plays it; `epochs` is its log's leader-epoch cache."""
 
-    leader: BrokerId | None = None
-    leader_epoch: LeaderEpoch = LeaderEpoch(-1)
-    partition_epoch: PartitionEpoch = PartitionEpoch(0)
-    start_offset: Offset | None = None
-    isr: tuple[BrokerId, ...] = ()
-    maximal: tuple[BrokerId, ...] = ()
+    leader: ids.BrokerId | None = None
+    leader_epoch: ids.LeaderEpoch = ids.LeaderEpoch(-1)
+    partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
+    start_offset: ids.Offset | None = None
+    isr: tuple[ids.BrokerId, ...] = ()
+    maximal: tuple[ids.BrokerId, ...] = ()
     recovery: int = 0
     proposed: SeenProposal | None = None
     remotes: tuple[SeenRemote, ...] = ()
-    high_watermark: Offset = Offset(0)
-    end: Offset
-    epochs: tuple[tuple[LeaderEpoch, Offset], ...]
+    high_watermark: ids.Offset = ids.Offset(0)
+    end: ids.Offset
+    epochs: tuple[tuple[ids.LeaderEpoch, ids.Offset], ...]
 
 
 class ObservedBroker(msgspec.Struct, frozen=True):
@@ -122,7 +114,7 @@ class Parting(msgspec.Struct, frozen=True):
 
 
 def observed_partings(
-    kafka: ObservedBroker, engine: ObservedBroker, names: Sequence[PartitionName] = ()
+    kafka: ObservedBroker, engine: ObservedBroker, names: Sequence[ids.PartitionName] = ()
 ) -> Iterator[Parting]:
     """Where the two part, field by field; without `names` partitions are those of one topic."""
     yield from _fields("", kafka, engine, ("error", "read", "sent"))
@@ -143,7 +135,7 @@ def _fields(
 class EngineObservation:
     """What is seen of an engine's broker with that code; a partition is its place in `names`."""
 
-    def __init__(self, code: CodeVersion, names: Sequence[PartitionName]) -> None:
+    def __init__(self, code: CodeVersion, names: Sequence[ids.PartitionName]) -> None:
         # From 3.5 on a leader knows its followers' broker epochs.
         self._has_epochs = code >= (3, 5)
         self.names = tuple(names)
@@ -176,7 +168,7 @@ class EngineObservation:
         epochs = item.leader_epoch, item.partition_epoch
         return SeenProposal(*epochs, item.recovery, tuple(sorted(isr)))
 
-    def partition(self, broker: Broker, name: PartitionName) -> SeenPartition:
+    def partition(self, broker: Broker, name: ids.PartitionName) -> SeenPartition:
         """A partition as the broker plays it."""
         replica, log = replica_of(broker, name), log_of(broker, name)
         epochs = tuple((entry.epoch, entry.offset) for entry in log.epochs)
@@ -220,9 +212,9 @@ def _read(reply: FetchResponse) -> SeenRead:
     )
 
 
-def _each(records: Log) -> Iterator[tuple[LeaderEpoch, Offset]]:
+def _each(records: Log) -> Iterator[tuple[ids.LeaderEpoch, ids.Offset]]:
     """Every record as (leader epoch, offset)."""
     ends = [*(entry.offset for entry in records.epochs[1:]), records.end]
     for entry, end in zip(records.epochs, ends, strict=bool(records.epochs)):
         for offset in range(entry.offset, end):
-            yield entry.epoch, Offset(offset)
+            yield entry.epoch, ids.Offset(offset)

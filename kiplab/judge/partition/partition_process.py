@@ -11,14 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ...protocol.ids import (
-    BrokerEpoch,
-    BrokerId,
-    Milliseconds,
-    Offset,
-    PartitionEpoch,
-    PartitionName,
-)
+from ...protocol import ids
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
 from ...protocol.messages.replication_messages import AlterPartitionResult
@@ -30,16 +23,16 @@ from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
 from .observed_broker import ObservedBroker, without_times
 
-LEADER = BrokerId(1)
+LEADER = ids.BrokerId(1)
 """The broker that is judged."""
-LEADER_BROKER_EPOCH = BrokerEpoch(100)
+LEADER_BROKER_EPOCH = ids.BrokerEpoch(100)
 TOPIC = "orders"
 
 
 class ProducedTurn(msgspec.Struct, frozen=True, tag="produced"):
     """A producer's records reach the broker."""
 
-    partition: PartitionName
+    partition: ids.PartitionName
     count: int
     acks_all: bool
 
@@ -47,9 +40,9 @@ class ProducedTurn(msgspec.Struct, frozen=True, tag="produced"):
 class ReplicatedTurn(msgspec.Struct, frozen=True, tag="replicated"):
     """While it follows: what it has fetched from its leader, and that one's high watermark."""
 
-    partition: PartitionName
+    partition: ids.PartitionName
     records: Log
-    high_watermark: Offset
+    high_watermark: ids.Offset
 
 
 class TruncatedTurn(msgspec.Struct, frozen=True, tag="truncated"):
@@ -58,14 +51,14 @@ class TruncatedTurn(msgspec.Struct, frozen=True, tag="truncated"):
     No generated run has it: where a log is cut the fetcher decides, which is the engine's.
     """
 
-    partition: PartitionName
-    offset: Offset
+    partition: ids.PartitionName
+    offset: ids.Offset
 
 
 class LagTurn(msgspec.Struct, frozen=True, tag="lag"):
     """The look for members that have fallen behind; in a play at the `partitions` that it has."""
 
-    partitions: tuple[PartitionName, ...] = ()
+    partitions: tuple[ids.PartitionName, ...] = ()
 
 
 class RetryTurn(msgspec.Struct, frozen=True, tag="retry"):
@@ -79,7 +72,7 @@ class LostTurn(msgspec.Struct, frozen=True, tag="lost"):
 class PauseTurn(msgspec.Struct, frozen=True, tag="pause"):
     """Time passes."""
 
-    ms: Milliseconds
+    ms: ids.Milliseconds
 
 
 BrokerTurn = (
@@ -95,12 +88,12 @@ BrokerTurn = (
 )
 
 
-def partition_name(index: int) -> PartitionName:
+def partition_name(index: int) -> ids.PartitionName:
     """``"orders-0"``."""
     return f"{TOPIC}-{index}"
 
 
-def index_of(partition: PartitionName) -> int:
+def index_of(partition: ids.PartitionName) -> int:
     """The number of ``"orders-0"``."""
     return int(partition.rpartition("-")[2])
 
@@ -110,7 +103,7 @@ class PartitionWords:
     partition is its place in `names`; what is not among them is one that there is not.
     """
 
-    def __init__(self, names: Sequence[PartitionName]) -> None:
+    def __init__(self, names: Sequence[ids.PartitionName]) -> None:
         self.names = tuple(names)
 
     def of(self, turn: Any) -> str:
@@ -135,15 +128,15 @@ class PartitionWords:
                 return f"advance {turn.ms}"
         return "retry" if isinstance(turn, RetryTurn) else "lost"
 
-    def begin(self, epoch: BrokerEpoch) -> str:
+    def begin(self, epoch: ids.BrokerEpoch) -> str:
         """A new process, with empty logs."""
         return f"begin {epoch} {','.join(self.names)}"
 
-    def log(self, partition: PartitionName, log: Log, checkpoint: Offset) -> str:
+    def log(self, partition: ids.PartitionName, log: Log, checkpoint: ids.Offset) -> str:
         """What a new process finds on its disk."""
         return f"log {self._place(partition)} {checkpoint} {_runs(log)}".strip()
 
-    def metadata(self, update: MetadataUpdate, changed: Iterable[PartitionName]) -> str:
+    def metadata(self, update: MetadataUpdate, changed: Iterable[ids.PartitionName]) -> str:
         """The whole image; `changed` are those of its partitions that the broker is told of.
 
         Raises KeyError where one of the partitions is gone.
@@ -165,7 +158,7 @@ class PartitionWords:
         leader = f"{result.leader}:{result.leader_epoch}:{result.partition_epoch}"
         return f"{where}:{error}:{leader}:{_numbers(result.isr)}:{int(result.recovery)}"
 
-    def _place(self, partition: PartitionName) -> int:
+    def _place(self, partition: ids.PartitionName) -> int:
         if partition in self.names:
             return self.names.index(partition)
         return len(self.names) + index_of(partition)
@@ -249,7 +242,7 @@ class RealLeader:
         self._process = process
         self._timed = timed
         self._words = PartitionWords(tuple(map(partition_name, range(partitions))))
-        self._epochs: dict[str, PartitionEpoch] = {}
+        self._epochs: dict[str, ids.PartitionEpoch] = {}
         process.tell("anew")
         self._tell(self._words.begin(LEADER_BROKER_EPOCH))
 

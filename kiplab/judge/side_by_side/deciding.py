@@ -14,15 +14,9 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster
 from ...engine.renumbering import Numbering, Renumber, renumbered
+from ...protocol import messages
 from ...protocol.ids import BrokerId, PartitionName
 from ...protocol.kraft.records import Record
-from ...protocol.messages import (
-    AlterPartitionResponse,
-    FetchRequest,
-    MetadataUpdate,
-    Request,
-    Response,
-)
 from ...protocol.replica.broker_state import Broker
 from ..partition import partition_process as turns
 from ..partition.observed_broker import ObservedBroker
@@ -46,7 +40,7 @@ class StaleRecordingError(Exception):
 class RequestAsked(msgspec.Struct, frozen=True, tag="asked"):
     """A broker or a client sends a request."""
 
-    request: Request
+    request: messages.Request
 
 
 class SessionOver(msgspec.Struct, frozen=True, tag="session-over"):
@@ -90,7 +84,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     question: ControllerQuestion
-    response: Response | None = None
+    response: messages.Response | None = None
     written: tuple[Written, ...] = ()
     refused: str = ""
 
@@ -126,21 +120,21 @@ class ProcessBegun(msgspec.Struct, frozen=True, tag="begun"):
     with the logs that its disk has kept.
     """
 
-    update: MetadataUpdate
+    update: messages.MetadataUpdate
 
 
 class MetadataPlayed(msgspec.Struct, frozen=True, tag="played"):
     """More metadata; `told` are those of its partitions that are not what they were."""
 
-    update: MetadataUpdate
+    update: messages.MetadataUpdate
     told: tuple[PartitionName, ...]
 
 
 LeaderQuestion = (
     ProcessBegun
     | MetadataPlayed
-    | FetchRequest
-    | AlterPartitionResponse
+    | messages.FetchRequest
+    | messages.AlterPartitionResponse
     | turns.ProducedTurn
     | turns.ReplicatedTurn
     | turns.TruncatedTurn

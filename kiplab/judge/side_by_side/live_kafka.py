@@ -18,17 +18,7 @@ from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationReque
 from ..conversation.kafka_terms import beyond, record_of
 from ..conversation.real_controller import RealController
 from ..wire.metadata_log import LoggedRecord
-from .deciding import (
-    ControllerQuestion,
-    Decision,
-    OffsetPoint,
-    RequestAsked,
-    SessionOver,
-    TakeOver,
-    UnaskableError,
-    VersionRaised,
-    Written,
-)
+from . import deciding
 from .initial_state import InitialState
 
 APART_MS = 1
@@ -65,24 +55,26 @@ class LiveKafka:
         """When Kafka looks next for silent brokers, from 4.0 on."""
         self._heard_ms = {registered.broker: 0 for registered in truth(start).registrations}
 
-    def decide(self, question: ControllerQuestion, cluster: Cluster, expected: int) -> Decision:
+    def decide(
+        self, question: deciding.ControllerQuestion, cluster: Cluster, expected: int
+    ) -> deciding.Decision:
         """See `DecidingKafka`."""
         if cluster.timed:
             self._run_to(cluster.now_ms)
         match question:
-            case RequestAsked():
+            case deciding.RequestAsked():
                 return self._ask(question, cluster, expected)
-            case SessionOver():
+            case deciding.SessionOver():
                 if not cluster.timed:
                     self._wait_for(question.broker, cluster)
-                return Decision(question, None, self._noticed(cluster, expected))
-            case TakeOver():
+                return deciding.Decision(question, None, self._noticed(cluster, expected))
+            case deciding.TakeOver():
                 self._begin_anew(self.kafka.restart())
-            case VersionRaised():
+            case deciding.VersionRaised():
                 refused, ms = self.kafka.raise_metadata_version(question.metadata_version)
                 self._now_ms += ms
-                return Decision(question, None, self._written(cluster), refused)
-        return Decision(question, written=self._written(cluster))
+                return deciding.Decision(question, None, self._written(cluster), refused)
+        return deciding.Decision(question, written=self._written(cluster))
 
     def _begin_anew(self, ms: int) -> None:
         """So much time has passed until a controller was active that has heard of nobody yet."""
@@ -104,7 +96,9 @@ class LiveKafka:
 
     # --- requests -------------------------------------------------------------------------------
 
-    def _ask(self, question: RequestAsked, cluster: Cluster, expected: int) -> Decision:
+    def _ask(
+        self, question: deciding.RequestAsked, cluster: Cluster, expected: int
+    ) -> deciding.Decision:
         request: Any = question.request
         if not cluster.timed:
             self._pass(APART_MS)
@@ -115,7 +109,7 @@ class LiveKafka:
         written = self._written(cluster)
         if getattr(answer.response, "error", None) is KafkaError.UNKNOWN_SERVER_ERROR:
             self._begin_anew(self.kafka.return_from_resignation())
-        return Decision(question, self.renaming.to_play(answer.response), written)
+        return deciding.Decision(question, self.renaming.to_play(answer.response), written)
 
     def _in_kafkas_numbers(self, request: Request, cluster: Cluster) -> Request:
         renamed = self.renaming.to_kafka(request)
@@ -127,7 +121,7 @@ class LiveKafka:
 
     # --- records --------------------------------------------------------------------------------
 
-    def _written(self, cluster: Cluster) -> tuple[Written, ...]:
+    def _written(self, cluster: Cluster) -> tuple[deciding.Written, ...]:
         written = self._told.read()
         if written:
             self._begin_at(written[0], truth(cluster).next_offset)
@@ -143,11 +137,11 @@ class LiveKafka:
         if isinstance(record, RegisterBrokerRecord) and record.epoch == at - 1:
             at -= 1
         if self.renaming.kafka_offset(play) != at:
-            self.renaming = self.renaming.following(OffsetPoint(play, at))
+            self.renaming = self.renaming.following(deciding.OffsetPoint(play, at))
 
-    def _one(self, logged: LoggedRecord) -> Written:
+    def _one(self, logged: LoggedRecord) -> deciding.Written:
         record = record_of(logged, self.kafka.topics)
-        return Written(
+        return deciding.Written(
             offset=self.renaming.play_offset(logged.offset),
             kafka_offset=logged.offset,
             name=logged.name,
@@ -158,7 +152,7 @@ class LiveKafka:
 
     # --- sessions -------------------------------------------------------------------------------
 
-    def _noticed(self, cluster: Cluster, expected: int) -> tuple[Written, ...]:
+    def _noticed(self, cluster: Cluster, expected: int) -> tuple[deciding.Written, ...]:
         """What is written of a session that is over. From 4.0 on Kafka looks for it only every
         eighth of a session: without a clock it is waited for.
         """
@@ -199,7 +193,7 @@ class LiveKafka:
         )
         _, _, facts = broker_heartbeat(memory, beat, cluster.features, cluster.clock)
         if any(isinstance(fact, RecordWritten) for fact in facts):
-            raise UnaskableError(
+            raise deciding.UnaskableError(
                 f"until the session of broker {broker} is over, broker {other} has to be heard of,"
                 " and whatever it says lets it go"
             )

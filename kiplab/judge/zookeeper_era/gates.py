@@ -20,25 +20,10 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
+from ..wire import node_connection
 from ..wire.message_bytes import INT16, INT32
 from ..wire.message_schemas import ReleaseSchemas
-from ..wire.node_connection import (
-    ReceivedRequest,
-    UnknownRequestError,
-    read_request,
-    written_answer,
-)
-from .sequences import (
-    LEADER_AND_ISR,
-    NONE,
-    STALE_BROKER_EPOCH,
-    STOP_REPLICA,
-    UPDATE_METADATA,
-    Journal,
-    Received,
-    answer_to,
-    is_bare_marker,
-)
+from . import sequences
 
 PATIENCE_S = 20
 LATE_S = 5.0
@@ -216,7 +201,7 @@ def watched_path(body: bytes) -> str | None:
     return body[begin : begin + length].decode()
 
 
-_HEARS = (LEADER_AND_ISR, UPDATE_METADATA, STOP_REPLICA)
+_HEARS = (sequences.LEADER_AND_ISR, sequences.UPDATE_METADATA, sequences.STOP_REPLICA)
 
 
 class _Waiting(NamedTuple):
@@ -230,7 +215,7 @@ class PermittedBroker:
     """
 
     def __init__(
-        self, broker: int, loop: BackgroundLoop, journal: Journal, schemas: ReleaseSchemas
+        self, broker: int, loop: BackgroundLoop, journal: sequences.Journal, schemas: ReleaseSchemas
     ) -> None:
         self.broker, self._loop, self._journal, self._schemas = broker, loop, journal, schemas
         self._keys = {schemas.requests[api].api_key for api in _HEARS}
@@ -291,7 +276,7 @@ class PermittedBroker:
         self.is_open = True
         for waiting in self._waiting:
             if not waiting.connection.at_eof():
-                waiting.answer.set_result(NONE)
+                waiting.answer.set_result(sequences.NONE)
         self._waiting.clear()
 
     async def _shut(self) -> None:
@@ -301,7 +286,9 @@ class PermittedBroker:
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._streams.add(writer)
         try:
-            with suppress(asyncio.IncompleteReadError, OSError, UnknownRequestError):
+            with suppress(
+                asyncio.IncompleteReadError, OSError, node_connection.UnknownRequestError
+            ):
                 while True:
                     (size,) = INT32.unpack(await reader.readexactly(INT32.size))
                     await self._hear_out(await reader.readexactly(size), reader, writer)
@@ -316,28 +303,32 @@ class PermittedBroker:
         self, frame: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         if INT16.unpack_from(frame)[0] not in self._keys:
-            raise UnknownRequestError("it is no controller's: a replica of the real broker fetches")
-        asked = read_request(self._schemas, frame)
+            raise node_connection.UnknownRequestError(
+                "it is no controller's: a replica of the real broker fetches"
+            )
+        asked = node_connection.read_request(self._schemas, frame)
         error = await self._permission(asked, reader)
         self._journal.write(self._received(asked, error))
-        body = answer_to(asked.api, asked.version, asked.body, error)
-        answer = written_answer(self._schemas, asked, body)
+        body = sequences.answer_to(asked.api, asked.version, asked.body, error)
+        answer = node_connection.written_answer(self._schemas, asked, body)
         writer.write(INT32.pack(len(answer)) + answer)
         await writer.drain()
 
-    async def _permission(self, asked: ReceivedRequest, reader: asyncio.StreamReader) -> int:
+    async def _permission(
+        self, asked: node_connection.ReceivedRequest, reader: asyncio.StreamReader
+    ) -> int:
         """What is to be answered, once it may be heard."""
-        if is_bare_marker(self._received(asked, NONE)):
-            return NONE
+        if sequences.is_bare_marker(self._received(asked, sequences.NONE)):
+            return sequences.NONE
         if self._owed:
             return self._owed.pop(0)
         if self.is_open:
             stamped = asked.body.get("BrokerEpoch", -1)
-            return STALE_BROKER_EPOCH if -1 < stamped < self.epoch else NONE
+            return sequences.STALE_BROKER_EPOCH if -1 < stamped < self.epoch else sequences.NONE
         waiting = _Waiting(asyncio.get_running_loop().create_future(), reader)
         self._waiting.append(waiting)
         return await waiting.answer
 
-    def _received(self, asked: ReceivedRequest, error: int) -> Received:
+    def _received(self, asked: node_connection.ReceivedRequest, error: int) -> sequences.Received:
         said = (asked.api, asked.version, asked.body, error)
-        return Received(self.broker, self.generation, *said)
+        return sequences.Received(self.broker, self.generation, *said)

@@ -6,14 +6,7 @@ Its settings are such that little happens by itself.
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..java_process import (
-    ChildJvm,
-    DeadKafkaError,
-    OwnedProcess,
-    free_port,
-    java_of_kafka,
-    properties,
-)
+from .. import java_process
 from ..kafka_jars.jar_cache import jars_of_zookeeper_era
 from ..wire.message_schemas import ReleaseSchemas, schemas_in
 
@@ -60,7 +53,7 @@ def broker_settings(
         "zookeeper.connect": zookeeper,
         "log.dirs": data,
     }
-    return properties({**_ALWAYS, **own, **more})
+    return java_process.properties({**_ALWAYS, **own, **more})
 
 
 SCHEMAS_OF = "3.4.1"
@@ -78,7 +71,7 @@ SERVER_LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""
 
 
-class KafkaServer(OwnedProcess):
+class KafkaServer(java_process.OwnedProcess):
     """``with KafkaServer("2.2.2", "127.0.0.1:2181/chroot") as kafka: kafka.port``: the stock
     kafka.Kafka, which may become the controller as any broker may.
 
@@ -97,7 +90,7 @@ class KafkaServer(OwnedProcess):
         self.patch, self.broker = patch, broker
         self._zookeeper, self._more = zookeeper, dict(more or {})
         # Without Java there is no use for 40 MB of jars.
-        java_of_kafka()
+        java_process.java_of_kafka()
         self.jars = jars_of_zookeeper_era(patch)
         super().__init__("kafka")
         self.data = self._folder / "data"
@@ -109,7 +102,7 @@ class KafkaServer(OwnedProcess):
         Raises DeadKafkaError where it does not start, or runs already.
         """
         if self._child is not None:
-            raise DeadKafkaError(f"Kafka {self.patch} runs already")
+            raise java_process.DeadKafkaError(f"Kafka {self.patch} runs already")
         self._child = self._launched()
 
     def shut_down(self) -> None:
@@ -121,19 +114,19 @@ class KafkaServer(OwnedProcess):
         self._end("kill")
 
     def _settle(self) -> None:
-        self.port = free_port()
+        self.port = java_process.free_port()
         text = broker_settings(self.broker, self.port, self._zookeeper, self.data, self._more)
         (self._folder / "server.properties").write_text(text)
         (self._folder / "log4j.properties").write_text(LOG_TO_STDERR)
 
-    def _launched(self) -> ChildJvm:
+    def _launched(self) -> java_process.ChildJvm:
         log4j = f"-Dlog4j.configuration=file:{self._folder / 'log4j.properties'}"
         command = [log4j, "ServerLauncher", str(self._folder / "server.properties")]
         classes = (SERVER_LAUNCHER, f"{self.jars}/*")
-        return ChildJvm(f"Kafka {self.patch}", classes, command, self._log)
+        return java_process.ChildJvm(f"Kafka {self.patch}", classes, command, self._log)
 
     def _end(self, how: str) -> None:
         if self._child is None:
-            raise DeadKafkaError(f"Kafka {self.patch} does not run")
+            raise java_process.DeadKafkaError(f"Kafka {self.patch} does not run")
         self._child.tell(how)
         self._let_go()

@@ -13,33 +13,11 @@ from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of
 from ...protocol import messages
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, controller_on
-from ...protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    LeaderAndIsrRequest,
-    StopReplicaRequest,
-    UpdateMetadataRequest,
-)
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import PartitionRegistration, topic_of
 from ...protocol.zookeeper.ensemble import find
 from ...protocol.zookeeper.znodes import PartitionStateZnode, partition_state_path
-from ..zookeeper_era.sequences import (
-    IDLE,
-    LEADER_AND_ISR,
-    NO_EPOCH,
-    STOP_REPLICA,
-    UPDATE_METADATA,
-    AlterAnswer,
-    AlteredPartition,
-    Passage,
-    SentPartition,
-    SentRequest,
-    ShutdownAnswer,
-    StateZnode,
-    StoppedReplica,
-)
+from ..zookeeper_era import sequences
 
 
 class Generations:
@@ -63,7 +41,7 @@ class Generations:
     def name(self, broker: int, epoch: int) -> str:
         """Whose epoch that is."""
         if epoch == NO_BROKER_EPOCH:
-            return NO_EPOCH
+            return sequences.NO_EPOCH
         return self.by_epoch.get((broker, epoch), f"unknown epoch {epoch}")
 
     @property
@@ -86,9 +64,9 @@ class EngineEar:
         self.controller_id = BrokerId(first_controller(setup))
         self.generations = Generations()
         self._topics = sorted(topic_of(partition.name) for partition in setup.partitions)
-        self._requests: list[SentRequest] = []
-        self._answers: list[ShutdownAnswer] = []
-        self._altered: list[AlterAnswer] = []
+        self._requests: list[sequences.SentRequest] = []
+        self._answers: list[sequences.ShutdownAnswer] = []
+        self._altered: list[sequences.AlterAnswer] = []
         for broker in sorted(setup.brokers, key=lambda one: one.epoch):
             if broker.up and broker.id != self.controller_id:
                 self.generations.begin(broker.id, broker.epoch)
@@ -104,7 +82,9 @@ class EngineEar:
         for broker, epoch in newly_registered(before, recorded.cluster):
             self.generations.begin(broker, epoch)
 
-    def _request(self, message: Message, before: Cluster, recorded: Recorded) -> SentRequest:
+    def _request(
+        self, message: Message, before: Cluster, recorded: Recorded
+    ) -> sequences.SentRequest:
         assert isinstance(message.body, ControlRequest)
         return engine_request(
             broker=message.receiver,
@@ -119,17 +99,17 @@ class EngineEar:
             assert isinstance(request, messages.ControlledShutdownRequest)
             stamped = self.generations.name(request.broker, request.broker_epoch)
             left = tuple(sorted(topic_of(name) for name in reply.remaining))
-            answer = ShutdownAnswer(request.broker, stamped, int(reply.error), left)
+            answer = sequences.ShutdownAnswer(request.broker, stamped, int(reply.error), left)
             self._answers.append(answer)
         elif isinstance(reply, messages.AlterPartitionResponse):
             assert isinstance(request, messages.AlterPartitionRequest)
             stamped = self.generations.name(request.broker, request.broker_epoch)
             self._altered.append(alter_answer(request, reply, stamped))
 
-    def passage(self, title: str, cluster: Cluster) -> Passage:
+    def passage(self, title: str, cluster: Cluster) -> sequences.Passage:
         """What was heard since the last one, and what ZooKeeper has now."""
         znodes = (engine_znode(cluster, topic) for topic in self._topics)
-        passage = Passage(
+        passage = sequences.Passage(
             title=title,
             controller_epoch=ensemble_of(cluster).controller_epoch,
             requests=tuple(sorted(self._requests, key=lambda sent: sent.broker)),
@@ -194,9 +174,9 @@ def first_controller(setup: Setup) -> int:
 
 
 _APIS: dict[type[ControlRequest], str] = {
-    LeaderAndIsrRequest: LEADER_AND_ISR,
-    UpdateMetadataRequest: UPDATE_METADATA,
-    StopReplicaRequest: STOP_REPLICA,
+    messages.LeaderAndIsrRequest: sequences.LEADER_AND_ISR,
+    messages.UpdateMetadataRequest: sequences.UPDATE_METADATA,
+    messages.StopReplicaRequest: sequences.STOP_REPLICA,
 }
 _WITH_LEADER_EPOCHS = 3
 """The first version of StopReplica that has them (KIP-570)."""
@@ -218,29 +198,31 @@ def engine_request(
     request: ControlRequest,
     answer: int,
     generations: Mapping[tuple[int, int], str],
-) -> SentRequest:
+) -> sequences.SentRequest:
     """A request that reached a broker; `generations` are named by broker and czxid."""
     partitions = getattr(request, "partitions", ())
-    items = request.items if isinstance(request, StopReplicaRequest) else ()
-    says = isinstance(request, LeaderAndIsrRequest) and request.version >= _WITH_RECOVERY
-    told = [_told(p, says_recovery=says) for p in partitions if topic_of(p.name) != IDLE]
+    items = request.items if isinstance(request, messages.StopReplicaRequest) else ()
+    says = isinstance(request, messages.LeaderAndIsrRequest) and request.version >= _WITH_RECOVERY
+    told = [_told(p, says_recovery=says) for p in partitions if topic_of(p.name) != sequences.IDLE]
     stops_by_epoch = request.version >= _WITH_LEADER_EPOCHS
     stopped = [
-        StoppedReplica(topic_of(i.partition), i.delete, i.leader_epoch if stops_by_epoch else None)
+        sequences.StoppedReplica(
+            topic_of(i.partition), i.delete, i.leader_epoch if stops_by_epoch else None
+        )
         for i in items
     ]
     epoch = request.broker_epoch
     known = generations.get((broker, epoch), f"unknown epoch {epoch}")
-    return SentRequest(
+    return sequences.SentRequest(
         broker=broker,
         generation=generation,
         api=_APIS[type(request)],
         version=request.version,
         sender=request.controller,
         controller_epoch=request.controller_epoch,
-        stamped=NO_EPOCH if epoch == NO_BROKER_EPOCH else known,
+        stamped=sequences.NO_EPOCH if epoch == NO_BROKER_EPOCH else known,
         answer=answer,
-        full=any(topic_of(p.name) == IDLE for p in partitions),
+        full=any(topic_of(p.name) == sequences.IDLE for p in partitions),
         partitions=tuple(sorted(told, key=lambda partition: partition.topic)),
         stopped=tuple(sorted(stopped, key=lambda replica: replica.topic)),
         live=tuple(sorted(getattr(request, "live_brokers", getattr(request, "live_leaders", ())))),
@@ -248,10 +230,10 @@ def engine_request(
 
 
 def alter_answer(
-    request: AlterPartitionRequest, answer: AlterPartitionResponse, stamped: str
-) -> AlterAnswer:
+    request: messages.AlterPartitionRequest, answer: messages.AlterPartitionResponse, stamped: str
+) -> sequences.AlterAnswer:
     """An answer of either controller; `stamped` is the generation whose epoch was sent along."""
-    return AlterAnswer(
+    return sequences.AlterAnswer(
         broker=request.broker,
         stamped=stamped,
         version=request.version,
@@ -260,11 +242,11 @@ def alter_answer(
     )
 
 
-def _altered(result: AlterPartitionResult) -> AlteredPartition:
+def _altered(result: messages.AlterPartitionResult) -> sequences.AlteredPartition:
     topic = topic_of(result.partition)
     if result.error:
-        return AlteredPartition(topic, int(result.error))
-    return AlteredPartition(
+        return sequences.AlteredPartition(topic, int(result.error))
+    return sequences.AlteredPartition(
         topic=topic,
         error=int(result.error),
         leader=result.leader,
@@ -275,13 +257,13 @@ def _altered(result: AlterPartitionResult) -> AlteredPartition:
     )
 
 
-def engine_znode(cluster: Cluster, topic: str) -> StateZnode | None:
+def engine_znode(cluster: Cluster, topic: str) -> sequences.StateZnode | None:
     """The state of a topic's partition in the engine's ZooKeeper; None where there is none."""
     znode = find(ensemble_of(cluster), partition_state_path(partition_name(topic)))
     state = znode.data if znode is not None else None
     if znode is None or not isinstance(state, PartitionStateZnode):
         return None
-    return StateZnode(
+    return sequences.StateZnode(
         topic=topic,
         leader=state.leader,
         isr=state.isr,
@@ -292,7 +274,7 @@ def engine_znode(cluster: Cluster, topic: str) -> StateZnode | None:
     )
 
 
-def as_in_the_engine(passage: Passage) -> Passage:
+def as_in_the_engine(passage: sequences.Passage) -> sequences.Passage:
     """A passage as both can be compared.
 
     In the engine's requests a partition has no controller epoch of its own, is never marked as new,
@@ -300,23 +282,23 @@ def as_in_the_engine(passage: Passage) -> Passage:
     engine models. Up to 2.5 one batch has a StopReplica for every replica, in the order of a hash
     table; here they are in the order of their names.
     """
-    requests: list[SentRequest] = []
+    requests: list[sequences.SentRequest] = []
     for _, batch in groupby(passage.requests, key=_of_one_batch):
         requests += sorted(map(_in_the_engine, batch), key=_stopped_alone)
     return replace(passage, requests=tuple(requests))
 
 
-def _of_one_batch(sent: SentRequest) -> tuple[bool, SentRequest]:
+def _of_one_batch(sent: sequences.SentRequest) -> tuple[bool, sequences.SentRequest]:
     """Alike for requests to stop one replica each, if they follow each other."""
     alone = bool(_stopped_alone(sent))
     return alone, replace(sent, stopped=()) if alone else sent
 
 
-def _stopped_alone(sent: SentRequest) -> str:
+def _stopped_alone(sent: sequences.SentRequest) -> str:
     return sent.stopped[0].topic if len(sent.stopped) == 1 else ""
 
 
-def _in_the_engine(sent: SentRequest) -> SentRequest:
+def _in_the_engine(sent: sequences.SentRequest) -> sequences.SentRequest:
     partitions = tuple(
         replace(told, controller_epoch=_NOT_IN_THE_ENGINE, is_new=False, offline=())
         for told in sent.partitions
@@ -324,8 +306,8 @@ def _in_the_engine(sent: SentRequest) -> SentRequest:
     return replace(sent, partitions=partitions)
 
 
-def _told(partition: PartitionRegistration, *, says_recovery: bool) -> SentPartition:
-    return SentPartition(
+def _told(partition: PartitionRegistration, *, says_recovery: bool) -> sequences.SentPartition:
+    return sequences.SentPartition(
         topic=topic_of(partition.name),
         leader=partition.leader,
         isr=partition.isr,

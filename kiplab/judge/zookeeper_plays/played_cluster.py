@@ -14,23 +14,10 @@ from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.znodes import PartitionStateZnode
 from ..wire.message_schemas import ReleaseSchemas
 from ..zookeeper_era import asked_controller as znodes
+from ..zookeeper_era import sequences
 from ..zookeeper_era.asked_controller import AskedController, Barrier
 from ..zookeeper_era.gates import BackgroundLoop, Gate, PermittedBroker
 from ..zookeeper_era.kafka_server import KafkaServer
-from ..zookeeper_era.sequences import (
-    IDLE,
-    MARKER,
-    AlterAnswer,
-    Journal,
-    Received,
-    SentRequest,
-    ShutdownAnswer,
-    StateZnode,
-    TooQuietError,
-    is_bare_marker,
-    sent_requests,
-    wait_until,
-)
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
 from .engine_ear import Generations, alter_answer, first_controller
 
@@ -63,7 +50,7 @@ class PlayedCluster(ExitStack):
         self.generations = Generations()
         self.czxids: dict[str, int] = {}
         self.is_missed = False
-        self._journal = Journal()
+        self._journal = sequences.Journal()
         self._fakes: dict[int, PermittedBroker] = {}
         self._sessions: dict[int, KazooClient] = {}
 
@@ -104,7 +91,7 @@ class PlayedCluster(ExitStack):
 
     def _take_over(self) -> None:
         self.wait_for_controller(self._setup.controller_epoch - 1)
-        for name in (MARKER, IDLE):
+        for name in (sequences.MARKER, sequences.IDLE):
             znodes.create_topic(self._client, name, (self.controller_id,))
         self._barrier = Barrier(self._client, self._journal, self.asked.about_nobody)
         self._barrier.come_to_rest(sorted(self._sessions), ())
@@ -157,8 +144,10 @@ class PlayedCluster(ExitStack):
 
     def wait_for_controller(self, earlier_epoch: int) -> None:
         """Until the next one has taken over. Raises TooQuietError if none does."""
-        wait_until(lambda: self.controller_epoch() > earlier_epoch, "another controller epoch")
-        wait_until(self.asked.is_active, "an active controller")
+        sequences.wait_until(
+            lambda: self.controller_epoch() > earlier_epoch, "another controller epoch"
+        )
+        sequences.wait_until(self.asked.is_active, "an active controller")
 
     def drop_controller(self) -> None:
         """An operator deletes its znode."""
@@ -180,13 +169,13 @@ class PlayedCluster(ExitStack):
         """Until it has done all that it knows of; it is told of `changed` topics on the way."""
         self._barrier.come_to_rest((), changed)
 
-    def shut_down(self, request: ControlledShutdownRequest) -> ShutdownAnswer:
+    def shut_down(self, request: ControlledShutdownRequest) -> sequences.ShutdownAnswer:
         """What it answers to a broker's ControlledShutdown."""
         broker, epoch = request.broker, request.broker_epoch
         answer = self.asked.shut_down(broker, request.version, self._czxid(broker, epoch))
-        return ShutdownAnswer(broker, self.generations.name(broker, epoch), *answer)
+        return sequences.ShutdownAnswer(broker, self.generations.name(broker, epoch), *answer)
 
-    def alter(self, request: AlterPartitionRequest) -> AlterAnswer:
+    def alter(self, request: AlterPartitionRequest) -> sequences.AlterAnswer:
         """What it answers to a leader's AlterPartition."""
         epoch = BrokerEpoch(self._czxid(request.broker, request.broker_epoch))
         answer = self.asked.alter(replace(request, broker_epoch=epoch))
@@ -208,13 +197,13 @@ class PlayedCluster(ExitStack):
         """Let the broker hear one request, and answer it so; in vain where none comes in time."""
         since, patience_s = self._journal.now, _GIVEN_UP_S if self.is_missed else _LATE_S
 
-        def is_it(received: Received) -> bool:
-            return received.broker == broker and not is_bare_marker(received)
+        def is_it(received: sequences.Received) -> bool:
+            return received.broker == broker and not sequences.is_bare_marker(received)
 
         self.fake(broker).let_one(error)
         try:
             self._journal.wait_for(is_it, "a request", since=since, patience_s=patience_s)
-        except TooQuietError:
+        except sequences.TooQuietError:
             self.is_missed = True
             self.fake(broker).shut()
 
@@ -223,17 +212,17 @@ class PlayedCluster(ExitStack):
         self.fake(broker).open()
         try:
             self._barrier.reach(broker)
-        except TooQuietError:
+        except sequences.TooQuietError:
             self.is_missed = True
         self.fake(broker).shut()
 
-    def heard(self) -> tuple[SentRequest, ...]:
+    def heard(self) -> tuple[sequences.SentRequest, ...]:
         """What brokers heard since the last time, broker after broker."""
         named = self.generations.by_epoch.items()
         names = {(broker, self.czxids[name]): name for (broker, _), name in named}
-        return sent_requests(self._journal.take(), names)
+        return sequences.sent_requests(self._journal.take(), names)
 
-    def znodes(self) -> tuple[StateZnode, ...]:
+    def znodes(self) -> tuple[sequences.StateZnode, ...]:
         """The state of every partition of the play."""
         topics = sorted(topic_of(partition.name) for partition in self._setup.partitions)
         states = (znodes.state_of(self._client, topic) for topic in topics)
