@@ -15,10 +15,9 @@ from __future__ import annotations
 import asyncio
 import struct
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from ..wire import node_connection
 from ..wire.message_bytes import INT16, INT32
@@ -47,20 +46,23 @@ class BackgroundLoop:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
-    def __enter__(self) -> BackgroundLoop:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.do(_end_all())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE_S)
         self._loop.close()
+
+    def call(self, what: Callable[[], object]) -> None:
+        """Call it there, and wait until that is done. Raises TimeoutError after `PATIENCE_S`."""
+
+        async def called() -> None:
+            what()
+
+        self.do(called())
 
     def do(self, what: Coroutine[Any, Any, _T]) -> _T:
         """What it comes to. Raises TimeoutError after `PATIENCE_S`, and whatever `what` raises."""
@@ -89,16 +91,15 @@ class Gate:
         self._relays: set[asyncio.Task[None]] = set()
         self._held: list[_HeldWatch] = []
         self._holds_watches = False
-        self.is_open = True
         self.port: int = loop.do(self._listen())
 
     def shut(self) -> None:
         """Hold back what ZooKeeper says from now on."""
-        self._loop.do(self._set(open_now=False))
+        self._loop.call(self._may_pass.clear)
 
     def open(self) -> None:
         """Let it through, what was held back first."""
-        self._loop.do(self._set(open_now=True))
+        self._loop.call(self._may_pass.set)
 
     def hold_watches(self) -> None:
         """Hold back what watches of HELD_PATHS say from now on, and nothing else."""
@@ -118,13 +119,6 @@ class Gate:
         self._server = await asyncio.start_server(self._relay, "127.0.0.1", 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
-
-    async def _set(self, *, open_now: bool) -> None:
-        self.is_open = open_now
-        if open_now:
-            self._may_pass.set()
-        else:
-            self._may_pass.clear()
 
     async def _let_through(self, path: str) -> bool:
         end = asyncio.get_running_loop().time() + LATE_S
@@ -210,7 +204,10 @@ class _Waiting(NamedTuple):
 
 
 class PermittedBroker:
-    """One broker through all its generations, at one port: `generation` is the one that it is now,
+    """A broker that hears a request of the real controller when the engine's broker hears its own:
+    so both controllers' requests arrive between the same two events, however quick the real one is.
+
+    One broker through all its generations, at one port: `generation` is the one that it is now,
     which registered with `epoch`. A barrier's requests always pass.
     """
 
@@ -236,26 +233,26 @@ class PermittedBroker:
     def turn_deaf(self) -> None:
         """Close the port and every connection: what was under way is not heard."""
         if self.hears:
-            self._loop.do(self._close())
+            self._loop.call(self._close)
         self.hears = False
 
     def let_one(self, error: int) -> None:
         """Hear one request, which is there or will come, and answer it so."""
-        self._loop.do(self._let_one(error))
+        self._loop.call(lambda: self._let_one(error))
 
     def open(self) -> None:
         """Hear everything, from now on."""
-        self._loop.do(self._open())
+        self._loop.call(self._open)
 
     def shut(self) -> None:
         """Hear nothing by itself any more."""
-        self._loop.do(self._shut())
+        self._loop.call(self._shut)
 
     async def _listen(self) -> None:
         self._server = await asyncio.start_server(self._converse, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def _close(self) -> None:
+    def _close(self) -> None:
         self._server.close()
         for stream in self._streams:
             stream.close()
@@ -264,7 +261,7 @@ class PermittedBroker:
         self._waiting.clear()
         self._owed.clear()
 
-    async def _let_one(self, error: int) -> None:
+    def _let_one(self, error: int) -> None:
         # What waits on a connection that the controller has closed is no request any more.
         self._waiting = [one for one in self._waiting if not one.connection.at_eof()]
         if self._waiting:
@@ -272,14 +269,14 @@ class PermittedBroker:
         else:
             self._owed.append(error)
 
-    async def _open(self) -> None:
+    def _open(self) -> None:
         self.is_open = True
         for waiting in self._waiting:
             if not waiting.connection.at_eof():
                 waiting.answer.set_result(sequences.NONE)
         self._waiting.clear()
 
-    async def _shut(self) -> None:
+    def _shut(self) -> None:
         self.is_open = False
         self._owed.clear()
 
