@@ -1,5 +1,10 @@
 """Schemas as Kafka writes them, made up: every type and every way a field can be there or not."""
 
+from typing import Any
+
+from kiplab.judge.wire.message_bytes import ByteReader
+from kiplab.judge.wire.message_schemas import MessageSchema
+
 EVERYTHING = """
 // A comment, as every one of Kafka's schemas has.
 {
@@ -42,3 +47,11 @@ RECORD = """
 REMOVED = (
     '{ "apiKey": 4, "type": "request", "name": "LeaderAndIsrRequest", "validVersions": "none" }'
 )
+
+
+def read_message(
+    schema: MessageSchema, data: bytes, version: int, at: int = 0
+) -> tuple[dict[str, Any], int]:
+    """(what is read, where it ends)."""
+    reader = ByteReader(data, at)
+    return reader.message(schema, version), reader.at

@@ -20,11 +20,12 @@ from kiplab.judge.controller.controller_process import (
 )
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from kiplab.judge.wire.message_bytes import read_message, written_message
+from kiplab.judge.wire.message_bytes import written_message
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
 from kiplab.judge.wire.metadata_log import MetadataLog
 from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnection
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.small_schemas import read_message
 
 pytestmark = pytest.mark.kafka
 STARTS_AND_ENDS = pytest.mark.long(

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from kiplab.judge.wire import message_schemas
 from kiplab.judge.wire.message_bytes import (
+    ByteReader,
     UnknownMessageFieldError,
-    read_message,
-    read_unsigned_varint,
-    read_varint,
     unsigned_varint,
     written_message,
 )
-from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED
+from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED, read_message
 
 SCHEMA = message_schemas.schema_of(EVERYTHING)
 LATEST = SCHEMA.versions.last
@@ -158,14 +156,16 @@ def test_a_number_that_does_not_fit_is_refused() -> None:
 def test_a_number_takes_a_byte_for_seven_bits(number: int) -> None:
     data = unsigned_varint(number)
     assert len(data) == max(1, -(-number.bit_length() // 7))
-    assert read_unsigned_varint(b"?" + data, 1) == (number, 1 + len(data))
+    reader = ByteReader(b"?" + data, 1)
+    assert (reader.unsigned_varint(), reader.at) == (number, 1 + len(data))
 
 
 @pytest.mark.parametrize(("data", "number"), [(b"\x00", 0), (b"\x01", -1), (b"\x02", 1)])
 def test_numbers_with_a_sign_alternate(data: bytes, number: int) -> None:
-    assert read_varint(data, 0) == (number, 1)
+    reader = ByteReader(data)
+    assert (reader.varint(), reader.at) == (number, 1)
 
 
 def test_data_that_ends_in_the_middle_of_a_number_is_noticed() -> None:
     with pytest.raises(IndexError):
-        read_unsigned_varint(b"\x80", 0)
+        ByteReader(b"\x80").unsigned_varint()

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from .message_bytes import read_message, read_unsigned_varint, read_varint
+from .message_bytes import ByteReader
 from .message_schemas import ReleaseSchemas
 
 SEGMENT = Path("__cluster_metadata-0", f"{0:020}.log")
@@ -69,25 +69,29 @@ class MetadataLog:
         (self.leader_epoch,) = struct.unpack_from(">i", batch, _EPOCH_AT)
         (attributes,) = struct.unpack_from(">h", batch, _ATTRIBUTES_AT)
         (count,) = struct.unpack_from(">i", batch, _COUNT_AT)
-        at = BATCH_HEADER
+        reader = ByteReader(batch, BATCH_HEADER)
         for _ in range(count):
-            size, at = read_varint(batch, at)
-            delta, value = _delta_and_value(batch, at)
-            self.end = first + delta + 1
+            end = reader.varint() + reader.at
+            # Attributes and time.
+            reader.at += 1
+            reader.varint()
+            offset = first + reader.varint()
+            self.end = offset + 1
             if not attributes & _IS_CONTROL:
-                self.last_record = first + delta
-                yield self._record(first + delta, batch, value)
-            at += size
+                self.last_record = offset
+                yield self._record(offset, reader)
+            reader.at = end
 
-    def _record(self, offset: int, batch: bytes, at: int) -> LoggedRecord:
-        _frame, at = read_unsigned_varint(batch, at)
-        key, at = read_unsigned_varint(batch, at)
-        version, at = read_unsigned_varint(batch, at)
+    def _record(self, offset: int, reader: ByteReader) -> LoggedRecord:
+        reader.bytes_of(max(reader.varint(), 0))
+        # The size of the value, and the version of its frame.
+        reader.varint()
+        reader.unsigned_varint()
+        key, version = reader.unsigned_varint(), reader.unsigned_varint()
         schema = self._schemas.records.get(key)
         if schema is None:
             raise UnknownRecordError(f"offset {offset}: no schema of a metadata record {key}")
-        fields, _ = read_message(schema, batch, version, at)
-        return LoggedRecord(offset, schema.name, version, fields)
+        return LoggedRecord(offset, schema.name, version, reader.message(schema, version))
 
 
 def _whole_batches(data: bytes) -> Iterator[bytes]:
@@ -100,14 +104,3 @@ def _whole_batches(data: bytes) -> Iterator[bytes]:
             return
         yield data[at:end]
         at = end
-
-
-def _delta_and_value(batch: bytes, at: int) -> tuple[int, int]:
-    """(how far a record is behind the first one, where its value begins)."""
-    at += 1
-    _time, at = read_varint(batch, at)
-    delta, at = read_varint(batch, at)
-    key, at = read_varint(batch, at)
-    at += max(key, 0)
-    _size, at = read_varint(batch, at)
-    return delta, at

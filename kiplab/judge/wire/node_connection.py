@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from .message_bytes import INT16, INT32, read_message, read_unsigned_varint, written_message
+from .message_bytes import INT16, INT32, ByteReader, written_message
 from .message_schemas import MessageSchema, ReleaseSchemas
 
 PATIENCE_S = 30
@@ -116,15 +116,13 @@ def read_request(schemas: ReleaseSchemas, frame: bytes) -> ReceivedRequest:
     api, schema = _named(schemas, key)
     if not schema.versions.have(version):
         raise UnknownRequestError(f"there is no {api} v{version}")
-    client, at = None, _HEADER.size
+    client, reader = None, ByteReader(frame, _HEADER.size)
     if (api, version) != _WITHOUT_CLIENT:
-        client, at = _read_client(frame, at)
+        size = reader.fixed(INT16)
+        client = None if size < 0 else reader.bytes_of(size).decode()
     if schema.flexible.have(version):
-        at = _past_tags(frame, at)
-    body, end = read_message(schema, frame, version, at)
-    if end != len(frame):
-        raise UnknownRequestError(f"{api} v{version}: {len(frame) - end} bytes too many")
-    return ReceivedRequest(api, version, correlation, client, body)
+        reader.pass_tags()
+    return ReceivedRequest(api, version, correlation, client, _body(reader, schema, api, version))
 
 
 def written_answer(
@@ -142,15 +140,19 @@ def read_answer(
     """(correlation of the request, answer). Raises UnknownRequestError for bytes left over,
     IndexError or struct.error where the frame ends too early.
     """
-    (correlation,) = INT32.unpack_from(frame)
-    schema = schemas.responses[api]
-    at = INT32.size
+    reader, schema = ByteReader(frame), schemas.responses[api]
+    correlation = reader.fixed(INT32)
     if _is_tagged(api, schema, version):
-        at = _past_tags(frame, at)
-    answer, end = read_message(schema, frame, version, at)
-    if end != len(frame):
-        raise UnknownRequestError(f"{api} v{version}: {len(frame) - end} bytes too many")
-    return correlation, answer
+        reader.pass_tags()
+    return correlation, _body(reader, schema, api, version)
+
+
+def _body(reader: ByteReader, schema: MessageSchema, api: str, version: int) -> dict[str, Any]:
+    body = reader.message(schema, version)
+    left = len(reader.data) - reader.at
+    if left:
+        raise UnknownRequestError(f"{api} v{version}: {left} bytes too many")
+    return body
 
 
 def _named(schemas: ReleaseSchemas, key: int) -> tuple[str, MessageSchema]:
@@ -158,22 +160,6 @@ def _named(schemas: ReleaseSchemas, key: int) -> tuple[str, MessageSchema]:
         if schema.api_key == key:
             return api, schema
     raise UnknownRequestError(f"there is no API with the key {key}")
-
-
-def _read_client(frame: bytes, at: int) -> tuple[str | None, int]:
-    (size,) = INT16.unpack_from(frame, at)
-    at += INT16.size
-    return (None, at) if size < 0 else (frame[at : at + size].decode(), at + size)
-
-
-def _past_tags(frame: bytes, at: int) -> int:
-    """Where the header ends; nobody puts anything into its tagged fields yet."""
-    count, at = read_unsigned_varint(frame, at)
-    for _ in range(count):
-        _, at = read_unsigned_varint(frame, at)
-        size, at = read_unsigned_varint(frame, at)
-        at += size
-    return at
 
 
 def _is_tagged(api: str, schema: MessageSchema, version: int) -> bool:
