@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from kiplab.explore.compiled.compiled_guards import NotCompiledError
 from kiplab.explore.compiled.compiled_search import PROPERTIES, CompiledModel, search_compiled
-from kiplab.explore.compiled.small_numbers import NotCompiledError
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search import engine_choice

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore.compiled.compiled_guards import WITHOUT_EFFECT
+from kiplab.explore.compiled.compiled_guards import WITHOUT_EFFECT, NotCompiledError
 from kiplab.explore.compiled.compiled_search import CompiledModel
-from kiplab.explore.compiled.small_numbers import NotCompiledError
 from kiplab.explore.compiled.word_layout import RULES
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError

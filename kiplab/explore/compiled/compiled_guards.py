@@ -7,9 +7,15 @@ of other modes are never on in a cluster of KRaft's, and the level begins with n
 """
 
 from ...engine.cluster import Cluster
+from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
-from .small_numbers import NotCompiledError
-from .word_layout import RULES
+from ...protocol.kraft.partition_change import Code
+from . import word_layout as at
+
+
+class NotCompiledError(ValueError):
+    """Why the compiled search cannot speak of a question; the engine's own search can."""
+
 
 _NO_SHUTDOWN = "Nothing shuts down at this level, and it refuses plays that begin so."
 _NO_UNCLEAN = "The level refuses plays with an unclean election, and none of its actions is one."
@@ -48,7 +54,7 @@ WITHOUT_EFFECT: dict[str, str] = {
     "kafka-12670.unclean-by-config": _NO_UNCLEAN,
 }
 """Guards of KRaft that are not compiled, and why none can make a difference there."""
-KNOWN = frozenset(RULES) | frozenset(WITHOUT_EFFECT)
+KNOWN = frozenset(at.RULES) | frozenset(WITHOUT_EFFECT)
 
 
 def check_guards(start: Cluster) -> None:
@@ -58,3 +64,17 @@ def check_guards(start: Cluster) -> None:
     unknown = sorted(active - KNOWN)
     if unknown:
         raise NotCompiledError(f"nothing is compiled for {', '.join(unknown)}, which is on here")
+
+
+def rules_of(features: Features) -> int:
+    """The guards that are on, and what the versions carry, as the bits of word_layout.py."""
+    active = features.active(CONTROLLER)
+    bits = sum(1 << number for number, id in enumerate(at.RULES) if id in active)
+    if features.fetch_version() >= 15:
+        bits |= at.FETCH_SAYS_LIFE
+    if features.alter_partition_version(CONTROLLER) >= 3:
+        bits |= at.ALTER_SAYS_LIVES
+    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    if code.compares_the_target:
+        bits |= at.EMPTY_BUMPS
+    return bits

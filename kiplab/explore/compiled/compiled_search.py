@@ -11,37 +11,13 @@ import numpy.typing as npt
 
 from ...engine.cluster import Cluster
 from ...engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
+from .. import search_terms as terms
 from ..levels.level_table import Action, Level
-from ..search_terms import (
-    PROVED,
-    REFUTED,
-    UNFINISHED,
-    Coverage,
-    Halt,
-    HaltReason,
-    Progress,
-    SearchOutcome,
-    StopRule,
-    never,
-)
+from . import expanding
 from . import word_layout as at
-from .expanding import (
-    COUNT,
-    DONE,
-    FULL,
-    HIT,
-    LOOKED,
-    NARROW,
-    TAG_BITS,
-    TALLIES,
-    TRANSITIONS,
-    UNTIL,
-    roots,
-)
+from .compiled_guards import NotCompiledError
 from .fitting import Encoding, parameters_of
-from .packing import Packing
-from .small_numbers import NotCompiledError
-from .unpacking import Unpacking
+from .packing import Packing, Unpacking
 
 PROPERTIES = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
 """What the compiled observer checks; bit i of `asked` is property i."""
@@ -50,12 +26,12 @@ LOOK_EVERY = 1 << 13
 """States between two looks at the limits."""
 ROW_BYTES = 8 * at.WORDS + 4 + 2
 NO_FIELD = "the play begins with something that its words have no field for"
-TOO_NARROW = Halt(HaltReason.TOO_NARROW)
-Room = Callable[[int], Halt | None]
+TOO_NARROW = terms.Halt(terms.HaltReason.TOO_NARROW)
+Room = Callable[[int], terms.Halt | None]
 """Asked before so many bytes more are taken: None, or why they may not be."""
 
 
-def unlimited(_bytes: int) -> Halt | None:
+def unlimited(_bytes: int) -> terms.Halt | None:
     """Take what there is."""
     return None
 
@@ -72,7 +48,7 @@ class CompiledModel:
         kinds = tuple(kind.name for kind in level.kinds)
         if (kinds, tuple(bounds)) != (at.KIND_NAMES, at.BOUND_NAMES):
             raise NotCompiledError("its actions and bounds are not those that the level has now")
-        self.level, self.seen = level, Coverage()
+        self.level, self.seen = level, terms.Coverage()
         self.encoding = Encoding(level.admit(cluster), bounds)
         self.pack, self.unpack = Packing(self.encoding).pack, Unpacking(self.encoding).unpack
         self.given = np.array(parameters_of(self.encoding.start), np.int64)
@@ -95,7 +71,7 @@ class CompiledModel:
         rows = np.zeros((32, at.WORDS), np.int64)
         codes, out = np.zeros(32, np.int64), np.zeros(at.OUTS, np.int64)
         before = np.array(state, np.int64)
-        count = roots().successors(before, self.given, rows, codes, out)
+        count = expanding.roots().successors(before, self.given, rows, codes, out)
         self.note(int(out[at.FIRED]), bool(out[at.MOVED]))
         if out[at.OVERFLOW]:
             raise NotCompiledError(TOO_NARROW.sentence)
@@ -125,8 +101,11 @@ _NAMES: tuple[tuple[str, ...], ...] = (
 
 
 def search_compiled(
-    model: CompiledModel, properties: Iterable[str], stop: StopRule = never, room: Room = unlimited
-) -> SearchOutcome:
+    model: CompiledModel,
+    properties: Iterable[str],
+    stop: terms.StopRule = terms.never,
+    room: Room = unlimited,
+) -> terms.SearchOutcome:
     """As breadth_first.search over the engine's model, state by state, and the same outcome.
 
     `room` is asked before the arrays grow. Raises NotCompiledError for another property.
@@ -147,61 +126,61 @@ def check_properties(properties: Iterable[str]) -> tuple[str, ...]:
 
 
 class _CompiledSearch:
-    def __init__(self, model: CompiledModel, asked: int, stop: StopRule, room: Room) -> None:
+    def __init__(self, model: CompiledModel, asked: int, stop: terms.StopRule, room: Room) -> None:
         self.model, self.asked, self.stop, self.room = model, asked, stop, room
-        self.roots = roots()
+        self.roots = expanding.roots()
         self.rows: npt.NDArray[np.int64] = np.zeros((FIRST_ROWS, at.WORDS), np.int64)
         self.parents = np.zeros(FIRST_ROWS, np.int32)
         self.two = np.zeros((2, at.WORDS), np.int64)
         self.how = np.zeros(FIRST_ROWS, np.int16)
         self._fresh_table(2 * FIRST_ROWS)
-        self.tallies = np.zeros(TALLIES, np.int64)
+        self.tallies = np.zeros(expanding.TALLIES, np.int64)
         self.taken = np.zeros(at.KINDS, np.int64)
         self.out = np.zeros(at.OUTS, np.int64)
         self.layers: list[int] = []
         self.rows[0] = model.first()
-        self.tallies[COUNT] = 1
+        self.tallies[expanding.COUNT] = 1
         tag = self.roots.hash_of(self.rows[0])
         self.table[tag >> self.free] = tag << 32 | 1
 
     def _fresh_table(self, slots: int) -> None:
         self.table = np.zeros(slots, np.int64)
-        self.free = TAG_BITS + 1 - slots.bit_length()
+        self.free = expanding.TAG_BITS + 1 - slots.bit_length()
 
-    def run(self) -> SearchOutcome:
+    def run(self) -> terms.SearchOutcome:
         first = 0
-        while (end := int(self.tallies[COUNT])) > first:
+        while (end := int(self.tallies[expanding.COUNT])) > first:
             self.layers.append(end - first)
             halt = self._layer(end)
-            if self.tallies[HIT]:
-                return self._outcome(REFUTED, len(self.layers), 0)
+            if self.tallies[expanding.HIT]:
+                return self._outcome(terms.REFUTED, len(self.layers), 0)
             if halt is not None:
-                left = int(self.tallies[COUNT] - self.tallies[LOOKED])
-                return self._outcome(UNFINISHED, len(self.layers) - 1, left, halt)
+                left = int(self.tallies[expanding.COUNT] - self.tallies[expanding.LOOKED])
+                return self._outcome(terms.UNFINISHED, len(self.layers) - 1, left, halt)
             first = end
-        return self._outcome(PROVED, len(self.layers) - 1, 0)
+        return self._outcome(terms.PROVED, len(self.layers) - 1, 0)
 
-    def _layer(self, end: int) -> Halt | None:
+    def _layer(self, end: int) -> terms.Halt | None:
         """Look at all states up to row `end`, or say why not."""
         tallies = self.tallies
-        while tallies[LOOKED] < end:
+        while tallies[expanding.LOOKED] < end:
             halt = self.stop(self._progress())
             if halt is not None:
                 return halt
-            tallies[UNTIL] = min(end, int(tallies[LOOKED]) + LOOK_EVERY)
+            tallies[expanding.UNTIL] = min(end, int(tallies[expanding.LOOKED]) + LOOK_EVERY)
             ended = self.roots.expand(
                 *(self.rows, self.parents, self.how, self.two, self.table, self.free),
                 *(self.model.given, self.asked, tallies, self.taken, self.out),
             )
-            if ended == NARROW:
+            if ended == expanding.NARROW:
                 return TOO_NARROW
-            if ended == FULL and (halt := self._grow()) is not None:
+            if ended == expanding.FULL and (halt := self._grow()) is not None:
                 return halt
-            if ended not in (DONE, FULL):
+            if ended not in (expanding.DONE, expanding.FULL):
                 return None
         return None
 
-    def _grow(self) -> Halt | None:
+    def _grow(self) -> terms.Halt | None:
         size = len(self.parents)
         more = size if size < 1 << 20 else size // 2
         wider = 2 * (size + more) > len(self.table)
@@ -218,22 +197,24 @@ class _CompiledSearch:
             self.roots.move(narrow, self.table, self.free)
         return None
 
-    def _progress(self) -> Progress:
-        count, looked = int(self.tallies[COUNT]), int(self.tallies[LOOKED])
+    def _progress(self) -> terms.Progress:
+        count, looked = int(self.tallies[expanding.COUNT]), int(self.tallies[expanding.LOOKED])
         depth = len(self.layers) - 1
-        return Progress(count, int(self.tallies[TRANSITIONS]), depth, count - looked)
+        return terms.Progress(
+            count, int(self.tallies[expanding.TRANSITIONS]), depth, count - looked
+        )
 
     def _outcome(
-        self, verdict: str, depth: int, frontier: int, halt: Halt | None = None
-    ) -> SearchOutcome:
+        self, verdict: str, depth: int, frontier: int, halt: terms.Halt | None = None
+    ) -> terms.SearchOutcome:
         self.model.note(int(self.out[at.FIRED]), bool(self.out[at.MOVED]))
         names = [kind.name for kind in self.model.level.kinds]
         taken = {name: int(n) for name, n in zip(names, self.taken, strict=True) if n}
-        hit = int(self.tallies[HIT])
-        return SearchOutcome(
+        hit = int(self.tallies[expanding.HIT])
+        return terms.SearchOutcome(
             verdict=verdict,
-            states=int(self.tallies[COUNT]),
-            transitions=int(self.tallies[TRANSITIONS]),
+            states=int(self.tallies[expanding.COUNT]),
+            transitions=int(self.tallies[expanding.TRANSITIONS]),
             depth=depth,
             frontier=frontier,
             path=self._path() if hit else (),
@@ -245,7 +226,7 @@ class _CompiledSearch:
 
     def _path(self) -> tuple[Action, ...]:
         """The way to the violation: its last action led on from the state looked at last."""
-        row, path = int(self.tallies[LOOKED]), [int(self.out[at.BROKEN])]
+        row, path = int(self.tallies[expanding.LOOKED]), [int(self.out[at.BROKEN])]
         while row:
             path.append(int(self.how[row]))
             row = int(self.parents[row])

@@ -1,44 +1,10 @@
-"""The controller: protocol/kraft, as far as this level goes."""
+"""The controller and the observer: protocol/kraft and engine/observer.py, as far as this level
+goes, for one partition and two properties.
+"""
 
+from . import word_layout as at
 from .jit import inner
-from .observing import leader_elected, members_changed
-from .word_fields import Ints, get, has, incarnations_at, place_of_other, put
-from .word_layout import (
-    ALTER_SAYS_LIVES,
-    C_EPOCH,
-    C_ISR,
-    C_LEADER,
-    C_PARTITION_EPOCH,
-    CONTROLLER,
-    CONTROLLER_CHECKS_EPOCH,
-    EMPTY_BUMPS,
-    FENCED,
-    FIRED,
-    FOUR,
-    LEADER_EPOCH,
-    LEADER_IN_ISR,
-    LIFE,
-    LOG,
-    MOST_EPOCH,
-    NOBODY,
-    NOT_FENCED,
-    OVERFLOW,
-    P_BROKERS,
-    P_ORDER,
-    P_RULES,
-    R_EPOCH,
-    R_LIFE,
-    R_MEMBERS,
-    R_PARTITION_EPOCH,
-    R_SENDER,
-    R_WIRE,
-    REQUEST_EPOCH,
-    SAME_PARTITION_EPOCH,
-    SENDER_LEADS,
-    SHRINK_KEEPS,
-    THREE,
-    TWO,
-)
+from .words import Ints, end_of, get, has, holds, incarnations_at, place_of_other, put, up_to
 
 ACCEPTED, REVERTED, WAITING = 0, 1, 2
 """What the leader makes of the answer to its AlterPartition."""
@@ -48,23 +14,23 @@ ACCEPTED, REVERTED, WAITING = 0, 1, 2
 def _elected(words: Ints, given: Ints, isr: int, acceptable: int) -> int:
     """elect: the sitting leader if it may, else the first replica that may."""
     valid = isr & acceptable
-    leader = get(words, CONTROLLER, C_LEADER, TWO)
-    if leader != NOBODY and has(valid, leader):
+    leader = get(words, at.C_LEADER)
+    if leader != at.NOBODY and has(valid, leader):
         return leader
-    for number in range(given[P_BROKERS]):
-        if has(valid, given[P_ORDER + number]):
-            return int(given[P_ORDER + number])
-    return NOBODY
+    for number in range(given[at.P_BROKERS]):
+        if has(valid, given[at.P_ORDER + number]):
+            return int(given[at.P_ORDER + number])
+    return at.NOBODY
 
 
 @inner
-def raised(words: Ints, shift: int, out: Ints) -> None:
+def raised(words: Ints, field: at.Field, out: Ints) -> None:
     """One epoch more."""
-    epoch = get(words, CONTROLLER, shift, FOUR)
-    if epoch == MOST_EPOCH:
-        out[OVERFLOW] = 1
+    epoch = get(words, field)
+    if epoch == at.MOST_EPOCH:
+        out[at.OVERFLOW] = 1
     else:
-        put(words, CONTROLLER, shift, FOUR, epoch + 1)
+        put(words, field, 0, epoch + 1)
 
 
 @inner
@@ -73,20 +39,20 @@ def change(words: Ints, given: Ints, goal: int, acceptable: int, asked: int, out
 
     Returns the leader that the record names, -1 if it names none.
     """
-    held, leader = get(words, CONTROLLER, C_ISR, THREE), get(words, CONTROLLER, C_LEADER, TWO)
+    held, leader = (get(words, at.C_ISR), get(words, at.C_LEADER))
     elected = _elected(words, given, goal, acceptable)
     isr = goal if goal != 0 else held
     named = elected != leader
-    if not named and given[P_RULES] & SHRINK_KEEPS == 0:
-        decides = goal if given[P_RULES] & EMPTY_BUMPS != 0 else isr
+    if not named and given[at.P_RULES] & at.SHRINK_KEEPS == 0:
+        decides = goal if given[at.P_RULES] & at.EMPTY_BUMPS != 0 else isr
         named = held & ~decides != 0
     if not named and isr == held:
         return -1
-    put(words, CONTROLLER, C_ISR, THREE, isr)
-    raised(words, C_PARTITION_EPOCH, out)
+    put(words, at.C_ISR, 0, isr)
+    raised(words, at.C_PARTITION_EPOCH, out)
     if named:
-        put(words, CONTROLLER, C_LEADER, TWO, elected)
-        raised(words, C_EPOCH, out)
+        put(words, at.C_LEADER, 0, elected)
+        raised(words, at.C_EPOCH, out)
     if isr != held:
         members_changed(words, asked)
     if not named:
@@ -98,61 +64,61 @@ def change(words: Ints, given: Ints, goal: int, acceptable: int, asked: int, out
 @inner
 def fence(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     """expire_session: out of the ISR first, then fenced."""
-    isr, fenced = get(words, CONTROLLER, C_ISR, THREE), get(words, CONTROLLER, FENCED, THREE)
+    isr, fenced = (get(words, at.C_ISR), get(words, at.FENCED))
     member = 1 << broker
     if has(isr, broker):
-        change(words, given, isr & ~member, THREE & ~fenced & ~member, 0, out)
-    put(words, CONTROLLER, FENCED, THREE, fenced | member)
+        change(words, given, isr & ~member, at.THREE & ~fenced & ~member, 0, out)
+    put(words, at.FENCED, 0, fenced | member)
 
 
 @inner
 def unfence(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     """The heartbeat that unfences: a partition without a leader is looked at again."""
-    fenced = get(words, CONTROLLER, FENCED, THREE) & ~(1 << broker)
-    put(words, CONTROLLER, FENCED, THREE, fenced)
-    if get(words, CONTROLLER, C_LEADER, TWO) == NOBODY:
-        isr = get(words, CONTROLLER, C_ISR, THREE)
-        change(words, given, isr, THREE & ~fenced, 0, out)
+    fenced = get(words, at.FENCED) & ~(1 << broker)
+    put(words, at.FENCED, 0, fenced)
+    if get(words, at.C_LEADER) == at.NOBODY:
+        isr = get(words, at.C_ISR)
+        change(words, given, isr, at.THREE & ~fenced, 0, out)
 
 
 @inner
 def _refusing(words: Ints, given: Ints, asked: int) -> int:
     """The first guard that refuses an AlterPartition request, 0 if none does."""
-    rules = given[P_RULES]
-    sender, incarnation = (asked >> R_SENDER) & TWO, (asked >> R_LIFE) & THREE
-    if rules & REQUEST_EPOCH != 0 and get(words, LOG + sender, LIFE, THREE) != incarnation:
-        return REQUEST_EPOCH
-    epoch = (asked >> R_EPOCH) & FOUR
-    if rules & LEADER_EPOCH != 0 and epoch != get(words, CONTROLLER, C_EPOCH, FOUR):
-        return LEADER_EPOCH
-    if rules & SENDER_LEADS != 0 and sender != get(words, CONTROLLER, C_LEADER, TWO):
-        return SENDER_LEADS
-    version = (asked >> R_PARTITION_EPOCH) & FOUR
-    held = get(words, CONTROLLER, C_PARTITION_EPOCH, FOUR)
-    if rules & SAME_PARTITION_EPOCH != 0 and version != held:
-        return SAME_PARTITION_EPOCH
-    if rules & LEADER_IN_ISR != 0 and not has(asked >> R_MEMBERS, sender):
-        return LEADER_IN_ISR
+    rules = given[at.P_RULES]
+    sender, incarnation = (asked >> at.R_SENDER) & at.TWO, (asked >> at.R_LIFE) & at.THREE
+    if rules & at.REQUEST_EPOCH != 0 and get(words, at.LIFE, sender) != incarnation:
+        return at.REQUEST_EPOCH
+    epoch = (asked >> at.R_EPOCH) & at.FOUR
+    if rules & at.LEADER_EPOCH != 0 and epoch != get(words, at.C_EPOCH):
+        return at.LEADER_EPOCH
+    if rules & at.SENDER_LEADS != 0 and sender != get(words, at.C_LEADER):
+        return at.SENDER_LEADS
+    version = (asked >> at.R_PARTITION_EPOCH) & at.FOUR
+    held = get(words, at.C_PARTITION_EPOCH)
+    if rules & at.SAME_PARTITION_EPOCH != 0 and version != held:
+        return at.SAME_PARTITION_EPOCH
+    if rules & at.LEADER_IN_ISR != 0 and not has(asked >> at.R_MEMBERS, sender):
+        return at.LEADER_IN_ISR
     return _ineligible(words, given, asked)
 
 
 @inner
 def _ineligible(words: Ints, given: Ints, asked: int) -> int:
-    rules, fenced = given[P_RULES], get(words, CONTROLLER, FENCED, THREE)
-    sender = (asked >> R_SENDER) & TWO
-    for broker in range(given[P_BROKERS]):
-        if not has(asked >> R_MEMBERS, broker):
+    rules, fenced = given[at.P_RULES], get(words, at.FENCED)
+    sender = (asked >> at.R_SENDER) & at.TWO
+    for broker in range(given[at.P_BROKERS]):
+        if not has(asked >> at.R_MEMBERS, broker):
             continue
-        if rules & NOT_FENCED != 0 and has(fenced, broker):
-            return NOT_FENCED
+        if rules & at.NOT_FENCED != 0 and has(fenced, broker):
+            return at.NOT_FENCED
         if broker == sender:
-            wire = (asked >> R_LIFE) & THREE
+            wire = (asked >> at.R_LIFE) & at.THREE
         else:
-            wire = incarnations_at(asked >> R_WIRE, place_of_other(sender, broker))
-        if rules & CONTROLLER_CHECKS_EPOCH == 0 or rules & ALTER_SAYS_LIVES == 0 or wire == 0:
+            wire = incarnations_at(asked >> at.R_WIRE, place_of_other(sender, broker))
+        if rules & at.CONTROLLER_CHECKS_EPOCH == 0 or rules & at.ALTER_SAYS_LIVES == 0 or wire == 0:
             continue
-        if wire != get(words, LOG + broker, LIFE, THREE):
-            return CONTROLLER_CHECKS_EPOCH
+        if wire != get(words, at.LIFE, broker):
+            return at.CONTROLLER_CHECKS_EPOCH
     return 0
 
 
@@ -161,12 +127,108 @@ def alter_partition(words: Ints, given: Ints, asked: int, out: Ints) -> int:
     """alter_partition: ACCEPTED, REVERTED or WAITING."""
     guard = _refusing(words, given, asked)
     if guard != 0:
-        out[FIRED] |= guard
-        ineligible = guard in (NOT_FENCED, CONTROLLER_CHECKS_EPOCH)
+        out[at.FIRED] |= guard
+        ineligible = guard in (at.NOT_FENCED, at.CONTROLLER_CHECKS_EPOCH)
         return REVERTED if ineligible else WAITING
-    fenced = get(words, CONTROLLER, FENCED, THREE)
-    members = (asked >> R_MEMBERS) & THREE
-    named = change(words, given, members, THREE & ~fenced, asked, out)
-    other = named >= 0 and named != (asked >> R_SENDER) & TWO
+    fenced = get(words, at.FENCED)
+    members = (asked >> at.R_MEMBERS) & at.THREE
+    named = change(words, given, members, at.THREE & ~fenced, asked, out)
+    other = named >= 0 and named != (asked >> at.R_SENDER) & at.TWO
     # NEW_LEADER_ELECTED: the record stands, and the sender waits for metadata.
     return WAITING if other else ACCEPTED
+
+
+# --- the observer ---------------------------------------------------------------------------------
+
+
+@inner
+def members_changed(words: Ints, asked: int) -> None:
+    """Who is in the ISR, and in which incarnation each caught up; `asked` is the request, or 0."""
+    isr = get(words, at.C_ISR)
+    for broker in range(3):
+        if not has(isr, broker):
+            put(words, at.LIVES, 0, 0, broker)
+        elif get(words, at.LIVES, 0, broker) == 0:
+            incarnation = _asked_incarnation(asked, broker)
+            if incarnation == 0:
+                incarnation = get(words, at.LIFE, broker)
+            put(words, at.LIVES, 0, incarnation, broker)
+
+
+@inner
+def _asked_incarnation(asked: int, broker: int) -> int:
+    if asked == 0 or not has(asked >> at.R_MEMBERS, broker):
+        return 0
+    sender = (asked >> at.R_SENDER) & at.TWO
+    if broker == sender:
+        return (asked >> at.R_LIFE) & at.THREE
+    place = place_of_other(sender, broker)
+    fetched = incarnations_at(asked >> at.R_OBSERVED, place)
+    return fetched if fetched != 0 else incarnations_at(asked >> at.R_WIRE, place)
+
+
+@inner
+def leader_elected(words: Ints) -> None:
+    """A lone member that leads counts as the incarnation that it is registered in."""
+    leader = get(words, at.C_LEADER)
+    if leader != at.NOBODY and get(words, at.C_ISR) == 1 << leader:
+        incarnation = get(words, at.LIFE, leader)
+        put(words, at.ALL_LIVES, 0, incarnation << (3 * leader))
+
+
+@inner
+def mark_moved(words: Ints, leader: int) -> None:
+    """A high watermark moved: what lies below it is committed."""
+    mark = get(words, at.MARK, leader)
+    if mark > end_of(get(words, at.COMMITTED_LOG)):
+        put(words, at.COMMITTED_LOG, 0, up_to(get(words, at.LOG_OF, leader), mark))
+
+
+@inner
+def has_committed(words: Ints, broker: int) -> bool:
+    """Whether a log has every committed record."""
+    return holds(get(words, at.LOG_OF, broker), get(words, at.COMMITTED_LOG))
+
+
+@inner
+def _damage(words: Ints, crashed: int) -> None:
+    isr, fenced = (get(words, at.C_ISR), get(words, at.FENCED))
+    damaged = isr & (get(words, at.DAMAGED) | crashed)
+    for broker in range(3):
+        if not has(isr & ~damaged & ~fenced, broker) or get(words, at.UP, broker) == 1:
+            continue
+        if not has_committed(words, broker):
+            damaged |= 1 << broker
+    put(words, at.DAMAGED, 0, damaged)
+    if isr != 0 and damaged == isr:
+        put(words, at.EXCUSED, 0, 1)
+
+
+@inner
+def _takes_over(words: Ints, leader: int, out: Ints) -> None:
+    if get(words, at.C_LEADER) != leader or has_committed(words, leader):
+        return
+    mine = get(words, at.LOG_OF, leader)
+    put(words, at.COMMITTED_LOG, 0, up_to(mine, get(words, at.MARK, leader)))
+    if out[at.BROKEN] == 0:
+        out[at.BROKEN] = 1
+    elif out[at.BROKEN] == 2:
+        out[at.BROKEN] = 4
+
+
+@inner
+def observe(words: Ints, given: Ints, crashed: int, new_leader: int, out: Ints) -> None:
+    """The end of a step: damage, a leader that takes over (or -1), who could be elected."""
+    _damage(words, crashed)
+    if new_leader >= 0:
+        _takes_over(words, new_leader, out)
+    electable = get(words, at.C_ISR) & ~get(words, at.FENCED)
+    for broker in range(given[at.P_BROKERS]):
+        if not has(electable, broker) or get(words, at.UP, broker) == 0:
+            continue
+        if not has_committed(words, broker):
+            if out[at.BROKEN] == 0:
+                out[at.BROKEN] = 2
+            elif out[at.BROKEN] == 1:
+                out[at.BROKEN] = 3
+            return

@@ -7,22 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from . import word_layout as at
 from .jit import digest, inner, root
 from .partition_actions import act, offered, price
-from .word_fields import Ints, request
-from .word_layout import (
-    BROKEN,
-    COMMITTED,
-    CONTROLLER,
-    DELIVER,
-    EXCUSED,
-    KINDS,
-    OVERFLOW,
-    P_BROKERS,
-    R_LIFE,
-    REQUESTS,
-    WORDS,
-)
+from .words import Ints, get, request
 
 COUNT, LOOKED, UNTIL, TRANSITIONS, HIT, TALLIES = range(6)
 """Places in `tallies`: states known, states looked at, how far to look, transitions, and 1 + the
@@ -45,8 +33,8 @@ filled from it from front to back."""
 def hash_of(words: Ints) -> int:
     """31 bits that depend on all words."""
     mixed = 0
-    for at in range(WORDS):
-        mixed = (mixed ^ words[at]) * MIX
+    for place in range(at.WORDS):
+        mixed = (mixed ^ words[place]) * MIX
         mixed ^= mixed >> 31
     return (mixed >> 32) & TAG_MASK
 
@@ -55,8 +43,8 @@ def hash_of(words: Ints) -> int:
 def same(one: Ints, other: Ints) -> bool:
     """Whether all words are equal."""
     different = 0
-    for at in range(WORDS):
-        different |= one[at] ^ other[at]
+    for place in range(at.WORDS):
+        different |= one[place] ^ other[place]
     return different == 0
 
 
@@ -64,8 +52,8 @@ def same(one: Ints, other: Ints) -> bool:
 def is_row(rows: Ints, row: int, words: Ints) -> bool:
     """Whether a row equals these words."""
     different = 0
-    for at in range(WORDS):
-        different |= rows[row, at] ^ words[at]
+    for place in range(at.WORDS):
+        different |= rows[row, place] ^ words[place]
     return different == 0
 
 
@@ -82,30 +70,23 @@ def slot_of(rows: Ints, table: Table, free: int, words: Ints, tag: int) -> int:
 
 
 @inner
-def successor(
-    before: Ints,
-    given: Ints,
-    kind: int,
-    broker: int,
-    after: Ints,
-    out: Ints,
-) -> int:
+def successor(before: Ints, given: Ints, kind: int, broker: int, after: Ints, out: Ints) -> int:
     """One action from `before`: `after` is written, and the action's code returned; -1 for none.
 
     The code is the kind, the broker (3 bits up) and, for a request, the incarnation of its sender.
     """
     if not offered(before, given, kind, broker):
         return -1
-    for at in range(WORDS):
-        after[at] = before[at]
-    out[BROKEN] = 0
+    for place in range(at.WORDS):
+        after[place] = before[place]
+    out[at.BROKEN] = 0
     if not act(after, given, kind, broker, out) or same(before, after):
         return -1
-    after[CONTROLLER] -= price(before, kind, broker)
-    if (after[COMMITTED] >> EXCUSED) & 1 == 1:
-        out[BROKEN] = 0
+    after[at.CONTROLLER] -= price(before, kind, broker)
+    if get(after, at.EXCUSED) == 1:
+        out[at.BROKEN] = 0
     # The sender above its incarnation, in five bits.
-    asked = request(before, broker) >> R_LIFE if kind == DELIVER else broker << 3
+    asked = request(before, broker) >> at.R_LIFE if kind == at.DELIVER else broker << 3
     return kind | (asked >> 3) << 3 | (asked & 7) << 5
 
 
@@ -144,11 +125,11 @@ def _successors(sources_digest: int) -> Any:
         """All successors of one state; the codes have what broke above 16 bits."""
         assert sources_digest  # A part of the key under which this is cached.
         count = 0
-        for kind in range(KINDS):
-            for broker in range(REQUESTS if kind == DELIVER else given[P_BROKERS]):
+        for kind in range(at.KINDS):
+            for broker in range(at.REQUESTS if kind == at.DELIVER else given[at.P_BROKERS]):
                 code = successor(before, given, kind, broker, rows[count], out)
                 if code >= 0:
-                    codes[count] = code | out[BROKEN] << 16
+                    codes[count] = code | out[at.BROKEN] << 16
                     count += 1
         return count
 
@@ -176,12 +157,12 @@ def _expand(sources_digest: int) -> Any:
         while tallies[LOOKED] < tallies[UNTIL]:
             if tallies[COUNT] + MOST_SUCCESSORS > len(parents):
                 return FULL
-            for at in range(WORDS):
-                before[at] = rows[tallies[LOOKED], at]
-            for kind in range(KINDS):
-                for broker in range(REQUESTS if kind == DELIVER else given[P_BROKERS]):
+            for place in range(at.WORDS):
+                before[place] = rows[tallies[LOOKED], place]
+            for kind in range(at.KINDS):
+                for broker in range(at.REQUESTS if kind == at.DELIVER else given[at.P_BROKERS]):
                     code = successor(before, given, kind, broker, after, out)
-                    if out[OVERFLOW] != 0:
+                    if out[at.OVERFLOW] != 0:
                         return NARROW
                     if code < 0:
                         continue
@@ -191,14 +172,14 @@ def _expand(sources_digest: int) -> Any:
                     slot = slot_of(rows, table, free, after, tag)
                     if table[slot] == 0:
                         number = tallies[COUNT]
-                        for at in range(WORDS):
-                            rows[number, at] = after[at]
+                        for place in range(at.WORDS):
+                            rows[number, place] = after[place]
                         parents[number], how[number] = tallies[LOOKED], code
                         table[slot] = tag << 32 | (number + 1)
                         tallies[COUNT] = number + 1
-                    tallies[HIT] = breaks(out[BROKEN], asked)
+                    tallies[HIT] = breaks(out[at.BROKEN], asked)
                     if tallies[HIT] != 0:
-                        out[BROKEN] = code
+                        out[at.BROKEN] = code
                         return HIT_ONE
             tallies[LOOKED] += 1
         return DONE

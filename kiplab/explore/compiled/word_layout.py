@@ -2,7 +2,7 @@
 
 Brokers are numbered 0, 1, 2 in the order of their ids. Sets of brokers are three bits, bit b for
 broker b. Numbers are small: offsets, leader epochs and partition epochs count from the play's own
-(small_numbers.py), incarnations from 1. In tables about the two other brokers, the place of `other`
+(fitting.py), incarnations from 1. In tables about the two other brokers, the place of `other`
 at
 `broker` is `(other - broker + 2) % 3`.
 
@@ -27,36 +27,52 @@ words FLIGHT, FLIGHT + 1
     15-18 partition epoch, 19-22 leader epoch, 23-25 incarnation of the sender, 26-27 sender
 """
 
+from typing import Any
+
 BROKERS = 3
 LOG, ROLE, COMMITTED, CONTROLLER, FLIGHT, WORDS = 0, 3, 6, 7, 8, 10
 
-BIT, TWO, THREE, FOUR, SIX = 1, 3, 7, 15, 63
+TWO, THREE, FOUR, SIX = 3, 7, 15, 63
 """Masks of so many bits."""
-
-# A log, in LOG and COMMITTED.
-END, FIRST_ENTRY, ENTRY_BITS, ENTRIES = 0, 4, 8, 6
 LOG_BITS = (1 << 52) - 1
-# The rest of LOG.
-LIFE, UP, MARK, LEADER = 52, 55, 56, 60
 NOBODY = 3
 
+Field = tuple[int, int, int, int]
+"""Where a field is: (word of the first broker, lowest bit, mask, bits between two in a table)."""
+# LOG. A log is in COMMITTED, too.
+LOG_OF, LIFE, UP = (LOG, 0, LOG_BITS, 0), (LOG, 52, THREE, 0), (LOG, 55, 1, 0)
+MARK, LEADER = (LOG, 56, FOUR, 0), (LOG, 60, TWO, 0)
+FIRST_ENTRY, ENTRY_BITS, ENTRIES = 4, 8, 6
 # ROLE.
-EPOCH, LEADS, PARTITION_EPOCH, START, ISR = 0, 4, 5, 9, 13
-SENT, PROPOSED, SENT_OBSERVED, SENT_WIRE = 16, 17, 20, 26
-SENT_BITS = ((1 << 16) - 1) << SENT
-REMOTE, REMOTE_BITS, REMOTE_LIFE = 32, 7, 4
-VIEW, VIEW_BITS, VIEW_FENCED, VIEW_EPOCH = 46, 4, 3, 54
-
+EPOCH, LEADS, PARTITION_EPOCH = (ROLE, 0, FOUR, 0), (ROLE, 4, 1, 0), (ROLE, 5, FOUR, 0)
+START, ISR = (ROLE, 9, FOUR, 0), (ROLE, 13, THREE, 0)
+SENT, PROPOSED, PROPOSAL = (ROLE, 16, 1, 0), (ROLE, 17, THREE, 0), (ROLE, 16, (1 << 16) - 1, 0)
+SENT_OBSERVED, SENT_WIRE = (ROLE, 20, SIX, 0), (ROLE, 26, SIX, 0)
+REMOTE, REMOTE_END, REMOTE_LIFE = (ROLE, 32, 127, 7), (ROLE, 32, FOUR, 7), (ROLE, 36, THREE, 7)
+VIEW, VIEW_LIFE, VIEW_FENCED = (ROLE, 46, FOUR, 4), (ROLE, 46, THREE, 4), (ROLE, 49, 1, 4)
+VIEW_EPOCH = (ROLE, 54, FOUR, 0)
 # COMMITTED.
-DAMAGED, EXCUSED = 52, 55
-
+COMMITTED_LOG, DAMAGED = (COMMITTED, 0, LOG_BITS, 0), (COMMITTED, 52, THREE, 0)
+EXCUSED = (COMMITTED, 55, 1, 0)
 # CONTROLLER.
-FENCED, C_LEADER, C_EPOCH, C_PARTITION_EPOCH, C_ISR, LIVES, BUDGETS = 0, 3, 5, 9, 13, 16, 25
-WRITES, CRASHES, FENCES = BUDGETS, BUDGETS + 4, BUDGETS + 8
+FENCED, C_LEADER, C_EPOCH = (
+    (CONTROLLER, 0, THREE, 0),
+    (CONTROLLER, 3, TWO, 0),
+    (CONTROLLER, 5, 15, 0),
+)
+C_PARTITION_EPOCH, C_ISR = (CONTROLLER, 9, FOUR, 0), (CONTROLLER, 13, THREE, 0)
+LIVES, ALL_LIVES, BUDGETS = (
+    (CONTROLLER, 16, 7, 3),
+    (CONTROLLER, 16, 511, 0),
+    (CONTROLLER, 25, 15, 4),
+)
+WRITES, CRASHES, FENCES = range(3)
+"""Places in BUDGETS."""
 
 # A request in FLIGHT.
 REQUESTS, REQUEST_BITS = 4, 28
 REQUEST_MASK = (1 << REQUEST_BITS) - 1
+IN_FLIGHT = (FLIGHT, 0, REQUEST_MASK, REQUEST_BITS)
 R_WIRE, R_OBSERVED, R_MEMBERS, R_PARTITION_EPOCH, R_EPOCH, R_LIFE, R_SENDER = (
     0,
     6,
@@ -131,3 +147,14 @@ leader epoch although no ISR is written (partition_change.Code.compares_the_targ
 P_RULES, P_BROKERS, P_ORDER, P_WANTED, PARAMETERS = 0, 1, 2, 5, 6
 """Places in the array `given`: rules, number of brokers, brokers in the order of the replicas,
 min.insync.replicas."""
+
+
+def get(words: Any, field: Field, broker: int = 0, place: int = 0) -> int:
+    """One field: of a broker, if there is one of each, at a place in a table, if it is one."""
+    return int((words[field[0] + broker] >> (field[1] + field[3] * place)) & field[2])
+
+
+def put(words: Any, field: Field, broker: int, value: int, place: int = 0) -> None:
+    """Write one field."""
+    word, shift = field[0] + broker, field[1] + field[3] * place
+    words[word] = (words[word] & ~(field[2] << shift)) | (value << shift)

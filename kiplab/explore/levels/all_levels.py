@@ -8,12 +8,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from ...engine import properties
 from ...engine.canonical import canonical
 from ...engine.cluster import Cluster, broker
-from ...engine.properties import (
-    GIVEN_WHILE_RECOVERING_STAYS,
-    RECOVERED_RECORDS_STAY,
-)
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError
 from . import action_kinds as actions
@@ -28,6 +25,9 @@ from .level_table import (
     one_partition,
 )
 from .zookeeper_level import ZOOKEEPER
+
+OF_RECOVERY = properties.GIVEN_WHILE_RECOVERING_STAYS.id, properties.RECOVERED_RECORDS_STAY.id
+"""What is promised after an unclean election."""
 
 
 def _check(cluster: Cluster, level: str) -> None:
@@ -106,7 +106,7 @@ PARTITION = Level(
     normal=normal_partition.normal,
     admit=_admit_to_partition,
     asks=CAN_DATA_BE_LOST,
-    blind=(*OF_CLIENTS, GIVEN_WHILE_RECOVERING_STAYS.id, RECOVERED_RECORDS_STAY.id),
+    blind=(*OF_CLIENTS, *OF_RECOVERY),
 )
 """One partition, a delayed AlterPartition, brokers that lose their disks.
 
@@ -162,7 +162,7 @@ CLUSTER = Level(
     normal=_normal,
     admit=_admit_to_cluster,
     asks=CAN_DATA_BE_LOST,
-    blind=(*OF_CLIENTS, GIVEN_WHILE_RECOVERING_STAYS.id),
+    blind=(*OF_CLIENTS, properties.GIVEN_WHILE_RECOVERING_STAYS.id),
 )
 """Every message by itself, sessions, heartbeats and controlled shutdowns.
 
@@ -218,7 +218,7 @@ RECOVERY = Level(
     smallest=3,
     normal=normal_recovery.normal,
     admit=_admit_to_recovery,
-    asks=(GIVEN_WHILE_RECOVERING_STAYS.id, RECOVERED_RECORDS_STAY.id),
+    asks=OF_RECOVERY,
     blind=OF_CLIENTS,
 )
 """Unclean elections, leaders that recover from them, consumers that read.

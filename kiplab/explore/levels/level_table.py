@@ -9,27 +9,22 @@ from typing import Protocol
 
 import msgspec
 
+from ...engine import properties
 from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message, broker
 from ...engine.events import Event
 from ...engine.impossible_moves import why_not
 from ...engine.moves import Deliver, Move
-from ...engine.properties import (
-    ACKNOWLEDGED_RECORDS_STAY,
-    CONSUMER_READS_STAY,
-    ELECTABLE_HOLDS_COMMITTED,
-    NO_COMMITTED_RECORD_LOST,
-)
 from ...engine.step import Step, step
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError
 from ...protocol.ids import BrokerId
 from ...protocol.replica.broker_state import Broker
 
-CAN_DATA_BE_LOST = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
+CAN_DATA_BE_LOST = (properties.NO_COMMITTED_RECORD_LOST.id, properties.ELECTABLE_HOLDS_COMMITTED.id)
 """What most levels ask: whether a committed record is, or could now be, lost."""
 
-OF_CLIENTS = (CONSUMER_READS_STAY.id, ACKNOWLEDGED_RECORDS_STAY.id)
+OF_CLIENTS = (properties.CONSUMER_READS_STAY.id, properties.ACKNOWLEDGED_RECORDS_STAY.id)
 """Properties of what clients keep in mind; no level does."""
 SPURIOUS = (
     "session that ends although its broker runs",

@@ -49,15 +49,8 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, Message, MessageName, Observed
 from ...plays.play_errors import PlayError
+from ...protocol import ids
 from ...protocol.features import Features
-from ...protocol.ids import (
-    CONTROLLER,
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    MetadataOffset,
-    PartitionEpoch,
-)
 from ...protocol.kraft.controller_state import Contact, Controller, HeartbeatState
 from ...protocol.kraft.replay import image
 from ...protocol.kraft.sessions import contact_of, has_contacts
@@ -69,23 +62,14 @@ from ...protocol.messages import (
     MetadataUpdate,
 )
 from ...protocol.registrations import PartitionRegistration, Registration
-from ...protocol.replica.broker_state import (
-    Broker,
-    Durable,
-    DurableReplica,
-    IsrState,
-    Leading,
-    Lifecycle,
-    RemoteReplica,
-    Replica,
-    Volatile,
-)
+from ...protocol.replica import broker_state
+from ...protocol.replica.broker_state import Broker, RemoteReplica, Replica
 
-NEXT_OFFSET = MetadataOffset(1000)
+NEXT_OFFSET = ids.MetadataOffset(1000)
 """Where the metadata log goes on: above every incarnation, so that new broker epochs stand out."""
-BEHIND, LEVEL = MetadataOffset(NEXT_OFFSET - 2), MetadataOffset(NEXT_OFFSET - 1)
+BEHIND, LEVEL = ids.MetadataOffset(NEXT_OFFSET - 2), ids.MetadataOffset(NEXT_OFFSET - 1)
 """The metadata offset of a broker that an image is under way to, and of one that knows it all."""
-Incarnations = Mapping[tuple[BrokerId, int], int]
+Incarnations = Mapping[tuple[ids.BrokerId, int], int]
 """(broker, broker epoch) to the number of the incarnation that had it, where the two differ."""
 NO_INCARNATIONS: Incarnations = {}
 
@@ -124,7 +108,7 @@ def parts(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Parts:
     )
 
 
-def whole(cluster: Cluster, found: Parts, late: Collection[BrokerId] | None = None) -> Cluster:
+def whole(cluster: Cluster, found: Parts, late: Collection[ids.BrokerId] | None = None) -> Cluster:
     """The cluster with these parts; whatever never changes is that of `cluster`.
 
     `late` are the brokers that an image is under way to, worked out where it is not given.
@@ -156,7 +140,7 @@ def kraft_controller(cluster: Cluster) -> Controller:
     return held
 
 
-def new_incarnations(held: Controller) -> dict[tuple[BrokerId, int], int]:
+def new_incarnations(held: Controller) -> dict[tuple[ids.BrokerId, int], int]:
     """The registered epochs that are not the number of an incarnation yet."""
     known = held.registrations
     return {(r.broker, r.epoch): r.incarnation for r in known if int(r.epoch) != r.incarnation}
@@ -218,14 +202,14 @@ def contacts(held: Controller, features: Features) -> tuple[Contact, ...]:
     """From 4.0 on: of whom there is a session. Here that is whoever is unfenced: the first
     heartbeat of an incarnation is the one that unfences it.
     """
-    if not has_contacts(features.code_of(CONTROLLER)):
+    if not has_contacts(features.code_of(ids.CONTROLLER)):
         return ()
     return tuple(Contact(r.broker, r.epoch) for r in held.registrations if not r.fenced)
 
 
 def _registration(held: Registration, incarnations: Incarnations) -> Registration:
     incarnation = _incarnation(incarnations, held.broker, held.epoch)
-    written = MetadataOffset(incarnation)
+    written = ids.MetadataOffset(incarnation)
     return Registration(
         held.broker, incarnation, held.incarnation, held.fenced, record_offset=written
     )
@@ -236,8 +220,8 @@ def _partition(state: PartitionRegistration) -> PartitionRegistration:
     return state if isr == state.isr else replace(state, isr=isr)
 
 
-def _incarnation(incarnations: Incarnations, broker: BrokerId, epoch: int) -> BrokerEpoch:
-    return BrokerEpoch(incarnations.get((broker, epoch), epoch))
+def _incarnation(incarnations: Incarnations, broker: ids.BrokerId, epoch: int) -> ids.BrokerEpoch:
+    return ids.BrokerEpoch(incarnations.get((broker, epoch), epoch))
 
 
 # --- brokers ------------------------------------------------------------------------------------
@@ -246,14 +230,14 @@ def _incarnation(incarnations: Incarnations, broker: BrokerId, epoch: int) -> Br
 def of_broker(node: Broker, incarnations: Incarnations) -> Broker:
     """A broker, caught up with the metadata: what is under way to it can be told from the parts."""
     kept = node.durable.replicas
-    durable = Durable(
-        tuple(DurableReplica(r.partition, _flushed(r.log), r.checkpoint) for r in kept)
+    durable = broker_state.Durable(
+        tuple(broker_state.DurableReplica(r.partition, _flushed(r.log), r.checkpoint) for r in kept)
     )
     process = node.process
     if process is None:
         return Broker(node.id, node.incarnation, durable)
-    running = Volatile(
-        lifecycle=Lifecycle.RUNNING,
+    running = broker_state.Volatile(
+        lifecycle=broker_state.Lifecycle.RUNNING,
         epoch=_incarnation(incarnations, node.id, process.epoch),
         ready_to_unfence=True,
         image=metadata_seen(process.image, node.id, incarnations)
@@ -295,20 +279,20 @@ def _flushed(log: Log) -> Log:
     return log if log.flushed == log.end else Log(log.epochs, log.end, log.end, log.start)
 
 
-def _metadata(held: Controller, id: BrokerId) -> MetadataUpdate:
+def _metadata(held: Controller, id: ids.BrokerId) -> MetadataUpdate:
     """What the leader `id` would keep of the controller's metadata."""
     return metadata_seen(image(held), id, NO_INCARNATIONS)
 
 
 def metadata_seen(
-    known: MetadataUpdate, id: BrokerId, incarnations: Incarnations
+    known: MetadataUpdate, id: ids.BrokerId, incarnations: Incarnations
 ) -> MetadataUpdate:
     """What a leader's rules read in its metadata: the others' incarnations, and the partition
     epoch.
     """
     others = tuple(_known(r, incarnations) for r in known.registrations if r.broker != id)
     epochs = tuple(
-        PartitionRegistration(p.name, (), (), BrokerId(-1), partition_epoch=p.partition_epoch)
+        PartitionRegistration(p.name, (), (), ids.BrokerId(-1), partition_epoch=p.partition_epoch)
         for p in known.partitions
     )
     return MetadataUpdate(offset=LEVEL, registrations=others, partitions=epochs)
@@ -316,22 +300,22 @@ def metadata_seen(
 
 def _known(known: Registration, incarnations: Incarnations) -> Registration:
     incarnation = _incarnation(incarnations, known.broker, known.epoch)
-    written = MetadataOffset(incarnation)
+    written = ids.MetadataOffset(incarnation)
     return Registration(
-        known.broker, incarnation, Incarnation(incarnation), known.fenced, record_offset=written
+        known.broker, incarnation, ids.Incarnation(incarnation), known.fenced, record_offset=written
     )
 
 
 def _replica(replica: Replica, incarnations: Incarnations) -> Replica:
     leading = replica.leading
     if leading is None:
-        return replace(replica, partition_epoch=PartitionEpoch(-1))
+        return replace(replica, partition_epoch=ids.PartitionEpoch(-1))
     sent = leading.isr_state.sent
-    state = IsrState(
+    state = broker_state.IsrState(
         tuple(sorted(leading.isr_state.isr)), None if sent is None else _item(sent, incarnations)
     )
     remotes = tuple(_remote(r, incarnations) for r in leading.remotes)
-    return replace(replica, leading=Leading(leading.start_offset, state, remotes))
+    return replace(replica, leading=broker_state.Leading(leading.start_offset, state, remotes))
 
 
 def _remote(remote: RemoteReplica, incarnations: Incarnations) -> RemoteReplica:
@@ -382,7 +366,7 @@ def images(controller: Controller, to: Iterable[Broker]) -> tuple[Message, ...]:
     news = image(controller)
     return tuple(
         Message(
-            name=MessageName(CONTROLLER, Incarnation(0), "metadata", number),
+            name=MessageName(ids.CONTROLLER, ids.Incarnation(0), "metadata", number),
             receiver=node.id,
             receiver_incarnation=node.incarnation,
             lane="metadata",
@@ -392,7 +376,7 @@ def images(controller: Controller, to: Iterable[Broker]) -> tuple[Message, ...]:
     )
 
 
-def counters(messages: tuple[Message, ...]) -> tuple[tuple[BrokerId, int, str, int], ...]:
+def counters(messages: tuple[Message, ...]) -> tuple[tuple[ids.BrokerId, int, str, int], ...]:
     taken = {m.name[:3]: m.name.ordinal for m in messages}
     return tuple((*key, ordinal) for key, ordinal in sorted(taken.items()))
 

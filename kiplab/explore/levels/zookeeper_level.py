@@ -37,20 +37,9 @@ there has to let everything arrive. normal_zookeeper.py says what a state is.
 
 from msgspec.structs import replace
 
-from ...engine import moves
+from ...engine import moves, properties
 from ...engine.cluster import Cluster
 from ...engine.nodes import has_zookeeper, state_of
-from ...engine.properties import (
-    BROKER_ELECTABLE,
-    CHECKPOINT_KEEPS_PARTITIONS,
-    ELECTABLE_HOLDS_COMMITTED,
-    GIVEN_WHILE_RECOVERING_STAYS,
-    LEADER_SERVES,
-    NO_COMMITTED_RECORD_LOST,
-    NO_STALE_EPOCH_IN_ISR,
-    RECOVERED_RECORDS_STAY,
-    REPLICA_FETCHES,
-)
 from ...engine.truth import controller_of
 from ...plays.play_errors import PlayError
 from ...protocol.ids import BrokerId, host_of
@@ -144,18 +133,18 @@ ZOOKEEPER = Level(
     normal=normal,
     admit=_admit,
     asks=(
-        LEADER_SERVES.id,
-        REPLICA_FETCHES.id,
-        BROKER_ELECTABLE.id,
-        CHECKPOINT_KEEPS_PARTITIONS.id,
+        properties.LEADER_SERVES.id,
+        properties.REPLICA_FETCHES.id,
+        properties.BROKER_ELECTABLE.id,
+        properties.CHECKPOINT_KEEPS_PARTITIONS.id,
     ),
     blind=(
         *OF_CLIENTS,
-        NO_COMMITTED_RECORD_LOST.id,
-        ELECTABLE_HOLDS_COMMITTED.id,
-        NO_STALE_EPOCH_IN_ISR.id,
-        GIVEN_WHILE_RECOVERING_STAYS.id,
-        RECOVERED_RECORDS_STAY.id,
+        properties.NO_COMMITTED_RECORD_LOST.id,
+        properties.ELECTABLE_HOLDS_COMMITTED.id,
+        properties.NO_STALE_EPOCH_IN_ISR.id,
+        properties.GIVEN_WHILE_RECOVERING_STAYS.id,
+        properties.RECOVERED_RECORDS_STAY.id,
     ),
     unasked=NOT_ASKED,
     passes=_own_queue,

@@ -7,38 +7,22 @@ What nobody speaks of here is held (a message), or missed by tests/explore/test_
 from collections.abc import Mapping
 from typing import get_args
 
+from ...protocol import messages
 from ...protocol.guards import GUARDS
-from ...protocol.messages import (
-    KINDS,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    FetchRequest,
-    FetchResponse,
-    LeaderAndIsrResponse,
-    MetadataUpdate,
-    SetPartitionStateRequest,
-    SetPartitionStateResponse,
-    StopReplicaResponse,
-    UpdateMetadataResponse,
-    broker_messages,
-    heartbeat_messages,
-)
 from ...protocol.zookeeper.zookeeper_controller import QueuedRequest
 
-QUEUED = tuple(KINDS[body] for body in get_args(QueuedRequest))
+QUEUED = tuple(messages.KINDS[body] for body in get_args(QueuedRequest))
 """Kinds of requests that a controller queues."""
 
 # --- messages -------------------------------------------------------------------------------------
 
 _GOES_ON = "All that it does is to let the next request go, and that waits as well as it would."
 AT_ONCE: Mapping[type, str] = {
-    LeaderAndIsrResponse: _GOES_ON,
-    UpdateMetadataResponse: _GOES_ON,
-    StopReplicaResponse: _GOES_ON,
-    ElectLeadersRequest: "That it comes late is that it is asked for late.",
-    ElectLeadersResponse: "Nobody waits for it.",
+    messages.LeaderAndIsrResponse: _GOES_ON,
+    messages.UpdateMetadataResponse: _GOES_ON,
+    messages.StopReplicaResponse: _GOES_ON,
+    messages.ElectLeadersRequest: "That it comes late is that it is asked for late.",
+    messages.ElectLeadersResponse: "Nobody waits for it.",
 }
 """Messages that arrive within the action that sends them."""
 
@@ -47,26 +31,26 @@ NO_DATA = "Nobody writes, fetches or reads."
 _ISR_SHRINKS = "Nobody fetches or looks at the clock: no leader has a reason to change an ISR."
 _KRAFT = "Only KRaft's brokers send it, or its controller."
 NEVER_SENT: Mapping[type, str] = {
-    FetchRequest: NO_DATA,
-    FetchResponse: NO_DATA,
-    AlterPartitionRequest: _ISR_SHRINKS,
-    AlterPartitionResponse: _ISR_SHRINKS,
-    SetPartitionStateRequest: _ISR_SHRINKS,
-    SetPartitionStateResponse: _ISR_SHRINKS,
-    MetadataUpdate: _KRAFT,
+    messages.FetchRequest: NO_DATA,
+    messages.FetchResponse: NO_DATA,
+    messages.AlterPartitionRequest: _ISR_SHRINKS,
+    messages.AlterPartitionResponse: _ISR_SHRINKS,
+    messages.SetPartitionStateRequest: _ISR_SHRINKS,
+    messages.SetPartitionStateResponse: _ISR_SHRINKS,
+    messages.MetadataUpdate: _KRAFT,
     **{
         body: _KRAFT
-        for body in KINDS
-        if body.__module__ == broker_messages.__name__ and body not in AT_ONCE
+        for body in messages.KINDS
+        if body.__module__ == messages.broker_messages.__name__ and body not in AT_ONCE
     },
     **{
         body: "Plays with KIP-343's heartbeats are refused."
-        for body in KINDS
-        if body.__module__ == heartbeat_messages.__name__
+        for body in messages.KINDS
+        if body.__module__ == messages.heartbeat_messages.__name__
     },
 }
 """Messages that there are none of."""
-HELD = tuple(kind for body, kind in KINDS.items() if body not in {**AT_ONCE, **NEVER_SENT})
+HELD = tuple(kind for body, kind in messages.KINDS.items() if body not in {**AT_ONCE, **NEVER_SENT})
 """Kinds of all other messages: that one of them arrives is an action."""
 
 # --- guards ---------------------------------------------------------------------------------------

@@ -18,15 +18,8 @@ from ..search import announcements
 from ..search.limits import MEMORY_MB, interruptible
 from ..search.question import Question, question_about, situation
 from ..search_terms import UNFINISHED, Halt, HaltReason
+from . import processes as workers
 from .cells import Cell, Matrix
-from .processes import (
-    MaybeExplored,
-    announcement,
-    answers,
-    on_spark,
-    processes_and_memory,
-    try_out,
-)
 
 DEFAULT_GUARDS = (
     "841",
@@ -131,23 +124,23 @@ def matrix_of(
     crew, each_mb = (
         (len(subsets), question.memory_mb)
         if spark
-        else processes_and_memory(processes, question.memory_mb, len(subsets))
+        else workers.processes_and_memory(processes, question.memory_mb, len(subsets))
     )
     nodes = (CONTROLLER, *names_of(question.play).brokers)
     questions = [
         replace(question, features=_rules(features, names, s, nodes), memory_mb=each_mb)
         for s in subsets
     ]
-    tried = try_out(questions[0])
+    tried = workers.try_out(questions[0])
     if tried.predicted and say is not None:
-        say(announcement("cells", len(questions), crew, tried.predicted))
+        say(workers.announcement("cells", len(questions), crew, tried.predicted))
     began = time.perf_counter()
-    told: Sequence[MaybeExplored]
+    told: Sequence[workers.MaybeExplored]
     if spark:
-        told, cancelled = on_spark(questions, master=master), False
+        told, cancelled = workers.on_spark(questions, master=master), False
     else:
         with interruptible(cancel) as stop:
-            told = answers(questions, processes=crew, told=progress, cancel=stop)
+            told = workers.answers(questions, processes=crew, told=progress, cancel=stop)
             cancelled = stop()
     return Matrix(
         title=question.play.title,
@@ -207,7 +200,7 @@ def _cell(
     guards: tuple[str, ...],
     off: tuple[str, ...],
     rules: Features,
-    one: MaybeExplored,
+    one: workers.MaybeExplored,
     cancelled: bool,
 ) -> Cell:
     left = tuple(g for g in guards if g not in off)

@@ -18,32 +18,13 @@ from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
 from ..levels.level_table import Level, do
 from ..search_terms import Coverage
+from . import hidden_parts as pieces
+from . import shared_memory
 from .engine_model import note
-from .hidden_parts import (
-    CONTROLLER,
-    FIRST_BROKER,
-    OBSERVER,
-    HiddenPartError,
-    StatePiece,
-    controller_in,
-    hides_image,
-    image_at,
-    incarnation_at,
-    is_incarnation,
-    with_image,
-)
+from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, StatePiece
 from .numbered_parts import MemoisedState, NumberedParts, Numbers, PartialClusters
 from .observer_views import ObservedMove, moment, shows_something, watch
-from .shared_memory import (
-    ActionOutcome,
-    Dependence,
-    FeatureQuestion,
-    OfferedAction,
-    Remembered,
-    SharedMemory,
-    answer,
-    traced,
-)
+from .shared_memory import SharedMemory
 
 
 class Effect(NamedTuple):
@@ -63,12 +44,12 @@ NOTHING = Effect((), None, None)
 """The action cannot be done, or comes to nothing."""
 
 
-class Option(Remembered):
+class Option(shared_memory.Remembered):
     """An offer in one search, and what it comes to under that search's rules."""
 
     __slots__ = ("action", "cost", "offer", "place", "request")
 
-    def __init__(self, offer: OfferedAction) -> None:
+    def __init__(self, offer: shared_memory.OfferedAction) -> None:
         super().__init__()
         self.offer = offer
         _, self.action, self.cost, self.place, self.request = offer
@@ -87,10 +68,10 @@ class ActionEffects:
         self, level: Level, start: Cluster, parts: NumberedParts, shared: SharedMemory | None
     ) -> None:
         self.level, self.start, self.parts, self.shared = level, start, parts, shared
-        self.seen, self.asked = Coverage(), dict[FeatureQuestion, None]()
-        self.answers: dict[Dependence, Any] = {}
+        self.seen, self.asked = Coverage(), dict[shared_memory.FeatureQuestion, None]()
+        self.answers: dict[shared_memory.Dependence, Any] = {}
         if shared is not None:
-            features = traced(start.features)
+            features = shared_memory.traced(start.features)
             start, self.asked = replace(start, features=features), features.asked
         self.traced_start = start
         self.partial = PartialClusters(parts, start)
@@ -120,12 +101,14 @@ class ActionEffects:
             kept.keep([*steps, *self._new(steps)], self._answered, self.parts, known)
         return known  # type: ignore[no-any-return]
 
-    def _answered(self, questions: Dependence) -> Any:
+    def _answered(self, questions: shared_memory.Dependence) -> Any:
         """The answers of this search's features."""
         known = self.answers.get(questions)
         if known is None:
             assert isinstance(questions, tuple)
-            known = tuple(answer(self.start.features, question) for question in questions)
+            known = tuple(
+                shared_memory.answer(self.start.features, question) for question in questions
+            )
             self.answers[questions] = known
         return known
 
@@ -133,7 +116,7 @@ class ActionEffects:
         """What an action does: as an earlier search has found, or as the engine does it now."""
         parts = self.parts
 
-        def number_of(step: Dependence) -> Any:
+        def number_of(step: shared_memory.Dependence) -> Any:
             return self._answered(step) if type(step) is tuple else parts.number_of(state, step)
 
         kept = option if self.shared is None else self.shared.outcomes(option.offer)
@@ -151,8 +134,8 @@ class ActionEffects:
         return effect
 
     def _tried(
-        self, state: MemoisedState, option: Option, steps: list[Dependence]
-    ) -> ActionOutcome:
+        self, state: MemoisedState, option: Option, steps: list[shared_memory.Dependence]
+    ) -> shared_memory.ActionOutcome:
         """Let the engine do it with more and more shown, until nothing hidden is read. All that it
         depends on is added to `steps`, in the order of reading.
         """
@@ -162,7 +145,7 @@ class ActionEffects:
             self.asked.clear()
             try:
                 effect = self._attempt(state, option, shown, seen)
-            except HiddenPartError as hidden:
+            except pieces.HiddenPartError as hidden:
                 if hidden.piece in shown:
                     raise
                 more = self._shown_next(hidden.piece, shown)
@@ -170,9 +153,9 @@ class ActionEffects:
                 shown += more
             else:
                 steps += self._new(steps)
-                return ActionOutcome(effect, frozenset(seen.guards), seen.committed)
+                return shared_memory.ActionOutcome(effect, frozenset(seen.guards), seen.committed)
 
-    def _new(self, steps: list[Dependence]) -> list[Dependence]:
+    def _new(self, steps: list[shared_memory.Dependence]) -> list[shared_memory.Dependence]:
         """What was asked of the features, as one more step if it is not among `steps` already."""
         before = {q for step in steps if isinstance(step, tuple) for q in step}
         questions = tuple([q for q in self.asked if q not in before])
@@ -180,11 +163,13 @@ class ActionEffects:
 
     def _shown_next(self, piece: StatePiece, read: list[StatePiece]) -> list[StatePiece]:
         """What the controller sends goes to every broker that runs: show that of all at once."""
-        if not is_incarnation(piece) or CONTROLLER not in read:
+        if not pieces.is_incarnation(piece) or CONTROLLER not in read:
             return [piece]
         places = self.parts.places.values()
         return [
-            incarnation_at(p) for p in places if p not in read and incarnation_at(p) not in read
+            pieces.incarnation_at(p)
+            for p in places
+            if p not in read and pieces.incarnation_at(p) not in read
         ]
 
     def _attempt(
@@ -213,9 +198,9 @@ class ActionEffects:
         after: Cluster,
         moments: list[ObservedMove],
     ) -> Effect:
-        held, changes = controller_in(after), list[tuple[int, int]]()
+        held, changes = pieces.controller_in(after), list[tuple[int, int]]()
         incarnations = forms.NO_INCARNATIONS
-        if held is not None and held is not controller_in(before):
+        if held is not None and held is not pieces.controller_in(before):
             incarnations = forms.new_incarnations(held)
             controller = self.parts.controllers(forms.of_controller(held, incarnations))
             changes += [(CONTROLLER, controller)] * (controller != state[CONTROLLER])
@@ -237,15 +222,15 @@ class ActionEffects:
         now: Broker,
         incarnations: forms.Incarnations,
     ) -> Iterator[tuple[int, int]]:
-        hidden = hides_image(now)
-        node = with_image(now, None) if hidden else now
+        hidden = pieces.hides_image(now)
+        node = pieces.with_image(now, None) if hidden else now
         number, image = self.parts.caught_up(node, incarnations)
         if number != state[place]:
             yield place, number
         # One that was hidden is another in other states, so that this one is always a change there.
         stays = hidden and forms.leads(now)
-        if not stays and (hides_image(was) or image != state[image_at(place)]):
-            yield image_at(place), image
+        if not stays and (pieces.hides_image(was) or image != state[pieces.image_at(place)]):
+            yield pieces.image_at(place), image
 
     def _sent(
         self, option: Option, before: Cluster, after: Cluster, incarnations: forms.Incarnations

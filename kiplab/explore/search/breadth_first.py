@@ -9,19 +9,9 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable
 
+from .. import search_terms as terms
 from ..levels.level_table import Action
-from ..search_terms import (
-    PROVED,
-    REFUTED,
-    UNFINISHED,
-    Halt,
-    Model,
-    ModelState,
-    Progress,
-    SearchOutcome,
-    StopRule,
-    never,
-)
+from ..search_terms import Halt, Model, Progress, SearchOutcome, StopRule, never
 
 LOOK_EVERY = 16
 """States between two looks at the limits; at the level "cluster" that is a tenth of a second."""
@@ -37,7 +27,7 @@ class _Search:
 
     def __init__(self, model: Model, properties: frozenset[str], stop: StopRule) -> None:
         self.model, self.properties, self.stop = model, properties, stop
-        self.numbers: dict[ModelState, int] = {model.first(): 0}
+        self.numbers: dict[terms.ModelState, int] = {model.first(): 0}
         self.parents, self.how = array("q", [-1]), array("l", [-1])
         self.actions: dict[Action, int] = {}
         self.taken: list[int] = []
@@ -52,19 +42,19 @@ class _Search:
         layer = [self.model.first()]
         while layer:
             self.layers.append(len(layer))
-            found: list[ModelState] = []
+            found: list[terms.ModelState] = []
             broken, halt = self._expand(layer, found)
             if broken is not None:
-                return self._outcome(REFUTED, len(self.layers), 0, violated=broken)
+                return self._outcome(terms.REFUTED, len(self.layers), 0, violated=broken)
             if halt is not None:
                 # What is left of this layer, and what is known of the next, was not looked at.
                 left = len(layer) - self.looked + len(found)
-                return self._outcome(UNFINISHED, len(self.layers) - 1, left, halt=halt)
+                return self._outcome(terms.UNFINISHED, len(self.layers) - 1, left, halt=halt)
             layer = found
-        return self._outcome(PROVED, len(self.layers) - 1, 0)
+        return self._outcome(terms.PROVED, len(self.layers) - 1, 0)
 
     def _expand(
-        self, layer: list[ModelState], found: list[ModelState]
+        self, layer: list[terms.ModelState], found: list[terms.ModelState]
     ) -> tuple[str | None, Halt | None]:
         numbers, parents, how, actions = self.numbers, self.parents, self.how, self.actions
         successors, taken = self.model.successors, self.taken
@@ -114,7 +104,7 @@ class _Search:
             transitions=self.transitions,
             depth=depth,
             frontier=frontier,
-            path=self._path(named) if verdict == REFUTED else (),
+            path=self._path(named) if verdict == terms.REFUTED else (),
             violated=violated,
             taken=dict(sorted(taken.items())),
             layers=tuple(self.layers),

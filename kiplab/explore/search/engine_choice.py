@@ -109,8 +109,8 @@ def _lacking() -> MissingExtraError | None:
 def _compiled(
     level: Level, start: Cluster, bounds: Mapping[str, int], asked: tuple[str, ...]
 ) -> Engine | str:
+    from ..compiled.compiled_guards import NotCompiledError
     from ..compiled.compiled_search import CompiledModel, check_properties
-    from ..compiled.small_numbers import NotCompiledError
 
     try:
         check_properties(asked)

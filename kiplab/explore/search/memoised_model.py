@@ -15,17 +15,10 @@ from ...engine.cluster import Cluster
 from ...protocol.replica.broker_state import Broker
 from ..levels.level_table import Action, Level
 from ..search_terms import ModelState
+from . import hidden_parts as pieces
 from .action_effects import NOTHING, ActionEffects, Option
 from .engine_model import spent
-from .hidden_parts import (
-    BUDGETS,
-    CONTROLLER,
-    FIRST_BROKER,
-    OBSERVER,
-    REQUESTS,
-    HiddenPartError,
-    image_at,
-)
+from .hidden_parts import BUDGETS, CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS, HiddenPartError
 from .numbered_parts import MemoisedState
 from .shared_memory import NextStep, OfferedAction, SharedMemory
 
@@ -52,7 +45,7 @@ class MemoisedModel:
         self.memory = SharedMemory() if memory is None else memory
         self.memory.prepare(level, self.start, self.names)
         self.parts = self.memory.parts
-        self.places = [(place, image_at(place)) for place in self.parts.places.values()]
+        self.places = [(place, pieces.image_at(place)) for place in self.parts.places.values()]
         self.effects = ActionEffects(level, self.start, self.parts, memory)
         self.seen = self.effects.seen
         self.ranks = {kind.name: rank for rank, kind in enumerate(level.kinds)}

@@ -17,24 +17,8 @@ from ...protocol.messages import KINDS, AlterPartitionRequest, MetadataUpdate
 from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
 from ..search_terms import ModelState
-from .hidden_parts import (
-    CONTROLLER,
-    FIRST_BROKER,
-    OBSERVER,
-    REQUESTS,
-    HiddenBroker,
-    HiddenMessage,
-    HiddenName,
-    PartialCluster,
-    StatePiece,
-    UndatedImage,
-    image_at,
-    image_hidden_at,
-    incarnation_at,
-    is_incarnation,
-    place_of,
-    with_image,
-)
+from . import hidden_parts as pieces
+from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS, HiddenBroker, image_at
 from .observer_views import view_of
 
 MemoisedState = tuple[int, ...]
@@ -42,7 +26,7 @@ MemoisedState = tuple[int, ...]
 a part; an image is that of the broker as far from the first one as it is from the end."""
 NO_IMAGE, NOTHING_KNOWN = range(2)
 """The numbers of no image at all, and of forms.NOTHING_KNOWN."""
-Shown = Collection[StatePiece]
+Shown = Collection[pieces.StatePiece]
 UNKNOWN_INCARNATION = -1
 METADATA, REQUEST = KINDS[MetadataUpdate], KINDS[AlterPartitionRequest]
 
@@ -126,14 +110,14 @@ class NumberedParts:
             return self.brokers.parts[broker]  # type: ignore[no-any-return]
         node = self._whole.get((broker, image))
         if node is None:
-            node = with_image(self.brokers.parts[broker], self.images.parts[image])
+            node = pieces.with_image(self.brokers.parts[broker], self.images.parts[image])
             self._whole[broker, image] = node
         return node
 
     def number_of(self, state: MemoisedState, piece: Any) -> int:
         """The number under which a StatePiece stands in a state."""
-        number: int = state[place_of(piece) if is_incarnation(piece) else piece]
-        return self.incarnation_of[number] if is_incarnation(piece) else number
+        number: int = state[pieces.place_of(piece) if pieces.is_incarnation(piece) else piece]
+        return self.incarnation_of[number] if pieces.is_incarnation(piece) else number
 
     def is_late(self, held: int, broker: int, image: int) -> bool:
         """Whether an image of this controller is under way to this broker."""
@@ -163,13 +147,16 @@ class PartialClusters:
     def __init__(self, parts: NumberedParts, start: Cluster) -> None:
         self.parts, self.ids = parts, parts.ids
         fields = {name: getattr(start, name) for name in start.__struct_fields__}
-        self.template = PartialCluster(**{**fields, "controller": None, "observed": ()})
+        self.template = pieces.PartialCluster(**{**fields, "controller": None, "observed": ()})
         self.hidden: dict[tuple[int, int], HiddenBroker] = {}
         self.undated: dict[tuple[int, int], Broker] = {}
         self.imageless: dict[int, Broker] = {}
         self.behind: dict[tuple[int, int], Broker] = {}
-        self.requests = HiddenMessage(
-            HiddenName(REQUEST, REQUESTS), CONTROLLER_ID, AlterPartitionRequest.api.lane, REQUESTS
+        self.requests = pieces.HiddenMessage(
+            pieces.HiddenName(REQUEST, REQUESTS),
+            CONTROLLER_ID,
+            AlterPartitionRequest.api.lane,
+            REQUESTS,
         )
         self.flights: dict[tuple[int, tuple[int, ...] | None], tuple[tuple[Any, ...], Any]] = {}
         places = parts.places.items()
@@ -226,7 +213,7 @@ class PartialClusters:
 
     def _hidden(self, place: int, number: int, shown: Shown) -> HiddenBroker:
         incarnation = UNKNOWN_INCARNATION
-        if incarnation_at(place) in shown:
+        if pieces.incarnation_at(place) in shown:
             incarnation = self.parts.incarnation_of[number]
         node = self.hidden.get((place, incarnation))
         if node is None:
@@ -239,7 +226,9 @@ class PartialClusters:
     def _imageless(self, number: int, place: int) -> Broker:
         node = self.imageless.get(number)
         if node is None:
-            node = with_image(self.parts.brokers.parts[number], image_hidden_at(place))
+            node = pieces.with_image(
+                self.parts.brokers.parts[number], pieces.image_hidden_at(place)
+            )
             self.imageless[number] = node
         return node
 
@@ -297,12 +286,12 @@ def undated(node: Broker) -> Broker:
     if process is None or process.image is None:
         return node
     fields = {name: getattr(process.image, name) for name in ("registrations", "partitions")}
-    return with_image(node, UndatedImage(offset=process.image.offset, **fields))
+    return pieces.with_image(node, pieces.UndatedImage(offset=process.image.offset, **fields))
 
 
-def _image(place: int, piece: StatePiece, to: BrokerId) -> HiddenMessage:
+def _image(place: int, piece: pieces.StatePiece, to: BrokerId) -> pieces.HiddenMessage:
     """An image that may be under way to the broker at `place`: the part at `piece` tells."""
-    return HiddenMessage(_image_name(place), to, MetadataUpdate.api.lane, piece)
+    return pieces.HiddenMessage(_image_name(place), to, MetadataUpdate.api.lane, piece)
 
 
 def _image_name(place: int) -> MessageName:

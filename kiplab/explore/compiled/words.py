@@ -1,26 +1,102 @@
-"""Logs in 52 bits: protocol/log.py, function by function. Leader epoch 0 stands for -1."""
+"""What words hold, as the compiled code reads and writes it: fields, requests in flight, logs.
 
+A log is 52 bits: protocol/log.py, function by function. Leader epoch 0 stands for -1.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from . import word_layout as at
 from .jit import inner
-from .word_fields import Ints
-from .word_layout import ENTRIES, ENTRY_BITS, FIRST_ENTRY, FOUR, MOST_OFFSET, OVERFLOW
+
+Ints = npt.NDArray[np.int64]
+get, put = inner(at.get), inner(at.put)
+
+
+@inner
+def has(members: int, broker: int) -> bool:
+    """Whether a set has a broker."""
+    return (members >> broker) & 1 == 1
+
+
+@inner
+def place_of_other(broker: int, other: int) -> int:
+    """Where `other` stands in the tables of `broker`."""
+    return (other - broker + at.BROKERS - 1) % at.BROKERS
+
+
+@inner
+def incarnations_at(incarnations: int, place: int) -> int:
+    """One of two incarnations."""
+    return (incarnations >> (3 * place)) & at.THREE
+
+
+# --- requests -------------------------------------------------------------------------------------
+
+
+@inner
+def request(words: Ints, number: int) -> int:
+    """A request in flight, 0 when there are not so many."""
+    return get(words, at.IN_FLIGHT, number // 2, number % 2)
+
+
+@inner
+def put_request(words: Ints, number: int, value: int) -> None:
+    """Write the place of one request."""
+    put(words, at.IN_FLIGHT, number // 2, value, number % 2)
+
+
+@inner
+def has_request(words: Ints, sender: int, incarnation: int) -> bool:
+    """Whether a request of this incarnation of a broker is in flight."""
+    wanted = (sender << 3) | incarnation
+    found = False
+    for number in range(at.REQUESTS):
+        found = found or request(words, number) >> at.R_LIFE == wanted
+    return found
+
+
+@inner
+def send(words: Ints, value: int, out: Ints) -> None:
+    """One request more, in its place."""
+    carried = value
+    for number in range(at.REQUESTS):
+        held = request(words, number)
+        if held == 0 or carried < held:
+            put_request(words, number, carried)
+            carried = held
+            if held == 0:
+                return
+    out[at.OVERFLOW] = 1
+
+
+@inner
+def take(words: Ints, number: int) -> None:
+    """One request less."""
+    for place in range(number, at.REQUESTS - 1):
+        put_request(words, place, request(words, place + 1))
+    put_request(words, at.REQUESTS - 1, 0)
+
+
+# --- logs -----------------------------------------------------------------------------------------
 
 
 @inner
 def end_of(log: int) -> int:
     """The offset of the next record."""
-    return log & FOUR
+    return log & at.FOUR
 
 
 @inner
 def epoch_of(log: int, entry: int) -> int:
     """The leader epoch of an entry, 0 when there are not so many."""
-    return (log >> (FIRST_ENTRY + ENTRY_BITS * entry)) & FOUR if entry < ENTRIES else 0
+    return (log >> (at.FIRST_ENTRY + at.ENTRY_BITS * entry)) & at.FOUR if entry < at.ENTRIES else 0
 
 
 @inner
 def start_of(log: int, entry: int) -> int:
     """Where an entry's epoch starts."""
-    return (log >> (FIRST_ENTRY + ENTRY_BITS * entry + 4)) & FOUR
+    return (log >> (at.FIRST_ENTRY + at.ENTRY_BITS * entry + 4)) & at.FOUR
 
 
 @inner
@@ -38,7 +114,7 @@ def kept_below(log: int, offset: int, end: int) -> int:
     size = size_of(log)
     while size > 0 and start_of(log, size - 1) >= offset:
         size -= 1
-    entries = log & (((1 << (ENTRY_BITS * size)) - 1) << FIRST_ENTRY)
+    entries = log & (((1 << (at.ENTRY_BITS * size)) - 1) << at.FIRST_ENTRY)
     return entries | end
 
 
@@ -46,10 +122,10 @@ def kept_below(log: int, offset: int, end: int) -> int:
 def with_entry(log: int, epoch: int, start: int, out: Ints) -> int:
     """One entry more."""
     size = size_of(log)
-    if size == ENTRIES:
-        out[OVERFLOW] = 1
+    if size == at.ENTRIES:
+        out[at.OVERFLOW] = 1
         return log
-    return log | ((epoch | (start << 4)) << (FIRST_ENTRY + ENTRY_BITS * size))
+    return log | ((epoch | (start << 4)) << (at.FIRST_ENTRY + at.ENTRY_BITS * size))
 
 
 @inner
@@ -64,8 +140,8 @@ def noted(log: int, epoch: int, out: Ints) -> int:
 @inner
 def appended(log: int, epoch: int, out: Ints) -> int:
     """append of one record."""
-    if end_of(log) == MOST_OFFSET:
-        out[OVERFLOW] = 1
+    if end_of(log) == at.MOST_OFFSET:
+        out[at.OVERFLOW] = 1
         return log
     return noted(log, epoch, out) + 1
 
@@ -125,7 +201,7 @@ def copied(log: int, theirs: int, out: Ints) -> int:
         start = start_of(theirs, entry)
         if first < start < end:
             longer = _extended(longer, epoch_of(theirs, entry), start, out)
-    return (longer & ~FOUR) | end
+    return (longer & ~at.FOUR) | end
 
 
 @inner
@@ -143,7 +219,7 @@ def holds(log: int, committed: int) -> bool:
     end = end_of(committed)
     if end_of(log) < end:
         return False
-    if log >> FIRST_ENTRY == committed >> FIRST_ENTRY:
+    if log >> at.FIRST_ENTRY == committed >> at.FIRST_ENTRY:
         return True
     offset = 0
     while offset < end and epoch_at(log, offset) == epoch_at(committed, offset):
