@@ -24,7 +24,7 @@ from . import word_layout as at
 from .fitting import Encoding, fitting
 from .word_layout import get, put
 
-Words = tuple[int, ...]
+StateWords = tuple[int, ...]
 
 
 class Packing:
@@ -33,7 +33,7 @@ class Packing:
     def __init__(self, encoding: Encoding) -> None:
         self.encoding, self.numbers = encoding, encoding.numbers
 
-    def pack(self, cluster: Cluster, left: Budgets) -> Words:
+    def pack(self, cluster: Cluster, left: Budgets) -> StateWords:
         """Ten words. Raises NotCompiledError for what they have no room for."""
         words = [0] * at.WORDS
         for number, node in enumerate(cluster.brokers):
@@ -166,7 +166,7 @@ class Unpacking:
         self.first_incarnation = {b.id: b.incarnation for b in brokers}
         self.checkpoints = {b.id: b.durable.replicas[0].checkpoint for b in brokers}
 
-    def unpack(self, words: Words) -> tuple[Cluster, Budgets]:
+    def unpack(self, words: StateWords) -> tuple[Cluster, Budgets]:
         """The normal form that words stand for, and what is left of the bounds."""
         packed = (get(words, at.IN_FLIGHT, n // 2, n % 2) for n in range(at.REQUESTS))
         requests = tuple(self._message(request) for request in packed if request)
@@ -191,7 +191,7 @@ class Unpacking:
         end = ids.Offset(self.numbers.offsets.up(word & at.FOUR))
         return Log(tuple(entries), end, end)
 
-    def _controller(self, words: Words) -> Controller:
+    def _controller(self, words: StateWords) -> Controller:
         registrations, heartbeats = [], []
         for number, id in enumerate(self.ids):
             fenced = bool(get(words, at.FENCED) >> number & 1)
@@ -214,7 +214,7 @@ class Unpacking:
 
     def _broker(
         self,
-        words: Words,
+        words: StateWords,
         number: int,
         sent: Mapping[tuple[ids.BrokerId, ids.Incarnation], Message],
     ) -> Broker:
@@ -243,7 +243,7 @@ class Unpacking:
         )
         return Broker(id, incarnation, durable, process)
 
-    def _replica(self, words: Words, number: int) -> Replica:
+    def _replica(self, words: StateWords, number: int) -> Replica:
         leads, version = get(words, at.LEADS, number), get(words, at.PARTITION_EPOCH, number)
         return Replica(
             partition=self.state.name,
@@ -256,7 +256,7 @@ class Unpacking:
             leading=self._leading(words, number) if leads else None,
         )
 
-    def _leading(self, words: Words, number: int) -> broker_state.Leading:
+    def _leading(self, words: StateWords, number: int) -> broker_state.Leading:
         fields = at.EPOCH, at.PARTITION_EPOCH, at.PROPOSED, at.SENT_OBSERVED, at.SENT_WIRE
         sent = None
         if get(words, at.SENT, number):
@@ -271,7 +271,9 @@ class Unpacking:
             remotes=tuple(self._remote(words, number, b) for b in others),
         )
 
-    def _remote(self, words: Words, number: int, other: ids.BrokerId) -> broker_state.RemoteReplica:
+    def _remote(
+        self, words: StateWords, number: int, other: ids.BrokerId
+    ) -> broker_state.RemoteReplica:
         place = self.encoding.place(self.ids[number], other)
         end = get(words, at.REMOTE_END, number, place) - 1
         observed = _epoch(get(words, at.REMOTE_LIFE, number, place))
@@ -283,7 +285,7 @@ class Unpacking:
             observed=observed,
         )
 
-    def _image(self, words: Words, number: int) -> MetadataUpdate:
+    def _image(self, words: StateWords, number: int) -> MetadataUpdate:
         registrations = []
         for other in self.ids:
             if other != self.ids[number]:
@@ -353,7 +355,7 @@ class Unpacking:
             ),
         )
 
-    def _observed(self, words: Words) -> Observed:
+    def _observed(self, words: StateWords) -> Observed:
         lives = [(b, _epoch(get(words, at.LIVES, 0, n))) for n, b in enumerate(self.ids)]
         return Observed(
             self.state.name,
