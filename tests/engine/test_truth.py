@@ -25,7 +25,7 @@ MAY_NAME_THE_CONTROLLER = {
     "explore/search/numbered_parts.py": "keeps the states of a level apart, node by node",
     "explore/search/hidden_parts.py": "hides a controller that nobody has looked at yet",
     "explore/search/observer_views.py": "shows the observer the controller of each moment",
-    "explore/compiled/unpacking.py": "makes states from words",
+    "explore/compiled/packing.py": "makes states from words",
     "judge/side_by_side/initial_state.py": "keeps what the log of a real KRaft controller says",
 }
 """Why each of these may."""

@@ -3,7 +3,7 @@
 A field is part of a state, or the same throughout a search, or told from other fields. What is none
 of these would let a search prove falsehoods: tests/explore/test_partition_fields.py holds these
 tables to the structs themselves. A field of the first kind also needs a place in
-`normal_partition.py`, in `compiled/packing.py` and in `compiled/unpacking.py`.
+`normal_partition.py` and, both ways, in `compiled/packing.py`.
 """
 
 from collections.abc import Mapping
