@@ -1,9 +1,13 @@
 """Somebody at a panel: what a button does is done to a playback, and the panel follows."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 from kiplab.plays.grammar import parse
+from kiplab.plays.library import load
 from kiplab.plays.play import Statement
+from kiplab.protocol.features import parse_features
 from kiplab.runs import Run
 from kiplab.widgets.history_tree.playback import (
     Playback,
@@ -68,9 +72,34 @@ class Hands:
         return bool(kiplab.run(run.token).stage.cluster == self.playback.whole.cluster)
 
 
-def made(text: str) -> Playback:
-    """The playback of a play."""
-    return open_playback(parse(text))
+def at_panel(playback: Playback, panel: Callable[[Hands], Any]) -> Hands:
+    """Somebody at a panel, which is made for whoever presses its buttons."""
+    hands = Hands(playback)
+    hands.panel = panel(hands)
+    hands.panel.show(playback)
+    return hands
+
+
+def made(text: str, *lines: str) -> Playback:
+    """The playback of a play, and lines done by hand."""
+    return done(open_playback(parse(text)), *lines)
+
+
+def done(playback: Playback, *lines: str) -> Playback:
+    """Lines done by hand where one stands."""
+    for line in lines:
+        playback = act(playback, read_line(playback, line))
+    return playback
+
+
+def at(step: int, name: str = "kafka-14139", kafka: str | None = None) -> Playback:
+    """A play, seen from a step."""
+    return seek(open_playback(load(name), parse_features(kafka) if kafka else None), step)
+
+
+def text(page: str) -> str:
+    """What a reader sees of some HTML."""
+    return " ".join(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.S).split())
 
 
 def html(widget: Any) -> str:

@@ -7,13 +7,9 @@ from kiplab.protocol.ids import BrokerId, controller_on
 from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker, standing
 from kiplab.widgets.controls.cluster_offers import about_message, hold
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
+from tests.widgets.hands import at
 
 TWO = BrokerId(2)
-
-
-def at(step: int, name: str = "kafka-14139") -> Playback:
-    """A play, seen from a step."""
-    return seek(open_playback(load(name)), step)
 
 
 def offered(playback: Playback, disk: str = "kept") -> dict[str, Offer]:

@@ -3,15 +3,13 @@
 The last test is the whole exercise: one record is lost on purpose, and found.
 """
 
-import re
-
 import pytest
 
 from kiplab.plays.library import load
 from kiplab.widgets.controls.clients_panel import ClientsPanel, producer_in_words, reader_in_words
 from kiplab.widgets.controls.inject import Inject
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
-from tests.widgets.hands import THREE, Hands, made
+from tests.widgets.hands import THREE, Hands, made, text
 
 TWO_LOGS = """
 kafka 3.5
@@ -35,11 +33,6 @@ def clients(hands: Hands) -> ClientsPanel:
     return found
 
 
-def said(html: str) -> str:
-    """The words of a piece of HTML."""
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
-
-
 def test_what_nobody_watches_is_not_worked_out() -> None:
     hands = at_panel(made(THREE))
     clients(hands).watched.toggle.value = False
@@ -53,8 +46,8 @@ def test_what_nobody_watches_is_not_worked_out() -> None:
 
 def test_a_client_that_has_done_nothing_says_so() -> None:
     hands = at_panel(made(THREE))
-    assert "has sent nothing yet" in said(clients(hands).written.value)
-    assert "has read nothing yet" in said(clients(hands).read.value)
+    assert "has sent nothing yet" in text(clients(hands).written.value)
+    assert "has read nothing yet" in text(clients(hands).read.value)
 
 
 def test_send_writes_the_records_with_the_acks_that_were_chosen() -> None:
@@ -62,7 +55,7 @@ def test_send_writes_the_records_with_the_acks_that_were_chosen() -> None:
     clients(hands).count.value, clients(hands).acks.value = 3, "1"
     clients(hands).writes.button("Send").click()
     assert hands.lines == ["produce orders-0 count=3 producer=producer acks=1"]
-    told = said(clients(hands).written.value)
+    told = text(clients(hands).written.value)
     assert "acknowledged offsets 10–12 in leader epoch 0, acks=1" in told
     assert "waits nothing" in told
     assert hands.replayed()
@@ -74,21 +67,21 @@ def test_what_is_not_acknowledged_waits_and_is_sent_again() -> None:
     assert again.disabled
     clients(hands).count.value = 2
     clients(hands).writes.button("Send").click()
-    told = said(clients(hands).written.value)
+    told = text(clients(hands).written.value)
     assert "offsets 10–11 in the log of broker 1, not acknowledged yet, acks=all" in told
     for line in ("crash 1", "expire 1"):
         hands.write(line)
-    assert "2 records, not written anywhere yet, acks=all" in said(clients(hands).written.value)
-    assert "it will ask who leads before it sends" in said(clients(hands).written.value)
+    assert "2 records, not written anywhere yet, acks=all" in text(clients(hands).written.value)
+    assert "it will ask who leads before it sends" in text(clients(hands).written.value)
     again.click()
     assert hands.lines[-1] == "resend producer"
-    assert "writes to broker 2, in leader epoch 1" in said(clients(hands).written.value)
+    assert "writes to broker 2, in leader epoch 1" in text(clients(hands).written.value)
 
 
 def test_a_consumer_says_what_it_has_read_by_leader_epoch() -> None:
     hands = at_panel(seek(open_playback(load("consumer-truncation")), 1))
     clients(hands).consumer.value = "consumer"
-    told = said(clients(hands).read.value)
+    told = text(clients(hands).read.value)
     assert "reads from broker 1, in leader epoch 5" in told
     assert "position offset 100, leader epoch 5 of the last record" in told
     read = "offsets 0–79 in leader epoch 4 offsets 80–99 in leader epoch 5"
@@ -119,9 +112,9 @@ def test_who_writes_is_chosen_and_who_is_not_there_yet_gives_way() -> None:
     hands.stand(hands.playback.last)
     assert [label for label, _ in clients(hands).producer.options] == ["fast", "safe", "producer"]
     assert clients(hands).producer.value == "fast"
-    assert "offsets 10–11 in leader epoch 4, acks=1" in said(clients(hands).written.value)
+    assert "offsets 10–11 in leader epoch 4, acks=1" in text(clients(hands).written.value)
     clients(hands).producer.value = "safe"
-    assert "offsets 10–12 in leader epoch 5, acks=all" in said(clients(hands).written.value)
+    assert "offsets 10–12 in leader epoch 5, acks=all" in text(clients(hands).written.value)
 
 
 def test_names_are_escaped() -> None:

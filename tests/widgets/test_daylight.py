@@ -26,11 +26,6 @@ def no_page_has_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Surface, "seen_last", "light")
 
 
-@pytest.fixture
-def lab() -> Lab:
-    return kiplab.Lab(PLAY)
-
-
 @pytest.fixture(scope="module")
 def found() -> Matrix:
     return matrix(PLAY, guards=("903",), writes=1, processes=1)

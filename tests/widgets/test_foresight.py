@@ -19,12 +19,7 @@ from kiplab.widgets.controls.offering import (
     happenings,
 )
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import THREE, made
-
-
-def at(step: int, name: str = "kafka-14139") -> Playback:
-    """A play, seen from a step."""
-    return seek(open_playback(load(name)), step)
+from tests.widgets.hands import THREE, at, made
 
 
 def told(playback: Playback, line: str) -> str:

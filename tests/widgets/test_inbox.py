@@ -19,24 +19,16 @@ from kiplab.widgets.controls.inflight import (
     why_not_moved,
 )
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, THREE, Hands, html, made
+from tests.widgets.hands import SIX, THREE, Hands, at_panel, html, made
 
 TWO, THREE_ = BrokerId(2), BrokerId(3)
-
-
-def after(text: str, *lines: str) -> Playback:
-    """A play, and lines done by hand."""
-    playback = made(text)
-    for line in lines:
-        playback = act(playback, read_line(playback, line))
-    return playback
 
 
 @pytest.fixture
 def crowded() -> Playback:
     """Two heartbeats of broker 2, one of broker 3, and a fetch of each, all waiting."""
     lines = ("heartbeat 2", "heartbeat 2", "heartbeat 3", "fetch 2", "fetch 3")
-    return after("manual\n" + THREE, *lines)
+    return made("manual\n" + THREE, *lines)
 
 
 def names(cluster: Cluster, order: InboxOrder) -> list[str]:
@@ -155,14 +147,14 @@ def test_hold_and_release_are_lines_of_a_play(
 
 
 def test_what_is_not_held_cannot_be_let_flow() -> None:
-    playback = after(THREE, "hold fetch from=2")
+    playback = made(THREE, "hold fetch from=2")
     assert let_flow(playback.here, "fetch", THREE_).reason == "nothing of that kind is held back"
     assert let_flow(playback.here, "fetch", None).reason is None
     assert hold(playback.here, "fetch", None).reason is None
 
 
 def test_what_waits_arrives_when_it_is_let_flow() -> None:
-    playback = after(THREE, "hold fetch", "fetch 2")
+    playback = made(THREE, "hold fetch", "fetch 2")
     assert len(playback.here.cluster.messages) == 1
     assert act(playback, let_flow(playback.here, "fetch", None).line).here.cluster.messages == ()
 
@@ -187,18 +179,14 @@ def test_in_a_manual_play_everything_is_held_anyway() -> None:
     ],
 )
 def test_what_is_held_is_said_in_words(lines: tuple[str, ...], words: str) -> None:
-    assert holds_in_words(after(THREE, *lines).here) == words
+    assert holds_in_words(made(THREE, *lines).here) == words
 
 
 # --- the panel ------------------------------------------------------------------------------------
 
 
-def at_panel(playback: Playback) -> Hands:
-    """Somebody at the inbox."""
-    hands = Hands(playback)
-    hands.panel = InFlight(playback, hands.act)
-    hands.panel.show(playback)
-    return hands
+def at_inbox(playback: Playback) -> Hands:
+    return at_panel(playback, lambda hands: InFlight(playback, hands.act))
 
 
 @pytest.mark.parametrize(
@@ -212,7 +200,7 @@ def at_panel(playback: Playback) -> Hands:
     ],
 )
 def test_each_button_writes_its_line_and_the_line_replays(label: str, line: str) -> None:
-    hands = at_panel(seek(open_playback(load("kafka-14139")), 3))
+    hands = at_inbox(seek(open_playback(load("kafka-14139")), 3))
     (row,) = hands.panel.rows
     row.more.toggle.value = True
     place = row.main if label in ("Deliver", "Drop") else row.others
@@ -222,7 +210,7 @@ def test_each_button_writes_its_line_and_the_line_replays(label: str, line: str)
 
 
 def test_a_button_is_disabled_exactly_where_its_choice_has_a_reason(crowded: Playback) -> None:
-    hands = at_panel(act(crowded, read_line(crowded, "deliver fetch from=2")))
+    hands = at_inbox(act(crowded, read_line(crowded, "deliver fetch from=2")))
     disabled = 0
     for row in hands.panel.rows:
         row.more.toggle.value = True
@@ -236,7 +224,7 @@ def test_a_button_is_disabled_exactly_where_its_choice_has_a_reason(crowded: Pla
 
 
 def test_earlier_and_later_change_the_order_and_deliver_nothing(crowded: Playback) -> None:
-    hands = at_panel(crowded)
+    hands = at_inbox(crowded)
     inbox = hands.panel
     assert inbox.rows[1].earlier.disabled
     assert "must arrive first" in inbox.rows[1].earlier.tooltip
@@ -253,7 +241,7 @@ def test_earlier_and_later_change_the_order_and_deliver_nothing(crowded: Playbac
 
 
 def test_a_hold_by_hand_keeps_what_is_sent_next() -> None:
-    hands = at_panel(made(THREE))
+    hands = at_inbox(made(THREE))
     holds = hands.panel.holds
     assert holds.actions.button("Let it flow").disabled
     holds.kind.value, holds.sender.value = "fetch", TWO
@@ -269,7 +257,7 @@ def test_a_hold_by_hand_keeps_what_is_sent_next() -> None:
 
 def test_of_very_many_messages_only_the_number_is_told_and_a_kind_can_be_chosen() -> None:
     lines = [f"heartbeat {n % 6 + 1}" for n in range(SHOWN_MAX + 2)]
-    hands = at_panel(after("manual\n" + SIX, *lines, "fetch 2"))
+    hands = at_inbox(made("manual\n" + SIX, *lines, "fetch 2"))
     inbox = hands.panel
     assert len(inbox.rows) == SHOWN_MAX
     assert inbox.more.value.endswith("and 3 more</span>")
@@ -282,7 +270,7 @@ def test_of_very_many_messages_only_the_number_is_told_and_a_kind_can_be_chosen(
 
 
 def test_a_kind_that_is_gone_shows_every_kind_again() -> None:
-    hands = at_panel(after("manual\n" + THREE, "fetch 2", "heartbeat 3"))
+    hands = at_inbox(made("manual\n" + THREE, "fetch 2", "heartbeat 3"))
     hands.panel.kind.value = "fetch"
     hands.write("drop fetch from=2")
     assert hands.panel.kind.value == EVERY_KIND
@@ -290,7 +278,7 @@ def test_a_kind_that_is_gone_shows_every_kind_again() -> None:
 
 
 def test_what_is_impossible_can_be_read_as_text(crowded: Playback) -> None:
-    hands = at_panel(crowded)
+    hands = at_inbox(crowded)
     reasons = hands.panel.reasons
     assert reasons.text.value == ""
     reasons.drawer.toggle.value = True
@@ -303,7 +291,7 @@ def test_what_is_impossible_can_be_read_as_text(crowded: Playback) -> None:
 
 
 def test_rows_and_buttons_are_used_again(crowded: Playback) -> None:
-    hands = at_panel(crowded)
+    hands = at_inbox(crowded)
     rows = list(hands.panel.rows)
     buttons = [button for row in rows for button in row.main.buttons]
     hands.stand(0)
@@ -314,7 +302,7 @@ def test_rows_and_buttons_are_used_again(crowded: Playback) -> None:
 
 
 def test_what_a_message_says_is_shown(crowded: Playback) -> None:
-    assert "BrokerHeartbeat as epoch" in html(at_panel(crowded).panel.box)
+    assert "BrokerHeartbeat as epoch" in html(at_inbox(crowded).panel.box)
 
 
 @pytest.mark.parametrize(

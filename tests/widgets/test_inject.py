@@ -36,7 +36,7 @@ from kiplab.widgets.controls.cluster_offers import (
 from kiplab.widgets.controls.inflight import next_up
 from kiplab.widgets.controls.inject import Inject
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, THREE, Hands, made
+from tests.widgets.hands import SIX, THREE, Hands, at_panel, made
 
 TWO = BrokerId(2)
 RECOVERING = f"""on 704.specified
@@ -139,13 +139,6 @@ def offered(playback: Playback, id: BrokerId = TWO) -> dict[str, Offer]:
     return {choice.label: choice for choice in more_about_broker(playback.here, id)}
 
 
-def done(playback: Playback, *lines: str) -> Playback:
-    """Lines by hand."""
-    for line in lines:
-        playback = act(playback, read_line(playback, line))
-    return playback
-
-
 def test_a_follower_can_be_cut_off_from_controller_and_leader_and_healed() -> None:
     playback = made(THREE)
     assert offered(playback)["Cut off from controller"].line.text == "cut 2 controller"
@@ -157,7 +150,7 @@ def test_a_follower_can_be_cut_off_from_controller_and_leader_and_healed() -> No
 
 
 def test_a_link_that_is_cut_can_be_healed_whoever_leads_by_now() -> None:
-    playback = done(made(THREE), "cut 2 1", "crash 1", "expire 1")
+    playback = made(THREE, "cut 2 1", "crash 1", "expire 1")
     assert offered(playback, BrokerId(3))["Cut off from leader 2"].reason is None
     assert offered(playback)["Heal link to broker 1"].reason is None
 
@@ -177,7 +170,7 @@ def test_a_broker_of_several_partitions_has_several_leaders() -> None:
 
 
 def test_a_write_without_a_leader_says_so() -> None:
-    playback = done(made("broker 1\ntopic t replicas=1"), "crash 1", "expire 1")
+    playback = made("broker 1\ntopic t replicas=1", "crash 1", "expire 1")
     assert produce(playback.here.cluster, "t-0", 1, "all").reason == "t-0 has no leader"
 
 
@@ -197,7 +190,7 @@ def test_a_write_says_how_many_where_and_how_sure(
 
 def test_a_stale_leader_still_takes_writes() -> None:
     """Broker 1 has not heard that it was fenced."""
-    playback = done(made(THREE), "cut 1 controller", "expire 1")
+    playback = made(THREE, "cut 1 controller", "expire 1")
     cluster = playback.here.cluster
     assert believes_to_lead(cluster, "orders-0") == (1, 2)
     assert produce(cluster, "orders-0", 1, "1", BrokerId(1)).reason is None
@@ -237,12 +230,8 @@ def test_with_zookeeper_there_is_no_button_that_never_can_be_pressed() -> None:
 # --- the panel ------------------------------------------------------------------------------------
 
 
-def at_panel(playback: Playback) -> Hands:
-    """Somebody at the panel."""
-    hands = Hands(playback)
-    hands.panel = Inject(playback, hands.act, hands.write)
-    hands.panel.show(playback)
-    return hands
+def at_inject(playback: Playback) -> Hands:
+    return at_panel(playback, lambda hands: Inject(playback, hands.act, hands.write))
 
 
 @pytest.mark.parametrize(
@@ -266,7 +255,7 @@ def at_panel(playback: Playback) -> Hands:
 def test_each_button_of_a_broker_is_a_line_that_replays(
     before: tuple[str, ...], label: str, line: str
 ) -> None:
-    hands = at_panel(done(made(THREE), *before))
+    hands = at_inject(made(THREE, *before))
     hands.panel.brokers[2].more.toggle.value = True
     hands.panel.button(2, label).click()
     assert hands.lines == [line]
@@ -276,7 +265,7 @@ def test_each_button_of_a_broker_is_a_line_that_replays(
 
 @pytest.mark.parametrize("disk", ["kept", "tail-lost", "replaced"])
 def test_a_crash_takes_what_was_chosen(disk: str) -> None:
-    hands = at_panel(made(THREE))
+    hands = at_inject(made(THREE))
     hands.panel.disk.value = disk
     hands.panel.button(3, "Crash").click()
     assert hands.lines == ["crash 3" + ("" if disk == "kept" else f" disk={disk}")]
@@ -284,7 +273,7 @@ def test_a_crash_takes_what_was_chosen(disk: str) -> None:
 
 
 def test_controller_and_partitions_have_buttons() -> None:
-    hands = at_panel(made(SIX))
+    hands = at_inject(made(SIX))
     hands.panel.controller.button("Fail over").click()
     assert list(hands.panel.partitions) == ["orders-0", "orders-1", "orders-2"]
     hands.panel.partitions["orders-1"].main.button("Elect preferred").click()
@@ -294,7 +283,7 @@ def test_controller_and_partitions_have_buttons() -> None:
 
 
 def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it() -> None:
-    hands = at_panel(made(f"kafka 3.8\n{THREE}"))
+    hands = at_inject(made(f"kafka 3.8\n{THREE}"))
     drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
     on = drawer.others.button("unclean.leader.election.enable=true")
@@ -306,14 +295,14 @@ def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it()
         "configure orders unclean-leader-election=no",
     ]
     assert hands.replayed()
-    later = at_panel(made(f"kafka 3.9\n{THREE}")).panel.partitions["orders-0"]
+    later = at_inject(made(f"kafka 3.9\n{THREE}")).panel.partitions["orders-0"]
     later.more.toggle.value = True
     said = later.others.button("unclean.leader.election.enable=true").tooltip
     assert "reads it when it elects next, within 300 s" in said
 
 
 def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> None:
-    hands = at_panel(open_playback(load("unclean-election")))
+    hands = at_inject(open_playback(load("unclean-election")))
     drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
     finish = drawer.others.button("Finish recovery")
@@ -328,7 +317,7 @@ def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> Non
 
 
 def test_a_client_writes_to_a_partition_of_choice() -> None:
-    hands = at_panel(made(SIX))
+    hands = at_inject(made(SIX))
     clients = hands.panel.clients
     clients.partition.value, clients.count.value, clients.acks.value = "orders-1", 4, "1"
     clients.actions.button("Produce").click()
@@ -342,7 +331,7 @@ def test_a_client_writes_to_a_partition_of_choice() -> None:
 
 
 def test_a_stale_leader_that_is_gone_is_no_choice_any_more() -> None:
-    hands = at_panel(done(made(THREE), "cut 1 controller", "expire 1"))
+    hands = at_inject(made(THREE, "cut 1 controller", "expire 1"))
     to = hands.panel.clients.to
     assert [label for label, _ in to.options] == ["the leader", "broker 1", "broker 2"]
     to.value = BrokerId(1)
@@ -352,7 +341,7 @@ def test_a_stale_leader_that_is_gone_is_no_choice_any_more() -> None:
 
 
 def test_a_consumer_polls_asks_who_leads_and_goes_elsewhere() -> None:
-    hands = at_panel(made(THREE))
+    hands = at_inject(made(THREE))
     clients = hands.panel.clients
     assert "has read nothing yet" in clients.state.value
     assert clients.reads.button("Reset to latest").disabled
@@ -369,7 +358,7 @@ def test_a_consumer_polls_asks_who_leads_and_goes_elsewhere() -> None:
 
 
 def test_with_several_consumers_one_chooses_who_reads() -> None:
-    hands = at_panel(made(THREE + "consumer orders-0 name=billing\n"))
+    hands = at_inject(made(THREE + "consumer orders-0 name=billing\n"))
     clients = hands.panel.clients
     assert [label for label, _ in clients.consumer.options] == ["billing", "consumer"]
     clients.reads.button("Poll").click()
@@ -380,14 +369,14 @@ def test_with_several_consumers_one_chooses_who_reads() -> None:
 
 
 def test_waiting_is_offered_with_a_clock() -> None:
-    hands = at_panel(made("timed\n" + THREE))
+    hands = at_inject(made("timed\n" + THREE))
     hands.panel.time.button("Wait 9 s").click()
     assert hands.playback.here.cluster.now_ms == 9000
     assert hands.replayed()
 
 
 def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
-    hands = at_panel(done(made(THREE), "crash 2"))
+    hands = at_inject(made(THREE, "crash 2"))
     crash = hands.panel.button(2, "Crash")
     assert crash.disabled
     assert crash.tooltip == "Not now: broker 2 is down"
@@ -403,7 +392,7 @@ def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
 
 
 def test_a_closed_drawer_costs_nothing_and_an_open_one_follows() -> None:
-    hands = at_panel(made(THREE))
+    hands = at_inject(made(THREE))
     row = hands.panel.brokers[2]
     assert row.others.buttons == []
     row.more.toggle.value = True
@@ -413,14 +402,14 @@ def test_a_closed_drawer_costs_nothing_and_an_open_one_follows() -> None:
 
 
 def test_a_line_of_ones_own_is_done() -> None:
-    hands = at_panel(made(THREE))
+    hands = at_inject(made(THREE))
     hands.panel.line.value = "flush 1"
     hands.panel.do.click()
     assert hands.lines == ["flush 1"]
 
 
 def test_there_is_no_button_of_an_unknown_broker_or_label() -> None:
-    panel = at_panel(made(THREE)).panel
+    panel = at_inject(made(THREE)).panel
     for broker, label in ((9, "Crash"), (1, "Explode")):
         with pytest.raises(KeyError):
             panel.button(broker, label)

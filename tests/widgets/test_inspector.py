@@ -31,8 +31,8 @@ from kiplab.rows.state_words import (
     OF_OTHER_MODES,
 )
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
-from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, made
+from kiplab.widgets.history_tree.playback import act, open_playback, read_line
+from tests.widgets.hands import SIX, at, made, text
 
 STRUCTS: dict[str, type[msgspec.Struct]] = {}
 
@@ -62,11 +62,6 @@ def rows(branch: StateNode) -> Iterator[StateNode]:
     yield branch
     for child in branch.children:
         yield from rows(child)
-
-
-def at(step: int, name: str = "kafka-14139") -> Playback:
-    """A play, seen from a step."""
-    return seek(open_playback(load(name)), step)
 
 
 def found(tree: StateNode, *path: str) -> StateNode:
@@ -199,11 +194,6 @@ def test_a_process_that_dies_is_one_change() -> None:
     before, after = tree_of(at(1).here.cluster), tree_of(at(2).here.cluster)
     (died,) = (c for c in changed(before, after) if c.path[:2] == ("broker 2", "process"))
     assert (died.old, died.new) == ("RUNNING, broker epoch 41", "down")
-
-
-def text(page: str) -> str:
-    """What a reader sees of some HTML."""
-    return " ".join(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.S).split())
 
 
 def test_the_page_marks_changes_with_a_sign_and_both_values() -> None:

@@ -8,7 +8,7 @@ from kiplab.plays.library import load, names
 from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls.invariants import InvariantStrip, Standing, standings, why_not_promised
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, Hands, made
+from tests.widgets.hands import SIX, Hands, at, made
 
 STALE, ELECTABLE, LOST = (
     "no-stale-epoch-in-isr",
@@ -16,12 +16,6 @@ STALE, ELECTABLE, LOST = (
     "no-committed-record-lost",
 )
 IN_KRAFT = parse_features("3.5")
-
-
-def at(step: int, kafka: str | None = None) -> Playback:
-    """KAFKA-14139, seen from a step."""
-    features = parse_features(kafka) if kafka else None
-    return seek(open_playback(load("kafka-14139"), features), step)
 
 
 def by_id(playback: Playback) -> dict[str, Standing]:
@@ -62,7 +56,7 @@ def test_what_is_missing_for_the_promise_is_named() -> None:
 
 
 def test_with_903_it_holds_and_is_promised() -> None:
-    stale = by_id(at(11, "3.9"))[STALE]
+    stale = by_id(at(11, kafka="3.9"))[STALE]
     assert (stale.holds, stale.unpromised) == (True, None)
     assert "Promised (with " in stale.words
 

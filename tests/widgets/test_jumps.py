@@ -2,7 +2,6 @@
 
 import pytest
 
-import kiplab
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
@@ -98,11 +97,6 @@ def test_going_from_refusal_to_refusal_meets_every_one(name: str) -> None:
 
 
 # --- links in the prose ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def lab() -> Lab:
-    return kiplab.Lab("kafka-14139")
 
 
 def follow(lab: Lab, step: int) -> None:

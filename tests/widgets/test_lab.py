@@ -1,7 +1,6 @@
 """The Lab without a browser: buttons are pressed, and everything shown follows."""
 
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,17 +16,7 @@ from kiplab.widgets import Lab, view_model
 from kiplab.widgets.controls.inflight import SHOWN_MAX
 from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
-from tests.widgets.hands import fails, press
-
-
-@pytest.fixture
-def lab() -> Lab:
-    return kiplab.Lab("kafka-14139")
-
-
-def text(html: str) -> str:
-    """What a reader sees of some HTML."""
-    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+from tests.widgets.hands import fails, press, text
 
 
 def words_in_figure(lab: Lab) -> str:

@@ -14,11 +14,6 @@ from kiplab.widgets import Lab, still_fallback
 from tests.widgets.hands import hear
 
 
-@pytest.fixture
-def lab() -> Lab:
-    return kiplab.Lab("kafka-14139")
-
-
 def drawn(lab: Lab) -> str:
     """The legend's image, as SVG."""
     found = re.search(r"base64,([^\"]*)", lab.signs.image.value)

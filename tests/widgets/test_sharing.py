@@ -42,11 +42,6 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def lab() -> Lab:
-    return kiplab.Lab("kafka-14139")
-
-
 def test_a_saved_tree_comes_back_whole() -> None:
     before, after = grown(), lab_file.unpacked(GROWN, "x")
     assert lab_file.packed(after) == GROWN

@@ -1,0 +1,12 @@
+"""A Lab that nobody has touched yet."""
+
+import pytest
+
+import kiplab
+from kiplab.widgets import Lab
+
+
+@pytest.fixture
+def lab() -> Lab:
+    """At the start of the play that most labs use."""
+    return kiplab.Lab("kafka-14139")
