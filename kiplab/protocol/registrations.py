@@ -4,16 +4,7 @@ from enum import IntEnum
 
 import msgspec
 
-from .ids import (
-    BrokerEpoch,
-    BrokerId,
-    Count,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-    PartitionName,
-)
+from . import ids
 
 
 class LeaderRecoveryState(IntEnum):
@@ -27,12 +18,12 @@ class LeaderRecoveryState(IntEnum):
 class Registration(msgspec.Struct, frozen=True, cache_hash=True):
     """BrokerRegistration, replayed from the metadata log."""
 
-    broker: BrokerId
-    epoch: BrokerEpoch
-    incarnation: Incarnation
+    broker: ids.BrokerId
+    epoch: ids.BrokerEpoch
+    incarnation: ids.Incarnation
     fenced: bool = True
     in_controlled_shutdown: bool = False
-    record_offset: MetadataOffset = MetadataOffset(0)
+    record_offset: ids.MetadataOffset = ids.MetadataOffset(0)
     """Offset of the RegisterBrokerRecord that a broker must have replicated to be unfenced."""
 
 
@@ -42,16 +33,16 @@ class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
     The last two are its topic's min.insync.replicas and unclean.leader.election.enable.
     """
 
-    name: PartitionName
-    replicas: tuple[BrokerId, ...]
-    isr: tuple[BrokerId, ...]
-    leader: BrokerId
-    leader_epoch: LeaderEpoch = LeaderEpoch(0)
-    partition_epoch: PartitionEpoch = PartitionEpoch(0)
+    name: ids.PartitionName
+    replicas: tuple[ids.BrokerId, ...]
+    isr: tuple[ids.BrokerId, ...]
+    leader: ids.BrokerId
+    leader_epoch: ids.LeaderEpoch = ids.LeaderEpoch(0)
+    partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
     recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
-    adding: tuple[BrokerId, ...] = ()
-    removing: tuple[BrokerId, ...] = ()
-    min_insync_replicas: Count = 1
+    adding: tuple[ids.BrokerId, ...] = ()
+    removing: tuple[ids.BrokerId, ...] = ()
+    min_insync_replicas: ids.Count = 1
     unclean_leader_election: bool = False
 
 
@@ -60,7 +51,9 @@ def topic_of(partition_name: str) -> str:
     return partition_name.rpartition("-")[0]
 
 
-def registration(registrations: tuple[Registration, ...], broker: BrokerId) -> Registration | None:
+def registration(
+    registrations: tuple[Registration, ...], broker: ids.BrokerId
+) -> Registration | None:
     """The registration of `broker`, or None."""
     for found in registrations:
         if found.broker == broker:

@@ -9,16 +9,9 @@ from typing import Any, Protocol
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import ids
 from kiplab.protocol.facts import Fact, RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import (
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
 from kiplab.protocol.kraft.records import PartitionChangeRecord, Record, record_text
 from kiplab.protocol.registrations import PartitionRegistration, Registration
@@ -104,9 +97,9 @@ def brokers(
     out, going = set(fenced), set(leaving)
     return tuple(
         Registration(
-            broker=BrokerId(n),
-            epoch=BrokerEpoch((epochs or {}).get(n, 100 + n)),
-            incarnation=Incarnation(1),
+            broker=ids.BrokerId(n),
+            epoch=ids.BrokerEpoch((epochs or {}).get(n, 100 + n)),
+            incarnation=ids.Incarnation(1),
             fenced=n in out,
             in_controlled_shutdown=n in going,
         )
@@ -118,16 +111,16 @@ def partition(
     name: str, replicas: list[int], isr: list[int], leader: int, **fields: Any
 ) -> PartitionRegistration:
     """`fields`: le, pe, recovery, adding, removing."""
-    bare = PartitionRegistration(name, _ids(replicas), _ids(isr), BrokerId(leader))
+    bare = PartitionRegistration(name, _ids(replicas), _ids(isr), ids.BrokerId(leader))
     return but(bare, **fields)
 
 
 def but(state: PartitionRegistration, **fields: Any) -> PartitionRegistration:
     """`state` with some fields changed; le and pe are its epochs."""
     if "le" in fields:
-        fields["leader_epoch"] = LeaderEpoch(fields.pop("le"))
+        fields["leader_epoch"] = ids.LeaderEpoch(fields.pop("le"))
     if "pe" in fields:
-        fields["partition_epoch"] = PartitionEpoch(fields.pop("pe"))
+        fields["partition_epoch"] = ids.PartitionEpoch(fields.pop("pe"))
     return replace(state, **_tuples(fields))
 
 
@@ -145,7 +138,7 @@ def controller(
     """A sitting controller; unless `heartbeats` says more it heard of every broker at time 0."""
     heard = tuple(HeartbeatState(r.broker, fenced=r.fenced) for r in registrations)
     return Controller(
-        next_offset=MetadataOffset(next_offset),
+        next_offset=ids.MetadataOffset(next_offset),
         registrations=registrations,
         partitions=partitions,
         heartbeats=heard if heartbeats is None else heartbeats,
@@ -166,5 +159,5 @@ def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
     return {k: _ids(v) if isinstance(v, list) else v for k, v in fields.items()}
 
 
-def _ids(numbers: Iterable[int]) -> tuple[BrokerId, ...]:
-    return tuple(BrokerId(n) for n in numbers)
+def _ids(numbers: Iterable[int]) -> tuple[ids.BrokerId, ...]:
+    return tuple(ids.BrokerId(n) for n in numbers)

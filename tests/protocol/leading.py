@@ -9,48 +9,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kiplab.protocol import log
+from kiplab.protocol import ids, log, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Fact
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import (
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-    PartitionEpoch,
-)
 from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
-from kiplab.protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    FetchRequest,
-    FetchResponse,
-    MetadataUpdate,
-    Send,
-)
 from kiplab.protocol.registrations import (
     LeaderRecoveryState,
     PartitionRegistration,
     Registration,
 )
-from kiplab.protocol.replica import alter_partition_manager, broker_parts
+from kiplab.protocol.replica import alter_partition_manager, broker_parts, broker_state
 from kiplab.protocol.replica.alter_partition_manager import finish_leader_recovery
-from kiplab.protocol.replica.broker_state import (
-    Broker,
-    Durable,
-    DurableReplica,
-    Leading,
-    Lifecycle,
-    RemoteReplica,
-    Replica,
-    Volatile,
-    log_of,
-    replica_of,
-)
 from kiplab.protocol.replica.fetches_at_once import serve_fetches_at_once
 from kiplab.protocol.replica.fetching import serve_fetch
 from kiplab.protocol.replica.high_watermark import move_high_watermark
@@ -61,11 +31,11 @@ GENERIC, KRAFT = 13, 15
 T0 = 100_000
 """When 101 became leader, in ms."""
 NAME = "test-topic-0"
-ME = BrokerId(101)
+ME = ids.BrokerId(101)
 
 
 def log_of_length(count: int, epoch: int = 4) -> log.Log:
-    return log.append(log.EMPTY, LeaderEpoch(epoch), count) if count else log.EMPTY
+    return log.append(log.EMPTY, ids.LeaderEpoch(epoch), count) if count else log.EMPTY
 
 
 class Stage:
@@ -91,16 +61,20 @@ class Stage:
     ) -> None:
         self.features, self.cache, self.now, self.offset = features, cache, T0, 0
         self.min_isr = min_isr
-        self.requests: list[AlterPartitionRequest] = []
+        self.requests: list[messages.AlterPartitionRequest] = []
         self.facts: tuple[Fact, ...] = ()
-        durable = DurableReplica(NAME, log_of_length(records, record_epoch), Offset(hw))
-        process = Volatile(
-            lifecycle=Lifecycle.RUNNING,
-            epoch=BrokerEpoch(1000 + ME),
+        durable = broker_state.DurableReplica(
+            NAME, log_of_length(records, record_epoch), ids.Offset(hw)
+        )
+        process = broker_state.Volatile(
+            lifecycle=broker_state.Lifecycle.RUNNING,
+            epoch=ids.BrokerEpoch(1000 + ME),
             ready_to_unfence=True,
             published=True,
         )
-        self.broker = Broker(ME, durable=Durable((durable,)), process=process)
+        self.broker = broker_state.Broker(
+            ME, durable=broker_state.Durable((durable,)), process=process
+        )
         self.metadata(replicas, isr, le=le, pe=pe, recovery=recovery)
 
     # what happens to it
@@ -139,12 +113,12 @@ class Stage:
         epoch: int | None = None,
         leader_epoch: int | None = None,
         last_fetched: int = -1,
-    ) -> FetchResponse:
+    ) -> messages.FetchResponse:
         """The follower fetches; `leader_epoch` -1 is a request without one."""
         request = self._request(follower, offset, epoch, leader_epoch, last_fetched)
         effect = serve_fetch(self.broker, request, self.features, self.now)
         reply = self._done(effect)[0].body
-        assert isinstance(reply, FetchResponse)
+        assert isinstance(reply, messages.FetchResponse)
         return reply
 
     def fetches_at_once(self, follower: int, *ends_and_epochs: tuple[int, int]) -> None:
@@ -162,22 +136,24 @@ class Stage:
         epoch: int | None,
         leader_epoch: int | None = None,
         last_fetched: int = -1,
-    ) -> FetchRequest:
+    ) -> messages.FetchRequest:
         held = self.replica.leader_epoch
-        return FetchRequest(
+        return messages.FetchRequest(
             version=self.cache,
             partition=NAME,
-            replica=BrokerId(follower),
-            replica_epoch=BrokerEpoch(1000 + follower if epoch is None else epoch),
-            leader_epoch=LeaderEpoch(held if leader_epoch is None else leader_epoch),
-            offset=Offset(offset),
-            last_fetched_epoch=LeaderEpoch(last_fetched),
+            replica=ids.BrokerId(follower),
+            replica_epoch=ids.BrokerEpoch(1000 + follower if epoch is None else epoch),
+            leader_epoch=ids.LeaderEpoch(held if leader_epoch is None else leader_epoch),
+            offset=ids.Offset(offset),
+            last_fetched_epoch=ids.LeaderEpoch(last_fetched),
         )
 
     def shrink_check(self) -> None:
         """The periodic maybeShrinkIsr."""
         here = broker_parts.here(self.broker, self.features, self.now)
-        replica, item, _ = propose_shrink(here, self.replica, log_of(self.broker, NAME))
+        replica, item, _ = propose_shrink(
+            here, self.replica, broker_state.log_of(self.broker, NAME)
+        )
         if item is not None:
             broker = broker_parts.with_replica(self.broker, replica)
             self._done(alter_partition_manager.submit(broker, item, self.features))
@@ -189,7 +165,7 @@ class Stage:
 
     def append(self, count: int, *, transaction: bool = False) -> None:
         """Records are produced to it."""
-        mine, epoch = log_of(self.broker, NAME), self.replica.leader_epoch
+        mine, epoch = broker_state.log_of(self.broker, NAME), self.replica.leader_epoch
         longer = log.append(mine, epoch, count, transaction=transaction)
         self.broker = broker_parts.with_log(self.broker, NAME, longer)
         here = broker_parts.here(self.broker, self.features, self.now)
@@ -199,34 +175,34 @@ class Stage:
     def completes(self, isr: Sequence[int], *, le: int = 5, pe: int = 2, recovery: int = 0) -> None:
         """The controller answers NONE with this state."""
         self._answered(
-            AlterPartitionResult(
+            messages.AlterPartitionResult(
                 partition=NAME,
                 leader=ME,
-                leader_epoch=LeaderEpoch(le),
-                partition_epoch=PartitionEpoch(pe),
-                isr=tuple(BrokerId(b) for b in isr),
+                leader_epoch=ids.LeaderEpoch(le),
+                partition_epoch=ids.PartitionEpoch(pe),
+                isr=tuple(ids.BrokerId(b) for b in isr),
                 recovery=recovery,
             )
         )
 
     def fails(self, error: KafkaError) -> None:
         """The controller answers with an error for the partition."""
-        self._answered(AlterPartitionResult(NAME, error))
+        self._answered(messages.AlterPartitionResult(NAME, error))
 
     # what can be seen of it
 
     @property
-    def process(self) -> Volatile:
+    def process(self) -> broker_state.Volatile:
         return broker_parts.process_of(self.broker)
 
     @property
-    def replica(self) -> Replica:
-        found = replica_of(self.broker, NAME)
+    def replica(self) -> broker_state.Replica:
+        found = broker_state.replica_of(self.broker, NAME)
         assert found is not None
         return found
 
     @property
-    def leading(self) -> Leading:
+    def leading(self) -> broker_state.Leading:
         assert self.replica.leading is not None
         return self.replica.leading
 
@@ -257,7 +233,7 @@ class Stage:
         """Member and broker epoch of the ISR last asked for."""
         return {m.broker: m.epoch for m in self.requests[-1].items[0].isr}
 
-    def remote(self, follower: int) -> RemoteReplica:
+    def remote(self, follower: int) -> broker_state.RemoteReplica:
         return next(r for r in self.leading.remotes if r.broker == follower)
 
     def is_committed(self, isr: Sequence[int]) -> bool:
@@ -272,30 +248,34 @@ class Stage:
     ) -> tuple[Registration, ...]:
         out, going = set(fenced), set(leaving)
         return tuple(
-            Registration(BrokerId(b), BrokerEpoch(1000 + b), Incarnation(1), b in out, b in going)
+            Registration(
+                ids.BrokerId(b), ids.BrokerEpoch(1000 + b), ids.Incarnation(1), b in out, b in going
+            )
             for b in sorted(replicas)
         )
 
     def _arrives(
         self, state: PartitionRegistration, registrations: tuple[Registration, ...]
     ) -> None:
-        update = MetadataUpdate(
-            offset=MetadataOffset(self.offset), registrations=registrations, partitions=(state,)
+        update = messages.MetadataUpdate(
+            offset=ids.MetadataOffset(self.offset), registrations=registrations, partitions=(state,)
         )
         self._done(metadata_arrived(self.broker, update, self.features, self.now))
 
-    def _answered(self, result: AlterPartitionResult) -> None:
+    def _answered(self, result: messages.AlterPartitionResult) -> None:
         request = self.requests[-1]
-        response = AlterPartitionResponse(version=request.version, results=(result,))
+        response = messages.AlterPartitionResponse(version=request.version, results=(result,))
         self._done(
             alter_partition_manager.answered(
                 self.broker, response, request, self.features, self.now
             )
         )
 
-    def _done(self, effect: Any) -> tuple[Send, ...]:
+    def _done(self, effect: Any) -> tuple[messages.Send, ...]:
         self.broker, sends, self.facts = effect
-        self.requests += [s.body for s in sends if isinstance(s.body, AlterPartitionRequest)]
+        self.requests += [
+            s.body for s in sends if isinstance(s.body, messages.AlterPartitionRequest)
+        ]
         return tuple(sends)
 
 

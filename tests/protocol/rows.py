@@ -9,15 +9,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
 from kiplab.protocol.kraft.records import PartitionChangeRecord
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionResult,
-    IsrMember,
-    RecoveryOnWire,
-)
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from tests.protocol.building import brokers, but, change, partition
 
@@ -30,7 +25,7 @@ class Ask(msgspec.Struct, frozen=True):
 
     sender: int
     epoch: int
-    items: tuple[AlterPartitionItem, ...]
+    items: tuple[messages.AlterPartitionItem, ...]
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -43,7 +38,7 @@ class Row(msgspec.Struct, frozen=True):
     brokers: tuple[Registration, ...]
     partitions: tuple[PartitionRegistration, ...]
     ask: Ask
-    results: tuple[AlterPartitionResult, ...]
+    results: tuple[messages.AlterPartitionResult, ...]
     records: tuple[PartitionChangeRecord, ...] = ()
     after: tuple[PartitionRegistration, ...] = ()
     top: KafkaError = KafkaError.NONE
@@ -55,10 +50,10 @@ def item(
     *,
     le: int = 0,
     pe: int = 0,
-    recovery: RecoveryOnWire = RECOVERED,
-) -> AlterPartitionItem:
-    members = tuple(IsrMember(BrokerId(b), BrokerEpoch(e)) for b, e in isr.items())
-    return AlterPartitionItem(name, LeaderEpoch(le), PartitionEpoch(pe), members, recovery)
+    recovery: messages.RecoveryOnWire = RECOVERED,
+) -> messages.AlterPartitionItem:
+    members = tuple(messages.IsrMember(BrokerId(b), BrokerEpoch(e)) for b, e in isr.items())
+    return messages.AlterPartitionItem(name, LeaderEpoch(le), PartitionEpoch(pe), members, recovery)
 
 
 def refusals(
@@ -66,7 +61,7 @@ def refusals(
 ) -> Row:
     """One partition is asked for and refused; nothing changes."""
     registered, *partitions = state
-    result = AlterPartitionResult(ask.items[0].partition, why)
+    result = messages.AlterPartitionResult(ask.items[0].partition, why)
     return Row(id, releases, metadata, versions, registered, tuple(partitions), ask, (result,))
 
 
@@ -95,8 +90,8 @@ def accepted(
     )  # fmt: skip
 
 
-def _reply(state: PartitionRegistration) -> AlterPartitionResult:
-    return AlterPartitionResult(
+def _reply(state: PartitionRegistration) -> messages.AlterPartitionResult:
+    return messages.AlterPartitionResult(
         partition=state.name,
         leader=state.leader,
         leader_epoch=state.leader_epoch,
@@ -106,7 +101,7 @@ def _reply(state: PartitionRegistration) -> AlterPartitionResult:
     )
 
 
-def ask(sender: int, epoch: int, *items: AlterPartitionItem) -> Ask:
+def ask(sender: int, epoch: int, *items: messages.AlterPartitionItem) -> Ask:
     return Ask(sender, epoch, items)
 
 
@@ -209,10 +204,10 @@ ROWS = (
     # 2. A reassignment that completes: the sender loses the leadership, and the record stands
     Row("R4", "3.2-3.9", ANY, V0_1, REASSIGNING[0], REASSIGNING[1:],
         ask(3, 103, item("foo-1", {3: 103, 0: 100, 2: 102, 1: 101}, pe=1)),
-        (AlterPartitionResult("foo-1", E.FENCED_LEADER_EPOCH),), (COMPLETES,), (MOVED,)),
+        (messages.AlterPartitionResult("foo-1", E.FENCED_LEADER_EPOCH),), (COMPLETES,), (MOVED,)),
     Row("R5", "3.3-4.3", ANY, V2_3, REASSIGNING[0], REASSIGNING[1:],
         ask(3, 103, item("foo-1", {3: 103, 0: 100, 2: 102, 1: 101}, pe=1)),
-        (AlterPartitionResult("foo-1", E.NEW_LEADER_ELECTED),), (COMPLETES,), (MOVED,)),
+        (messages.AlterPartitionResult("foo-1", E.NEW_LEADER_ELECTED),), (COMPLETES,), (MOVED,)),
     accepted("R11a", "3.6-3.7", NEW, V2_3, (brokers(0, 1, 2, 4, fenced=[3]), GROWING),
              ask(4, 104, item("bar-0", {4: 104, 1: 101, 2: 102, 0: 100}, pe=2)),
              (change("bar-0", isr=[4, 1, 2, 0], adding=[]),

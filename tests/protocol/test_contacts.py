@@ -14,18 +14,10 @@ from kiplab.engine.setup import cluster_of
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import setup_of
 from kiplab.plays.runner import run_play
+from kiplab.protocol import ids, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Fact, RecordWritten
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import (
-    CONTROLLER,
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
 from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Contact, Controller
 from kiplab.protocol.kraft.elections import INTERVAL_MS, plan
@@ -38,16 +30,10 @@ from kiplab.protocol.kraft.sessions import (
     carried_over,
     next_check_ms,
 )
-from kiplab.protocol.messages import (
-    AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-)
 from kiplab.protocol.registrations import registration
 from tests.protocol.building import brokers, controller, newest, partition
 
-A, B = BrokerId(1), BrokerId(2)
+A, B = ids.BrokerId(1), ids.BrokerId(2)
 NEWER = pytest.mark.parametrize("features", newest("4.0-4.3"))
 LAST_MS = 1_000 + SESSION_TIMEOUT_MS
 """When the session of who was heard of at 1 s is over at the earliest: not quite then."""
@@ -56,20 +42,20 @@ LAST_MS = 1_000 + SESSION_TIMEOUT_MS
 def registers(
     held: Controller, incarnation: int, features: Features, now_ms: int
 ) -> tuple[Controller, KafkaError, list[str]]:
-    request = BrokerRegistrationRequest(broker=A, incarnation=Incarnation(incarnation))
+    request = messages.BrokerRegistrationRequest(broker=A, incarnation=ids.Incarnation(incarnation))
     after, sends, facts = register_broker(held, request, features, now_ms)
     answer = sends[-1].body
-    assert isinstance(answer, BrokerRegistrationResponse)
+    assert isinstance(answer, messages.BrokerRegistrationResponse)
     return after, answer.error, names(facts)
 
 
 def beats(
     held: Controller, epoch: int, features: Features, now_ms: int, *, want_fence: bool = False
 ) -> Controller:
-    request = BrokerHeartbeatRequest(
+    request = messages.BrokerHeartbeatRequest(
         broker=A,
-        broker_epoch=BrokerEpoch(epoch),
-        metadata_offset=MetadataOffset(held.next_offset),
+        broker_epoch=ids.BrokerEpoch(epoch),
+        metadata_offset=ids.MetadataOffset(held.next_offset),
         want_fence=want_fence,
     )
     return broker_heartbeat(held, request, features, now_ms)[0]
@@ -87,9 +73,9 @@ def test_a_heartbeat_is_noted_under_the_epoch_that_it_names(features: Features) 
     held = controller(brokers(1))
     known, past, given_out_later = 101, 50, held.next_offset + 3
     for epoch, contacts in (
-        (known, (Contact(A, BrokerEpoch(known), 7),)),
+        (known, (Contact(A, ids.BrokerEpoch(known), 7),)),
         (past, ()),
-        (given_out_later, (Contact(A, BrokerEpoch(given_out_later), 7),)),
+        (given_out_later, (Contact(A, ids.BrokerEpoch(given_out_later), 7),)),
     ):
         assert beats(held, epoch, features, 7).contacts == contacts
 
@@ -102,8 +88,8 @@ def test_what_is_noted_under_an_epoch_to_come_counts_once_that_is_given_out(
     to_come = held.next_offset
     held = beats(beats(held, to_come, features, 7), 101, features, 8)
     assert held.contacts == (
-        Contact(A, BrokerEpoch(101), 8),
-        Contact(A, BrokerEpoch(to_come), 7),
+        Contact(A, ids.BrokerEpoch(101), 8),
+        Contact(A, ids.BrokerEpoch(to_come), 7),
     )
     over = 8 + SESSION_TIMEOUT_MS + 1
     held, error, _ = registers(beats(held, to_come, features, over), 2, features, over)
@@ -145,7 +131,7 @@ def test_a_fenced_broker_that_was_heard_of_has_one(
 def test_the_same_process_registers_again_and_is_not_heard_of_by_that(features: Features) -> None:
     held = beats(controller(brokers(1)), 101, features, 1_000)
     again, _, _ = registers(held, 1, features, 5_000)
-    assert again.contacts == (Contact(A, BrokerEpoch(101), 1_000),)
+    assert again.contacts == (Contact(A, ids.BrokerEpoch(101), 1_000),)
 
 
 # --- when it is over ------------------------------------------------------------------------------
@@ -168,10 +154,13 @@ def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed(features: 
     assert written == ["PartitionChangeRecord", "RegisterBrokerRecord"]
     (state,) = after.partitions
     assert (state.isr, state.leader) == ((B,), B)
-    assert (state.leader_epoch, state.partition_epoch) == (LeaderEpoch(6), PartitionEpoch(11))
+    assert (state.leader_epoch, state.partition_epoch) == (
+        ids.LeaderEpoch(6),
+        ids.PartitionEpoch(11),
+    )
     known = registration(after.registrations, A)
     assert known is not None
-    assert known.epoch == BrokerEpoch(given.next_offset)
+    assert known.epoch == ids.BrokerEpoch(given.next_offset)
     assert known.record_offset == given.next_offset + 1
 
 
@@ -247,13 +236,15 @@ def test_a_new_controller_begins_with_the_unfenced_and_in_4_0_with_everybody(
     kafka: str, heard: list[int]
 ) -> None:
     after, _, _ = fail_over(controller(brokers(1, fenced=[2])), parse_features(kafka), 4_000)
-    assert after.contacts == tuple(Contact(BrokerId(n), BrokerEpoch(100 + n), 4_000) for n in heard)
+    assert after.contacts == tuple(
+        Contact(ids.BrokerId(n), ids.BrokerEpoch(100 + n), 4_000) for n in heard
+    )
 
 
 def test_whoever_had_a_session_keeps_it_in_an_upgrade() -> None:
     held = controller(brokers(1, fenced=[2]))
     newer = carried_over(held, parse_features("4.0"))
-    assert newer.contacts == (Contact(A, BrokerEpoch(101)),)
+    assert newer.contacts == (Contact(A, ids.BrokerEpoch(101)),)
     assert carried_over(newer, parse_features("4.3")) is newer
     assert carried_over(newer, parse_features("3.9")) == held
 
@@ -285,7 +276,7 @@ def test_a_request_that_no_controller_of_the_release_reads_is_not_sent(
 ) -> None:
     play = parse(f"kafka {kafka}\nbroker 1\ntopic orders replicas=1")
     cluster = cluster_of(setup_of(play, parse_features(kafka)))
-    request = AlterPartitionRequest(
-        version=version, broker=A, broker_epoch=BrokerEpoch(1), items=()
+    request = messages.AlterPartitionRequest(
+        version=version, broker=A, broker_epoch=ids.BrokerEpoch(1), items=()
     )
-    assert why_not(cluster, moves.RawRequest(A, CONTROLLER, request)) == reason
+    assert why_not(cluster, moves.RawRequest(A, ids.CONTROLLER, request)) == reason

@@ -7,77 +7,56 @@ of what was found.
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import ids, messages, registrations
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import (
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.kraft.fencing import expire_session, fail_over, resign
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    IsrMember,
-)
-from kiplab.protocol.registrations import (
-    LeaderRecoveryState,
-    PartitionRegistration,
-    registration,
-)
 
-A, B, C = BrokerId(1), BrokerId(2), BrokerId(3)
-LIFE = Incarnation(1)
+A, B, C = ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(3)
+LIFE = ids.Incarnation(1)
 LATER = 1 + SESSION_TIMEOUT_MS + 1
-FAR = MetadataOffset(10_000)
+FAR = ids.MetadataOffset(10_000)
 """An offset that nobody's registration is beyond."""
 
 
-def registered(controller: Controller, broker: BrokerId, features: Features) -> Controller:
-    request = BrokerRegistrationRequest(broker=broker, incarnation=LIFE)
+def registered(controller: Controller, broker: ids.BrokerId, features: Features) -> Controller:
+    request = messages.BrokerRegistrationRequest(broker=broker, incarnation=LIFE)
     return register_broker(controller, request, features, 1)[0]
 
 
 def beats(
-    controller: Controller, broker: BrokerId, features: Features, **wishes: bool
-) -> tuple[Controller, BrokerHeartbeatResponse]:
-    known = registration(controller.registrations, broker)
+    controller: Controller, broker: ids.BrokerId, features: Features, **wishes: bool
+) -> tuple[Controller, messages.BrokerHeartbeatResponse]:
+    known = registrations.registration(controller.registrations, broker)
     assert known is not None
-    request = BrokerHeartbeatRequest(
+    request = messages.BrokerHeartbeatRequest(
         broker=broker, broker_epoch=known.epoch, metadata_offset=FAR, **wishes
     )
     after, sends, _ = broker_heartbeat(controller, request, features, 1)
     answer = sends[-1].body
-    assert isinstance(answer, BrokerHeartbeatResponse)
+    assert isinstance(answer, messages.BrokerHeartbeatResponse)
     return after, answer
 
 
-def led_by(leader: BrokerId, *replicas: BrokerId) -> PartitionRegistration:
-    return PartitionRegistration(
+def led_by(leader: ids.BrokerId, *replicas: ids.BrokerId) -> registrations.PartitionRegistration:
+    return registrations.PartitionRegistration(
         name="orders-0",
         replicas=replicas,
         isr=replicas,
         leader=leader,
-        leader_epoch=LeaderEpoch(0),
-        partition_epoch=PartitionEpoch(0),
+        leader_epoch=ids.LeaderEpoch(0),
+        partition_epoch=ids.PartitionEpoch(0),
     )
 
 
-def shutting_down(features: Features, *others: BrokerId) -> Controller:
+def shutting_down(features: Features, *others: ids.BrokerId) -> Controller:
     """Broker A leads, and has asked to shut down: others have to catch up, or nobody can lead."""
-    controller = Controller(next_offset=MetadataOffset(5))
+    controller = Controller(next_offset=ids.MetadataOffset(5))
     for broker in (A, *others):
         controller, _ = beats(registered(controller, broker, features), broker, features)
     controller = replace(controller, partitions=(led_by(A, A, *others),))
@@ -123,7 +102,7 @@ def test_d2_a_broker_that_was_just_unfenced_has_replicated_nothing_yet(
 @pytest.mark.parametrize(("release", "written"), [("3.2", 1), ("3.3", 1), ("3.7", 0)])
 def test_d3_a_broker_registers_twice_more_and_is_heard_of(release: str, written: int) -> None:
     features = parse_features(release)
-    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
     controller, _ = beats(controller, A, features)
     again = registered(registered(controller, A, features), A, features)
     after, answer = beats(again, A, features)
@@ -146,10 +125,10 @@ def test_d6_the_first_registration_after_an_election_has_an_epoch_below_its_offs
     release: str, below: int
 ) -> None:
     features = parse_features(release)
-    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
     elected, _, _ = fail_over(controller, features, 1)
     after = registered(registered(elected, B, features), C, features)
-    first, second = (registration(after.registrations, broker) for broker in (B, C))
+    first, second = (registrations.registration(after.registrations, broker) for broker in (B, C))
     assert first is not None
     assert second is not None
     assert (first.epoch, first.record_offset) == (6, 6 + below)
@@ -161,18 +140,18 @@ def test_d6_a_controller_that_resigned_has_not_forgotten_its_own_offset_of_a_reg
     release: str, forgets: bool
 ) -> None:
     features = parse_features(release)
-    elected, _, _ = fail_over(Controller(next_offset=MetadataOffset(5)), features, 1)
+    elected, _, _ = fail_over(Controller(next_offset=ids.MetadataOffset(5)), features, 1)
     first = registered(elected, A, features)
     (known,) = first.registrations
-    request = BrokerHeartbeatRequest(
-        broker=A, broker_epoch=known.epoch, metadata_offset=MetadataOffset(known.epoch)
+    request = messages.BrokerHeartbeatRequest(
+        broker=A, broker_epoch=known.epoch, metadata_offset=ids.MetadataOffset(known.epoch)
     )
     again, _, _ = resign(first, "alter-partition", "IllegalArgumentException", features, 1)
     other, _, _ = fail_over(first, features, 1)
     for controller, caught_up in ((first, True), (again, True), (other, not forgets)):
         _, sends, _ = broker_heartbeat(controller, request, features, 1)
         answer = sends[-1].body
-        assert isinstance(answer, BrokerHeartbeatResponse)
+        assert isinstance(answer, messages.BrokerHeartbeatResponse)
         assert answer.is_caught_up is caught_up
 
 
@@ -180,21 +159,21 @@ def test_d6_what_is_written_first_after_an_election_corrects_the_controller() ->
     features = parse_features("3.5")
     elected, _, _ = fail_over(shutting_down(features, B), features, 1)
     written, _, _ = expire_session(elected, B, features, 1)
-    known = registration(registered(written, C, features).registrations, C)
+    known = registrations.registration(registered(written, C, features).registrations, C)
     assert known is not None
-    assert known.epoch == BrokerEpoch(written.next_offset)
+    assert known.epoch == ids.BrokerEpoch(written.next_offset)
     assert known.record_offset == written.next_offset
 
 
 @pytest.mark.parametrize("release", ["3.2", "3.5", "3.9"])
 def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(release: str) -> None:
     features = parse_features(release)
-    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
     controller, _ = beats(controller, A, features)
     elected, _, _ = fail_over(registered(controller, B, features), features, 1)
     assert stale_broker(elected, LATER) is None
-    request = BrokerHeartbeatRequest(
-        broker=B, broker_epoch=BrokerEpoch(1), metadata_offset=MetadataOffset(0)
+    request = messages.BrokerHeartbeatRequest(
+        broker=B, broker_epoch=ids.BrokerEpoch(1), metadata_offset=ids.MetadataOffset(0)
     )
     refused, _, _ = broker_heartbeat(elected, request, features, LATER)
     assert refused is elected
@@ -205,44 +184,50 @@ def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(releas
 @pytest.mark.parametrize("release", ["3.2", "3.5", "3.9"])
 def test_an_alter_partition_without_partitions_is_not_asked_who_sends_it(release: str) -> None:
     features = parse_features(release)
-    request = AlterPartitionRequest(version=1, broker=A, broker_epoch=BrokerEpoch(7), items=())
-    before = Controller(next_offset=MetadataOffset(5))
+    request = messages.AlterPartitionRequest(
+        version=1, broker=A, broker_epoch=ids.BrokerEpoch(7), items=()
+    )
+    before = Controller(next_offset=ids.MetadataOffset(5))
     after, sends, facts = alter_partition(before, request, features, 1)
     assert (after, facts) == (before, ())
-    assert sends[-1].body == AlterPartitionResponse(version=1, results=())
+    assert sends[-1].body == messages.AlterPartitionResponse(version=1, results=())
 
 
 def test_an_index_below_zero_is_an_unknown_partition_of_a_topic_that_is_known() -> None:
     features = parse_features("3.9")
-    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
     controller = replace(controller, partitions=(led_by(A, A),))
-    item = AlterPartitionItem("orders--1", LeaderEpoch(0), PartitionEpoch(0), (IsrMember(A),))
-    request = AlterPartitionRequest(version=3, broker=A, broker_epoch=BrokerEpoch(5), items=(item,))
+    item = messages.AlterPartitionItem(
+        "orders--1", ids.LeaderEpoch(0), ids.PartitionEpoch(0), (messages.IsrMember(A),)
+    )
+    request = messages.AlterPartitionRequest(
+        version=3, broker=A, broker_epoch=ids.BrokerEpoch(5), items=(item,)
+    )
     _, sends, _ = alter_partition(controller, request, features, 1)
     answer = sends[-1].body
-    assert isinstance(answer, AlterPartitionResponse)
+    assert isinstance(answer, messages.AlterPartitionResponse)
     assert answer.results[0].error is KafkaError.UNKNOWN_TOPIC_OR_PARTITION
 
 
 @pytest.mark.parametrize(("version", "told"), [(0, "RECOVERED"), (1, "RECOVERING")])
 def test_version_0_of_alter_partition_tells_no_recovery_state(version: int, told: str) -> None:
     features = parse_features("3.2")
-    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
     controller, _ = beats(controller, A, features)
-    recovering = replace(led_by(A, A), recovery=LeaderRecoveryState.RECOVERING)
+    recovering = replace(led_by(A, A), recovery=registrations.LeaderRecoveryState.RECOVERING)
     controller = replace(controller, partitions=(recovering,))
-    recovery = LeaderRecoveryState.RECOVERING
-    item = AlterPartitionItem(
-        "orders-0", LeaderEpoch(0), PartitionEpoch(0), (IsrMember(A),), recovery
+    recovery = registrations.LeaderRecoveryState.RECOVERING
+    item = messages.AlterPartitionItem(
+        "orders-0", ids.LeaderEpoch(0), ids.PartitionEpoch(0), (messages.IsrMember(A),), recovery
     )
-    known = registration(controller.registrations, A)
-    request = AlterPartitionRequest(
+    known = registrations.registration(controller.registrations, A)
+    request = messages.AlterPartitionRequest(
         version=version,
         broker=A,
-        broker_epoch=known.epoch if known else BrokerEpoch(-1),
+        broker_epoch=known.epoch if known else ids.BrokerEpoch(-1),
         items=(item,),
     )
     _, sends, _ = alter_partition(controller, request, features, 1)
     answer = sends[-1].body
-    assert isinstance(answer, AlterPartitionResponse)
-    assert answer.results[0].recovery == LeaderRecoveryState[told]
+    assert isinstance(answer, messages.AlterPartitionResponse)
+    assert answer.results[0].recovery == registrations.LeaderRecoveryState[told]

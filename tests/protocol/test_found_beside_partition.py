@@ -4,16 +4,10 @@ each. Seen alike on every patch release from 3.3.2 to 4.3.1.
 
 import pytest
 
-from kiplab.protocol import log
+from kiplab.protocol import log, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
-from kiplab.protocol.messages import (
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    FetchRequest,
-    FetchResponse,
-)
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.replica import alter_partition_manager
 from kiplab.protocol.replica.broker_state import NEVER_MS, log_of
@@ -26,7 +20,7 @@ E = KafkaError
 
 def answered_with(stage: Stage, recovery: int, isr: tuple[int, ...] = (101, 102)) -> None:
     """The controller accepts what is asked for, in this recovery state."""
-    result = AlterPartitionResult(
+    result = messages.AlterPartitionResult(
         partition=NAME,
         leader=ME,
         leader_epoch=LeaderEpoch(5),
@@ -35,7 +29,7 @@ def answered_with(stage: Stage, recovery: int, isr: tuple[int, ...] = (101, 102)
         recovery=recovery,
     )
     request = stage.requests[-1]
-    response = AlterPartitionResponse(version=request.version, results=(result,))
+    response = messages.AlterPartitionResponse(version=request.version, results=(result,))
     effect = alter_partition_manager.answered(
         stage.broker, response, request, stage.features, stage.now
     )
@@ -134,7 +128,7 @@ def test_a_follower_takes_its_leaders_high_watermark_even_where_that_is_lower(
     stage = both(features, hw=10)
     stage.metadata([101, 102], [101, 102], le=6, pe=2, leader=102)
     assert stage.high_watermark == 10
-    request = FetchRequest(
+    request = messages.FetchRequest(
         version=12,
         partition=NAME,
         replica=ME,
@@ -143,7 +137,7 @@ def test_a_follower_takes_its_leaders_high_watermark_even_where_that_is_lower(
         offset=Offset(10),
     )
     nothing_new = log.records_from(log_of(stage.broker, NAME), Offset(10))
-    response = FetchResponse(
+    response = messages.FetchResponse(
         partition=NAME,
         leader_epoch=LeaderEpoch(6),
         records=nothing_new,

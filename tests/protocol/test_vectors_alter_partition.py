@@ -4,18 +4,13 @@ from typing import Any
 
 import pytest
 
+from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import ControllerResigned, Refused
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.kraft.fencing import fail_over
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    Send,
-)
 from kiplab.protocol.releases import RELEASES
 from tests.protocol.building import at, brokers, controller, partition, texts, written
 from tests.protocol.rows import ROWS, Row, item
@@ -39,7 +34,7 @@ def every_version(rows: tuple[Row, ...]) -> list[Any]:
 @pytest.mark.parametrize(("row", "features", "version"), every_version(ROWS))
 def test_alter_partition(row: Row, features: Features, version: int) -> None:
     before = controller(row.brokers, *row.partitions)
-    request = AlterPartitionRequest(
+    request = messages.AlterPartitionRequest(
         version=version,
         broker=BrokerId(row.ask.sender),
         broker_epoch=BrokerEpoch(row.ask.epoch),
@@ -47,8 +42,8 @@ def test_alter_partition(row: Row, features: Features, version: int) -> None:
     )
     after, sends, facts = alter_partition(before, request, features, None)
 
-    reply = AlterPartitionResponse(version=version, error=row.top, results=row.results)
-    assert sends[-1] == Send(request.broker, reply)
+    reply = messages.AlterPartitionResponse(version=version, error=row.top, results=row.results)
+    assert sends[-1] == messages.Send(request.broker, reply)
     errors = [row.top, *(r.error for r in row.results)]
     refused = [f.error for f in facts if isinstance(f, Refused)]
     assert refused == [e for e in errors if e is not KafkaError.NONE]
@@ -67,8 +62,8 @@ LED = partition("foo-0", [0, 1, 2], [0, 1, 2], 0)
 ALSO_LED = partition("foo-1", [0, 1], [0, 1], 0)
 
 
-def ask(version: int, *items: AlterPartitionItem) -> AlterPartitionRequest:
-    return AlterPartitionRequest(
+def ask(version: int, *items: messages.AlterPartitionItem) -> messages.AlterPartitionRequest:
+    return messages.AlterPartitionRequest(
         version=version, broker=BrokerId(0), broker_epoch=BrokerEpoch(100), items=items
     )
 
@@ -82,7 +77,9 @@ def test_a_byte_that_is_no_recovery_state_fails_the_request_and_the_controller(
     good, bad = item("foo-1", {0: 100}), item("foo-0", {0: 100}, recovery=byte)
     after, sends, facts = alter_partition(before, ask(1, good, bad), features, None)
     error = KafkaError.UNKNOWN_SERVER_ERROR
-    assert sends == (Send(BrokerId(0), AlterPartitionResponse(version=1, error=error)),)
+    assert sends == (
+        messages.Send(BrokerId(0), messages.AlterPartitionResponse(version=1, error=error)),
+    )
     assert written(facts) == []
     assert (after.partitions, after.next_offset) == (before.partitions, before.next_offset)
     refused, resigned = facts
@@ -99,7 +96,7 @@ def test_the_byte_is_read_after_the_epochs_and_the_isr(features: Features) -> No
     for wrong in (item("foo-0", {0: 100}, le=-1, recovery=7), item("foo-0", {1: 101}, recovery=7)):
         after, sends, _ = alter_partition(before, ask(1, wrong), features, None)
         reply = sends[-1].body
-        assert isinstance(reply, AlterPartitionResponse)
+        assert isinstance(reply, messages.AlterPartitionResponse)
         assert reply.error is KafkaError.NONE
         assert after is before
 
@@ -111,5 +108,5 @@ def test_version_0_carries_no_recovery_state(features: Features) -> None:
         before, ask(0, item("foo-0", {0: 100, 1: 101}, recovery=7)), features, None
     )
     reply = sends[-1].body
-    assert isinstance(reply, AlterPartitionResponse)
+    assert isinstance(reply, messages.AlterPartitionResponse)
     assert [r.error for r in reply.results] == [KafkaError.NONE]

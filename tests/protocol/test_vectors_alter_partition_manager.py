@@ -7,17 +7,10 @@ Not modelled, so not here: topics without an id (M1b, M10), authorization and cl
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    IsrMember,
-    Send,
-)
 from kiplab.protocol.replica import alter_partition_manager
 from kiplab.protocol.replica.broker_state import Broker, Volatile
 from tests.protocol.building import vector, vectors
@@ -32,19 +25,21 @@ def manager(epoch: int = 2) -> Broker:
 
 def item(
     name: str, isr: tuple[int, ...] = (1, 2, 3), epochs: tuple[int, ...] = ()
-) -> AlterPartitionItem:
+) -> messages.AlterPartitionItem:
     known = epochs or (-1,) * len(isr)
-    members = (IsrMember(BrokerId(b), BrokerEpoch(e)) for b, e in zip(isr, known, strict=True))
-    return AlterPartitionItem(name, LeaderEpoch(1), PartitionEpoch(10), tuple(members))
+    members = (
+        messages.IsrMember(BrokerId(b), BrokerEpoch(e)) for b, e in zip(isr, known, strict=True)
+    )
+    return messages.AlterPartitionItem(name, LeaderEpoch(1), PartitionEpoch(10), tuple(members))
 
 
-def asked(sends: tuple[Send, ...]) -> AlterPartitionRequest:
+def asked(sends: tuple[messages.Send, ...]) -> messages.AlterPartitionRequest:
     (send,) = sends
-    assert isinstance(send.body, AlterPartitionRequest)
+    assert isinstance(send.body, messages.AlterPartitionRequest)
     return send.body
 
 
-def submitted(features: Features, *names: str) -> tuple[Broker, AlterPartitionRequest]:
+def submitted(features: Features, *names: str) -> tuple[Broker, messages.AlterPartitionRequest]:
     """Items handed over one by one; the first goes out at once."""
     broker, sends, _ = alter_partition_manager.submit(manager(), item(names[0]), features)
     for name in names[1:]:
@@ -55,13 +50,15 @@ def submitted(features: Features, *names: str) -> tuple[Broker, AlterPartitionRe
 
 def answer(
     broker: Broker,
-    request: AlterPartitionRequest,
+    request: messages.AlterPartitionRequest,
     features: Features,
-    *results: AlterPartitionResult,
+    *results: messages.AlterPartitionResult,
     error: KafkaError = E.NONE,
     now: int = 0,
-) -> tuple[Broker, tuple[Send, ...]]:
-    response = AlterPartitionResponse(version=request.version, error=error, results=results)
+) -> tuple[Broker, tuple[messages.Send, ...]]:
+    response = messages.AlterPartitionResponse(
+        version=request.version, error=error, results=results
+    )
     broker, sends, _ = alter_partition_manager.answered(broker, response, request, features, now)
     return broker, sends
 
@@ -92,7 +89,7 @@ def test_m3a_one_item_per_partition(features: Features) -> None:
 @vector("M3b", "3.2-4.3")
 def test_m3b_an_answered_partition_may_ask_again(features: Features) -> None:
     broker, request = submitted(features, "tp0")
-    broker, _ = answer(broker, request, features, AlterPartitionResult("tp0"))
+    broker, _ = answer(broker, request, features, messages.AlterPartitionResult("tp0"))
     assert queued(broker) == []
     _, sends, _ = alter_partition_manager.submit(broker, item("tp0", (1,)), features)
     assert asked(sends).items == (item("tp0", (1,)),)
@@ -128,7 +125,7 @@ def test_m5_a_failed_request_is_sent_again_after_50_ms(
     assert broker.process.timers.retry == now + 50
     broker, sends, _ = alter_partition_manager.send_unsent(broker, features)
     assert asked(sends) == request
-    broker, sends = answer(broker, request, features, AlterPartitionResult("tp0"))
+    broker, sends = answer(broker, request, features, messages.AlterPartitionResult("tp0"))
     assert (queued(broker), sends) == ([], ())
 
 
@@ -141,7 +138,7 @@ def test_m5_a_failed_request_is_sent_again_after_50_ms(
 )
 def test_m7_a_refused_item_is_removed(error: KafkaError, features: Features) -> None:
     broker, request = submitted(features, "tp0")
-    broker, sends = answer(broker, request, features, AlterPartitionResult("tp0", error))
+    broker, sends = answer(broker, request, features, messages.AlterPartitionResult("tp0", error))
     assert (queued(broker), sends) == ([], ())
     broker, sends, _ = alter_partition_manager.submit(broker, item("tp0"), features)
     assert asked(sends) == request
@@ -151,10 +148,10 @@ def test_m7_a_refused_item_is_removed(error: KafkaError, features: Features) -> 
 @vector("M9", "3.2-4.3")
 def test_m9_a_partition_missing_in_the_answer_is_sent_again(features: Features) -> None:
     broker, request = submitted(features, "tp0", "tp1", "tp2")
-    broker, sends = answer(broker, request, features, AlterPartitionResult("tp0"))
+    broker, sends = answer(broker, request, features, messages.AlterPartitionResult("tp0"))
     request = asked(sends)
     assert [i.partition for i in request.items] == ["tp1", "tp2"]
-    unknown = AlterPartitionResult("tp2", E.UNKNOWN_SERVER_ERROR)
+    unknown = messages.AlterPartitionResult("tp2", E.UNKNOWN_SERVER_ERROR)
     broker, sends = answer(broker, request, features, unknown)
     assert [i.partition for i in asked(sends).items] == ["tp1"]
     assert queued(broker) == ["tp1"]

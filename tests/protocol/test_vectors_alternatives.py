@@ -7,18 +7,10 @@ guard switched on, from the place in the KIP that stands beside its check.
 
 import pytest
 
+from kiplab.protocol import ids
 from kiplab.protocol.errors import KafkaError as E
 from kiplab.protocol.facts import LeaderElected, NotProposed, Refused, TransactionEnded
 from kiplab.protocol.features import Features, switched
-from kiplab.protocol.ids import (
-    CONTROLLER,
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    LeaderEpoch,
-    Offset,
-    PartitionEpoch,
-)
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.elections import elect_leader
@@ -67,7 +59,7 @@ def test_a_registration_bumps_the_leader_epoch_wherever_the_broker_has_a_replica
     outside = partition("a-0", [1, 2, 3], [1, 3], 1, le=5, pe=10)
     elsewhere = partition("b-0", [1, 3], [1, 3], 1, le=7, pe=20)
     before = controller(brokers(1, 3, fenced=[2]), outside, elsewhere)
-    request = BrokerRegistrationRequest(broker=BrokerId(2), incarnation=Incarnation(2))
+    request = BrokerRegistrationRequest(broker=ids.BrokerId(2), incarnation=ids.Incarnation(2))
     after, _, facts = register_broker(before, request, features, None)
     assert after.partitions == (but(outside, le=6, pe=11), elsewhere)
     (elected,) = (fact for fact in facts if isinstance(fact, LeaderElected))
@@ -156,8 +148,8 @@ def test_a_leader_that_recovers_refuses_to_be_read_and_to_be_written_to(features
 def test_a_follower_of_a_leader_that_recovers_refuses_consumers(features: Features) -> None:
     stage = Stage(features, [101, 102], [102], hw=10)
     stage.metadata([101, 102], [102], le=6, pe=2, leader=102, recovery=RECOVERING)
-    asked = client_reads.asked(stage.broker, NAME, LeaderEpoch(6), features, stage.now)
-    refused = client_reads.consumer_fetch(asked, Offset(0))
+    asked = client_reads.asked(stage.broker, NAME, ids.LeaderEpoch(6), features, stage.now)
+    refused = client_reads.consumer_fetch(asked, ids.Offset(0))
     assert isinstance(refused, Refused)
     assert (refused.guard, refused.error) == ("704.follower-refuses", E.NOT_LEADER_OR_FOLLOWER)
 
@@ -194,7 +186,7 @@ def test_the_epoch_of_the_election_is_no_longer_the_current_one_once_the_leader_
 ) -> None:
     led = partition("a-0", [1, 2], [2], 2, le=7, pe=10, recovery=RECOVERING)
     code = Code(
-        features.code_of(CONTROLLER), features.metadata_version, features.active(CONTROLLER)
+        features.code_of(ids.CONTROLLER), features.metadata_version, features.active(ids.CONTROLLER)
     )
     assert build(led, Targets(), lambda _: False, code) == change(
         "a-0", leader=-1, recovery=RECOVERED
@@ -207,12 +199,12 @@ def test_any_byte_but_0_reads_as_true_and_no_controller_resigns(features: Featur
     before = controller(brokers(1, 2), led)
     asked = AlterPartitionRequest(
         version=1,
-        broker=BrokerId(1),
-        broker_epoch=BrokerEpoch(101),
-        items=(AlterPartitionItem("a-0", LeaderEpoch(7), PartitionEpoch(10), (LONE,), 5),),
+        broker=ids.BrokerId(1),
+        broker_epoch=ids.BrokerEpoch(101),
+        items=(AlterPartitionItem("a-0", ids.LeaderEpoch(7), ids.PartitionEpoch(10), (LONE,), 5),),
     )
     after, _, facts = alter_partition(before, asked, features, None)
     assert (after, facts) == (before, ()), "it is RECOVERING, and stays so"
 
 
-LONE = IsrMember(BrokerId(1), BrokerEpoch(101))
+LONE = IsrMember(ids.BrokerId(1), ids.BrokerEpoch(101))

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
@@ -25,12 +26,6 @@ from kiplab.protocol.kraft.records import (
 )
 from kiplab.protocol.kraft.replay import replay
 from kiplab.protocol.kraft.sessions import has_valid_session, stale_broker
-from kiplab.protocol.messages import (
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-)
 from kiplab.protocol.registrations import Registration, registration
 from tests.protocol.building import brokers, cases, controller, newest, partition, texts, written
 
@@ -61,7 +56,7 @@ def test_broker_epoch_is_checked(
     broker: int, epoch: int, error: KafkaError, features: Features
 ) -> None:
     before = replay(Controller(next_offset=AT_100), RegisterBrokerRecord(B1, LIFE, HUNDRED))
-    request = BrokerHeartbeatRequest(
+    request = messages.BrokerHeartbeatRequest(
         broker=BrokerId(broker),
         broker_epoch=BrokerEpoch(epoch),
         metadata_offset=MetadataOffset(0),
@@ -69,7 +64,7 @@ def test_broker_epoch_is_checked(
     )
     after, sends, facts = broker_heartbeat(before, request, features, None)
     reply = sends[-1].body
-    assert isinstance(reply, BrokerHeartbeatResponse)
+    assert isinstance(reply, messages.BrokerHeartbeatResponse)
     assert reply.error is error
     assert written(facts) == []
     assert after.registrations == (
@@ -157,10 +152,10 @@ ROWS = (
 @pytest.mark.parametrize(("row", "features"), cases(ROWS))
 def test_registers(row: Registers, features: Features) -> None:
     before = controller(row.known, next_offset=row.candidate)
-    request = BrokerRegistrationRequest(broker=row.broker, incarnation=LIFE)
+    request = messages.BrokerRegistrationRequest(broker=row.broker, incarnation=LIFE)
     after, sends, facts = register_broker(before, request, features, 0)
     epoch = BrokerEpoch(row.epoch)
-    assert sends[-1].body == BrokerRegistrationResponse(broker_epoch=epoch)
+    assert sends[-1].body == messages.BrokerRegistrationResponse(broker_epoch=epoch)
     assert written(facts) == texts([RegisterBrokerRecord(row.broker, LIFE, epoch, fenced=True)])
     found = registration(after.registrations, row.broker)
     assert found == Registration(
@@ -189,7 +184,7 @@ def touched(features: Features, contacts: dict[int, int]) -> Controller:
 def beat(
     state: Controller, broker: int, features: Features, *, now: int, want_fence: bool = False
 ) -> Controller:
-    request = BrokerHeartbeatRequest(
+    request = messages.BrokerHeartbeatRequest(
         broker=BrokerId(broker),
         broker_epoch=BrokerEpoch(100 + broker),
         metadata_offset=MetadataOffset(state.next_offset - 1),
@@ -349,7 +344,7 @@ def test_next_state(turn: Turn, features: Features) -> None:
     )
     led = [partition("p-0", [turn.broker], [turn.broker], turn.broker)] if turn.leads else []
     before = controller(registered, *led, next_offset=101, heartbeats=turn.heartbeats)
-    request = BrokerHeartbeatRequest(
+    request = messages.BrokerHeartbeatRequest(
         broker=BrokerId(turn.broker),
         broker_epoch=HUNDRED,
         metadata_offset=MetadataOffset(turn.offset),
@@ -358,7 +353,7 @@ def test_next_state(turn: Turn, features: Features) -> None:
     )
     after, sends, _ = broker_heartbeat(before, request, features, None)
     reply = sends[-1].body
-    assert isinstance(reply, BrokerHeartbeatResponse)
+    assert isinstance(reply, messages.BrokerHeartbeatResponse)
     old, new = heartbeat(before, request.broker), heartbeat(after, request.broker)
     assert old is not None
     assert new is not None

@@ -12,10 +12,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.kraft import sessions
 from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.elections import balance_leaders, elect_leaders, elect_unclean_leaders
@@ -28,21 +30,6 @@ from kiplab.protocol.kraft.records import (
     fence_record,
 )
 from kiplab.protocol.kraft.replay import ControllerEffect
-from kiplab.protocol.kraft.sessions import (
-    SESSION_TIMEOUT_MS,
-    carried_over,
-    has_contacts,
-    out_of_contact,
-    stale_broker,
-)
-from kiplab.protocol.messages import (
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-)
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
 from kiplab.protocol.releases import at_least
 from tests.protocol.building import (
@@ -73,7 +60,7 @@ def beat(
     """A heartbeat, without wantFence, by default of a broker that has replicated everything."""
 
     def do(c: Controller, features: Features) -> ControllerEffect:
-        request = BrokerHeartbeatRequest(
+        request = messages.BrokerHeartbeatRequest(
             broker=BrokerId(broker),
             broker_epoch=BrokerEpoch(100 + broker if epoch is None else epoch),
             metadata_offset=MetadataOffset(c.next_offset - 1 if offset is None else offset),
@@ -87,12 +74,12 @@ def beat(
 def elect(names: Sequence[str] | None, *, unclean: bool = False) -> Do:
     """`names` None is Kafka's null: every partition."""
     asked = None if names is None else tuple(names)
-    request = ElectLeadersRequest(unclean=unclean, partitions=asked)
+    request = messages.ElectLeadersRequest(unclean=unclean, partitions=asked)
     return lambda c, features: elect_leaders(c, request, features)
 
 
 def register(broker: int, incarnation: int, now_ms: int = 0) -> Do:
-    request = BrokerRegistrationRequest(
+    request = messages.BrokerRegistrationRequest(
         broker=BrokerId(broker), incarnation=Incarnation(incarnation)
     )
     return lambda c, features: register_broker(c, request, features, now_ms)
@@ -114,9 +101,9 @@ def leaves(broker: int) -> BrokerRegistrationChangeRecord:
     )
 
 
-def elected(**errors: KafkaError) -> ElectLeadersResponse:
+def elected(**errors: KafkaError) -> messages.ElectLeadersResponse:
     named = ((name.replace("_", "-"), error) for name, error in errors.items())
-    return ElectLeadersResponse(results=tuple(named))
+    return messages.ElectLeadersResponse(results=tuple(named))
 
 
 def unclean(state: PartitionRegistration) -> PartitionRegistration:
@@ -124,10 +111,10 @@ def unclean(state: PartitionRegistration) -> PartitionRegistration:
     return replace(state, unclean_leader_election=True)
 
 
-UNFENCED = BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False)
+UNFENCED = messages.BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False)
 LEAVING = UNFENCED
 """The reply to a broker in controlled shutdown is the same; the state tells them apart."""
-GRANTED = BrokerHeartbeatResponse(is_caught_up=True, is_fenced=True, should_shut_down=True)
+GRANTED = messages.BrokerHeartbeatResponse(is_caught_up=True, is_fenced=True, should_shut_down=True)
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -354,9 +341,9 @@ LAPSES = (
 
 @pytest.mark.parametrize(("row", "features"), cases(LAPSES))
 def test_sessions_lapse(row: Lapse, features: Features) -> None:
-    now, state = SESSION_TIMEOUT_MS + 1, carried_over(row.given, features)
+    now, state = sessions.SESSION_TIMEOUT_MS + 1, sessions.carried_over(row.given, features)
     for broker in row.alive:
-        request = BrokerHeartbeatRequest(
+        request = messages.BrokerHeartbeatRequest(
             broker=BrokerId(broker),
             broker_epoch=BrokerEpoch(100 + broker),
             metadata_offset=MetadataOffset(0),
@@ -373,9 +360,9 @@ def test_sessions_lapse(row: Lapse, features: Features) -> None:
 
 def next_to_fence(state: Controller, features: Features, now: int) -> BrokerId | None:
     """Of several whose session is over at once, that of the lowest id."""
-    if has_contacts(features.code_of(CONTROLLER)):
-        return min(out_of_contact(state, now), default=None)
-    return stale_broker(state, now)
+    if sessions.has_contacts(features.code_of(CONTROLLER)):
+        return min(sessions.out_of_contact(state, now), default=None)
+    return sessions.stale_broker(state, now)
 
 
 # --- registration after a death -------------------------------------------------------------------
@@ -416,16 +403,18 @@ REGISTRATIONS = (
 
 @pytest.mark.parametrize(("row", "features"), cases(REGISTRATIONS))
 def test_registers(row: Registers, features: Features) -> None:
-    given = carried_over(row.given, features)
+    given = sessions.carried_over(row.given, features)
     after, sends, facts = row.act(given, features)
     assert after.partitions == row.given.partitions
     if row.epoch is None:
-        refusal = BrokerRegistrationResponse(error=E.DUPLICATE_BROKER_REGISTRATION)
+        refusal = messages.BrokerRegistrationResponse(error=E.DUPLICATE_BROKER_REGISTRATION)
         assert sends[-1].body == refusal
         assert written(facts) == []
         assert after is given
         return
-    assert sends[-1].body == BrokerRegistrationResponse(broker_epoch=BrokerEpoch(row.epoch))
+    assert sends[-1].body == messages.BrokerRegistrationResponse(
+        broker_epoch=BrokerEpoch(row.epoch)
+    )
     found = registration(after.registrations, BrokerId(1))
     assert found is not None
     assert (found.epoch, found.fenced) == (row.epoch, row.fenced)

@@ -34,9 +34,9 @@ class ListOffsetsRequest(
     api: ClassVar[Api] = LIST_OFFSETS
     against: ClassVar[Against] = Against.REPLICA
 
-    replica: Sender
-    partition: PartitionName
-    leader_epoch: LeaderEpoch
+    replica: ids.Sender
+    partition: ids.PartitionName
+    leader_epoch: ids.LeaderEpoch
 
     def in_words(self) -> str:
         return f"ListOffsets of {self.partition} in leader epoch {self.leader_epoch}"
@@ -46,8 +46,8 @@ RESPONSE = '''
 class OffsetFound(msgspec.Struct, frozen=True, cache_hash=True):
     """Where the log of a partition ends."""
 
-    partition: PartitionName
-    offset: Offset
+    partition: ids.PartitionName
+    offset: ids.Offset
 
 
 class ListOffsetsResponse(
@@ -110,7 +110,7 @@ from typing import ClassVar
 
 import msgspec
 
-from ..ids import LeaderEpoch, Offset, PartitionName, Sender
+from .. import ids
 from .api_message import Against, Api, ApiRequest, ApiResponse
 '''
 STEPS = {
@@ -123,7 +123,7 @@ STEPS = {
     "import with ZooKeeper": (
         ZOOKEEPER_ROUTES,
         "from ..protocol.messages import ListOffsetsRequest\n",
-        "from ..protocol.kip343.heartbeat_controller import HeartbeatController\n",
+        "from ..protocol.kip343 import isr_changes, metadata_heartbeats\n",
     ),
     "no route with ZooKeeper": (
         ZOOKEEPER_ROUTES,

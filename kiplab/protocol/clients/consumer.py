@@ -18,7 +18,7 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
-from .. import log
+from .. import ids, log
 from ..errors import KafkaError
 from ..facts import (
     ConsumerRaised,
@@ -32,15 +32,6 @@ from ..facts import (
     ReplicaPreferred,
 )
 from ..features import Features
-from ..ids import (
-    CLIENT,
-    NO_LEADER,
-    NO_LEADER_EPOCH,
-    BrokerId,
-    LeaderEpoch,
-    Offset,
-    PartitionName,
-)
 from ..registrations import PartitionRegistration
 from ..replica import client_reads
 from ..replica.broker_state import Broker
@@ -68,23 +59,23 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     """
 
     name: str
-    partition: PartitionName
-    position: Offset = Offset(0)
-    last_epoch: LeaderEpoch = NO_LEADER_EPOCH
-    leader: BrokerId = NO_LEADER
-    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    partition: ids.PartitionName
+    position: ids.Offset = ids.Offset(0)
+    last_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH
+    leader: ids.BrokerId = ids.NO_LEADER
+    leader_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH
     reset: Reset = Reset.LATEST
     validating: bool = False
     update_requested: bool = False
-    nearest: BrokerId = NO_LEADER
-    preferred: BrokerId = NO_LEADER
+    nearest: ids.BrokerId = ids.NO_LEADER
+    preferred: ids.BrokerId = ids.NO_LEADER
     read_committed: bool = False
     observed: log.Log = log.EMPTY
 
     @property
-    def reads_from(self) -> BrokerId:
+    def reads_from(self) -> ids.BrokerId:
         """Whom its next fetch goes to."""
-        return self.leader if self.preferred == NO_LEADER else self.preferred
+        return self.leader if self.preferred == ids.NO_LEADER else self.preferred
 
 
 ConsumerEffect = tuple[Consumer, tuple[Fact, ...]]
@@ -106,7 +97,7 @@ def refreshed(consumer: Consumer, state: PartitionRegistration, features: Featur
     """
     if consumer.update_requested:
         consumer = replace(consumer, update_requested=False)
-    if state.leader == NO_LEADER or state.leader_epoch < consumer.leader_epoch:
+    if state.leader == ids.NO_LEADER or state.leader_epoch < consumer.leader_epoch:
         return consumer
     if (state.leader, state.leader_epoch) == (consumer.leader, consumer.leader_epoch):
         return consumer
@@ -114,13 +105,13 @@ def refreshed(consumer: Consumer, state: PartitionRegistration, features: Featur
     # SubscriptionState.maybeValidatePosition (3.2.0 to 3.9.0-rc3): before it reads from another
     # leader epoch, a consumer asks where the epoch of its last record ends, and so learns that the
     # log was cut.
-    validates = "320.validated-position" in features.active(CLIENT)
+    validates = "320.validated-position" in features.active(ids.CLIENT)
     return replace(
         consumer,
         leader=state.leader,
         leader_epoch=state.leader_epoch,
-        validating=validates and consumer.last_epoch != NO_LEADER_EPOCH,
-        preferred=NO_LEADER,
+        validating=validates and consumer.last_epoch != ids.NO_LEADER_EPOCH,
+        preferred=ids.NO_LEADER,
     )
 
 
@@ -137,7 +128,7 @@ def poll(
     Source: OffsetFetcher.validatePositionsIfNeeded, SubscriptionState.maybeCompleteValidation and
     FetchCollector.collectFetch (3.7.0); KIP-320.
     """
-    if consumer.leader == NO_LEADER:
+    if consumer.leader == ids.NO_LEADER:
         return _unanswered(consumer, consumer.leader)
     facts: tuple[Fact, ...] = ()
     if consumer.validating:
@@ -146,7 +137,7 @@ def poll(
         consumer, facts = _validated(consumer, _asked(consumer, leader, features, now_ms))
         if consumer.validating:
             return consumer, facts
-    at = leader if consumer.preferred == NO_LEADER else near
+    at = leader if consumer.preferred == ids.NO_LEADER else near
     if at is None:
         consumer, found = _unanswered(consumer, consumer.reads_from)
         return consumer, (*facts, *found)
@@ -155,7 +146,7 @@ def poll(
 
 
 def _fetched(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
-    sent_here = consumer.preferred != NO_LEADER
+    sent_here = consumer.preferred != ids.NO_LEADER
     answer = client_reads.consumer_fetch(asked, consumer.position, from_follower=sent_here)
     if not isinstance(answer, Refused):
         if not sent_here and client_reads.prefers(asked, consumer.nearest, consumer.position):
@@ -167,7 +158,7 @@ def _fetched(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
         return (_asks_who_leads(consumer) if asks else consumer), (answer,)
     if sent_here:
         # The leader may have what a follower has not: it is asked before a position is given up.
-        return replace(consumer, preferred=NO_LEADER), (answer,)
+        return replace(consumer, preferred=ids.NO_LEADER), (answer,)
     consumer, found = _lost_position(consumer, asked, "OffsetOutOfRangeException", None)
     return consumer, (answer, *found)
 
@@ -185,7 +176,7 @@ def _sent_away(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
 
 def _asks_who_leads(consumer: Consumer) -> Consumer:
     """It also goes back to its leader (FetchCollector.requestMetadataUpdate, 3.5.0 on)."""
-    return replace(consumer, update_requested=True, preferred=NO_LEADER)
+    return replace(consumer, update_requested=True, preferred=ids.NO_LEADER)
 
 
 def seek(
@@ -199,7 +190,7 @@ def seek(
 
     Source: SubscriptionState.requestOffsetReset and OffsetFetcher.resetPositionsIfNeeded (3.7.0).
     """
-    if consumer.leader == NO_LEADER or leader is None:
+    if consumer.leader == ids.NO_LEADER or leader is None:
         return _unanswered(consumer, consumer.leader)
     return _moved(consumer, _asked(consumer, leader, features, now_ms), to)
 
@@ -217,9 +208,9 @@ def _asked(
     )
 
 
-def _unanswered(consumer: Consumer, by: BrokerId) -> ConsumerEffect:
+def _unanswered(consumer: Consumer, by: ids.BrokerId) -> ConsumerEffect:
     """A lost connection is a reason to ask who leads (NetworkClient.processDisconnection)."""
-    known = by != NO_LEADER
+    known = by != ids.NO_LEADER
     fact = PollFailed(
         node=by,
         consumer=consumer.name,
@@ -266,7 +257,7 @@ def _cut_back(consumer: Consumer, asked: client_reads.Asked, end: log.EpochStart
 
 
 def _lost_position(
-    consumer: Consumer, asked: client_reads.Asked, exception: str, diverging: Offset | None
+    consumer: Consumer, asked: client_reads.Asked, exception: str, diverging: ids.Offset | None
 ) -> ConsumerEffect:
     """The reset policy decides; without one the application has to."""
     if consumer.reset is not Reset.NONE:
@@ -294,7 +285,7 @@ def _moved(consumer: Consumer, asked: client_reads.Asked, to: Reset) -> Consumer
         after=answer,
         to=to.value,
     )
-    there = replace(consumer, position=answer, last_epoch=NO_LEADER_EPOCH, validating=False)
+    there = replace(consumer, position=answer, last_epoch=ids.NO_LEADER_EPOCH, validating=False)
     return there, (fact,)
 
 
@@ -307,7 +298,7 @@ def _read(
         consumer=consumer.name,
         partition=consumer.partition,
         first=consumer.position,
-        last=Offset(max(records.end, consumer.position) - 1),
+        last=ids.Offset(max(records.end, consumer.position) - 1),
         high_watermark=answer.high_watermark,
         last_stable=answer.last_stable,
         aborted=sum(end - first for first, end in answer.aborted),

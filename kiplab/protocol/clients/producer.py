@@ -17,7 +17,7 @@ number; no log here keeps these. The order of the batches is kept either way.
 import msgspec
 from msgspec.structs import replace
 
-from .. import log
+from .. import ids, log
 from ..errors import KafkaError
 from ..facts import (
     Appended,
@@ -30,17 +30,6 @@ from ..facts import (
     Refused,
 )
 from ..features import Features
-from ..ids import (
-    NO_LEADER,
-    NO_LEADER_EPOCH,
-    BrokerId,
-    Count,
-    Incarnation,
-    LeaderEpoch,
-    Milliseconds,
-    Offset,
-    PartitionName,
-)
 from ..registrations import PartitionRegistration
 from ..replica import broker_parts, produce
 from ..replica.broker_state import Broker, log_of, replica_of
@@ -62,15 +51,15 @@ class Batch(msgspec.Struct, frozen=True, cache_hash=True):
     and answers when all in sync have it; NO_LEADER while nobody has. Not sent before `due_ms`.
     """
 
-    number: Count
-    count: Count
+    number: ids.Count
+    count: ids.Count
     acks_all: bool = True
-    created_ms: Milliseconds = 0
-    due_ms: Milliseconds = 0
-    at: BrokerId = NO_LEADER
-    incarnation: Incarnation | None = None
-    first: Offset = Offset(-1)
-    end: Offset = Offset(-1)
+    created_ms: ids.Milliseconds = 0
+    due_ms: ids.Milliseconds = 0
+    at: ids.BrokerId = ids.NO_LEADER
+    incarnation: ids.Incarnation | None = None
+    first: ids.Offset = ids.Offset(-1)
+    end: ids.Offset = ids.Offset(-1)
 
 
 class Producer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
@@ -83,18 +72,18 @@ class Producer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     """
 
     name: str
-    partition: PartitionName
-    leader: BrokerId = NO_LEADER
-    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    partition: ids.PartitionName
+    leader: ids.BrokerId = ids.NO_LEADER
+    leader_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH
     update_requested: bool = False
     batches: tuple[Batch, ...] = ()
-    made: Count = 0
+    made: ids.Count = 0
     observed: log.Log = log.EMPTY
 
     @property
-    def waits_at(self) -> BrokerId:
+    def waits_at(self) -> ids.BrokerId:
         """The broker that owes it an answer, or NO_LEADER."""
-        return self.batches[0].at if self.batches else NO_LEADER
+        return self.batches[0].at if self.batches else ids.NO_LEADER
 
 
 ProducerEffect = tuple[Producer, tuple[Fact, ...]]
@@ -121,7 +110,7 @@ def informed(producer: Producer, state: PartitionRegistration) -> Producer:
         producer,
         leader=state.leader,
         leader_epoch=state.leader_epoch,
-        update_requested=state.leader == NO_LEADER,
+        update_requested=state.leader == ids.NO_LEADER,
     )
 
 
@@ -143,7 +132,7 @@ def send(
     Source: Sender.sendProducerData and completeBatch, NetworkClient.processDisconnection (3.5.0).
     """
     batch = producer.batches[0]
-    if producer.leader == NO_LEADER:
+    if producer.leader == ids.NO_LEADER:
         return _not_sent(producer, KafkaError.LEADER_NOT_AVAILABLE, now_ms)
     if leader is None:
         return _not_sent(producer, KafkaError.NETWORK_EXCEPTION, now_ms)
@@ -160,7 +149,7 @@ def send(
         at=after.id,
         incarnation=after.incarnation,
         first=written.first,
-        end=Offset(written.last + 1),
+        end=ids.Offset(written.last + 1),
         due_ms=(now_ms or 0) + REQUEST_TIMEOUT_MS if now_ms is not None else 0,
     )
     producer = replace(producer, batches=(under_way, *producer.batches[1:]))
@@ -276,7 +265,7 @@ def _acknowledged(producer: Producer, node: Broker) -> ProducerEffect:
         partition=producer.partition,
         number=batch.number,
         first=batch.first,
-        last=Offset(batch.end - 1),
+        last=ids.Offset(batch.end - 1),
         acks_all=batch.acks_all,
     )
     done = replace(producer, batches=producer.batches[1:])
@@ -295,5 +284,5 @@ def _waits(producer: Producer, batch: Batch) -> BatchWaits:
         partition=producer.partition,
         number=batch.number,
         first=batch.first,
-        last=Offset(batch.end - 1),
+        last=ids.Offset(batch.end - 1),
     )

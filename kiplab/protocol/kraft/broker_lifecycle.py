@@ -14,61 +14,50 @@ What a stop or a crash leaves is the same under every control plane, and stands 
 
 from msgspec.structs import replace
 
+from .. import messages
 from ..errors import KafkaError
 from ..facts import Fact, LifecycleChanged, Registered
 from ..features import Features
 from ..ids import CONTROLLER, NO_BROKER_EPOCH, UNKNOWN_METADATA_OFFSET, Incarnation
-from ..messages import (
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-    MetadataUpdate,
-    Send,
-)
 from ..registrations import PartitionRegistration, partition, registration
-from ..replica import broker_parts, disk
-from ..replica.broker_state import (
-    Broker,
-    Lifecycle,
-    Volatile,
-    first_timers,
-    replica_of,
-)
+from ..replica import broker_parts, broker_state, disk
 from ..replica.leader import play
 
 HEARTBEAT_MS = 2_000
 """broker.heartbeat.interval.ms"""
 
 
-def start(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
+def start(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     """A new process: a new incarnation, nothing in memory, and a wish to be registered.
 
     Source: BrokerServer.startup, BrokerLifecycleManager.start and LogLoader.load (3.5.0).
     """
-    timers = first_timers(now_ms)
+    timers = broker_state.first_timers(now_ms)
     if now_ms is not None:
         timers = replace(timers, heartbeat=now_ms + HEARTBEAT_MS)
-    born = Volatile(timers=timers)
+    born = broker_state.Volatile(timers=timers)
     next_incarnation = Incarnation(broker.incarnation + 1)
     broker = replace(disk.load(broker), incarnation=next_incarnation, process=born)
-    fact = LifecycleChanged(node=broker.id, state=Lifecycle.STARTING)
+    fact = LifecycleChanged(node=broker.id, state=broker_state.Lifecycle.STARTING)
     sends = register(broker)[1]
     return broker, sends, (fact,)
 
 
-def register(broker: Broker) -> broker_parts.BrokerEffect:
+def register(broker: broker_state.Broker) -> broker_parts.BrokerEffect:
     """Ask for a broker epoch.
 
     Source: BrokerLifecycleManager.sendBrokerRegistration (3.5.0, 3.9.0-rc3); KIP-631, Broker
     Registration.
     """
-    request = BrokerRegistrationRequest(broker=broker.id, incarnation=broker.incarnation)
-    return broker, (Send(CONTROLLER, request),), ()
+    request = messages.BrokerRegistrationRequest(broker=broker.id, incarnation=broker.incarnation)
+    return broker, (messages.Send(CONTROLLER, request),), ()
 
 
 def registered(
-    broker: Broker, response: BrokerRegistrationResponse, features: Features, now_ms: int | None
+    broker: broker_state.Broker,
+    response: messages.BrokerRegistrationResponse,
+    features: Features,
+    now_ms: int | None,
 ) -> broker_parts.BrokerEffect:
     """A refused registration is simply tried again later; a broker never gives up on it.
 
@@ -87,7 +76,10 @@ def registered(
 
 
 def metadata_arrived(
-    broker: Broker, update: MetadataUpdate, features: Features, now_ms: int | None
+    broker: broker_state.Broker,
+    update: messages.MetadataUpdate,
+    features: Features,
+    now_ms: int | None,
 ) -> broker_parts.BrokerEffect:
     """Replicate more of the metadata log and play the replicas that it changed.
 
@@ -110,14 +102,14 @@ def metadata_arrived(
     return broker, (), facts
 
 
-def _epoch_of(image: MetadataUpdate, name: str) -> int | None:
+def _epoch_of(image: messages.MetadataUpdate, name: str) -> int | None:
     found = partition(image.partitions, name)
     return None if found is None else found.partition_epoch
 
 
 def _publish_first(
-    broker: Broker, features: Features, now_ms: int | None
-) -> tuple[Broker, tuple[Fact, ...]]:
+    broker: broker_state.Broker, features: Features, now_ms: int | None
+) -> tuple[broker_state.Broker, tuple[Fact, ...]]:
     """A process plays no replica before it has replicated the metadata up to its registration.
 
     Otherwise a leader that lost its log could lead on under its old epoch.
@@ -129,21 +121,21 @@ def _publish_first(
     mine = registration(image.registrations, broker.id)
     if mine is None or mine.epoch != process.epoch:
         return broker, ()
-    ready = replace(process, published=True, lifecycle=Lifecycle.RECOVERY)
-    fact = LifecycleChanged(node=broker.id, state=Lifecycle.RECOVERY)
+    ready = replace(process, published=True, lifecycle=broker_state.Lifecycle.RECOVERY)
+    fact = LifecycleChanged(node=broker.id, state=broker_state.Lifecycle.RECOVERY)
     broker, facts = _apply(replace(broker, process=ready), image.partitions, features, now_ms)
     return broker, (fact, *facts)
 
 
 def _apply(
-    broker: Broker,
+    broker: broker_state.Broker,
     partitions: tuple[PartitionRegistration, ...] | list[PartitionRegistration],
     features: Features,
     now_ms: int | None,
-) -> tuple[Broker, tuple[Fact, ...]]:
+) -> tuple[broker_state.Broker, tuple[Fact, ...]]:
     facts: list[Fact] = []
     for state in partitions:
-        local = replica_of(broker, state.name)
+        local = broker_state.replica_of(broker, state.name)
         older = local is not None and state.partition_epoch < local.partition_epoch
         if broker.id not in state.replicas or older:
             continue
@@ -152,7 +144,7 @@ def _apply(
     return broker, tuple(facts)
 
 
-def heartbeat(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
+def heartbeat(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     """Report to the controller; a process without a broker epoch tries to register instead.
 
     Source: BrokerLifecycleManager.CommunicationEvent and sendBrokerHeartbeat (3.5.0).
@@ -164,18 +156,18 @@ def heartbeat(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
         broker = replace(broker, process=process)
     if process.epoch == NO_BROKER_EPOCH:
         return register(broker)
-    request = BrokerHeartbeatRequest(
+    request = messages.BrokerHeartbeatRequest(
         broker=broker.id,
         broker_epoch=process.epoch,
         metadata_offset=process.image.offset if process.image else UNKNOWN_METADATA_OFFSET,
         want_fence=not process.ready_to_unfence,
-        want_shut_down=process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN,
+        want_shut_down=process.lifecycle is broker_state.Lifecycle.PENDING_CONTROLLED_SHUTDOWN,
     )
-    return broker, (Send(CONTROLLER, request),), ()
+    return broker, (messages.Send(CONTROLLER, request),), ()
 
 
 def heartbeat_answered(
-    broker: Broker, response: BrokerHeartbeatResponse
+    broker: broker_state.Broker, response: messages.BrokerHeartbeatResponse
 ) -> broker_parts.BrokerEffect:
     """Errors are retried; the broker neither re-registers nor fences itself.
 
@@ -186,14 +178,14 @@ def heartbeat_answered(
         return broker, (), ()
     if response.should_shut_down:
         return disk.stop_cleanly(broker)
-    if not response.is_fenced and process.lifecycle is Lifecycle.RECOVERY:
-        running = replace(process, lifecycle=Lifecycle.RUNNING)
-        fact = LifecycleChanged(node=broker.id, state=Lifecycle.RUNNING)
+    if not response.is_fenced and process.lifecycle is broker_state.Lifecycle.RECOVERY:
+        running = replace(process, lifecycle=broker_state.Lifecycle.RUNNING)
+        fact = LifecycleChanged(node=broker.id, state=broker_state.Lifecycle.RUNNING)
         return replace(broker, process=running), (), (fact,)
     return broker, (), ()
 
 
-def finish_recovery(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
+def finish_recovery(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     """Logs are recovered: the next heartbeat, due at once, asks for the broker to be unfenced.
 
     Source: BrokerLifecycleManager.setReadyToUnfence (3.5.0).
@@ -204,7 +196,7 @@ def finish_recovery(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEf
     return replace(broker, process=process), (), ()
 
 
-def begin_shutdown(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
+def begin_shutdown(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     """Controlled shutdown: the next heartbeat, due at once, asks for the broker to be let go.
 
     Outside RUNNING it stops without asking.
@@ -212,9 +204,9 @@ def begin_shutdown(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEff
     Source: BrokerLifecycleManager.beginControlledShutdown (3.5.0).
     """
     process = broker_parts.process_of(broker)
-    if process.lifecycle is not Lifecycle.RUNNING:
+    if process.lifecycle is not broker_state.Lifecycle.RUNNING:
         return disk.stop_cleanly(broker)
-    leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+    leaving = broker_state.Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     fact = LifecycleChanged(node=broker.id, state=leaving)
     process = replace(process, lifecycle=leaving)
     if now_ms is not None:

@@ -20,17 +20,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from .. import messages
 from ..errors import KafkaError
 from ..facts import Compared, Refused
 from ..features import Features
 from ..ids import CLIENT, CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch, MetadataOffset
-from ..messages import (
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-    Send,
-    UnregisterBrokerRequest,
-    UnregisterBrokerResponse,
-)
 from ..registrations import Registration, registration
 from ..releases import CodeVersion
 from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
@@ -42,7 +36,7 @@ from .sessions import has_contacts, has_valid_session, heard, is_in_contact
 
 def register_broker(
     controller: Controller,
-    request: BrokerRegistrationRequest,
+    request: messages.BrokerRegistrationRequest,
     features: Features,
     now_ms: int | None,
 ) -> ControllerEffect:
@@ -54,8 +48,8 @@ def register_broker(
     existing = registration(controller.registrations, request.broker)
     refused = _duplicate(controller, existing, request, features, now_ms)
     if refused is not None:
-        reply = BrokerRegistrationResponse(error=refused.error)
-        return controller, (Send(request.broker, reply),), (refused,)
+        reply = messages.BrokerRegistrationResponse(error=refused.error)
+        return controller, (messages.Send(request.broker, reply),), (refused,)
     controller = _behind_the_election(controller)
     record = _registration_record(controller, existing, request, features)
     records: list[Record] = [*_clean_up(controller, existing, request, features), record]
@@ -70,8 +64,8 @@ def register_broker(
         ]
     state = _noted(controller, existing, record, features.code_of(CONTROLLER), now_ms)
     controller, sends, facts = commit(heard(controller, state), records, features)
-    reply = BrokerRegistrationResponse(broker_epoch=record.epoch)
-    return controller, (*sends, Send(request.broker, reply)), facts
+    reply = messages.BrokerRegistrationResponse(broker_epoch=record.epoch)
+    return controller, (*sends, messages.Send(request.broker, reply)), facts
 
 
 def _behind_the_election(controller: Controller) -> Controller:
@@ -136,7 +130,7 @@ def _target_offset(controller: Controller) -> MetadataOffset:
 def _duplicate(
     controller: Controller,
     existing: Registration | None,
-    request: BrokerRegistrationRequest,
+    request: messages.BrokerRegistrationRequest,
     features: Features,
     now_ms: int | None,
 ) -> Refused | None:
@@ -172,7 +166,7 @@ def _is_in_session(
 def _clean_up(
     controller: Controller,
     existing: Registration | None,
-    request: BrokerRegistrationRequest,
+    request: messages.BrokerRegistrationRequest,
     features: Features,
 ) -> Iterable[Record]:
     """What of the broker's last incarnation is still to be done, from 4.0 on.
@@ -194,7 +188,7 @@ def _clean_up(
 def _registration_record(
     controller: Controller,
     existing: Registration | None,
-    request: BrokerRegistrationRequest,
+    request: messages.BrokerRegistrationRequest,
     features: Features,
 ) -> RegisterBrokerRecord:
     epoch, fenced, leaving = BrokerEpoch(last_known_offset(controller) + 1), True, False
@@ -215,7 +209,7 @@ def _registration_record(
 
 
 def unregister_broker(
-    controller: Controller, request: UnregisterBrokerRequest, features: Features
+    controller: Controller, request: messages.UnregisterBrokerRequest, features: Features
 ) -> ControllerEffect:
     """Forget a broker, and what the controller remembers of it.
 
@@ -232,7 +226,11 @@ def unregister_broker(
             guard=None,
             compared=(Compared("broker", str(request.broker), "none"),),
         )
-        return controller, (Send(CLIENT, UnregisterBrokerResponse(error=error)),), (refused,)
+        return (
+            controller,
+            (messages.Send(CLIENT, messages.UnregisterBrokerResponse(error=error)),),
+            (refused,),
+        )
     records: list[Record] = [
         *removal_records(controller, found.broker, features),
         UnregisterBrokerRecord(found.broker, found.epoch),
@@ -243,4 +241,4 @@ def unregister_broker(
     if features.code_of(CONTROLLER) >= (3, 3):
         left = tuple(h for h in controller.heartbeats if h.broker != request.broker)
         controller = replace(controller, heartbeats=left)
-    return controller, (*sends, Send(CLIENT, UnregisterBrokerResponse())), facts
+    return controller, (*sends, messages.Send(CLIENT, messages.UnregisterBrokerResponse())), facts

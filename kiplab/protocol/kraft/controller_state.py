@@ -8,14 +8,7 @@ the same object if nothing changed, so that whoever compares need not look furth
 
 import msgspec
 
-from ..ids import (
-    UNKNOWN_METADATA_OFFSET,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    MetadataOffset,
-    Milliseconds,
-)
+from .. import ids
 from ..registrations import PartitionRegistration, Registration
 
 
@@ -25,12 +18,12 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
     Offsets are -1 while unknown. `last_contact_ms` stays 0 in a run without a clock.
     """
 
-    broker: BrokerId
+    broker: ids.BrokerId
     fenced: bool = True
-    last_contact_ms: Milliseconds = 0
-    metadata_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
-    controlled_shutdown_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
-    target_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
+    last_contact_ms: ids.Milliseconds = 0
+    metadata_offset: ids.MetadataOffset = ids.UNKNOWN_METADATA_OFFSET
+    controlled_shutdown_offset: ids.MetadataOffset = ids.UNKNOWN_METADATA_OFFSET
+    target_offset: ids.MetadataOffset = ids.UNKNOWN_METADATA_OFFSET
     """What the controller takes for the offset of the broker's registration, where it is wrong."""
 
     @property
@@ -47,9 +40,9 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
 class Contact(msgspec.Struct, frozen=True, cache_hash=True):
     """When a broker was heard of last under this broker epoch (`sessions`); 0 without a clock."""
 
-    broker: BrokerId
-    epoch: BrokerEpoch
-    last_contact_ms: Milliseconds = 0
+    broker: ids.BrokerId
+    epoch: ids.BrokerEpoch
+    last_contact_ms: ids.Milliseconds = 0
 
 
 class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
@@ -58,8 +51,8 @@ class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
     Always 0 in a run without a clock.
     """
 
-    elect_unclean: Milliseconds = 0
-    balance_leaders: Milliseconds = 0
+    elect_unclean: ids.Milliseconds = 0
+    balance_leaders: ids.Milliseconds = 0
 
 
 class Controller(msgspec.Struct, frozen=True, cache_hash=True):
@@ -69,10 +62,10 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     and none offers the controller's own elections.
     """
 
-    epoch: ControllerEpoch = ControllerEpoch(1)
-    next_offset: MetadataOffset = MetadataOffset(0)
+    epoch: ids.ControllerEpoch = ids.ControllerEpoch(1)
+    next_offset: ids.MetadataOffset = ids.MetadataOffset(0)
     """Offset of the next metadata record; new broker epochs are minted from it."""
-    write_offset: MetadataOffset | None = None
+    write_offset: ids.MetadataOffset | None = None
     """What a controller up to 3.5 takes for its last record until it has written one itself; the
     quorum's own record of its election lies behind that. None where the two are the same."""
     registrations: tuple[Registration, ...] = ()
@@ -86,18 +79,18 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     """auto.leader.rebalance.enable, which Kafka has on and a play only if it asks for it."""
     contacts: tuple[Contact, ...] = ()
     """Sorted by broker and epoch; up to 3.9 there are none, and `heartbeats` say it all."""
-    checks_from_ms: Milliseconds = 0
+    checks_from_ms: ids.Milliseconds = 0
     """With contacts it is looked for silent brokers from then on, again and again."""
-    active_since_ms: Milliseconds = 0
+    active_since_ms: ids.Milliseconds = 0
     """When it took over, as far as a clock tells."""
 
     @property
-    def controller_epoch(self) -> ControllerEpoch:
+    def controller_epoch(self) -> ids.ControllerEpoch:
         """`epoch`, under the name that it has in every mode."""
         return self.epoch
 
 
-def last_known_offset(controller: Controller) -> MetadataOffset:
+def last_known_offset(controller: Controller) -> ids.MetadataOffset:
     """The offset of the last record that the controller knows of.
 
     Source: QuorumController.writeOffset (3.2.0 to 3.5.0), which claim sets to what was committed,
@@ -105,10 +98,10 @@ def last_known_offset(controller: Controller) -> MetadataOffset:
     """
     if controller.write_offset is not None:
         return controller.write_offset
-    return MetadataOffset(controller.next_offset - 1)
+    return ids.MetadataOffset(controller.next_offset - 1)
 
 
-def heartbeat(controller: Controller, broker: BrokerId) -> HeartbeatState | None:
+def heartbeat(controller: Controller, broker: ids.BrokerId) -> HeartbeatState | None:
     """What the sitting controller knows of `broker`, or None.
 
     Source: BrokerHeartbeatManager.brokers (3.5.0).

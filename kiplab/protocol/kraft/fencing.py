@@ -14,16 +14,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from .. import ids
 from ..facts import ControllerResigned
 from ..features import Features
-from ..ids import (
-    CONTROLLER,
-    NO_LEADER,
-    UNKNOWN_METADATA_OFFSET,
-    BrokerId,
-    ControllerEpoch,
-    MetadataOffset,
-)
 from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
 from .controller_state import (
@@ -63,7 +56,7 @@ def unfencing_records(
     unfence = fence_record(
         found.broker, found.epoch, fence=False, metadata_version=features.metadata_version
     )
-    leaderless = [p for p in controller.partitions if p.leader == NO_LEADER]
+    leaderless = [p for p in controller.partitions if p.leader == ids.NO_LEADER]
     changes = _changes(controller, leaderless, features, added=found.broker)
     return [unfence, *changes]
 
@@ -81,7 +74,7 @@ def shutdown_records(
 
 
 def removal_records(
-    controller: Controller, broker: BrokerId, features: Features
+    controller: Controller, broker: ids.BrokerId, features: Features
 ) -> list[PartitionChangeRecord]:
     """Out of every ISR; where it led, somebody else does, or nobody.
 
@@ -96,14 +89,14 @@ def _changes(
     partitions: Iterable[PartitionRegistration],
     features: Features,
     *,
-    removed: BrokerId | None = None,
-    added: BrokerId | None = None,
+    removed: ids.BrokerId | None = None,
+    added: ids.BrokerId | None = None,
 ) -> list[PartitionChangeRecord]:
     """generateLeaderAndIsrUpdates: take a broker out, or let one in, wherever that matters."""
-    active = features.active(CONTROLLER)
-    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    active = features.active(ids.CONTROLLER)
+    code = Code(features.code_of(ids.CONTROLLER), features.metadata_version, active)
 
-    def acceptable(broker: BrokerId) -> bool:
+    def acceptable(broker: ids.BrokerId) -> bool:
         if broker == removed:
             return False
         return broker == added or is_active(registration(controller.registrations, broker), active)
@@ -122,7 +115,7 @@ def _changes(
 
 
 def expire_session(
-    controller: Controller, broker: BrokerId, features: Features, now_ms: int | None
+    controller: Controller, broker: ids.BrokerId, features: Features, now_ms: int | None
 ) -> ControllerEffect:
     """The deferred event that fences a broker whose session is over.
 
@@ -137,14 +130,14 @@ def expire_session(
         return controller, (), ()
     if found is None:
         return resign(controller, "maybeFenceReplicas", "RuntimeException", features, now_ms)
-    if has_contacts(features.code_of(CONTROLLER)):
+    if has_contacts(features.code_of(ids.CONTROLLER)):
         controller = forgotten(controller, found, now_ms)
     records = fencing_records(controller, found, features)
     # Up to 3.6 nothing clears the offset of a controlled shutdown (BrokerHeartbeatManager.fence,
     # and register, which sees no other fence): fenced or not, the broker is to shut down. From 3.7
     # on register touches the state whenever a change of the registration is replayed.
-    if features.code_of(CONTROLLER) >= (3, 7):
-        known = replace(known, controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET)
+    if features.code_of(ids.CONTROLLER) >= (3, 7):
+        known = replace(known, controlled_shutdown_offset=ids.UNKNOWN_METADATA_OFFSET)
     return commit(heard(controller, replace(known, fenced=True)), records, features)
 
 
@@ -159,7 +152,7 @@ def resign(
     following, _, _ = fail_over(controller, features, now_ms)
     taken = {known.broker: known.target_offset for known in controller.heartbeats}
     known = tuple(
-        replace(fresh, target_offset=taken.get(fresh.broker, UNKNOWN_METADATA_OFFSET))
+        replace(fresh, target_offset=taken.get(fresh.broker, ids.UNKNOWN_METADATA_OFFSET))
         for fresh in following.heartbeats
     )
     following = replace(following, heartbeats=known)
@@ -184,19 +177,19 @@ def fail_over(controller: Controller, features: Features, now_ms: int | None) ->
     )
     following = replace(
         controller,
-        epoch=ControllerEpoch(controller.epoch + 1),
+        epoch=ids.ControllerEpoch(controller.epoch + 1),
         write_offset=_claimed_offset(controller, features),
         heartbeats=fresh,
         watches_sessions=now_ms is None,
         timers=ControllerTimers(),
     )
-    return activated(following, features.code_of(CONTROLLER), now_ms or 0), (), ()
+    return activated(following, features.code_of(ids.CONTROLLER), now_ms or 0), (), ()
 
 
-def _claimed_offset(controller: Controller, features: Features) -> MetadataOffset | None:
+def _claimed_offset(controller: Controller, features: Features) -> ids.MetadataOffset | None:
     """Where a new controller believes that its log ends, if not where it does.
 
     Source: QuorumController.claim, which takes the last committed offset (3.2.0, 3.5.0); from 3.6
     on it asks the quorum, which counts its own record of the election (3.6.0).
     """
-    return last_known_offset(controller) if features.code_of(CONTROLLER) < (3, 6) else None
+    return last_known_offset(controller) if features.code_of(ids.CONTROLLER) < (3, 6) else None

@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from .. import ids
 from ..facts import (
     BrokerChange,
     BrokerChanged,
@@ -24,12 +25,6 @@ from ..facts import (
     Replayed,
 )
 from ..features import Features
-from ..ids import (
-    ALL_BROKERS,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
 from ..messages import MetadataUpdate, Send
 from ..registrations import (
     LeaderRecoveryState,
@@ -81,7 +76,7 @@ def commit(
         after = replay(controller, record)
         facts += _REPORTED[type(record)](controller, after, record)
         controller = after
-    return controller, (Send(ALL_BROKERS, image(controller)),), tuple(facts)
+    return controller, (Send(ids.ALL_BROKERS, image(controller)),), tuple(facts)
 
 
 def finalize(controller: Controller) -> ControllerEffect:
@@ -101,7 +96,7 @@ def image(controller: Controller) -> MetadataUpdate:
     Source: stands for MetadataImage (3.5.0), which each broker builds from the log by itself.
     """
     return MetadataUpdate(
-        offset=MetadataOffset(controller.next_offset - 1),
+        offset=ids.MetadataOffset(controller.next_offset - 1),
         registrations=controller.registrations,
         partitions=controller.partitions,
     )
@@ -114,7 +109,9 @@ def replay(controller: Controller, record: Record) -> Controller:
     ReplicationControlManager.replay (3.5.0).
     """
     after = _REPLAYED[type(record)](controller, record)
-    return replace(after, next_offset=MetadataOffset(controller.next_offset + 1), write_offset=None)
+    return replace(
+        after, next_offset=ids.MetadataOffset(controller.next_offset + 1), write_offset=None
+    )
 
 
 def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> PartitionRegistration:
@@ -134,8 +131,8 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
         removing=state.removing if record.removing is None else record.removing,
         recovery=state.recovery if record.recovery is None else record.recovery,
         leader=state.leader if record.leader is None else record.leader,
-        leader_epoch=LeaderEpoch(state.leader_epoch + bump),
-        partition_epoch=PartitionEpoch(state.partition_epoch + 1),
+        leader_epoch=ids.LeaderEpoch(state.leader_epoch + bump),
+        partition_epoch=ids.PartitionEpoch(state.partition_epoch + 1),
     )
 
 

@@ -12,20 +12,12 @@ from typing import ClassVar
 
 import msgspec
 
+from .. import ids
 from ..features import Features
-from ..ids import (
-    NO_BROKER_EPOCH,
-    ApiVersion,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    PartitionName,
-    Sender,
-)
 from ..releases import at_least
 
 LAST_TOLD = 9
-IsrOf = Callable[[PartitionName], tuple[BrokerId, ...]]
+IsrOf = Callable[[ids.PartitionName], tuple[ids.BrokerId, ...]]
 """The ISR that the controller knows when a message is sent, by the name of its partition."""
 
 
@@ -75,7 +67,7 @@ class ApiMessage(msgspec.Struct, frozen=True, cache_hash=True):
         """The API and what is wanted of it, as far as an arrow has room for it."""
         return self.api.label
 
-    def about(self) -> PartitionName:
+    def about(self) -> ids.PartitionName:
         """The one partition that it speaks of; empty where it speaks of none, or of several."""
         return getattr(self, "partition", "")
 
@@ -86,7 +78,7 @@ class ApiRequest(ApiMessage, frozen=True, cache_hash=True):
     against: ClassVar[Against] = Against.NOTHING
 
     @classmethod
-    def version_sent(cls, _features: Features, _sender: BrokerId) -> ApiVersion:
+    def version_sent(cls, _features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
         """The version that `sender` speaks where these features hold."""
         raise NotImplementedError(f"{cls.__name__} has no version_sent; say which version is sent")
 
@@ -112,7 +104,7 @@ Gates = tuple[tuple[str, int], ...]
 """(inter-broker protocol, the version spoken from it on), the newest first."""
 
 
-def gated_version(features: Features, gates: Gates) -> ApiVersion:
+def gated_version(features: Features, gates: Gates) -> ids.ApiVersion:
     """ZooKeeper's time negotiates nothing: inter.broker.protocol.version says what is spoken."""
     held = features.metadata_version
     return next(version for since, version in gates if at_least(held, since))
@@ -127,16 +119,16 @@ class ControlRequest(ApiRequest, frozen=True, cache_hash=True, kw_only=True):
 
     gates: ClassVar[Gates]
 
-    version: ApiVersion
-    controller: Sender
-    controller_epoch: ControllerEpoch
-    broker_epoch: BrokerEpoch = NO_BROKER_EPOCH
+    version: ids.ApiVersion
+    controller: ids.Sender
+    controller_epoch: ids.ControllerEpoch
+    broker_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
 
     @classmethod
-    def version_sent(cls, features: Features, _sender: BrokerId) -> ApiVersion:
+    def version_sent(cls, features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
         return gated_version(features, cls.gates)
 
     def details(self) -> Iterator[str]:
         yield f"controller {self.controller} of epoch {self.controller_epoch}"
-        if self.broker_epoch != NO_BROKER_EPOCH:
+        if self.broker_epoch != ids.NO_BROKER_EPOCH:
             yield f"for broker epoch {self.broker_epoch}"

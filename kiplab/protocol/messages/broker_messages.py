@@ -6,16 +6,8 @@ BrokerRegistration, BrokerHeartbeat, UnregisterBroker, ElectLeaders, and the met
 from collections.abc import Iterator
 from typing import ClassVar
 
+from .. import ids
 from ..errors import KafkaError
-from ..ids import (
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    MetadataOffset,
-    PartitionName,
-    Sender,
-)
 from ..registrations import PartitionRegistration, Registration
 from .api_message import Against, Api, ApiMessage, ApiRequest, ApiResponse
 
@@ -40,8 +32,8 @@ class BrokerRegistrationRequest(ApiRequest, frozen=True, tag="broker-registratio
     api: ClassVar[Api] = BROKER_REGISTRATION
     against: ClassVar[Against] = Against.REGISTRATION
 
-    broker: Sender
-    incarnation: Incarnation
+    broker: ids.Sender
+    incarnation: ids.Incarnation
 
     def in_words(self) -> str:
         return f"BrokerRegistration of broker {self.broker}, incarnation {self.incarnation}"
@@ -58,7 +50,7 @@ class BrokerRegistrationResponse(
     api: ClassVar[Api] = BROKER_REGISTRATION
 
     error: KafkaError = KafkaError.NONE
-    broker_epoch: BrokerEpoch = NO_BROKER_EPOCH
+    broker_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
 
     def in_words(self) -> str:
         answer = self.error.name if self.error else f"broker epoch {self.broker_epoch}"
@@ -71,9 +63,9 @@ class BrokerHeartbeatRequest(ApiRequest, frozen=True, tag="broker-heartbeat", kw
     api: ClassVar[Api] = BROKER_HEARTBEAT
     against: ClassVar[Against] = Against.REGISTRATION
 
-    broker: Sender
-    broker_epoch: BrokerEpoch
-    metadata_offset: MetadataOffset
+    broker: ids.Sender
+    broker_epoch: ids.BrokerEpoch
+    metadata_offset: ids.MetadataOffset
     want_fence: bool = False
     want_shut_down: bool = False
 
@@ -109,7 +101,7 @@ class UnregisterBrokerRequest(ApiRequest, frozen=True, tag="unregister-broker", 
 
     api: ClassVar[Api] = UNREGISTER_BROKER
 
-    broker: BrokerId
+    broker: ids.BrokerId
 
     def in_words(self) -> str:
         return f"UnregisterBroker of broker {self.broker}"
@@ -140,7 +132,7 @@ class ElectLeadersRequest(ApiRequest, frozen=True, tag="elect-leaders", kw_only=
     told: ClassVar[int] = 2
 
     unclean: bool
-    partitions: tuple[PartitionName, ...] | None
+    partitions: tuple[ids.PartitionName, ...] | None
 
     def in_words(self) -> str:
         return f"ElectLeaders {'UNCLEAN' if self.unclean else 'PREFERRED'}"
@@ -166,7 +158,7 @@ class MetadataUpdate(ApiMessage, frozen=True, tag="metadata", kw_only=True):
 
     api: ClassVar[Api] = METADATA
 
-    offset: MetadataOffset
+    offset: ids.MetadataOffset
     registrations: tuple[Registration, ...]
     partitions: tuple[PartitionRegistration, ...]
 

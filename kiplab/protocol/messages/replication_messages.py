@@ -5,22 +5,9 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from .. import ids
 from ..errors import KafkaError
 from ..features import Features
-from ..ids import (
-    NO_BROKER_EPOCH,
-    NO_LEADER_EPOCH,
-    PLAIN,
-    ApiVersion,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    Offset,
-    PartitionEpoch,
-    PartitionName,
-    Sender,
-    broker_list,
-)
 from ..log import EMPTY, EpochStart, Log
 from ..registrations import LeaderRecoveryState
 from .api_message import Against, Api, ApiRequest, ApiResponse, IsrOf
@@ -30,24 +17,24 @@ ALTER_PARTITION = Api(
 )
 FETCH = Api(label="Fetch", noun="fetch", lane="fetch", routine=True)
 
-RecoveryOnWire = Annotated[int, PLAIN, "a byte"]
+RecoveryOnWire = Annotated[int, ids.PLAIN, "a byte"]
 """LeaderRecoveryState as a byte: a forger may write any, and the rule that receives it reads it."""
 
 
 class IsrMember(msgspec.Struct, frozen=True, cache_hash=True):
     """BrokerState of AlterPartition v3: a member and the broker epoch the leader knows it by."""
 
-    broker: BrokerId
-    epoch: BrokerEpoch = NO_BROKER_EPOCH
-    observed: BrokerEpoch = NO_BROKER_EPOCH
+    broker: ids.BrokerId
+    epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
+    observed: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
 
 
 class AlterPartitionItem(msgspec.Struct, frozen=True, cache_hash=True):
     """What a leader asks for one partition, ``"orders-0"``."""
 
-    partition: PartitionName
-    leader_epoch: LeaderEpoch
-    partition_epoch: PartitionEpoch
+    partition: ids.PartitionName
+    leader_epoch: ids.LeaderEpoch
+    partition_epoch: ids.PartitionEpoch
     isr: tuple[IsrMember, ...]
     recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
 
@@ -59,13 +46,13 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
     told: ClassVar[int] = 0
     against: ClassVar[Against] = Against.PARTITION
 
-    version: ApiVersion
-    broker: Sender
-    broker_epoch: BrokerEpoch
+    version: ids.ApiVersion
+    broker: ids.Sender
+    broker_epoch: ids.BrokerEpoch
     items: tuple[AlterPartitionItem, ...]
 
     @classmethod
-    def version_sent(cls, features: Features, sender: BrokerId) -> ApiVersion:
+    def version_sent(cls, features: Features, sender: ids.BrokerId) -> ids.ApiVersion:
         return features.alter_partition_version(sender)
 
     def in_words(self) -> str:
@@ -94,10 +81,10 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
         wish = self._wish(self.items[0], isr_of(self.items[0].partition))
         return f"AlterPartition v{self.version}{several} · {wish}"
 
-    def about(self) -> PartitionName:
+    def about(self) -> ids.PartitionName:
         return self.items[0].partition if len(self.items) == 1 else ""
 
-    def _wish(self, item: AlterPartitionItem, isr: tuple[BrokerId, ...]) -> str:
+    def _wish(self, item: AlterPartitionItem, isr: tuple[ids.BrokerId, ...]) -> str:
         asked = {m.broker: m.epoch for m in item.isr}
         added = [b for b in asked if b not in isr]
         removed = [b for b in isr if b not in asked]
@@ -105,9 +92,9 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
             return f"add {', '.join(self._added(b, asked[b]) for b in added)}"
         if removed:
             return f"remove {', '.join(str(b) for b in removed)}"
-        return f"ISR {broker_list(asked)}"
+        return f"ISR {ids.broker_list(asked)}"
 
-    def _added(self, broker: BrokerId, epoch: BrokerEpoch) -> str:
+    def _added(self, broker: ids.BrokerId, epoch: ids.BrokerEpoch) -> str:
         """Before version 3 the request cannot say which incarnation of a broker it means."""
         if self.version >= 3 and epoch >= 0:
             return f"{broker} as epoch {epoch}"
@@ -121,19 +108,19 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
     def _in_detail(self, member: IsrMember) -> str:
         if self.version < 3:
             return str(member.broker)
-        unchecked = " (not checked)" if member.epoch == NO_BROKER_EPOCH else ""
+        unchecked = " (not checked)" if member.epoch == ids.NO_BROKER_EPOCH else ""
         return f"{member.broker}@{member.epoch}{unchecked}"
 
 
 class AlterPartitionResult(msgspec.Struct, frozen=True, cache_hash=True):
     """One partition's answer; with an error every other field keeps its schema default."""
 
-    partition: PartitionName
+    partition: ids.PartitionName
     error: KafkaError = KafkaError.NONE
-    leader: BrokerId = BrokerId(0)
-    leader_epoch: LeaderEpoch = LeaderEpoch(0)
-    partition_epoch: PartitionEpoch = PartitionEpoch(0)
-    isr: tuple[BrokerId, ...] = ()
+    leader: ids.BrokerId = ids.BrokerId(0)
+    leader_epoch: ids.LeaderEpoch = ids.LeaderEpoch(0)
+    partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
+    isr: tuple[ids.BrokerId, ...] = ()
     recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
 
     def in_words(self) -> str:
@@ -141,7 +128,7 @@ class AlterPartitionResult(msgspec.Struct, frozen=True, cache_hash=True):
         said = f"{self.partition} {self.error.name}"
         if self.error:
             return said
-        return f"{said} ISR {broker_list(self.isr)}, partition epoch {self.partition_epoch}"
+        return f"{said} ISR {ids.broker_list(self.isr)}, partition epoch {self.partition_epoch}"
 
 
 class AlterPartitionResponse(ApiResponse, frozen=True, tag="alter-partition-reply", kw_only=True):
@@ -150,7 +137,7 @@ class AlterPartitionResponse(ApiResponse, frozen=True, tag="alter-partition-repl
     api: ClassVar[Api] = ALTER_PARTITION
     told: ClassVar[int] = 1
 
-    version: ApiVersion
+    version: ids.ApiVersion
     error: KafkaError = KafkaError.NONE
     results: tuple[AlterPartitionResult, ...] = ()
 
@@ -169,16 +156,16 @@ class FetchRequest(ApiRequest, frozen=True, tag="fetch", kw_only=True):
     told: ClassVar[int] = 3
     against: ClassVar[Against] = Against.REPLICA
 
-    version: ApiVersion
-    partition: PartitionName
-    replica: Sender
-    replica_epoch: BrokerEpoch
-    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
-    offset: Offset
-    last_fetched_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    version: ids.ApiVersion
+    partition: ids.PartitionName
+    replica: ids.Sender
+    replica_epoch: ids.BrokerEpoch
+    leader_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH
+    offset: ids.Offset
+    last_fetched_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH
 
     @classmethod
-    def version_sent(cls, features: Features, _sender: BrokerId) -> ApiVersion:
+    def version_sent(cls, features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
         return features.fetch_version()
 
     def in_words(self) -> str:
@@ -208,12 +195,12 @@ class FetchResponse(ApiResponse, frozen=True, tag="fetch-reply", kw_only=True):
     api: ClassVar[Api] = FETCH
     told: ClassVar[int] = 4
 
-    partition: PartitionName
-    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    partition: ids.PartitionName
+    leader_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH
     error: KafkaError = KafkaError.NONE
     records: Log = EMPTY
-    high_watermark: Offset = Offset(0)
-    log_start_offset: Offset = Offset(0)
+    high_watermark: ids.Offset = ids.Offset(0)
+    log_start_offset: ids.Offset = ids.Offset(0)
     diverging: EpochStart | None = None
 
     def in_words(self) -> str:

@@ -12,23 +12,9 @@ from typing import ClassVar
 
 import msgspec
 
+from .. import ids
 from ..errors import KafkaError
 from ..features import Features
-from ..ids import (
-    NO_BROKER_EPOCH,
-    NO_LEADER,
-    NO_LEADER_EPOCH,
-    ApiVersion,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    LeaderEpoch,
-    PartitionEpoch,
-    PartitionName,
-    Sender,
-    SessionId,
-    broker_list,
-)
 from ..registrations import PartitionRegistration
 from .api_message import (
     Api,
@@ -62,7 +48,7 @@ _STATE_CHANGES = "the controller writes it to state-change.log, a file of its ow
 class PartitionStatus(msgspec.Struct, frozen=True, cache_hash=True):
     """What the answer to a control request says of one partition."""
 
-    partition: PartitionName
+    partition: ids.PartitionName
     error: KafkaError = KafkaError.NONE
 
 
@@ -82,7 +68,7 @@ class LeaderAndIsrRequest(ControlRequest, frozen=True, tag="leader-and-isr", kw_
     )
 
     partitions: tuple[PartitionRegistration, ...]
-    live_leaders: tuple[BrokerId, ...] = ()
+    live_leaders: tuple[ids.BrokerId, ...] = ()
 
     def in_words(self) -> str:
         return f"LeaderAndIsr {_states(self.partitions)}"
@@ -90,7 +76,7 @@ class LeaderAndIsrRequest(ControlRequest, frozen=True, tag="leader-and-isr", kw_
     def on_arrow(self, _isr_of: object) -> str:
         return f"LeaderAndIsr {', '.join(p.name for p in self.partitions)}"
 
-    def about(self) -> PartitionName:
+    def about(self) -> ids.PartitionName:
         return self.partitions[0].name if len(self.partitions) == 1 else ""
 
 
@@ -120,13 +106,13 @@ class UpdateMetadataRequest(ControlRequest, frozen=True, tag="update-metadata", 
     )
 
     partitions: tuple[PartitionRegistration, ...]
-    live_brokers: tuple[BrokerId, ...]
+    live_brokers: tuple[ids.BrokerId, ...]
 
     def in_words(self) -> str:
         what = _states(self.partitions) if self.partitions else "no partition"
-        return f"UpdateMetadata {what}, live {broker_list(self.live_brokers)}"
+        return f"UpdateMetadata {what}, live {ids.broker_list(self.live_brokers)}"
 
-    def about(self) -> PartitionName:
+    def about(self) -> ids.PartitionName:
         return self.partitions[0].name if len(self.partitions) == 1 else ""
 
 
@@ -145,8 +131,8 @@ class UpdateMetadataResponse(ApiResponse, frozen=True, tag="update-metadata-repl
 class StopReplicaItem(msgspec.Struct, frozen=True, cache_hash=True):
     """One replica to stop; the leader epoch is on the wire from version 3 on (KIP-570)."""
 
-    partition: PartitionName
-    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    partition: ids.PartitionName
+    leader_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH
     delete: bool = False
 
 
@@ -171,7 +157,7 @@ class StopReplicaRequest(ControlRequest, frozen=True, tag="stop-replica", kw_onl
     def on_arrow(self, _isr_of: object) -> str:
         return self.in_words()
 
-    def about(self) -> PartitionName:
+    def about(self) -> ids.PartitionName:
         return self.items[0].partition if len(self.items) == 1 else ""
 
 
@@ -195,20 +181,20 @@ class ControlledShutdownRequest(ApiRequest, frozen=True, tag="controlled-shutdow
     told: ClassVar[int] = 0
     gates: ClassVar[Gates] = (("2.4-IV1", 3), ("2.2-IV0", 2), ("2.1-IV2", 1))
 
-    version: ApiVersion
-    broker: Sender
-    broker_epoch: BrokerEpoch = NO_BROKER_EPOCH
+    version: ids.ApiVersion
+    broker: ids.Sender
+    broker_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
 
     @classmethod
-    def version_sent(cls, features: Features, _sender: BrokerId) -> ApiVersion:
+    def version_sent(cls, features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
         return gated_version(features, cls.gates)
 
     def in_words(self) -> str:
-        epoch = "" if self.broker_epoch == NO_BROKER_EPOCH else f" of epoch {self.broker_epoch}"
+        epoch = "" if self.broker_epoch == ids.NO_BROKER_EPOCH else f" of epoch {self.broker_epoch}"
         return f"ControlledShutdown of broker {self.broker}{epoch}"
 
     def details(self) -> Iterator[str]:
-        if self.broker_epoch != NO_BROKER_EPOCH:
+        if self.broker_epoch != ids.NO_BROKER_EPOCH:
             yield f"broker epoch {self.broker_epoch}"
 
 
@@ -221,7 +207,7 @@ class ControlledShutdownResponse(
     unlogged: ClassVar[str] = "what comes of it is logged: the next try, or the end"
 
     error: KafkaError = KafkaError.NONE
-    remaining: tuple[PartitionName, ...] = ()
+    remaining: tuple[ids.PartitionName, ...] = ()
 
     def in_words(self) -> str:
         left = f"still leads {', '.join(self.remaining)}" if self.remaining else "nothing left"
@@ -237,20 +223,20 @@ class SetPartitionStateRequest(ApiRequest, frozen=True, tag="set-partition-state
     api: ClassVar[Api] = SET_PARTITION_STATE
     told: ClassVar[int] = 0
 
-    broker: Sender
-    controller_epoch: ControllerEpoch
+    broker: ids.Sender
+    controller_epoch: ids.ControllerEpoch
     """Of the controller that made this broker leader: it is written, and nobody checks it."""
     item: AlterPartitionItem
 
     @classmethod
-    def version_sent(cls, _features: Features, _sender: BrokerId) -> ApiVersion:
+    def version_sent(cls, _features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
         return 0
 
     def in_words(self) -> str:
-        isr = broker_list(m.broker for m in self.item.isr)
+        isr = ids.broker_list(m.broker for m in self.item.isr)
         return f"setData of {self.item.partition}: ISR {isr}, version {self.item.partition_epoch}"
 
-    def about(self) -> PartitionName:
+    def about(self) -> ids.PartitionName:
         return self.item.partition
 
 
@@ -262,9 +248,9 @@ class SetPartitionStateResponse(
     api: ClassVar[Api] = SET_PARTITION_STATE
     unlogged: ClassVar[str] = "what comes of it is logged: the ISR that changes, or stays"
 
-    partition: PartitionName
+    partition: ids.PartitionName
     error: KafkaError = KafkaError.NONE
-    partition_epoch: PartitionEpoch = PartitionEpoch(0)
+    partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
 
     def in_words(self) -> str:
         said = self.error.name if self.error else f"version {self.partition_epoch}"
@@ -280,7 +266,7 @@ class WatcherEvent(ApiMessage, frozen=True, tag="watcher-event", kw_only=True):
     path: str
     change: str
     """``"NodeDeleted"``, of Watcher.Event.EventType: all that it says besides the path."""
-    session: SessionId
+    session: ids.SessionId
     """The session that had set the watch: its end takes what has not been looked at with it."""
 
     def in_words(self) -> str:
@@ -296,7 +282,7 @@ class SessionExpired(ApiMessage, frozen=True, tag="session-expired", kw_only=Tru
     api: ClassVar[Api] = SESSION_EXPIRED
     told: ClassVar[int] = 1
 
-    session: SessionId
+    session: ids.SessionId
 
     def in_words(self) -> str:
         return "the session with ZooKeeper has expired"
@@ -304,8 +290,8 @@ class SessionExpired(ApiMessage, frozen=True, tag="session-expired", kw_only=Tru
 
 def _states(partitions: tuple[PartitionRegistration, ...]) -> str:
     return "; ".join(
-        f"{p.name} leader {'none' if p.leader == NO_LEADER else p.leader}"
-        f" ISR {broker_list(p.isr)} (leader epoch {p.leader_epoch})"
+        f"{p.name} leader {'none' if p.leader == ids.NO_LEADER else p.leader}"
+        f" ISR {ids.broker_list(p.isr)} (leader epoch {p.leader_epoch})"
         for p in partitions
     )
 

@@ -26,19 +26,11 @@ nothing, nothing of this is Kafka's.
 
 from msgspec.structs import replace
 
+from .. import messages
 from ..errors import KafkaError
 from ..facts import Fact, RecoveryPhase
 from ..features import Features
 from ..ids import ZOOKEEPER, BrokerId, ControllerEpoch, PartitionEpoch
-from ..messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    IsrChangeRequest,
-    Send,
-    SetPartitionStateRequest,
-)
 from ..registrations import LeaderRecoveryState
 from . import broker_parts, isr_proposals
 from .broker_parts import BrokerEffect, here, process_of, with_replica
@@ -52,7 +44,7 @@ RETRY_MS = 50
 """Pause before a request that failed as a whole is rebuilt and resent."""
 
 
-def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> BrokerEffect:
+def submit(broker: Broker, item: messages.AlterPartitionItem, features: Features) -> BrokerEffect:
     """Hand an item over and send it, unless a request is under way.
 
     An item of the same partition that is still unanswered blocks the new one
@@ -73,7 +65,7 @@ def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Brok
 
 
 def _written_by_the_leader(
-    broker: Broker, item: AlterPartitionItem, features: Features
+    broker: Broker, item: messages.AlterPartitionItem, features: Features
 ) -> BrokerEffect:
     """Up to inter-broker protocol 2.7-IV1 there is nobody to ask: the leader writes to ZooKeeper.
 
@@ -87,10 +79,10 @@ def _written_by_the_leader(
     # that wrote: ReplicationUtils.updateLeaderAndIsr (2.1.1, 3.4.1). -1 means over any.
     checks = "zookeeper.isr-version" in features.active(broker.id)
     over = item if checks else replace(item, partition_epoch=PartitionEpoch(-1))
-    request = SetPartitionStateRequest(
+    request = messages.SetPartitionStateRequest(
         broker=broker.id, controller_epoch=known or ControllerEpoch(0), item=over
     )
-    return broker, (Send(ZOOKEEPER, request),), ()
+    return broker, (messages.Send(ZOOKEEPER, request),), ()
 
 
 def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
@@ -103,7 +95,7 @@ def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
         return broker, (), ()
     sent = replace(process, in_flight=process.items)
     request = _request(broker, process.controller, features)
-    return replace(broker, process=sent), (Send(process.controller, request),), ()
+    return replace(broker, process=sent), (messages.Send(process.controller, request),), ()
 
 
 def asks_by_isr_change(broker: Broker, features: Features) -> bool:
@@ -118,11 +110,13 @@ def asks_by_isr_change(broker: Broker, features: Features) -> bool:
 
 def _request(
     broker: Broker, controller: BrokerId, features: Features
-) -> AlterPartitionRequest | IsrChangeRequest:
+) -> messages.AlterPartitionRequest | messages.IsrChangeRequest:
     process = process_of(broker)
     if asks_by_isr_change(broker, features):
-        return IsrChangeRequest(broker=broker.id, incarnation_id=process.epoch, items=process.items)
-    return AlterPartitionRequest(
+        return messages.IsrChangeRequest(
+            broker=broker.id, incarnation_id=process.epoch, items=process.items
+        )
+    return messages.AlterPartitionRequest(
         version=features.alter_partition_version(broker.id, controller),
         broker=broker.id,
         broker_epoch=process.epoch,
@@ -161,8 +155,8 @@ def retry(broker: Broker, features: Features) -> BrokerEffect:
 
 def answered(
     broker: Broker,
-    response: AlterPartitionResponse,
-    request: AlterPartitionRequest | IsrChangeRequest,
+    response: messages.AlterPartitionResponse,
+    request: messages.AlterPartitionRequest | messages.IsrChangeRequest,
     features: Features,
     now_ms: int | None,
 ) -> BrokerEffect:
@@ -201,8 +195,8 @@ def answered(
 
 def _hand_over(
     broker: Broker,
-    item: AlterPartitionItem,
-    result: AlterPartitionResult,
+    item: messages.AlterPartitionItem,
+    result: messages.AlterPartitionResult,
     features: Features,
     now_ms: int | None,
 ) -> tuple[Broker, tuple[Fact, ...]]:
@@ -226,12 +220,12 @@ def _hand_over(
     return with_replica(broker, replica), facts
 
 
-def _is_pending(replica: Replica, item: AlterPartitionItem) -> bool:
+def _is_pending(replica: Replica, item: messages.AlterPartitionItem) -> bool:
     """An answer counts only while the state that sent the request still stands."""
     return replica.leading is not None and replica.leading.isr_state.sent == item
 
 
-def _withdrawn(broker: Broker, item: AlterPartitionItem) -> BrokerEffect:
+def _withdrawn(broker: Broker, item: messages.AlterPartitionItem) -> BrokerEffect:
     replica = replica_of(broker, item.partition)
     if replica is None or replica.leading is None:
         return broker, (), ()
@@ -246,7 +240,7 @@ def check_lag(broker: Broker, features: Features, now_ms: int | None) -> broker_
     Source: ReplicaManager.maybeShrinkIsr (3.5.0).
     """
     here = broker_parts.here(broker, features, now_ms)
-    sends: tuple[Send, ...] = ()
+    sends: tuple[messages.Send, ...] = ()
     facts: tuple[Fact, ...] = ()
     for replica in broker_parts.process_of(broker).replicas:
         if replica.leading is None:

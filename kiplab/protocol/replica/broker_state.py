@@ -18,26 +18,12 @@ from enum import StrEnum
 
 import msgspec
 
-from ..ids import (
-    CONTROLLER,
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Count,
-    Incarnation,
-    LeaderEpoch,
-    Milliseconds,
-    Offset,
-    PartitionEpoch,
-    PartitionName,
-    SessionId,
-)
+from .. import ids
 from ..log import EMPTY, Log
 from ..messages import AlterPartitionItem, MembershipState, MetadataUpdate
 from ..registrations import LeaderRecoveryState
 
-UNKNOWN_OFFSET = Offset(-1)
+UNKNOWN_OFFSET = ids.Offset(-1)
 
 
 class Loss(StrEnum):
@@ -54,9 +40,9 @@ class Loss(StrEnum):
 class DurableReplica(msgspec.Struct, frozen=True, cache_hash=True):
     """A log and the checkpointed high watermark (replication-offset-checkpoint)."""
 
-    partition: PartitionName
+    partition: ids.PartitionName
     log: Log = EMPTY
-    checkpoint: Offset = Offset(0)
+    checkpoint: ids.Offset = ids.Offset(0)
 
 
 class Durable(msgspec.Struct, frozen=True, cache_hash=True):
@@ -76,13 +62,13 @@ class RemoteReplica(msgspec.Struct, frozen=True, cache_hash=True):
     `epoch` is the broker epoch of the last fetch: None before any, -1 when the fetch had none.
     """
 
-    broker: BrokerId
-    end: Offset = UNKNOWN_OFFSET
-    leader_end_at_last_fetch: Offset = Offset(0)
-    last_fetch_ms: Milliseconds = 0
-    last_caught_up_ms: Milliseconds = 0
-    epoch: BrokerEpoch | None = None
-    observed: BrokerEpoch = NO_BROKER_EPOCH
+    broker: ids.BrokerId
+    end: ids.Offset = UNKNOWN_OFFSET
+    leader_end_at_last_fetch: ids.Offset = ids.Offset(0)
+    last_fetch_ms: ids.Milliseconds = 0
+    last_caught_up_ms: ids.Milliseconds = 0
+    epoch: ids.BrokerEpoch | None = None
+    observed: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
 
 
 class IsrState(msgspec.Struct, frozen=True, cache_hash=True):
@@ -92,7 +78,7 @@ class IsrState(msgspec.Struct, frozen=True, cache_hash=True):
     with it, is in the item that was sent.
     """
 
-    isr: tuple[BrokerId, ...]
+    isr: tuple[ids.BrokerId, ...]
     sent: AlterPartitionItem | None = None
     recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
 
@@ -102,12 +88,12 @@ class IsrState(msgspec.Struct, frozen=True, cache_hash=True):
         return IsrState(self.isr, recovery=self.recovery)
 
     @property
-    def proposed(self) -> tuple[BrokerId, ...]:
+    def proposed(self) -> tuple[ids.BrokerId, ...]:
         """The ISR asked for, or the committed one when nothing is."""
         return self.isr if self.sent is None else tuple(m.broker for m in self.sent.isr)
 
     @property
-    def maximal(self) -> tuple[BrokerId, ...]:
+    def maximal(self) -> tuple[ids.BrokerId, ...]:
         """The larger of the two sets: a record is committed when all of these have it."""
         return (*self.isr, *(b for b in self.proposed if b not in self.isr))
 
@@ -115,11 +101,11 @@ class IsrState(msgspec.Struct, frozen=True, cache_hash=True):
 class Leading(msgspec.Struct, frozen=True, cache_hash=True):
     """What only the leader of a partition keeps."""
 
-    start_offset: Offset
+    start_offset: ids.Offset
     """Where the current leader epoch starts in the leader's log."""
     isr_state: IsrState
     remotes: tuple[RemoteReplica, ...]
-    controller_epoch: ControllerEpoch | None = None
+    controller_epoch: ids.ControllerEpoch | None = None
     """Of the controller on a broker that made this one leader: what it writes to ZooKeeper. None in
     KRaft."""
 
@@ -127,13 +113,13 @@ class Leading(msgspec.Struct, frozen=True, cache_hash=True):
 class Replica(msgspec.Struct, frozen=True, cache_hash=True):
     """A partition as one broker process plays it; `leading` is None on a follower."""
 
-    partition: PartitionName
-    leader: BrokerId
-    leader_epoch: LeaderEpoch
-    partition_epoch: PartitionEpoch
-    replicas: tuple[BrokerId, ...]
-    high_watermark: Offset = Offset(0)
-    min_insync_replicas: Count = 1
+    partition: ids.PartitionName
+    leader: ids.BrokerId
+    leader_epoch: ids.LeaderEpoch
+    partition_epoch: ids.PartitionEpoch
+    replicas: tuple[ids.BrokerId, ...]
+    high_watermark: ids.Offset = ids.Offset(0)
+    min_insync_replicas: ids.Count = 1
     leading: Leading | None = None
 
 
@@ -149,13 +135,13 @@ class Lifecycle(StrEnum):
 class Timers(msgspec.Struct, frozen=True, cache_hash=True):
     """When each periodic task is due next, in milliseconds; all 0 without a clock."""
 
-    heartbeat: Milliseconds = 0
-    fetch: Milliseconds = 0
-    lag_check: Milliseconds = 0
-    retry: Milliseconds = 0
-    checkpoint: Milliseconds = 0
-    flush: Milliseconds = 0
-    announce_isr: Milliseconds = 0
+    heartbeat: ids.Milliseconds = 0
+    fetch: ids.Milliseconds = 0
+    lag_check: ids.Milliseconds = 0
+    retry: ids.Milliseconds = 0
+    checkpoint: ids.Milliseconds = 0
+    flush: ids.Milliseconds = 0
+    announce_isr: ids.Milliseconds = 0
 
 
 class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
@@ -173,7 +159,7 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     """
 
     lifecycle: Lifecycle = Lifecycle.STARTING
-    epoch: BrokerEpoch = NO_BROKER_EPOCH
+    epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
     ready_to_unfence: bool = False
     image: MetadataUpdate | None = None
     published: bool = False
@@ -181,18 +167,18 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     items: tuple[AlterPartitionItem, ...] = ()
     in_flight: tuple[AlterPartitionItem, ...] = ()
     timers: Timers = Timers()
-    controller: BrokerId | None = CONTROLLER
-    controller_epoch: ControllerEpoch | None = None
+    controller: ids.BrokerId | None = ids.CONTROLLER
+    controller_epoch: ids.ControllerEpoch | None = None
     control_plane: msgspec.Struct | None = None
-    session: SessionId | None = None
+    session: ids.SessionId | None = None
     checkpoints: bool = True
     """Whether the task that checkpoints high watermarks runs: in ZooKeeper's time only after the
     first LeaderAndIsr that the process obeyed."""
-    stopped: tuple[PartitionName, ...] = ()
+    stopped: tuple[ids.PartitionName, ...] = ()
     """Followed partitions whose fetcher a StopReplica has stopped, sorted: the replica stays."""
-    shutdown_tries: Count = 0
+    shutdown_tries: ids.Count = 0
     """How often this process has asked a controller on a broker for its controlled shutdown."""
-    isr_changes: tuple[PartitionName, ...] = ()
+    isr_changes: tuple[ids.PartitionName, ...] = ()
     """Partitions whose ISR this process has written to ZooKeeper and not announced yet, sorted."""
     state: MembershipState | None = None
     """Of a process that sends MetadataHeartbeats (KIP-343): what it was told last, or INACTIVE by
@@ -202,8 +188,8 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
 class Broker(msgspec.Struct, frozen=True, cache_hash=True):
     """A broker: `incarnation` counts its processes; `process` is None while it is down."""
 
-    id: BrokerId
-    incarnation: Incarnation = Incarnation(1)
+    id: ids.BrokerId
+    incarnation: ids.Incarnation = ids.Incarnation(1)
     durable: Durable = Durable()
     process: Volatile | None = None
 

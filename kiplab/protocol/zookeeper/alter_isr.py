@@ -20,16 +20,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from .. import messages
 from ..errors import KafkaError
 from ..facts import Compared, Refused, compare
 from ..features import Features
-from ..messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    Send,
-)
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, topic_of
 from .control_channels import all_partitions, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write_state
@@ -45,7 +39,7 @@ TOPIC_IDS_SINCE = 2
 def alter_isr(
     controller: ZooKeeperController,
     ensemble: Ensemble,
-    request: AlterPartitionRequest,
+    request: messages.AlterPartitionRequest,
     features: Features,
 ) -> Together[ZooKeeperController]:
     """Judge every partition against what the controller remembers, then write what is left.
@@ -71,8 +65,8 @@ def alter_isr(
         # answer to every exception.
         refused = moved.turn.moved_refusal(KIND, KafkaError.UNKNOWN_SERVER_ERROR)
         return _refuse(moved.turn, request, refused)
-    reply = AlterPartitionResponse(version=request.version, results=results)
-    return turn.done(Send(request.broker, reply))
+    reply = messages.AlterPartitionResponse(version=request.version, results=results)
+    return turn.done(messages.Send(request.broker, reply))
 
 
 _Judged = tuple[PartitionRegistration | None, PartitionRegistration | None, Refused | None]
@@ -80,7 +74,7 @@ _Judged = tuple[PartitionRegistration | None, PartitionRegistration | None, Refu
 
 
 def _judged(
-    turn: ControllerTurn, request: AlterPartitionRequest, item: AlterPartitionItem
+    turn: ControllerTurn, request: messages.AlterPartitionRequest, item: messages.AlterPartitionItem
 ) -> _Judged:
     held = partition(turn.controller.partitions, item.partition)
     if held is None:
@@ -102,7 +96,9 @@ def _judged(
     return held, None, turn.refusal(KIND, error, *member, partition=held.name)
 
 
-def _unknown(turn: ControllerTurn, request: AlterPartitionRequest, name: str) -> KafkaError:
+def _unknown(
+    turn: ControllerTurn, request: messages.AlterPartitionRequest, name: str
+) -> KafkaError:
     topics = {topic_of(known) for known in all_partitions(turn.controller)}
     if request.version >= TOPIC_IDS_SINCE and topic_of(name) not in topics:
         return KafkaError.UNKNOWN_TOPIC_ID
@@ -110,7 +106,9 @@ def _unknown(turn: ControllerTurn, request: AlterPartitionRequest, name: str) ->
 
 
 def _wanted(
-    request: AlterPartitionRequest, item: AlterPartitionItem, held: PartitionRegistration
+    request: messages.AlterPartitionRequest,
+    item: messages.AlterPartitionItem,
+    held: PartitionRegistration,
 ) -> PartitionRegistration:
     """The state that is asked for: the sender leads it."""
     byte = item.recovery if request.version >= 1 else LeaderRecoveryState.RECOVERED
@@ -126,13 +124,13 @@ def _wanted(
 
 def _written(
     turn: ControllerTurn, judged: dict[str, _Judged]
-) -> tuple[ControllerTurn, tuple[AlterPartitionResult, ...]]:
+) -> tuple[ControllerTurn, tuple[messages.AlterPartitionResult, ...]]:
     """Raises ControllerMovedError."""
-    results: list[AlterPartitionResult] = []
+    results: list[messages.AlterPartitionResult] = []
     for name, (held, wanted, refused) in judged.items():
         if refused is not None:
             turn = turn.holding(turn.controller, refused)
-            results.append(AlterPartitionResult(name, refused.error))
+            results.append(messages.AlterPartitionResult(name, refused.error))
             continue
         assert held is not None, "who is not refused is known"
         if wanted is None:
@@ -143,7 +141,7 @@ def _written(
             results.append(_granted(written))
             continue
         turn = turn.holding(turn.controller, _overtaken(turn, wanted))
-        results.append(AlterPartitionResult(name, KafkaError.INVALID_UPDATE_VERSION))
+        results.append(messages.AlterPartitionResult(name, KafkaError.INVALID_UPDATE_VERSION))
     return turn, tuple(results)
 
 
@@ -166,8 +164,8 @@ def _overtaken(turn: ControllerTurn, wanted: PartitionRegistration) -> Refused:
     return turn.refusal(KIND, error, guard, compared, partition=wanted.name)
 
 
-def _granted(state: PartitionRegistration) -> AlterPartitionResult:
-    return AlterPartitionResult(
+def _granted(state: PartitionRegistration) -> messages.AlterPartitionResult:
+    return messages.AlterPartitionResult(
         partition=state.name,
         leader=state.leader,
         leader_epoch=state.leader_epoch,
@@ -177,7 +175,7 @@ def _granted(state: PartitionRegistration) -> AlterPartitionResult:
     )
 
 
-def _stale_sender(turn: ControllerTurn, request: AlterPartitionRequest) -> Refused | None:
+def _stale_sender(turn: ControllerTurn, request: messages.AlterPartitionRequest) -> Refused | None:
     if not turn.controller.active or not turn.has_session:
         return turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
     known = epoch_of(turn.controller, request.broker)
@@ -190,7 +188,7 @@ def _stale_sender(turn: ControllerTurn, request: AlterPartitionRequest) -> Refus
     return turn.refusal(KIND, KafkaError.STALE_BROKER_EPOCH, "497.request-broker-epoch", compared)
 
 
-def _unreadable(turn: ControllerTurn, request: AlterPartitionRequest) -> Refused | None:
+def _unreadable(turn: ControllerTurn, request: messages.AlterPartitionRequest) -> Refused | None:
     """A byte that is no recovery state is an exception, and the whole request fails with it."""
     bytes_sent = [item.recovery for item in request.items] if request.version >= 1 else []
     for byte in bytes_sent:
@@ -201,10 +199,10 @@ def _unreadable(turn: ControllerTurn, request: AlterPartitionRequest) -> Refused
 
 
 def _refuse(
-    turn: ControllerTurn, request: AlterPartitionRequest, refused: Refused
+    turn: ControllerTurn, request: messages.AlterPartitionRequest, refused: Refused
 ) -> Together[ZooKeeperController]:
-    reply = AlterPartitionResponse(version=request.version, error=refused.error)
-    return turn.holding(turn.controller, refused).done(Send(request.broker, reply))
+    reply = messages.AlterPartitionResponse(version=request.version, error=refused.error)
+    return turn.holding(turn.controller, refused).done(messages.Send(request.broker, reply))
 
 
 class _WantedState(NamedTuple):

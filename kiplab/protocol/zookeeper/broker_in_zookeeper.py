@@ -12,25 +12,10 @@ until that expires. Out go the broker and ZooKeeper, a request for the controlle
 
 from msgspec.structs import replace
 
+from .. import ids, messages
 from ..errors import KafkaError
 from ..facts import Fact, LifecycleChanged, Registered
 from ..features import Features
-from ..ids import (
-    NO_BROKER_EPOCH,
-    ZOOKEEPER,
-    BrokerEpoch,
-    BrokerId,
-    Incarnation,
-    PartitionEpoch,
-    SessionId,
-    controller_on,
-)
-from ..messages import (
-    ControlledShutdownRequest,
-    ControlledShutdownResponse,
-    Send,
-    SessionExpired,
-)
 from ..replica import disk
 from ..replica.broker_parts import process_of
 from ..replica.broker_state import Broker, Lifecycle, Volatile, first_timers
@@ -77,7 +62,7 @@ def start(
 
     Source: KafkaServer.startup and KafkaController.startup (2.1.1, 2.2.2, 2.8.2, 3.4.1).
     """
-    incarnation = Incarnation(broker.incarnation + 1)
+    incarnation = ids.Incarnation(broker.incarnation + 1)
     opened = open_session(ensemble, broker.id, incarnation, server, now_ms)
     born = Volatile(
         lifecycle=Lifecycle.RUNNING,
@@ -102,7 +87,7 @@ def start(
 def session_expired(
     broker: Broker,
     ensemble: Ensemble,
-    event: SessionExpired,
+    event: messages.SessionExpired,
     features: Features,
     now_ms: int | None,
 ) -> Together[Broker]:
@@ -145,14 +130,14 @@ def begin_shutdown(
     if controller is None:
         done = _failed(broker, ensemble, reason)
         return done._replace(facts=(*facts, *done.facts))
-    sends = (Send(controller_on(controller), _request(broker, features)),)
+    sends = (messages.Send(ids.controller_on(controller), _request(broker, features)),)
     return Together(broker, ensemble, sends, facts=facts)
 
 
 def shutdown_answered(
     broker: Broker,
     ensemble: Ensemble,
-    response: ControlledShutdownResponse,
+    response: messages.ControlledShutdownResponse,
     _features: Features,
     _now_ms: int | None,
 ) -> Together[Broker]:
@@ -185,8 +170,8 @@ def _registered(
     epoch = _epoch(done.results[-1], session, features.active(broker.id))
     zxid = done.ensemble.zxid
     text = f"broker {broker.id} is registered, czxid {zxid}"
-    facts: tuple[Fact, ...] = (ZnodeChanged(node=ZOOKEEPER, path=path, zxid=zxid, text=text),)
-    if epoch != NO_BROKER_EPOCH:
+    facts: tuple[Fact, ...] = (ZnodeChanged(node=ids.ZOOKEEPER, path=path, zxid=zxid, text=text),)
+    if epoch != ids.NO_BROKER_EPOCH:
         facts = (*facts, Registered(node=broker.id, epoch=epoch))
     elected = elect(plane, done.ensemble, session, features)
     process = replace(process_of(broker), epoch=epoch, control_plane=elected.node)
@@ -205,10 +190,10 @@ def _registration(broker: Broker, path: str, features: Features) -> tuple[Operat
         return (Create(path, data, ephemeral=True),)
     # KIP-380, Proposed Changes, Broker Registration in Zookeeper: the answer to a create has no
     # Stat, that to a setData does, and in one transaction nobody can come in between.
-    return Create(path, ephemeral=True), SetData(path, data, PartitionEpoch(0))
+    return Create(path, ephemeral=True), SetData(path, data, ids.PartitionEpoch(0))
 
 
-def broker_info_version(broker: BrokerId, features: Features) -> int:
+def broker_info_version(broker: ids.BrokerId, features: Features) -> int:
     """Of what a broker registers with: nothing but the number says what it is ready for.
 
     Source: BrokerInfo.apply (2.2.2), for 4; the 5 is KIP-343's. Kafka gave that number to something
@@ -219,23 +204,23 @@ def broker_info_version(broker: BrokerId, features: Features) -> int:
     return 5 if "343.heartbeats" in features.active(broker) else 4
 
 
-def _epoch(result: object, session: SessionId, active: frozenset[str]) -> BrokerEpoch:
+def _epoch(result: object, session: ids.SessionId, active: frozenset[str]) -> ids.BrokerEpoch:
     """The generation of this incarnation: what created its znode. Up to 2.1 there is none."""
     if not isinstance(result, Stat):
-        return NO_BROKER_EPOCH
+        return ids.NO_BROKER_EPOCH
     # KIP-380, Rejected Alternatives: the id of the session needs no transaction to be known, but a
     # later one need not be higher.
-    return BrokerEpoch(session if "380.session-id" in active else result.czxid)
+    return ids.BrokerEpoch(session if "380.session-id" in active else result.czxid)
 
 
-def _opened(broker: BrokerId, session: SessionId) -> SessionOpened:
-    return SessionOpened(node=ZOOKEEPER, broker=broker, session=session)
+def _opened(broker: ids.BrokerId, session: ids.SessionId) -> SessionOpened:
+    return SessionOpened(node=ids.ZOOKEEPER, broker=broker, session=session)
 
 
 # --- the way out ---------------------------------------------------------------------------------
 
 
-def controller_of_broker(broker: Broker, ensemble: Ensemble) -> tuple[BrokerId | None, str]:
+def controller_of_broker(broker: Broker, ensemble: Ensemble) -> tuple[ids.BrokerId | None, str]:
     """Whom /controller names, if it is registered; else why nobody can be asked.
 
     Source: KafkaServer.controlledShutdown (2.1.1 to 3.4.1), which looks both up for each try.
@@ -249,10 +234,10 @@ def controller_of_broker(broker: Broker, ensemble: Ensemble) -> tuple[BrokerId |
     return controller, ""
 
 
-def _request(broker: Broker, features: Features) -> ControlledShutdownRequest:
-    version = ControlledShutdownRequest.version_sent(features, broker.id)
-    epoch = process_of(broker).epoch if version >= 2 else NO_BROKER_EPOCH
-    return ControlledShutdownRequest(version=version, broker=broker.id, broker_epoch=epoch)
+def _request(broker: Broker, features: Features) -> messages.ControlledShutdownRequest:
+    version = messages.ControlledShutdownRequest.version_sent(features, broker.id)
+    epoch = process_of(broker).epoch if version >= 2 else ids.NO_BROKER_EPOCH
+    return messages.ControlledShutdownRequest(version=version, broker=broker.id, broker_epoch=epoch)
 
 
 def _failed(broker: Broker, ensemble: Ensemble, reason: str) -> Together[Broker]:
@@ -275,14 +260,14 @@ def stop(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     _, resigned = resign(_plane(process), "its process stops")
     stopped, _, facts = disk.stop_cleanly(broker)
     ended = close_session(ensemble, session)
-    over = SessionEnded(node=ZOOKEEPER, broker=broker.id, session=session, expired=False)
+    over = SessionEnded(node=ids.ZOOKEEPER, broker=broker.id, session=session, expired=False)
     known = (over,) if ended.ensemble is not ensemble else ()
     return Together(
         stopped, ended.ensemble, fired=told(ended.fired), facts=(*facts, *resigned, *known)
     )
 
 
-def _session(process: Volatile) -> SessionId:
+def _session(process: Volatile) -> ids.SessionId:
     assert process.session is not None, "a process in ZooKeeper mode has a session"
     return process.session
 

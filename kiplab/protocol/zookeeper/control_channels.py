@@ -16,16 +16,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from .. import messages
 from ..facts import Fact
 from ..ids import NO_BROKER_EPOCH, NO_LEADER, ApiVersion, BrokerEpoch, BrokerId
-from ..messages import (
-    LeaderAndIsrRequest,
-    Request,
-    Send,
-    StopReplicaItem,
-    StopReplicaRequest,
-    UpdateMetadataRequest,
-)
 from ..registrations import PartitionRegistration
 from ..zookeeper_facts import QueueDropped, RequestsQueued
 from .controller_turn import ControllerTurn
@@ -51,7 +44,7 @@ class RequestBatch:
         self.states: dict[BrokerId, dict[str, PartitionRegistration]] = {}
         self.updated: set[BrokerId] = set()
         self.metadata: dict[str, PartitionRegistration] = {}
-        self.stops: dict[BrokerId, list[StopReplicaItem]] = {}
+        self.stops: dict[BrokerId, list[messages.StopReplicaItem]] = {}
 
     def lead_or_follow(
         self, turn: ControllerTurn, brokers: Iterable[BrokerId], state: PartitionRegistration
@@ -80,7 +73,7 @@ class RequestBatch:
         Source: addStopReplicaRequestForBrokers (2.1.1 to 3.4.1).
         """
         epoch = cached(turn.controller, name).leader_epoch
-        self.stops.setdefault(broker, []).append(StopReplicaItem(name, epoch))
+        self.stops.setdefault(broker, []).append(messages.StopReplicaItem(name, epoch))
 
 
 def queue(turn: ControllerTurn, batch: RequestBatch) -> ControllerTurn:
@@ -161,8 +154,8 @@ def dropped(
 def answered(
     controller: ZooKeeperController,
     broker: BrokerId,
-    request: Request,
-) -> tuple[ZooKeeperController, tuple[Send, ...], tuple[Fact, ...]]:
+    request: messages.Request,
+) -> tuple[ZooKeeperController, tuple[messages.Send, ...], tuple[Fact, ...]]:
     """The broker has answered the head of its queue: whatever it says, the next one follows.
 
     An answer to anything else comes over a connection that is closed.
@@ -209,11 +202,11 @@ def _requests(
 
 def _leader_and_isr(
     turn: ControllerTurn, broker: BrokerId, states: dict[str, PartitionRegistration]
-) -> LeaderAndIsrRequest:
+) -> messages.LeaderAndIsrRequest:
     controller = turn.controller
-    version = LeaderAndIsrRequest.version_sent(turn.features, controller.node)
+    version = messages.LeaderAndIsrRequest.version_sent(turn.features, controller.node)
     leaders = {state.leader for state in states.values()} - {NO_LEADER}
-    return LeaderAndIsrRequest(
+    return messages.LeaderAndIsrRequest(
         version=version,
         controller=controller.broker,
         controller_epoch=controller.epoch,
@@ -225,10 +218,10 @@ def _leader_and_isr(
 
 def _update_metadata(
     turn: ControllerTurn, broker: BrokerId, states: dict[str, PartitionRegistration]
-) -> UpdateMetadataRequest:
+) -> messages.UpdateMetadataRequest:
     controller = turn.controller
-    version = UpdateMetadataRequest.version_sent(turn.features, controller.node)
-    return UpdateMetadataRequest(
+    version = messages.UpdateMetadataRequest.version_sent(turn.features, controller.node)
+    return messages.UpdateMetadataRequest(
         version=version,
         controller=controller.broker,
         controller_epoch=controller.epoch,
@@ -239,16 +232,18 @@ def _update_metadata(
 
 
 def _stop_replica(
-    turn: ControllerTurn, broker: BrokerId, items: list[StopReplicaItem]
-) -> Iterable[StopReplicaRequest]:
+    turn: ControllerTurn, broker: BrokerId, items: list[messages.StopReplicaItem]
+) -> Iterable[messages.StopReplicaRequest]:
     controller = turn.controller
-    version = StopReplicaRequest.version_sent(turn.features, controller.node)
+    version = messages.StopReplicaRequest.version_sent(turn.features, controller.node)
     ordered = tuple(sorted(items, key=lambda item: item.partition))
     # KIP-570: from version 3 on a StopReplica carries the leader epoch of each replica.
-    bare = ordered if version >= 3 else tuple(StopReplicaItem(i.partition) for i in ordered)
+    bare = (
+        ordered if version >= 3 else tuple(messages.StopReplicaItem(i.partition) for i in ordered)
+    )
     together = turn.code >= STOPS_TOGETHER
     for stopped in (bare,) if together else ((), *((item,) for item in bare)):
-        yield StopReplicaRequest(
+        yield messages.StopReplicaRequest(
             version=version,
             controller=controller.broker,
             controller_epoch=controller.epoch,

@@ -14,23 +14,10 @@ facts.
 
 from msgspec.structs import replace
 
+from .. import ids
 from ..errors import KafkaError
 from ..facts import Compared, Fact, Refused, compare
 from ..features import Features
-from ..ids import (
-    NO_BROKER_EPOCH,
-    NO_LEADER,
-    NO_LEADER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-    PartitionEpoch,
-    controller_on,
-)
 from ..messages import (
     KINDS,
     LeaderAndIsrRequest,
@@ -52,18 +39,11 @@ from ..registrations import (
     Registration,
     registration,
 )
-from ..replica import alter_partition_manager, disk, leader
-from ..replica.broker_parts import (
-    BrokerEffect,
-    checkpoint_of,
-    log_of,
-    process_of,
-    with_replica,
-)
+from ..replica import alter_partition_manager, broker_parts, disk, leader
 from ..replica.broker_state import Broker, Lifecycle, Replica, replica_of
 from ..zookeeper_facts import ReplicaStopped
 
-LEADER_DURING_DELETE = BrokerId(-2)
+LEADER_DURING_DELETE = ids.BrokerId(-2)
 """The leader of a partition that is being deleted (LeaderAndIsr.LeaderDuringDelete)."""
 _NAMES_AN_INCARNATION: dict[type, int] = {
     LeaderAndIsrRequest: 2,
@@ -71,13 +51,13 @@ _NAMES_AN_INCARNATION: dict[type, int] = {
     StopReplicaRequest: 1,
 }
 """The first version of each request that has a broker epoch (KIP-380)."""
-_ALIVE = Incarnation(0)
+_ALIVE = ids.Incarnation(0)
 """UpdateMetadata says that a broker lives, and nothing of its process."""
 
 
 def leader_and_isr(
     broker: Broker, request: LeaderAndIsrRequest, features: Features, now_ms: int | None
-) -> BrokerEffect:
+) -> broker_parts.BrokerEffect:
     """Lead and follow as the controller says.
 
     Source: KafkaApis.handleLeaderAndIsrRequest and ReplicaManager.becomeLeaderOrFollower (2.1.1,
@@ -102,7 +82,7 @@ def leader_and_isr(
 
 def update_metadata(
     broker: Broker, request: UpdateMetadataRequest, features: Features, _now_ms: int | None
-) -> BrokerEffect:
+) -> broker_parts.BrokerEffect:
     """Know who lives, and what the request says of the partitions in it.
 
     No leader epoch is compared: what comes later counts. Who is the controller, a process learns
@@ -115,9 +95,9 @@ def update_metadata(
     if refused is not None:
         return broker, (_to(request, UpdateMetadataResponse(error=refused.error)),), (refused,)
     broker = _obeys(broker, request)
-    process = process_of(broker)
+    process = broker_parts.process_of(broker)
     image = _image(process.image, request)
-    heard = replace(process, image=image, controller=controller_on(request.controller))
+    heard = replace(process, image=image, controller=ids.controller_on(request.controller))
     broker, sends, facts = alter_partition_manager.send_unsent(
         replace(broker, process=heard), features
     )
@@ -126,7 +106,7 @@ def update_metadata(
 
 def stop_replica(
     broker: Broker, request: StopReplicaRequest, features: Features, _now_ms: int | None
-) -> BrokerEffect:
+) -> broker_parts.BrokerEffect:
     """Fetch no more; with `delete` be rid of the replica and its log.
 
     Source: KafkaApis.handleStopReplicaRequest and ReplicaManager.stopReplicas (2.1.1, 2.2.2, 2.6.3,
@@ -168,12 +148,12 @@ def _other_incarnation(
     broker: Broker, request: ControlRequest, features: Features
 ) -> Refused | None:
     """Whether the request was meant for another incarnation of this broker."""
-    mine, named = process_of(broker).epoch, _broker_epoch(request)
+    mine, named = broker_parts.process_of(broker).epoch, _broker_epoch(request)
     active = features.active(broker.id)
     # KIP-380, Proposed Changes, Broker Rejects Control Requests Applied to Former Generations: what
     # names an earlier generation than its own was meant for an earlier incarnation of it.
     guard = "380.control-request-epoch"
-    if guard not in active or named in (NO_BROKER_EPOCH, mine):
+    if guard not in active or named in (ids.NO_BROKER_EPOCH, mine):
         return None
     compared = compare("broker epoch", named, mine)
     if named < mine:
@@ -186,14 +166,14 @@ def _other_incarnation(
     return _refusal(broker, request, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
 
 
-def _broker_epoch(request: ControlRequest) -> BrokerEpoch:
+def _broker_epoch(request: ControlRequest) -> ids.BrokerEpoch:
     told = request.version >= _NAMES_AN_INCARNATION[type(request)]
-    return request.broker_epoch if told else NO_BROKER_EPOCH
+    return request.broker_epoch if told else ids.NO_BROKER_EPOCH
 
 
 def _old_controller(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
     """Whether a later controller has spoken to this process already."""
-    known = process_of(broker).controller_epoch
+    known = broker_parts.process_of(broker).controller_epoch
     if known is None or request.controller_epoch >= known:
         return None
     # ZooKeeper mode has always refused a deposed controller: ReplicaManager.becomeLeaderOrFollower,
@@ -207,10 +187,10 @@ def _old_controller(broker: Broker, request: ControlRequest, features: Features)
 
 def _obeys(broker: Broker, request: ControlRequest) -> Broker:
     """From now on an earlier controller than this one is refused."""
-    process = process_of(broker)
+    process = broker_parts.process_of(broker)
     if process.controller_epoch == request.controller_epoch:
         return broker
-    epoch = ControllerEpoch(request.controller_epoch)
+    epoch = ids.ControllerEpoch(request.controller_epoch)
     return replace(broker, process=replace(process, controller_epoch=epoch))
 
 
@@ -233,7 +213,7 @@ def _refusal(
 
 
 def _to(request: ControlRequest, reply: Response) -> Send:
-    return Send(controller_on(request.controller), reply)
+    return Send(ids.controller_on(request.controller), reply)
 
 
 # --- LeaderAndIsr, partition by partition --------------------------------------------------------
@@ -270,9 +250,9 @@ def _not_obeyed(
     return None
 
 
-def _leader_epoch(broker: Broker, partition: str) -> LeaderEpoch:
+def _leader_epoch(broker: Broker, partition: str) -> ids.LeaderEpoch:
     found = replica_of(broker, partition)
-    return NO_LEADER_EPOCH if found is None else found.leader_epoch
+    return ids.NO_LEADER_EPOCH if found is None else found.leader_epoch
 
 
 def _as_sent(state: PartitionRegistration, request: LeaderAndIsrRequest) -> PartitionRegistration:
@@ -300,13 +280,13 @@ def _play(
     if state.leader == broker.id:
         broker = _appointed(broker, state.name, request.controller_epoch)
         return _fetching(broker, state.name), facts
-    if process_of(broker).lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
+    if broker_parts.process_of(broker).lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
         return _without_fetcher(broker, state.name, facts, "the broker is shutting down")
     return _fetching(broker, state.name), facts
 
 
-def _is_alive(broker: Broker, named: BrokerId) -> bool:
-    image = process_of(broker).image
+def _is_alive(broker: Broker, named: ids.BrokerId) -> bool:
+    image = broker_parts.process_of(broker).image
     return image is not None and registration(image.registrations, named) is not None
 
 
@@ -318,35 +298,35 @@ def _replica_alone(broker: Broker, state: PartitionRegistration) -> tuple[Broker
     """
     if replica_of(broker, state.name) is not None:
         return broker, ()
-    mine = log_of(broker, state.name)
-    known = max(mine.start, min(checkpoint_of(broker, state.name), mine.end))
+    mine = broker_parts.log_of(broker, state.name)
+    known = max(mine.start, min(broker_parts.checkpoint_of(broker, state.name), mine.end))
     alone = Replica(
         partition=state.name,
-        leader=NO_LEADER,
-        leader_epoch=NO_LEADER_EPOCH,
-        partition_epoch=PartitionEpoch(0),
+        leader=ids.NO_LEADER,
+        leader_epoch=ids.NO_LEADER_EPOCH,
+        partition_epoch=ids.PartitionEpoch(0),
         replicas=(),
-        high_watermark=Offset(known),
+        high_watermark=ids.Offset(known),
         min_insync_replicas=state.min_insync_replicas,
     )
     absent = f"its leader, broker {state.leader}, is not in the metadata of broker {broker.id}"
-    reason = "there is no leader" if state.leader == NO_LEADER else absent
+    reason = "there is no leader" if state.leader == ids.NO_LEADER else absent
     fact = ReplicaStopped(node=broker.id, partition=state.name, reason=reason)
-    return with_replica(broker, alone), (fact,)
+    return broker_parts.with_replica(broker, alone), (fact,)
 
 
-def _appointed(broker: Broker, partition: str, by: ControllerEpoch) -> Broker:
+def _appointed(broker: Broker, partition: str, by: ids.ControllerEpoch) -> Broker:
     """Whom the leader names when it writes the ISR to ZooKeeper."""
     replica = replica_of(broker, partition)
     if replica is None or replica.leading is None:
         return broker
     leading = replace(replica.leading, controller_epoch=by)
-    return with_replica(broker, replace(replica, leading=leading))
+    return broker_parts.with_replica(broker, replace(replica, leading=leading))
 
 
 def _fetching(broker: Broker, partition: str) -> Broker:
     """A fetcher starts, or none is needed."""
-    process = process_of(broker)
+    process = broker_parts.process_of(broker)
     if partition not in process.stopped:
         return broker
     left = tuple(p for p in process.stopped if p != partition)
@@ -356,7 +336,7 @@ def _fetching(broker: Broker, partition: str) -> Broker:
 def _without_fetcher(
     broker: Broker, partition: str, facts: tuple[Fact, ...], reason: str
 ) -> tuple[Broker, tuple[Fact, ...]]:
-    process = process_of(broker)
+    process = broker_parts.process_of(broker)
     fact = ReplicaStopped(node=broker.id, partition=partition, reason=reason)
     stopped = tuple(sorted({*process.stopped, partition}))
     return replace(broker, process=replace(process, stopped=stopped)), (*facts, fact)
@@ -364,7 +344,7 @@ def _without_fetcher(
 
 def _begin_to_checkpoint(broker: Broker) -> tuple[Broker, tuple[Fact, ...]]:
     """The task that writes high watermarks starts with the first LeaderAndIsr, by a first round."""
-    process = process_of(broker)
+    process = broker_parts.process_of(broker)
     if process.checkpoints:
         return broker, ()
     broker, _, facts = disk.checkpoint(replace(broker, process=replace(process, checkpoints=True)))
@@ -376,12 +356,13 @@ def _begin_to_checkpoint(broker: Broker) -> tuple[Broker, tuple[Fact, ...]]:
 
 def _image(known: MetadataUpdate | None, request: UpdateMetadataRequest) -> MetadataUpdate:
     alive = tuple(
-        Registration(b, NO_BROKER_EPOCH, _ALIVE, fenced=False) for b in sorted(request.live_brokers)
+        Registration(b, ids.NO_BROKER_EPOCH, _ALIVE, fenced=False)
+        for b in sorted(request.live_brokers)
     )
     states = {p.name: p for p in known.partitions} if known is not None else {}
     states |= {p.name: p for p in request.partitions}
     left = (states[n] for n in sorted(states) if states[n].leader != LEADER_DURING_DELETE)
-    return MetadataUpdate(offset=MetadataOffset(0), registrations=alive, partitions=tuple(left))
+    return MetadataUpdate(offset=ids.MetadataOffset(0), registrations=alive, partitions=tuple(left))
 
 
 # --- StopReplica, replica by replica -------------------------------------------------------------
@@ -412,14 +393,14 @@ def _stopped(broker: Broker, item: StopReplicaItem) -> tuple[Broker, tuple[Fact,
     # A leader has no fetcher; it leads on.
     if replica is None or replica.leading is not None:
         return broker, ()
-    if item.partition in process_of(broker).stopped:
+    if item.partition in broker_parts.process_of(broker).stopped:
         return broker, ()
     return _without_fetcher(broker, item.partition, (), "StopReplica")
 
 
 def _deleted(broker: Broker, partition: str) -> tuple[Broker, tuple[Fact, ...]]:
     """Partition.delete and LogManager.asyncDelete."""
-    process, durable = process_of(broker), broker.durable
+    process, durable = broker_parts.process_of(broker), broker.durable
     kept = tuple(r for r in process.replicas if r.partition != partition)
     logs = tuple(r for r in durable.replicas if r.partition != partition)
     if len(kept) == len(process.replicas) and len(logs) == len(durable.replicas):
@@ -428,7 +409,7 @@ def _deleted(broker: Broker, partition: str) -> tuple[Broker, tuple[Fact, ...]]:
     broker = replace(
         broker,
         durable=replace(durable, replicas=logs),
-        process=replace(process_of(broker), replicas=kept),
+        process=replace(broker_parts.process_of(broker), replicas=kept),
     )
     fact = ReplicaStopped(node=broker.id, partition=partition, reason="StopReplica deletes it")
     return broker, (fact,)

@@ -18,33 +18,13 @@ from ..features import Features
 from ..ids import ZOOKEEPER, BrokerId, ControllerEpoch, PartitionEpoch, SessionId
 from ..registrations import topic_of
 from ..zookeeper_facts import ControllerElected, ControllerStoodDown, ZnodeChanged
+from . import ensemble_writes, znodes
 from .broker_change import registered_brokers, start_replicas, stop_replicas
 from .control_channels import add_channel, dropped, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write
 from .ensemble import Ensemble, controller_named, find
 from .ensemble_reads import children, exists
-from .ensemble_writes import (
-    Create,
-    Delete,
-    Operation,
-    SetData,
-    Together,
-    Transacted,
-    ZooKeeperError,
-    told,
-    transact,
-)
 from .new_partitions import unknown_partitions
-from .znodes import (
-    BROKER_IDS_PATH,
-    CONTROLLER_EPOCH_PATH,
-    CONTROLLER_PATH,
-    ISR_CHANGES_PATH,
-    TOPICS_PATH,
-    ControllerEpochZnode,
-    ControllerZnode,
-    topic_config_path,
-)
 from .zookeeper_controller import ZooKeeperController, hosted_by
 from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
 
@@ -57,7 +37,7 @@ those whose end it sees itself."""
 
 def elect(
     controller: ZooKeeperController, ensemble: Ensemble, session: SessionId, features: Features
-) -> Together[ZooKeeperController]:
+) -> ensemble_writes.Together[ZooKeeperController]:
     """Become the controller if there is none, or watch the one there is.
 
     Source: KafkaController.Startup, Reelect and elect (2.1.1, 2.2.2), processStartup and
@@ -75,7 +55,7 @@ def stand_down_if_moved(turn: ControllerTurn) -> ControllerTurn:
 
     Source: KafkaController.maybeResign (2.1.1 to 3.4.1).
     """
-    watched = exists(turn.ensemble, turn.controller.session, CONTROLLER_PATH, watch=True)
+    watched = exists(turn.ensemble, turn.controller.session, znodes.CONTROLLER_PATH, watch=True)
     turn = turn._replace(ensemble=watched.ensemble)
     named = controller_named(turn.ensemble)
     if not turn.controller.active or named == turn.controller.broker:
@@ -107,7 +87,9 @@ def delete_isr_changes(turn: ControllerTurn, names: tuple[str, ...]) -> Controll
     Source: KafkaZkClient.deleteIsrChangeNotifications (2.1.1 to 3.4.1).
     """
     for name in names:
-        turn, _ = write(turn, "deleted", Delete(f"{ISR_CHANGES_PATH}/{name}"))
+        turn, _ = write(
+            turn, "deleted", ensemble_writes.Delete(f"{znodes.ISR_CHANGES_PATH}/{name}")
+        )
     return turn
 
 
@@ -121,39 +103,47 @@ def _elected(turn: ControllerTurn) -> ControllerTurn:
         return turn
     turn, held = _controller_epoch(turn)
     epoch = ControllerEpoch(held + 1)
-    at = find(turn.ensemble, CONTROLLER_EPOCH_PATH)
+    at = find(turn.ensemble, znodes.CONTROLLER_EPOCH_PATH)
     if at is None:
         return turn
     broker = turn.controller.broker
     turn, done = _transacted(
         turn,
-        Create(CONTROLLER_PATH, ControllerZnode(broker), ephemeral=True),
-        SetData(CONTROLLER_EPOCH_PATH, ControllerEpochZnode(epoch), at.stat.version),
+        ensemble_writes.Create(
+            znodes.CONTROLLER_PATH, znodes.ControllerZnode(broker), ephemeral=True
+        ),
+        ensemble_writes.SetData(
+            znodes.CONTROLLER_EPOCH_PATH, znodes.ControllerEpochZnode(epoch), at.stat.version
+        ),
     )
-    if done.error is not ZooKeeperError.NONE:
+    if done.error is not ensemble_writes.ZooKeeperError.NONE:
         return turn
     version = PartitionEpoch(at.stat.version + 1)
     controller = replace(turn.controller, active=True, epoch=epoch, epoch_version=version)
     fact = ControllerElected(node=controller.node, broker=broker, controller_epoch=epoch)
     turn = turn.holding(
         controller,
-        _changed(turn, CONTROLLER_PATH, f"broker {broker}"),
-        _changed(turn, CONTROLLER_EPOCH_PATH, f"controller epoch {epoch}"),
+        _changed(turn, znodes.CONTROLLER_PATH, f"broker {broker}"),
+        _changed(turn, znodes.CONTROLLER_EPOCH_PATH, f"controller epoch {epoch}"),
         fact,
     )
     return _take_over(turn)
 
 
 def _controller_epoch(turn: ControllerTurn) -> tuple[ControllerTurn, ControllerEpoch]:
-    if find(turn.ensemble, CONTROLLER_EPOCH_PATH) is None:
-        data = ControllerEpochZnode(FIRST_EPOCH)
-        turn, _ = _transacted(turn, Create(CONTROLLER_EPOCH_PATH, data))
+    if find(turn.ensemble, znodes.CONTROLLER_EPOCH_PATH) is None:
+        data = znodes.ControllerEpochZnode(FIRST_EPOCH)
+        turn, _ = _transacted(turn, ensemble_writes.Create(znodes.CONTROLLER_EPOCH_PATH, data))
     return turn, turn.ensemble.controller_epoch
 
 
-def _transacted(turn: ControllerTurn, *operations: Operation) -> tuple[ControllerTurn, Transacted]:
-    done = transact(turn.ensemble, turn.controller.session, operations)
-    return turn._replace(ensemble=done.ensemble, fired=(*turn.fired, *told(done.fired))), done
+def _transacted(
+    turn: ControllerTurn, *operations: ensemble_writes.Operation
+) -> tuple[ControllerTurn, ensemble_writes.Transacted]:
+    done = ensemble_writes.transact(turn.ensemble, turn.controller.session, operations)
+    return turn._replace(
+        ensemble=done.ensemble, fired=(*turn.fired, *ensemble_writes.told(done.fired))
+    ), done
 
 
 def _changed(turn: ControllerTurn, path: str, text: str) -> ZnodeChanged:
@@ -166,7 +156,9 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
     Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1).
     """
     turn = _watching(turn)
-    announced = children(turn.ensemble, turn.controller.session, ISR_CHANGES_PATH, watch=True)
+    announced = children(
+        turn.ensemble, turn.controller.session, znodes.ISR_CHANGES_PATH, watch=True
+    )
     turn = delete_isr_changes(turn._replace(ensemble=announced.ensemble), announced.names)
     turn = _with_context(turn)
     turn = send_update_metadata(turn, turn.controller.live_brokers, ())
@@ -194,10 +186,10 @@ def _watching(turn: ControllerTurn) -> ControllerTurn:
     What a broker's znode says does not change as long as it stands: nobody watches that.
     """
     ensemble, session = turn.ensemble, turn.controller.session
-    for path in (BROKER_IDS_PATH, TOPICS_PATH):
+    for path in (znodes.BROKER_IDS_PATH, znodes.TOPICS_PATH):
         ensemble = children(ensemble, session, path, watch=True).ensemble
     for topic in sorted({topic_of(p.name) for p in ensemble.partitions}):
-        ensemble = exists(ensemble, session, topic_config_path(topic), watch=True).ensemble
+        ensemble = exists(ensemble, session, znodes.topic_config_path(topic), watch=True).ensemble
     return turn._replace(ensemble=ensemble)
 
 

@@ -14,16 +14,7 @@ from operator import attrgetter
 
 import msgspec
 
-from ..ids import (
-    SESSIONS_OF_A_SERVER,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Incarnation,
-    Milliseconds,
-    SessionId,
-    Zxid,
-)
+from .. import ids
 from ..registrations import PartitionRegistration, Registration, topic_of
 from .znodes import (
     BROKER_IDS_PATH,
@@ -57,13 +48,13 @@ class ZooKeeperSession(msgspec.Struct, frozen=True, cache_hash=True):
     `last_contact_ms` stays 0 in a run without a clock.
     """
 
-    id: SessionId
-    owner: BrokerId
-    incarnation: Incarnation
-    last_contact_ms: Milliseconds = 0
+    id: ids.SessionId
+    owner: ids.BrokerId
+    incarnation: ids.Incarnation
+    last_contact_ms: ids.Milliseconds = 0
 
     @property
-    def broker(self) -> BrokerId:
+    def broker(self) -> ids.BrokerId:
         """Whose it is."""
         return self.owner
 
@@ -86,7 +77,7 @@ class ZooKeeperSession(msgspec.Struct, frozen=True, cache_hash=True):
 class Watch(msgspec.Struct, frozen=True, cache_hash=True):
     """That a session wants to be told, once."""
 
-    session: SessionId
+    session: ids.SessionId
     path: str
     kind: WatchKind
 
@@ -94,12 +85,12 @@ class Watch(msgspec.Struct, frozen=True, cache_hash=True):
 class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
     """Znodes sorted by path, sessions by id, watches by path, kind and session."""
 
-    zxid: Zxid = Zxid(0)
+    zxid: ids.Zxid = ids.Zxid(0)
     """Of the last transaction, whether it did something or was refused."""
-    znodes: tuple[Znode, ...] = (Znode(ROOT, None, Stat(Zxid(0), Zxid(0))),)
+    znodes: tuple[Znode, ...] = (Znode(ROOT, None, Stat(ids.Zxid(0), ids.Zxid(0))),)
     sessions: tuple[ZooKeeperSession, ...] = ()
     watches: tuple[Watch, ...] = ()
-    last_sessions: tuple[SessionId, ...] = (SessionId(0),)
+    last_sessions: tuple[ids.SessionId, ...] = (ids.SessionId(0),)
     """The last id that each server gave out, by the server's number."""
 
     @property
@@ -108,11 +99,11 @@ class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
         return self.zxid + 1
 
     @property
-    def controller_epoch(self) -> ControllerEpoch:
+    def controller_epoch(self) -> ids.ControllerEpoch:
         """What /controller_epoch holds; 0 before the first election."""
         found = find(self, CONTROLLER_EPOCH_PATH)
         if found is None or not isinstance(found.data, ControllerEpochZnode):
-            return ControllerEpoch(0)
+            return ids.ControllerEpoch(0)
         return found.data.epoch
 
     @property
@@ -133,9 +124,10 @@ def empty_ensemble(servers: int = 1, first_server: int = 0) -> Ensemble:
     the numbers of the servers; the time below them is left out.
     """
     numbers = range(first_server + servers)
-    root = Znode(ROOT, None, Stat(Zxid(0), Zxid(0)), children_created=0)
+    root = Znode(ROOT, None, Stat(ids.Zxid(0), ids.Zxid(0)), children_created=0)
     return Ensemble(
-        znodes=(root,), last_sessions=tuple(SessionId(n * SESSIONS_OF_A_SERVER) for n in numbers)
+        znodes=(root,),
+        last_sessions=tuple(ids.SessionId(n * ids.SESSIONS_OF_A_SERVER) for n in numbers),
     )
 
 
@@ -144,13 +136,13 @@ def kafka_ensemble(servers: int = 1) -> Ensemble:
 
     Source: KafkaZkClient.createTopLevelPaths (3.5.0), as far as these rules read them.
     """
-    stat = Stat(Zxid(1), Zxid(1))
+    stat = Stat(ids.Zxid(1), ids.Zxid(1))
     paths = {above for path in _SECTIONS for above in (path, parent_path(path))} - {ROOT}
     # Only ISR changes are sequential: elsewhere a count would tell states apart for nothing.
     below = [znode(p, None, stat, 0 if p == ISR_CHANGES_PATH else None) for p in sorted(paths)]
     empty = empty_ensemble(servers)
     root = Znode(ROOT, None, empty.znodes[0].stat)
-    return msgspec.structs.replace(empty, zxid=Zxid(1), znodes=(root, *below))
+    return msgspec.structs.replace(empty, zxid=ids.Zxid(1), znodes=(root, *below))
 
 
 def find(ensemble: Ensemble, path: str) -> Znode | None:
@@ -161,7 +153,7 @@ def find(ensemble: Ensemble, path: str) -> Znode | None:
     return at_path(ensemble.znodes, path)
 
 
-def controller_named(ensemble: Ensemble) -> BrokerId | None:
+def controller_named(ensemble: Ensemble) -> ids.BrokerId | None:
     """The broker that /controller names.
 
     Source: KafkaZkClient.getControllerId (2.1.1 to 3.4.1).
@@ -189,7 +181,7 @@ def below(znodes: tuple[Znode, ...], path: str) -> tuple[Znode, ...]:
     return tuple(z for z in znodes if parent_path(z.path) == path != z.path)
 
 
-def session_of(ensemble: Ensemble, session: SessionId) -> ZooKeeperSession | None:
+def session_of(ensemble: Ensemble, session: ids.SessionId) -> ZooKeeperSession | None:
     """The open session with this id, or None.
 
     Source: SessionTrackerImpl.checkSession (ZooKeeper 3.9.5).
@@ -214,7 +206,7 @@ def _registered(brokers: tuple[Znode, ...]) -> tuple[Registration, ...]:
     found = [
         Registration(
             broker=z.data.broker,
-            epoch=BrokerEpoch(z.stat.czxid),
+            epoch=ids.BrokerEpoch(z.stat.czxid),
             incarnation=z.data.incarnation,
             fenced=False,
         )

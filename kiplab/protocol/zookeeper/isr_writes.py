@@ -27,15 +27,9 @@ from ..replica.broker_state import Broker, Replica, replica_of
 from ..replica.high_watermark import move_high_watermark
 from ..replica.remote_replicas import leading_of
 from ..zookeeper_facts import ZnodeChanged
+from . import znodes
 from .ensemble import Ensemble, find
 from .ensemble_writes import Create, SetData, Together, ZooKeeperError, told, transact
-from .znodes import (
-    ISR_CHANGE_PREFIX,
-    IsrChangeZnode,
-    PartitionStateZnode,
-    Znode,
-    partition_state_path,
-)
 
 ANNOUNCE_ISR_MS = 2_500
 """How often a broker looks whether it has changes of an ISR to announce."""
@@ -51,7 +45,7 @@ def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -
     Source: ReplicationUtils.updateLeaderAndIsr and checkLeaderAndIsrZkData,
     KafkaZkClient.conditionalUpdatePath (2.2.2, 2.8.2, 3.4.1).
     """
-    item, path = request.item, partition_state_path(request.item.partition)
+    item, path = request.item, znodes.partition_state_path(request.item.partition)
     before = find(ensemble, path)
     wanted = _wanted(request)
     session = _session_of(ensemble, request.broker)
@@ -68,9 +62,9 @@ def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -
     return done.ensemble, (_answer(request, KafkaError.INVALID_UPDATE_VERSION),), ()
 
 
-def _wanted(request: SetPartitionStateRequest) -> PartitionStateZnode:
+def _wanted(request: SetPartitionStateRequest) -> znodes.PartitionStateZnode:
     item = request.item
-    return PartitionStateZnode(
+    return znodes.PartitionStateZnode(
         partition=item.partition,
         leader=request.broker,
         leader_epoch=item.leader_epoch,
@@ -99,13 +93,13 @@ def _answer(
 
 
 def _changed(
-    before: Znode | None, after: Znode, wanted: PartitionStateZnode, zxid: Zxid
+    before: znodes.Znode | None, after: znodes.Znode, wanted: znodes.PartitionStateZnode, zxid: Zxid
 ) -> tuple[Fact, ...]:
     leader = f"leader {wanted.leader} ISR {broker_list(wanted.isr)}"
     text = f"{leader} (leader epoch {wanted.leader_epoch}), version {after.stat.version}"
     wrote = ZnodeChanged(node=ZOOKEEPER, path=after.path, zxid=zxid, text=text)
     old = before.data if before is not None else None
-    if not isinstance(old, PartitionStateZnode) or old.isr == wanted.isr:
+    if not isinstance(old, znodes.PartitionStateZnode) or old.isr == wanted.isr:
         return (wrote,)
     changed = IsrChanged(
         partition=wanted.partition,
@@ -195,7 +189,9 @@ def announce_isr(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     process = broker_parts.process_of(broker)
     if not process.isr_changes or process.session is None:
         return Together(broker, ensemble)
-    operation = Create(ISR_CHANGE_PREFIX, IsrChangeZnode(process.isr_changes), sequential=True)
+    operation = Create(
+        znodes.ISR_CHANGE_PREFIX, znodes.IsrChangeZnode(process.isr_changes), sequential=True
+    )
     done = transact(ensemble, process.session, (operation,))
     if done.error is not ZooKeeperError.NONE:
         return Together(broker, done.ensemble)

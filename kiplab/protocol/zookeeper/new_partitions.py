@@ -10,31 +10,24 @@ from msgspec.structs import replace
 
 from ..ids import NO_LEADER, BrokerId, LeaderEpoch, PartitionEpoch
 from ..registrations import PartitionRegistration, partition, topic_of
+from . import znodes
 from .control_channels import RequestBatch
 from .controller_turn import ControllerTurn, elected, state_in_words, state_znode, write
 from .ensemble import below, find
 from .ensemble_writes import Create
-from .znodes import (
-    TOPICS_PATH,
-    ReplicaAssignment,
-    TopicZnode,
-    partition_path,
-    partition_state_path,
-    partitions_path,
-)
 from .zookeeper_controller import is_online, with_partition
 
 
-def assignments(turn: ControllerTurn) -> dict[str, ReplicaAssignment]:
+def assignments(turn: ControllerTurn) -> dict[str, znodes.ReplicaAssignment]:
     """Where the replicas of each partition are, by its name.
 
     Source: KafkaZkClient.getReplicaAssignmentForTopics (2.1.1 to 3.4.1).
     """
-    topics = [z.data for z in below(turn.ensemble.znodes, TOPICS_PATH)]
+    topics = [z.data for z in below(turn.ensemble.znodes, znodes.TOPICS_PATH)]
     return {
         assigned.partition: assigned
         for topic in topics
-        if isinstance(topic, TopicZnode)
+        if isinstance(topic, znodes.TopicZnode)
         for assigned in topic.assignments
     }
 
@@ -74,7 +67,7 @@ def make_partitions(
 
 
 def _made(
-    turn: ControllerTurn, assigned: ReplicaAssignment, online: tuple[BrokerId, ...]
+    turn: ControllerTurn, assigned: znodes.ReplicaAssignment, online: tuple[BrokerId, ...]
 ) -> tuple[ControllerTurn, PartitionRegistration]:
     """Source: KafkaZkClient.createTopicPartitionStatesRaw (2.1.1 to 3.4.1)."""
     name = assigned.partition
@@ -86,10 +79,10 @@ def _made(
         leader_epoch=LeaderEpoch(0),
         partition_epoch=PartitionEpoch(0),
     )
-    for path in (partitions_path(topic_of(name)), partition_path(name)):
+    for path in (znodes.partitions_path(topic_of(name)), znodes.partition_path(name)):
         if find(turn.ensemble, path) is None:
             turn, _ = write(turn, "created", Create(path))
-    state = Create(partition_state_path(name), state_znode(turn, first))
+    state = Create(znodes.partition_state_path(name), state_znode(turn, first))
     turn, _ = write(turn, state_in_words(first), state)
     made = partition(turn.ensemble.partitions, name)
     assert made is not None, "it has just been written"

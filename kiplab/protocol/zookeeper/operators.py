@@ -11,18 +11,9 @@ from ..facts import Fact
 from ..ids import CLIENT, ZOOKEEPER, BrokerId, Incarnation, SessionId
 from ..messages import Send, SessionExpired
 from ..zookeeper_facts import SessionEnded, ZnodeChanged
+from . import ensemble_writes
 from .ensemble import Ensemble, find
 from .ensemble_sessions import close_session, expire_session, open_session
-from .ensemble_writes import (
-    ANY_VERSION,
-    Delete,
-    Operation,
-    SetData,
-    Transacted,
-    ZooKeeperError,
-    told,
-    transact,
-)
 from .znodes import CONTROLLER_PATH, TopicConfigZnode, topic_config_path
 
 OperatorEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
@@ -41,7 +32,7 @@ def expire(ensemble: Ensemble, broker: BrokerId, running: SessionId | None) -> O
     ended = expire_session(ensemble, session)
     fact = SessionEnded(node=ZOOKEEPER, broker=broker, session=session, expired=True)
     word = (Send(broker, SessionExpired(session=session)),) if session == running else ()
-    return ended.ensemble, (*told(ended.fired), *word), (fact,)
+    return ended.ensemble, (*ensemble_writes.told(ended.fired), *word), (fact,)
 
 
 def delete_controller(ensemble: Ensemble) -> OperatorEffect:
@@ -49,10 +40,14 @@ def delete_controller(ensemble: Ensemble) -> OperatorEffect:
 
     Source: none; it stands for `delete /controller` in zookeeper-shell.
     """
-    done = _by_hand(ensemble, Delete(CONTROLLER_PATH, ANY_VERSION))
+    done = _by_hand(ensemble, ensemble_writes.Delete(CONTROLLER_PATH, ensemble_writes.ANY_VERSION))
     text = "an operator deletes it"
     fact = ZnodeChanged(node=ZOOKEEPER, path=CONTROLLER_PATH, zxid=done.ensemble.zxid, text=text)
-    return done.ensemble, told(done.fired), () if done.error is not ZooKeeperError.NONE else (fact,)
+    return (
+        done.ensemble,
+        ensemble_writes.told(done.fired),
+        () if done.error is not ensemble_writes.ZooKeeperError.NONE else (fact,),
+    )
 
 
 def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) -> OperatorEffect:
@@ -65,15 +60,17 @@ def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) ->
     held = found.data if found is not None else None
     config = held if isinstance(held, TopicConfigZnode) else TopicConfigZnode(topic)
     wanted = replace(config, unclean_leader_election=allowed)
-    done = _by_hand(ensemble, SetData(path, wanted, ANY_VERSION))
+    done = _by_hand(ensemble, ensemble_writes.SetData(path, wanted, ensemble_writes.ANY_VERSION))
     text = f"unclean.leader.election.enable={'true' if allowed else 'false'}"
     fact = ZnodeChanged(node=ZOOKEEPER, path=path, zxid=done.ensemble.zxid, text=text)
-    return done.ensemble, told(done.fired), (fact,)
+    return done.ensemble, ensemble_writes.told(done.fired), (fact,)
 
 
-def _by_hand(ensemble: Ensemble, operation: Operation) -> Transacted:
+def _by_hand(
+    ensemble: Ensemble, operation: ensemble_writes.Operation
+) -> ensemble_writes.Transacted:
     """One command of an operator: a session, the operation, the end of the session."""
     opened = open_session(ensemble, CLIENT, _NO_LIFE)
-    done = transact(opened.ensemble, opened.session, (operation,))
+    done = ensemble_writes.transact(opened.ensemble, opened.session, (operation,))
     ended = close_session(done.ensemble, opened.session)
     return done._replace(ensemble=ended.ensemble, fired=(*done.fired, *ended.fired))

@@ -19,6 +19,7 @@ from ..features import Features
 from ..ids import SessionId
 from ..messages import WatcherEvent
 from ..registrations import partition
+from . import znodes
 from .broker_change import brokers_changed
 from .control_channels import send_update_metadata
 from .controller_election import delete_isr_changes, elect, stand_down_if_moved
@@ -26,16 +27,6 @@ from .controller_turn import ControllerMovedError, ControllerTurn
 from .ensemble import Ensemble, find
 from .ensemble_reads import children, exists
 from .ensemble_writes import Together
-from .znodes import (
-    BROKER_IDS_PATH,
-    CONTROLLER_PATH,
-    ISR_CHANGES_PATH,
-    TOPIC_CONFIGS_PATH,
-    TOPICS_PATH,
-    IsrChangeZnode,
-    TopicConfigZnode,
-    WatchEventType,
-)
 from .zookeeper_controller import ZooKeeperController, with_partition
 from .zookeeper_elections import elect_for_offline_partitions, make_new_partitions
 
@@ -58,8 +49,8 @@ def watch_fired(
     turn = ControllerTurn(controller, ensemble, features)
     if event.session != session or controller.session != session or not turn.has_session:
         return turn.done()
-    if event.path == CONTROLLER_PATH:
-        if event.change == WatchEventType.DELETED:
+    if event.path == znodes.CONTROLLER_PATH:
+        if event.change == znodes.WatchEventType.DELETED:
             return elect(controller, ensemble, session, features)
         return stand_down_if_moved(turn).done()
     handler = _handler(event.path, compare)
@@ -79,12 +70,12 @@ def isr_changed(turn: ControllerTurn) -> ControllerTurn:
     Source: KafkaController.IsrChangeNotification (2.1.1, 2.2.2), processIsrChangeNotification
     (2.6.3 to 3.4.1).
     """
-    read = children(turn.ensemble, turn.controller.session, ISR_CHANGES_PATH, watch=True)
+    read = children(turn.ensemble, turn.controller.session, znodes.ISR_CHANGES_PATH, watch=True)
     turn = turn._replace(ensemble=read.ensemble)
     names: set[str] = set()
     for name in read.names:
-        found = find(turn.ensemble, f"{ISR_CHANGES_PATH}/{name}")
-        if found is not None and isinstance(found.data, IsrChangeZnode):
+        found = find(turn.ensemble, f"{znodes.ISR_CHANGES_PATH}/{name}")
+        if found is not None and isinstance(found.data, znodes.IsrChangeZnode):
             names.update(found.data.partitions)
     if names:
         turn = refreshed(turn, names)
@@ -107,19 +98,19 @@ def refreshed(turn: ControllerTurn, names: set[str]) -> ControllerTurn:
 def _handler(
     path: str, compare: Callable[[ControllerTurn], ControllerTurn]
 ) -> Callable[[ControllerTurn, str], ControllerTurn] | None:
-    if path == BROKER_IDS_PATH:
+    if path == znodes.BROKER_IDS_PATH:
         return lambda turn, _path: compare(turn)
-    if path == ISR_CHANGES_PATH:
+    if path == znodes.ISR_CHANGES_PATH:
         return lambda turn, _path: isr_changed(turn)
-    if path == TOPICS_PATH:
+    if path == znodes.TOPICS_PATH:
         return lambda turn, _path: _topics_changed(turn)
-    if path.startswith(f"{TOPIC_CONFIGS_PATH}/"):
+    if path.startswith(f"{znodes.TOPIC_CONFIGS_PATH}/"):
         return _topic_configured
     return None
 
 
 def _topics_changed(turn: ControllerTurn) -> ControllerTurn:
-    read = children(turn.ensemble, turn.controller.session, TOPICS_PATH, watch=True)
+    read = children(turn.ensemble, turn.controller.session, znodes.TOPICS_PATH, watch=True)
     return make_new_partitions(turn._replace(ensemble=read.ensemble))
 
 
@@ -133,7 +124,7 @@ def _topic_configured(turn: ControllerTurn, path: str) -> ControllerTurn:
     watched = exists(turn.ensemble, turn.controller.session, path, watch=True)
     turn = turn._replace(ensemble=watched.ensemble)
     found = find(turn.ensemble, path)
-    if found is None or not isinstance(found.data, TopicConfigZnode):
+    if found is None or not isinstance(found.data, znodes.TopicConfigZnode):
         return turn
     if not found.data.unclean_leader_election:
         return turn

@@ -12,18 +12,7 @@ from enum import StrEnum
 
 import msgspec
 
-from ..ids import (
-    NO_SESSION,
-    BrokerId,
-    ControllerEpoch,
-    Count,
-    Incarnation,
-    LeaderEpoch,
-    PartitionEpoch,
-    PartitionName,
-    SessionId,
-    Zxid,
-)
+from .. import ids
 from ..registrations import LeaderRecoveryState, topic_of
 
 ROOT = "/"
@@ -40,22 +29,22 @@ ISR_CHANGE_PREFIX = f"{ISR_CHANGES_PATH}/isr_change_"
 class BrokerZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="broker"):
     """/brokers/ids/1: that a broker lives. The incarnation stands for host and port."""
 
-    broker: BrokerId
-    incarnation: Incarnation
-    version: Count = 4
+    broker: ids.BrokerId
+    incarnation: ids.Incarnation
+    version: ids.Count = 4
     """Of BrokerInfo: 5 is from a broker that sends heartbeats (KIP-343)."""
 
 
 class ControllerZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="controller"):
     """/controller: which broker is the controller."""
 
-    broker: BrokerId
+    broker: ids.BrokerId
 
 
 class ControllerEpochZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="controller-epoch"):
     """/controller_epoch: what the last elected controller is numbered."""
 
-    epoch: ControllerEpoch
+    epoch: ids.ControllerEpoch
 
 
 class PartitionStateZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="partition-state"):
@@ -64,21 +53,21 @@ class PartitionStateZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="par
     `controller_epoch` is that of the controller that made the leader.
     """
 
-    partition: PartitionName
-    leader: BrokerId
-    leader_epoch: LeaderEpoch
-    controller_epoch: ControllerEpoch
-    isr: tuple[BrokerId, ...]
+    partition: ids.PartitionName
+    leader: ids.BrokerId
+    leader_epoch: ids.LeaderEpoch
+    controller_epoch: ids.ControllerEpoch
+    isr: tuple[ids.BrokerId, ...]
     recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
 
 
 class ReplicaAssignment(msgspec.Struct, frozen=True, cache_hash=True):
     """Where the replicas of one partition are, and which of them come and go."""
 
-    partition: PartitionName
-    replicas: tuple[BrokerId, ...]
-    adding: tuple[BrokerId, ...] = ()
-    removing: tuple[BrokerId, ...] = ()
+    partition: ids.PartitionName
+    replicas: tuple[ids.BrokerId, ...]
+    adding: tuple[ids.BrokerId, ...] = ()
+    removing: tuple[ids.BrokerId, ...] = ()
 
 
 class TopicZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="topic"):
@@ -92,7 +81,7 @@ class TopicConfigZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="topic-
     """/config/topics/orders: min.insync.replicas and unclean.leader.election.enable."""
 
     topic: str
-    min_insync_replicas: Count = 1
+    min_insync_replicas: ids.Count = 1
     unclean_leader_election: bool = False
 
 
@@ -128,10 +117,10 @@ class Stat(msgspec.Struct, frozen=True, cache_hash=True):
     `version` is a PartitionEpoch because of a partition's state it is just that.
     """
 
-    czxid: Zxid
-    mzxid: Zxid
-    version: PartitionEpoch = PartitionEpoch(0)
-    ephemeral_owner: SessionId = NO_SESSION
+    czxid: ids.Zxid
+    mzxid: ids.Zxid
+    version: ids.PartitionEpoch = ids.PartitionEpoch(0)
+    ephemeral_owner: ids.SessionId = ids.NO_SESSION
 
 
 class Znode(msgspec.Struct, frozen=True, cache_hash=True):
@@ -140,8 +129,8 @@ class Znode(msgspec.Struct, frozen=True, cache_hash=True):
     path: str
     data: ZnodeData
     stat: Stat
-    partition: PartitionName = ""
-    children_created: Count | None = None
+    partition: ids.PartitionName = ""
+    children_created: ids.Count | None = None
     """How many children were ever created below it: what the next sequential one is called after.
     None where nobody counts, because no sequential child is created there."""
 
@@ -178,7 +167,7 @@ def znode(path: str, data: ZnodeData, stat: Stat, children_created: int | None =
     return Znode(path, data, stat, partition, children_created)
 
 
-def broker_path(broker: BrokerId) -> str:
+def broker_path(broker: ids.BrokerId) -> str:
     """/brokers/ids/1.
 
     Source: BrokerIdZNode.path (3.5.0).

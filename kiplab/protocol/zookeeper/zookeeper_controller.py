@@ -15,16 +15,7 @@ partition's state are left out too.
 import msgspec
 from msgspec.structs import replace
 
-from ..ids import (
-    NO_SESSION,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    PartitionEpoch,
-    PartitionName,
-    SessionId,
-    controller_on,
-)
+from .. import ids
 from ..messages import LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
 from ..registrations import PartitionRegistration, partition
 
@@ -34,14 +25,14 @@ QueuedRequest = LeaderAndIsrRequest | UpdateMetadataRequest | StopReplicaRequest
 class LiveBroker(msgspec.Struct, frozen=True, cache_hash=True):
     """A broker that a controller takes for registered; the epoch is -1 before 2.2."""
 
-    broker: BrokerId
-    epoch: BrokerEpoch
+    broker: ids.BrokerId
+    epoch: ids.BrokerEpoch
 
 
 class BrokerChannel(msgspec.Struct, frozen=True, cache_hash=True):
     """What a controller still has to tell one broker; the head is sent until it is answered."""
 
-    broker: BrokerId
+    broker: ids.BrokerId
     queue: tuple[QueuedRequest, ...] = ()
 
 
@@ -52,35 +43,35 @@ class ZooKeeperTimers(msgspec.Struct, frozen=True, cache_hash=True):
 class ZooKeeperController(msgspec.Struct, frozen=True, cache_hash=True):
     """Everything is sorted, by broker or by name. While it is not active it knows nothing."""
 
-    broker: BrokerId
-    session: SessionId = NO_SESSION
+    broker: ids.BrokerId
+    session: ids.SessionId = ids.NO_SESSION
     active: bool = False
-    epoch: ControllerEpoch = ControllerEpoch(0)
-    epoch_version: PartitionEpoch = PartitionEpoch(0)
+    epoch: ids.ControllerEpoch = ids.ControllerEpoch(0)
+    epoch_version: ids.PartitionEpoch = ids.PartitionEpoch(0)
     """The version of /controller_epoch at its election: every write checks that it still is."""
     live: tuple[LiveBroker, ...] = ()
     """Live or shutting down."""
-    shutting_down: tuple[BrokerId, ...] = ()
+    shutting_down: tuple[ids.BrokerId, ...] = ()
     channels: tuple[BrokerChannel, ...] = ()
     partitions: tuple[PartitionRegistration, ...] = ()
-    offline: tuple[PartitionName, ...] = ()
+    offline: tuple[ids.PartitionName, ...] = ()
     """In the state OfflinePartition: a leader is looked for whenever something changes."""
-    new: tuple[PartitionName, ...] = ()
+    new: tuple[ids.PartitionName, ...] = ()
     """In the state NewPartition: assigned, and without a state in ZooKeeper."""
     timers: ZooKeeperTimers = ZooKeeperTimers()
 
     @property
-    def node(self) -> BrokerId:
+    def node(self) -> ids.BrokerId:
         """Its address."""
-        return controller_on(self.broker)
+        return ids.controller_on(self.broker)
 
     @property
-    def live_brokers(self) -> tuple[BrokerId, ...]:
+    def live_brokers(self) -> tuple[ids.BrokerId, ...]:
         """Live or shutting down: liveOrShuttingDownBrokerIds."""
         return tuple(known.broker for known in self.live)
 
 
-def epoch_of(controller: ZooKeeperController, broker: BrokerId) -> BrokerEpoch | None:
+def epoch_of(controller: ZooKeeperController, broker: ids.BrokerId) -> ids.BrokerEpoch | None:
     """The epoch that the controller knows of a live broker; None where it knows no such broker.
 
     Source: ControllerContext.liveBrokerIdAndEpochs (2.2.2).
@@ -88,7 +79,7 @@ def epoch_of(controller: ZooKeeperController, broker: BrokerId) -> BrokerEpoch |
     return next((known.epoch for known in controller.live if known.broker == broker), None)
 
 
-def is_online(controller: ZooKeeperController, broker: BrokerId) -> bool:
+def is_online(controller: ZooKeeperController, broker: ids.BrokerId) -> bool:
     """Whether a replica there counts as online: live, and not shutting down.
 
     Source: ControllerContext.isReplicaOnline (2.1.1 to 3.4.1).
@@ -96,7 +87,7 @@ def is_online(controller: ZooKeeperController, broker: BrokerId) -> bool:
     return broker not in controller.shutting_down and epoch_of(controller, broker) is not None
 
 
-def hosted_by(controller: ZooKeeperController, broker: BrokerId) -> tuple[str, ...]:
+def hosted_by(controller: ZooKeeperController, broker: ids.BrokerId) -> tuple[str, ...]:
     """Names of the partitions with a replica there.
 
     Source: ControllerContext.partitionsOnBroker (2.1.1 to 3.4.1).

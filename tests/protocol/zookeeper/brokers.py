@@ -10,47 +10,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import ids, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    LeaderEpoch,
-    Offset,
-    PartitionEpoch,
-    SessionId,
-)
 from kiplab.protocol.log import Log, append
-from kiplab.protocol.messages import (
-    LeaderAndIsrRequest,
-    LeaderAndIsrResponse,
-    Response,
-    StopReplicaItem,
-    StopReplicaRequest,
-    StopReplicaResponse,
-    UpdateMetadataRequest,
-    UpdateMetadataResponse,
-)
 from kiplab.protocol.messages.api_message import ControlRequest
 from kiplab.protocol.registrations import PartitionRegistration
+from kiplab.protocol.replica import broker_state
 from kiplab.protocol.replica.broker_parts import BrokerEffect
-from kiplab.protocol.replica.broker_state import (
-    Broker,
-    Durable,
-    DurableReplica,
-    Lifecycle,
-    Volatile,
-)
-from kiplab.protocol.zookeeper.control_requests import (
-    leader_and_isr,
-    stop_replica,
-    update_metadata,
-)
+from kiplab.protocol.zookeeper import control_requests
 
-ME, OTHER, CONTROLLING = BrokerId(1), BrokerId(2), BrokerId(0)
-EPOCH, CONTROLLER_EPOCH = BrokerEpoch(140), ControllerEpoch(5)
+ME, OTHER, CONTROLLING = ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(0)
+EPOCH, CONTROLLER_EPOCH = ids.BrokerEpoch(140), ids.ControllerEpoch(5)
 FOLLOWED, LED = "F-0", "L-0"
 RELEASES = ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-2.6", "zk-2.8", "zk-3.4")
 
@@ -68,11 +39,11 @@ def state(
     in_sync = replicas if isr is None else isr
     return PartitionRegistration(
         name=name,
-        replicas=tuple(map(BrokerId, replicas)),
-        isr=tuple(map(BrokerId, in_sync)),
-        leader=BrokerId(leader),
-        leader_epoch=LeaderEpoch(leader_epoch),
-        partition_epoch=PartitionEpoch(version),
+        replicas=tuple(map(ids.BrokerId, replicas)),
+        isr=tuple(map(ids.BrokerId, in_sync)),
+        leader=ids.BrokerId(leader),
+        leader_epoch=ids.LeaderEpoch(leader_epoch),
+        partition_epoch=ids.PartitionEpoch(version),
     )
 
 
@@ -80,15 +51,15 @@ def lai(
     features: Features,
     *partitions: PartitionRegistration,
     controller_epoch: int = CONTROLLER_EPOCH,
-    broker_epoch: int = NO_BROKER_EPOCH,
-) -> LeaderAndIsrRequest:
+    broker_epoch: int = ids.NO_BROKER_EPOCH,
+) -> messages.LeaderAndIsrRequest:
     """LeaderAndIsr in the version that these features speak."""
-    version = LeaderAndIsrRequest.version_sent(features, CONTROLLING)
-    return LeaderAndIsrRequest(
+    version = messages.LeaderAndIsrRequest.version_sent(features, CONTROLLING)
+    return messages.LeaderAndIsrRequest(
         version=version,
         controller=CONTROLLING,
-        controller_epoch=ControllerEpoch(controller_epoch),
-        broker_epoch=BrokerEpoch(broker_epoch),
+        controller_epoch=ids.ControllerEpoch(controller_epoch),
+        broker_epoch=ids.BrokerEpoch(broker_epoch),
         partitions=partitions,
     )
 
@@ -98,17 +69,17 @@ def um(
     *partitions: PartitionRegistration,
     live: tuple[int, ...] = (0, 1, 2),
     controller_epoch: int = CONTROLLER_EPOCH,
-    broker_epoch: int = NO_BROKER_EPOCH,
-) -> UpdateMetadataRequest:
+    broker_epoch: int = ids.NO_BROKER_EPOCH,
+) -> messages.UpdateMetadataRequest:
     """UpdateMetadata in the version that these features speak."""
-    version = UpdateMetadataRequest.version_sent(features, CONTROLLING)
-    return UpdateMetadataRequest(
+    version = messages.UpdateMetadataRequest.version_sent(features, CONTROLLING)
+    return messages.UpdateMetadataRequest(
         version=version,
         controller=CONTROLLING,
-        controller_epoch=ControllerEpoch(controller_epoch),
-        broker_epoch=BrokerEpoch(broker_epoch),
+        controller_epoch=ids.ControllerEpoch(controller_epoch),
+        broker_epoch=ids.BrokerEpoch(broker_epoch),
         partitions=partitions,
-        live_brokers=tuple(map(BrokerId, live)),
+        live_brokers=tuple(map(ids.BrokerId, live)),
     )
 
 
@@ -119,56 +90,60 @@ def stop(
     *,
     delete: bool = False,
     controller_epoch: int = CONTROLLER_EPOCH,
-    broker_epoch: int = NO_BROKER_EPOCH,
-) -> StopReplicaRequest:
+    broker_epoch: int = ids.NO_BROKER_EPOCH,
+) -> messages.StopReplicaRequest:
     """StopReplica in the version that these features speak."""
-    version = StopReplicaRequest.version_sent(features, CONTROLLING)
-    item = StopReplicaItem(name, LeaderEpoch(leader_epoch), delete)
-    return StopReplicaRequest(
+    version = messages.StopReplicaRequest.version_sent(features, CONTROLLING)
+    item = messages.StopReplicaItem(name, ids.LeaderEpoch(leader_epoch), delete)
+    return messages.StopReplicaRequest(
         version=version,
         controller=CONTROLLING,
-        controller_epoch=ControllerEpoch(controller_epoch),
-        broker_epoch=BrokerEpoch(broker_epoch),
+        controller_epoch=ids.ControllerEpoch(controller_epoch),
+        broker_epoch=ids.BrokerEpoch(broker_epoch),
         items=(item,),
     )
 
 
-def started(features: Features, *logs: DurableReplica) -> Broker:
+def started(features: Features, *logs: broker_state.DurableReplica) -> broker_state.Broker:
     """Broker 1 after its start: registered, and told nothing yet."""
-    epoch = NO_BROKER_EPOCH if features.code_of(ME) < (2, 2) else EPOCH
-    process = Volatile(
-        lifecycle=Lifecycle.RUNNING,
+    epoch = ids.NO_BROKER_EPOCH if features.code_of(ME) < (2, 2) else EPOCH
+    process = broker_state.Volatile(
+        lifecycle=broker_state.Lifecycle.RUNNING,
         published=True,
         epoch=epoch,
         controller=None,
-        session=SessionId(1),
+        session=ids.SessionId(1),
         checkpoints=False,
     )
-    durable = Durable(tuple(sorted(logs, key=lambda r: r.partition)))
-    return Broker(ME, durable=durable, process=process)
+    durable = broker_state.Durable(tuple(sorted(logs, key=lambda r: r.partition)))
+    return broker_state.Broker(ME, durable=durable, process=process)
 
 
-def running(features: Features, *logs: DurableReplica) -> Broker:
+def running(features: Features, *logs: broker_state.DurableReplica) -> broker_state.Broker:
     """Broker 1, which follows F-0 at leader epoch 7 and leads L-0 at leader epoch 3."""
     both = (state(FOLLOWED, 2, 7, replicas=(2, 1)), state(LED, 1, 3))
     informed = ask(started(features, *logs), um(features, *both), features).broker
     return ask(informed, lai(features, *both), features).broker
 
 
-def records(partition: str, count: int, checkpoint: int) -> DurableReplica:
+def records(partition: str, count: int, checkpoint: int) -> broker_state.DurableReplica:
     """A log of leader epoch 1 and its high watermark on disk."""
-    return DurableReplica(partition, append(Log(), LeaderEpoch(1), count), Offset(checkpoint))
+    return broker_state.DurableReplica(
+        partition, append(Log(), ids.LeaderEpoch(1), count), ids.Offset(checkpoint)
+    )
 
 
-_Reply = LeaderAndIsrResponse | UpdateMetadataResponse | StopReplicaResponse
+_Reply = (
+    messages.LeaderAndIsrResponse | messages.UpdateMetadataResponse | messages.StopReplicaResponse
+)
 
 
 @dataclass(frozen=True)
 class Answered:
     """The broker after a request, and its answer."""
 
-    broker: Broker
-    reply: Response
+    broker: broker_state.Broker
+    reply: messages.Response
     effect: BrokerEffect
 
     @property
@@ -176,7 +151,10 @@ class Answered:
         """Of the request as a whole."""
         reply = self.reply
         assert isinstance(
-            reply, LeaderAndIsrResponse | UpdateMetadataResponse | StopReplicaResponse
+            reply,
+            messages.LeaderAndIsrResponse
+            | messages.UpdateMetadataResponse
+            | messages.StopReplicaResponse,
         )
         return reply.error
 
@@ -184,18 +162,18 @@ class Answered:
     def of_partitions(self) -> dict[str, KafkaError]:
         """What it says of each partition."""
         reply = self.reply
-        assert isinstance(reply, LeaderAndIsrResponse | StopReplicaResponse)
+        assert isinstance(reply, messages.LeaderAndIsrResponse | messages.StopReplicaResponse)
         return {p.partition: p.error for p in reply.partitions}
 
 
 _RULES = {
-    LeaderAndIsrRequest: leader_and_isr,
-    UpdateMetadataRequest: update_metadata,
-    StopReplicaRequest: stop_replica,
+    messages.LeaderAndIsrRequest: control_requests.leader_and_isr,
+    messages.UpdateMetadataRequest: control_requests.update_metadata,
+    messages.StopReplicaRequest: control_requests.stop_replica,
 }
 
 
-def ask(broker: Broker, request: ControlRequest, features: Features) -> Answered:
+def ask(broker: broker_state.Broker, request: ControlRequest, features: Features) -> Answered:
     """One control request arrives."""
     effect = _RULES[type(request)](broker, request, features, None)  # type: ignore[operator]
     reply = effect[1][0].body
@@ -207,10 +185,10 @@ def at_release(release: str) -> Features:
     return parse_features(release)
 
 
-def with_epoch(broker: Broker, epoch: int) -> Broker:
+def with_epoch(broker: broker_state.Broker, epoch: int) -> broker_state.Broker:
     """The same process, registered anew."""
     assert broker.process is not None
-    return replace(broker, process=replace(broker.process, epoch=BrokerEpoch(epoch)))
+    return replace(broker, process=replace(broker.process, epoch=ids.BrokerEpoch(epoch)))
 
 
 def on(*releases: str) -> pytest.MarkDecorator:

@@ -6,42 +6,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import ids, messages
 from kiplab.protocol.facts import Fact
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Incarnation,
-    PartitionEpoch,
-    SessionId,
-    Zxid,
-    host_of,
-)
-from kiplab.protocol.messages import (
-    ControlledShutdownRequest,
-    ControlledShutdownResponse,
-    LeaderAndIsrRequest,
-    Send,
-    StopReplicaRequest,
-    UpdateMetadataRequest,
-    WatcherEvent,
-)
 from kiplab.protocol.registrations import PartitionRegistration, partition, topic_of
+from kiplab.protocol.zookeeper import ensemble_writes
 from kiplab.protocol.zookeeper.controller_election import elect
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import close_session, open_session
-from kiplab.protocol.zookeeper.ensemble_writes import (
-    Create,
-    Delete,
-    Operation,
-    SetData,
-    Together,
-    ZooKeeperError,
-    told,
-    transact,
-)
 from kiplab.protocol.zookeeper.watch_events import watch_fired
 from kiplab.protocol.zookeeper.znodes import (
     BrokerZnode,
@@ -74,7 +46,7 @@ def state(
         name=name,
         replicas=_ids(replicas),
         isr=_ids(replicas if isr is None else isr),
-        leader=BrokerId(leader),
+        leader=ids.BrokerId(leader),
         unclean_leader_election=unclean,
     )
 
@@ -85,9 +57,9 @@ class ControlPlane:
 
     features: Features
     ensemble: Ensemble
-    sessions: dict[int, SessionId] = field(default_factory=dict)
+    sessions: dict[int, ids.SessionId] = field(default_factory=dict)
     controllers: dict[int, ZooKeeperController] = field(default_factory=dict)
-    waiting: list[Send] = field(default_factory=list)
+    waiting: list[messages.Send] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     seen: dict[int, int] = field(default_factory=dict)
 
@@ -96,12 +68,12 @@ class ControlPlane:
     def start(self, broker: int) -> None:
         """A process opens a session, registers, and its controller takes part in elections."""
         self.register(broker)
-        controller = ZooKeeperController(BrokerId(broker))
+        controller = ZooKeeperController(ids.BrokerId(broker))
         self.handled(elect(controller, self.ensemble, self.sessions[broker], self.features))
 
     def register(self, broker: int) -> None:
         """A broker whose own controller nobody looks at."""
-        opened = open_session(self.ensemble, BrokerId(broker), Incarnation(0))
+        opened = open_session(self.ensemble, ids.BrokerId(broker), ids.Incarnation(0))
         self.ensemble = opened.ensemble
         self.sessions[broker] = opened.session
         self.write(broker, *registration(broker))
@@ -110,31 +82,33 @@ class ControlPlane:
         """The session of a broker ends."""
         ended = close_session(self.ensemble, self.sessions.pop(broker))
         self.ensemble = ended.ensemble
-        self.waiting += told(ended.fired)
+        self.waiting += ensemble_writes.told(ended.fired)
 
     def bounce(self, broker: int) -> None:
         """The znode is deleted and made anew before anybody can look."""
-        opened = open_session(self.ensemble, BrokerId(broker), Incarnation(1))
+        opened = open_session(self.ensemble, ids.BrokerId(broker), ids.Incarnation(1))
         self.ensemble = opened.ensemble
         old, self.sessions[broker] = self.sessions[broker], opened.session
-        self.write(broker, Delete(broker_path(BrokerId(broker))), *registration(broker))
+        self.write(
+            broker, ensemble_writes.Delete(broker_path(ids.BrokerId(broker))), *registration(broker)
+        )
         ended = close_session(self.ensemble, old)
         self.ensemble = ended.ensemble
-        self.waiting += told(ended.fired)
+        self.waiting += ensemble_writes.told(ended.fired)
 
-    def write(self, broker: int, *operations: Operation) -> None:
+    def write(self, broker: int, *operations: ensemble_writes.Operation) -> None:
         """A transaction in the session of this broker."""
-        done = transact(self.ensemble, self.sessions[broker], operations)
-        assert done.error is ZooKeeperError.NONE, done.error
+        done = ensemble_writes.transact(self.ensemble, self.sessions[broker], operations)
+        assert done.error is ensemble_writes.ZooKeeperError.NONE, done.error
         self.ensemble = done.ensemble
-        self.waiting += told(done.fired)
+        self.waiting += ensemble_writes.told(done.fired)
 
     def look(self) -> None:
         """Every watch that went off arrives, and those that go off because of it."""
         while self.waiting:
             sent = self.waiting.pop(0)
-            owner = host_of(sent.receiver)
-            assert isinstance(sent.body, WatcherEvent)
+            owner = ids.host_of(sent.receiver)
+            assert isinstance(sent.body, messages.WatcherEvent)
             if owner in self.controllers and owner in self.sessions:
                 controller = self.controllers[owner]
                 session = self.sessions[owner]
@@ -144,19 +118,19 @@ class ControlPlane:
 
     def shut_down(
         self, broker: int, epoch: int | None = None, *, at: int = CONTROLLER, version: int = 3
-    ) -> ControlledShutdownResponse:
+    ) -> messages.ControlledShutdownResponse:
         """ControlledShutdown at a controller, with the registered epoch unless one is given."""
-        sent = self.epoch(broker) if epoch is None else BrokerEpoch(epoch)
-        request = ControlledShutdownRequest(
-            version=version, broker=BrokerId(broker), broker_epoch=sent
+        sent = self.epoch(broker) if epoch is None else ids.BrokerEpoch(epoch)
+        request = messages.ControlledShutdownRequest(
+            version=version, broker=ids.BrokerId(broker), broker_epoch=sent
         )
         done = controlled_shutdown(self.controllers[at], self.ensemble, request, self.features)
         self.handled(done)
         (answer,) = done.sends
-        assert isinstance(answer.body, ControlledShutdownResponse)
+        assert isinstance(answer.body, messages.ControlledShutdownResponse)
         return answer.body
 
-    def handled(self, done: Together[ZooKeeperController]) -> None:
+    def handled(self, done: ensemble_writes.Together[ZooKeeperController]) -> None:
         """Take over what came of an event."""
         self.controllers[done.node.broker] = done.node
         self.ensemble = done.ensemble
@@ -170,21 +144,21 @@ class ControlPlane:
         """The one on broker 0."""
         return self.controllers[CONTROLLER]
 
-    def epoch(self, broker: int) -> BrokerEpoch:
+    def epoch(self, broker: int) -> ids.BrokerEpoch:
         """The czxid of the broker's znode; -1 where it has none."""
-        found = find(self.ensemble, broker_path(BrokerId(broker)))
-        return NO_BROKER_EPOCH if found is None else BrokerEpoch(found.stat.czxid)
+        found = find(self.ensemble, broker_path(ids.BrokerId(broker)))
+        return ids.NO_BROKER_EPOCH if found is None else ids.BrokerEpoch(found.stat.czxid)
 
     def session_of_operators(self) -> None:
         """A session that belongs to no broker, under the id 99."""
-        opened = open_session(self.ensemble, BrokerId(99), Incarnation(0))
+        opened = open_session(self.ensemble, ids.BrokerId(99), ids.Incarnation(0))
         self.ensemble = opened.ensemble
         self.sessions[99] = opened.session
 
     def queued(self, broker: int) -> tuple[Any, ...]:
         """All that waits for the broker at the controller on broker 0."""
         channels = {c.broker: c.queue for c in self.controller.channels}
-        return channels.get(BrokerId(broker), ())
+        return channels.get(ids.BrokerId(broker), ())
 
     def new_mail(self, broker: int) -> list[str]:
         """What was queued since somebody asked last, in words: ``"LAI(F 1)"``."""
@@ -213,23 +187,25 @@ class ControlPlane:
 def told_short(request: object, controller: ZooKeeperController) -> str:
     """API and partitions with their leader epochs; UM* is one with every partition."""
     match request:
-        case LeaderAndIsrRequest():
+        case messages.LeaderAndIsrRequest():
             states = " ".join(f"{p.name[0]}{p.leader_epoch}" for p in request.partitions)
             return f"LAI({states})"
-        case UpdateMetadataRequest():
+        case messages.UpdateMetadataRequest():
             full = {p.name for p in controller.partitions} == {p.name for p in request.partitions}
             states = " ".join(f"{p.name[0]}{p.leader_epoch}" for p in request.partitions)
             return "UM*" if full else f"UM({states})"
-        case StopReplicaRequest():
+        case messages.StopReplicaRequest():
             return f"STOP({' '.join(i.partition[0] for i in request.items)})"
     raise AssertionError(request)
 
 
-def registration(broker: int) -> tuple[Operation, Operation]:
+def registration(broker: int) -> tuple[ensemble_writes.Operation, ensemble_writes.Operation]:
     """As brokers of 2.2 and later register."""
-    path = broker_path(BrokerId(broker))
-    data = BrokerZnode(BrokerId(broker), Incarnation(0))
-    return Create(path, ephemeral=True), SetData(path, data, PartitionEpoch(0))
+    path = broker_path(ids.BrokerId(broker))
+    data = BrokerZnode(ids.BrokerId(broker), ids.Incarnation(0))
+    return ensemble_writes.Create(path, ephemeral=True), ensemble_writes.SetData(
+        path, data, ids.PartitionEpoch(0)
+    )
 
 
 def at_each(*releases: str, on: str = "") -> pytest.MarkDecorator:
@@ -262,7 +238,7 @@ def control_plane(
 def with_partitions(ensemble: Ensemble, *states: PartitionRegistration) -> Ensemble:
     """The znodes of these partitions, as an earlier controller wrote them."""
     znodes = {z.path: z for z in ensemble.znodes}
-    stat = Stat(Zxid(1), Zxid(1))
+    stat = Stat(ids.Zxid(1), ids.Zxid(1))
     for topic in sorted({topic_of(s.name) for s in states}):
         own = [s for s in states if topic_of(s.name) == topic]
         assigned = tuple(ReplicaAssignment(s.name, s.replicas) for s in own)
@@ -271,7 +247,7 @@ def with_partitions(ensemble: Ensemble, *states: PartitionRegistration) -> Ensem
     for found in states:
         path = partition_state_path(found.name)
         data = PartitionStateZnode(
-            found.name, found.leader, found.leader_epoch, ControllerEpoch(0), found.isr
+            found.name, found.leader, found.leader_epoch, ids.ControllerEpoch(0), found.isr
         )
         znodes[path] = znode(path, data, stat)
         while (path := parent_path(path)) not in znodes:
@@ -279,8 +255,8 @@ def with_partitions(ensemble: Ensemble, *states: PartitionRegistration) -> Ensem
     return replace(ensemble, znodes=tuple(znodes[path] for path in sorted(znodes)))
 
 
-def _ids(brokers: tuple[int, ...]) -> tuple[BrokerId, ...]:
-    return tuple(BrokerId(b) for b in brokers)
+def _ids(brokers: tuple[int, ...]) -> tuple[ids.BrokerId, ...]:
+    return tuple(ids.BrokerId(b) for b in brokers)
 
 
 FOLLOWED = state("F-0", (1, 2), leader=1)

@@ -3,17 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import IsrChanged, Refused
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    IsrMember,
-)
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.zookeeper.alter_isr import alter_isr
 from kiplab.protocol.zookeeper.ensemble import find
@@ -220,27 +213,27 @@ def item(
     leader_epoch: int = 0,
     partition_epoch: int = 0,
     recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED,
-) -> AlterPartitionItem:
+) -> messages.AlterPartitionItem:
     """What leader 1 asks for."""
-    return AlterPartitionItem(
+    return messages.AlterPartitionItem(
         partition=name,
         leader_epoch=LeaderEpoch(leader_epoch),
         partition_epoch=PartitionEpoch(partition_epoch),
-        isr=tuple(IsrMember(BrokerId(b)) for b in isr),
+        isr=tuple(messages.IsrMember(BrokerId(b)) for b in isr),
         recovery=recovery,
     )
 
 
 def ask(
     plane: ControlPlane,
-    *items: AlterPartitionItem,
+    *items: messages.AlterPartitionItem,
     broker: int = 1,
     epoch: int | None = None,
     version: int | None = None,
     at: int = 0,
-) -> AlterPartitionResponse:
+) -> messages.AlterPartitionResponse:
     """AlterPartition of broker 1 in the version of the release."""
-    request = AlterPartitionRequest(
+    request = messages.AlterPartitionRequest(
         version=SPOKEN[plane.features.release] if version is None else version,
         broker=BrokerId(broker),
         broker_epoch=plane.epoch(broker) if epoch is None else BrokerEpoch(epoch),
@@ -250,7 +243,7 @@ def ask(
     plane.handled(done)
     (sent,) = done.sends
     assert sent.receiver == broker
-    assert isinstance(sent.body, AlterPartitionResponse)
+    assert isinstance(sent.body, messages.AlterPartitionResponse)
     return sent.body
 
 
@@ -258,11 +251,11 @@ def elections(
     plane: ControlPlane, *, unclean: bool, names: tuple[str, ...] | None = None, at: int = 0
 ) -> tuple[tuple[str, KafkaError], ...]:
     """What an operator is answered."""
-    request = ElectLeadersRequest(unclean=unclean, partitions=names)
+    request = messages.ElectLeadersRequest(unclean=unclean, partitions=names)
     done = elect_leaders(plane.controllers[at], plane.ensemble, request, plane.features)
     plane.handled(done)
     (sent,) = done.sends
-    assert isinstance(sent.body, ElectLeadersResponse)
+    assert isinstance(sent.body, messages.ElectLeadersResponse)
     return sent.body.results
 
 

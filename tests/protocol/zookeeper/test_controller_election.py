@@ -8,24 +8,11 @@ from kiplab.protocol.features import Features
 from kiplab.protocol.ids import NO_SESSION, BrokerId, ControllerEpoch, controller_on
 from kiplab.protocol.messages import UpdateMetadataRequest, WatcherEvent
 from kiplab.protocol.registrations import LeaderRecoveryState
+from kiplab.protocol.zookeeper import znodes
 from kiplab.protocol.zookeeper.controller_election import resign
 from kiplab.protocol.zookeeper.ensemble import controller_named, find
 from kiplab.protocol.zookeeper.ensemble_writes import Create, Delete, SetData
 from kiplab.protocol.zookeeper.watch_events import watch_fired
-from kiplab.protocol.zookeeper.znodes import (
-    CONTROLLER_EPOCH_PATH,
-    CONTROLLER_PATH,
-    ISR_CHANGES_PATH,
-    ControllerZnode,
-    IsrChangeZnode,
-    PartitionStateZnode,
-    ReplicaAssignment,
-    TopicConfigZnode,
-    TopicZnode,
-    partition_state_path,
-    topic_config_path,
-    topic_path,
-)
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from kiplab.protocol.zookeeper_facts import (
     ControllerElected,
@@ -33,31 +20,23 @@ from kiplab.protocol.zookeeper_facts import (
     QueueDropped,
     RequestsQueued,
 )
-from tests.protocol.zookeeper.control_plane import (
-    FOLLOWED,
-    IDLE,
-    LED,
-    ControlPlane,
-    at_each,
-    control_plane,
-    state,
-)
+from tests.protocol.zookeeper import control_plane
 
 ALL = ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-2.6", "zk-2.8", "zk-3.4")
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_who_finds_nobody_becomes_the_controller_of_the_next_epoch(features: Features) -> None:
-    plane = control_plane(features)
+    plane = control_plane.control_plane(features)
     assert (plane.controller.active, plane.controller.epoch) == (True, 1)
     assert controller_named(plane.ensemble) == 0
-    epoch = find(plane.ensemble, CONTROLLER_EPOCH_PATH)
+    epoch = find(plane.ensemble, znodes.CONTROLLER_EPOCH_PATH)
     assert epoch is not None
     assert epoch.stat.version == plane.controller.epoch_version == 1
 
 
 def test_who_finds_somebody_watches_and_takes_over_when_that_one_is_gone() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED)
     plane.start(3)
     assert not plane.controllers[3].active
     plane.die(0)
@@ -67,9 +46,11 @@ def test_who_finds_somebody_watches_and_takes_over_when_that_one_is_gone() -> No
     assert any(isinstance(f, ControllerElected) and f.controller_epoch == 2 for f in plane.facts)
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_a_new_controller_tells_who_lives_then_whom_to_follow(features: Features) -> None:
-    plane = control_plane(features, FOLLOWED, LED, IDLE)
+    plane = control_plane.control_plane(
+        features, control_plane.FOLLOWED, control_plane.LED, control_plane.IDLE
+    )
     fail_over(plane)
     first = "UM*" if features.release == "zk-2.1" else "UM()"
     assert plane.new_mail(1) == [first, "LAI(F0 L0)", "UM*"]
@@ -79,7 +60,7 @@ def test_a_new_controller_tells_who_lives_then_whom_to_follow(features: Features
 
 
 def test_a_new_controller_elects_where_nobody_leads() -> None:
-    plane = control_plane("zk-2.2", LED, brokers=(0, 1))
+    plane = control_plane.control_plane("zk-2.2", control_plane.LED, brokers=(0, 1))
     assert plane.held("L-0") == "leader 1, ISR 1, epoch 1, version 1"
 
 
@@ -93,16 +74,16 @@ def test_a_new_controller_elects_where_nobody_leads() -> None:
 def test_from_2_3_on_a_new_controller_takes_dead_brokers_out_of_the_isrs(
     release: str, held: str
 ) -> None:
-    plane = control_plane(release, FOLLOWED)
+    plane = control_plane.control_plane(release, control_plane.FOLLOWED)
     plane.session_of_operators()
-    plane.write(99, Delete(CONTROLLER_PATH))
+    plane.write(99, Delete(znodes.CONTROLLER_PATH))
     plane.die(2)
     plane.look()
     assert plane.held("F-0") == held
 
 
 def test_a_new_controller_has_forgotten_who_was_shutting_down() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED, LED)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED, control_plane.LED)
     plane.shut_down(2)
     fail_over(plane)
     assert plane.controller.shutting_down == ()
@@ -110,13 +91,13 @@ def test_a_new_controller_has_forgotten_who_was_shutting_down() -> None:
 
 
 def test_a_deposed_controller_stands_down_and_drops_its_queues() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED, LED)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED, control_plane.LED)
     plane.shut_down(2)
     waiting = {b: tuple(r.in_words() for r in plane.queued(b)) for b in (0, 1, 2)}
     plane.session_of_operators()
     plane.facts.clear()
-    other = Create(CONTROLLER_PATH, ControllerZnode(BrokerId(99)), ephemeral=True)
-    plane.write(99, Delete(CONTROLLER_PATH), other)
+    other = Create(znodes.CONTROLLER_PATH, znodes.ControllerZnode(BrokerId(99)), ephemeral=True)
+    plane.write(99, Delete(znodes.CONTROLLER_PATH), other)
     plane.look()
     assert plane.controller == ZooKeeperController(BrokerId(0), plane.sessions[0])
     node = controller_on(BrokerId(0))
@@ -134,10 +115,10 @@ def test_who_is_not_active_has_nothing_to_resign_from() -> None:
 
 
 def test_two_controllers_believe_until_the_first_hears_of_the_second() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED)
     plane.start(3)
     plane.session_of_operators()
-    plane.write(99, Delete(CONTROLLER_PATH))
+    plane.write(99, Delete(znodes.CONTROLLER_PATH))
     heard_first = next(s for s in plane.waiting if s.receiver == controller_on(BrokerId(3)))
     plane.waiting.remove(heard_first)
     assert isinstance(heard_first.body, WatcherEvent)
@@ -157,8 +138,8 @@ def test_two_controllers_believe_until_the_first_hears_of_the_second() -> None:
 
 
 def test_a_watch_of_another_session_than_the_process_has_changes_nothing() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED)
-    event = WatcherEvent(path=CONTROLLER_PATH, change="NodeDeleted", session=NO_SESSION)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED)
+    event = WatcherEvent(path=znodes.CONTROLLER_PATH, change="NodeDeleted", session=NO_SESSION)
     session = plane.sessions[0]
     done = watch_fired(plane.controller, plane.ensemble, event, session, plane.features)
     assert (done.node, done.ensemble, done.facts) == (plane.controller, plane.ensemble, ())
@@ -166,7 +147,7 @@ def test_a_watch_of_another_session_than_the_process_has_changes_nothing() -> No
 
 
 def test_a_controller_whose_session_is_over_does_not_look_at_what_waits() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED)
     session, before = plane.sessions[0], plane.controller
     plane.die(2)
     event = plane.waiting[0].body
@@ -176,30 +157,30 @@ def test_a_controller_whose_session_is_over_does_not_look_at_what_waits() -> Non
     assert done.node is before
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_what_a_leader_announces_of_an_isr_is_told_to_all_and_deleted(features: Features) -> None:
-    plane = control_plane(features, FOLLOWED, LED)
+    plane = control_plane.control_plane(features, control_plane.FOLLOWED, control_plane.LED)
     write_isr(plane, "F-0", (1,))
     plane.look()
     assert plane.new_mail(1) == ["UM(F0)"] == plane.new_mail(2)
     (update,) = plane.queued(1)
     assert isinstance(update, UpdateMetadataRequest)
     assert (update.partitions[0].isr, update.partitions[0].partition_epoch) == ((1,), 1)
-    assert not [z for z in plane.ensemble.znodes if isinstance(z.data, IsrChangeZnode)]
+    assert not [z for z in plane.ensemble.znodes if isinstance(z.data, znodes.IsrChangeZnode)]
 
 
 def test_a_new_controller_deletes_announcements_unread() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED, LED)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED, control_plane.LED)
     write_isr(plane, "F-0", (1,))
     plane.waiting.clear()
     fail_over(plane)
-    assert not [z for z in plane.ensemble.znodes if isinstance(z.data, IsrChangeZnode)]
+    assert not [z for z in plane.ensemble.znodes if isinstance(z.data, znodes.IsrChangeZnode)]
     assert plane.controller.partitions[0].isr == (1,)
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_a_new_topic_gets_its_first_leader(features: Features) -> None:
-    plane = control_plane(features, IDLE)
+    plane = control_plane.control_plane(features, control_plane.IDLE)
     create_topic(plane, "N", (2, 1))
     plane.look()
     assert plane.held("N-0") == "leader 2, ISR 2 1, epoch 0, version 0"
@@ -208,7 +189,7 @@ def test_a_new_topic_gets_its_first_leader(features: Features) -> None:
 
 
 def test_a_new_topic_waits_for_a_broker() -> None:
-    plane = control_plane("zk-2.2", IDLE, brokers=(0, 1))
+    plane = control_plane.control_plane("zk-2.2", control_plane.IDLE, brokers=(0, 1))
     create_topic(plane, "N", (2,))
     plane.look()
     assert list(plane.controller.new) == ["N-0"]
@@ -219,13 +200,15 @@ def test_a_new_topic_waits_for_a_broker() -> None:
 
 
 def test_a_topic_that_allows_unclean_elections_now_has_one() -> None:
-    plane = control_plane("zk-2.2", state("L-0", (2, 1), leader=2, isr=(2,)))
+    plane = control_plane.control_plane(
+        "zk-2.2", control_plane.state("L-0", (2, 1), leader=2, isr=(2,))
+    )
     plane.die(2)
     plane.look()
     assert plane.held("L-0") == "leader -1, ISR 2, epoch 1, version 1"
     plane.session_of_operators()
-    config = TopicConfigZnode("L", unclean_leader_election=True)
-    plane.write(99, Create(topic_config_path("L"), config))
+    config = znodes.TopicConfigZnode("L", unclean_leader_election=True)
+    plane.write(99, Create(znodes.topic_config_path("L"), config))
     plane.look()
     assert plane.held("L-0") == "leader 1, ISR 1, epoch 2, version 2"
     assert [f.unclean for f in plane.facts if isinstance(f, LeaderElected)] == [False, True]
@@ -243,10 +226,12 @@ def test_a_topic_that_allows_unclean_elections_now_has_one() -> None:
 def test_from_protocol_3_2_on_an_unclean_leader_has_to_recover(
     kafka: str, expected: LeaderRecoveryState
 ) -> None:
-    plane = control_plane(kafka, state("L-0", (2, 1, 0), leader=2, isr=(2,)))
+    plane = control_plane.control_plane(
+        kafka, control_plane.state("L-0", (2, 1, 0), leader=2, isr=(2,))
+    )
     plane.session_of_operators()
-    config = TopicConfigZnode("L", unclean_leader_election=True)
-    plane.write(99, Create(topic_config_path("L"), config))
+    config = znodes.TopicConfigZnode("L", unclean_leader_election=True)
+    plane.write(99, Create(znodes.topic_config_path("L"), config))
     plane.die(2)
     plane.look()
     assert recovery(plane, "L-0") is expected
@@ -256,7 +241,7 @@ def test_from_protocol_3_2_on_an_unclean_leader_has_to_recover(
 
 
 def test_every_queued_request_is_told() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED, LED)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED, control_plane.LED)
     plane.bounce(2)
     plane.look()
     for broker in (0, 1, 2):
@@ -270,12 +255,12 @@ def test_every_queued_request_is_told() -> None:
 
 
 def test_a_state_that_a_later_controller_wrote_is_left_alone() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED, LED)
+    plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED, control_plane.LED)
     plane.session_of_operators()
-    path = partition_state_path("L-0")
+    path = znodes.partition_state_path("L-0")
     held = find(plane.ensemble, path)
     assert held is not None
-    assert isinstance(held.data, PartitionStateZnode)
+    assert isinstance(held.data, znodes.PartitionStateZnode)
     later = replace(held.data, controller_epoch=ControllerEpoch(7))
     plane.write(99, SetData(path, later, held.stat.version))
     plane.die(2)
@@ -284,36 +269,36 @@ def test_a_state_that_a_later_controller_wrote_is_left_alone() -> None:
     assert plane.held("F-0") == "leader 1, ISR 1, epoch 1, version 1"
 
 
-def fail_over(plane: ControlPlane) -> None:
+def fail_over(plane: control_plane.ControlPlane) -> None:
     """/controller is deleted, and broker 0 is elected again."""
     plane.session_of_operators()
-    plane.write(99, Delete(CONTROLLER_PATH))
+    plane.write(99, Delete(znodes.CONTROLLER_PATH))
     plane.look()
     plane.seen = {}
 
 
-def write_isr(plane: ControlPlane, name: str, isr: tuple[int, ...]) -> None:
+def write_isr(plane: control_plane.ControlPlane, name: str, isr: tuple[int, ...]) -> None:
     """A leader writes the ISR and announces it."""
-    path = partition_state_path(name)
+    path = znodes.partition_state_path(name)
     held = find(plane.ensemble, path)
     assert held is not None
-    assert isinstance(held.data, PartitionStateZnode)
+    assert isinstance(held.data, znodes.PartitionStateZnode)
     data = replace(held.data, isr=tuple(BrokerId(b) for b in isr))
     plane.write(1, SetData(path, data, held.stat.version))
-    change = IsrChangeZnode((name,))
-    plane.write(1, Create(f"{ISR_CHANGES_PATH}/isr_change_", change, sequential=True))
+    change = znodes.IsrChangeZnode((name,))
+    plane.write(1, Create(f"{znodes.ISR_CHANGES_PATH}/isr_change_", change, sequential=True))
 
 
-def create_topic(plane: ControlPlane, topic: str, replicas: tuple[int, ...]) -> None:
+def create_topic(plane: control_plane.ControlPlane, topic: str, replicas: tuple[int, ...]) -> None:
     """An operator creates a topic of one partition."""
     plane.session_of_operators()
-    assigned = ReplicaAssignment(f"{topic}-0", tuple(BrokerId(b) for b in replicas))
-    plane.write(99, Create(topic_path(topic), TopicZnode(topic, (assigned,))))
+    assigned = znodes.ReplicaAssignment(f"{topic}-0", tuple(BrokerId(b) for b in replicas))
+    plane.write(99, Create(znodes.topic_path(topic), znodes.TopicZnode(topic, (assigned,))))
 
 
-def recovery(plane: ControlPlane, name: str) -> LeaderRecoveryState:
+def recovery(plane: control_plane.ControlPlane, name: str) -> LeaderRecoveryState:
     """What the znode says."""
-    held = find(plane.ensemble, partition_state_path(name))
+    held = find(plane.ensemble, znodes.partition_state_path(name))
     assert held is not None
-    assert isinstance(held.data, PartitionStateZnode)
+    assert isinstance(held.data, znodes.PartitionStateZnode)
     return held.data.recovery

@@ -6,28 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplab.protocol.ids import (
-    NO_LEADER,
-    NO_SESSION,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Incarnation,
-    LeaderEpoch,
-    PartitionEpoch,
-    SessionId,
-    Zxid,
-)
+from kiplab.protocol import ids
 from kiplab.protocol.registrations import PartitionRegistration, Registration
 from kiplab.protocol.zookeeper import ensemble_reads as reads
+from kiplab.protocol.zookeeper import ensemble_sessions, znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, empty_ensemble, find, kafka_ensemble
-from kiplab.protocol.zookeeper.ensemble_sessions import (
-    Ended,
-    Opened,
-    close_session,
-    expire_session,
-    open_session,
-)
 from kiplab.protocol.zookeeper.ensemble_writes import (
     ANY_VERSION,
     CheckVersion,
@@ -39,57 +22,39 @@ from kiplab.protocol.zookeeper.ensemble_writes import (
     ZooKeeperError,
     transact,
 )
-from kiplab.protocol.zookeeper.znodes import (
-    CONTROLLER_EPOCH_PATH,
-    CONTROLLER_PATH,
-    ISR_CHANGE_PREFIX,
-    BrokerZnode,
-    ControllerEpochZnode,
-    ControllerZnode,
-    PartitionStateZnode,
-    ReplicaAssignment,
-    Stat,
-    TextZnode,
-    TopicConfigZnode,
-    TopicZnode,
-    WatchEvent,
-    WatchEventType,
-    broker_path,
-    parent_path,
-    partition_path,
-    partition_state_path,
-    partitions_path,
-    topic_config_path,
-    topic_path,
-)
 
-ONE, TWO = BrokerId(1), BrokerId(2)
-FIRST, SECOND = PartitionEpoch(0), PartitionEpoch(1)
+ONE, TWO = ids.BrokerId(1), ids.BrokerId(2)
+FIRST, SECOND = ids.PartitionEpoch(0), ids.PartitionEpoch(1)
 
 
-def opened(ensemble: Ensemble, owner: BrokerId = ONE, server: int = 0) -> Opened:
-    return open_session(ensemble, owner, Incarnation(1), server)
+def opened(
+    ensemble: Ensemble, owner: ids.BrokerId = ONE, server: int = 0
+) -> ensemble_sessions.Opened:
+    return ensemble_sessions.open_session(ensemble, owner, ids.Incarnation(1), server)
 
 
-def connected() -> Opened:
+def connected() -> ensemble_sessions.Opened:
     return opened(empty_ensemble())
 
 
-def done(ensemble: Ensemble, session: SessionId, *operations: Operation) -> Ensemble:
+def done(ensemble: Ensemble, session: ids.SessionId, *operations: Operation) -> Ensemble:
     came = transact(ensemble, session, operations)
     assert came.error is ZooKeeperError.NONE
     return came.ensemble
 
 
-def events(came: Transacted) -> list[tuple[BrokerId, str, str]]:
+def events(came: Transacted) -> list[tuple[ids.BrokerId, str, str]]:
     return [(f.owner, f.event.type.value, f.event.path) for f in came.fired]
 
 
 def registered(
-    ensemble: Ensemble, session: SessionId, broker: BrokerId, incarnation: int
+    ensemble: Ensemble, session: ids.SessionId, broker: ids.BrokerId, incarnation: int
 ) -> Ensemble:
     """As KIP-380 registers: an empty ephemeral, and a write that answers with the Stat."""
-    path, data = broker_path(broker), BrokerZnode(broker, Incarnation(incarnation))
+    path, data = (
+        znodes.broker_path(broker),
+        znodes.BrokerZnode(broker, ids.Incarnation(incarnation)),
+    )
     return done(ensemble, session, Create(path, ephemeral=True), SetData(path, data, FIRST))
 
 
@@ -101,16 +66,16 @@ def test_create_and_set_data_in_one_multi_share_one_zxid_as_a_brokers_registrati
     came = transact(
         ensemble,
         session,
-        (Create("/a", ephemeral=True), SetData("/a", TextZnode("x"), FIRST)),
+        (Create("/a", ephemeral=True), SetData("/a", znodes.TextZnode("x"), FIRST)),
     )
-    zxid = Zxid(ensemble.zxid + 1)
+    zxid = ids.Zxid(ensemble.zxid + 1)
     assert came.ensemble.zxid == zxid
-    assert came.results == ("/a", Stat(zxid, zxid, PartitionEpoch(1), session))
+    assert came.results == ("/a", znodes.Stat(zxid, zxid, ids.PartitionEpoch(1), session))
 
 
 def test_a_multi_is_refused_as_a_whole_and_leaves_every_znode_the_same_object() -> None:
     ensemble, session = connected()
-    came = transact(ensemble, session, (Create("/a"), CheckVersion("/a", PartitionEpoch(7))))
+    came = transact(ensemble, session, (Create("/a"), CheckVersion("/a", ids.PartitionEpoch(7))))
     assert (came.error, came.failing) == (ZooKeeperError.BADVERSION, 1)
     assert came.ensemble.znodes is ensemble.znodes
     assert came.results == ()
@@ -152,21 +117,21 @@ def test_operations_of_a_multi_see_what_those_before_them_did() -> None:
 
 
 def test_a_sequential_child_is_called_after_how_many_there_ever_were() -> None:
-    sequential = Create(ISR_CHANGE_PREFIX, sequential=True)
+    sequential = Create(znodes.ISR_CHANGE_PREFIX, sequential=True)
     ensemble, session = opened(kafka_ensemble())
     first = transact(ensemble, session, (sequential,))
-    assert first.results == (f"{ISR_CHANGE_PREFIX}0000000000",)
-    emptied = done(first.ensemble, session, Delete(f"{ISR_CHANGE_PREFIX}0000000000"))
+    assert first.results == (f"{znodes.ISR_CHANGE_PREFIX}0000000000",)
+    emptied = done(first.ensemble, session, Delete(f"{znodes.ISR_CHANGE_PREFIX}0000000000"))
     again = transact(emptied, session, (sequential,))
-    assert again.results == (f"{ISR_CHANGE_PREFIX}0000000001",)
+    assert again.results == (f"{znodes.ISR_CHANGE_PREFIX}0000000001",)
 
 
 # --- sessions -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("end", [close_session, expire_session])
+@pytest.mark.parametrize("end", [ensemble_sessions.close_session, ensemble_sessions.expire_session])
 def test_with_a_session_go_its_ephemerals_in_one_transaction(
-    end: Callable[[Ensemble, SessionId], Ended],
+    end: Callable[[Ensemble, ids.SessionId], ensemble_sessions.Ended],
 ) -> None:
     ensemble, session = connected()
     ensemble = done(ensemble, session, Create("/a"), Create("/a/e", ephemeral=True))
@@ -179,7 +144,7 @@ def test_with_a_session_go_its_ephemerals_in_one_transaction(
 
 def test_who_has_no_session_any_more_is_refused_and_the_ensemble_is_the_same_object() -> None:
     ensemble, session = connected()
-    left = expire_session(ensemble, session).ensemble
+    left = ensemble_sessions.expire_session(ensemble, session).ensemble
     came = transact(left, session, (Create("/a"),))
     assert (came.error, came.ensemble) == (ZooKeeperError.SESSIONEXPIRED, left)
     assert came.ensemble is left
@@ -197,7 +162,9 @@ def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_
     ensemble, before = opened(kafka_ensemble(servers=2), ONE, server=1)
     ensemble = registered(ensemble, before, ONE, 1)
     (first_incarnation,) = ensemble.registrations
-    ensemble, after = opened(close_session(ensemble, before).ensemble, ONE, server=0)
+    ensemble, after = opened(
+        ensemble_sessions.close_session(ensemble, before).ensemble, ONE, server=0
+    )
     (second_life,) = registered(ensemble, after, ONE, 2).registrations
     assert after < before
     assert second_life.epoch > first_incarnation.epoch
@@ -205,8 +172,8 @@ def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_
 
 def test_sessions_of_one_server_are_numbered_upwards() -> None:
     ensemble, first = connected()
-    ensemble, second = opened(close_session(ensemble, first).ensemble)
-    assert NO_SESSION < first < second
+    ensemble, second = opened(ensemble_sessions.close_session(ensemble, first).ensemble)
+    assert ids.NO_SESSION < first < second
 
 
 # --- watches ------------------------------------------------------------------------------------
@@ -227,10 +194,12 @@ def test_what_happens_between_a_watch_and_the_next_read_is_not_told() -> None:
     ensemble, watcher = opened(ensemble, TWO)
     ensemble = registered(ensemble, session, ONE, 1)
     ensemble = reads.children(ensemble, watcher, "/brokers/ids", watch=True).ensemble
-    gone = close_session(ensemble, session)
+    gone = ensemble_sessions.close_session(ensemble, session)
     ensemble, again = opened(gone.ensemble)
-    back = transact(ensemble, again, (Create(broker_path(ONE), ephemeral=True),))
-    assert gone.fired[0].event == WatchEvent(WatchEventType.CHILDREN_CHANGED, "/brokers/ids")
+    back = transact(ensemble, again, (Create(znodes.broker_path(ONE), ephemeral=True),))
+    assert gone.fired[0].event == znodes.WatchEvent(
+        znodes.WatchEventType.CHILDREN_CHANGED, "/brokers/ids"
+    )
     assert back.fired == ()
 
 
@@ -264,30 +233,32 @@ def test_a_session_takes_its_watches_along_unsaid() -> None:
     ensemble, session = connected()
     ensemble = done(ensemble, session, Create("/a", ephemeral=True))
     ensemble = reads.get(ensemble, session, "/a", watch=True).ensemble
-    ended = expire_session(ensemble, session)
+    ended = ensemble_sessions.expire_session(ensemble, session)
     assert ended.fired == ()
     assert ended.ensemble.watches == ()
 
 
 # --- what is read off the znodes ----------------------------------------------------------------
 
-STATE = PartitionStateZnode("orders-0", ONE, LeaderEpoch(0), ControllerEpoch(1), (ONE, TWO))
-ASSIGNED = ReplicaAssignment("orders-0", (ONE, TWO))
+STATE = znodes.PartitionStateZnode(
+    "orders-0", ONE, ids.LeaderEpoch(0), ids.ControllerEpoch(1), (ONE, TWO)
+)
+ASSIGNED = znodes.ReplicaAssignment("orders-0", (ONE, TWO))
 
 
-def with_a_topic() -> tuple[Ensemble, SessionId]:
+def with_a_topic() -> tuple[Ensemble, ids.SessionId]:
     ensemble, session = opened(kafka_ensemble())
     ensemble = registered(ensemble, session, ONE, 1)
     return done(
         ensemble,
         session,
-        Create(CONTROLLER_PATH, ControllerZnode(ONE), ephemeral=True),
-        Create(CONTROLLER_EPOCH_PATH, ControllerEpochZnode(ControllerEpoch(1))),
-        Create(topic_config_path("orders"), TopicConfigZnode("orders", 2, True)),
-        Create(topic_path("orders"), TopicZnode("orders", (ASSIGNED,))),
-        Create(partitions_path("orders")),
-        Create(partition_path("orders-0")),
-        Create(partition_state_path("orders-0"), STATE),
+        Create(znodes.CONTROLLER_PATH, znodes.ControllerZnode(ONE), ephemeral=True),
+        Create(znodes.CONTROLLER_EPOCH_PATH, znodes.ControllerEpochZnode(ids.ControllerEpoch(1))),
+        Create(znodes.topic_config_path("orders"), znodes.TopicConfigZnode("orders", 2, True)),
+        Create(znodes.topic_path("orders"), znodes.TopicZnode("orders", (ASSIGNED,))),
+        Create(znodes.partitions_path("orders")),
+        Create(znodes.partition_path("orders-0")),
+        Create(znodes.partition_state_path("orders-0"), STATE),
     ), session
 
 
@@ -295,9 +266,11 @@ def test_the_truth_of_the_mode_is_read_off_the_znodes() -> None:
     ensemble, _ = with_a_topic()
     (broker,) = ensemble.registrations
     (partition,) = ensemble.partitions
-    made = find(ensemble, broker_path(ONE))
+    made = find(ensemble, znodes.broker_path(ONE))
     assert made is not None
-    assert broker == Registration(ONE, BrokerEpoch(made.stat.czxid), Incarnation(1), fenced=False)
+    assert broker == Registration(
+        ONE, ids.BrokerEpoch(made.stat.czxid), ids.Incarnation(1), fenced=False
+    )
     assert ensemble.controller_epoch == 1
     assert ensemble.next_offset == ensemble.zxid + 1
     assert partition == PartitionRegistration(
@@ -307,10 +280,10 @@ def test_the_truth_of_the_mode_is_read_off_the_znodes() -> None:
 
 def test_the_partition_epoch_is_the_version_of_the_state_and_the_broker_epoch_stays() -> None:
     before, session = with_a_topic()
-    no_leader = PartitionStateZnode(
-        "orders-0", NO_LEADER, LeaderEpoch(1), ControllerEpoch(1), (ONE,)
+    no_leader = znodes.PartitionStateZnode(
+        "orders-0", ids.NO_LEADER, ids.LeaderEpoch(1), ids.ControllerEpoch(1), (ONE,)
     )
-    path = partition_state_path("orders-0")
+    path = znodes.partition_state_path("orders-0")
     after = done(before, session, SetData(path, no_leader, FIRST))
     assert [(p.leader, p.leader_epoch, p.partition_epoch) for p in after.partitions] == [(-1, 1, 1)]
     assert after.registrations is before.registrations
@@ -319,7 +292,7 @@ def test_the_partition_epoch_is_the_version_of_the_state_and_the_broker_epoch_st
 def test_looking_twice_and_at_what_did_not_change_gives_the_same_object() -> None:
     before, session = with_a_topic()
     assert before.partitions is before.partitions
-    after = done(before, session, Delete(CONTROLLER_PATH))
+    after = done(before, session, Delete(znodes.CONTROLLER_PATH))
     assert after.partitions is before.partitions
     assert after.registrations is before.registrations
 
@@ -332,7 +305,7 @@ def test_before_the_first_election_the_controller_epoch_is_0_and_nobody_is_there
 # --- always -------------------------------------------------------------------------------------
 
 PATHS = st.sampled_from(["/a", "/a/b", "/a/b/c", "/d"])
-VERSIONS = st.sampled_from([ANY_VERSION, FIRST, PartitionEpoch(1)])
+VERSIONS = st.sampled_from([ANY_VERSION, FIRST, ids.PartitionEpoch(1)])
 OPERATIONS = st.one_of(
     st.builds(Create, PATHS, ephemeral=st.booleans()),
     st.builds(SetData, PATHS, version=VERSIONS),
@@ -353,13 +326,13 @@ def test_every_transaction_takes_one_zxid_and_keeps_the_tree_a_tree(
         ensemble = came.ensemble
         paths = [z.path for z in ensemble.znodes]
         assert paths == sorted(set(paths))
-        assert all(parent_path(path) in paths for path in paths)
+        assert all(znodes.parent_path(path) in paths for path in paths)
         assert max(z.stat.mzxid for z in ensemble.znodes) <= ensemble.zxid
-    left = close_session(ensemble, session).ensemble.znodes
-    assert all(z.stat.ephemeral_owner == NO_SESSION for z in left)
+    left = ensemble_sessions.close_session(ensemble, session).ensemble.znodes
+    assert all(z.stat.ephemeral_owner == ids.NO_SESSION for z in left)
 
 
 def test_epochs_of_brokers_are_zxids() -> None:
     ensemble, session = opened(kafka_ensemble())
     (broker,) = registered(ensemble, session, ONE, 1).registrations
-    assert broker.epoch == BrokerEpoch(3)
+    assert broker.epoch == ids.BrokerEpoch(3)

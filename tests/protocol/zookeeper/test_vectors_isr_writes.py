@@ -7,78 +7,41 @@ is 10. Broker 2 follows.
 import pytest
 from msgspec.structs import replace
 
-from kiplab.protocol import log
+from kiplab.protocol import ids, log, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Fact, IsrChanged, IsrReverted, IsrStuck, NotProposed
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    ZOOKEEPER,
-    BrokerId,
-    ControllerEpoch,
-    Incarnation,
-    LeaderEpoch,
-    Offset,
-    PartitionEpoch,
-    controller_on,
-)
-from kiplab.protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    FetchRequest,
-    Send,
-    SetPartitionStateRequest,
-    SetPartitionStateResponse,
-)
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.replica import alter_partition_manager
 from kiplab.protocol.replica.alter_partition_manager import check_lag
 from kiplab.protocol.replica.broker_parts import log_of, with_log
 from kiplab.protocol.replica.broker_state import Broker, Leading, Replica, replica_of
 from kiplab.protocol.replica.fetching import serve_fetch
+from kiplab.protocol.zookeeper import znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import open_session
 from kiplab.protocol.zookeeper.ensemble_writes import Create, Operation, SetData, transact
 from kiplab.protocol.zookeeper.isr_writes import announce_isr, set_partition_state, written
-from kiplab.protocol.zookeeper.znodes import (
-    ISR_CHANGES_PATH,
-    IsrChangeZnode,
-    PartitionStateZnode,
-    parent_path,
-    partition_state_path,
-)
-from tests.protocol.zookeeper.brokers import (
-    CONTROLLING,
-    LED,
-    ME,
-    OTHER,
-    RELEASES,
-    ask,
-    at_release,
-    lai,
-    on,
-    records,
-    rows,
-    started,
-    state,
-    um,
-)
+from tests.protocol.zookeeper import brokers
 
-PATH = partition_state_path(LED)
-WRITING = RELEASES[:4]
+PATH = znodes.partition_state_path(brokers.LED)
+WRITING = brokers.RELEASES[:4]
 """Releases whose leaders write by themselves, whatever the protocol."""
-ASKING = RELEASES[4:]
+ASKING = brokers.RELEASES[4:]
 
 
 def zookeeper(*, isr: tuple[int, ...] = (1,), leader_epoch: int = 3) -> Ensemble:
     """Broker 1 has a session, and the state of L-0 has the version 10."""
-    opened = open_session(kafka_ensemble(), ME, Incarnation(1))
+    opened = open_session(kafka_ensemble(), brokers.ME, ids.Incarnation(1))
     above = [PATH]
-    while parent_path(above[0]) != "/brokers/topics":
-        above.insert(0, parent_path(above[0]))
-    data = PartitionStateZnode(
-        LED, ME, LeaderEpoch(leader_epoch), ControllerEpoch(5), tuple(map(BrokerId, isr))
+    while znodes.parent_path(above[0]) != "/brokers/topics":
+        above.insert(0, znodes.parent_path(above[0]))
+    data = znodes.PartitionStateZnode(
+        brokers.LED,
+        brokers.ME,
+        ids.LeaderEpoch(leader_epoch),
+        ids.ControllerEpoch(5),
+        tuple(map(ids.BrokerId, isr)),
     )
     written_often = [SetData(PATH, data) for _ in range(10)]
     made: tuple[Operation, ...] = (*map(Create, above), *written_often)
@@ -94,21 +57,25 @@ class Led:
         self.features = features
         self.ensemble = zookeeper(isr=isr)
         self.facts: tuple[Fact, ...] = ()
-        self.sends: tuple[Send, ...] = ()
-        broker = ask(started(features, records(LED, 10, 5)), um(features, live=live), features)
-        told = lai(features, state(LED, 1, 3, isr=isr))
-        self.broker = ask(broker.broker, told, features).broker
+        self.sends: tuple[messages.Send, ...] = ()
+        broker = brokers.ask(
+            brokers.started(features, brokers.records(brokers.LED, 10, 5)),
+            brokers.um(features, live=live),
+            features,
+        )
+        told = brokers.lai(features, brokers.state(brokers.LED, 1, 3, isr=isr))
+        self.broker = brokers.ask(broker.broker, told, features).broker
 
     def fetch(self, offset: int) -> None:
         """Broker 2 fetches from there."""
-        request = FetchRequest(
+        request = messages.FetchRequest(
             version=self.features.fetch_version(),
-            partition=LED,
-            replica=OTHER,
-            replica_epoch=NO_BROKER_EPOCH,
-            leader_epoch=LeaderEpoch(3),
-            offset=Offset(offset),
-            last_fetched_epoch=LeaderEpoch(3 if offset > 10 else 1),
+            partition=brokers.LED,
+            replica=brokers.OTHER,
+            replica_epoch=ids.NO_BROKER_EPOCH,
+            leader_epoch=ids.LeaderEpoch(3),
+            offset=ids.Offset(offset),
+            last_fetched_epoch=ids.LeaderEpoch(3 if offset > 10 else 1),
         )
         done = serve_fetch(self.broker, request, self.features, None)
         self.broker, self.sends, self.facts = done
@@ -119,27 +86,29 @@ class Led:
 
     def append(self, count: int) -> None:
         """Records, of which nobody has heard."""
-        longer = log.append(log_of(self.broker, LED), LeaderEpoch(3), count)
-        self.broker = with_log(self.broker, LED, longer)
+        longer = log.append(log_of(self.broker, brokers.LED), ids.LeaderEpoch(3), count)
+        self.broker = with_log(self.broker, brokers.LED, longer)
 
     @property
-    def request(self) -> SetPartitionStateRequest:
+    def request(self) -> messages.SetPartitionStateRequest:
         """What goes to ZooKeeper."""
-        (send,) = (s for s in self.sends if s.receiver == ZOOKEEPER)
-        assert isinstance(send.body, SetPartitionStateRequest)
+        (send,) = (s for s in self.sends if s.receiver == ids.ZOOKEEPER)
+        assert isinstance(send.body, messages.SetPartitionStateRequest)
         return send.body
 
-    def writes(self) -> SetPartitionStateResponse:
+    def writes(self) -> messages.SetPartitionStateResponse:
         """ZooKeeper does it, and the leader goes on."""
         request = self.request
         self.ensemble, sends, facts = set_partition_state(self.ensemble, request)
         reply = sends[0].body
-        assert isinstance(reply, SetPartitionStateResponse)
+        assert isinstance(reply, messages.SetPartitionStateResponse)
         self.answered(reply, request)
         self.facts = (*facts, *self.facts)
         return reply
 
-    def answered(self, reply: SetPartitionStateResponse, request: SetPartitionStateRequest) -> None:
+    def answered(
+        self, reply: messages.SetPartitionStateResponse, request: messages.SetPartitionStateRequest
+    ) -> None:
         """An answer of ZooKeeper arrives."""
         done = written(self.broker, reply, request, self.features, None)
         self.broker, self.sends, self.facts = done
@@ -149,13 +118,13 @@ class Led:
         held = find(self.ensemble, PATH)
         assert held is not None
         session = self.ensemble.sessions[0].id
-        other = replace(held.data, leader_epoch=LeaderEpoch(4))  # type: ignore[type-var]
+        other = replace(held.data, leader_epoch=ids.LeaderEpoch(4))  # type: ignore[type-var]
         self.ensemble = transact(self.ensemble, session, (SetData(PATH, other),)).ensemble
 
     @property
     def replica(self) -> Replica:
         """How it plays L-0."""
-        found = replica_of(self.broker, LED)
+        found = replica_of(self.broker, brokers.LED)
         assert found is not None
         return found
 
@@ -176,18 +145,18 @@ class Led:
         return self.leading.isr_state.sent is not None
 
     @property
-    def written_state(self) -> PartitionStateZnode:
+    def written_state(self) -> znodes.PartitionStateZnode:
         """What ZooKeeper holds."""
         found = find(self.ensemble, PATH)
         assert found is not None
-        assert isinstance(found.data, PartitionStateZnode)
+        assert isinstance(found.data, znodes.PartitionStateZnode)
         return found.data
 
 
 # The write
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_a_leader_writes_to_zookeeper_and_takes_the_new_isr_at_once(features: Features) -> None:
     led = Led(features)
     led.fetch(10)
@@ -198,17 +167,17 @@ def test_a_leader_writes_to_zookeeper_and_takes_the_new_isr_at_once(features: Fe
     assert [f.after for f in led.facts if isinstance(f, IsrChanged)] == [(1, 2)]
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_what_it_writes_names_the_controller_that_made_it_leader(features: Features) -> None:
     led = Led(features)
-    led.broker = ask(led.broker, um(features, controller_epoch=9), features).broker
+    led.broker = brokers.ask(led.broker, brokers.um(features, controller_epoch=9), features).broker
     led.fetch(10)
     led.writes()
     wrote = led.written_state
     assert (wrote.controller_epoch, wrote.leader_epoch, wrote.leader) == (5, 3, 1)
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_who_lags_is_left_out_by_the_same_way(features: Features) -> None:
     led = Led(features, isr=(1, 2))
     led.fetch(7)
@@ -217,7 +186,7 @@ def test_who_lags_is_left_out_by_the_same_way(features: Features) -> None:
     assert (led.isr, led.replica.high_watermark) == ((1,), 10)
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_another_version_keeps_the_isr_and_the_next_round_tries_again(features: Features) -> None:
     led = Led(features)
     led.overtaken()
@@ -231,7 +200,7 @@ def test_another_version_keeps_the_isr_and_the_next_round_tries_again(features: 
     assert led.request.item.partition_epoch == 10
 
 
-@rows("protocol", ("2.8", ("zk-2.8", "zk-3.4"), "2.6-IV0"))
+@brokers.rows("protocol", ("2.8", ("zk-2.8", "zk-3.4"), "2.6-IV0"))
 def test_the_code_of_2_7_and_later_waits_for_a_leader_and_isr_instead(
     protocol: str, features: Features
 ) -> None:
@@ -242,10 +211,10 @@ def test_the_code_of_2_7_and_later_waits_for_a_leader_and_isr_instead(
     assert (led.isr, led.pending) == ((1,), True)
     assert any(isinstance(f, IsrStuck) for f in led.facts)
     led.fetch(10)
-    assert [s.receiver for s in led.sends] == [OTHER]
+    assert [s.receiver for s in led.sends] == [brokers.OTHER]
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_the_same_state_under_another_version_counts_as_written(features: Features) -> None:
     led = Led(features)
     led.fetch(10)
@@ -257,7 +226,7 @@ def test_the_same_state_under_another_version_counts_as_written(features: Featur
     assert (led.isr, led.replica.partition_epoch) == ((1, 2), 11)
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_a_leader_whose_session_is_over_writes_nothing(features: Features) -> None:
     led = Led(features)
     led.ensemble = replace(led.ensemble, sessions=())
@@ -267,14 +236,14 @@ def test_a_leader_whose_session_is_over_writes_nothing(features: Features) -> No
     assert (led.ensemble is before, led.isr) == (True, (1,))
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_an_answer_that_no_proposal_waits_for_changes_nothing(features: Features) -> None:
     led = Led(features)
     led.fetch(10)
     request = led.request
     led.writes()
     before = led.broker
-    led.answered(SetPartitionStateResponse(partition=LED), request)
+    led.answered(messages.SetPartitionStateResponse(partition=brokers.LED), request)
     assert led.broker is before
 
 
@@ -289,7 +258,7 @@ def test_without_the_check_a_leader_writes_over_any_version() -> None:
 # The high watermark while a write is under way
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_nothing_is_committed_while_the_leader_waits_for_zookeeper(features: Features) -> None:
     led = Led(features)
     led.append(5)
@@ -301,7 +270,7 @@ def test_nothing_is_committed_while_the_leader_waits_for_zookeeper(features: Fea
     assert led.replica.high_watermark == 15
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_who_joins_counts_from_the_very_write_on(features: Features) -> None:
     led = Led(features)
     led.fetch(10)
@@ -314,7 +283,7 @@ def test_who_joins_counts_from_the_very_write_on(features: Features) -> None:
 # The announcement
 
 
-@on(*WRITING)
+@brokers.on(*WRITING)
 def test_what_was_written_is_announced_once_under_a_number_of_its_own(features: Features) -> None:
     led = Led(features)
     led.fetch(10)
@@ -322,9 +291,9 @@ def test_what_was_written_is_announced_once_under_a_number_of_its_own(features: 
     told = announce_isr(led.broker, led.ensemble)
     assert told.node.process is not None
     assert told.node.process.isr_changes == ()
-    first = find(told.ensemble, f"{ISR_CHANGES_PATH}/isr_change_0000000000")
+    first = find(told.ensemble, f"{znodes.ISR_CHANGES_PATH}/isr_change_0000000000")
     assert first is not None
-    assert first.data == IsrChangeZnode((LED,))
+    assert first.data == znodes.IsrChangeZnode((brokers.LED,))
     again = announce_isr(told.node, told.ensemble)
     assert again.node is told.node
     assert again.ensemble is told.ensemble
@@ -333,14 +302,14 @@ def test_what_was_written_is_announced_once_under_a_number_of_its_own(features: 
 # From inter-broker protocol 2.7-IV2 on
 
 
-def heard_of_the_controller(led: Led) -> AlterPartitionRequest:
+def heard_of_the_controller(led: Led) -> messages.AlterPartitionRequest:
     """What the leader sends to the controller."""
-    (send,) = (s for s in led.sends if s.receiver == controller_on(CONTROLLING))
-    assert isinstance(send.body, AlterPartitionRequest)
+    (send,) = (s for s in led.sends if s.receiver == ids.controller_on(brokers.CONTROLLING))
+    assert isinstance(send.body, messages.AlterPartitionRequest)
     return send.body
 
 
-@on(*ASKING)
+@brokers.on(*ASKING)
 def test_from_2_7_iv2_on_the_controller_is_asked(features: Features) -> None:
     led = Led(features)
     led.fetch(10)
@@ -350,7 +319,7 @@ def test_from_2_7_iv2_on_the_controller_is_asked(features: Features) -> None:
     assert led.pending
 
 
-@on(*ASKING)
+@brokers.on(*ASKING)
 def test_until_it_is_decided_the_newcomer_counts(features: Features) -> None:
     led = Led(features)
     led.append(5)
@@ -364,8 +333,8 @@ def test_until_it_is_decided_the_newcomer_counts(features: Features) -> None:
 def answer(led: Led, **said: object) -> None:
     """The controller answers what it was asked."""
     request = heard_of_the_controller(led)
-    result = AlterPartitionResult(partition=LED, **said)  # type: ignore[arg-type]
-    response = AlterPartitionResponse(version=request.version, results=(result,))
+    result = messages.AlterPartitionResult(partition=brokers.LED, **said)  # type: ignore[arg-type]
+    response = messages.AlterPartitionResponse(version=request.version, results=(result,))
     done = alter_partition_manager.answered(led.broker, response, request, led.features, None)
     led.broker, led.sends, led.facts = done
 
@@ -373,14 +342,14 @@ def answer(led: Led, **said: object) -> None:
 def accepted(isr: tuple[int, ...]) -> dict[str, object]:
     """As the controller says it."""
     return {
-        "leader": ME,
-        "leader_epoch": LeaderEpoch(3),
-        "partition_epoch": PartitionEpoch(11),
+        "leader": brokers.ME,
+        "leader_epoch": ids.LeaderEpoch(3),
+        "partition_epoch": ids.PartitionEpoch(11),
         "isr": isr,
     }
 
 
-@rows("mark", ("not before the next fetch", ("zk-2.8",), 7), ("at once", ("zk-3.4",), 10))
+@brokers.rows("mark", ("not before the next fetch", ("zk-2.8",), 7), ("at once", ("zk-3.4",), 10))
 def test_an_isr_that_shrinks_commits_more(mark: int, features: Features) -> None:
     led = Led(features, isr=(1, 2))
     led.fetch(7)
@@ -389,7 +358,7 @@ def test_an_isr_that_shrinks_commits_more(mark: int, features: Features) -> None
     assert (led.isr, led.pending, led.replica.high_watermark) == ((1,), False, mark)
 
 
-@rows(
+@brokers.rows(
     "error reverts",
     ("version", ASKING, KafkaError.INVALID_UPDATE_VERSION, False),
     ("ineligible", ("zk-3.4",), KafkaError.INELIGIBLE_REPLICA, True),
@@ -403,14 +372,14 @@ def test_a_refused_proposal(error: KafkaError, reverts: bool, features: Features
     assert led.sends == ()
 
 
-@rows("left", ("cleared", ("zk-2.8",), 0), ("kept", ("zk-3.4",), 1))
+@brokers.rows("left", ("cleared", ("zk-2.8",), 0), ("kept", ("zk-3.4",), 1))
 def test_a_leader_and_isr_clears_what_is_unanswered_up_to_2_8(
     left: int, features: Features
 ) -> None:
     led = Led(features)
     led.fetch(10)
-    told = lai(features, state(LED, 1, 4, isr=(1,), version=11))
-    process = ask(led.broker, told, features).broker.process
+    told = brokers.lai(features, brokers.state(brokers.LED, 1, 4, isr=(1,), version=11))
+    process = brokers.ask(led.broker, told, features).broker.process
     assert process is not None
     assert (len(process.items), len(process.in_flight)) == (left, 1)
 
@@ -418,7 +387,7 @@ def test_a_leader_and_isr_clears_what_is_unanswered_up_to_2_8(
 # Who may be proposed
 
 
-@on("zk-3.4")
+@brokers.on("zk-3.4")
 def test_from_3_3_on_a_follower_has_to_be_alive_in_the_metadata(features: Features) -> None:
     led = Led(features, live=(0, 1))
     led.fetch(10)
@@ -427,21 +396,21 @@ def test_from_3_3_on_a_follower_has_to_be_alive_in_the_metadata(features: Featur
     assert barred == ["zookeeper.leader-skips-absent"]
 
 
-@on("zk-2.6", "zk-2.8")
+@brokers.on("zk-2.6", "zk-2.8")
 def test_before_nobody_asks_who_is_alive(features: Features) -> None:
     led = Led(features, live=(0, 1))
     led.fetch(10)
     assert led.pending
 
 
-@on(*RELEASES)
+@brokers.on(*brokers.RELEASES)
 def test_who_has_not_reached_the_leaders_own_epoch_is_not_proposed(features: Features) -> None:
     led = Led(features)
     led.fetch(9)
     assert not led.pending
 
 
-@on(*RELEASES)
+@brokers.on(*brokers.RELEASES)
 def test_a_follower_that_lost_its_disk_and_caught_up_is_proposed(features: Features) -> None:
     led = Led(features)
     led.fetch(0)
@@ -453,18 +422,22 @@ def test_a_follower_that_lost_its_disk_and_caught_up_is_proposed(features: Featu
 # KIP-704
 
 
-@on("zk-3.4")
+@brokers.on("zk-3.4")
 def test_a_leader_takes_its_partition_for_recovered_and_says_so_with_its_next_isr(
     features: Features,
 ) -> None:
     led = Led(features)
-    uncleanly = replace(state(LED, 1, 4, version=11), recovery=LeaderRecoveryState.RECOVERING)
-    broker = ask(led.broker, lai(features, replace(uncleanly, isr=(ME,))), features).broker
+    uncleanly = replace(
+        brokers.state(brokers.LED, 1, 4, version=11), recovery=LeaderRecoveryState.RECOVERING
+    )
+    broker = brokers.ask(
+        led.broker, brokers.lai(features, replace(uncleanly, isr=(brokers.ME,))), features
+    ).broker
     led.broker = broker
     assert led.leading.isr_state.recovery is LeaderRecoveryState.RECOVERED
 
 
-@rows(
+@brokers.rows(
     "recovery",
     ("not on the wire", ("zk-2.8",), LeaderRecoveryState.RECOVERED),
     ("version 6", ("zk-3.4",), LeaderRecoveryState.RECOVERING),
@@ -474,28 +447,30 @@ def test_only_version_6_says_that_the_leader_has_to_recover(
 ) -> None:
     asked_for = replace(features, overrides=(("704.leader-recovers", True),))
     led = Led(asked_for)
-    told = replace(state(LED, 1, 4, isr=(1,)), recovery=LeaderRecoveryState.RECOVERING)
-    led.broker = ask(led.broker, lai(asked_for, told), asked_for).broker
+    told = replace(
+        brokers.state(brokers.LED, 1, 4, isr=(1,)), recovery=LeaderRecoveryState.RECOVERING
+    )
+    led.broker = brokers.ask(led.broker, brokers.lai(asked_for, told), asked_for).broker
     assert led.leading.isr_state.recovery is recovery
 
 
 # Where logs part, before Fetch version 12
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", brokers.RELEASES)
 def test_a_follower_is_told_where_its_log_parts_from_the_leaders(release: str) -> None:
-    features = at_release(release)
+    features = brokers.at_release(release)
     led = Led(features)
-    request = FetchRequest(
+    request = messages.FetchRequest(
         version=features.fetch_version(),
-        partition=LED,
-        replica=OTHER,
-        replica_epoch=NO_BROKER_EPOCH,
-        leader_epoch=LeaderEpoch(3),
-        offset=Offset(12),
-        last_fetched_epoch=LeaderEpoch(2),
+        partition=brokers.LED,
+        replica=brokers.OTHER,
+        replica_epoch=ids.NO_BROKER_EPOCH,
+        leader_epoch=ids.LeaderEpoch(3),
+        offset=ids.Offset(12),
+        last_fetched_epoch=ids.LeaderEpoch(2),
     )
     _, sends, _ = serve_fetch(led.broker, request, features, None)
     diverging = sends[0].body.diverging  # type: ignore[attr-defined]
-    assert diverging == log.EpochStart(LeaderEpoch(1), Offset(10))
+    assert diverging == log.EpochStart(ids.LeaderEpoch(1), ids.Offset(10))
     assert isinstance(led.broker, Broker)

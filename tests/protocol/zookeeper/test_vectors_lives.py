@@ -5,16 +5,11 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import LifecycleChanged, Registered
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, SessionId, controller_on
-from kiplab.protocol.messages import (
-    ControlledShutdownRequest,
-    ControlledShutdownResponse,
-    SessionExpired,
-    WatcherEvent,
-)
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Volatile
 from kiplab.protocol.zookeeper import broker_in_zookeeper as life
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
@@ -108,7 +103,7 @@ def test_a_start_is_told_in_order_and_sets_off_the_controllers_watch() -> None:
     ]
     assert [s.receiver for s in second.fired] == [controller_on(ONE)]
     (watch,) = (s.body for s in second.fired)
-    assert isinstance(watch, WatcherEvent)
+    assert isinstance(watch, messages.WatcherEvent)
     assert (watch.path, watch.change) == ("/brokers/ids", "NodeChildrenChanged")
 
 
@@ -140,11 +135,13 @@ def test_the_rejected_generation_is_the_id_of_the_session(features: Features) ->
 # A session that expires
 
 
-def expired(pairs: Pair, broker: Broker) -> tuple[Ensemble, SessionExpired]:
+def expired(pairs: Pair, broker: Broker) -> tuple[Ensemble, messages.SessionExpired]:
     """ZooKeeper ends the session of a process that runs."""
     session = process(broker).session
     assert session is not None
-    return expire_session(pairs.ensemble, session).ensemble, SessionExpired(session=session)
+    return expire_session(pairs.ensemble, session).ensemble, messages.SessionExpired(
+        session=session
+    )
 
 
 @on(*RELEASES[1:])
@@ -166,7 +163,7 @@ def test_who_hears_that_its_session_is_over_registers_anew_under_a_higher_epoch(
 
 def test_word_of_a_session_that_was_left_behind_changes_nothing() -> None:
     pairs = pair(at_release("zk-2.2"))
-    event = SessionExpired(session=SessionId(99))
+    event = messages.SessionExpired(session=SessionId(99))
     done = life.session_expired(pairs.two, pairs.ensemble, event, pairs.features, None)
     assert (done.node, done.ensemble) == (pairs.two, pairs.ensemble)
     assert done.node is pairs.two
@@ -204,7 +201,7 @@ def begun(pairs: Pair) -> Together[Broker]:
 
 def answered(done: Together[Broker], features: Features, **said: object) -> Together[Broker]:
     """The controller answers."""
-    reply = ControlledShutdownResponse(**said)  # type: ignore[arg-type]
+    reply = messages.ControlledShutdownResponse(**said)  # type: ignore[arg-type]
     return life.shutdown_answered(done.node, done.ensemble, reply, features, None)
 
 
@@ -216,7 +213,7 @@ def test_a_shutdown_asks_whom_zookeeper_names(features: Features) -> None:
     (send,) = done.sends
     assert send.receiver == controller_on(ONE)
     asked = send.body
-    assert isinstance(asked, ControlledShutdownRequest)
+    assert isinstance(asked, messages.ControlledShutdownRequest)
     assert asked.broker_epoch == process(pairs.two).epoch
 
 
@@ -225,7 +222,7 @@ def test_below_inter_broker_protocol_2_2_it_names_no_epoch() -> None:
     pairs = pair(at_release("zk-2.2"))._replace(features=features)
     (send,) = begun(pairs).sends
     asked = send.body
-    assert isinstance(asked, ControlledShutdownRequest)
+    assert isinstance(asked, messages.ControlledShutdownRequest)
     assert (asked.version, asked.broker_epoch) == (1, NO_BROKER_EPOCH)
 
 
@@ -294,7 +291,7 @@ def test_each_try_names_the_epoch_of_that_moment() -> None:
     epochs = [
         s.body.broker_epoch
         for s in (*first.sends, *second.sends)
-        if isinstance(s.body, ControlledShutdownRequest)
+        if isinstance(s.body, messages.ControlledShutdownRequest)
     ]
     assert epochs == [process(pairs.two).epoch, process(anew.node).epoch]
     assert epochs[0] < epochs[1]
@@ -302,7 +299,7 @@ def test_each_try_names_the_epoch_of_that_moment() -> None:
 
 def test_an_answer_to_a_process_that_does_not_shut_down_changes_nothing() -> None:
     pairs = pair(at_release("zk-2.2"))
-    reply = ControlledShutdownResponse()
+    reply = messages.ControlledShutdownResponse()
     done = life.shutdown_answered(pairs.two, pairs.ensemble, reply, pairs.features, None)
     assert done.node is pairs.two
 

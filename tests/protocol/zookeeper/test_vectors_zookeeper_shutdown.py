@@ -12,14 +12,7 @@ from kiplab.protocol.zookeeper.znodes import (
     ControllerEpochZnode,
     ControllerZnode,
 )
-from tests.protocol.zookeeper.control_plane import (
-    FOLLOWED,
-    LED,
-    ControlPlane,
-    at_each,
-    control_plane,
-    state,
-)
+from tests.protocol.zookeeper import control_plane
 
 WITH_GENERATIONS = ("zk-2.2", "zk-2.5.0", "zk-2.6", "zk-2.8", "zk-3.4")
 ALL = ("zk-2.1", *WITH_GENERATIONS)
@@ -28,9 +21,9 @@ TOGETHER = ["LAI(L1)", "UM*", "STOP(F)", "UM(F1)", "STOP(F)"]
 GRANTED = ControlledShutdownResponse()
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_a_broker_that_goes_leads_nothing_and_is_in_no_isr(features: Features) -> None:
-    plane = control_plane(features, FOLLOWED, LED)
+    plane = control_plane.control_plane(features, control_plane.FOLLOWED, control_plane.LED)
     assert plane.shut_down(2) == GRANTED
     assert plane.held("F-0") == "leader 1, ISR 1, epoch 1, version 1"
     assert plane.held("L-0") == "leader 1, ISR 1, epoch 1, version 1"
@@ -38,11 +31,11 @@ def test_a_broker_that_goes_leads_nothing_and_is_in_no_isr(features: Features) -
     assert plane.controller.live_brokers == (0, 1, 2)
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_it_is_told_to_follow_what_it_led_and_twice_to_stop_the_rest(
     features: Features,
 ) -> None:
-    plane = control_plane(features, FOLLOWED, LED)
+    plane = control_plane.control_plane(features, control_plane.FOLLOWED, control_plane.LED)
     plane.shut_down(2)
     expected = ALONE if features.release in ("zk-2.1", "zk-2.2") else TOGETHER
     mail = [told.replace("UM(L1)", "UM*") for told in plane.new_mail(2)]
@@ -53,37 +46,39 @@ def test_it_is_told_to_follow_what_it_led_and_twice_to_stop_the_rest(
 
 def test_from_2_6_on_a_stop_names_the_leader_epoch_of_before() -> None:
     for kafka, known in (("zk-2.5.0", [-1, -1]), ("zk-2.6", [0, 0]), ("zk-3.4", [0, 0])):
-        plane = control_plane(kafka, FOLLOWED)
+        plane = control_plane.control_plane(kafka, control_plane.FOLLOWED)
         plane.shut_down(2)
         stops = [r for r in plane.queued(2) if isinstance(r, StopReplicaRequest)]
         assert [item.leader_epoch for r in stops for item in r.items] == known, kafka
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_a_partition_with_nobody_else_in_the_isr_stays_led(features: Features) -> None:
-    plane = control_plane(features, state("L-0", (2, 1), leader=2, isr=(2,)))
+    plane = control_plane.control_plane(
+        features, control_plane.state("L-0", (2, 1), leader=2, isr=(2,))
+    )
     assert plane.shut_down(2) == ControlledShutdownResponse(remaining=("L-0",))
     assert plane.held("L-0") == "leader 2, ISR 2, epoch 0, version 0"
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_a_partition_of_one_replica_is_nothing_to_care_for(features: Features) -> None:
-    plane = control_plane(features, state("S-0", (2,), leader=2))
+    plane = control_plane.control_plane(features, control_plane.state("S-0", (2,), leader=2))
     assert plane.shut_down(2) == GRANTED
     assert plane.new_mail(2) == []
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_an_election_skips_who_is_shutting_down_too(features: Features) -> None:
-    plane = control_plane(features, state("L-0", (2, 1, 0), leader=2))
+    plane = control_plane.control_plane(features, control_plane.state("L-0", (2, 1, 0), leader=2))
     plane.shut_down(1)
     plane.shut_down(2)
     assert plane.held("L-0") == "leader 0, ISR 0, epoch 2, version 2"
 
 
-@at_each(*WITH_GENERATIONS)
+@control_plane.at_each(*WITH_GENERATIONS)
 def test_an_earlier_life_is_refused_and_a_later_or_unnamed_one_is_not(features: Features) -> None:
-    plane = control_plane(features, FOLLOWED)
+    plane = control_plane.control_plane(features, control_plane.FOLLOWED)
     old = plane.epoch(2)
     plane.bounce(2)
     plane.look()
@@ -107,7 +102,7 @@ def test_an_earlier_life_is_refused_and_a_later_or_unnamed_one_is_not(features: 
 
 
 def test_2_1_lets_an_earlier_life_go_and_cannot_tell_it() -> None:
-    plane = control_plane("zk-2.1", FOLLOWED, LED)
+    plane = control_plane.control_plane("zk-2.1", control_plane.FOLLOWED, control_plane.LED)
     plane.die(2)
     plane.look()
     plane.register(2)
@@ -116,18 +111,18 @@ def test_2_1_lets_an_earlier_life_go_and_cannot_tell_it() -> None:
     assert plane.controller.shutting_down == (2,)
 
 
-@at_each(*WITH_GENERATIONS)
+@control_plane.at_each(*WITH_GENERATIONS)
 def test_an_unregistered_broker_with_an_epoch_meets_an_exception_and_without_one_error_8(
     features: Features,
 ) -> None:
-    plane = control_plane(features, FOLLOWED)
+    plane = control_plane.control_plane(features, control_plane.FOLLOWED)
     assert plane.shut_down(9, 5).error is KafkaError.UNKNOWN_SERVER_ERROR
     assert plane.shut_down(9, -1).error is KafkaError.BROKER_NOT_AVAILABLE
 
 
 def test_at_2_1_and_without_the_guard_an_unregistered_broker_is_not_available() -> None:
-    assert control_plane("zk-2.1").shut_down(9, -1, version=1).error is _NOT_AVAILABLE
-    plane = control_plane("zk-2.2", off=("380.shutdown-epoch",))
+    assert control_plane.control_plane("zk-2.1").shut_down(9, -1, version=1).error is _NOT_AVAILABLE
+    plane = control_plane.control_plane("zk-2.2", off=("380.shutdown-epoch",))
     assert plane.shut_down(9, 5).error is _NOT_AVAILABLE
 
 
@@ -135,7 +130,7 @@ _NOT_AVAILABLE = KafkaError.BROKER_NOT_AVAILABLE
 
 
 def test_the_epoch_of_a_stale_request_counts_whatever_protocol_the_brokers_speak() -> None:
-    plane = control_plane("zk-2.2/2.1-IV2", FOLLOWED)
+    plane = control_plane.control_plane("zk-2.2/2.1-IV2", control_plane.FOLLOWED)
     old = plane.epoch(2)
     plane.bounce(2)
     plane.look()
@@ -145,14 +140,14 @@ def test_the_epoch_of_a_stale_request_counts_whatever_protocol_the_brokers_speak
 
 
 def test_a_broker_that_is_not_the_controller_answers_that_it_has_moved() -> None:
-    plane = control_plane("zk-2.2")
+    plane = control_plane.control_plane("zk-2.2")
     plane.start(3)
     assert plane.shut_down(2, -1, at=3).error is KafkaError.STALE_CONTROLLER_EPOCH
 
 
-@at_each(*ALL)
+@control_plane.at_each(*ALL)
 def test_a_deposed_controller_tells_to_stop_cannot_write_and_answers_11(features: Features) -> None:
-    plane = control_plane(features, FOLLOWED)
+    plane = control_plane.control_plane(features, control_plane.FOLLOWED)
     depose(plane)
     answer = plane.shut_down(2)
     assert answer.error is KafkaError.STALE_CONTROLLER_EPOCH
@@ -169,13 +164,15 @@ def test_a_deposed_controller_tells_to_stop_cannot_write_and_answers_11(features
 
 
 def test_without_the_check_a_deposed_controller_writes() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED, off=("zookeeper.controller-check",))
+    plane = control_plane.control_plane(
+        "zk-2.2", control_plane.FOLLOWED, off=("zookeeper.controller-check",)
+    )
     depose(plane)
     assert plane.shut_down(2) == GRANTED
     assert plane.held("F-0") == "leader 1, ISR 1, epoch 1, version 1"
 
 
-def depose(plane: ControlPlane) -> None:
+def depose(plane: control_plane.ControlPlane) -> None:
     """Somebody else becomes the controller, and the one on broker 0 does not hear of it yet."""
     plane.session_of_operators()
     plane.write(
