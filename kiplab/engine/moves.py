@@ -225,8 +225,7 @@ class Resend(msgspec.Struct, frozen=True, cache_hash=True, tag="resend"):
     """A producer sends again what is not acknowledged, and gives up an answer that is late."""
 
     offered = Offered(
-        "Send again",
-        "It asks who leads where that is in doubt, and sends what is not acknowledged",
+        "Send again", "It asks who leads where that is in doubt, and sends what is not acknowledged"
     )
     conditional: ClassVar[bool] = True
 

@@ -14,10 +14,7 @@ from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Producer
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
 from ..protocol.messages import AlterPartitionRequest
-from ..protocol.registrations import (
-    PartitionRegistration,
-    Registration,
-)
+from ..protocol.registrations import PartitionRegistration, Registration
 from ..protocol.replica.broker_state import log_of
 from .cluster import Cluster, Observed, broker
 from .events import Delivered, Event

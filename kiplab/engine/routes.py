@@ -106,7 +106,7 @@ AtOnce = Callable[[Any, Any, Any, Cluster], tuple[Any, tuple[Send, ...], tuple[S
 AT_ONCE: dict[tuple[NodeKind, type], AtOnce] = {
     (Broker, messages.FetchRequest): lambda b, m, o, w: serve_fetches_at_once(
         b, m.body, o.body, w.features, w.clock
-    ),
+    )
 }
 """Where a step can be told finer: two messages of this type, each with a thread of its own."""
 
@@ -195,9 +195,7 @@ IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
 }
 """Timers of which, as things are, nothing may come, and the reason for people."""
 
-PLANS: dict[NodeKind, Plan] = {
-    Controller: lambda c, w: elections.plan(c, w.features, w.now_ms),
-}
+PLANS: dict[NodeKind, Plan] = {Controller: lambda c, w: elections.plan(c, w.features, w.now_ms)}
 """What a control plane plans in a run with a clock.
 
 It is asked whenever a control plane, the truth or the features are not what they were. That time
@@ -260,13 +258,7 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
 
 BROKER_MOVES: dict[type, Callable[[Any, Any, Cluster], NodeEffect]] = {
     moves.Produce: lambda b, m, w: produce.produce(
-        b,
-        m.partition,
-        m.count,
-        w.features,
-        w.clock,
-        acks_all=m.acks_all,
-        transaction=m.transaction,
+        b, m.partition, m.count, w.features, w.clock, acks_all=m.acks_all, transaction=m.transaction
     ),
     moves.EndTransaction: lambda b, m, w: produce.end_transaction(
         b, m.partition, w.features, w.clock, commits=m.commits

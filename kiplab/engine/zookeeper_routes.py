@@ -110,7 +110,7 @@ JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
 }
 """Messages that a node handles together with ZooKeeper, in one step."""
 JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointTimerRule] = {
-    (Broker, moves.Timer.ANNOUNCE_ISR): lambda b, w: isr_writes.announce_isr(b, ensemble_of(w)),
+    (Broker, moves.Timer.ANNOUNCE_ISR): lambda b, w: isr_writes.announce_isr(b, ensemble_of(w))
 }
 """Timers of the same kind."""
 

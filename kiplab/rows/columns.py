@@ -315,6 +315,12 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
             found.setdefault((span.lane, span.track), []).append(span)
         return {key: tuple(spans) for key, spans in found.items()}
 
+    def at(self, lane: str, track: str, x: int, partition: str = "") -> SpanRow | None:
+        """The span of a track that lasts at `x`, for that partition or for none."""
+        spans = self.tracks.get((lane, track), ())
+        here = (s for s in spans if s.x0 <= x < s.x1 and s.partition in ("", partition))
+        return next(here, None)
+
     @cached_property
     def busiest(self) -> str:
         """The partition that the run is about: the one with the most losses and refused or

@@ -147,7 +147,7 @@ def _broker_fenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
 
 
 _CHANGES: dict[facts.BrokerChange, Callable[[BrokerId, Moment], Iterator[LogLine]]] = {
-    facts.BrokerChange.FENCED: _broker_fenced,
+    facts.BrokerChange.FENCED: _broker_fenced
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 import msgspec
 
-from .columns import STRIPS, MessageRow, Rows, SpanRow, api_name, broker_lane
+from .columns import STRIPS, MessageRow, Rows, api_name, broker_lane
 
 NOTHING = "none"
 _LEADERS = ("leader", "elected")
@@ -157,14 +157,11 @@ def _answer(message: MessageRow) -> str:
     return f"refused: {message.error}{why}"
 
 
-def _is(span: SpanRow, lane: str, track: str, x: int, partition: str) -> bool:
-    here = (span.lane, span.track) == (lane, track) and span.partition in ("", partition)
-    return here and span.x0 <= x < span.x1
-
-
 def _value(rows: Rows, lane: str, track: str, x: int, partition: str = "") -> str:
-    return next((s.value for s in rows.spans if _is(s, lane, track, x, partition)), NOTHING)
+    span = rows.at(lane, track, x, partition)
+    return NOTHING if span is None else span.value
 
 
 def _text(rows: Rows, lane: str, track: str, x: int, partition: str = "") -> str:
-    return next((s.text for s in rows.spans if _is(s, lane, track, x, partition)), NOTHING)
+    span = rows.at(lane, track, x, partition)
+    return NOTHING if span is None else span.text

@@ -27,12 +27,7 @@ class IdeaFate(msgspec.Struct, frozen=True):
 
 
 FATES = (
-    IdeaFate(
-        "heartbeats to the controller",
-        "BrokerHeartbeat, every 2 s",
-        631,
-        "343.18",
-    ),
+    IdeaFate("heartbeats to the controller", "BrokerHeartbeat, every 2 s", 631, "343.18"),
     IdeaFate(
         "the incarnation id, which is the czxid of the broker's znode",
         "the broker epoch: the czxid since 2.2, in KRaft the offset of the registration",
@@ -58,10 +53,7 @@ FATES = (
         "343.13",
     ),
     IdeaFate(
-        "the controller gives a silent broker up",
-        "broker.session.timeout.ms, 9 s",
-        631,
-        "343.22",
+        "the controller gives a silent broker up", "broker.session.timeout.ms, 9 s", 631, "343.22"
     ),
     IdeaFate(
         "a broker that cannot reach the controller fences itself",

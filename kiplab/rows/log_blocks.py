@@ -19,7 +19,7 @@ from ..protocol.log import Log
 from ..protocol.replica.broker_state import log_of
 from .client_requests import client_name
 from .columns import LOST, LogRow, Ranges, Rows, broker_lane, offsets
-from .snapshots import Snapshot
+from .snapshots import Snapshot, stretches
 
 BLOCKS_MAX = 4
 _LEADS = ("leader", "elected")
@@ -169,12 +169,10 @@ def _sides(
 
 
 def _state(rows: Rows, lane: str, partition: str, x: int) -> str:
-    for span in rows.tracks.get((lane, "down"), ()):
-        if span.x0 <= x < span.x1:
-            return "down"
-    roles = rows.tracks.get((lane, "role"), ())
-    leads = (s for s in roles if s.partition == partition and s.value in _LEADS)
-    return "leader" if any(s.x0 <= x < s.x1 for s in leads) else ""
+    if rows.at(lane, "down", x) is not None:
+        return "down"
+    role = rows.at(lane, "role", x, partition)
+    return "leader" if role is not None and role.value in _LEADS else ""
 
 
 def _cells(ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...]) -> Iterator[LogCell]:
@@ -219,16 +217,9 @@ def log_rows(shots: Sequence[Snapshot]) -> Iterator[LogRow]:
 
 
 def _rows(shots: Sequence[Snapshot], holder: str, name: str, read: _Read) -> Iterator[LogRow]:
-    """Equal neighbours are one."""
-    begun, before = 0, None
-    for shot in shots:
-        found = read(shot.cluster)
-        if found != before:
-            if before is not None:
-                yield LogRow(holder, name, begun, shot.x, before)
-            begun, before = shot.x, found
-    if before is not None:
-        yield LogRow(holder, name, begun, shots[-1].x + 1, before)
+    readings = ((shot.x, read(shot.cluster)) for shot in shots)
+    for x0, x1, records in stretches(readings, shots[-1].x + 1):
+        yield LogRow(holder, name, x0, x1, records)
 
 
 def _disk(id: BrokerId, name: str, cluster: Cluster) -> Ranges | None:

@@ -14,7 +14,6 @@ from ..protocol.guards import GUARDS
 from ..protocol.ids import BrokerId, PartitionName, broker_list
 from ..protocol.messages import ANSWERED, BODIES, Against, ApiRequest, asked_by
 from . import columns, message_contents, operator_log
-from .queued_requests import QueueWatch
 from .snapshots import Moment, Snapshot
 
 Found = dict[MessageName, columns.MessageRow]
@@ -25,14 +24,12 @@ LEADER_EPOCH_IN_ZOOKEEPER = "zookeeper.leader-epoch"
 def messages(shots: Sequence[Snapshot]) -> tuple[columns.MessageRow, ...]:
     """All messages in the order they were sent."""
     found: Found = {}
-    watch = QueueWatch(shots[0].cluster)
     for shot in shots:
         for move in shot.moves:
-            watch.note(move.step.events, move.step.cluster)
             for id, event in move.named:
                 if isinstance(event, Sent | Delivered | Dropped):
                     row = found.get(event.message) or _sent(event, shot.x, move)
-                    changes = _changes(row, event, shot.x, move) | _address(event, watch, move)
+                    changes = _changes(row, event, shot.x, move) | _address(event, move)
                     changes |= _ids(id, event, move, changes)
                     found[event.message] = replace(row, **changes)
     return tuple(_with_answers(found.values()))
@@ -52,11 +49,11 @@ def _changes(
     return arrived | _answered(row, event, move.step.events)
 
 
-def _address(event: Sent | Delivered | Dropped, watch: QueueWatch, move: Moment) -> dict[str, Any]:
+def _address(event: Sent | Delivered | Dropped, move: Moment) -> dict[str, Any]:
     """For which incarnation of its receiver a queued request is, and whether it came to a later
     one.
     """
-    meant = watch.sent_for.get(event.message)
+    meant = move.sent_for.get(event.message)
     if meant is None or isinstance(event, Dropped):
         return {}
     if isinstance(event, Sent):

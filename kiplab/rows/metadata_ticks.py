@@ -9,12 +9,7 @@ from ..engine.history import Recorded
 from ..engine.truth import truth
 from ..protocol import facts, ids
 from ..protocol.zookeeper.znodes import BROKER_IDS_PATH, CONTROLLER_PATH, partition_state_path
-from ..protocol.zookeeper_facts import (
-    ControllerElected,
-    SessionEnded,
-    SessionOpened,
-    ZnodeChanged,
-)
+from ..protocol.zookeeper_facts import ControllerElected, SessionEnded, SessionOpened, ZnodeChanged
 from .columns import TickRow
 from .snapshots import Snapshot
 from .zookeeper_spans import session_words

@@ -12,7 +12,7 @@ from ..protocol.releases import RELEASES, CodeVersion
 from ..protocol.replica.broker_state import Broker
 from .columns import MetricRow, Rows, lane_of
 from .metrics import METRICS, Led, Metric
-from .snapshots import Moment, Snapshot
+from .snapshots import Moment, Snapshot, stretches
 
 _Key = tuple[str, BrokerId]
 _Known = dict[tuple[int, int], dict[_Key, int]]
@@ -30,8 +30,9 @@ def metric_rows(shots: Sequence[Snapshot]) -> Iterator[MetricRow]:
     xs = [shot.x for shot in shots]
     for metric in METRICS.values():
         for node in sorted(nodes[metric.name]):
-            values = [reading.get((metric.name, node)) for reading in readings]
-            yield from _stretches(metric, node, xs, values)
+            values = (reading.get((metric.name, node)) for reading in readings)
+            for x0, x1, value in stretches(zip(xs, values, strict=True), xs[-1] + 1):
+                yield MetricRow(metric.name, metric.kind, lane_of(node), x0, x1, value)
 
 
 def _readings(shots: Sequence[Snapshot]) -> Iterator[dict[_Key, int]]:
@@ -111,18 +112,6 @@ def _marks(moment: Moment) -> Iterator[_Key]:
 def _has(cluster: Cluster, metric: Metric, node: BrokerId) -> bool:
     """Whether the code that the node runs has this metric."""
     return metric.is_read_at(RELEASES[cluster.features.release_of(node)])
-
-
-def _stretches(
-    metric: Metric, node: BrokerId, xs: Sequence[int], values: Sequence[int | None]
-) -> Iterator[MetricRow]:
-    """Neighbours of one value as one row; where nothing is reported there is none."""
-    starts = [n for n, value in enumerate(values) if n == 0 or values[n - 1] != value]
-    ends = [*(xs[n] for n in starts[1:]), xs[-1] + 1]
-    for n, end in zip(starts, ends, strict=True):
-        value = values[n]
-        if value is not None:
-            yield MetricRow(metric.name, metric.kind, lane_of(node), xs[n], end, value)
 
 
 # --- metric totals --------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from ..protocol.messages.api_message import ControlRequest
 from ..protocol.releases import Mode
 from ..protocol.zookeeper.zookeeper_controller import BrokerChannel, ZooKeeperController
 from ..protocol.zookeeper_facts import RequestsQueued
-from .snapshots import Snapshot
 
 Key = tuple[BrokerId, BrokerId]
 """The address of a controller, and a broker that it keeps a queue for."""
@@ -110,15 +109,6 @@ class QueueWatch:
     def _epoch(self, broker: BrokerId) -> BrokerEpoch:
         """The last one that it was registered with."""
         return self._registered.get(broker, NO_BROKER_EPOCH)
-
-
-def queued_by_moment(shots: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, tuple[Waiting, ...]]]:
-    """What waits at the end of each moment."""
-    watch = QueueWatch(shots[0].cluster)
-    for shot in shots:
-        for move in shot.moves:
-            watch.note(move.step.events, move.step.cluster)
-        yield shot, tuple(watch.waiting(shot.cluster))
 
 
 def _channels(cluster: Cluster) -> Iterator[tuple[Key, BrokerChannel]]:

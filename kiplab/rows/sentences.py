@@ -178,11 +178,8 @@ def _cell(rows: columns.Rows, lane: str, x: int, partition: str) -> str:
 
 
 def _at(rows: columns.Rows, lane: str, track: str, x: int, partition: str) -> str:
-    for span in rows.spans:
-        here = (span.lane, span.track) == (lane, track) and span.partition in ("", partition)
-        if here and span.x0 <= x < span.x1:
-            return span.text
-    return ""
+    span = rows.at(lane, track, x, partition)
+    return "" if span is None else span.text
 
 
 # --- summary ------------------------------------------------------------------------------------

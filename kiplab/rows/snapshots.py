@@ -1,20 +1,22 @@
 """A stage, moment by moment: what every row is read from."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from ..engine.cluster import Cluster
+from ..engine.cluster import Cluster, MessageName
 from ..engine.events import Delivered, Event, NotApplicable
 from ..engine.history import Recorded
 from ..plays.play import Statement
 from ..plays.stage import Performed, Stage, event_id
-from ..protocol.ids import BrokerId
+from ..protocol.ids import BrokerEpoch, BrokerId
 from ..protocol.releases import CodeVersion, Mode
 from .columns import SpanRow
+from .queued_requests import QueueWatch, Waiting
 
 
 class Moment:
@@ -23,9 +25,13 @@ class Moment:
     """
 
     def __init__(
-        self, before: Cluster, step: Recorded, named: Sequence[tuple[str, Event]] = ()
+        self,
+        before: Cluster,
+        step: Recorded,
+        named: Sequence[tuple[str, Event]] = (),
+        sent_for: Mapping[MessageName, BrokerEpoch] = MappingProxyType({}),
     ) -> None:
-        self.before, self.step, self.named = before, step, named
+        self.before, self.step, self.named, self.sent_for = before, step, named, sent_for
 
     def code(self, node: int) -> CodeVersion:
         """The version of the code whose wording `node` uses."""
@@ -57,6 +63,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     line: int = 0
     statement: Statement | None = None
     not_applicable: NotApplicable | None = None
+    waiting: tuple[Waiting, ...] = ()
+    """What is queued for brokers at the end of the moment."""
 
     @property
     def last_id(self) -> str:
@@ -66,28 +74,36 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 def snapshots(stage: Stage) -> tuple[Snapshot, ...]:
     """One per moment, x = 0 first; lines that moved nothing and took no moment are left out."""
-    found = [Snapshot(0, stage.history.start)]
+    watch = QueueWatch(stage.history.start)
+    found = [Snapshot(0, stage.history.start, waiting=tuple(watch.waiting(stage.history.start)))]
     for performed in _openers(stage):
         steps = stage.history.steps[performed.first : performed.last]
+        moves = tuple(_moves(performed.moment, steps, found[-1].cluster, watch))
+        cluster = steps[-1].cluster if steps else found[-1].cluster
         found.append(
             Snapshot(
                 x=performed.moment,
-                cluster=steps[-1].cluster if steps else found[-1].cluster,
+                cluster=cluster,
                 first_step=performed.first,
-                moves=tuple(_moves(performed.moment, steps, found[-1].cluster)),
+                moves=moves,
                 events=tuple(event for step in steps for event in step.events),
                 line=performed.line,
                 statement=performed.statement,
                 not_applicable=performed.not_applicable,
+                waiting=tuple(watch.waiting(cluster)),
             )
         )
     return tuple(found)
 
 
-def _moves(x: int, steps: Sequence[Recorded], before: Cluster) -> Iterator[Moment]:
+def _moves(
+    x: int, steps: Sequence[Recorded], before: Cluster, watch: QueueWatch
+) -> Iterator[Moment]:
     numbers = count(1)
     for step in steps:
-        yield Moment(before, step, [(event_id(x, next(numbers)), event) for event in step.events])
+        watch.note(step.events, step.cluster)
+        named = [(event_id(x, next(numbers)), event) for event in step.events]
+        yield Moment(before, step, named, watch.sent_for)
         before = step.cluster
 
 
@@ -117,22 +133,28 @@ def track(
     shots: Sequence[Snapshot], lane: str, name: str, read: Read, partition: str = ""
 ) -> Iterator[SpanRow]:
     """The spans of the track called `name` on a lane; none where nothing is read."""
-    end = shots[-1].x + 1
-    open_: tuple[int, Reading | None] = (0, None)
-    for shot in shots:
-        found = read(shot)
-        if found != open_[1]:
-            yield from _closed(open_, shot.x, lane, name, partition)
-            open_ = (shot.x, found)
-    yield from _closed(open_, end, lane, name, partition)
+    readings = ((shot.x, read(shot)) for shot in shots)
+    for x0, x1, found in stretches(readings, shots[-1].x + 1):
+        yield SpanRow(lane, name, x0, x1, found.value, found.text, partition, found.flags)
 
 
-def _closed(
-    open_: tuple[int, Reading | None], x: int, lane: str, track: str, partition: str
-) -> Iterator[SpanRow]:
-    x0, reading = open_
-    if reading is not None and x > x0:
-        yield SpanRow(lane, track, x0, x, reading.value, reading.text, partition, reading.flags)
+_Value = TypeVar("_Value")
+
+
+def stretches(
+    readings: Iterable[tuple[int, _Value | None]], end: int
+) -> Iterator[tuple[int, int, _Value]]:
+    """(x0, x1, value) for equal neighbours of (x, value), the last one up to `end`; None is
+    nothing.
+    """
+    x0, lasting = 0, None
+    for x, value in readings:
+        if value != lasting:
+            if lasting is not None:
+                yield x0, x, lasting
+            x0, lasting = x, value
+    if lasting is not None:
+        yield x0, end, lasting
 
 
 # --- log moment -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .columns import QUEUE_FOR, ZOOKEEPER_LANE, SpanRow, broker_lane, plural
-from .queued_requests import Waiting, queued_by_moment
+from .queued_requests import Waiting
 from .snapshots import Reading, Snapshot, track
 
 Queues = dict[int, dict[ids.BrokerId, Waiting]]
@@ -28,7 +28,7 @@ def zookeeper_spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     for node in shots[0].cluster.brokers:
         read = partial(_session, node.id)
         yield from track(shots, ZOOKEEPER_LANE, broker_lane(node.id), read)
-    found = {shot.x: _by_broker(waiting) for shot, waiting in queued_by_moment(shots)}
+    found = {shot.x: _by_broker(shot.waiting) for shot in shots}
     for id in sorted({id for queues in found.values() for id in queues}):
         name = f"{QUEUE_FOR}{broker_lane(id)}"
         yield from track(shots, "controller", name, partial(_queue, id, found))

@@ -11,9 +11,7 @@ Batches = tuple[tuple[int, int], ...]
 
 
 def cluster(
-    features: Features,
-    *partitions: PartitionSetup,
-    consumers: tuple[ConsumerSetup, ...] = (),
+    features: Features, *partitions: PartitionSetup, consumers: tuple[ConsumerSetup, ...] = ()
 ) -> Cluster:
     """The brokers are those that the partitions are on."""
     ids = sorted({id for partition in partitions for id in partition.replicas})

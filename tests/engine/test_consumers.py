@@ -26,24 +26,9 @@ from kiplab.protocol.clients.consumer import Consumer, Reset
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT, BrokerId, LeaderEpoch, Offset
-from kiplab.protocol.log import (
-    EMPTY,
-    EpochStart,
-    Log,
-    append,
-    epoch_at,
-    first_missing,
-    overlaid,
-)
+from kiplab.protocol.log import EMPTY, EpochStart, Log, append, epoch_at, first_missing, overlaid
 from kiplab.protocol.replica.broker_state import log_of, replica_of
-from tests.engine.small_clusters import (
-    BROKER_1,
-    BROKER_2,
-    BROKER_9,
-    Batches,
-    cluster,
-    partition,
-)
+from tests.engine.small_clusters import BROKER_1, BROKER_2, BROKER_9, Batches, cluster, partition
 
 NAME = "orders-0"
 POLL = moves.Poll(NAME)

@@ -16,13 +16,7 @@ from kiplab.engine.truth import truth
 from kiplab.explore.levels.normal_partition import kraft_controller
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import (
-    CLIENT,
-    CONTROLLER,
-    BrokerId,
-    ControllerEpoch,
-    Milliseconds,
-)
+from kiplab.protocol.ids import CLIENT, CONTROLLER, BrokerId, ControllerEpoch, Milliseconds
 from kiplab.protocol.messages import AlterPartitionRequest, ElectLeadersRequest
 from kiplab.protocol.replica.broker_state import Leading, Loss
 from tests.engine.made_up_controller import (

@@ -228,9 +228,7 @@ def test_with_every_guard_the_same_break_is_a_bug(
     """The promise is live: take a check out behind the features' back, and it is called broken."""
     check = alter_partition._first_ineligible
     monkeypatch.setattr(
-        alter_partition,
-        "_first_ineligible",
-        lambda case, active: check(case, active - {guard}),
+        alter_partition, "_first_ineligible", lambda case, active: check(case, active - {guard})
     )
     stage = ran("3.5", play)
     promised = {e.property for e in stage.events if isinstance(e, PropertyBroken) and e.promised}

@@ -25,10 +25,7 @@ DELIVER = Menu(expire=False, start=False, finish_recovery=False)
 
 
 def orders(
-    position: int = 0,
-    isr: int = 2,
-    behind: Batches | None = None,
-    features: Features | None = None,
+    position: int = 0, isr: int = 2, behind: Batches | None = None, features: Features | None = None
 ) -> Cluster:
     """Broker 1 leads ten records in leader epoch 5 and has heard of broker 2, which is next to the
     consumer.

@@ -115,9 +115,7 @@ def test_it_has_no_timers_but_its_own(world: Cluster) -> None:
     assert impossible_moves.why_not(world, nowhere) == "there is no controller on broker 2"
 
 
-def test_a_crash_of_its_broker_ends_it_and_closes_what_was_on_the_way_to_it(
-    world: Cluster,
-) -> None:
+def test_a_crash_of_its_broker_ends_it_and_closes_what_was_on_the_way_to_it(world: Cluster) -> None:
     world = asked(world, HERE)
     done = step(world, moves.Crash(BROKER_1, Loss.NOTHING))
     assert not nodes.is_up(done.cluster, HERE)
@@ -135,9 +133,7 @@ def test_what_it_sent_before_its_broker_crashed_still_arrives(world: Cluster) ->
     assert not arrived(world).cluster.messages
 
 
-def test_a_crash_of_a_receiver_loses_what_was_sent_and_not_what_is_queued(
-    world: Cluster,
-) -> None:
+def test_a_crash_of_a_receiver_loses_what_was_sent_and_not_what_is_queued(world: Cluster) -> None:
     world = arrived(asked(world, HERE)).cluster
     announce = moves.Fire(HERE, ANNOUNCE)
     world = step(step(world, announce).cluster, announce).cluster

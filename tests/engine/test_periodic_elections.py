@@ -119,9 +119,7 @@ def test_300_s_count_from_when_the_preferred_leader_lost_the_partition() -> None
     assert 400_000 < planned <= 420_000
     left = planned - lost.cluster.now_ms
     again = run(
-        *("advance 100s", "crash 1", "advance 20s", "start 1"),
-        f"advance {left}ms",
-        header=header,
+        *("advance 100s", "crash 1", "advance 20s", "start 1"), f"advance {left}ms", header=header
     )
     assert leader(again) == 1
 

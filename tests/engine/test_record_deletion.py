@@ -34,10 +34,7 @@ DELIVER = Menu(expire=False, start=False, finish_recovery=False)
 
 
 def orders(
-    brokers: int = 2,
-    isr: int = 2,
-    log: Batches = ((6, 4), (4, 5)),
-    behind: Batches | None = None,
+    brokers: int = 2, isr: int = 2, log: Batches = ((6, 4), (4, 5)), behind: Batches | None = None
 ) -> Cluster:
     """Broker 1 leads in leader epoch 5."""
     return cluster(FEATURES, partition(NAME, brokers, isr=isr, log=log, behind=behind))

@@ -252,11 +252,7 @@ def test_an_unfenced_broker_that_asks_for_it_is_granted_fencing() -> None:
 
 @pytest.mark.parametrize(
     ("kafka", "named"),
-    [
-        ("3.2", "topic ID null."),
-        ("3.3", "topic ID … or name ."),
-        ("3.9", "topic ID … or name ."),
-    ],
+    [("3.2", "topic ID null."), ("3.3", "topic ID … or name ."), ("3.9", "topic ID … or name .")],
 )
 def test_a_topic_that_nobody_knows_is_logged_once(kafka: str, named: str) -> None:
     twice = "partition=nobody-0 isr=1,2 partition=nobody-1 isr=1,2"

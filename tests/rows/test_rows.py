@@ -52,9 +52,7 @@ def test_a_broker_has_a_tile_per_life(lossy: Rows) -> None:
     assert Track(lossy, "broker 2", "fenced").steps == [(4, 5, "yes")]
 
 
-def test_roles_follow_the_committed_state_and_a_proposal_dies_with_its_process(
-    lossy: Rows,
-) -> None:
+def test_roles_follow_the_committed_state_and_a_proposal_dies_with_its_process(lossy: Rows) -> None:
     assert Track(lossy, "broker 2", "role").steps == [
         (0, 1, "out"),
         (1, 2, "proposed"),
