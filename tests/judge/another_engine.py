@@ -6,9 +6,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kiplab.engine import moves
+from kiplab.engine import moves, nodes
 from kiplab.engine.cluster import Cluster, Message, MessageName
-from kiplab.engine.nodes import state_of
 from kiplab.engine.routes import MODE_MOVES, ROUTES
 from kiplab.judge.side_by_side import deciding
 from kiplab.judge.side_by_side.deciding import Renaming
@@ -35,7 +34,7 @@ class AnotherEngine:
         """The engine's answer and records under the other features."""
         del expected
         other = replace(cluster, features=self.features)
-        node = state_of(other, CONTROLLER)
+        node = nodes.state_of(other, CONTROLLER)
         match question:
             case deciding.RequestAsked():
                 message = _arrived(question.request)

@@ -18,8 +18,7 @@ from kiplab.judge.side_by_side.deciding import (
 from kiplab.protocol import log, messages
 from kiplab.protocol.features import Features
 from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
-from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetching
-from kiplab.protocol.replica.alter_partition_manager import check_lag
+from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetching, roles
 from kiplab.protocol.replica.broker_parts import BrokerEffect
 from kiplab.protocol.replica.broker_state import Broker, replica_of
 from kiplab.protocol.replica.leader import play
@@ -47,7 +46,7 @@ class AnotherLeader:
             case ProcessBegun():
                 for state in question.update.partitions:
                     if broker.id in state.replicas:
-                        broker, _ = play(broker, state, under, now)
+                        broker, _ = roles.play(broker, state, under, now)
                 return broker, (), ()
             case MetadataPlayed():
                 return metadata_arrived(broker, question.update, under, now)
@@ -66,7 +65,7 @@ class AnotherLeader:
                 name, count = question.partition, question.count
                 return produce(broker, name, count, under, now, acks_all=question.acks_all)
             case turns.LagTurn():
-                return check_lag(broker, under, now)
+                return alter_partition_manager.check_lag(broker, under, now)
             case turns.RetryTurn():
                 return alter_partition_manager.retry(broker, under)
             case turns.ReplicatedTurn() | turns.TruncatedTurn():

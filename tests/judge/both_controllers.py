@@ -4,15 +4,11 @@ from msgspec.structs import replace
 
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.real_controller import record_texts
-from kiplab.protocol import messages
-from kiplab.protocol.facts import RecordWritten
+from kiplab.protocol import facts, messages
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.sessions import NEXT_CHECK_MS
-from tests.judge.kraft.comparing import partings
-from tests.judge.kraft.engine_controller import EngineController
-from tests.judge.kraft.real_side import RealSide
-from tests.judge.kraft.turns import Answer, fenced_in
+from tests.judge.kraft import comparing, engine_controller, real_side, turns
 
 SESSION_AND_A_HALF_MS, MOST_CHECKS = 13_500, 60
 
@@ -21,22 +17,22 @@ class Both:
     """Asks both, and fails where they part."""
 
     def __init__(self, process: ControllerProcess) -> None:
-        self.side = RealSide(process)
+        self.side = real_side.RealSide(process)
         self.kafka = self.side.kafka
         features = parse_features(f"{process.release}/{process.metadata_version}")
-        self.engine = EngineController(features, self.side.begin())
+        self.engine = engine_controller.EngineController(features, self.side.begin())
 
-    def ask(self, request: messages.Request) -> Answer:
+    def ask(self, request: messages.Request) -> turns.Answer:
         self.kafka.advance(1)
         self.engine.advance(1)
         mine = self.engine.ask(request)
-        theirs = Answer(*self.kafka.ask(request, expected=len(mine.records)))
+        theirs = turns.Answer(*self.kafka.ask(request, expected=len(mine.records)))
         if self.engine.is_stale() and not self.engine.looks_later:
             # The first word since an election: only now is it looked who is silent.
             theirs = replace(theirs, records=(*theirs.records, *self.kafka.barrier()))
-            fenced = self.engine.lapse(fenced_in(theirs.records))
+            fenced = self.engine.lapse(turns.fenced_in(theirs.records))
             mine = replace(mine, records=(*mine.records, *fenced))
-        found = partings(theirs, mine)
+        found = comparing.partings(theirs, mine)
         assert not found, f"{request.in_words()}\n" + "\n".join(map(str, found))
         return theirs
 
@@ -61,7 +57,7 @@ class Both:
     def create(self, topic: str, *replicas: list[int]) -> None:
         self.engine.add(self.kafka.create(topic, replicas), self.kafka.end)
 
-    def fall_silent(self) -> tuple[RecordWritten, ...]:
+    def fall_silent(self) -> tuple[facts.RecordWritten, ...]:
         """Nobody is heard of for so long that every session is over."""
         theirs = self.silence(SESSION_AND_A_HALF_MS)
         for _ in range(MOST_CHECKS):
@@ -71,15 +67,15 @@ class Both:
         assert not self.engine.is_stale()
         return theirs
 
-    def silence(self, ms: int) -> tuple[RecordWritten, ...]:
+    def silence(self, ms: int) -> tuple[facts.RecordWritten, ...]:
         """Time passes, and what Kafka has written of it."""
         self.wait(ms)
         return self.noticed()
 
-    def noticed(self) -> tuple[RecordWritten, ...]:
+    def noticed(self) -> tuple[facts.RecordWritten, ...]:
         """What Kafka has written of a silence; from 4.0 on it looks for one after the other."""
         theirs = self.kafka.barrier()
-        fenced = fenced_in(theirs)
+        fenced = turns.fenced_in(theirs)
         later = self.engine.looks_later
         mine = self.engine.notice(fenced) if later else self.engine.lapse(fenced)
         assert record_texts(theirs) == record_texts(mine)

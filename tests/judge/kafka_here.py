@@ -1,21 +1,34 @@
 """Why a live test may be skipped: no Java, or nothing to fetch Kafka with. Nothing else."""
 
-from typing import NoReturn
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 import pytest
 
-from kiplab.judge.kafka_jars.jar_cache import can_fetch
+from kiplab.judge.kafka_jars import jar_cache
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.machine.java import JavaNotFound, find_java
 
+TestT = TypeVar("TestT", bound=Callable[..., object])
 
-def skip_without_kafka(missing: MissingKafkaError) -> NoReturn:
-    """Skip the test for what this machine lacks; whatever else is missing is our own mistake, and
-    `missing` is raised again.
+
+def live(quick: str) -> Callable[[TestT], TestT]:
+    """Marks a test that asks real Kafka; `quick` names the one that asks what was recorded."""
+    return lambda test: pytest.mark.kafka(pytest.mark.long(quick=quick)(test))
+
+
+@contextmanager
+def real_kafka() -> Iterator[None]:
+    """Skips the test for what this machine lacks; whatever else is missing is our own mistake, and
+    is raised.
     """
-    if not has_java() or can_fetch() is None:
+    try:
+        yield
+    except MissingKafkaError as missing:
+        if has_java() and jar_cache.can_fetch() is not None:
+            raise
         pytest.skip(str(missing))
-    raise missing
 
 
 def has_java() -> bool:
@@ -25,3 +38,6 @@ def has_java() -> bool:
     except JavaNotFound:
         return False
     return True
+
+
+needs_java = pytest.mark.skipif(not has_java(), reason="a real ZooKeeper needs Java")

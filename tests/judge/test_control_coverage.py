@@ -6,14 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES
-from kiplab.protocol import zookeeper
-from kiplab.protocol.guards import GUARDS, GuardKind
+from kiplab.protocol import guards, zookeeper
 from tests.judge.skeleton import judging
 from tests.judge.skeleton.coverage import GUARD, Rule, guards_in
-from tests.judge.zookeeper import control_coverage
+from tests.judge.zookeeper import control_coverage, telling
 from tests.judge.zookeeper.controller_judges import FEATURES, ControllersJudge
 from tests.judge.zookeeper.situations import situations, why_not
-from tests.judge.zookeeper.telling import engine_sequences, features_judged
 
 all_releases = pytest.mark.parametrize("patch", CONTROLLER_RELEASES)
 Hits = dict[str, Counter[Rule]]
@@ -23,7 +21,7 @@ def tried(patch: str, without: str = "") -> Counter[Rule]:
     coverage = control_coverage.ControlCoverage()
     for name, situation in situations().items():
         if name != without and not why_not(name, patch):
-            engine_sequences(situation, features_judged(situation, patch), coverage)
+            telling.engine_sequences(situation, telling.features_judged(situation, patch), coverage)
     return coverage.hits
 
 
@@ -71,7 +69,7 @@ def test_the_refusal_that_brokers_give_to_a_whole_request_is_compared(hits: Hits
 
 
 def test_what_a_guard_that_refuses_nothing_changes_counts_as_tried(hits: Hits) -> None:
-    silent = {id for id in guards_in(zookeeper) if GUARDS[id].kind is GuardKind.RULE}
+    silent = {id for id in guards_in(zookeeper) if guards.GUARDS[id].kind is guards.GuardKind.RULE}
     seen = {rule.name for rule in hits["3.4.1"] if rule.family == GUARD}
     assert {"380.bounce-detection", "zookeeper.controller-check"} <= silent & seen
 

@@ -14,7 +14,7 @@ import pytest
 
 from kiplab.cli.command import main
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES, MissingKafkaError
+from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES
 from kiplab.judge.side_by_side.deciding import StaleRecordingError
 from kiplab.judge.side_by_side.real_run import real
 from kiplab.judge.side_by_side.two_columns import columns_text
@@ -29,7 +29,7 @@ from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster
 from kiplab.plays.library import load, names
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.releases import RELEASES, Mode
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import live, real_kafka
 
 CASES = (
     "380-missed-bounce",
@@ -247,16 +247,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("asked_again", some, ids="-".join)
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_a_real_controller_says_what_is_recorded(
     asked_again: tuple[str, str], rewrite: bool
 ) -> None:
     name, release = asked_again
-    try:
+    with real_kafka():
         run = real(name, kafka=release, live=True)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     assert run.both.heard is not None
     heard = HeardPlay(run.both.heard)
     if rewrite:
@@ -266,8 +263,7 @@ def test_a_real_controller_says_what_is_recorded(
     assert heard_plays(name)[run.kafka] == heard
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_a_controller_that_ends_in_mid_play_is_named_and_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -280,9 +276,7 @@ def test_a_controller_that_ends_in_mid_play_is_named_and_leaves_nothing(
         raise ConnectionResetError("it is gone")
 
     monkeypatch.setattr(PlayedCluster, "tell", killed)
-    try:
-        with pytest.raises(DeadKafkaError, match=r"Kafka 2.2.2 does not go on: it is gone"):
-            real("380-missed-bounce", kafka="zk-2.2", live=True)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
+    gone = pytest.raises(DeadKafkaError, match=r"Kafka 2.2.2 does not go on: it is gone")
+    with real_kafka(), gone:
+        real("380-missed-bounce", kafka="zk-2.2", live=True)
     assert set(psutil.Process().children(recursive=True)) <= before

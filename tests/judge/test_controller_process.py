@@ -19,12 +19,11 @@ from kiplab.judge.controller.controller_process import (
     server_settings,
 )
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.wire.message_bytes import written_message
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
 from kiplab.judge.wire.metadata_log import MetadataLog
 from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnection
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import real_kafka
 from tests.judge.small_schemas import read_message
 
 pytestmark = pytest.mark.kafka
@@ -43,10 +42,8 @@ REGISTRATION = {
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[ControllerProcess]:
-    try:
+    with real_kafka():
         made = ControllerProcess(RELEASE)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     with made:
         made.freeze()
         yield made

@@ -8,7 +8,6 @@ import pytest
 
 from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES, recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import (
-    IDLE,
     LEADER_AND_ISR,
     NO_EPOCH,
     STOP_REPLICA,
@@ -78,33 +77,12 @@ def test_a_recording_has_the_passages_of_its_situation(patch: str, name: str) ->
 
 
 @each_recording
-def test_a_passage_tells_broker_after_broker_and_names_every_generation(
-    patch: str, name: str
-) -> None:
-    for passage in passages(patch, name):
-        brokers = [sent.broker for sent in passage.requests]
-        assert brokers == sorted(brokers)
-        for sent in passage.requests:
-            assert sent.generation.startswith(f"b{sent.broker}g")
-            assert sent.stamped == NO_EPOCH or sent.stamped.startswith(f"b{sent.broker}g")
-
-
-@each_recording
 def test_a_controller_never_takes_a_leader_epoch_or_a_version_back(patch: str, name: str) -> None:
     seen: dict[str, StateZnode] = {}
     for znode in (znode for passage in passages(patch, name) for znode in passage.znodes):
         before = seen.setdefault(znode.topic, znode)
         assert (znode.leader_epoch, znode.zk_version) >= (before.leader_epoch, before.zk_version)
         seen[znode.topic] = znode
-
-
-@each_recording
-def test_only_topics_of_the_situation_are_told(patch: str, name: str) -> None:
-    lines = situations()[name].statements
-    topics = {line.words[0] for line in lines if line.verb in ("topic", "create-topic")} - {IDLE}
-    for passage in passages(patch, name):
-        for sent in passage.requests:
-            assert set(topics_of(sent)) <= topics
 
 
 @each_recording

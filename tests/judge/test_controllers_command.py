@@ -6,18 +6,17 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.zookeeper_era import sequences
 from kiplab.judge.zookeeper_era.real_control_requests import CONTROLLER_RELEASES, recorded_sequences
-from kiplab.judge.zookeeper_era.sequences import Passage, TooQuietError
 from kiplab.judge.zookeeper_plays.engine_ear import as_in_the_engine
 from kiplab.plays.play import Play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import Features, parse_features, switched
 from tests.judge.__main__ import JUDGES
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import live, real_kafka
 from tests.judge.skeleton import command
-from tests.judge.zookeeper import controller_judges
+from tests.judge.zookeeper import controller_judges, sequence_text
 from tests.judge.zookeeper.controller_judges import Hear, live_controllers, recorded_situation
-from tests.judge.zookeeper.sequence_text import difference_lines
 from tests.judge.zookeeper.situations import DELETE, parsed, situations, why_not
 from tests.judge.zookeeper.telling import engine_differences, engine_sequences, features_judged
 
@@ -30,7 +29,7 @@ RECORDED = [
 ]
 
 
-def of_the_engine(name: str, features: Features) -> list[Passage]:
+def of_the_engine(name: str, features: Features) -> list[sequences.Passage]:
     return [as_in_the_engine(passage) for passage in engine_sequences(situations()[name], features)]
 
 
@@ -90,17 +89,17 @@ def test_releases_that_differ_are_told_from_each_other(one: str, other: str) -> 
 # --- the command ----------------------------------------------------------------------------------
 
 
-def without_the_last(situation: Play, patch: str) -> tuple[Passage, ...]:
+def without_the_last(situation: Play, patch: str) -> tuple[sequences.Passage, ...]:
     *before, last = recorded_situation(situation, patch)
     return (*before, replace(last, requests=last.requests[:-1]))
 
 
-def lacking(_situation: Play, _patch: str) -> tuple[Passage, ...]:
+def lacking(_situation: Play, _patch: str) -> tuple[sequences.Passage, ...]:
     raise MissingKafkaError("There is no ZooKeeper.", "Get one.")
 
 
-def silent(_situation: Play, _patch: str) -> tuple[Passage, ...]:
-    raise TooQuietError("a partition did not come")
+def silent(_situation: Play, _patch: str) -> tuple[sequences.Passage, ...]:
+    raise sequences.TooQuietError("a partition did not come")
 
 
 def run(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str, str]:
@@ -171,25 +170,20 @@ def test_a_situation_that_a_release_has_not_says_why() -> None:
 def test_differences_name_the_passage_and_nothing_is_said_of_what_is_alike() -> None:
     bounce = situations()["bounce"]
     one, other = recorded_situation(bounce, "2.2.2"), without_the_last(bounce, "2.2.2")
-    lines = list(difference_lines(one, other, names=("one", "other")))
+    lines = list(sequence_text.difference_lines(one, other, names=("one", "other")))
     assert lines[:2] == ["- only one, + only other:", "  - a bounce behind the gate"]
-    assert not list(difference_lines((), (), names=("one", "other")))
+    assert not list(sequence_text.difference_lines((), (), names=("one", "other")))
 
 
 # --- asked again ----------------------------------------------------------------------------------
 
 
-@pytest.mark.kafka
-@pytest.mark.long(
-    quick="tests/judge/test_controllers_command.py::test_recordings_are_judged_with_what_they_try"
-)
+@live("tests/judge/test_controllers_command.py::test_recordings_are_judged_with_what_they_try")
 @pytest.mark.parametrize("patch", ["2.1.1", "2.2.2"])
 @pytest.mark.parametrize("name", ["bounce", "earlier-mail"])
 def test_real_controllers_do_what_is_recorded(patch: str, name: str) -> None:
-    try:
+    with real_kafka():
         heard = live_controllers()(situations()[name], patch)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     expected = recorded_sequences(patch)[name]
-    lines = difference_lines(expected, heard, names=("recorded", "heard"))
+    lines = sequence_text.difference_lines(expected, heard, names=("recorded", "heard"))
     assert heard == expected, "\n".join(lines)

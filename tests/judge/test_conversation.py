@@ -9,18 +9,14 @@ import pytest
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from kiplab.protocol import ids, messages
+from kiplab.protocol import facts, ids, messages
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from tests.judge.both_controllers import Both
-from tests.judge.kafka_here import skip_without_kafka
-from tests.judge.kraft.comparing import partings
+from tests.judge.kafka_here import live, real_kafka
+from tests.judge.kraft import comparing, real_side, turns
 from tests.judge.kraft.conversation import Generated
-from tests.judge.kraft.real_side import RealSide
-from tests.judge.kraft.turns import Answer, Asked
 from tests.judge.skeleton.sides import Parting
 
 QUICK = (
@@ -36,10 +32,8 @@ SEEDS, QUESTIONS = 8, 30
 
 @pytest.fixture(scope="module", params=RELEASES)
 def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
-    try:
+    with real_kafka():
         made = ControllerProcess(request.param)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     with made:
         yield made
 
@@ -52,8 +46,7 @@ def both(process: ControllerProcess) -> Iterator[Both]:
     made.kafka.close()
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_brokers_come_go_silent_and_come_back(both: Both) -> None:
     for broker in BROKERS:
         both.start(broker)
@@ -70,8 +63,7 @@ def test_brokers_come_go_silent_and_come_back(both: Both) -> None:
     assert answer.error is KafkaError.STALE_BROKER_EPOCH
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_every_version_of_alter_partition_shrinks_grows_and_is_refused(both: Both) -> None:
     for broker in BROKERS:
         both.start(broker)
@@ -104,8 +96,7 @@ def alter(
     )
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_leaders_are_elected_shut_down_and_elected_again(both: Both) -> None:
     for broker in BROKERS:
         both.start(broker)
@@ -124,8 +115,7 @@ def test_leaders_are_elected_shut_down_and_elected_again(both: Both) -> None:
 # --- contacts, from 4.0 on ------------------------------------------------------------------------
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("process", NEWER, indirect=True)
 def test_who_was_heard_of_has_a_session_fenced_or_not(both: Both) -> None:
     one = BROKERS[0]
@@ -138,8 +128,7 @@ def test_who_was_heard_of_has_a_session_fenced_or_not(both: Both) -> None:
     assert error_of(both.ask(register(one, 3))) is KafkaError.NONE
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("process", NEWER, indirect=True)
 def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: Both) -> None:
     for broker in BROKERS:
@@ -154,8 +143,7 @@ def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: 
     assert both.epoch(BROKERS[1]) == written[0].offset
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("process", NEWER, indirect=True)
 def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both: Both) -> None:
     both.start(BROKERS[0])
@@ -175,13 +163,12 @@ def register(broker: ids.BrokerId, incarnation: int) -> messages.BrokerRegistrat
     )
 
 
-def error_of(answered: Answer) -> KafkaError:
+def error_of(answered: turns.Answer) -> KafkaError:
     assert isinstance(answered.response, messages.BrokerRegistrationResponse)
     return answered.response.error
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_a_topic_that_kafka_refuses_is_named(both: Both) -> None:
     with pytest.raises(RefusedByKafkaError, match="topic orders: error 39"):
         both.kafka.create("orders", [[1, 2, 3]])
@@ -190,17 +177,17 @@ def test_a_topic_that_kafka_refuses_is_named(both: Both) -> None:
 # --- what is compared -----------------------------------------------------------------------------
 
 
-def record(offset: int, name: str, text: str) -> RecordWritten:
-    return RecordWritten(offset=offset, record=name, text=text, version=0)
+def record(offset: int, name: str, text: str) -> facts.RecordWritten:
+    return facts.RecordWritten(offset=offset, record=name, text=text, version=0)
 
 
-def answered(*records: RecordWritten, is_fenced: bool = False) -> Answer:
-    return Answer(messages.BrokerHeartbeatResponse(is_fenced=is_fenced), records)
+def answered(*records: facts.RecordWritten, is_fenced: bool = False) -> turns.Answer:
+    return turns.Answer(messages.BrokerHeartbeatResponse(is_fenced=is_fenced), records)
 
 
 def test_an_answer_parts_by_its_fields() -> None:
-    assert partings(answered(), answered()) == ()
-    found = partings(answered(is_fenced=True), answered())
+    assert comparing.partings(answered(), answered()) == ()
+    found = comparing.partings(answered(is_fenced=True), answered())
     assert found == (Parting("is_fenced", "True", "False"),)
     assert str(found[0]) == "is_fenced: Kafka has True, the engine False"
 
@@ -209,20 +196,19 @@ def test_changes_of_several_partitions_are_equal_in_any_order() -> None:
     change, fence = "PartitionChangeRecord", "FenceBrokerRecord"
     one = answered(record(5, change, "a"), record(6, change, "b"), record(7, fence, "c"))
     other = answered(record(5, change, "b"), record(6, change, "a"), record(7, fence, "c"))
-    assert partings(one, other) == ()
+    assert comparing.partings(one, other) == ()
 
 
 def test_other_records_part_by_order_offset_and_text() -> None:
     fence = "FenceBrokerRecord"
     one = answered(record(5, fence, "a"), record(6, fence, "b"))
-    assert partings(one, answered(record(5, fence, "b"), record(6, fence, "a")))
-    assert partings(one, answered(record(5, fence, "a"), record(7, fence, "b")))
-    (missing,) = partings(one, answered())
+    assert comparing.partings(one, answered(record(5, fence, "b"), record(6, fence, "a")))
+    assert comparing.partings(one, answered(record(5, fence, "a"), record(7, fence, "b")))
+    (missing,) = comparing.partings(one, answered())
     assert missing == Parting("records", "@5 v0 a; @6 v0 b", "none")
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
     fetch = messages.FetchRequest(
         version=15,
@@ -239,24 +225,22 @@ def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
 # --- generated conversations ----------------------------------------------------------------------
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_generated_conversations_agree(process: ControllerProcess) -> None:
-    kafka = RealSide(process)
+    kafka = real_side.RealSide(process)
     for seed in range(SEEDS):
         parted = Generated(kafka, parse_features(process.release), seed).run(QUESTIONS)
         assert parted is None, f"seed {seed}: {parted}"
     kafka.close()
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_an_engine_with_one_rule_less_is_caught(process: ControllerProcess) -> None:
-    kafka = RealSide(process)
+    kafka = real_side.RealSide(process)
     wrong = parse_features(process.release, off=("631.heartbeat-epoch",))
     parted = (Generated(kafka, wrong, seed).run(QUESTIONS) for seed in range(10 * SEEDS))
     first = next(done for done in parted if done is not None)
-    assert isinstance(first.turn, Asked)
+    assert isinstance(first.turn, turns.Asked)
     assert isinstance(first.turn.request, messages.BrokerHeartbeatRequest)
     assert first.partings[0].what == "error"
     kafka.close()

@@ -8,34 +8,31 @@ import pytest
 
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.releases import RELEASES, Mode, of_mode
-from tests.fidelity.held_vectors import held, listed
+from tests.fidelity import held_vectors, real_requests
 from tests.fidelity.page import PAGE, page, with_numbers
-from tests.fidelity.real_requests import judged_before
 from tests.fidelity.rule_rows import rule_rows
 from tests.judge.kraft.kraft_judge import RECORDINGS, KraftJudge, judge_recording, load
 from tests.judge.kraft.pairs import JudgedPair, judged_pairs
 from tests.judge.kraft.rules import RECORD, TRANSITION, UNREACHABLE, Unreachable, rules_of
 from tests.judge.partition.partition_judge import judge_recording as judge_partition_recording
-from tests.judge.skeleton.coverage import ERROR, GUARD
-from tests.judge.skeleton.judging import Judged, Tried, untried_lines
-from tests.judge.skeleton.recordings import names_in
+from tests.judge.skeleton import coverage, judging, recordings
 from tests.made_pages import README, holds_as_made
 from tests.protocol.looked_at import all_vectors
 
 OF_THE_PARTITION = RECORDINGS.with_name("partition_recordings")
 REQUESTS, BYTES = 7_000, 20
 TEST = "tests/judge/test_corpus.py"
-RECORDED = tuple(JudgedPair(*name.split("_", 1)) for name in names_in(RECORDINGS))
+RECORDED = tuple(JudgedPair(*name.split("_", 1)) for name in recordings.names_in(RECORDINGS))
 
 
 @cache
-def every(pair: JudgedPair) -> Judged:
+def every(pair: JudgedPair) -> judging.Judged:
     """All conversations of a recording, asked once."""
     return judge_recording(pair, load(pair)).judged
 
 
 @cache
-def few(pair: JudgedPair) -> Judged:
+def few(pair: JudgedPair) -> judging.Judged:
     """The conversations that stand for all of a recording, asked once."""
     recording = load(pair)
     return judge_recording(pair, recording, recording.head.covering).judged
@@ -55,7 +52,7 @@ def test_the_engine_answers_what_kafka_answered_in_few_conversations(pair: Judge
 
 
 def test_every_rule_that_a_release_has_is_tried_in_few_conversations() -> None:
-    tried = Tried(KraftJudge(), map(few, RECORDED))
+    tried = judging.Tried(KraftJudge(), map(few, RECORDED))
     untried = [
         f"{release}: {rule}"
         for release, rules in tried.rules.items()
@@ -81,7 +78,7 @@ def test_an_answer_takes_few_bytes() -> None:
 
 @pytest.mark.long(quick=f"{TEST}::test_every_rule_that_a_release_has_is_tried_in_few_conversations")
 def test_every_rule_that_a_release_has_was_tried() -> None:
-    untried = list(untried_lines(KraftJudge(), [every(pair) for pair in RECORDED]))
+    untried = list(judging.untried_lines(KraftJudge(), [every(pair) for pair in RECORDED]))
     assert not untried, "\n".join(untried)
 
 
@@ -108,7 +105,7 @@ def test_what_is_named_as_unreachable_is_a_rule_somewhere(named: Unreachable) ->
 def test_every_family_of_rules_is_read_off_the_engine() -> None:
     for release in of_mode(Mode.KRAFT):
         families = {rule.family for rule in rules_of(release)}
-        assert families == {GUARD, ERROR, RECORD, TRANSITION}
+        assert families == {coverage.GUARD, coverage.ERROR, RECORD, TRANSITION}
 
 
 # --- what is said of it -------------------------------------------------------------------------
@@ -124,11 +121,11 @@ def test_the_page_and_the_readme_count_the_requests_of_the_recordings() -> None:
     quick=f"{TEST}::test_the_page_and_the_readme_count_the_requests_of_the_recordings"
 )
 def test_the_page_and_the_readme_say_what_the_recordings_come_to(rewrite: bool) -> None:
-    vectors = listed()
+    vectors = held_vectors.listed()
     partitions = [judge_partition_recording(r) for r in partition_releases()]
-    judged = judged_before(map(every, RECORDED))
+    judged = real_requests.judged_before(map(every, RECORDED))
     rules = rule_rows(all_vectors(), [vector.id for vector in vectors])
-    expected = page(judged, partitions, rules, vectors, held())
+    expected = page(judged, partitions, rules, vectors, held_vectors.held())
     readme = with_numbers(README.read_text(encoding="utf-8"), judged, partitions)
     holds_as_made(PAGE, expected, TEST, rewrite=rewrite)
     holds_as_made(README, readme, TEST, rewrite=rewrite)

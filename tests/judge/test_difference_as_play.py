@@ -5,28 +5,26 @@ Here the right engine stands for Kafka, and one without a rule for the engine.
 
 import pytest
 
-from kiplab.plays.grammar import parse
+from kiplab.plays import grammar, runner
 from kiplab.plays.play import format_play
-from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
-from tests.judge.kraft.conversation import Generated
+from tests.judge.kraft import conversation, engine_in_place
 from tests.judge.kraft.difference_as_play import (
     UntoldError,
     difference_as_play,
     difference_text,
 )
-from tests.judge.kraft.engine_in_place import EngineInPlace
 from tests.judge.kraft.shortest_difference import PartedConversation, shortest_difference
 from tests.judge.kraft.turns import Asked, Created, Raised
 
 SEEDS = range(300)
 
 
-def parted(kafka: EngineInPlace, release: str, guard: str) -> PartedConversation:
+def parted(kafka: engine_in_place.EngineInPlace, release: str, guard: str) -> PartedConversation:
     """The first conversation in which an engine without `guard` is caught by a request."""
     wrong = parse_features(release, off=(guard,))
     for seed in SEEDS:
-        generated = Generated(kafka, wrong, seed)
+        generated = conversation.Generated(kafka, wrong, seed)
         last = generated.run(60)
         if last is not None and isinstance(last.turn, Asked):
             return PartedConversation.of(seed, generated.conversation)
@@ -46,19 +44,19 @@ def parted(kafka: EngineInPlace, release: str, guard: str) -> PartedConversation
 def test_the_shortest_difference_is_short_and_a_play_repeats_it(
     release: str, guard: str, most: int
 ) -> None:
-    kafka = EngineInPlace(parse_features(release))
+    kafka = engine_in_place.EngineInPlace(parse_features(release))
     short = shortest_difference(kafka, parted(kafka, release, guard))
     assert len(short.turns) <= most
     text = format_play(difference_as_play(short, "3.5.2"))
     mended = text.replace(f"off       {guard}\n", "")
-    wrong, right = (run_play(parse(each)) for each in (text, mended))
+    wrong, right = (runner.run_play(grammar.parse(each)) for each in (text, mended))
     assert {e.status for e in right.expectations} <= {"held"}
     assert not wrong.expectations or {e.status for e in wrong.expectations} == {"failed"}
     assert wrong.events != right.events
 
 
 def test_a_play_shows_both_answers() -> None:
-    kafka = EngineInPlace(parse_features("3.5"))
+    kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
     short = shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
     text = format_play(difference_as_play(short, "3.5.2"))
     lines, _, after = text.partition("expect ")
@@ -80,13 +78,13 @@ def test_a_play_shows_both_answers() -> None:
 
 
 def test_looking_for_a_shorter_one_ends_after_so_many_attempts() -> None:
-    kafka = EngineInPlace(parse_features("3.5"))
+    kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
     whole = parted(kafka, "3.5", "841.shutting-down")
     assert len(shortest_difference(kafka, whole, tries=1).turns) == len(whole.turns)
 
 
 def test_a_conversation_that_raised_the_version_is_told_as_it_was() -> None:
-    kafka = EngineInPlace(parse_features("3.5"))
+    kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
     whole = parted(kafka, "3.5", "841.fenced")
     done = whole.turns[0].done._replace(turn=Raised("3.5-IV2"))
     turns = (whole.turns[0]._replace(done=done), *whole.turns[1:])
@@ -95,7 +93,7 @@ def test_a_conversation_that_raised_the_version_is_told_as_it_was() -> None:
 
 
 def test_what_no_play_can_say_is_told_turn_by_turn() -> None:
-    kafka = EngineInPlace(parse_features("3.5"))
+    kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
     short = shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
     made = next(n for n, context in enumerate(short.turns) if isinstance(context.turn, Created))
     before = short._replace(turns=(*short.turns[:made], short.turns[made]))
@@ -107,7 +105,7 @@ def test_what_no_play_can_say_is_told_turn_by_turn() -> None:
 
 
 def test_a_parting_in_the_first_request_is_before_every_play() -> None:
-    kafka = EngineInPlace(parse_features("3.5"))
+    kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
     whole = parted(kafka, "3.5", "841.fenced")
     with pytest.raises(UntoldError, match="before a play can begin"):
         difference_as_play(whole._replace(turns=whole.turns[:1]), "3.5.2")

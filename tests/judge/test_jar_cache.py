@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kiplab.judge.kafka_jars import jar_cache
-from kiplab.judge.kafka_jars.jar_cache import zookeeper_era
 from kiplab.judge.kafka_jars.judged_releases import (
     LAST_PATCH,
     MissingKafkaError,
@@ -163,5 +162,5 @@ def test_jars_for_another_scala_are_not_taken_for_them(
 def test_until_2_3_they_get_a_client_of_zookeeper_that_connects_from_java_17(
     patch: str, brought: str
 ) -> None:
-    kafka, other = zookeeper_era(patch)
+    kafka, other = jar_cache.zookeeper_era(patch)
     assert (kafka.name, kafka.version, other.name) == ("kafka_2.12", patch, brought)

@@ -9,25 +9,21 @@ import pytest
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.protocol.features import switched
-from tests.judge.kraft import kraft_judge
-from tests.judge.kraft.engine_in_place import EngineInPlace
-from tests.judge.kraft.pairs import JudgedPair, Seed
-from tests.judge.kraft.wrong_engines import ENGINES
-from tests.judge.skeleton import command, judging
-from tests.judge.skeleton.recordings import names_in
+from tests.judge.kraft import engine_in_place, kraft_judge, pairs, wrong_engines
+from tests.judge.skeleton import command, judging, recordings
 from tests.judge.skeleton.wrong_engines import built
 
-PAIR = JudgedPair("3.9", "3.9-IV0")
-SEEDS = tuple(map(Seed, range(4)))
+PAIR = pairs.JudgedPair("3.9", "3.9-IV0")
+SEEDS = tuple(map(pairs.Seed, range(4)))
 PARTED = "631.heartbeat-epoch"
 
 
 def answered(
-    pair: JudgedPair, guard: str | None = None
+    pair: pairs.JudgedPair, guard: str | None = None
 ) -> tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording]:
     """As a live run: the engine stands for Kafka, which is without a rule, if any."""
     features = switched(pair.features, guard, False) if guard else pair.features
-    return kraft_judge.judge_with(EngineInPlace(features), pair, "3.9.1", SEEDS)
+    return kraft_judge.judge_with(engine_in_place.EngineInPlace(features), pair, "3.9.1", SEEDS)
 
 
 @pytest.fixture
@@ -63,9 +59,9 @@ def test_a_live_run_says_that_it_is_one_and_records_only_when_told_to(
     code, out, _ = run(capsys, tmp_path, "3.9")
     assert code == 0
     assert out.splitlines()[1].split()[1:3] == ["live", "3.9.1"]
-    assert not names_in(tmp_path)
+    assert not recordings.names_in(tmp_path)
     assert run(capsys, tmp_path, "--record", "3.9")[0] == 0
-    assert names_in(tmp_path) == ("3.9_3.9-IV0",)
+    assert recordings.names_in(tmp_path) == ("3.9_3.9-IV0",)
     kept = kraft_judge.load(PAIR, tmp_path)
     assert kept.head.covering
     assert not kraft_judge.judge_recording(PAIR, kept).parted
@@ -80,13 +76,13 @@ def test_a_run_that_parts_says_how_as_a_play_and_records_nothing(
     assert code == 1
     assert "title     Kafka 3.9.1 answers otherwise" in out
     assert "# the engine: BrokerHeartbeat reply: STALE_BROKER_EPOCH" in out
-    assert not names_in(tmp_path)
+    assert not recordings.names_in(tmp_path)
 
 
 def test_a_wrong_engine_ends_with_its_difference_and_no_other_code(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    wrong = next(engine for engine in ENGINES if engine.subject == "3.9")
+    wrong = next(engine for engine in wrong_engines.ENGINES if engine.subject == "3.9")
     with built(wrong):
         code, out, _ = run(capsys, folder, "--recorded", "3.9")
     assert code == 1
@@ -102,7 +98,7 @@ def test_a_live_run_that_cannot_be_is_an_error_and_no_quiet_replay(
     monkeypatch: pytest.MonkeyPatch,
     problem: Exception,
 ) -> None:
-    def fail(_pair: JudgedPair, _seeds: object) -> None:
+    def fail(_pair: pairs.JudgedPair, _seeds: object) -> None:
         raise problem
 
     monkeypatch.setattr(kraft_judge, "judge_live", fail)

@@ -9,14 +9,13 @@ import psutil
 import pytest
 
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection, read_request, written_request
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer, control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from tests.judge.acceptance.control_bodies import WhereEpochs, control_body
 from tests.judge.acceptance.control_questions import ControlApi, ControlQuestion
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import real_kafka
 
 pytestmark = pytest.mark.kafka
 PATCH = "2.2.2"
@@ -32,10 +31,8 @@ with KafkaServer({PATCH!r}, sys.argv[1]) as kafka:
 
 @pytest.fixture(scope="module")
 def schemas() -> ReleaseSchemas:
-    try:
+    with real_kafka():
         return control_schemas()
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,14 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import LeaderEpoch, PartitionEpoch
 from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionRequest
-from tests.judge.partition import partition_judge
-from tests.judge.partition.engine_leader import EngineLeader
+from tests.judge.partition import engine_leader, leader_turns, partition_judge, pretended_controller
 from tests.judge.partition.leader_transitions import OFTEN_ENOUGH, RULES, rules_of
-from tests.judge.partition.leader_turns import LeaderTurns
-from tests.judge.partition.pretended_controller import REFUSING, PretendedController
 
 
 def turns_of(seed: int, count: int = 150, release: str = "3.7") -> list[broker_turns.BrokerTurn]:
     timed = seed % 2 == 0
-    engine = EngineLeader(parse_features(release), 2, timed=timed)
-    source = LeaderTurns(seed, 2, timed=timed)
+    engine = engine_leader.EngineLeader(parse_features(release), 2, timed=timed)
+    source = leader_turns.LeaderTurns(seed, 2, timed=timed)
     found: list[broker_turns.BrokerTurn] = [source.first()]
     engine.answer(found[0])
     while len(found) < count:
@@ -45,7 +42,7 @@ def test_all_kinds_of_turns_come() -> None:
 
 
 def test_every_error_is_answered_with() -> None:
-    elsewhere = PretendedController(Random(0), partition_judge.PARTITIONS)
+    elsewhere = pretended_controller.PretendedController(Random(0), partition_judge.PARTITIONS)
     item = AlterPartitionItem(broker_turns.partition_name(0), LeaderEpoch(1), PartitionEpoch(1), ())
     request = AlterPartitionRequest(
         version=3,
@@ -54,7 +51,7 @@ def test_every_error_is_answered_with() -> None:
         items=(item,),
     )
     answers = [result.error for _ in range(3_000) for result in elsewhere.answer(request).results]
-    assert set(answers) == {*REFUSING, KafkaError.NONE}
+    assert set(answers) == {*pretended_controller.REFUSING, KafkaError.NONE}
     (refused,) = elsewhere.not_me(request).results
     assert refused.error is KafkaError.NOT_CONTROLLER
 
@@ -71,7 +68,7 @@ def test_all_that_a_leader_does_is_tried_often_enough(release: str) -> None:
 
 
 def lived(release: str, seed: int) -> Iterator[tuple[broker_turns.BrokerTurn, ObservedBroker]]:
-    engine = EngineLeader(
+    engine = engine_leader.EngineLeader(
         parse_features(release), partition_judge.PARTITIONS, timed=partition_judge.is_timed(seed)
     )
     for turn in partition_judge.generated_turns(engine, seed, partition_judge.TURNS):

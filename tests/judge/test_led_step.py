@@ -14,22 +14,17 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.engine.events import Happened
 from kiplab.engine.step import step
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError, patch_release
+from kiplab.judge.kafka_jars.judged_releases import patch_release
+from kiplab.judge.side_by_side import judged_step, live_leaders, real_run
 from kiplab.judge.side_by_side.chosen import JUDGES
 from kiplab.judge.side_by_side.deciding import RealNodes
-from kiplab.judge.side_by_side.judged_step import begun, step_decided_by
-from kiplab.judge.side_by_side.live_leaders import RECORDS_MAX, LiveLeaders
-from kiplab.judge.side_by_side.real_run import real
 from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
-from kiplab.plays.grammar import parse
-from kiplab.plays.library import load
+from kiplab.plays import grammar, library, play_errors, runner
 from kiplab.plays.play import Play
-from kiplab.plays.play_errors import PlayError
-from kiplab.plays.runner import open_stage
 from kiplab.protocol.facts import NotProposed
 from kiplab.protocol.features import Features, UnknownFeatureError, parse_features
 from tests.judge.another_leader import AnotherLeader
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import live, real_kafka
 from tests.judge.side_by_side.shipped import why_untold
 
 QUICK = "tests/judge/test_led_step.py::test_the_same_rules_hold_the_same_line_by_line"
@@ -49,7 +44,7 @@ given    next-metadata-offset=249
 
 
 def made(*lines: str) -> Play:
-    return parse(HEAD + "".join(f"{line}\n" for line in lines), "made")
+    return grammar.parse(HEAD + "".join(f"{line}\n" for line in lines), "made")
 
 
 def led(play: Play, kafka: str, led_by: str, **switched: tuple[str, ...]) -> TwoColumns:
@@ -64,7 +59,7 @@ def led(play: Play, kafka: str, led_by: str, **switched: tuple[str, ...]) -> Two
 @pytest.mark.parametrize("name", ["kafka-14139", "hole-level", "isr-committed", "last-replica"])
 @pytest.mark.parametrize("release", ["3.4", "3.9"])
 def test_the_same_rules_hold_the_same_line_by_line(name: str, release: str) -> None:
-    both = led(load(name), release, release)
+    both = led(library.load(name), release, release)
     assert not [line for line in both.lines if not line.agree]
     assert both.turns > 10
     assert both.requests == both.records == 0
@@ -72,7 +67,7 @@ def test_the_same_rules_hold_the_same_line_by_line(name: str, release: str) -> N
 
 def test_a_leader_that_commits_earlier_parts_and_goes_its_own_way() -> None:
     """Before 3.7 a partition below its min.insync.replicas still commits (KIP-966)."""
-    both = led(load("isr-committed"), "3.7", "3.6")
+    both = led(library.load("isr-committed"), "3.7", "3.6")
     parted = [line for line in both.lines if not line.agree]
     assert parted[0].play == "expire 2"
     said = "· broker 1: orders-0 high_watermark: Kafka has 120, the engine 110"
@@ -100,7 +95,7 @@ def test_a_leader_that_asks_for_nobody_parts_and_sends_nothing() -> None:
 
 def test_a_leader_that_refuses_answers_nothing_else() -> None:
     """KAFKA-15221: from 3.7 on a fetch of an earlier life is refused."""
-    play = load("903-late-fetch")
+    play = library.load("903-late-fetch")
     assert led(play, "3.6", "3.6").agree
     both = led(play, "3.6", "3.7")
     first = next(line for line in both.lines if not line.agree)
@@ -116,7 +111,7 @@ def test_kafka_never_says_why_a_follower_is_not_asked_for() -> None:
 
 
 def test_what_is_kafkas_own_is_marked() -> None:
-    both = led(load("isr-committed"), "3.5", "3.5")
+    both = led(library.load("isr-committed"), "3.5", "3.5")
     marks = {
         said: own for line in both.lines for said, own in zip(line.kafka, line.own, strict=True)
     }
@@ -135,7 +130,7 @@ def test_what_is_kafkas_own_is_marked() -> None:
         ("upgrade 2 kafka=3.6", "broker 2 is up: let it stop, upgrade it, and start it"),
         ("upgrade all kafka=3.6", "broker 1 is up"),
         ("delete-records orders-0 before=2", "a real broker takes no such turn here"),
-        (f"produce orders-0 count={RECORDS_MAX + 1} acks=1", "10,001 are too many"),
+        (f"produce orders-0 count={live_leaders.RECORDS_MAX + 1} acks=1", "10,001 are too many"),
         ("produce orders-0 count=1 transaction=open", "is told of no transaction"),
     ],
 )
@@ -146,7 +141,7 @@ def test_what_no_real_leader_can_be_told_is_named_with_its_line(line: str, why: 
 
 
 def test_a_log_that_is_too_long_is_named_with_its_topic() -> None:
-    play = parse(HEAD.replace("3@4,2@5", "20000@5"), "made")
+    play = grammar.parse(HEAD.replace("3@4,2@5", "20000@5"), "made")
     found = why_untold(play, parse_features("3.5"))
     assert "20,000 are too many" in str(found)
     assert str(found).startswith("made:6:1: no real leader can be told 'topic orders")
@@ -158,31 +153,31 @@ def test_a_broker_may_be_upgraded_while_it_is_down() -> None:
 
 
 def test_brokers_that_cannot_be_told_are_the_engines_and_the_line_is_named() -> None:
-    run = real("kafka-15221", kafka="3.5", live=False)
+    run = real_run.real("kafka-15221", kafka="3.5", live=False)
     assert run.agree
     assert run.report()["judge"] == {"controller": "kafka", "leader": "engine"}
     assert "no real leader can be told 'race fetch" in run.notes[1]
-    with pytest.raises(PlayError, match=r"^kafka-15221:18:1: no real leader"):
-        real("kafka-15221", kafka="3.5", live=False, judge="both")
+    with pytest.raises(play_errors.PlayError, match=r"^kafka-15221:18:1: no real leader"):
+        real_run.real("kafka-15221", kafka="3.5", live=False, judge="both")
 
 
 @pytest.mark.parametrize("judge", ["engine", "", "Controller"])
 def test_there_are_three_judges(judge: str) -> None:
     with pytest.raises(UnknownFeatureError, match=f"there are {', '.join(JUDGES)}"):
-        real("isr-committed", kafka="3.5", judge=judge)
+        real_run.real("isr-committed", kafka="3.5", judge=judge)
 
 
 def test_the_leader_of_3_2_is_the_engines_and_that_is_said() -> None:
-    run = real("kafka-14139", kafka="3.2", live=False)
+    run = real_run.real("kafka-14139", kafka="3.2", live=False)
     assert "The Partition of this release is not driven." in run.notes[1]
     assert run.report()["judge"] == {"controller": "kafka", "leader": "engine"}
     with pytest.raises(UnknownFeatureError, match=r"the Partition of Kafka 3\.2 is not run"):
-        real("kafka-14139", kafka="3.2", live=False, judge="leader")
+        real_run.real("kafka-14139", kafka="3.2", live=False, judge="leader")
 
 
 @pytest.mark.parametrize("judge", JUDGES)
 def test_each_judge_says_what_is_kafkas_own(judge: str) -> None:
-    run = real("isr-committed", kafka="3.9", live=False, judge=judge)
+    run = real_run.real("isr-committed", kafka="3.9", live=False, judge=judge)
     assert run.agree
     told = run.report()
     decides, leads = judge != "leader", judge != "controller"
@@ -222,24 +217,21 @@ _OFTEN = {
 
 
 @pytest.fixture(scope="module", params=LIVE)
-def leaders(request: pytest.FixtureRequest) -> Iterator[tuple[str, LiveLeaders]]:
-    with LiveLeaders(request.param, patch_release(request.param)) as leaders:
-        try:
+def leaders(request: pytest.FixtureRequest) -> Iterator[tuple[str, live_leaders.LiveLeaders]]:
+    with live_leaders.LiveLeaders(request.param, patch_release(request.param)) as leaders:
+        with real_kafka():
             leaders.begin(started(parse_features(request.param)))
-            begun(started(parse_features(request.param)), leaders)
-        except MissingKafkaError as missing:
-            skip_without_kafka(missing)
+            judged_step.begun(started(parse_features(request.param)), leaders)
         yield request.param, leaders
 
 
 def started(features: Features) -> Cluster:
-    return open_stage(made(), features).cluster
+    return runner.open_stage(made(), features).cluster
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_whatever_happens_goes_the_same_way_with_real_brokers(
-    leaders: tuple[str, LiveLeaders],
+    leaders: tuple[str, live_leaders.LiveLeaders],
 ) -> None:
     release, real_ones = leaders
     turns = 0
@@ -250,10 +242,9 @@ def test_whatever_happens_goes_the_same_way_with_real_brokers(
     assert turns > 15 * WALKS
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_real_brokers_part_from_an_engine_that_is_wrong(
-    leaders: tuple[str, LiveLeaders],
+    leaders: tuple[str, live_leaders.LiveLeaders],
 ) -> None:
     release, real_ones = leaders
     wrong = parse_features(release, off=("841.leader-skips-fenced", "903.leader-epoch"))
@@ -261,11 +252,11 @@ def test_real_brokers_part_from_an_engine_that_is_wrong(
     assert any(parted is not None for parted in found)
 
 
-def walked(leaders: LiveLeaders, dice: Random, features: Features) -> str | None:
+def walked(leaders: live_leaders.LiveLeaders, dice: Random, features: Features) -> str | None:
     """So many moves by dice; where the two part, or None."""
     mine = started(features)
     leaders.begin(mine)
-    theirs, do = begun(mine, leaders), step_decided_by(None, leaders)
+    theirs, do = judged_step.begun(mine, leaders), judged_step.step_decided_by(None, leaders)
     for _ in range(MOVES):
         move = chosen(mine, dice)
         mine, done = step(mine, move).cluster, do(theirs, move)

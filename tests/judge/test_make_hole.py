@@ -14,7 +14,7 @@ import pytest
 
 from kiplab.judge.kafka_jars.jar_cache import jars_of, jars_with_test_kit
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import live, real_kafka
 from tests.judge.real_cluster import make_hole
 from tests.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting
 from tests.judge.real_cluster.hole_story import STEPS, WORDS, beside_the_engine, told
@@ -174,10 +174,8 @@ def test_without_java_it_says_what_mends_it(
 
 @pytest.fixture
 def kit() -> Path:
-    try:
+    with real_kafka():
         return jars_with_test_kit("3.5.2")
-    except MissingKafkaError as reason:
-        skip_without_kafka(reason)
 
 
 @pytest.mark.kafka
@@ -185,10 +183,8 @@ def test_the_compiled_driver_is_that_of_the_source(tmp_path: Path) -> None:
     javac = shutil.which("javac")
     if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):
         pytest.skip("no javac 17, which the class was compiled with")
-    try:
+    with real_kafka():
         jars = jars_of("3.5.2")
-    except MissingKafkaError as reason:
-        skip_without_kafka(reason)
     source = DRIVER / "LostRecord.java"
     release = ["--release", "17", "-cp", f"{jars}/*"]
     subprocess.run([javac, *release, "-d", tmp_path, source], check=True)
@@ -206,10 +202,7 @@ with ClusterRun("3.5.2", 1, []) as run:
 """
 
 
-@pytest.mark.kafka
-@pytest.mark.long(
-    quick="tests/judge/test_make_hole.py::test_a_lost_record_ends_it_with_the_story_and_kafkas_own_log"
-)
+@live("tests/judge/test_make_hole.py::test_a_lost_record_ends_it_with_the_story_and_kafkas_own_log")
 @pytest.mark.usefixtures("kit")
 def test_a_cluster_ends_with_its_parent_and_leaves_nothing_behind() -> None:
     parent = subprocess.Popen(

@@ -5,23 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.wire import metadata_log
-from kiplab.judge.wire.message_bytes import unsigned_varint, written_message
-from kiplab.judge.wire.message_schemas import ReleaseSchemas, schema_of
+from kiplab.judge.wire import message_bytes, message_schemas, metadata_log
 from tests.judge.small_schemas import RECORD
 
-MARK = schema_of(RECORD)
-SCHEMAS = ReleaseSchemas(requests={}, responses={}, records={5: MARK})
+MARK = message_schemas.schema_of(RECORD)
+SCHEMAS = message_schemas.ReleaseSchemas(requests={}, responses={}, records={5: MARK})
 CONTROL = 0x20
 
 
 def mark(number: int, key: int = 5) -> bytes:
     """A metadata record as it is framed: frame version, number of the record, its version."""
-    return bytes([1, key, 0]) + written_message(MARK, {"Mark": number}, 0)
+    return bytes([1, key, 0]) + message_bytes.written_message(MARK, {"Mark": number}, 0)
 
 
 def signed(number: int) -> bytes:
-    return unsigned_varint(number << 1 if number >= 0 else (-number << 1) - 1)
+    return message_bytes.unsigned_varint(number << 1 if number >= 0 else (-number << 1) - 1)
 
 
 def batch(first: int, *values: bytes, attributes: int = 0) -> bytes:

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.partition.partition_process import PARTITION_CLASSES, PartitionProcess
 from kiplab.judge.partition.second_proposal import stories_of
 from kiplab.protocol.features import parse_features
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import real_kafka
 from tests.judge.partition.partition_judge import generated_run, story_runs
 
 QUICK = (
@@ -28,10 +27,8 @@ SEEDS, TURNS = 8, 100
 
 @pytest.fixture(scope="module", params=LIVE)
 def process(request: pytest.FixtureRequest) -> Iterator[PartitionProcess]:
-    try:
+    with real_kafka():
         made = PartitionProcess(request.param)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     with made:
         yield made
 
@@ -72,10 +69,8 @@ def test_the_classes_that_are_shipped_are_those_of_the_sources(tmp_path: Path) -
     javac = shutil.which("javac")
     if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):
         pytest.skip("no javac 17, which the classes were compiled with")
-    try:
+    with real_kafka():
         jars = PartitionProcess("3.5").jars
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     release = ["--release", "17", "-cp", f"{jars}/*", "-d", str(tmp_path)]
     subprocess.run([javac, *release, *PARTITION_CLASSES.glob("*.java")], check=True)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -11,11 +11,10 @@ import msgspec
 import pytest
 
 from kiplab.judge.partition.partition_process import partition_releases
+from kiplab.protocol import guards, releases
 from kiplab.protocol import replica as leaders_rules
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.guards import GUARDS, GuardKind
-from kiplab.protocol.releases import RELEASES
 from kiplab.protocol.replica import (
     alter_partition_manager,
     fetching,
@@ -25,9 +24,7 @@ from kiplab.protocol.replica import (
     remote_replicas,
 )
 from tests.judge.__main__ import JUDGES
-from tests.judge.partition import partition_judge
-from tests.judge.partition.engine_leader import EngineLeader
-from tests.judge.partition.leader_transitions import RULES, rules_of
+from tests.judge.partition import engine_leader, leader_transitions, partition_judge
 from tests.judge.skeleton import command
 from tests.judge.skeleton.recordings import NoRecordingError
 
@@ -71,8 +68,8 @@ def test_the_first_runs_of_all_releases_meet_every_rule() -> None:
     met = set()
     for release in partition_releases():
         for one in partition_judge.replayed(runs_of(release), places=FIRST):
-            met |= set(rules_of((done.turn, done.real) for done in one.run.done))
-    assert met == set(RULES)
+            met |= set(leader_transitions.rules_of((done.turn, done.real) for done in one.run.done))
+    assert met == set(leader_transitions.RULES)
 
 
 @pytest.mark.long(quick=QUICK)
@@ -90,17 +87,17 @@ def leaders_guards() -> list[str]:
     """
     folder = Path(leaders_rules.__file__ or "").parent
     source = "".join(file.read_text() for file in folder.glob("*.py"))
-    modes = {RELEASES[release].mode for release in partition_releases()}
-    known = [id for id, guard in GUARDS.items() if modes & {*guard.modes}]
+    modes = {releases.RELEASES[release].mode for release in partition_releases()}
+    known = [id for id, guard in guards.GUARDS.items() if modes & {*guard.modes}]
     return [guard for guard in known if f'"{guard}"' in source and guard not in NO_LEADERS_RULE]
 
 
 @pytest.mark.parametrize("guard", leaders_guards())
 def test_a_leaders_rule_that_is_switched_is_noticed(guard: str) -> None:
-    native = GUARDS[guard].kind in (GuardKind.REFUSAL, GuardKind.RULE)
+    native = guards.GUARDS[guard].kind in (guards.GuardKind.REFUSAL, guards.GuardKind.RULE)
     *_, last = judged = partition_releases()
     # The first that has it: later ones may say the same twice.
-    release = next(r for r in judged if r in GUARDS[guard].releases) if native else last
+    release = next(r for r in judged if r in guards.GUARDS[guard].releases) if native else last
     way = {"off" if native else "on": (guard,)}
     assert parts(release, **way), f"{guard} was switched, and nothing came of it at {release}"
 
@@ -154,7 +151,7 @@ def test_a_wrong_rule_is_noticed(
 
 def test_what_is_kept_of_a_run_is_read_again(tmp_path: Path) -> None:
     features, timed = parse_features("3.5"), partition_judge.is_timed(4)
-    beside = EngineLeader(features, partition_judge.PARTITIONS, timed=timed)
+    beside = engine_leader.EngineLeader(features, partition_judge.PARTITIONS, timed=timed)
     run = partition_judge.side_by_side(beside, features, timed=timed)
     # The turns are chosen by what `beside` holds, which has done all before.
     assert run.follow(partition_judge.generated_turns(beside, 4, 60)) is None

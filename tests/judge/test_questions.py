@@ -4,21 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from kiplab.protocol import messages, registrations
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import Incarnation, LeaderEpoch, MetadataOffset, PartitionEpoch
-from kiplab.protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    BrokerHeartbeatRequest,
-    BrokerRegistrationRequest,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    Request,
-    Response,
-    UnregisterBrokerRequest,
-)
-from kiplab.protocol.registrations import PartitionRegistration
 from tests.judge.kraft.engine_controller import EngineController
 from tests.judge.kraft.questions import KNOWN, STRANGER, Questions
 from tests.judge.kraft.turns import Beginning
@@ -26,13 +15,13 @@ from tests.judge.kraft.turns import Beginning
 ASKED = 3_000
 
 
-def asked(seed: int, count: int = ASKED) -> Iterator[tuple[Request, Response]]:
+def asked(seed: int, count: int = ASKED) -> Iterator[tuple[messages.Request, messages.Response]]:
     """Questions to the engine alone, about two partitions, and what it answers."""
     features = parse_features("3.5")
     beginning = Beginning(features.metadata_version, MetadataOffset(3), MetadataOffset(2), 0, 3)
     engine = EngineController(features, beginning)
     for broker in KNOWN:
-        engine.ask(BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
+        engine.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
     engine.add([partition("orders-0"), partition("orders-1")], engine.end)
     questions = Questions(seed, (0, 3))
     for _ in range(count):
@@ -43,8 +32,8 @@ def asked(seed: int, count: int = ASKED) -> Iterator[tuple[Request, Response]]:
         yield request, response
 
 
-def partition(name: str) -> PartitionRegistration:
-    return PartitionRegistration(
+def partition(name: str) -> registrations.PartitionRegistration:
+    return registrations.PartitionRegistration(
         name=name,
         replicas=KNOWN[:3],
         isr=KNOWN[:3],
@@ -55,7 +44,7 @@ def partition(name: str) -> PartitionRegistration:
 
 
 @pytest.fixture(scope="module")
-def answered() -> list[tuple[Request, Response]]:
+def answered() -> list[tuple[messages.Request, messages.Response]]:
     return list(asked(seed=7))
 
 
@@ -64,23 +53,29 @@ def test_a_seed_gives_the_same_conversation_and_another_one_another() -> None:
     assert list(asked(1, 200)) != list(asked(2, 200))
 
 
-def test_every_kind_of_request_is_asked(answered: list[tuple[Request, Response]]) -> None:
+def test_every_kind_of_request_is_asked(
+    answered: list[tuple[messages.Request, messages.Response]],
+) -> None:
     assert {type(request) for request, _ in answered} == {
-        AlterPartitionRequest,
-        BrokerHeartbeatRequest,
-        BrokerRegistrationRequest,
-        ElectLeadersRequest,
-        UnregisterBrokerRequest,
+        messages.AlterPartitionRequest,
+        messages.BrokerHeartbeatRequest,
+        messages.BrokerRegistrationRequest,
+        messages.ElectLeadersRequest,
+        messages.UnregisterBrokerRequest,
     }
-    versions = {r.version for r, _ in answered if isinstance(r, AlterPartitionRequest)}
+    versions = {r.version for r, _ in answered if isinstance(r, messages.AlterPartitionRequest)}
     assert versions == {0, 1, 2, 3}
-    assert STRANGER in {r.broker for r, _ in answered if isinstance(r, BrokerRegistrationRequest)}
+    assert STRANGER in {
+        r.broker for r, _ in answered if isinstance(r, messages.BrokerRegistrationRequest)
+    }
 
 
 def test_most_is_accepted_and_every_error_of_alter_partition_is_met(
-    answered: list[tuple[Request, Response]],
+    answered: list[tuple[messages.Request, messages.Response]],
 ) -> None:
-    answers = [answer for _, answer in answered if isinstance(answer, AlterPartitionResponse)]
+    answers = [
+        answer for _, answer in answered if isinstance(answer, messages.AlterPartitionResponse)
+    ]
     errors = [result.error for answer in answers for result in answer.results]
     assert errors.count(KafkaError.NONE) > len(errors) / 20
     assert {answer.error for answer in answers} >= {
@@ -97,8 +92,12 @@ def test_most_is_accepted_and_every_error_of_alter_partition_is_met(
     }
 
 
-def test_elections_succeed_and_are_refused(answered: list[tuple[Request, Response]]) -> None:
-    answers = [answer for _, answer in answered if isinstance(answer, ElectLeadersResponse)]
+def test_elections_succeed_and_are_refused(
+    answered: list[tuple[messages.Request, messages.Response]],
+) -> None:
+    answers = [
+        answer for _, answer in answered if isinstance(answer, messages.ElectLeadersResponse)
+    ]
     errors = {error for answer in answers for _, error in answer.results}
     assert errors >= {
         KafkaError.NONE,

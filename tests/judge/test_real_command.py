@@ -15,11 +15,8 @@ import pytest
 from kiplab.cli.command import main
 from kiplab.judge import java_process
 from kiplab.judge.kafka_jars import jar_cache
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from kiplab.judge.side_by_side.live_kafka import LiveKafka
-from kiplab.judge.side_by_side.live_leaders import LiveLeaders
-from kiplab.judge.side_by_side.real_run import real
-from tests.judge.kafka_here import skip_without_kafka
+from kiplab.judge.side_by_side import live_kafka, live_leaders, real_run
+from tests.judge.kafka_here import live, real_kafka
 from tests.judge.small_schemas import EVERYTHING
 
 QUICK = "tests/judge/test_real_command.py::test_a_kafka_that_dies_is_named_with_its_last_words"
@@ -222,7 +219,7 @@ def test_in_a_notebook_a_release_that_is_not_here_is_shown_as_recorded_and_not_f
 ) -> None:
     program(machine, "mvn", f"touch {machine}/asked")
     java(machine, DIES)
-    run = real("kafka-14139", kafka="3.4")
+    run = real_run.real("kafka-14139", kafka="3.4")
     assert (run.source, run.kafka, run.agree) == ("recorded", "3.4.1", True)
     assert run.verdict == {"engine": "loss", "kafka": "loss"}
     assert run.note == (
@@ -296,9 +293,8 @@ def test_only_a_play_that_comes_with_kiplab_is_recorded(
 # --- live -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
-@pytest.mark.parametrize("asked", [LiveKafka, LiveLeaders])
+@live(QUICK)
+@pytest.mark.parametrize("asked", [live_kafka.LiveKafka, live_leaders.LiveLeaders])
 def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     asked: Any,
     machine: Path,
@@ -317,10 +313,8 @@ def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
         return decide(kafka, *question)
 
     monkeypatch.setattr(asked, "decide", killed)
-    try:
+    with real_kafka():
         code, _, err = said(capsys, own_play(machine), "--kafka", "3.5", "--live")
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     assert code == 3
     assert err.startswith("kiplab: Kafka 3.5.2 ended by itself")
     assert err.count("\n") == 1

@@ -7,20 +7,16 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
-from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, MissingKafkaError, patch_release
-from kiplab.judge.partition.observed_broker import SeenPartition
-from kiplab.judge.partition.partition_process import partition_releases
-from kiplab.judge.side_by_side import real_run
+from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
+from kiplab.judge.partition import observed_broker, partition_process
+from kiplab.judge.side_by_side import deciding, real_run, two_columns
 from kiplab.judge.side_by_side.chosen import chosen
-from kiplab.judge.side_by_side.deciding import RealNodes, StaleRecordingError
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
-from kiplab.judge.side_by_side.two_columns import play_in_two_columns
-from kiplab.plays.library import load, names
-from kiplab.plays.play_errors import PlayError
+from kiplab.plays import library, play_errors
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.runs import Run
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import live, real_kafka
 from tests.judge.side_by_side import shipped
 from tests.judge.side_by_side.stored_answers import (
     FOLDER,
@@ -44,9 +40,9 @@ LIVE = ("3.4", "3.5")
 """Releases that are asked again whenever the suite runs."""
 LIVE_LEADERS = ("3.3", "4.3")
 """The same of brokers: in every play."""
-KRAFT = [name for name in names() if not shipped.has_zookeeper(load(name))]
+KRAFT = [name for name in library.names() if not shipped.has_zookeeper(library.load(name))]
 TOLD = shipped.told_plays()
-LED = [name for name in TOLD if not shipped.why_untold(load(name), parse_features("3.5"))]
+LED = [name for name in TOLD if not shipped.why_untold(library.load(name), parse_features("3.5"))]
 """Plays in which brokers are Kafka's own, too."""
 
 
@@ -64,7 +60,7 @@ def test_a_play_that_comes_with_kiplab_is_recorded_on_every_release(name: str) -
     assert set(real_run.shipped_columns()[name]) == patches, "make it: make judge-record"
     for release in LAST_PATCH:
         kept = real_run.shipped_columns()[name][patch_release(release)]
-        leads = name in LED and release in partition_releases()
+        leads = name in LED and release in partition_process.partition_releases()
         assert set(kept.columns) == ({"both", "controller", "leader"} if leads else {"controller"})
 
 
@@ -97,7 +93,7 @@ def test_all_that_is_shipped_is_what_the_live_path_makes_of_the_answers(name: st
 def test_a_play_with_other_moves_is_not_shown_as_recorded() -> None:
     kept = real_run.shipped_columns()["last-replica"]["3.4.1"].columns["both"]
     what = chosen("kafka-14139", "3.4", "both")
-    with pytest.raises(StaleRecordingError, match="other moves than were recorded"):
+    with pytest.raises(deciding.StaleRecordingError, match="other moves than were recorded"):
         real_run.columns_of(what, kept)
 
 
@@ -124,21 +120,21 @@ def test_recordings_are_small() -> None:
 
 def test_a_play_that_asks_otherwise_is_not_answered_by_an_old_recording() -> None:
     recording = recordings_of("kafka-14139")["3.4.1"]
-    with pytest.raises(StaleRecordingError, match="make it anew, by "):
-        play_in_two_columns(
-            load("last-replica"),
+    with pytest.raises(deciding.StaleRecordingError, match="make it anew, by "):
+        two_columns.play_in_two_columns(
+            library.load("last-replica"),
             parse_features("3.4"),
-            lambda _: RealNodes(RecordedKafka(recording)),
+            lambda _: deciding.RealNodes(RecordedKafka(recording)),
         )
 
 
 def test_brokers_that_are_told_otherwise_are_not_answered_by_an_old_recording() -> None:
     answers = recordings_of("kafka-14139")["3.4.1"].leaders
-    with pytest.raises(StaleRecordingError, match="make it anew, by "):
-        play_in_two_columns(
-            load("last-replica"),
+    with pytest.raises(deciding.StaleRecordingError, match="make it anew, by "):
+        two_columns.play_in_two_columns(
+            library.load("last-replica"),
             parse_features("3.4"),
-            lambda start: RealNodes(None, RecordedLeaders(answers, start)),
+            lambda start: deciding.RealNodes(None, RecordedLeaders(answers, start)),
         )
 
 
@@ -152,67 +148,57 @@ def test_a_recorded_leader_that_holds_something_else_is_a_parting(release: str) 
     changed = replace(answer.seen, partitions=tuple(map(_further, answer.seen.partitions)))
     leaders = list(recording.leaders)
     leaders[turn] = replace(answer, seen=changed)
-    both = play_in_two_columns(
-        load("isr-committed"),
+    both = two_columns.play_in_two_columns(
+        library.load("isr-committed"),
         parse_features(release),
-        lambda start: RealNodes(None, RecordedLeaders(tuple(leaders), start)),
+        lambda start: deciding.RealNodes(None, RecordedLeaders(tuple(leaders), start)),
     )
     parted = next(line for line in both.lines if not line.agree)
     assert any("orders-0 high_watermark: Kafka has" in said for said in parted.kafka)
 
 
-def _further(seen: SeenPartition | None) -> SeenPartition | None:
+def _further(seen: observed_broker.SeenPartition | None) -> observed_broker.SeenPartition | None:
     return seen and replace(seen, high_watermark=seen.high_watermark + 1)
 
 
 # --- asked again ----------------------------------------------------------------------------------
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("release", LIVE)
 def test_a_real_controller_says_what_is_recorded(release: str) -> None:
-    try:
+    with real_kafka():
         patch, answers = shipped.asked_live("kafka-14139", release)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     assert recordings_of("kafka-14139")[patch] == answers
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("name", [name for name in KRAFT if name not in TOLD])
 def test_what_is_not_recorded_cannot_be_told(name: str) -> None:
-    try:
-        with pytest.raises(PlayError):
-            real_run.real(name, kafka="3.9", live=True)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
+    with real_kafka(), pytest.raises(play_errors.PlayError):
+        real_run.real(name, kafka="3.9", live=True)
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("release", LIVE_LEADERS)
 def test_real_brokers_hold_what_is_recorded(release: str) -> None:
     """In every play that comes with kiplab, beside what the controller has said once."""
     patch = patch_release(release)
-    try:
+    with real_kafka():
         leaders = LiveLeaders(release, patch)
         with leaders:
             for name in LED:
                 noting, recording = Noting(), recordings_of(name)[patch]
                 again(name, release, leaders, noting, recording)
                 assert tuple(noting.leaders) == recording.leaders, name
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
 
 
 def again(
     name: str, release: str, leaders: LiveLeaders, noting: Noting, recording: PlayRecording
 ) -> None:
-    def nodes(start: Cluster) -> RealNodes:
+    def nodes(start: Cluster) -> deciding.RealNodes:
         leaders.begin(start)
-        return noting.between(start, RealNodes(RecordedKafka(recording), leaders))
+        return noting.between(start, deciding.RealNodes(RecordedKafka(recording), leaders))
 
-    both = play_in_two_columns(load(name), parse_features(release), nodes)
+    both = two_columns.play_in_two_columns(library.load(name), parse_features(release), nodes)
     assert both.agree, name

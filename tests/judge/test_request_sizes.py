@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import kiplab
 from kiplab.figures.request_sizes_chart import SIZES_WIDTH_MIN, sizes_drawing
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.request_sizes import (
     BEFORE_AND_AFTER,
     FIELDS,
@@ -27,7 +26,7 @@ from kiplab.judge.wire.message_schemas import FieldSizes, body_size, schema_of
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from tests.figures.boxes import covered, cut_off
 from tests.judge.field_sizes import FlexibleVersionError, field_sizes
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import real_kafka
 from tests.judge.small_schemas import EVERYTHING
 
 shapes = st.builds(
@@ -123,10 +122,8 @@ def test_what_no_request_can_be_about_is_refused(given: tuple[int, ...], said: s
 
 @pytest.mark.kafka
 def test_what_the_fields_take_is_what_the_schemas_in_kafkas_jar_say(rewrite: bool) -> None:
-    try:
+    with real_kafka():
         requests = control_schemas().requests
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     read = {
         api: {str(version): field_sizes(requests[api], version) for version in versions}
         for api, versions in BEFORE_AND_AFTER.items()

@@ -6,13 +6,10 @@ from unittest.mock import MagicMock
 import pytest
 
 from kiplab.engine.truth import truth
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from kiplab.judge.side_by_side.initial_state import InitialState
-from kiplab.judge.side_by_side.real_run import RealRun, real
-from kiplab.plays.grammar import parse
+from kiplab.judge.side_by_side import initial_state, real_run
+from kiplab.plays import grammar, runner
 from kiplab.plays.play_errors import PlayError
-from kiplab.plays.runner import open_stage
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import live, real_kafka
 
 QUICK = (
     "tests/judge/test_recorded_plays.py::"
@@ -24,15 +21,16 @@ LIVE = ("3.4", "3.5")
 THREE = "broker 1 epoch=101\nbroker 2 epoch=102\nbroker 3 epoch=103\n"
 
 
-def told(text: str, release: str = "3.5") -> RealRun:
-    try:
-        return real(parse(text, "begun"), kafka=release, live=True)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
+def told(text: str, release: str = "3.5") -> real_run.RealRun:
+    """A run in which both columns agree."""
+    with real_kafka():
+        run = real_run.real(grammar.parse(text, "begun"), kafka=release, live=True)
+    parted = [line for line in run.both.lines if not line.agree]
+    assert not parted, parted[0]
+    return run
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("release", LIVE)
 def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None:
     """Leaders that are not the first replica, a member order, a fenced replica, a partition that
@@ -50,13 +48,10 @@ def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None
         + "unfence 4\ncatch-up 1\ncatch-up 3\ncrash 3\nexpire 3\nelect orders-0\n",
         release,
     )
-    parted = [line for line in run.both.lines if not line.agree]
-    assert not parted, parted[0]
     assert run.both.records > 5
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("release", ["3.5", "4.1"])
 def test_a_broker_that_is_shutting_down_is_reached_and_let_in_by_nobody(release: str) -> None:
     """Its session remembers nothing of it, as after a failover: only the log does."""
@@ -68,31 +63,24 @@ def test_a_broker_that_is_shutting_down_is_reached_and_let_in_by_nobody(release:
         "heartbeat 2\ncrash 1\nexpire 1\nstart 1\nunfence 1\n",
         release,
     )
-    parted = [line for line in run.both.lines if not line.agree]
-    assert not parted, parted[0]
     assert run.both.turns > 10
     assert "INELIGIBLE_REPLICA" in str(run.report()["lines"])
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_brokers_without_a_topic_are_told_to_the_oldest_kafka_too() -> None:
-    assert told("broker 1\nbroker 2\ncrash 2\nexpire 2\nstart 2\nunfence 2\n", "3.2").agree
+    told("broker 1\nbroker 2\ncrash 2\nexpire 2\nstart 2\nunfence 2\n", "3.2")
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_a_broker_that_begins_fenced_is_let_in_at_once_by_the_newest_kafka_too() -> None:
     """From 4.0 on a controller that had heard of it just now would make its next life wait."""
     text = "broker 1\nbroker 2 fenced=yes down=yes\ntopic orders replicas=2 isr=2 leader=none\n"
     run = told(f"{text}start 2\nunfence 2\n", "4.1")
-    parted = [line for line in run.both.lines if not line.agree]
-    assert not parted, parted[0]
     assert run.both.records == 3
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_numbers_out_of_reach_are_called_otherwise_and_compare_as_they_did() -> None:
     run = told(
         "broker 1 epoch=0\nbroker 2 epoch=3000000000\n"
@@ -106,14 +94,11 @@ def test_numbers_out_of_reach_are_called_otherwise_and_compare_as_they_did() -> 
         "send broker-heartbeat from=2 broker-epoch=3000000000 metadata-offset=0\n"
         "crash 2\nexpire 2\nstart 2\nunfence 2\nfail-over\ncrash 1\nexpire 1\nstart 1\n"
     )
-    parted = [line for line in run.both.lines if not line.agree]
-    assert not parted, parted[0]
     assert len(run.both.renaming.sentences) >= 3
     assert "epoch=300000000" in run.report()["lines"][-1]["kafka"]
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_a_run_with_a_clock_is_told_by_the_clock() -> None:
     run = told(
         "timed\n"
@@ -121,16 +106,13 @@ def test_a_run_with_a_clock_is_told_by_the_clock() -> None:
         + "topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
         + "crash 2\nadvance 12s\nstart 2\nadvance 40s\nshut-down 3\nadvance 10s\n"
     )
-    parted = [line for line in run.both.lines if not line.agree]
-    assert not parted, parted[0]
     assert run.both.records >= 5
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_absurd_requests_and_a_resignation_get_kafkas_own_errors() -> None:
     asked = "send alter-partition from=1 partition=orders-0"
-    run = told(
+    told(
         THREE
         + "topic orders replicas=1,2,3 isr=1,2 leader=1\n"
         + f"{asked} broker-epoch=900000000000 isr=1\n"
@@ -140,27 +122,18 @@ def test_absurd_requests_and_a_resignation_get_kafkas_own_errors() -> None:
         + f"{asked} isr=1,2 recovery=2\n"
         + "catch-up 3\n"
     )
-    parted = [line for line in run.both.lines if not line.agree]
-    assert not parted, parted[0]
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_the_metadata_version_is_raised_on_the_way() -> None:
     text = THREE + (
         "topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
         "crash 2\nexpire 2\nupgrade metadata=3.5-IV2\nstart 2\nunfence 2\ncatch-up 2\n"
     )
-    try:
-        run = real(parse(text, "begun"), kafka="3.5/3.4-IV0", live=True)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
-    parted = [line for line in run.both.lines if not line.agree]
-    assert not parted, parted[0]
+    told(text, "3.5/3.4-IV0")
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 @pytest.mark.parametrize("parted", ["isr=1,2 leader=1", "isr=1 leader=none"])
 def test_what_no_requests_lead_to_is_refused_with_its_line(parted: str) -> None:
     """A fenced member of an ISR that is not its last one, and nobody leading where somebody may."""
@@ -184,8 +157,8 @@ def test_what_no_requests_lead_to_is_refused_with_its_line(parted: str) -> None:
 def test_what_is_wrong_by_itself_is_refused_before_kafka_is_asked(
     header: str, line: int, why: str, tmp_path: Path
 ) -> None:
-    play, kafka = parse(header, "begun"), MagicMock()
+    play, kafka = grammar.parse(header, "begun"), MagicMock()
     kafka.process.data = tmp_path
     with pytest.raises(PlayError, match=why) as refused:
-        InitialState(kafka, play, truth(open_stage(play).cluster)).reach()
+        initial_state.InitialState(kafka, play, truth(runner.open_stage(play).cluster)).reach()
     assert str(refused.value).startswith(f"begun:{line}:1: no real controller can be told")

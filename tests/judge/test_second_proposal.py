@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError, patch_release
+from kiplab.judge.kafka_jars.judged_releases import patch_release
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.second_proposal import (
     STORIES,
@@ -21,7 +21,7 @@ from kiplab.judge.partition.second_proposal import (
     told_turns,
 )
 from kiplab.protocol.features import UnknownFeatureError, parse_features
-from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kafka_here import live, real_kafka
 from tests.judge.partition.engine_leader import EngineLeader
 
 QUICK = "tests/judge/test_second_proposal.py::test_the_engines_leader_forgets_it_as_kafkas_does"
@@ -101,13 +101,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("asked_again", partition_releases() if rewrite else LIVE)
 
 
-@pytest.mark.kafka
-@pytest.mark.long(quick=QUICK)
+@live(QUICK)
 def test_kafkas_own_partition_does_what_is_recorded(asked_again: str, rewrite: bool) -> None:
-    try:
+    with real_kafka():
         told = second_proposal(asked_again, live=True)
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     if rewrite:
         kept = dict(sorted((recorded_stories() | {told.kafka: told.stories}).items()))
         STORIES.write_bytes(msgspec.json.format(msgspec.json.encode(kept)) + b"\n")

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.protocol import messages
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerId, Incarnation, MetadataOffset
 from tests.judge.both_controllers import Both
-from tests.judge.kafka_here import skip_without_kafka
-from tests.judge.kraft.conversation import ConversationTurn, Generated
-from tests.judge.kraft.real_side import RealSide
-from tests.judge.kraft.turns import Raised, fenced_in
+from tests.judge.kafka_here import real_kafka
+from tests.judge.kraft import conversation, real_side, turns
 
 pytestmark = [
     pytest.mark.kafka,
@@ -28,10 +25,8 @@ A, B, C, D = BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4)
 
 @pytest.fixture(scope="module", params=LIVE)
 def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
-    try:
+    with real_kafka():
         made = ControllerProcess(*request.param.split("/"))
-    except MissingKafkaError as missing:
-        skip_without_kafka(missing)
     with made:
         yield made
 
@@ -145,7 +140,7 @@ def test_d7_sessions_that_are_tied(both: Both) -> None:
     both.restart()
     both.silence(1_000)
     both.beat(B)
-    fenced = fenced_in(both.silence(8_500))
+    fenced = turns.fenced_in(both.silence(8_500))
     assert sorted(fenced) == sorted(tied)
     assert list(fenced) != sorted(tied)
     for broker in tied:
@@ -159,7 +154,7 @@ def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(both: 
     both.restart()
     assert both.fall_silent() == ()
     both.beat(A)
-    assert fenced_in(both.last.records) == (B,)
+    assert turns.fenced_in(both.last.records) == (B,)
 
 
 def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both: Both) -> None:
@@ -180,21 +175,21 @@ def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both
 def test_generated_conversations_agree_at_an_older_metadata_version_and_while_it_rises(
     process: ControllerProcess,
 ) -> None:
-    kafka = RealSide(process)
+    kafka = real_side.RealSide(process)
     raised = [
         done
         for seed in range(SEEDS)
         for done in agreeing(kafka, seed)
-        if isinstance(done.turn, Raised) and not done.real.refused
+        if isinstance(done.turn, turns.Raised) and not done.real.refused
     ]
     kafka.close()
     assert raised or process.release == "3.2"
 
 
-def agreeing(side: RealSide, seed: int) -> list[ConversationTurn]:
+def agreeing(side: real_side.RealSide, seed: int) -> list[conversation.ConversationTurn]:
     """The turns of a conversation in which the two never part."""
     begun = parse_features(f"{side.kafka.process.release}/{side.kafka.process.metadata_version}")
-    generated = Generated(side, begun, seed, raises=begun.release != "3.2")
+    generated = conversation.Generated(side, begun, seed, raises=begun.release != "3.2")
     parted = generated.run(QUESTIONS)
     assert parted is None, f"seed {seed}: {parted}"
     return generated.conversation.done

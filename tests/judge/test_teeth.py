@@ -5,17 +5,15 @@ from collections.abc import Callable
 import pytest
 
 from kiplab.protocol.kraft import fencing
-from tests.judge.kraft import rules
+from tests.judge.kraft import pairs, rules, wrong_engines
 from tests.judge.kraft.kraft_judge import Switch, judge_recording, load
-from tests.judge.kraft.pairs import JudgedPair, pair_named
-from tests.judge.kraft.wrong_engines import ENGINES
 from tests.judge.skeleton.coverage import GUARD, Rule
 from tests.judge.skeleton.wrong_engines import WrongEngine, built
 
 AT_LEAST = 20
 
 
-def differs(pair: JudgedPair, switch: Switch = lambda features: features) -> bool:
+def differs(pair: pairs.JudgedPair, switch: Switch = lambda features: features) -> bool:
     """Whether the engine parts from what was recorded, in the few conversations that stand for all
     of the pair.
     """
@@ -34,20 +32,20 @@ def fails(test: Callable[[], None]) -> bool:
 
 
 def test_there_are_many_wrong_engines() -> None:
-    seen = [engine for engine in ENGINES if not engine.unseen]
+    seen = [engine for engine in wrong_engines.ENGINES if not engine.unseen]
     assert len(seen) >= AT_LEAST
-    assert len({engine.rule for engine in ENGINES}) == len(ENGINES)
+    assert len({engine.rule for engine in wrong_engines.ENGINES}) == len(wrong_engines.ENGINES)
 
 
-@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.rule)
+@pytest.mark.parametrize("engine", wrong_engines.ENGINES, ids=lambda engine: engine.rule)
 def test_a_wrong_engine_is_caught_at_its_first_difference(engine: WrongEngine) -> None:
     with built(engine):
-        noticed = fails(engine.test) if engine.test else differs(pair_named(engine.subject))
+        noticed = fails(engine.test) if engine.test else differs(pairs.pair_named(engine.subject))
     assert noticed != bool(engine.unseen), "say so in tests/judge/kraft/wrong_engines.py"
 
 
 def test_a_wrong_engine_is_the_right_one_again() -> None:
-    fence_first = next(engine for engine in ENGINES if engine.module is fencing)
+    fence_first = next(engine for engine in wrong_engines.ENGINES if engine.module is fencing)
     rule = fencing.fencing_records
     right = rule.__code__
     with built(fence_first):
@@ -56,7 +54,7 @@ def test_a_wrong_engine_is_the_right_one_again() -> None:
 
 
 def test_a_rule_that_has_moved_is_named() -> None:
-    gone = ENGINES[0]._replace(right="for there is no such line")
+    gone = wrong_engines.ENGINES[0]._replace(right="for there is no such line")
     moved = "has moved; say in the list of wrong engines where it is now"
     with pytest.raises(AssertionError, match=moved), built(gone):
         pass

@@ -4,10 +4,8 @@ import pytest
 
 from kiplab.judge.side_by_side.deciding import RealNodes
 from kiplab.judge.side_by_side.two_columns import TwoColumns, columns_text, play_in_two_columns
-from kiplab.plays.grammar import parse
-from kiplab.plays.library import load
+from kiplab.plays import grammar, library, play_errors
 from kiplab.plays.play import Play
-from kiplab.plays.play_errors import PlayError
 from kiplab.plays.verdict import verdict
 from kiplab.protocol.features import parse_features
 from tests.judge.another_engine import AnotherEngine
@@ -27,17 +25,17 @@ def columns(play: Play, kafka: str, decided_by: str, **switched: tuple[str, ...]
 
 
 def made(*lines: str) -> Play:
-    return parse(MADE + "\n".join(lines) + "\n", "made")
+    return grammar.parse(MADE + "\n".join(lines) + "\n", "made")
 
 
 @pytest.fixture
 def parted() -> TwoColumns:
     """Without KIP-903's check the old request is obeyed."""
-    return columns(load("kafka-14139"), "3.5", "3.5", off=("903.controller-epoch",))
+    return columns(library.load("kafka-14139"), "3.5", "3.5", off=("903.controller-epoch",))
 
 
 def test_the_same_rules_agree_line_by_line() -> None:
-    both = columns(load("kafka-14139"), "3.5", "3.5")
+    both = columns(library.load("kafka-14139"), "3.5", "3.5")
     assert both.agree
     assert both.requests == 5
     assert both.records == 8
@@ -56,7 +54,7 @@ def test_after_a_parting_each_column_goes_its_own_way(parted: TwoColumns) -> Non
 
 
 def test_no_column_of_kafka_names_the_check_that_failed() -> None:
-    both = columns(load("kafka-14139"), "3.5", "3.5")
+    both = columns(library.load("kafka-14139"), "3.5", "3.5")
     (mine,) = [said for line in both.lines for said in line.engine if "refuses" in said]
     (theirs,) = [said for line in both.lines for said in line.kafka if "refuses" in said]
     assert "KIP-903" in mine
@@ -93,7 +91,7 @@ def test_operators_ask_both() -> None:
 def test_what_no_real_controller_can_be_told_is_named_with_its_line(
     line: str, release: str, why: str
 ) -> None:
-    with pytest.raises(PlayError, match=why) as refused:
+    with pytest.raises(play_errors.PlayError, match=why) as refused:
         columns(made("crash 1", line), release, release)
     assert str(refused.value).startswith(f"made:7:1: no real controller can be told {line!r}")
 

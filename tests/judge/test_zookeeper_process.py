@@ -19,7 +19,7 @@ from kiplab.judge.zookeeper_server.zookeeper_process import (
     zookeeper_jars,
     zookeeper_settings,
 )
-from tests.judge.zookeeper_here import needs_zookeeper
+from tests.judge.kafka_here import needs_java
 
 STARTED_AND_LEFT = (
     "import time; from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess;"
@@ -29,7 +29,7 @@ STARTED_AND_LEFT = (
 
 
 @pytest.mark.java
-@needs_zookeeper
+@needs_java
 def test_two_servers_of_one_ensemble_have_one_tree_and_leave_nothing_behind() -> None:
     with ZooKeeperProcess(servers=2) as ensemble:
         folder = ensemble._folder
@@ -49,7 +49,7 @@ def test_two_servers_of_one_ensemble_have_one_tree_and_leave_nothing_behind() ->
     quick="tests/judge/test_zookeeper_scripts.py::test_scripts_have_the_same_results_stats_and_watches_in_zookeeper_and_in_the_engine"
 )
 @pytest.mark.java
-@needs_zookeeper
+@needs_java
 def test_a_server_ends_with_its_parent_and_takes_its_folder_along() -> None:
     parent = subprocess.Popen(
         [sys.executable, "-c", STARTED_AND_LEFT],
@@ -66,7 +66,7 @@ def test_a_server_ends_with_its_parent_and_takes_its_folder_along() -> None:
     assert not Path(folder).exists()
 
 
-@needs_zookeeper
+@needs_java
 def test_the_class_that_is_shipped_is_that_of_the_source(tmp_path: Path) -> None:
     javac = shutil.which("javac")
     if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):

@@ -12,25 +12,16 @@ from msgspec.structs import replace
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.zookeeper_server import zookeeper_process
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
+from kiplab.protocol.zookeeper import ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import Ended, close_session, open_session
-from kiplab.protocol.zookeeper.ensemble_writes import (
-    Create,
-    Operation,
-    Transacted,
-    ZooKeeperError,
-    transact,
-)
-from kiplab.protocol.zookeeper.znodes import BrokerZnode, broker_path
 from tests.judge.__main__ import JUDGES
-from tests.judge.skeleton import command
-from tests.judge.skeleton.coverage import Rule
+from tests.judge.kafka_here import needs_java
+from tests.judge.skeleton import command, coverage
 from tests.judge.skeleton.sides import Recorded, Run
-from tests.judge.zookeeper_here import needs_zookeeper
-from tests.judge.zookeeper_server import script_judge, scripted_engine
+from tests.judge.zookeeper_server import script_judge, scripted_engine, zookeeper_scripts
 from tests.judge.zookeeper_server.script_steps import OpenStep, ScriptAnswer, ScriptStep
 from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
-from tests.judge.zookeeper_server.zookeeper_scripts import script, script_root
 
 SCRIPTS = range(40)
 ONE = BrokerId(1)
@@ -50,7 +41,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.java
-@needs_zookeeper
+@needs_java
 def test_scripts_have_the_same_results_stats_and_watches_in_zookeeper_and_in_the_engine(
     address: str,
 ) -> None:
@@ -60,34 +51,38 @@ def test_scripts_have_the_same_results_stats_and_watches_in_zookeeper_and_in_the
 
 
 def refusals_take_no_zxid(
-    ensemble: Ensemble, session: SessionId, operations: tuple[Operation, ...]
-) -> Transacted:
-    came = transact(ensemble, session, operations)
-    return came if came.error is ZooKeeperError.NONE else came._replace(ensemble=ensemble)
+    ensemble: Ensemble, session: SessionId, operations: tuple[ensemble_writes.Operation, ...]
+) -> ensemble_writes.Transacted:
+    came = ensemble_writes.transact(ensemble, session, operations)
+    return (
+        came
+        if came.error is ensemble_writes.ZooKeeperError.NONE
+        else came._replace(ensemble=ensemble)
+    )
 
 
 def each_operation_takes_a_zxid(
-    ensemble: Ensemble, session: SessionId, operations: tuple[Operation, ...]
-) -> Transacted:
-    came = transact(ensemble, session, operations)
+    ensemble: Ensemble, session: SessionId, operations: tuple[ensemble_writes.Operation, ...]
+) -> ensemble_writes.Transacted:
+    came = ensemble_writes.transact(ensemble, session, operations)
     more = max(len(operations) - 1, 0)
     return came._replace(ensemble=replace(came.ensemble, zxid=Zxid(came.ensemble.zxid + more)))
 
 
 def watches_stay(
-    ensemble: Ensemble, session: SessionId, operations: tuple[Operation, ...]
-) -> Transacted:
-    came = transact(ensemble, session, operations)
+    ensemble: Ensemble, session: SessionId, operations: tuple[ensemble_writes.Operation, ...]
+) -> ensemble_writes.Transacted:
+    came = ensemble_writes.transact(ensemble, session, operations)
     return came._replace(ensemble=replace(came.ensemble, watches=ensemble.watches))
 
 
 def a_multi_is_done_as_far_as_it_goes(
-    ensemble: Ensemble, session: SessionId, operations: tuple[Operation, ...]
-) -> Transacted:
-    came = transact(ensemble, session, operations)
-    if came.error is ZooKeeperError.NONE or came.failing < 1:
+    ensemble: Ensemble, session: SessionId, operations: tuple[ensemble_writes.Operation, ...]
+) -> ensemble_writes.Transacted:
+    came = ensemble_writes.transact(ensemble, session, operations)
+    if came.error is ensemble_writes.ZooKeeperError.NONE or came.failing < 1:
         return came
-    done = transact(ensemble, session, operations[: came.failing])
+    done = ensemble_writes.transact(ensemble, session, operations[: came.failing])
     return came._replace(ensemble=done.ensemble, fired=done.fired)
 
 
@@ -130,14 +125,14 @@ def again(seed: int, one: script_judge.ScriptRun) -> script_judge.ScriptRun:
     """The same script, with the answers that were given."""
     real = Recorded[ScriptStep, ScriptAnswer]([done.real for done in one.done])
     run_again: script_judge.ScriptRun = Run(
-        real, ScriptedEngine(script_root(seed)), script_judge.difference
+        real, ScriptedEngine(zookeeper_scripts.script_root(seed)), script_judge.difference
     )
     run_again.follow([done.turn for done in one.done])
     return run_again
 
 
 @pytest.mark.java
-@needs_zookeeper
+@needs_java
 def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the_engine() -> None:
     """What KIP-380 builds on, and why it did not take session ids."""
     lives = zookeeper_process.two_incarnations(live=True)
@@ -154,26 +149,28 @@ def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the
 
 
 def _registered(ensemble: Ensemble, session: SessionId, incarnation: int) -> Ensemble:
-    data = BrokerZnode(ONE, Incarnation(incarnation))
-    return transact(ensemble, session, (Create(broker_path(ONE), data, ephemeral=True),)).ensemble
+    data = znodes.BrokerZnode(ONE, Incarnation(incarnation))
+    return ensemble_writes.transact(
+        ensemble, session, (ensemble_writes.Create(znodes.broker_path(ONE), data, ephemeral=True),)
+    ).ensemble
 
 
 # --- without Java -------------------------------------------------------------------------------
 
 
 def test_equal_seeds_give_equal_scripts_and_different_ones_others() -> None:
-    assert script(7) == script(7)
-    assert len({script(seed) for seed in SCRIPTS}) == len(SCRIPTS)
+    assert zookeeper_scripts.script(7) == zookeeper_scripts.script(7)
+    assert len({zookeeper_scripts.script(seed) for seed in SCRIPTS}) == len(SCRIPTS)
 
 
 def alike(seed: int) -> script_judge.ScriptRun:
     """A script with the engine on both sides."""
     one: script_judge.ScriptRun = Run(
-        ScriptedEngine(script_root(seed)),
-        ScriptedEngine(script_root(seed)),
+        ScriptedEngine(zookeeper_scripts.script_root(seed)),
+        ScriptedEngine(zookeeper_scripts.script_root(seed)),
         script_judge.difference,
     )
-    one.follow(script(seed))
+    one.follow(zookeeper_scripts.script(seed))
     return one
 
 
@@ -186,7 +183,7 @@ def other_answers(*steps: ScriptStep) -> script_judge.ScriptRun:
 
 
 def test_the_scripts_of_every_run_try_whatever_there_is() -> None:
-    hits = sum((script_judge.tried(alike(seed)) for seed in SCRIPTS), Counter[Rule]())
+    hits = sum((script_judge.tried(alike(seed)) for seed in SCRIPTS), Counter[coverage.Rule]())
     assert set(script_judge.RULES) <= set(hits)
 
 

@@ -18,9 +18,8 @@ from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 
-from ..skeleton.judging import Judge, Judged
-from ..skeleton.recordings import WRITTEN_BY, NoRecordingError
-from ..skeleton.sides import Parting, Recorded, Run
+from ..skeleton import judging, recordings, sides
+from ..skeleton.recordings import SUFFIX, WRITTEN_BY, NoRecordingError, Recording
 from .acceptance_cases import acceptance_cases
 from .accepting_broker import AcceptingBroker
 from .accepting_engine import AcceptingEngine, engine_checkpoint, features_of
@@ -30,24 +29,22 @@ from .control_questions import AcceptanceCase, ControlAnswer, ControlQuestion, R
 from .live_session import live_session
 
 ACCEPTED = Path(__file__).parent / "accepted"
-"""One file for each broker: JSON with an answer in a line, so that a reader sees what another
-release changes.
-"""
+"""One file for each broker."""
 _EMPTY = ReplicaSight("follower", -1)
 
-CaseRun = Run[ControlQuestion, ControlAnswer]
+CaseRun = sides.Run[ControlQuestion, ControlAnswer]
 
 
-class RecordedAcceptance(msgspec.Struct, frozen=True):
+class RecordedAcceptance(msgspec.Struct, frozen=True, omit_defaults=True):
     """All that was observed of one broker, of which `kafka` is the name. `cases` marks the
-    questions, which are not in it.
+    questions, which are not in it. In a recording all but the answers is the head.
     """
 
     kafka: str
     versions: SpokenVersions
     cases: str
-    answers: dict[str, tuple[ControlAnswer, ...]]
     checkpoint: CheckpointStory
+    answers: dict[str, tuple[ControlAnswer, ...]] = {}
 
 
 # --- live -----------------------------------------------------------------------------------------
@@ -101,30 +98,20 @@ def recorded_acceptance(name: str, folder: Path = ACCEPTED) -> RecordedAcceptanc
     answers other questions, UnaskedBrokerError for a broker that is not asked.
     """
     asked_broker(name)
-    file = file_of(name, folder)
-    try:
-        recorded = msgspec.json.decode(file.read_bytes(), type=RecordedAcceptance)
-    except (OSError, msgspec.MsgspecError) as problem:
-        raise NoRecordingError(f"{file} cannot be read ({problem}); {WRITTEN_BY}") from None
-    if recorded.cases != cases_mark():
+    file, what = file_of(name, folder), f"the broker of Kafka {name}"
+    head, lines = recordings.load(file, RecordedAcceptance, what)
+    if head.cases != cases_mark():
         raise NoRecordingError(f"{file} answers other questions than are asked now; {WRITTEN_BY}")
-    return recorded
+    answers = dict(msgspec.convert(line, tuple[str, tuple[ControlAnswer, ...]]) for line in lines)
+    return msgspec.structs.replace(head, answers=answers)
 
 
 def keep_acceptance(recorded: RecordedAcceptance, folder: Path = ACCEPTED) -> Path:
     """Write it to its file, and return where."""
-    folder.mkdir(exist_ok=True)
-    file = file_of(recorded.kafka, folder)
-    plain = msgspec.to_builtins(recorded)
-    answers: Mapping[str, list[object]] = plain.pop("answers")
-    cases = (
-        f"{_json(name)}: [\n" + ",\n".join(map(_json, each)) + "\n]"
-        for name, each in answers.items()
-    )
-    text = ",\n".join(cases)
-    file.write_text(f'{{{_json(plain)[1:-1]},\n"answers": {{\n{text}\n}}}}\n')
+    head = msgspec.structs.replace(recorded, answers={})
+    lines = [msgspec.to_builtins(case) for case in recorded.answers.items()]
     recorded_acceptance.cache_clear()
-    return file
+    return recordings.save(file_of(recorded.kafka, folder), Recording(head, lines))
 
 
 def ship_checkpoints() -> None:
@@ -137,7 +124,7 @@ def ship_checkpoints() -> None:
 
 def file_of(name: str, folder: Path = ACCEPTED) -> Path:
     """Where the recording of a broker is, or would be."""
-    return folder / f"{name.replace('/', '_')}.json"
+    return folder / f"{name.replace('/', '_')}{SUFFIX}"
 
 
 def _json(plain: object) -> str:
@@ -156,7 +143,7 @@ def partings_of(
     features, versions = features_of(recorded.kafka), asked_broker(recorded.kafka).versions
     for case in acceptance_cases():
         engine = engines[case.name] if engines else AcceptingEngine(features, versions)
-        run = CaseRun(Recorded(recorded.answers[case.name]), engine, compared)
+        run = CaseRun(sides.Recorded(recorded.answers[case.name]), engine, compared)
         last = run.follow(case.questions)
         for parting in last.partings if last is not None else ():
             yield f"# {case.name}, request {len(run.done)}: {parting}"
@@ -165,12 +152,12 @@ def partings_of(
         yield f"# checkpoint: Kafka {recorded.checkpoint}, the engine {mine}"
 
 
-def compared(real: ControlAnswer, engine: ControlAnswer) -> Iterator[Parting]:
+def compared(real: ControlAnswer, engine: ControlAnswer) -> Iterator[sides.Parting]:
     """Field by field."""
     theirs = as_compared(real)
     for name in ControlAnswer.__struct_fields__:
         if getattr(theirs, name) != getattr(engine, name):
-            yield Parting(name, repr(getattr(theirs, name)), repr(getattr(engine, name)))
+            yield sides.Parting(name, repr(getattr(theirs, name)), repr(getattr(engine, name)))
 
 
 def as_compared(answer: ControlAnswer) -> ControlAnswer:
@@ -185,7 +172,7 @@ def as_compared(answer: ControlAnswer) -> ControlAnswer:
 # --- the command ----------------------------------------------------------------------------------
 
 
-class AcceptanceJudge(Judge):
+class AcceptanceJudge(judging.Judge):
     """A subject is a broker such as ``"2.2.2"`` or ``"2.2.2/2.1"``. The cases are what there is to
     try: all of them are, each time.
     """
@@ -200,7 +187,7 @@ class AcceptanceJudge(Judge):
         """Releases on both sides of every rule that changed."""
         return ASKED
 
-    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+    def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """Every case, now."""
         begun = time.perf_counter()
         answered = asked_live(subject)
@@ -209,14 +196,14 @@ class AcceptanceJudge(Judge):
             ship_checkpoints()
         return _judged(answered, begun, live=True)
 
-    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
+    def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """Every case, as recorded."""
         begun = time.perf_counter()
         return _judged(recorded_acceptance(subject, options.recordings), begun, live=False)
 
 
-def _judged(answered: RecordedAcceptance, begun: float, *, live: bool) -> Judged:
-    return Judged(
+def _judged(answered: RecordedAcceptance, begun: float, *, live: bool) -> judging.Judged:
+    return judging.Judged(
         answered.kafka,
         live,
         answered.kafka.partition("/")[0],

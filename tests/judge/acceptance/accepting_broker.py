@@ -51,6 +51,8 @@ class AcceptingBroker:
         self, question: questions.ControlQuestion, topic: str, controller: int
     ) -> questions.ControlAnswer:
         """What it says to one request of the controller epoch `controller`, and does."""
+        if question.session:
+            self._change_session(question.session == "ends", topic, controller)
         answer = self.tell(question, topic, controller)
         count = max(1, len(question.leader_epochs))
         known, brokers = self._metadata(topic)

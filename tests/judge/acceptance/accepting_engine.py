@@ -4,18 +4,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kiplab.judge.real_checkpoint import FOLLOWED, CheckpointStory
-from kiplab.protocol import ids, messages
+from kiplab.protocol import ids, log, messages
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.log import Log, append
 from kiplab.protocol.registrations import (
     LeaderRecoveryState,
     PartitionRegistration,
     partition,
     registration,
 )
-from kiplab.protocol.replica.broker_parts import BrokerEffect, process_of
+from kiplab.protocol.replica import broker_parts, disk
 from kiplab.protocol.replica.broker_state import Broker, Durable, DurableReplica, replica_of
-from kiplab.protocol.replica.disk import checkpoint
 from kiplab.protocol.zookeeper import broker_in_zookeeper
 from kiplab.protocol.zookeeper.control_requests import leader_and_isr, stop_replica, update_metadata
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
@@ -70,7 +68,7 @@ class AcceptingEngine:
         started = broker_in_zookeeper.start(mine, first.ensemble, features, None)
         self.broker: Broker = started.node
         self._ensemble: Ensemble = started.ensemble
-        self.epoch = process_of(self.broker).epoch
+        self.epoch = broker_parts.process_of(self.broker).epoch
         self.before = ids.BrokerEpoch(self.epoch - 1)
         self._knows_itself = False
 
@@ -84,7 +82,7 @@ class AcceptingEngine:
         self._change_session(question.session)
         reply = self.tell((question,))
         names = [_name(_TOPIC, p) for p in range(max(1, len(question.leader_epochs)))]
-        process = process_of(self.broker)
+        process = broker_parts.process_of(self.broker)
         return questions.ControlAnswer(
             error=reply.error.value,
             partitions=_codes(reply),
@@ -136,14 +134,14 @@ class AcceptingEngine:
             "none": ids.NO_BROKER_EPOCH,
         }[question.broker_epoch]
 
-    def _after(self, effect: BrokerEffect) -> _Reply:
+    def _after(self, effect: broker_parts.BrokerEffect) -> _Reply:
         self.broker, sends, _ = effect
         reply = sends[0].body
         assert isinstance(reply, _Reply)
         return reply
 
     def _change_session(self, event: questions.SessionEvent) -> None:
-        process = process_of(self.broker)
+        process = broker_parts.process_of(self.broker)
         assert process.session is not None
         if event == "ends":
             self._ensemble = expire_session(self._ensemble, process.session).ensemble
@@ -153,7 +151,7 @@ class AcceptingEngine:
                 self.broker, self._ensemble, told, self._features, None
             )
             self.broker, self._ensemble = again.node, again.ensemble
-            self.before, self.epoch = self.epoch, process_of(self.broker).epoch
+            self.before, self.epoch = self.epoch, broker_parts.process_of(self.broker).epoch
 
     # --- what it is seen to have -----------------------------------------------------------------
 
@@ -166,7 +164,7 @@ class AcceptingEngine:
         )
 
     def _metadata(self, name: str) -> questions.MetadataSight | None:
-        image = process_of(self.broker).image
+        image = broker_parts.process_of(self.broker).image
         state = partition(image.partitions, name) if image else None
         if image is None or state is None:
             return None
@@ -217,7 +215,7 @@ def engine_checkpoint(name: str) -> CheckpointStory:
     after_old_mail = _checkpoint(engine)
     engine.tell([questions.ControlQuestion("UpdateMetadata")] * len(RECORDS), tuple(RECORDS))
     _lead(engine, 3, "own", *RECORDS)
-    process = process_of(engine.broker)
+    process = broker_parts.process_of(engine.broker)
     return CheckpointStory(
         stopped_with=stopped_with,
         before_any_mail=before_any_mail,
@@ -230,7 +228,7 @@ def engine_checkpoint(name: str) -> CheckpointStory:
 
 def _durable(topic: str) -> DurableReplica:
     epoch, count = ids.LeaderEpoch(FIRST_LEADER_EPOCHS[topic] + 1), RECORDS[topic]
-    return DurableReplica(f"{topic}-0", append(Log(), epoch, count), ids.Offset(count))
+    return DurableReplica(f"{topic}-0", log.append(log.Log(), epoch, count), ids.Offset(count))
 
 
 def _lead(
@@ -252,7 +250,7 @@ def _lead(
 
 def _checkpoint(engine: AcceptingEngine) -> dict[str, int]:
     """After a round of the task that writes it, if it runs."""
-    engine.broker, _, _ = checkpoint(engine.broker)
+    engine.broker, _, _ = disk.checkpoint(engine.broker)
     return {_topic(r.partition): int(r.checkpoint) for r in engine.broker.durable.replicas}
 
 

@@ -9,9 +9,8 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kiplab.extras import needed_by
-from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate
+from kiplab.judge.zookeeper_era import gates, sequences
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
-from kiplab.judge.zookeeper_era.sequences import wait_until
 
 from .control_bodies import LOOPBACK, WhereEpochs
 from .control_questions import ASKED_BROKER, FAKE_CONTROLLER
@@ -108,14 +107,14 @@ class LiveSession:
     """
 
     def __init__(
-        self, server: KafkaServer, held: HeldController, gate: Gate, silent: socket.socket
+        self, server: KafkaServer, held: HeldController, gate: gates.Gate, silent: socket.socket
     ) -> None:
         self.server, self.elsewhere = server, silent.getsockname()[1]
         self._held, self._gate = held, gate
 
     def epoch(self) -> int:
         """Its broker epoch in ZooKeeper. Raises TooQuietError where it does not register."""
-        wait_until(lambda: self._epoch is not None, "a registration")
+        sequences.wait_until(lambda: self._epoch is not None, "a registration")
         assert self._epoch is not None
         return self._epoch
 
@@ -148,8 +147,8 @@ def live_session(
     """
     with (
         held_controller(zookeeper_port, chroot) as held,
-        BackgroundLoop() as loop,
-        closing(Gate(loop, zookeeper_port)) as gate,
+        gates.BackgroundLoop() as loop,
+        closing(gates.Gate(loop, zookeeper_port)) as gate,
         socket.create_server((LOOPBACK, 0)) as silent,
         KafkaServer(patch, f"{LOOPBACK}:{gate.port}/{chroot}", ASKED_BROKER, more) as server,
     ):

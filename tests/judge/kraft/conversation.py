@@ -6,18 +6,15 @@ is raised on the way.
 from collections.abc import Callable, Sequence
 
 from kiplab.engine.truth import Truth
+from kiplab.protocol import messages, registrations
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import NO_BROKER_EPOCH, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.sessions import CHECK_MS, NEXT_CHECK_MS
-from kiplab.protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
-from kiplab.protocol.registrations import registration
 
 from ..skeleton.sides import Done, Run, Side
-from . import turns
-from .comparing import partings
+from . import comparing, real_side, turns
 from .engine_controller import EngineController
 from .questions import KNOWN, STRANGER, Questions
-from .real_side import Controller
 
 PAUSES_MS = (1_500, 3_000, 4_500, 8_900, 9_500)
 """Silences; a session lasts 9 s."""
@@ -41,7 +38,7 @@ class Conversation(Run[turns.Turn, turns.Answer]):
     def __init__(
         self, real: Side[turns.Turn, turns.Answer], beginning: turns.Beginning, features: Features
     ) -> None:
-        super().__init__(real, EngineController(features, beginning), partings)
+        super().__init__(real, EngineController(features, beginning), comparing.partings)
         self.features = features
         self.held: list[Truth] = [self.engine.held]
 
@@ -70,7 +67,7 @@ class Generated:
     """
 
     def __init__(
-        self, kafka: Controller, features: Features, seed: int, *, raises: bool = False
+        self, kafka: real_side.Controller, features: Features, seed: int, *, raises: bool = False
     ) -> None:
         self._kafka, self.beginning = kafka, kafka.begin()
         self.conversation = Conversation(kafka, self.beginning, features)
@@ -104,7 +101,7 @@ class Generated:
     def _begin(self) -> None:
         dice = self.questions.dice
         for broker in KNOWN:
-            self.ask(BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
+            self.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
             if broker != KNOWN[-1] or dice.random() < 0.5:
                 self.ask(self._healthy(broker))
         for name in ("a", "b"):
@@ -118,16 +115,16 @@ class Generated:
         topic = f"{topics_of(self.seed)}{name}"
         self.conversation.do(turns.Created(topic, tuple(map(tuple, replicas)), unclean))
 
-    def _healthy(self, broker: BrokerId) -> BrokerHeartbeatRequest:
+    def _healthy(self, broker: BrokerId) -> messages.BrokerHeartbeatRequest:
         held = self.engine.held
-        known = registration(held.registrations, broker)
-        return BrokerHeartbeatRequest(
+        known = registrations.registration(held.registrations, broker)
+        return messages.BrokerHeartbeatRequest(
             broker=broker,
             broker_epoch=known.epoch if known is not None else NO_BROKER_EPOCH,
             metadata_offset=MetadataOffset(held.next_offset),
         )
 
-    def _next_question(self) -> Request:
+    def _next_question(self) -> messages.Request:
         """A controller of 3.2 resigns when a broker is silent that was unregistered, and what it
         was about to write is lost or not, by chance: then nothing can be compared.
         """
@@ -164,7 +161,7 @@ class Generated:
                 turns.Raised(self.questions.metadata_version(self.engine.features))
             )
 
-    def ask(self, request: Request) -> None:
+    def ask(self, request: messages.Request) -> None:
         """One question to both, as long as they agree."""
         self._step_aside()
         epoch = self.engine.held.controller_epoch

@@ -9,28 +9,21 @@ from itertools import takewhile
 
 from msgspec.structs import replace
 
-from kiplab.engine import moves
+from kiplab.engine import moves, truth
 from kiplab.engine.events import Dropped, Event, Sent
-from kiplab.engine.truth import Truth
 from kiplab.judge.conversation.real_controller import record_texts
-from kiplab.plays.grammar import parse
+from kiplab.plays import grammar, play_errors, request_words, rule_lines, runner
 from kiplab.plays.play import Play, Statement, format_play
-from kiplab.plays.play_errors import PlayError
-from kiplab.plays.request_words import REQUEST_FORMS, raw_statement
-from kiplab.plays.rule_lines import rules
-from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
+from kiplab.protocol import facts, registrations
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import NO_LEADER, BrokerId
 from kiplab.protocol.messages import KINDS, BrokerRegistrationRequest, Request
 from kiplab.protocol.messages.api_message import ApiResponse
-from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
 
 from ..skeleton.coverage import errors_in
-from .conversation import ConversationTurn
-from .shortest_difference import PartedConversation, TurnInContext
+from . import conversation, shortest_difference
 from .turns import (
     Answer,
     Asked,
@@ -52,7 +45,7 @@ class UntoldError(ValueError):
     """A difference that no play can say; the message says why."""
 
 
-def difference_as_play(parted: PartedConversation, kafka: str) -> Play:
+def difference_as_play(parted: shortest_difference.PartedConversation, kafka: str) -> Play:
     """The play whose last line is answered otherwise by Kafka `kafka`, with both answers.
 
     Raises UntoldError for a difference that comes before a play can begin, and for one that the
@@ -69,8 +62,8 @@ def difference_as_play(parted: PartedConversation, kafka: str) -> Play:
     lines = tuple(_lines([context.done for context in body]))
     play = Play((*header, Statement(), *lines))
     try:
-        parse(format_play(play))
-    except PlayError as problem:
+        grammar.parse(format_play(play))
+    except play_errors.PlayError as problem:
         raise UntoldError(f"a play cannot say it: {problem.problem}") from None
     if not _repeats(play, last.engine):
         raise UntoldError("they part by what a play does not say of its beginning")
@@ -78,7 +71,7 @@ def difference_as_play(parted: PartedConversation, kafka: str) -> Play:
     return Play((*play.statements, *_expectation(play, last), *_both_answers(last, kafka)))
 
 
-def _scene(turns: tuple[TurnInContext, ...]) -> int:
+def _scene(turns: tuple[shortest_difference.TurnInContext, ...]) -> int:
     """How many turns a header says: up to the last topic or reassignment, which no line says, and
     the first registration of every broker.
     """
@@ -88,7 +81,7 @@ def _scene(turns: tuple[TurnInContext, ...]) -> int:
         if isinstance(turn, Created | Reassigned):
             ends.append(n)
         elif isinstance(turn, Asked) and isinstance(turn.request, BrokerRegistrationRequest):
-            known = registration(context.before.registrations, turn.request.broker)
+            known = registrations.registration(context.before.registrations, turn.request.broker)
             ends += [] if known else [n]
     return ends[-1]
 
@@ -96,11 +89,11 @@ def _scene(turns: tuple[TurnInContext, ...]) -> int:
 # --- header ---------------------------------------------------------------------------------------
 
 
-def _header(features: Features, held: Truth, kafka: str, seed: int) -> Iterator[Statement]:
+def _header(features: Features, held: truth.Truth, kafka: str, seed: int) -> Iterator[Statement]:
     yield Statement("title", tuple(f"Kafka {kafka} answers otherwise".split()))
     question = f"What does Kafka say to the last line? (conversation {seed})"
     yield Statement("question", tuple(question.split()))
-    yield from rules(features)
+    yield from rule_lines.rules(features)
     yield Statement("timed")
     for known in held.registrations:
         flags = {"fenced": known.fenced, "shutting-down": known.in_controlled_shutdown}
@@ -112,7 +105,7 @@ def _header(features: Features, held: Truth, kafka: str, seed: int) -> Iterator[
     yield Statement("given", (), (("next-metadata-offset", str(held.next_offset)),))
 
 
-def _topic(partition: PartitionRegistration) -> Statement:
+def _topic(partition: registrations.PartitionRegistration) -> Statement:
     topic, _, index = partition.name.rpartition("-")
     leader = "none" if partition.leader == NO_LEADER else str(partition.leader)
     args = {
@@ -123,8 +116,8 @@ def _topic(partition: PartitionRegistration) -> Statement:
         "leader-epoch": str(partition.leader_epoch),
         "partition-epoch": str(partition.partition_epoch),
     }
-    if partition.recovery is not LeaderRecoveryState.RECOVERED:
-        args["recovery"] = LeaderRecoveryState(partition.recovery).name.lower()
+    if partition.recovery is not registrations.LeaderRecoveryState.RECOVERED:
+        args["recovery"] = registrations.LeaderRecoveryState(partition.recovery).name.lower()
     for key, brokers in (("adding", partition.adding), ("removing", partition.removing)):
         if brokers:
             args[key] = _ids(brokers)
@@ -140,7 +133,7 @@ def _ids(brokers: Iterable[BrokerId]) -> str:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def _lines(done: list[ConversationTurn]) -> Iterator[Statement]:
+def _lines(done: list[conversation.ConversationTurn]) -> Iterator[Statement]:
     """In a conversation 1 ms passes with each question; in a play only where time matters."""
     timed = any(isinstance(one.turn, Waited) for one in done)
     for turn, kafka, *_ in done:
@@ -148,7 +141,7 @@ def _lines(done: list[ConversationTurn]) -> Iterator[Statement]:
             yield Statement("advance", (f"{turn.after_ms}ms",))
         match turn:
             case Asked(request=request):
-                yield raw_statement(_sender(request), NO_LEADER, request)
+                yield request_words.raw_statement(_sender(request), NO_LEADER, request)
             case Waited(ms=ms):
                 yield Statement("advance", (f"{ms}ms",))
             case Checked():
@@ -160,7 +153,7 @@ def _lines(done: list[ConversationTurn]) -> Iterator[Statement]:
 
 
 def _sender(request: Request) -> BrokerId:
-    field = REQUEST_FORMS[KINDS[type(request)]].sender
+    field = request_words.REQUEST_FORMS[KINDS[type(request)]].sender
     return _ANYBODY if field is None else getattr(request, field)
 
 
@@ -187,8 +180,8 @@ def _asked(play: Play) -> list[object] | None:
 
 def _played(play: Play) -> Stage | None:
     try:
-        return run_play(parse(format_play(play)))
-    except PlayError:
+        return runner.run_play(grammar.parse(format_play(play)))
+    except play_errors.PlayError:
         return None
 
 
@@ -214,11 +207,11 @@ def _events(stage: Stage, lines: int) -> list[Event]:
     return [event for line in stage.performed[-lines:] for event in stage.events_of(line)]
 
 
-def _written(events: Iterable[Event]) -> tuple[RecordWritten, ...]:
-    return tuple(event for event in events if isinstance(event, RecordWritten))
+def _written(events: Iterable[Event]) -> tuple[facts.RecordWritten, ...]:
+    return tuple(event for event in events if isinstance(event, facts.RecordWritten))
 
 
-def _texts(records: Iterable[RecordWritten]) -> list[tuple[int, str]]:
+def _texts(records: Iterable[facts.RecordWritten]) -> list[tuple[int, str]]:
     """Without offsets: between two controllers Kafka's log has records of its own."""
     return [(record.version, record.text) for record in records]
 
@@ -226,13 +219,13 @@ def _texts(records: Iterable[RecordWritten]) -> list[tuple[int, str]]:
 # --- both answers ---------------------------------------------------------------------------------
 
 
-def _expectation(play: Play, last: ConversationTurn) -> Iterator[Statement]:
+def _expectation(play: Play, last: conversation.ConversationTurn) -> Iterator[Statement]:
     """What Kafka answers, where a line can say it: its first error, the names of its records.
 
     Records of sessions that ended while time passed are not the last line's.
     """
     theirs, mine = _sayable(last.real), _sayable(last.engine)
-    written = _written(_events(run_play(parse(format_play(play))), 1))
+    written = _written(_events(runner.run_play(grammar.parse(format_play(play))), 1))
     if len(written) < len(last.engine.records):
         theirs.pop("records")
     other = tuple((key, word) for key, word in theirs.items() if mine[key] != word)
@@ -246,7 +239,7 @@ def _sayable(answered: Answer) -> dict[str, str]:
     return {"error": next(errors, KafkaError.NONE.name), "records": names or "none"}
 
 
-def _both_answers(last: ConversationTurn, kafka: str) -> Iterator[Statement]:
+def _both_answers(last: conversation.ConversationTurn, kafka: str) -> Iterator[Statement]:
     theirs, mine = _in_words(last.real), _in_words(last.engine)
     for who, words in ((f"Kafka {kafka}", theirs), ("the engine", mine)):
         yield Statement(comment=f"{who}: {words[0]}")
@@ -264,7 +257,7 @@ def _in_words(answered: Answer) -> tuple[str, ...]:
 # --- where no play can say it ---------------------------------------------------------------------
 
 
-def difference_text(parted: PartedConversation, patch: str) -> str:
+def difference_text(parted: shortest_difference.PartedConversation, patch: str) -> str:
     """A difference as a play, or turn by turn where no play can say it."""
     try:
         return format_play(difference_as_play(parted, patch))
@@ -273,7 +266,7 @@ def difference_text(parted: PartedConversation, patch: str) -> str:
         return "\n".join([f"# conversation {parted.seed}, no play: {untold}.", *turns])
 
 
-def _turn_in_words(done: ConversationTurn) -> str:
+def _turn_in_words(done: conversation.ConversationTurn) -> str:
     partings = "".join(f"\n#     {parting}" for parting in done.partings)
     return f"{_what_was_done(done.turn)}{partings}"
 

@@ -7,11 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kiplab.engine import moves
+from kiplab.engine import impossible_moves, moves, nodes
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Dropped, Event
-from kiplab.engine.impossible_moves import why_not
-from kiplab.engine.nodes import state_of, with_state
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import (
     Truth,
@@ -118,13 +116,13 @@ class EngineController:
 
     def _reassign(self, turn: turns.Reassigned) -> turns.Answer:
         lapsed = () if self.looks_later else self.lapse()
-        controller: Any = state_of(self.cluster, CONTROLLER)
+        controller: Any = nodes.state_of(self.cluster, CONTROLLER)
         try:
             record = reassign(controller, turn.partition, turn.replicas, self.features)
         except RefusedReassignmentError as refused:
             return turns.Answer(records=lapsed, refused=str(refused))
         controller, _, facts = commit(controller, [record] if record else [], self.features)
-        self.cluster = with_state(self.cluster, CONTROLLER, controller)
+        self.cluster = nodes.with_state(self.cluster, CONTROLLER, controller)
         written = tuple(fact for fact in facts if isinstance(fact, RecordWritten))
         return turns.Answer(records=(*lapsed, *written))
 
@@ -138,7 +136,7 @@ class EngineController:
         """Whether the next request is the first since the election that makes it look for silent
         brokers.
         """
-        controller: Any = state_of(self.cluster, CONTROLLER)
+        controller: Any = nodes.state_of(self.cluster, CONTROLLER)
         return not self.looks_later and not controller.watches_sessions
 
     def advance(self, ms: int) -> None:
@@ -195,7 +193,7 @@ class EngineController:
     def raise_metadata_version(self, metadata_version: str) -> str:
         """The metadata version is another one; or why it cannot be."""
         move = moves.UpgradeMetadata(metadata_version)
-        refused = why_not(self.cluster, move)
+        refused = impossible_moves.why_not(self.cluster, move)
         if refused is None:
             self._do(move)
         return refused or ""
@@ -211,8 +209,8 @@ class EngineController:
         self._hold(next_offset=end)
 
     def _hold(self, **changed: object) -> None:
-        state = replace(state_of(self.cluster, CONTROLLER), **changed)
-        self.cluster = with_state(self.cluster, CONTROLLER, state)
+        state = replace(nodes.state_of(self.cluster, CONTROLLER), **changed)
+        self.cluster = nodes.with_state(self.cluster, CONTROLLER, state)
 
     def _do(self, move: moves.Move) -> tuple[Event, ...]:
         done = step(self.cluster, move)

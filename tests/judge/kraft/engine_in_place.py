@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
-from kiplab.protocol import ids
+from kiplab.protocol import ids, registrations, releases
 from kiplab.protocol.features import Features
-from kiplab.protocol.registrations import PartitionRegistration, registration
-from kiplab.protocol.releases import RELEASES
 
 from .engine_controller import EngineController
 from .turns import Answer, Beginning, Checked, Created, Raised, TookOver, Turn
@@ -26,7 +24,7 @@ class EngineInPlace:
         return EngineController(self.features, self._beginning(end, self.features))
 
     def _beginning(self, end: ids.MetadataOffset, features: Features) -> Beginning:
-        release = RELEASES[features.release]
+        release = releases.RELEASES[features.release]
         versions = (release.oldest_alter_partition, release.alter_partition)
         return Beginning(features.metadata_version, end, ids.MetadataOffset(end - 1), *versions)
 
@@ -60,13 +58,13 @@ class EngineInPlace:
 
     def _partition(
         self, name: str, replicas: tuple[ids.BrokerId, ...], unclean: bool
-    ) -> PartitionRegistration:
+    ) -> registrations.PartitionRegistration:
         known = self._engine.held.registrations
-        states = [registration(known, broker) for broker in replicas]
+        states = [registrations.registration(known, broker) for broker in replicas]
         isr = tuple(r.broker for r in states if r is not None and not r.fenced)
         if not isr or None in states:
             raise RefusedByKafkaError(f"{name} on {replicas}")
-        return PartitionRegistration(
+        return registrations.PartitionRegistration(
             name=name,
             replicas=replicas,
             isr=isr,

@@ -13,18 +13,12 @@ from msgspec.structs import replace
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.protocol.features import Features, UnknownFeatureError
 
-from ..skeleton import recordings
-from ..skeleton.coverage import Rule
+from ..skeleton import coverage, recordings, rows, sides, wrong_engines
 from ..skeleton.judging import BadSubjectError, Judge, Judged
 from ..skeleton.recordings import Recording
-from ..skeleton.rows import read_row, write_row
-from ..skeleton.sides import Recorded
-from ..skeleton.wrong_engines import built
-from . import rules
+from . import difference_as_play, real_side, rules
 from .conversation import Conversation, Generated
-from .difference_as_play import difference_text
 from .pairs import QUESTIONS, JudgedPair, Seed, judged_pairs, pair_named, seeds_for
-from .real_side import Controller, RealSide
 from .shortest_difference import PartedConversation, shortest_difference
 from .turns import Answer, Beginning, Turn
 from .wrong_engines import ENGINES
@@ -73,7 +67,7 @@ class JudgedPairs(NamedTuple):
 
     judged: Judged
     parted: tuple[PartedConversation, ...]
-    rules: tuple[frozenset[Rule], ...]
+    rules: tuple[frozenset[coverage.Rule], ...]
     """What each conversation tried."""
 
 
@@ -83,7 +77,7 @@ class _Judging:
     def __init__(self, pair: JudgedPair) -> None:
         self._pair = pair
         self._coverage = rules.coverage()
-        self._rules: list[frozenset[Rule]] = []
+        self._rules: list[frozenset[coverage.Rule]] = []
         self._requests, self._begun = 0, time.perf_counter()
         self.parted: list[PartedConversation] = []
 
@@ -107,7 +101,7 @@ class _Judging:
             patch,
             len(self._rules),
             self._requests,
-            tuple(difference_text(parted, patch) for parted in self.parted),
+            tuple(difference_as_play.difference_text(parted, patch) for parted in self.parted),
             self._coverage.hits,
             time.perf_counter() - self._begun,
         )
@@ -115,7 +109,7 @@ class _Judging:
 
 
 def judge_with(
-    kafka: Controller, pair: JudgedPair, patch: str, seeds: Sequence[Seed]
+    kafka: real_side.Controller, pair: JudgedPair, patch: str, seeds: Sequence[Seed]
 ) -> tuple[JudgedPairs, KraftRecording]:
     """Have a controller of the release `patch` answer the conversations of these seeds."""
     judging, lines = _Judging(pair), []
@@ -125,7 +119,7 @@ def judge_with(
         judging.watch(generated.conversation)
         generated.run(QUESTIONS)
         judging.done(seed.number, generated.conversation)
-        lines.append(write_row(_recorded(generated), RecordedConversation))
+        lines.append(rows.write_row(_recorded(generated), RecordedConversation))
     judging.parted[:SHRUNK] = [shortest_difference(kafka, p) for p in judging.parted[:SHRUNK]]
     result = judging.result(patch, live=True)
     head = RecordingHead(
@@ -155,10 +149,10 @@ def judge_recording(
     """
     judging = _Judging(pair)
     for place in range(len(recording.lines)) if places is None else places:
-        recorded: RecordedConversation = read_row(recording.lines[place], RecordedConversation)
+        recorded: RecordedConversation = rows.read_row(recording.lines[place], RecordedConversation)
         version = recorded.beginning.metadata_version
         features = switch(replace(pair.features, metadata_version=version))
-        real = Recorded[Turn, Answer](turn.answer for turn in recorded.turns)
+        real = sides.Recorded[Turn, Answer](turn.answer for turn in recorded.turns)
         conversation = Conversation(real, recorded.beginning, features)
         judging.watch(conversation)
         conversation.follow(turn.turn for turn in recorded.turns)
@@ -192,7 +186,7 @@ def with_covering(pair: JudgedPair, recording: KraftRecording) -> KraftRecording
     chosen = [*recordings.covering(judged.rules)]
     for engine in ENGINES:
         if engine.is_for_recordings and pair_named(engine.subject) == pair:
-            with built(engine):
+            with wrong_engines.built(engine):
                 chosen += _noticing(pair, recording, chosen)
     for guard in rules.controller_guards():
         if rules.pair_that_notices(guard) == pair:
@@ -264,11 +258,11 @@ class KraftJudge(Judge):
         places = recording.head.covering if options.quick else None
         return judge_recording(pair, recording, places).judged
 
-    def rules(self, subject: str) -> Sequence[Rule]:
+    def rules(self, subject: str) -> Sequence[coverage.Rule]:
         """All of the release."""
         return rules.rules_of(pair_named(subject).release)
 
-    def why_untried(self, rule: Rule, subject: str) -> str | None:
+    def why_untried(self, rule: coverage.Rule, subject: str) -> str | None:
         """Why no conversation with that pair tries a rule; None if one can."""
         return rules.why_unreachable(rule, pair_named(subject))
 
@@ -283,7 +277,7 @@ def judge_live(pair: JudgedPair, seeds: Sequence[Seed]) -> tuple[JudgedPairs, Kr
     Raises MissingKafkaError where none can run, DeadKafkaError where one ends by itself.
     """
     with ControllerProcess(pair.release, pair.metadata_version) as process:
-        kafka = RealSide(process)
+        kafka = real_side.RealSide(process)
         result = judge_with(kafka, pair, process.patch, seeds)
         kafka.close()
     return result

@@ -9,10 +9,8 @@ from random import Random
 from typing import TypeVar
 
 from kiplab.engine.truth import Truth
-from kiplab.protocol import ids, messages
+from kiplab.protocol import ids, messages, registrations, releases
 from kiplab.protocol.features import Features
-from kiplab.protocol.registrations import PartitionRegistration, registration
-from kiplab.protocol.releases import METADATA_LEVEL, supports
 
 from .turns import Reassigned
 
@@ -101,7 +99,7 @@ class Questions:
 
     def _offset(self, held: Truth, broker: ids.BrokerId) -> ids.MetadataOffset:
         """Around what makes a broker caught up: its own registration, or the end of the log."""
-        found, end = registration(held.registrations, broker), held.next_offset
+        found, end = registrations.registration(held.registrations, broker), held.next_offset
         own = found.record_offset if found is not None else 0
         near = [own - 1, own, own + 1, end - 2, end - 1, end]
         far = [end + 50, end + 50, -1, 0, LOWEST_64, HIGHEST_64]
@@ -110,11 +108,11 @@ class Questions:
     def metadata_version(self, features: Features) -> str:
         """One to raise to: the next ones mostly, or any there is, which may be refused."""
         # KRaft has feature levels from 1 on; what is older is a protocol of ZooKeeper's time.
-        names = [name for name, level in METADATA_LEVEL.items() if level >= 1]
+        names = [name for name, level in releases.METADATA_LEVEL.items() if level >= 1]
         if self._once_in(3):
             return self._one_of(names)
         at = names.index(features.metadata_version)
-        above = [n for n in names[at + 1 : at + 4] if supports(features.release, n)]
+        above = [n for n in names[at + 1 : at + 4] if releases.supports(features.release, n)]
         return self._one_of(above or names[at : at + 1])
 
     # --- partitions -----------------------------------------------------------------------------
@@ -136,7 +134,7 @@ class Questions:
         )
 
     def _item(
-        self, held: Truth, state: PartitionRegistration, version: int
+        self, held: Truth, state: registrations.PartitionRegistration, version: int
     ) -> messages.AlterPartitionItem:
         topic = state.name.rpartition("-")[0]
         strange = [f"{topic}-7", f"{topic}--1", "nothing-0", f"{topic}-{HIGHEST_32}"]
@@ -153,7 +151,7 @@ class Questions:
             return messages.IsrMember(broker)
         return messages.IsrMember(broker, self._epoch(held, broker, wrong=0.1))
 
-    def _isr(self, state: PartitionRegistration) -> list[ids.BrokerId]:
+    def _isr(self, state: registrations.PartitionRegistration) -> list[ids.BrokerId]:
         now = list(state.isr)
         outside = [replica for replica in state.replicas if replica not in now]
         ways: list[tuple[int, Callable[[], list[ids.BrokerId]]]] = [
@@ -190,7 +188,7 @@ class Questions:
             return Reassigned(state.name, None)
         return Reassigned(state.name, tuple(self._targets(state)))
 
-    def _targets(self, state: PartitionRegistration) -> list[ids.BrokerId]:
+    def _targets(self, state: registrations.PartitionRegistration) -> list[ids.BrokerId]:
         """Mostly any of the brokers in any order; sometimes what is refused."""
         if self._once_in(15):
             odd = [[], [*state.replicas, state.replicas[0]], [*state.replicas, STRANGER]]
@@ -208,7 +206,7 @@ class Questions:
 
     def _epoch(self, held: Truth, broker: ids.BrokerId, *, wrong: float) -> ids.BrokerEpoch:
         """The broker epoch that is registered, but for a share of `wrong` ones."""
-        found = registration(held.registrations, broker)
+        found = registrations.registration(held.registrations, broker)
         if found is not None and self.dice.random() >= wrong:
             return found.epoch
         own = found.epoch if found is not None else 5

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from kiplab.engine.truth import Truth
-from kiplab.protocol import ids, messages
-from kiplab.protocol.registrations import partition, registration
+from kiplab.protocol import ids, messages, registrations
 
 from .turns import Asked, Created, Reassigned, Turn
 
@@ -57,8 +56,8 @@ class Retelling(NamedTuple):
     def _item(self, item: messages.AlterPartitionItem) -> messages.AlterPartitionItem:
         name = self._name(item.partition)
         fields: dict[str, Any] = {"partition": name}
-        before = partition(self.then.partitions, item.partition)
-        after = partition(self.now.partitions, name)
+        before = registrations.partition(self.then.partitions, item.partition)
+        after = registrations.partition(self.now.partitions, name)
         if before is not None and after is not None:
             leader = _moved(item.leader_epoch, before.leader_epoch, after.leader_epoch)
             state = _moved(item.partition_epoch, before.partition_epoch, after.partition_epoch)
@@ -74,8 +73,8 @@ class Retelling(NamedTuple):
         return after + name.removeprefix(before) if name.startswith(before) else name
 
     def _broker_epoch(self, broker: ids.BrokerId, epoch: ids.BrokerEpoch) -> ids.BrokerEpoch:
-        before = registration(self.then.registrations, broker)
-        after = registration(self.now.registrations, broker)
+        before = registrations.registration(self.then.registrations, broker)
+        after = registrations.registration(self.now.registrations, broker)
         if before is None or after is None or epoch == ids.NO_BROKER_EPOCH:
             return epoch
         return ids.BrokerEpoch(_moved(epoch, before.epoch, after.epoch))
@@ -85,8 +84,8 @@ class Retelling(NamedTuple):
         before, after = self.then.next_offset, self.now.next_offset
         if -NEAR <= offset - before <= AHEAD:
             return ids.MetadataOffset(offset - before + after)
-        old = registration(self.then.registrations, broker)
-        new = registration(self.now.registrations, broker)
+        old = registrations.registration(self.then.registrations, broker)
+        new = registrations.registration(self.now.registrations, broker)
         if old is None or new is None:
             return offset
         return ids.MetadataOffset(_moved(offset, old.record_offset, new.record_offset))

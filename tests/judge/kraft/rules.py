@@ -6,16 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import NamedTuple, get_args
 
-from kiplab.engine import moves
+from kiplab.engine import moves, truth
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Dropped, Event
 from kiplab.engine.step import Step
-from kiplab.engine.truth import registration_of, sessions
-from kiplab.protocol import kraft, messages
+from kiplab.protocol import facts, guards, kraft, messages
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import ControllerResigned, RecordWritten, Refused
 from kiplab.protocol.features import Features, switched
-from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.kraft import records
 from kiplab.protocol.kraft.heartbeats import BrokerState, next_state
@@ -41,7 +38,7 @@ def rules_of(release: str) -> tuple[Rule, ...]:
     """Every guard that the controller of `release` asks for, and every error, record and transition
     of any controller: those that this one does not have are in `UNREACHABLE`.
     """
-    built = (id for id in controller_guards() if GUARDS[id].built_in(RELEASES[release]))
+    built = (id for id in controller_guards() if guards.GUARDS[id].built_in(RELEASES[release]))
     errors = dict.fromkeys((KafkaError.NONE.name, *errors_of(kraft, but=OF_BROKERS)))
     return (
         *(Rule(GUARD, id) for id in built),
@@ -61,13 +58,13 @@ def pair_that_notices(guard: str) -> JudgedPair:
     of the first that could.
     """
     newest = [pair for pair in judged_pairs() if pair.is_newest]
-    having = [pair for pair in newest if GUARDS[guard].built_in(RELEASES[pair.release])]
+    having = [pair for pair in newest if guards.GUARDS[guard].built_in(RELEASES[pair.release])]
     return (having or newest)[0]
 
 
 def with_the_other(guard: str) -> Callable[[Features], Features]:
     """Makes features with that guard on where it is built off, and off where it is built on."""
-    return lambda features: switched(features, guard, not GUARDS[guard].built)
+    return lambda features: switched(features, guard, not guards.GUARDS[guard].built)
 
 
 def coverage() -> Coverage:
@@ -76,14 +73,14 @@ def coverage() -> Coverage:
 
 
 def _visible(events: Iterable[Event]) -> list[Event]:
-    return [event for event in events if isinstance(event, Dropped | RecordWritten)]
+    return [event for event in events if isinstance(event, Dropped | facts.RecordWritten)]
 
 
 def _shown(before: Cluster, move: moves.Move, done: Step) -> Iterator[Rule]:
     for event in done.events:
-        if isinstance(event, Refused) and event.guard is not None:
+        if isinstance(event, facts.Refused) and event.guard is not None:
             yield Rule(GUARD, event.guard)
-        elif isinstance(event, RecordWritten):
+        elif isinstance(event, facts.RecordWritten):
             yield Rule(RECORD, event.record)
         elif isinstance(event, Dropped):
             yield from (Rule(ERROR, error.name) for error in errors_in(event.body))
@@ -137,7 +134,7 @@ def transitions(before: Cluster, move: moves.Move, done: Step) -> Iterator[str]:
                 yield _registered(_state(before, body.broker))
             if isinstance(body, messages.BrokerHeartbeatRequest):
                 yield from _beaten(before, body.broker, done)
-            if any(isinstance(event, ControllerResigned) for event in done.events):
+            if any(isinstance(event, facts.ControllerResigned) for event in done.events):
                 yield RESIGNED
 
 
@@ -156,9 +153,9 @@ def _after(cluster: Cluster, broker: BrokerId, answer: messages.BrokerHeartbeatR
 
 def _state(cluster: Cluster, broker: BrokerId) -> str:
     """What the controller makes of a broker, as `heartbeats.current_state` has it."""
-    if registration_of(cluster, broker) is None:
+    if truth.registration_of(cluster, broker) is None:
         return UNKNOWN
-    known = next((s for s in sessions(cluster) if s.broker == broker), None)
+    known = next((s for s in truth.sessions(cluster) if s.broker == broker), None)
     if known is not None and known.leaving:
         return BrokerState.CONTROLLED_SHUTDOWN
     return BrokerState.FENCED if known is None or known.fenced else BrokerState.UNFENCED

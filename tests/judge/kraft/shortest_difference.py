@@ -14,9 +14,8 @@ from kiplab.protocol import messages
 from kiplab.protocol.features import Features
 
 from ..skeleton.shrinking import TRIES, shortest
+from . import questions, real_side
 from .conversation import Conversation, ConversationTurn, topics_of
-from .questions import KNOWN, STRANGER
-from .real_side import Controller
 from .retelling import Retelling
 from .turns import Asked, Raised, Turn
 
@@ -56,7 +55,7 @@ class PartedConversation(NamedTuple):
 
 
 def shortest_difference(
-    kafka: Controller, parted: PartedConversation, tries: int = TRIES
+    kafka: real_side.Controller, parted: PartedConversation, tries: int = TRIES
 ) -> PartedConversation:
     """The shortest that was found; every attempt leaves `kafka` as it found it.
 
@@ -74,7 +73,7 @@ def shortest_difference(
 class _Attempts:
     """Attempts with `kafka`; `parted` is the last that held."""
 
-    def __init__(self, kafka: Controller, parted: PartedConversation) -> None:
+    def __init__(self, kafka: real_side.Controller, parted: PartedConversation) -> None:
         self._kafka, self.parted, self._seed = kafka, parted, parted.seed
 
     def holds(self, turns: Sequence[TurnInContext]) -> Sequence[TurnInContext] | None:
@@ -97,7 +96,7 @@ class _Attempts:
         except RefusedByKafkaError:
             return None
         finally:
-            self._kafka.clear((*KNOWN, STRANGER))
+            self._kafka.clear((*questions.KNOWN, questions.STRANGER))
         return PartedConversation.of(self._seed, conversation) if conversation.parted else None
 
 

@@ -2,10 +2,8 @@
 
 import msgspec
 
-from kiplab.protocol.facts import RecordWritten
+from kiplab.protocol import facts, messages, registrations
 from kiplab.protocol.ids import BrokerId, MetadataOffset
-from kiplab.protocol.messages import Request, Response
-from kiplab.protocol.registrations import PartitionRegistration
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -15,7 +13,7 @@ class Asked(msgspec.Struct, frozen=True):
     3.9 a controller looks for them from the first request on that it gets.
     """
 
-    request: Request
+    request: messages.Request
     after_ms: int = 0
     checked: bool = False
 
@@ -75,12 +73,12 @@ class Answer(msgspec.Struct, frozen=True):
     `refused` is why it was not done, empty if it was. It took `ms`, and the log ends at `end`.
     """
 
-    response: Response | None = None
-    records: tuple[RecordWritten, ...] = ()
+    response: messages.Response | None = None
+    records: tuple[facts.RecordWritten, ...] = ()
     refused: str = ""
     end: MetadataOffset = MetadataOffset(0)
     ms: int = 0
-    partitions: tuple[PartitionRegistration, ...] = ()
+    partitions: tuple[registrations.PartitionRegistration, ...] = ()
 
 
 class Beginning(msgspec.Struct, frozen=True):
@@ -97,11 +95,11 @@ class Beginning(msgspec.Struct, frozen=True):
     newest: int
 
 
-def fenced_in(records: tuple[RecordWritten, ...]) -> tuple[BrokerId, ...]:
+def fenced_in(records: tuple[facts.RecordWritten, ...]) -> tuple[BrokerId, ...]:
     """The brokers that these records fence, in their order."""
     words = [record.text.split() for record in records if _fences(record)]
     return tuple(BrokerId(int(word.removeprefix("broker="))) for _, word, *_ in words)
 
 
-def _fences(record: RecordWritten) -> bool:
+def _fences(record: facts.RecordWritten) -> bool:
     return "fenced=1" in record.text or record.record == "FenceBrokerRecord"

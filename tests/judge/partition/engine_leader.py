@@ -17,8 +17,7 @@ from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId, Incarnation
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.log import Log
-from kiplab.protocol.replica import broker_state
-from kiplab.protocol.replica.broker_parts import process_of
+from kiplab.protocol.replica import broker_parts, broker_state
 
 
 class EngineLeader:
@@ -63,13 +62,13 @@ class EngineLeader:
     @property
     def is_due_again(self) -> bool:
         """Whether items wait to be sent again."""
-        process = process_of(self.broker)
+        process = broker_parts.process_of(self.broker)
         return bool(process.items) and not process.in_flight
 
     @property
     def items(self) -> tuple[messages.AlterPartitionItem, ...]:
         """What waits for an answer, or to be sent."""
-        return process_of(self.broker).items
+        return broker_parts.process_of(self.broker).items
 
     @property
     def broker(self) -> broker_state.Broker:

@@ -9,13 +9,11 @@ from random import Random
 from typing import TypeVar
 
 from kiplab.judge.partition import partition_process as turns
-from kiplab.protocol import ids
+from kiplab.protocol import ids, messages
 from kiplab.protocol.log import EpochStart, Log, epoch_at
-from kiplab.protocol.messages import FetchRequest
 from kiplab.protocol.replica.broker_state import Replica
 
-from .engine_leader import EngineLeader
-from .pretended_controller import FOLLOWERS, PretendedController
+from . import engine_leader, pretended_controller
 
 PAUSES_MS = (1, 5, 50, 500, 5_000, 15_000, 29_999, 30_000, 30_000, 30_001, 30_001, 45_000)
 """Around replica.lag.time.max.ms."""
@@ -33,11 +31,11 @@ class LeaderTurns:
 
     def __init__(self, seed: int, partitions: int, *, timed: bool) -> None:
         self.dice = Random(seed)
-        self.elsewhere = PretendedController(self.dice, partitions)
+        self.elsewhere = pretended_controller.PretendedController(self.dice, partitions)
         self.elsewhere.require(self.dice.choice([1, 1, 2, 3]))
         self._names = [turns.partition_name(index) for index in range(partitions)]
         self._waiting: list[turns.BrokerTurn] = []
-        self._kinds: dict[Callable[[EngineLeader], turns.BrokerTurn | None], int] = {
+        self._kinds: dict[Callable[[engine_leader.EngineLeader], turns.BrokerTurn | None], int] = {
             self._fetch: 46,
             self._produce: 12,
             self._replicate: 12,
@@ -53,7 +51,7 @@ class LeaderTurns:
         """The metadata that a run begins with."""
         return self.elsewhere.next_metadata(1)
 
-    def next(self, held: EngineLeader) -> turns.BrokerTurn:
+    def next(self, held: engine_leader.EngineLeader) -> turns.BrokerTurn:
         """The next thing that happens to a broker that holds this."""
         if self._waiting:
             return self._waiting.pop(0)
@@ -67,7 +65,7 @@ class LeaderTurns:
 
     # --- followers and producers ----------------------------------------------------------------
 
-    def _fetch(self, held: EngineLeader) -> turns.BrokerTurn | None:
+    def _fetch(self, held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
         led = [name for name in self._names if _is_led(held.replica(name))]
         name = self._one_of(led if led and not self._once_in(12) else self._names)
         replica, log = held.replica(name), held.log(name)
@@ -75,7 +73,7 @@ class LeaderTurns:
             return None
         follower = self._follower(replica)
         offset = self._offset(replica, log, follower)
-        return FetchRequest(
+        return messages.FetchRequest(
             version=self._one_of([11, 13]) if self._once_in(12) else 17,
             partition=name,
             replica=follower,
@@ -87,9 +85,9 @@ class LeaderTurns:
 
     def _follower(self, replica: Replica) -> ids.BrokerId:
         if self._once_in(25):
-            return self._one_of([*FOLLOWERS, STRANGER])
-        others = [broker for broker in replica.replicas if broker in FOLLOWERS]
-        return self._one_of(others or FOLLOWERS)
+            return self._one_of([*pretended_controller.FOLLOWERS, STRANGER])
+        others = [broker for broker in replica.replicas if broker in pretended_controller.FOLLOWERS]
+        return self._one_of(others or pretended_controller.FOLLOWERS)
 
     def _epoch(self, broker: ids.BrokerId) -> ids.BrokerEpoch:
         """The broker epoch that the controller has; one of before, of nobody, of later."""
@@ -138,13 +136,13 @@ class LeaderTurns:
             return right
         return ids.LeaderEpoch(self._one_of([right - 1, right + 1, 0, 4, 5, 6, 7, *ABSURD]))
 
-    def _produce(self, held: EngineLeader) -> turns.BrokerTurn | None:
+    def _produce(self, held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
         name = self._one_of(self._names)
         if not _is_led(held.replica(name)):
             return None
         return turns.ProducedTurn(name, self._one_of([1, 1, 1, 2, 3]), self._once_in(2))
 
-    def _replicate(self, held: EngineLeader) -> turns.BrokerTurn | None:
+    def _replicate(self, held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
         """Records of the leader that it follows, under that one's epoch or the one before."""
         followed = [
             (name, replica)
@@ -163,7 +161,7 @@ class LeaderTurns:
 
     # --- the controller -------------------------------------------------------------------------
 
-    def _answer(self, held: EngineLeader) -> turns.BrokerTurn | None:
+    def _answer(self, held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
         request = held.under_way
         if request is None:
             return None
@@ -174,20 +172,20 @@ class LeaderTurns:
             return turns.LostTurn() if self._once_in(2) else self.elsewhere.not_me(request)
         return self.elsewhere.answer(request)
 
-    def _metadata(self, _held: EngineLeader) -> turns.BrokerTurn | None:
+    def _metadata(self, _held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
         if not self.elsewhere.unread:
             return None
         return self.elsewhere.next_metadata(self._one_of([1, 1, 1, 2, 5]))
 
     # --- time -----------------------------------------------------------------------------------
 
-    def _lag(self, _held: EngineLeader) -> turns.BrokerTurn | None:
+    def _lag(self, _held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
         return turns.LagTurn()
 
-    def _retry(self, held: EngineLeader) -> turns.BrokerTurn | None:
+    def _retry(self, held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
         return turns.RetryTurn() if held.is_due_again else None
 
-    def _pause(self, _held: EngineLeader) -> turns.BrokerTurn | None:
+    def _pause(self, _held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
         return turns.PauseTurn(self._one_of(PAUSES_MS))
 
     # --- dice -----------------------------------------------------------------------------------

@@ -9,19 +9,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from kiplab.judge.partition import observed_broker, partition_process
+from kiplab.judge.partition import observed_broker, partition_process, second_proposal
 from kiplab.judge.partition.partition_process import BrokerTurn
-from kiplab.judge.partition.second_proposal import WAYS, told_turns
 from kiplab.protocol.features import Features, parse_features
 
-from ..skeleton import recordings
-from ..skeleton.coverage import Rule
-from ..skeleton.judging import Judge, Judged, seeds_of
+from ..skeleton import coverage, judging, recordings, sides
 from ..skeleton.recordings import Recording
-from ..skeleton.sides import Done, Recorded, Run, Side
-from . import leader_transitions
+from . import leader_transitions, leader_turns
 from .engine_leader import EngineLeader
-from .leader_turns import LeaderTurns
 
 RECORDINGS = Path(__file__).parents[1] / "partition_recordings"
 PARTITIONS = 2
@@ -29,25 +24,25 @@ PARTITIONS = 2
 RUNS, TURNS = 60, 100
 """Of one release, and of one run."""
 
-BrokerRun = Run[BrokerTurn, observed_broker.ObservedBroker]
+BrokerRun = sides.Run[BrokerTurn, observed_broker.ObservedBroker]
 
 
 def side_by_side(
-    real: Side[BrokerTurn, observed_broker.ObservedBroker],
+    real: sides.Side[BrokerTurn, observed_broker.ObservedBroker],
     features: Features,
     partitions: int = PARTITIONS,
     *,
     timed: bool,
 ) -> BrokerRun:
     """A fresh broker on both sides."""
-    return Run(
+    return sides.Run(
         real, EngineLeader(features, partitions, timed=timed), observed_broker.observed_partings
     )
 
 
 def generated_turns(engine: EngineLeader, seed: int, turns: int) -> Iterator[BrokerTurn]:
     """Each when the one before has happened to `engine`."""
-    source = LeaderTurns(seed, PARTITIONS, timed=is_timed(seed))
+    source = leader_turns.LeaderTurns(seed, PARTITIONS, timed=is_timed(seed))
     yield source.first()
     for _ in range(turns - 1):
         yield source.next(engine)
@@ -64,7 +59,7 @@ def generated_run(
     """What `seed` generates, so many turns, up to the one in which the two part."""
     timed = is_timed(seed)
     engine = EngineLeader(features, PARTITIONS, timed=timed)
-    run = Run(
+    run = sides.Run(
         partition_process.RealLeader(process, PARTITIONS, timed=timed),
         engine,
         observed_broker.observed_partings,
@@ -76,11 +71,11 @@ def generated_run(
 def story_runs(process: partition_process.PartitionProcess) -> Iterator[BrokerRun]:
     """The second proposal that a leader forgets, in its four ways."""
     features = parse_features(process.release)
-    for way in WAYS:
+    for way in second_proposal.WAYS:
         run = side_by_side(
             partition_process.RealLeader(process, 1, timed=True), features, 1, timed=True
         )
-        run.follow(told_turns(*way))
+        run.follow(second_proposal.told_turns(*way))
         yield run
 
 
@@ -161,7 +156,7 @@ class Replayed(NamedTuple):
     run: BrokerRun
 
     @property
-    def last(self) -> Done[BrokerTurn, observed_broker.ObservedBroker] | None:
+    def last(self) -> sides.Done[BrokerTurn, observed_broker.ObservedBroker] | None:
         """The turn in which the two part, if they do."""
         return self.run.last
 
@@ -176,7 +171,7 @@ def replayed(
     under = features or parse_features(runs.head.release)
     for place in range(len(runs.lines)) if places is None else places:
         kept = msgspec.convert(runs.lines[place], RecordedRun)
-        run = side_by_side(Recorded(kept.answers()), under, timed=kept.timed)
+        run = side_by_side(sides.Recorded(kept.answers()), under, timed=kept.timed)
         run.follow(kept.turns)
         yield Replayed(kept.seed, run)
 
@@ -184,7 +179,7 @@ def replayed(
 # --- the command ----------------------------------------------------------------------------------
 
 
-class PartitionJudge(Judge):
+class PartitionJudge(judging.Judge):
     """A subject is a release."""
 
     name = "partition"
@@ -198,12 +193,13 @@ class PartitionJudge(Judge):
         """Every release from 3.3 on."""
         return partition_process.partition_releases()
 
-    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+    def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """Generated runs, and the four ways of the second proposal."""
         begun, features = time.perf_counter(), parse_features(subject)
         with partition_process.PartitionProcess(subject) as process:
             runs = [
-                (s, generated_run(process, features, s, TURNS)) for s in seeds_of(options, RUNS)
+                (s, generated_run(process, features, s, TURNS))
+                for s in judging.seeds_of(options, RUNS)
             ]
             stories = [(number, run) for number, run in enumerate(story_runs(process))]
             patch = process.patch
@@ -214,16 +210,16 @@ class PartitionJudge(Judge):
             save_runs(RunsHead(patch, subject, covering), kept, options.recordings)
         return judged
 
-    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
+    def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """The runs that were recorded."""
         return judge_recording(subject, options.recordings)
 
-    def rules(self, _subject: str, /) -> Sequence[Rule]:
+    def rules(self, _subject: str, /) -> Sequence[coverage.Rule]:
         """Everything that a leader was seen to do, whatever the release."""
         return leader_transitions.RULES
 
 
-def judge_recording(release: str, folder: Path = RECORDINGS) -> Judged:
+def judge_recording(release: str, folder: Path = RECORDINGS) -> judging.Judged:
     """The runs that were recorded. Raises NoRecordingError where there are none."""
     begun, kept = time.perf_counter(), load_runs(release, folder)
     runs = [(one.seed, one.run) for one in replayed(kept)]
@@ -232,11 +228,11 @@ def judge_recording(release: str, folder: Path = RECORDINGS) -> Judged:
 
 def _judged(
     release: str, patch: str, runs: Sequence[tuple[int, BrokerRun]], begun: float, *, live: bool
-) -> Judged:
-    hits: Counter[Rule] = Counter()
+) -> judging.Judged:
+    hits: Counter[coverage.Rule] = Counter()
     for _, run in runs:
         hits.update(_rules_of(run))
-    return Judged(
+    return judging.Judged(
         release,
         live,
         patch,
@@ -248,7 +244,7 @@ def _judged(
     )
 
 
-def _rules_of(run: BrokerRun) -> list[Rule]:
+def _rules_of(run: BrokerRun) -> list[coverage.Rule]:
     return list(leader_transitions.rules_of((done.turn, done.real) for done in run.done))
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kiplab.engine.cluster import Cluster, broker
-from kiplab.plays.library import load
-from kiplab.plays.runner import run_play
+from kiplab.plays import library, runner
 from kiplab.plays.stage import Stage
 from kiplab.plays.values import feature_set
 from kiplab.protocol.ids import BrokerId
@@ -165,4 +164,4 @@ def beside_the_engine(attempt: Iterable[Sighting], release: str) -> Iterator[Bea
 
 
 def _played(release: str) -> Stage:
-    return run_play(load(PLAY), feature_set(f"@{release}"))
+    return runner.run_play(library.load(PLAY), feature_set(f"@{release}"))

@@ -7,7 +7,7 @@ import msgspec
 
 from kiplab.engine.cluster import Cluster
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH
-from kiplab.judge.side_by_side import real_run
+from kiplab.judge.side_by_side import deciding, real_run, two_columns
 from kiplab.judge.side_by_side.chosen import (
     BOTH,
     JUDGES,
@@ -16,8 +16,6 @@ from kiplab.judge.side_by_side.chosen import (
     live_columns,
     told_leaders,
 )
-from kiplab.judge.side_by_side.deciding import RealNodes
-from kiplab.judge.side_by_side.two_columns import RealSide, TwoColumns, play_in_two_columns
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play
@@ -93,24 +91,24 @@ def play_columns(name: str, release: str) -> tuple[str, real_run.RecordedPlay]:
     return patch, real_run.RecordedPlay(columns, why)
 
 
-def answered(what: Chosen) -> TwoColumns:
+def answered(what: Chosen) -> two_columns.TwoColumns:
     """Both columns, by the live path, of what real nodes have once answered."""
     recording, judges = stored_answers.recordings_of(what.play.name)[what.patch], what.judges
 
-    def nodes(start: Cluster) -> RealNodes:
+    def nodes(start: Cluster) -> deciding.RealNodes:
         return stored_answers.recorded_nodes(
             recording, start, decides=judges.decides, leads=judges.leads
         )
 
-    return play_in_two_columns(what.play, what.features, nodes)
+    return two_columns.play_in_two_columns(what.play, what.features, nodes)
 
 
-def recorded_column(both: TwoColumns) -> real_run.RecordedColumn:
+def recorded_column(both: two_columns.TwoColumns) -> real_run.RecordedColumn:
     """What is shipped of a run of which the columns agree."""
     mine, theirs = both.engine.history.steps, both.kafka.history.steps
     steps = enumerate(zip(mine, theirs, strict=True))
     other = {n: kafka.events for n, (own, kafka) in steps if own.events != kafka.events}
-    side = {name: getattr(both, name) for name in RealSide.__struct_fields__}
+    side = {name: getattr(both, name) for name in two_columns.RealSide.__struct_fields__}
     return real_run.RecordedColumn(**side, moves=len(mine), events=other)
 
 

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.engine import moves
+from kiplab.engine import events, moves
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.events import Event
 from kiplab.engine.step import Step, step
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import switched
@@ -90,7 +89,7 @@ def errors_in(value: object) -> Iterator[KafkaError]:
 
 Shown = Callable[[Cluster, moves.Move, Step], Iterable[Rule]]
 """The rules that one move of the engine shows by what it came to."""
-Visible = Callable[[Iterable[Event]], list[Event]]
+Visible = Callable[[Iterable[events.Event]], list[events.Event]]
 """The events of a move that the judge compares."""
 
 

@@ -10,18 +10,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, get_args
 
-from kiplab.engine import moves
-from kiplab.engine.channels import find
+from kiplab.engine import channels, events, moves, zookeeper_routes
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.events import Dropped, Event, Sent
 from kiplab.engine.step import Step
-from kiplab.engine.zookeeper_routes import JOINT_ROUTES, ZOOKEEPER_ROUTES
-from kiplab.protocol import messages, zookeeper
-from kiplab.protocol.facts import Refused
+from kiplab.protocol import facts, messages, releases, zookeeper
 from kiplab.protocol.features import Features
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import BrokerId, controller_on
-from kiplab.protocol.releases import RELEASES
 from kiplab.protocol.replica.broker_state import Broker
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 
@@ -51,7 +46,7 @@ def control_rules(features: Features) -> tuple[coverage.Rule, ...]:
     """Every guard that a release has and a rule of ZooKeeper mode asks for, every error that one
     names, and every kind of request, or of news from ZooKeeper, that there is a rule for.
     """
-    release = RELEASES[features.release]
+    release = releases.RELEASES[features.release]
     return (
         *(
             coverage.Rule(coverage.GUARD, id)
@@ -73,7 +68,7 @@ def _kinds() -> tuple[str, ...]:
     """Of KIP-343, which no release has, there is none."""
     routed = (
         body
-        for node, body in (*JOINT_ROUTES, *ZOOKEEPER_ROUTES)
+        for node, body in (*zookeeper_routes.JOINT_ROUTES, *zookeeper_routes.ZOOKEEPER_ROUTES)
         if node in (ZooKeeperController, Broker)
     )
     asked = (*get_args(messages.Request), messages.WatcherEvent, messages.SessionExpired)
@@ -101,7 +96,7 @@ class ControlCoverage(coverage.Coverage):
 
     def see(self, before: Cluster, move: moves.Move, done: Step) -> None:
         """One move: the cluster before it, and what it came to."""
-        message = find(before, move.message) if isinstance(move, moves.Deliver) else None
+        message = channels.find(before, move.message) if isinstance(move, moves.Deliver) else None
         if message is not None and message.receiver == _JUDGED:
             super().see(before, move, done)
         else:
@@ -109,7 +104,7 @@ class ControlCoverage(coverage.Coverage):
 
 
 def _shown(before: Cluster, move: moves.Move, done: Step) -> Iterator[coverage.Rule]:
-    message = find(before, move.message) if isinstance(move, moves.Deliver) else None
+    message = channels.find(before, move.message) if isinstance(move, moves.Deliver) else None
     if message is None:
         return
     yield coverage.Rule(REQUEST, _label(type(message.body)))
@@ -117,12 +112,12 @@ def _shown(before: Cluster, move: moves.Move, done: Step) -> Iterator[coverage.R
         yield from _shown_by(event, message.receiver)
 
 
-def _shown_by(event: Event, node: BrokerId) -> Iterable[coverage.Rule]:
+def _shown_by(event: events.Event, node: BrokerId) -> Iterable[coverage.Rule]:
     """Of a broker it is compared what it answers to a whole request, and not of each partition."""
-    if isinstance(event, Refused) and event.guard is not None:
+    if isinstance(event, facts.Refused) and event.guard is not None:
         if event.node == _JUDGED or event.partition is None:
             yield coverage.Rule(coverage.GUARD, event.guard)
-    elif isinstance(event, Sent | Dropped) and event.message.sender == node:
+    elif isinstance(event, events.Sent | events.Dropped) and event.message.sender == node:
         whole = (getattr(event.body, "error", None),)
         errors = coverage.errors_in(event.body if node == _JUDGED else whole)
         yield from (coverage.Rule(coverage.ERROR, error.name) for error in errors)
@@ -149,7 +144,7 @@ def why_untried(rule: coverage.Rule, features: Features) -> str | None:
 
 def _why_unanswered(error: str, features: Features) -> str | None:
     """Why a release does not answer an error at all."""
-    release = RELEASES[features.release]
+    release = releases.RELEASES[features.release]
     guards = coverage.guards_in(zookeeper)
     checks = [id for id in guards if getattr(GUARDS[id].error, "name", "") == error]
     if checks and not any(GUARDS[id].built_in(release) for id in checks):

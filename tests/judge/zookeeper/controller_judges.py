@@ -10,33 +10,26 @@ import msgspec
 
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
-from kiplab.judge.zookeeper_era.kafka_server import control_schemas
-from kiplab.judge.zookeeper_era.real_control_requests import (
-    CONTROLLER_RELEASES,
-    SAYS,
-    SEQUENCES,
-    recorded_sequences,
-)
-from kiplab.judge.zookeeper_era.sequences import Passage, TooQuietError
+from kiplab.judge.zookeeper_era import kafka_server, real_control_requests, sequences
+from kiplab.judge.zookeeper_era.sequences import Passage
 from kiplab.plays.play import Play, format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
 
-from ..skeleton import recordings
+from ..skeleton import recordings, shrinking
 from ..skeleton.coverage import Rule
 from ..skeleton.judging import Judge, Judged, seeds_of
 from ..skeleton.recordings import SUFFIX, NoRecordingError, Recording
-from ..skeleton.shrinking import shortest
-from .control_coverage import ControlCoverage, control_rules, why_untried
+from . import control_coverage, real_controller, sequence_text, telling
 from .random_situations import GENERATOR, Turn, of_turns, random_situation, turns_of
-from .real_controller import heard_live
-from .sequence_text import difference_lines, keep_sequences
 from .situations import parsed, situations, why_not
-from .telling import engine_differences, engine_sequences, features_judged
 
 Hear = Callable[[Play, str], tuple[Passage, ...]]
 """Does a situation with the controller of a patch release."""
-FEATURES = {patch: parse_features(zookeeper_release(patch)) for patch in CONTROLLER_RELEASES}
+FEATURES = {
+    patch: parse_features(zookeeper_release(patch))
+    for patch in real_control_requests.CONTROLLER_RELEASES
+}
 SCHEDULES = Path(__file__).parents[1] / "controller_schedules"
 COUNT = 20
 _IN_SITUATIONS = "situations try it (judge controllers)"
@@ -46,8 +39,8 @@ def live_controllers() -> Hear:
     """What asks real controllers. It raises MissingKafkaError without Java, PySpark or Kafka,
     DeadKafkaError where ZooKeeper or Kafka does not start.
     """
-    schemas = control_schemas()
-    return lambda play, patch: heard_live(play, patch, schemas)
+    schemas = kafka_server.control_schemas()
+    return lambda play, patch: real_controller.heard_live(play, patch, schemas)
 
 
 class _Judging:
@@ -56,7 +49,7 @@ class _Judging:
     def __init__(self, patch: str, hear: Hear, *, live: bool) -> None:
         self._patch, self.hear, self._live = patch, hear, live
         self._begun = time.perf_counter()
-        self.coverage = ControlCoverage()
+        self.coverage = control_coverage.ControlCoverage()
         self.situations, self.passages = 0, 0
         self.differences: list[str] = []
 
@@ -64,7 +57,7 @@ class _Judging:
         """Where the engine does otherwise, in lines."""
         self.situations += 1
         self.passages += len(heard)
-        return list(engine_differences(situation, self._patch, heard, self.coverage))
+        return list(telling.engine_differences(situation, self._patch, heard, self.coverage))
 
     def differs(self, title: str, lines: Sequence[str]) -> None:
         """Keep a difference, if these lines are one."""
@@ -94,13 +87,13 @@ class _OfControllers(Judge):
     )
 
     def subjects(self) -> tuple[str, ...]:
-        return CONTROLLER_RELEASES
+        return real_control_requests.CONTROLLER_RELEASES
 
     def rules(self, subject: str, /) -> Sequence[Rule]:
-        return control_rules(FEATURES[subject])
+        return control_coverage.control_rules(FEATURES[subject])
 
     def why_untried(self, rule: Rule, subject: str, /) -> str | None:
-        return why_untried(rule, FEATURES[subject])
+        return control_coverage.why_untried(rule, FEATURES[subject])
 
 
 class ControllersJudge(_OfControllers):
@@ -108,11 +101,14 @@ class ControllersJudge(_OfControllers):
 
     name = "controllers"
     about = "Real controllers of ZooKeeper's years in each situation, beside the engine's."
-    recordings = SEQUENCES
+    recordings = real_control_requests.SEQUENCES
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--situation", action="append", choices=tuple(SAYS), help="this one alone"
+            "--situation",
+            action="append",
+            choices=tuple(real_control_requests.SAYS),
+            help="this one alone",
         )
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
@@ -120,7 +116,7 @@ class ControllersJudge(_OfControllers):
         for situation in _wanted(subject, options):
             try:
                 heard = judging.hear(situation, subject)
-            except TooQuietError as problem:
+            except sequences.TooQuietError as problem:
                 raise DeadKafkaError(f"Kafka {subject} does not go on: {problem}") from None
             self._compare(judging, subject, situation, heard, keep=options.record)
         return judging.result()
@@ -143,15 +139,15 @@ class ControllersJudge(_OfControllers):
     ) -> None:
         apart = judging.engine_differs(situation, heard)
         if keep and not apart:
-            keep_sequences(subject, {situation.name: heard})
-        recorded = recorded_sequences(subject).get(situation.name, ())
-        anew = difference_lines(recorded, heard, names=("recorded", "heard"))
+            sequence_text.keep_sequences(subject, {situation.name: heard})
+        recorded = real_control_requests.recorded_sequences(subject).get(situation.name, ())
+        anew = sequence_text.difference_lines(recorded, heard, names=("recorded", "heard"))
         judging.differs(situation.name, [*anew, *apart])
 
 
 def recorded_situation(situation: Play, patch: str) -> tuple[Passage, ...]:
     """What was heard once. Raises NoRecordingError where nothing was."""
-    heard = recorded_sequences(patch).get(situation.name)
+    heard = real_control_requests.recorded_sequences(patch).get(situation.name)
     if heard is None:
         told = f"{situation.name} was never recorded of Kafka {patch}"
         raise NoRecordingError(f"{told}; {recordings.WRITTEN_BY}")
@@ -159,7 +155,7 @@ def recorded_situation(situation: Play, patch: str) -> tuple[Passage, ...]:
 
 
 def _wanted(patch: str, options: argparse.Namespace) -> Iterator[Play]:
-    for name in options.situation or SAYS:
+    for name in options.situation or real_control_requests.SAYS:
         if not why_not(name, patch):
             yield situations()[name]
 
@@ -220,7 +216,7 @@ class SchedulesJudge(_OfControllers):
         for seed in sorted({*seeds_of(options, COUNT)} - {one.seed for one in kept}):
             try:
                 done, heard = judged_schedule(judging, subject, seed)
-            except (DeadKafkaError, TooQuietError, OSError) as problem:
+            except (DeadKafkaError, sequences.TooQuietError, OSError) as problem:
                 missed.append(f"seed {seed}: {problem}")
                 continue
             _keep(done, options.into)
@@ -253,7 +249,7 @@ def judged_schedule(
     heard, difference = judging.hear(situation, patch), ""
     if judging.engine_differs(situation, heard):
         short = shortest_situation(situation, patch, judging.hear)
-        lines = engine_differences(short, patch, judging.hear(short, patch))
+        lines = telling.engine_differences(short, patch, judging.hear(short, patch))
         difference = "\n".join([f"seed {seed}:\n{format_play(short)}", *lines])
         judging.differences.append(difference)
     tried = {str(rule): n for rule, n in (judging.coverage.hits - before).items()}
@@ -266,15 +262,15 @@ def shortest_situation(situation: Play, patch: str, hear: Hear) -> Play:
     def holds(turns: Sequence[Turn]) -> Sequence[Turn] | None:
         fewer = of_turns(situation, turns)
         try:
-            engine_sequences(fewer, features_judged(fewer, patch))
-            apart = any(True for _ in engine_differences(fewer, patch, hear(fewer, patch)))
-        except (PlayError, TooQuietError):
+            telling.engine_sequences(fewer, telling.features_judged(fewer, patch))
+            apart = any(True for _ in telling.engine_differences(fewer, patch, hear(fewer, patch)))
+        except (PlayError, sequences.TooQuietError):
             return None
         return turns if apart else None
 
     turns = turns_of(situation)
     ends = (n for n in range(1, len(turns)) if holds(turns[:n]) is not None)
-    return of_turns(situation, shortest(turns[: next(ends, len(turns))], holds))
+    return of_turns(situation, shrinking.shortest(turns[: next(ends, len(turns))], holds))
 
 
 def done_before(file: Path | None, patch: str) -> Iterator[ScheduleDone]:
@@ -316,8 +312,8 @@ def save_schedules(patch: str, schedules: Sequence[RecordedSchedule], folder: Pa
 
 def rules_tried(schedule: RecordedSchedule, patch: str) -> frozenset[Rule]:
     """What one schedule tries of the engine."""
-    coverage = ControlCoverage()
-    list(engine_differences(schedule.situation, patch, schedule.heard, coverage))
+    coverage = control_coverage.ControlCoverage()
+    list(telling.engine_differences(schedule.situation, patch, schedule.heard, coverage))
     return frozenset(coverage.hits)
 
 

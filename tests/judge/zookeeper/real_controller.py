@@ -10,12 +10,8 @@ from msgspec.structs import replace
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
-from kiplab.judge.zookeeper_era import asked_controller as kafka_znodes
-from kiplab.judge.zookeeper_era.gates import HELD_PATHS
-from kiplab.judge.zookeeper_era.sequences import IDLE, Passage, StateZnode, wait_until
-from kiplab.judge.zookeeper_plays.engine_ear import Generations
-from kiplab.judge.zookeeper_plays.play_mirror import PlayMirror
-from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster
+from kiplab.judge.zookeeper_era import asked_controller, gates, sequences
+from kiplab.judge.zookeeper_plays import engine_ear, play_mirror, played_cluster
 from kiplab.plays.header import setup_of
 from kiplab.plays.play import Play
 from kiplab.protocol.registrations import topic_of
@@ -27,13 +23,13 @@ from .telling import features_judged, passages
 _TOPICS, _DELETIONS = "/brokers/topics", "/admin/delete_topics"
 
 
-class JudgedCluster(PlayedCluster):
+class JudgedCluster(played_cluster.PlayedCluster):
     """A played cluster in which topics come and go, and whose controller may be deposed."""
 
     def __init__(self, patch: str, play: Play, schemas: ReleaseSchemas) -> None:
         protocol = play.first("metadata")
         setup = setup_of(play, features_judged(play, patch))
-        own = tuple(p for p in setup.partitions if topic_of(p.name) != IDLE)
+        own = tuple(p for p in setup.partitions if topic_of(p.name) != sequences.IDLE)
         setup = replace(setup, partitions=own)
         super().__init__(patch, setup, protocol.words[0] if protocol else "", schemas)
         self._topics = {topic_of(partition.name) for partition in own}
@@ -41,7 +37,7 @@ class JudgedCluster(PlayedCluster):
 
     def create(self, topic: str, replicas: tuple[int, ...]) -> None:
         """Somebody creates a topic."""
-        kafka_znodes.create_topic(self._client, topic, replicas)
+        asked_controller.create_topic(self._client, topic, replicas)
         self._topics.add(topic)
 
     def delete(self, topic: str) -> None:
@@ -50,7 +46,7 @@ class JudgedCluster(PlayedCluster):
             self.fake(broker).open()
         self._client.create(f"{_DELETIONS}/{topic}")
         for path in (f"{_TOPICS}/{topic}", f"{_DELETIONS}/{topic}"):
-            wait_until(partial(self._is_gone, path), f"the end of {path}")
+            sequences.wait_until(partial(self._is_gone, path), f"the end of {path}")
         self._topics.remove(topic)
 
     def _is_gone(self, path: str) -> bool:
@@ -62,13 +58,15 @@ class JudgedCluster(PlayedCluster):
         transaction = self._client.transaction()
         transaction.delete(CONTROLLER_PATH)
         transaction.create(CONTROLLER_PATH, other, ephemeral=True)
-        transaction.set_data(kafka_znodes.CONTROLLER_EPOCH, b"%d" % (self.controller_epoch() + 1))
-        kafka_znodes.commit(transaction)
+        transaction.set_data(
+            asked_controller.CONTROLLER_EPOCH, b"%d" % (self.controller_epoch() + 1)
+        )
+        asked_controller.commit(transaction)
         self._is_deposed = True
 
     def tell(self, path: str) -> None:
         """Let it hear that a watch of this path fired. Others than HELD_PATHS are not held back."""
-        if path.startswith(HELD_PATHS):
+        if path.startswith(gates.HELD_PATHS):
             super().tell(path)
         else:
             self.settle()
@@ -80,13 +78,13 @@ class JudgedCluster(PlayedCluster):
         else:
             super().settle(changed)
 
-    def znodes(self) -> tuple[StateZnode, ...]:
+    def znodes(self) -> tuple[sequences.StateZnode, ...]:
         """The states of topics, but for the idle one."""
-        states = (kafka_znodes.state_of(self._client, topic) for topic in sorted(self._topics))
+        states = (asked_controller.state_of(self._client, topic) for topic in sorted(self._topics))
         return tuple(state for state in states if state is not None)
 
 
-class RealListener(PlayMirror):
+class RealListener(play_mirror.PlayMirror):
     """Hears a real controller."""
 
     def __init__(self, cluster: JudgedCluster) -> None:
@@ -94,7 +92,7 @@ class RealListener(PlayMirror):
         self._judged = cluster
 
     @property
-    def generations(self) -> Generations:
+    def generations(self) -> engine_ear.Generations:
         """The epochs that brokers have in the engine."""
         return self._judged.generations
 
@@ -113,7 +111,7 @@ class RealListener(PlayMirror):
         return True
 
 
-def heard_live(play: Play, patch: str, schemas: ReleaseSchemas) -> tuple[Passage, ...]:
+def heard_live(play: Play, patch: str, schemas: ReleaseSchemas) -> tuple[sequences.Passage, ...]:
     """Every passage of a situation, as a real controller of this patch release makes it.
 
     Raises MissingKafkaError where none can be run, DeadKafkaError where it does not start,

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kiplab.judge.zookeeper_era import sequences
-from kiplab.judge.zookeeper_era.real_control_requests import SEQUENCES, Heard, recorded_sequences
+from kiplab.judge.zookeeper_era import real_control_requests, sequences
 
 _NOTHING = sequences.Passage("(nothing)", 0)
 _LINES_DOWN_TO = 4
@@ -115,13 +114,13 @@ def _stopped_text(replica: sequences.StoppedReplica) -> str:
 # --- kept ----------------------------------------------------------------------------------------
 
 
-def keep_sequences(patch: str, heard: Heard) -> None:
+def keep_sequences(patch: str, heard: real_control_requests.Heard) -> None:
     """Write what was heard beside what is recorded of other situations, one request a line."""
-    kept = msgspec.to_builtins(recorded_sequences(patch) | heard)
-    SEQUENCES.mkdir(exist_ok=True)
+    kept = msgspec.to_builtins(real_control_requests.recorded_sequences(patch) | heard)
+    real_control_requests.SEQUENCES.mkdir(exist_ok=True)
     text = "".join(_text(kept, 0))
-    (SEQUENCES / f"{patch}.json").write_text(f"{text}\n")
-    recorded_sequences.cache_clear()
+    (real_control_requests.SEQUENCES / f"{patch}.json").write_text(f"{text}\n")
+    real_control_requests.recorded_sequences.cache_clear()
 
 
 def _text(value: Any, depth: int) -> Iterator[str]:

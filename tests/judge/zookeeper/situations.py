@@ -17,19 +17,16 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.engine import channels
+from kiplab.engine import channels, nodes
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.nodes import ensemble_of, with_state
 from kiplab.engine.step import Step
 from kiplab.judge.zookeeper_era.real_control_requests import SAYS, UNFIT
 from kiplab.judge.zookeeper_plays.engine_ear import partition_name
-from kiplab.plays.grammar import check
-from kiplab.plays.header import names_of
+from kiplab.plays import grammar, header
 from kiplab.plays.play import Play, Statement, split
 from kiplab.protocol.ids import CLIENT, ZOOKEEPER, BrokerId, ControllerEpoch, Incarnation
-from kiplab.protocol.zookeeper import znodes
+from kiplab.protocol.zookeeper import ensemble_sessions, znodes
 from kiplab.protocol.zookeeper.ensemble import find
-from kiplab.protocol.zookeeper.ensemble_sessions import close_session, open_session
 from kiplab.protocol.zookeeper.ensemble_writes import (
     ANY_VERSION,
     Create,
@@ -65,11 +62,11 @@ def why_not(name: str, patch: str) -> str:
 def parsed(text: str, name: str) -> Play:
     """A situation. Raises PlayError for a line that is none, of a play or of the judge's own."""
     play = split(text, name)
-    names, started = names_of(play), False
+    names, started = header.names_of(play), False
     for statement in play.statements:
         if statement.verb not in (*WRITES, DELETE):
             args = tuple(arg for arg in statement.args if arg[0] != EPOCH)
-            started = check(replace(statement, args=args), names, started)
+            started = grammar.check(replace(statement, args=args), names, started)
     return play
 
 
@@ -123,7 +120,7 @@ def _take_in(cluster: Cluster, line: Statement) -> Written:
     """``take-in F L``: leaders take every registered replica into the ISR, the new ones last and in
     the order assigned.
     """
-    ensemble = ensemble_of(cluster)
+    ensemble = nodes.ensemble_of(cluster)
     registered = {registration.broker for registration in ensemble.registrations}
     states = {p.name: p for p in ensemble.partitions if p.leader >= 0}
     isrs = {}
@@ -137,7 +134,7 @@ def _take_in(cluster: Cluster, line: Statement) -> Written:
 def _written_isrs(cluster: Cluster, isrs: dict[str, tuple[BrokerId, ...]]) -> Iterator[Operation]:
     for topic, isr in isrs.items():
         path = znodes.partition_state_path(partition_name(topic))
-        znode = find(ensemble_of(cluster), path)
+        znode = find(nodes.ensemble_of(cluster), path)
         assert znode is not None
         assert isinstance(znode.data, znodes.PartitionStateZnode)
         yield SetData(path, replace(znode.data, isr=isr), znode.stat.version)
@@ -148,7 +145,7 @@ def _written_isrs(cluster: Cluster, isrs: dict[str, tuple[BrokerId, ...]]) -> It
 
 def _depose(cluster: Cluster, _line: Statement) -> Written:
     """``depose``: /controller and the next epoch go to another, whom nobody plays."""
-    epoch = ControllerEpoch(ensemble_of(cluster).controller_epoch + 1)
+    epoch = ControllerEpoch(nodes.ensemble_of(cluster).controller_epoch + 1)
     return Written(
         (
             Delete(znodes.CONTROLLER_PATH, ANY_VERSION),
@@ -170,12 +167,12 @@ WRITES: dict[str, Callable[[Cluster, Statement], Written]] = {
 def after_writing(cluster: Cluster, written: Written) -> Step:
     """What ZooKeeper makes of it: the watches that fire are on their way."""
     whose = BrokerId(CLIENT if written.owner is None else written.owner)
-    opened = open_session(ensemble_of(cluster), whose, Incarnation(0))
+    opened = ensemble_sessions.open_session(nodes.ensemble_of(cluster), whose, Incarnation(0))
     done = transact(opened.ensemble, opened.session, written.operations)
     ensemble, fired = done.ensemble, done.fired
     if written.owner is None:
-        ended = close_session(ensemble, opened.session)
+        ended = ensemble_sessions.close_session(ensemble, opened.session)
         ensemble, fired = ended.ensemble, (*fired, *ended.fired)
-    written_to = with_state(cluster, ZOOKEEPER, ensemble)
+    written_to = nodes.with_state(cluster, ZOOKEEPER, ensemble)
     after, events = channels.post(written_to, ZOOKEEPER, told(fired))
     return Step(after, tuple(events))

@@ -10,28 +10,19 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.engine.step import Step, step
 from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
-from kiplab.judge.zookeeper_era.sequences import (
-    IDLE,
-    NO_EPOCH,
-    Passage,
-    SentRequest,
-    ShutdownAnswer,
-)
-from kiplab.judge.zookeeper_plays.engine_ear import EngineEar, Generations, as_in_the_engine
-from kiplab.plays.header import setup_of
+from kiplab.judge.zookeeper_era import sequences
+from kiplab.judge.zookeeper_era.sequences import NO_EPOCH, Passage, SentRequest, ShutdownAnswer
+from kiplab.judge.zookeeper_plays import engine_ear
+from kiplab.judge.zookeeper_plays.engine_ear import EngineEar, Generations
+from kiplab.plays import header, play_errors, request_words, runner
 from kiplab.plays.play import Play, Statement
-from kiplab.plays.play_errors import PlayError
-from kiplab.plays.request_words import raw_request
-from kiplab.plays.runner import do_line, open_stage
 from kiplab.plays.stage import Stage, act, flow
+from kiplab.protocol import messages, releases
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT, controller_on
-from kiplab.protocol.messages import AlterPartitionRequest, ControlledShutdownRequest
-from kiplab.protocol.releases import RELEASES
 
+from . import sequence_text, situations
 from .control_coverage import ControlCoverage
-from .sequence_text import difference_lines
-from .situations import CONTROLLER, DELETE, EPOCH, WRITES, Written, after_writing, is_title
 
 _SHUT_DOWN, _ALTER = "controlled-shutdown", "alter-partition"
 _KIP_380 = (2, 2)
@@ -61,13 +52,13 @@ class EngineListener(EngineEar):
     """Hears the engine's controller."""
 
     def __init__(self, play: Play, features: Features) -> None:
-        super().__init__(setup_of(play, features))
-        self._topics.remove(IDLE)
+        super().__init__(header.setup_of(play, features))
+        self._topics.remove(sequences.IDLE)
 
     def follow(self, before: Cluster, recorded: Recorded) -> None:
         """One step. A topic that is created is among those whose znodes are read from now on."""
         super().follow(before, recorded)
-        if isinstance(recorded.move, Written):
+        if isinstance(recorded.move, situations.Written):
             self._topics = sorted({*self._topics, *(t for t, _ in recorded.move.created)})
 
     def delete(self, _topic: str) -> bool:
@@ -82,7 +73,7 @@ class _Telling:
         self, play: Play, features: Features, listener: Listener, seen: Seen | None
     ) -> None:
         self._play, self._listener, self._seen = play, listener, seen
-        stage = open_stage(play, features)
+        stage = runner.open_stage(play, features)
         history = replace(stage.history, doing=self._do)
         self._stage = replace(stage, strict=True, history=history)
         self._stamps: dict[str, list[str]] = {_SHUT_DOWN: [], _ALTER: []}
@@ -90,8 +81,8 @@ class _Telling:
         self._answers: list[ShutdownAnswer] = []
 
     def _do(self, cluster: Cluster, move: Any) -> Step:
-        if isinstance(move, Written):
-            return after_writing(cluster, move)
+        if isinstance(move, situations.Written):
+            return situations.after_writing(cluster, move)
         done = step(cluster, cast(moves.Move, move))
         if self._seen is not None:
             self._seen(cluster, move, done)
@@ -101,11 +92,11 @@ class _Telling:
         """Up to the first line that the listener cannot be told."""
         title = ""
         for line, statement in enumerate(self._play.statements, 1):
-            if is_title(statement):
+            if situations.is_title(statement):
                 if title:
                     yield self._passage(title)
                 title = statement.comment or ""
-            elif statement.verb != DELETE:
+            elif statement.verb != situations.DELETE:
                 self._tell(statement, line)
             elif not self._listener.delete(statement.words[0]):
                 return
@@ -120,30 +111,30 @@ class _Telling:
 
     def _told(self, statement: Statement, line: int) -> Stage:
         stage = self._stage
-        if statement.verb in WRITES:
-            written: Any = WRITES[statement.verb](stage.cluster, statement)
+        if statement.verb in situations.WRITES:
+            written: Any = situations.WRITES[statement.verb](stage.cluster, statement)
             return flow(act(stage, written, line), line) if written.operations else stage
         if statement.verb == "send":
             return flow(act(stage, self._request(statement), line), line)
-        return do_line(stage, statement, line)
+        return runner.do_line(stage, statement, line)
 
     def _request(self, statement: Statement) -> moves.RawRequest:
         """It is nobody's: so no broker hears the answer. The release is asked in a version that it
         knows; before KIP-380 a ControlledShutdown has no epoch.
         """
-        features, stamp = self._stage.features, statement.arg(EPOCH) or NO_EPOCH
-        has_epoch = features.code_of(CONTROLLER) >= _KIP_380
+        features, stamp = self._stage.features, statement.arg(situations.EPOCH) or NO_EPOCH
+        has_epoch = features.code_of(situations.CONTROLLER) >= _KIP_380
         if statement.words[0] == _SHUT_DOWN and not has_epoch:
             stamp = NO_EPOCH
         self._stamps[statement.words[0]].append(stamp)
         sent = _numbered(statement, self._listener.generations, stamp)
-        _, _, body = raw_request(sent, self._stage.cluster)
-        if isinstance(body, AlterPartitionRequest):
-            spoken = RELEASES[features.release].alter_partition
+        _, _, body = request_words.raw_request(sent, self._stage.cluster)
+        if isinstance(body, messages.AlterPartitionRequest):
+            spoken = releases.RELEASES[features.release].alter_partition
             body = replace(body, version=min(body.version, spoken))
-        elif isinstance(body, ControlledShutdownRequest):
+        elif isinstance(body, messages.ControlledShutdownRequest):
             body = replace(body, version=2 if has_epoch else 1)
-        return moves.RawRequest(CLIENT, controller_on(CONTROLLER), body)
+        return moves.RawRequest(CLIENT, controller_on(situations.CONTROLLER), body)
 
     def _passage(self, title: str) -> Passage:
         """What a broker has not answered yet is told when it does, and the answer to a
@@ -175,9 +166,9 @@ def _numbered(statement: Statement, generations: Generations, stamp: str) -> Sta
     generation, _, newer = stamp.partition("+")
     epochs = {NO_EPOCH: int(NO_EPOCH), **dict(generations.epochs)}
     if generation not in epochs:
-        raise PlayError(f"no broker was {generation} by then")
+        raise play_errors.PlayError(f"no broker was {generation} by then")
     number = str(epochs[generation] + int(newer or 0))
-    args = ((key, number if key == EPOCH else value) for key, value in statement.args)
+    args = ((key, number if key == situations.EPOCH else value) for key, value in statement.args)
     return replace(statement, args=tuple(args))
 
 
@@ -214,8 +205,8 @@ def engine_differences(
     lines; nothing where both are alike in all that the engine is told.
     """
     engine = engine_sequences(play, features_judged(play, patch), coverage)
-    kafka = [as_in_the_engine(passage) for passage in heard]
-    if any(statement.verb == DELETE for statement in play.statements):
+    kafka = [engine_ear.as_in_the_engine(passage) for passage in heard]
+    if any(statement.verb == situations.DELETE for statement in play.statements):
         del kafka[len(engine) :]
-    both = [as_in_the_engine(passage) for passage in engine]
-    return difference_lines(kafka, both, names=("Kafka", "the engine"))
+    both = [engine_ear.as_in_the_engine(passage) for passage in engine]
+    return sequence_text.difference_lines(kafka, both, names=("Kafka", "the engine"))

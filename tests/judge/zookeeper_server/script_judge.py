@@ -14,11 +14,7 @@ from ..skeleton.coverage import Rule
 from ..skeleton.judging import Judge, Judged, seeds_of
 from ..skeleton.recordings import NoRecordingError
 from ..skeleton.sides import Parting, Run
-from . import script_steps
-from .kazoo_sessions import KazooSession
-from .scripted_engine import ScriptedEngine
-from .scripted_zookeeper import ScriptedZooKeeper
-from .zookeeper_scripts import script, script_root
+from . import kazoo_sessions, script_steps, scripted_engine, scripted_zookeeper, zookeeper_scripts
 
 RELEASE = "3.9.5"
 """Of the ZooKeeper that PySpark brings along."""
@@ -39,7 +35,7 @@ RULES = (
 _ERRORS = frozenset(error.value for error in ZooKeeperError)
 
 ScriptRun = Run[script_steps.ScriptStep, script_steps.ScriptAnswer]
-EngineMaker = Callable[[str], ScriptedEngine]
+EngineMaker = Callable[[str], scripted_engine.ScriptedEngine]
 
 
 def difference(
@@ -51,20 +47,20 @@ def difference(
 
 
 def compared(
-    address: str, seeds: Sequence[int], engine: EngineMaker = ScriptedEngine
+    address: str, seeds: Sequence[int], engine: EngineMaker = scripted_engine.ScriptedEngine
 ) -> Iterator[tuple[int, ScriptRun]]:
     """The scripts of these seeds, one after the other, with the server at `address`.
 
     Raises DeadKafkaError if the server does not answer, MissingExtraError without kazoo.
     """
-    beside = KazooSession(address)
+    beside = kazoo_sessions.KazooSession(address)
     try:
         for seed in seeds:
-            root = script_root(seed)
-            zookeeper = ScriptedZooKeeper(address, beside, root)
+            root = zookeeper_scripts.script_root(seed)
+            zookeeper = scripted_zookeeper.ScriptedZooKeeper(address, beside, root)
             run: ScriptRun = Run(zookeeper, engine(root), difference)
             try:
-                run.follow(script(seed))
+                run.follow(zookeeper_scripts.script(seed))
                 yield seed, run
             finally:
                 zookeeper.close()

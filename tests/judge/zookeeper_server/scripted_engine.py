@@ -1,12 +1,10 @@
 """A script as the engine's ensemble answers it."""
 
 from kiplab.protocol.ids import BrokerId, Incarnation, PartitionEpoch, SessionId
-from kiplab.protocol.zookeeper import ensemble_writes
+from kiplab.protocol.zookeeper import ensemble_reads, ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import below, empty_ensemble, find
-from kiplab.protocol.zookeeper.ensemble_reads import children, exists, get
 from kiplab.protocol.zookeeper.ensemble_sessions import close_session, expire_session, open_session
 from kiplab.protocol.zookeeper.ensemble_writes import transact
-from kiplab.protocol.zookeeper.znodes import Stat, TextZnode, Znode
 from tests.judge.zookeeper_server import script_steps
 
 _NOBODY = BrokerId(0)
@@ -19,7 +17,7 @@ class ScriptedEngine:
         self.root = root
         opened = open_session(empty_ensemble(), _NOBODY, Incarnation(0))
         # As kazoo creates what it is given no contents for.
-        operations = (ensemble_writes.Create(root, TextZnode(""), counts_children=True),)
+        operations = (ensemble_writes.Create(root, znodes.TextZnode(""), counts_children=True),)
         made = transact(opened.ensemble, opened.session, operations)
         self.ensemble = made.ensemble
         self._first = self.ensemble.zxid
@@ -49,7 +47,7 @@ class ScriptedEngine:
             case script_steps.HeardStep():
                 return ([(name, self._heard[name]) for name in sorted(self.open)],)
             case script_steps.GhostStep():
-                asked = (ensemble_writes.SetData(step.path, TextZnode("ghost")),)
+                asked = (ensemble_writes.SetData(step.path, znodes.TextZnode("ghost")),)
                 came = transact(self.ensemble, self.ended[step.who], asked)
                 self.ensemble = came.ensemble
                 return (came.error.value,)
@@ -77,25 +75,25 @@ class ScriptedEngine:
         self._tell(came.fired)
         if came.error is not ensemble_writes.ZooKeeperError.NONE:
             return (came.error.value, came.failing)
-        return tuple(self._stat(r) if isinstance(r, Stat) else r for r in came.results)
+        return tuple(self._stat(r) if isinstance(r, znodes.Stat) else r for r in came.results)
 
     def _read(self, step: script_steps.ReadStep) -> script_steps.ScriptAnswer:
         who, path = self.open[step.who], step.path
         if step.kind is script_steps.ReadKind.GET:
-            got = get(self.ensemble, who, path, watch=step.watch)
+            got = ensemble_reads.get(self.ensemble, who, path, watch=step.watch)
             self.ensemble = got.ensemble
             if got.znode is None:
                 return (got.error.value,)
             return (_text(got.znode), *self._stat(got.znode.stat), self._children(path))
         if step.kind is script_steps.ReadKind.CHILDREN:
-            listed = children(self.ensemble, who, path, watch=step.watch)
+            listed = ensemble_reads.children(self.ensemble, who, path, watch=step.watch)
             self.ensemble = listed.ensemble
             return (
                 (listed.names,)
                 if listed.error is ensemble_writes.ZooKeeperError.NONE
                 else (listed.error.value,)
             )
-        found = exists(self.ensemble, who, path, watch=step.watch)
+        found = ensemble_reads.exists(self.ensemble, who, path, watch=step.watch)
         self.ensemble = found.ensemble
         if found.stat is None:
             return (found.error.value,)
@@ -106,7 +104,7 @@ class ScriptedEngine:
             said = (one.event.type.value, one.event.path)
             self._heard[self._names[one.session]].append(said)
 
-    def _stat(self, stat: Stat) -> tuple[int, int, PartitionEpoch, str]:
+    def _stat(self, stat: znodes.Stat) -> tuple[int, int, PartitionEpoch, str]:
         """The zxids counted from the script's beginning, and whose it is by name."""
         owner = self._names.get(stat.ephemeral_owner, "")
         return stat.czxid - self._first, stat.mzxid - self._first, stat.version, owner
@@ -115,5 +113,5 @@ class ScriptedEngine:
         return len(below(self.ensemble.znodes, path)) if find(self.ensemble, path) else 0
 
 
-def _text(found: Znode) -> str | None:
-    return found.data.text if isinstance(found.data, TextZnode) else None
+def _text(found: znodes.Znode) -> str | None:
+    return found.data.text if isinstance(found.data, znodes.TextZnode) else None

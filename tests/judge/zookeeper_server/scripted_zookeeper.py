@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from kiplab.protocol.zookeeper import ensemble_writes
-from kiplab.protocol.zookeeper.znodes import TextZnode, ZnodeData
+from kiplab.protocol.zookeeper import ensemble_writes, znodes
 from tests.judge.zookeeper_server import kazoo_sessions, script_steps
 
 LAPSE_MS = 400
@@ -170,8 +169,8 @@ def _together(transaction: Any, operation: ensemble_writes.Operation) -> None:
             transaction.check(operation.path, operation.version)
 
 
-def _bytes(data: ZnodeData) -> bytes | None:
-    return data.text.encode() if isinstance(data, TextZnode) else None
+def _bytes(data: znodes.ZnodeData) -> bytes | None:
+    return data.text.encode() if isinstance(data, znodes.TextZnode) else None
 
 
 def _error(problem: BaseException) -> str:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from random import Random
 
 from kiplab.protocol.ids import PartitionEpoch
-from kiplab.protocol.zookeeper import ensemble_writes
-from kiplab.protocol.zookeeper.ensemble import find
+from kiplab.protocol.zookeeper import ensemble, ensemble_writes
 from kiplab.protocol.zookeeper.znodes import TextZnode, parent_path
 from tests.judge.zookeeper_server import script_steps
 from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
@@ -116,7 +115,7 @@ def _text(random: Random) -> TextZnode:
 
 
 def _version(random: Random, engine: ScriptedEngine, path: str) -> PartitionEpoch:
-    found = find(engine.ensemble, path)
+    found = ensemble.find(engine.ensemble, path)
     right = found.stat.version if found is not None else _FIRST
     return random.choice(
         (ensemble_writes.ANY_VERSION, right, right, PartitionEpoch(random.randint(0, 2)))
