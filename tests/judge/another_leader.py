@@ -18,10 +18,9 @@ from kiplab.judge.side_by_side.deciding import (
 from kiplab.protocol import log, messages
 from kiplab.protocol.features import Features
 from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
-from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetching, roles
+from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetching, leader
 from kiplab.protocol.replica.broker_parts import BrokerEffect
 from kiplab.protocol.replica.broker_state import Broker, replica_of
-from kiplab.protocol.replica.leader import play
 from kiplab.protocol.replica.produce import produce
 
 
@@ -46,7 +45,7 @@ class AnotherLeader:
             case ProcessBegun():
                 for state in question.update.partitions:
                     if broker.id in state.replicas:
-                        broker, _ = roles.play(broker, state, under, now)
+                        broker, _ = leader.play(broker, state, under, now)
                 return broker, (), ()
             case MetadataPlayed():
                 return metadata_arrived(broker, question.update, under, now)
