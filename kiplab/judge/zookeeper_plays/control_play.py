@@ -1,10 +1,15 @@
-"""A play of ZooKeeper's time told to a real controller, or beside what one has done before."""
+"""A play of ZooKeeper's time told to a real controller, or beside what one has done before.
+
+In two columns: what the engine's controller was heard to send and answer, and what a real one was.
+Broker epochs are those of the play.
+"""
+
+from __future__ import annotations
 
 import lzma
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +23,7 @@ from ...extras import needed_by
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ...plays.runner import run_play
-from ...plays.stage import Performed, Stage
+from ...plays.stage import Stage
 from ...protocol.errors import KafkaError
 from ...protocol.features import Features, parse_features
 from ...protocol.ids import NO_LEADER, BrokerId, broker_list, controller_on
@@ -103,16 +108,6 @@ def play_on_recording(play: Play, features: Features, passages: tuple[Passage, .
     return _columns(stage, setup, _RecordedController(moved))
 
 
-class _Controller(Protocol):
-    """The engine's, a real one, or one that was recorded."""
-
-    def follow(self, before: Cluster, recorded: Recorded) -> None:
-        """One step of the engine."""
-
-    def passage(self, title: str, cluster: Cluster) -> Passage:
-        """What was heard since the last one, and what ZooKeeper has now."""
-
-
 class _RecordedController:
     def __init__(self, passages: Iterable[Passage]) -> None:
         self._left = iter(passages)
@@ -125,24 +120,36 @@ class _RecordedController:
         return next(self._left)
 
 
-def _columns(stage: Stage, setup: Setup, real: _Controller) -> TwoColumns:
+def _columns(stage: Stage, setup: Setup, real: PlayMirror | _RecordedController) -> TwoColumns:
+    """What the engine's controller sent and answered beside the real one, line by line."""
     ear, before = EngineEar(setup), stage.history.start
-    start, heard = ear.passage("", before).znodes, []
+    start, heard, led = ear.passage("", before).znodes, [], []
     for performed in stage.performed:
-        led: set[str] = set()
+        written: set[str] = set()
         for recorded in stage.history.steps[performed.first : performed.last]:
-            led |= _led(before, recorded, ear)
+            written |= _led(before, recorded, ear)
             ear.follow(before, recorded)
             real.follow(before, recorded)
             before = recorded.cluster
         title = performed.statement.text
-        if performed.last == performed.first:
-            # Of a line that moves nothing there is nothing to be heard.
-            mine = theirs = Passage(title, 0)
-        else:
-            mine, theirs = ear.passage(title, before), real.passage(title, before)
-        heard.append(HeardLine(performed, mine, theirs, frozenset(led)))
-    return control_columns(stage, start, heard, ear.generations.epochs)
+        # Of a line that moves nothing there is nothing to be heard.
+        is_still = performed.last == performed.first
+        sides = () if is_still else (ear.passage(title, before), real.passage(title, before))
+        heard.append(sides or (Passage(title, 0), Passage(title, 0)))
+        led.append(tuple(f"ZooKeeper: {topic}-0 " for topic in written))
+    lines = tuple(_lines(stage, heard, led, _Words(ear.generations.epochs, start)))
+    passages = tuple(theirs for _, theirs in heard)
+    sentences = (pair for line in lines for pair in zip(line.kafka, line.own, strict=True))
+    return TwoColumns(
+        engine=stage,
+        kafka=stage,
+        judges=Judges(decides=True),
+        lines=lines,
+        heard=passages,
+        requests=sum(len(p.requests) + len(p.answers) + len(p.altered) for p in passages),
+        # One sentence of its own for each state of a partition that it wrote.
+        records=sum(is_own and text.startswith("ZooKeeper:") for text, is_own in sentences),
+    )
 
 
 def _led(before: Cluster, recorded: Recorded, ear: EngineEar) -> set[str]:
@@ -151,6 +158,100 @@ def _led(before: Cluster, recorded: Recorded, ear: EngineEar) -> set[str]:
     if message is not None and message.receiver == controller_on(ear.controller_id):
         return set()
     return {topic_of(state.partition) for state, _ in written_states(before, recorded.cluster)}
+
+
+def _lines(
+    stage: Stage, heard: list[tuple[Passage, Passage]], led: list[tuple[str, ...]], words: _Words
+) -> Iterator[ColumnLine]:
+    """`led` is how sentences begin of what leaders have written in a line."""
+    mine = theirs = words.start
+    for performed, passages, others in zip(stage.performed, heard, led, strict=True):
+        engine, real = passages
+        kafka = words.of(real, theirs)
+        yield ColumnLine(
+            step=performed.moment,
+            play=performed.statement.text,
+            engine=words.of(engine, mine),
+            kafka=kafka,
+            agree=_as_compared(engine) == _as_compared(real),
+            own=tuple(not sentence.startswith(others) for sentence in kafka),
+        )
+        mine, theirs = engine.znodes or mine, real.znodes or theirs
+
+
+def _as_compared(passage: Passage) -> Passage:
+    """A passage without what the two differ in by nature: a play has no topic by which a request
+    with every partition is told from others, and its partitions are compared one by one.
+    """
+    same = as_in_the_engine(passage)
+    return replace(same, requests=tuple(replace(sent, full=False) for sent in same.requests))
+
+
+class _Words:
+    """A passage in sentences; `epochs` are the broker epochs, in the play, of each generation such
+    as ``"b1g2"``, and `start` what ZooKeeper has before.
+    """
+
+    def __init__(self, epochs: Mapping[str, int], start: tuple[StateZnode, ...]) -> None:
+        self._epochs, self.start = epochs, start
+
+    def of(self, passage: Passage, earlier: tuple[StateZnode, ...]) -> tuple[str, ...]:
+        """One sentence for each request, each answer, and each state that is not as `earlier`:
+        ``ZooKeeper: L-0 leader 2 ISR {2} leader epoch 4 version 7``.
+        """
+        new = (znode for znode in passage.znodes if znode not in earlier)
+        return (
+            *map(self._request, passage.requests),
+            *map(self._shutdown, passage.answers),
+            *map(self._alter, passage.altered),
+            *(f"ZooKeeper: {_state(znode)}" for znode in new),
+        )
+
+    def _request(self, sent: sequences.SentRequest) -> str:
+        what = "; ".join([*map(_state, sent.partitions), *map(_stopped, sent.stopped)])
+        live = f"; live {broker_list(sent.live)}" if sent.live else ""
+        error = f"; it answers {_error(sent.answer)}" if sent.answer else ""
+        other = sent.stamped not in (sequences.NO_EPOCH, sent.generation)
+        now = f" (it has {self._epochs[sent.generation]})" if other else ""
+        stamp = f"{self._stamp(sent.stamped, 'for')}{now}"
+        head = f"broker {sent.broker} gets {sent.api} v{sent.version}{stamp}"
+        controller = f"controller epoch {sent.controller_epoch}"
+        return f"{head}, {controller}: {what or 'no partition'}{live}{error}"
+
+    def _shutdown(self, answer: sequences.ShutdownAnswer) -> str:
+        left = ", ".join(f"{topic}-0" for topic in answer.remaining)
+        still = f", it still leads {left}" if left else ""
+        asks = f"broker {answer.broker} asks for its shutdown{self._stamp(answer.stamped)}"
+        return f"{asks}: {_error(answer.error)}{still}"
+
+    def _alter(self, answer: sequences.AlterAnswer) -> str:
+        results = "; ".join(
+            f"{r.topic}-0 {_error(r.error)}" if r.error else _state(r) for r in answer.partitions
+        )
+        asks = f"broker {answer.broker} asks for another ISR{self._stamp(answer.stamped)}"
+        return f"{asks}: {_error(answer.error) if answer.error else results}"
+
+    def _stamp(self, stamped: str, word: str = "with") -> str:
+        if stamped == sequences.NO_EPOCH:
+            return " without a broker epoch"
+        return f" {word} broker epoch {self._epochs.get(stamped, stamped)}"
+
+
+def _stopped(replica: sequences.StoppedReplica) -> str:
+    epoch = "" if replica.leader_epoch is None else f" of leader epoch {replica.leader_epoch}"
+    return f"{replica.topic}-0{epoch}{' and delete it' if replica.delete else ''}"
+
+
+def _state(state: StateZnode | sequences.SentPartition | sequences.AlteredPartition) -> str:
+    who = "none" if state.leader == NO_LEADER else str(state.leader)
+    epochs = f"leader epoch {state.leader_epoch} version {state.zk_version}"
+    recovering = " RECOVERING" if state.leader_recovery_state else ""
+    return f"{state.topic}-0 leader {who} ISR {broker_list(state.isr)} {epochs}{recovering}"
+
+
+def _error(code: int) -> str:
+    named = {error.value: error.name for error in KafkaError}
+    return named.get(code, f"error {code}")
 
 
 # --- what cannot be told, each with the reason ----------------------------------------------------
@@ -176,6 +277,7 @@ def _first_topic(play: Play) -> int:
 
 
 _OWN_BROKER = "broker {} is the real controller's own, and stays up, registered and on its release"
+_BY_HAND = "it is a request by hand to a broker, and brokers are the engine's"
 _LOST = moves.Drop | moves.TimeOut | moves.Duplicate | moves.LoseReply
 _UNTOLD: dict[type, str] = {
     moves.UpgradeMetadata: "inter.broker.protocol.version is read when the real broker starts",
@@ -207,12 +309,8 @@ def _why_step_untold(before: Cluster, recorded: Recorded, controller: BrokerId) 
     if isinstance(move, moves.Upgrade) and move.node in (None, controller):
         return _OWN_BROKER.format(controller)
     if isinstance(move, moves.RawRequest):
-        is_control = isinstance(move.body, ControlRequest)
-        return (
-            "it is a request by hand to a broker, and brokers are the engine's"
-            if is_control
-            else None
-        )
+        is_told = not isinstance(move.body, ControlRequest)
+        return None if is_told else _BY_HAND
     if isinstance(move, _LOST) and _is_controllers(before, move, controller):
         return "between real nodes no message is lost, or sent twice, by hand"
     if _is_other(before, controller) or _is_other(recorded.cluster, controller):
@@ -239,127 +337,3 @@ def _is_other(cluster: Cluster, controller: BrokerId) -> bool:
     znode = find(ensemble_of(cluster), CONTROLLER_PATH)
     named = znode.data if znode is not None else None
     return isinstance(named, ControllerZnode) and named.broker != controller
-
-
-Epochs = Mapping[str, int]
-"""The broker epoch, in the play, of each generation such as ``"b1g2"``."""
-
-
-class HeardLine(NamedTuple):
-    """What was sent and answered in a line, by the engine's and by the real one; topics whose state
-    leaders have written in it.
-    """
-
-    performed: Performed
-    engine: Passage
-    real: Passage
-    led: frozenset[str]
-
-
-def control_columns(
-    engine: Stage, start: tuple[StateZnode, ...], heard: list[HeardLine], epochs: Epochs
-) -> TwoColumns:
-    """Both, line by line of a play; `start` is what ZooKeeper has before."""
-    mine, theirs, lines = start, start, []
-    for line in heard:
-        lines.append(_line(line, (mine, theirs), epochs))
-        mine, theirs = line.engine.znodes or mine, line.real.znodes or theirs
-    real = tuple(line.real for line in heard)
-    # One sentence of the controller's own for each state of a partition that it wrote.
-    sentences = (pair for line in lines for pair in zip(line.kafka, line.own, strict=True))
-    return TwoColumns(
-        engine=engine,
-        kafka=engine,
-        judges=Judges(decides=True),
-        lines=tuple(lines),
-        heard=real,
-        requests=sum(len(p.requests) + len(p.answers) + len(p.altered) for p in real),
-        records=sum(is_own and text.startswith("ZooKeeper:") for text, is_own in sentences),
-    )
-
-
-def _line(
-    line: HeardLine, earlier: tuple[tuple[StateZnode, ...], tuple[StateZnode, ...]], epochs: Epochs
-) -> ColumnLine:
-    engine, kafka = (
-        (*_in_words(passage, epochs), *(_znode(z) for z in passage.znodes if z not in before))
-        for passage, before in zip((line.engine, line.real), earlier, strict=True)
-    )
-    led = tuple(f"ZooKeeper: {topic}-0 " for topic in line.led)
-    return ColumnLine(
-        step=line.performed.moment,
-        play=line.performed.statement.text,
-        engine=engine,
-        kafka=kafka,
-        agree=_as_compared(line.engine) == _as_compared(line.real),
-        own=tuple(not sentence.startswith(led) for sentence in kafka),
-    )
-
-
-def _as_compared(passage: Passage) -> Passage:
-    """A passage without what the two differ in by nature: a play has no topic by which a request
-    with every partition is told from others, and its partitions are compared one by one.
-    """
-    same = as_in_the_engine(passage)
-    return replace(same, requests=tuple(replace(sent, full=False) for sent in same.requests))
-
-
-# --- in words -------------------------------------------------------------------------------------
-
-
-def _in_words(passage: Passage, epochs: Epochs) -> Iterator[str]:
-    """One sentence for each request and each answer."""
-    yield from (_request(sent, epochs) for sent in passage.requests)
-    for answer in passage.answers:
-        left = ", ".join(f"{topic}-0" for topic in answer.remaining)
-        still = f", it still leads {left}" if left else ""
-        asks = f"broker {answer.broker} asks for its shutdown{_with(answer.stamped, epochs)}"
-        yield f"{asks}: {_error(answer.error)}{still}"
-    for altered in passage.altered:
-        results = "; ".join(map(_altered, altered.partitions))
-        asks = f"broker {altered.broker} asks for another ISR{_with(altered.stamped, epochs)}"
-        yield f"{asks}: {_error(altered.error) if altered.error else results}"
-
-
-def _znode(znode: StateZnode) -> str:
-    """``ZooKeeper: L-0 leader 2 ISR {2} leader epoch 4 version 7``."""
-    return f"ZooKeeper: {_state(znode)}"
-
-
-def _request(sent: sequences.SentRequest, epochs: Epochs) -> str:
-    what = "; ".join([*map(_state, sent.partitions), *map(_stopped, sent.stopped)])
-    live = f"; live {broker_list(sent.live)}" if sent.live else ""
-    error = f"; it answers {_error(sent.answer)}" if sent.answer else ""
-    other = sent.stamped not in (sequences.NO_EPOCH, sent.generation)
-    now = f" (it has {epochs[sent.generation]})" if other else ""
-    stamp = f"{_with(sent.stamped, epochs, 'for')}{now}"
-    head = f"broker {sent.broker} gets {sent.api} v{sent.version}{stamp}"
-    controller = f"controller epoch {sent.controller_epoch}"
-    return f"{head}, {controller}: {what or 'no partition'}{live}{error}"
-
-
-def _with(stamped: str, epochs: Epochs, word: str = "with") -> str:
-    if stamped == sequences.NO_EPOCH:
-        return " without a broker epoch"
-    return f" {word} broker epoch {epochs.get(stamped, stamped)}"
-
-
-def _altered(result: sequences.AlteredPartition) -> str:
-    return f"{result.topic}-0 {_error(result.error)}" if result.error else _state(result)
-
-
-def _stopped(replica: sequences.StoppedReplica) -> str:
-    epoch = "" if replica.leader_epoch is None else f" of leader epoch {replica.leader_epoch}"
-    return f"{replica.topic}-0{epoch}{' and delete it' if replica.delete else ''}"
-
-
-def _state(state: StateZnode | sequences.SentPartition | sequences.AlteredPartition) -> str:
-    who = "none" if state.leader == NO_LEADER else str(state.leader)
-    epochs = f"leader epoch {state.leader_epoch} version {state.zk_version}"
-    recovering = " RECOVERING" if state.leader_recovery_state else ""
-    return f"{state.topic}-0 leader {who} ISR {broker_list(state.isr)} {epochs}{recovering}"
-
-
-def _error(code: int) -> str:
-    named = {error.value: error.name for error in KafkaError}
-    return named.get(code, f"error {code}")
