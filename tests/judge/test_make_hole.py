@@ -12,11 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kiplab.judge.kafka_jars.jar_cache import jars_of, jars_with_test_kit
+from kiplab.judge.kafka_jars.jar_cache import jars_of
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from tests.judge.kafka_here import live, real_kafka
 from tests.judge.real_cluster import make_hole
-from tests.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting
+from tests.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting, jars_with_test_kit
 from tests.judge.real_cluster.hole_story import STEPS, WORDS, beside_the_engine, told
 
 LOST = """\

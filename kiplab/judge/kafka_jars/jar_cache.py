@@ -48,7 +48,7 @@ $dependencies
   </dependencies>
 </ivy-module>
 """)
-SLF4J, JUNIT = "1.7.36", "5.8.2"
+SLF4J = "1.7.36"
 ZOOKEEPER = "3.5.9"
 """The client that older brokers are run with: their own one cannot connect from Java 14 on."""
 _OWN_ZOOKEEPER = (2, 4)
@@ -86,22 +86,6 @@ def server(patch: str) -> tuple[Artifact, ...]:
     return (
         Artifact("org.apache.kafka", "kafka_2.13", patch),
         Artifact("org.slf4j", "slf4j-nop", SLF4J),
-    )
-
-
-def with_test_kit(patch: str) -> tuple[Artifact, ...]:
-    """The same with Kafka's own kit for whole clusters in one process, and a log.
-
-    The kit is among the tests of kafka_2.13; from 4.0 on it is an artifact of its own.
-    """
-    both = ("", "test")
-    kafka = ("kafka_2.13", "kafka-clients", "kafka-metadata", "kafka-server-common")
-    later = (Artifact("org.apache.kafka", "kafka-test-common-runtime", patch),)
-    return (
-        *(Artifact("org.apache.kafka", name, patch, both) for name in kafka),
-        *(later if int(patch.partition(".")[0]) >= 4 else ()),
-        Artifact("org.junit.jupiter", "junit-jupiter-api", JUNIT),
-        Artifact("org.slf4j", "slf4j-simple", SLF4J),
     )
 
 
@@ -236,15 +220,7 @@ def jars_of(patch: str) -> Path:
     Raises MissingKafkaError saying what stood in the way: no way to fetch, no network, no such
     release, no room.
     """
-    return _kept(kafka_folder() / patch, patch, server(patch))
-
-
-def jars_with_test_kit(patch: str) -> Path:
-    """The same with Kafka's own kit for whole clusters, in a folder of its own.
-
-    Raises MissingKafkaError as `jars_of` does.
-    """
-    return _kept(kafka_folder() / f"{patch}-test-kit", patch, with_test_kit(patch))
+    return kept_jars(patch, patch, server(patch))
 
 
 def jars_of_zookeeper_era(patch: str) -> Path:
@@ -252,10 +228,12 @@ def jars_of_zookeeper_era(patch: str) -> Path:
 
     Raises MissingKafkaError as `jars_of` does.
     """
-    return _kept(kafka_folder() / f"{patch}-zookeeper", patch, zookeeper_era(patch))
+    return kept_jars(f"{patch}-zookeeper", patch, zookeeper_era(patch))
 
 
-def _kept(folder: Path, patch: str, artifacts: Sequence[Artifact]) -> Path:
+def kept_jars(name: str, patch: str, artifacts: Sequence[Artifact]) -> Path:
+    """The folder of that name, with these artifacts of a release. Raises as `jars_of` does."""
+    folder = kafka_folder() / name
     if not folder.is_dir():
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)

@@ -332,8 +332,3 @@ class Journal:
     def now(self) -> int:
         """The place of the next one."""
         return len(self._written)
-
-    @property
-    def untaken(self) -> int:
-        """The place of the first that was not taken."""
-        return self._taken

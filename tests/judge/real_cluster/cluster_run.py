@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import NamedTuple
 
 from kiplab.judge.java_process import IN_MEMORY, java_of_kafka
-from kiplab.judge.kafka_jars.jar_cache import jars_with_test_kit
+from kiplab.judge.kafka_jars.jar_cache import SLF4J, Artifact, kept_jars
 
+JUNIT = "5.8.2"
 DRIVER = Path(__file__).parent
 """Where the compiled class is."""
 ROOM_BYTES = 1_000_000_000
@@ -28,6 +29,24 @@ _LOG = {
     "showDateTime": "true",
     "dateTimeFormat": "HH:mm:ss.SSS",
 }
+
+
+def jars_with_test_kit(patch: str) -> Path:
+    """The folder of a release's jars with Kafka's own kit for whole clusters in one process, and a
+    log. Raises MissingKafkaError as `jars_of` does.
+
+    The kit is among the tests of kafka_2.13; from 4.0 on it is an artifact of its own.
+    """
+    both = ("", "test")
+    kafka = ("kafka_2.13", "kafka-clients", "kafka-metadata", "kafka-server-common")
+    later = (Artifact("org.apache.kafka", "kafka-test-common-runtime", patch),)
+    artifacts = (
+        *(Artifact("org.apache.kafka", name, patch, both) for name in kafka),
+        *(later if int(patch.partition(".")[0]) >= 4 else ()),
+        Artifact("org.junit.jupiter", "junit-jupiter-api", JUNIT),
+        Artifact("org.slf4j", "slf4j-simple", SLF4J),
+    )
+    return kept_jars(f"{patch}-test-kit", patch, artifacts)
 
 
 class Sighting(NamedTuple):
