@@ -4,20 +4,9 @@ from html import escape
 from typing import Any
 
 from ..explore.matrix.cells import Cell, Matrix
+from ..figures import matrix_chart as chart
 from ..figures.drawing.still_picture import still
 from ..figures.drawing.theme import theme_of
-from ..figures.matrix_chart import (
-    MINIMAL,
-    cell_at,
-    colors_of,
-    findings,
-    key,
-    layout_of,
-    matrix_figure,
-    off_words,
-    said,
-)
-from ..figures.matrix_chart import Layout as MatrixLayout
 from ..figures.timeline.one_run import timeline
 from ..plays.runner import run_play
 from ..plays.tokens import encode
@@ -51,10 +40,11 @@ class MatrixView:
         self.buttons: dict[tuple[str, ...], Any] = {}
         # A place under every row: one that were moved would take the focus from the buttons.
         self._places: dict[tuple[str, ...], Html] = {}
-        self.grid = self._map(layout_of(matrix))
+        self.grid = self._map(chart.layout_of(matrix))
         self.below = next(iter(self._places.values()))
         title = words(f"<b>{escape(_TITLE.format(matrix.title))}</b>")
-        told = [words(muted(line)) for line in (_PRESS, key(matrix), *findings(matrix), _HOW)]
+        lines = (_PRESS, chart.key(matrix), *chart.findings(matrix), _HOW)
+        told = [words(muted(line)) for line in lines]
         body = column([title, self.grid, *told], width="100%")
         self.box = Surface(body)
         self.daylight = Daylight(theme, self.box)
@@ -62,15 +52,15 @@ class MatrixView:
             self._color(self.daylight.theme)
         self.daylight.follow(self._turn_page)
 
-    def _map(self, seen: MatrixLayout) -> Container:
+    def _map(self, seen: chart.Layout) -> Container:
         guards = self.matrix.guards
-        heads = [words(muted(off_words(off, guards))) for off in seen.columns]
+        heads = [words(muted(chart.off_words(off, guards))) for off in seen.columns]
         children: list[Element] = [words(""), *heads]
         for row in seen.rows:
-            cells = [cell_at(self.matrix, row, off) for off in seen.columns]
+            cells = [chart.cell_at(self.matrix, row, off) for off in seen.columns]
             place = words("", grid_column="1 / -1", min_width="0")
             self._places.update((cell.off, place) for cell in cells)
-            head = words(muted(off_words(row, guards)))
+            head = words(muted(chart.off_words(row, guards)))
             children += [head, *(self._button(cell) for cell in cells), place]
         columns = f"{ROW_HEAD} repeat({len(seen.columns)}, {CELL})"
         grid = {"display": "grid", "grid_template_columns": columns, "grid_gap": "2px"}
@@ -79,7 +69,7 @@ class MatrixView:
 
     def _button(self, cell: Cell) -> Any:
         minimal = frozenset(cell.on) in self._minimal
-        label = f"{said(cell)}\n{MINIMAL}" if minimal else said(cell)
+        label = f"{chart.said(cell)}\n{chart.MINIMAL}" if minimal else chart.said(cell)
         made = button(label, lambda: self.open(*cell.off), cell.sentence)
         style = {"height": "38px", "padding": "0", "font_weight": "bold", "line_height": "1.15"}
         made.layout = Style(**style, white_space="pre-line")
@@ -87,7 +77,7 @@ class MatrixView:
         return made
 
     def _color(self, theme: str) -> None:
-        paint = colors_of(self.matrix, theme_of(theme))
+        paint = chart.colors_of(self.matrix, theme_of(theme))
         for off, made in self.buttons.items():
             cell = self.matrix.cell(*off)
             fill, color = paint[cell.word, cell.steps]
@@ -131,8 +121,7 @@ class MatrixView:
         )
 
     def _ipython_display_(self) -> None:
-        from ..figures.matrix_chart import text
         from .still_fallback import show
 
-        kept = matrix_figure(self.matrix, theme=self.daylight.still, width=self._width)
-        show(self.box, text(self.matrix), kept.to_plotly_json())
+        kept = chart.matrix_figure(self.matrix, theme=self.daylight.still, width=self._width)
+        show(self.box, chart.text(self.matrix), kept.to_plotly_json())

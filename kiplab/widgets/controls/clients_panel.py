@@ -25,17 +25,9 @@ from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import column, dropdown, row, watch, words
 from ..history_tree.playback import Playback
 from ..markup import beside, heading, muted
+from . import cluster_offers as about
 from .actions import Act, Actions, Drawer
 from .broker_offers import Offer
-from .cluster_offers import (
-    about_consumer,
-    about_producer,
-    believes_to_lead,
-    consumers,
-    produce,
-    producers,
-    reading,
-)
 
 RECORDS_MAX = 1_000_000
 _LEADER = ("the leader", NO_LEADER)
@@ -93,9 +85,9 @@ class ClientsPanel:
         """Follow the playback."""
         self._playback = playback
         cluster, name = playback.here.cluster, self.partition.value
-        stale = [(node_name(id), id) for id in believes_to_lead(cluster, name)]
+        stale = [(node_name(id), id) for id in about.believes_to_lead(cluster, name)]
         self.to.options = (_LEADER, *stale)
-        readers, writers = consumers(cluster), producers(cluster)
+        readers, writers = about.consumers(cluster), about.producers(cluster)
         _offer_names(self.consumer, readers, {client.name for client in cluster.consumers})
         _offer_names(self.producer, writers, {client.name for client in cluster.producers})
         self._who.children = (self.consumer, self.state) if len(readers) > 1 else (self.state,)
@@ -106,17 +98,17 @@ class ClientsPanel:
     def _offer(self) -> None:
         cluster, name = self._playback.here.cluster, self.partition.value
         to = None if self.to.value == _LEADER[1] else BrokerId(self.to.value)
-        self.actions.show((produce(cluster, name, self.count.value, self.acks.value, to),))
+        self.actions.show((about.produce(cluster, name, self.count.value, self.acks.value, to),))
         who = self.consumer.value
-        self.reads.show(about_consumer(cluster, who, name))
-        state, alone = reading(cluster, who, name), len(self.consumer.options) == 1
+        self.reads.show(about.about_consumer(cluster, who, name))
+        state, alone = about.reading(cluster, who, name), len(self.consumer.options) == 1
         self.state.value = beside(who, state) if alone else muted(state)
         if self.watched.is_open:
             self._watch()
 
     def _sending(self) -> tuple[Offer, ...]:
         cluster, name, who = self._playback.here.cluster, self.partition.value, self.producer.value
-        return about_producer(cluster, who, name, self.count.value, self.acks.value)
+        return about.about_producer(cluster, who, name, self.count.value, self.acks.value)
 
     def _watch(self) -> None:
         stage, name = self._playback.here, self.partition.value

@@ -8,17 +8,10 @@ from ...protocol.ids import BrokerId, node_name
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
 from ..history_tree.playback import Playback
 from ..markup import beside, heading, muted
+from . import cluster_offers as about
 from .actions import Act, Actions, OfferRow, Reasons
 from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, standing
 from .clients_panel import ClientsPanel
-from .cluster_offers import (
-    about_controller,
-    about_partition,
-    about_time,
-    delete_records,
-    leads,
-    more_about_partition,
-)
 
 
 class Inject:
@@ -69,11 +62,11 @@ class Inject:
         self._playback = playback
         for id, made in self.brokers.items():
             self._show_broker(id, made)
-        self.controller.show(about_controller(playback.here.cluster))
+        self.controller.show(about.about_controller(playback.here.cluster))
         for name, made in self.partitions.items():
             self._show_partition(name, made)
         self.clients.show(playback)
-        self.time.show(about_time(playback.here))
+        self.time.show(about.about_time(playback.here))
         self.written.value = muted(_last_line(playback))
         self.reasons.show()
 
@@ -85,11 +78,11 @@ class Inject:
 
     def _show_partition(self, name: str, made: OfferRow) -> None:
         cluster = self._playback.here.cluster
-        state = partition_of(cluster, name)
+        state, delete = partition_of(cluster, name), about.delete_records
         made.show(
-            beside(name, leads(state) if state is not None else ""),
-            about_partition(cluster, name),
-            lambda: (*more_about_partition(cluster, name), delete_records(cluster, name)),
+            beside(name, about.leads(state) if state is not None else ""),
+            about.about_partition(cluster, name),
+            lambda: (*about.more_about_partition(cluster, name), delete(cluster, name)),
         )
 
     def button(self, broker: int, label: str) -> Any:

@@ -3,14 +3,7 @@
 from collections.abc import Sequence
 
 from ...figures.drawing.svg import Json
-from ...figures.how_often.fleet_words import (
-    PlotTable,
-    capital,
-    metric_words,
-    plot_table,
-    set_words,
-    sets_words,
-)
+from ...figures.how_often import fleet_words as phrases
 from ...figures.how_often.measured_rate import rate_cells, rate_words
 from ...figures.how_often.number_words import number_words, share_words
 from ...figures.how_often.rates_by_reboots import RatePoint, rates_chart
@@ -75,13 +68,14 @@ def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
     for row in rows:
         *_, last = at_least_one(answer.incidents.of(row), 1)
         same.setdefault(chance_words(last), []).append(row.features)
-    said = "; ".join(f"{sets_words(sets)}: {chance}" for chance, sets in same.items())
+    said = "; ".join(f"{phrases.sets_words(sets)}: {chance}" for chance, sets in same.items())
     values = dict(answer.study.values)
     sets_of_all = values["replica_sets"][0] * values["clusters"][0]
     where = f"in the {number_words(sets_of_all, 3)} replica sets of this fleet"
     together = answer.incidents.remark(rows[0])
-    found = f"{metric_words(rows[0].metric)}, at least once within 10 years {where}: {said}."
-    return f"{found} {capital(together)}." if together else found
+    metric = phrases.metric_words(rows[0].metric)
+    found = f"{metric}, at least once within 10 years {where}: {said}."
+    return f"{found} {phrases.capital(together)}." if together else found
 
 
 def _chance_alone(chance: AtLeastOne) -> str:
@@ -90,15 +84,15 @@ def _chance_alone(chance: AtLeastOne) -> str:
     return f"at most {share_words(chance.high)}" if known is None else share_words(known)
 
 
-def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> PlotTable:
+def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> phrases.PlotTable:
     """A line for each set of KIPs at the point where the sliders stand."""
     heads = (
         *("KIPs", "what it is", "per partition and year", "95 % interval"),
         *(f"at least one in {years} year{'s' * (years > 1)}" for years in YEARS),
         "remarks",
     )
-    caption = f"{metric_words(rows[0].metric)}: where the sliders stand" if rows else ""
-    return plot_table(caption, heads, [_line(answer, row) for row in rows])
+    caption = f"{phrases.metric_words(rows[0].metric)}: where the sliders stand" if rows else ""
+    return phrases.plot_table(caption, heads, [_line(answer, row) for row in rows])
 
 
 def _line(answer: FleetAnswer, row: FleetRow) -> tuple[str, ...]:
@@ -107,12 +101,12 @@ def _line(answer: FleetAnswer, row: FleetRow) -> tuple[str, ...]:
     chances = [_chance_alone(chance) for chance in sooner] + [chance_words(last)]
     if isinstance(row.found, NeverHappens):
         chances = [""] * len(YEARS)
-    return (set_words(row.features), row.label, rate, interval, *chances, remarks)
+    return (phrases.set_words(row.features), row.label, rate, interval, *chances, remarks)
 
 
 def grid_table(
     answer: FleetAnswer, metric: str, features: str, *, across: str, down: str
-) -> PlotTable:
+) -> phrases.PlotTable:
     """Rates over two parameters, each of them swept."""
     swept = dict(answer.study.values)
     heads = (f"{down} ↓ · {across} →", *(number_words(value, 3) for value in swept[across]))
@@ -121,8 +115,9 @@ def grid_table(
         points = ({down: value, across: other} for other in swept[across])
         cells = (_cell(answer, metric, features, point) for point in points)
         lines.append((number_words(value, 3), *cells))
-    caption = f"{metric_words(metric)}, per partition and year, {set_words(features)}"
-    return plot_table(caption, heads, lines)
+    metric, kips = phrases.metric_words(metric), phrases.set_words(features)
+    caption = f"{metric}, per partition and year, {kips}"
+    return phrases.plot_table(caption, heads, lines)
 
 
 def _cell(answer: FleetAnswer, metric: str, features: str, point: dict[str, float]) -> str:

@@ -24,17 +24,8 @@ from ..elements.kinds import Container, PlotlyPicture, Style
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..elements.surface import AUTO, Daylight, Surface
 from ..markup import muted, note
+from . import fleet_question as asks
 from .fleet_findings import findings_drawing, findings_sentence, findings_table, rows_at
-from .fleet_question import (
-    DIALS,
-    KIPS,
-    REBOOTS,
-    FleetQuestion,
-    ParameterDial,
-    grid_asked,
-    metrics_of,
-    study_asked,
-)
 from .grid_panel import GridPanel
 
 WIDTH = 840
@@ -87,8 +78,10 @@ class FleetLab:
 
     def look_at(self, metric: str) -> None:
         """Look at another metric. Raises ValueError for one that there is not in this mode."""
-        if metric not in metrics_of(self.mode.value):
-            raise ValueError(f"{metric!r} is not one of {', '.join(metrics_of(self.mode.value))}")
+        if metric not in asks.metrics_of(self.mode.value):
+            raise ValueError(
+                f"{metric!r} is not one of {', '.join(asks.metrics_of(self.mode.value))}"
+            )
         self.metric.value = metric
 
     def reset(self) -> None:
@@ -103,9 +96,9 @@ class FleetLab:
     # --- what one can read ----------------------------------------------------------------------
 
     @property
-    def question(self) -> FleetQuestion:
+    def question(self) -> asks.FleetQuestion:
         """What is asked now."""
-        return FleetQuestion(
+        return asks.FleetQuestion(
             mode=self.mode.value,
             kips=tuple(name for name, box in self.kips.items() if box.value),
             values=tuple((name, dial.value) for name, dial in self.dials.items()),
@@ -150,9 +143,9 @@ class FleetLab:
         on = _kips_of(self.study)
         self.kips = {
             kip: checkbox(f"KIP-{kip}", value=kip in on, tooltip=_tooltip(kip), margin="2px 10px")
-            for kip in KIPS
+            for kip in asks.KIPS
         }
-        self.dials = {name: ParameterDial(name, self._begins[name]) for name in DIALS}
+        self.dials = {name: asks.ParameterDial(name, self._begins[name]) for name in asks.DIALS}
         self.as_begun = button("As in the study", self.reset, "Every slider back to the study")
 
     def _laid_out(self) -> Container:
@@ -175,12 +168,12 @@ class FleetLab:
     def _listen(self) -> None:
         watch(self.mode, "value", lambda _: self._offer_metrics())
         dials = (dial.slider for dial in self.dials.values())
-        for asks in (*dials, *self.kips.values(), self.mode):
-            watch(asks, "value", lambda _: self._last.ask())
+        for control in (*dials, *self.kips.values(), self.mode):
+            watch(control, "value", lambda _: self._last.ask())
         watch(self.metric, "value", lambda _: self._look())
 
     def _offer_metrics(self) -> None:
-        metrics, was = metrics_of(self.mode.value), self.metric.value
+        metrics, was = asks.metrics_of(self.mode.value), self.metric.value
         self.metric.options = tuple((metric_words(name), name) for name in metrics)
         self.metric.value = was if was in metrics else _FIRST
 
@@ -190,7 +183,7 @@ class FleetLab:
         self._last.forget()
         with self.box.held():
             try:
-                self.answer = _estimated(study_asked(self.study, self.question))
+                self.answer = _estimated(asks.study_asked(self.study, self.question))
             except (ParameterError, MissingExtraError) as problem:
                 self._explain(problem)
                 return
@@ -220,17 +213,19 @@ class FleetLab:
 
     def _rows(self) -> Any:
         assert self.answer is not None
-        return rows_at(self.answer, self.metric.value, **{REBOOTS: self.dials[REBOOTS].value})
+        return rows_at(
+            self.answer, self.metric.value, **{asks.REBOOTS: self.dials[asks.REBOOTS].value}
+        )
 
     def _grid_asked(self, across: str, down: str, points: int) -> FleetStudy:
         if across == down:
             raise ParameterError("it is chosen twice", allowed="choose two parameters", key=down)
-        return grid_asked(self.study, self.question, across, down, points)
+        return asks.grid_asked(self.study, self.question, across, down, points)
 
 
 def _kips_of(study: FleetStudy) -> frozenset[str]:
     """The KIPs that a study looks at."""
-    return frozenset(kip for name in study.feature_sets for kip in name.split("+")) & {*KIPS}
+    return frozenset(kip for name in study.feature_sets for kip in name.split("+")) & {*asks.KIPS}
 
 
 def _tooltip(kip: str) -> str:
