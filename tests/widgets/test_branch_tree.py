@@ -72,13 +72,6 @@ def test_a_branch_forks_from_the_one_that_did_the_last_shared_line(forked: Tree)
     assert (before.here.parent, before.here.step) == (TRUNK, 1)
 
 
-def test_a_line_that_cannot_be_done_leaves_the_same_tree(tree: Tree) -> None:
-    before = seek(tree, 2)
-    with pytest.raises(PlayError, match="broker 2 is down"):
-        act(before, Statement("crash", ("2",)))
-    assert before == seek(tree, 2)
-
-
 def test_undo_takes_lines_back_and_then_the_branch(tree: Tree) -> None:
     twice = act(act(seek(tree, 3), CRASH), EXPIRE)
     once = trees.undo(twice)

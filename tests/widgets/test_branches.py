@@ -37,7 +37,8 @@ def said(branching: Branches) -> str:
 
 
 def test_panels_and_columns_are_headed_by_the_names(branching: Branches) -> None:
-    _, picture, differences = compared(branching)
+    said_first, picture, differences = compared(branching)
+    assert "Above, first: what if 2 dies (Kafka 3.4). Below, second" in said_first.value
     words = {word for trace in picture.drawing["data"] for word in trace.get("text") or ()}
     titles = ("what if 2 dies · Kafka 3.4", "the play · Kafka 3.4")
     assert {f"<b>{title}</b>" for title in titles} <= words

@@ -2,11 +2,10 @@
 
 import pytest
 
-from kiplab.plays.library import load, names
 from kiplab.protocol.ids import BrokerId, controller_on
 from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker, standing
 from kiplab.widgets.controls.cluster_offers import about_message, hold
-from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, read_line
 from tests.widgets.hands import at
 
 TWO = BrokerId(2)
@@ -42,28 +41,6 @@ def test_a_running_broker_that_is_fenced_asks_by_heartbeat() -> None:
     assert standing(act(fenced, unfence.line).here.cluster, TWO) == "runs as epoch 41"
 
 
-@pytest.mark.parametrize(
-    ("disk", "line"),
-    [
-        ("kept", "crash 2"),
-        ("tail-lost", "crash 2 disk=tail-lost"),
-        ("replaced", "crash 2 disk=replaced"),
-    ],
-)
-def test_a_crash_takes_what_was_chosen(disk: str, line: str) -> None:
-    assert offered(at(1), disk)["Crash"].line.text == line
-
-
-def test_a_held_request_can_be_delivered_or_dropped() -> None:
-    playback = at(3)
-    (message,) = playback.here.cluster.messages
-    deliver, drop, *_ = about_message(playback.here.cluster, message)
-    assert deliver.line.text == "deliver alter-partition from=1"
-    assert drop.line.text == "drop alter-partition from=1"
-    assert act(playback, deliver.line).here.cluster.messages == ()
-    assert act(playback, drop.line).here.cluster.messages == ()
-
-
 def test_of_two_alike_messages_the_younger_is_named_exactly() -> None:
     playback = at(3)
     (first,) = playback.here.cluster.messages
@@ -73,23 +50,6 @@ def test_of_two_alike_messages_the_younger_is_named_exactly() -> None:
     deliver, *_ = about_message(both.here.cluster, younger)
     assert deliver.line.arg("n") == str(younger.name.ordinal)
     assert younger not in act(both, deliver.line).here.cluster.messages
-
-
-@pytest.mark.parametrize("name", names())
-def test_what_is_offered_can_be_done_and_what_is_not_cannot(name: str) -> None:
-    """A button's word against the engine's, at every step of every play."""
-    opened = open_playback(load(name))
-    for step in range(opened.last + 1):
-        playback = seek(opened, step)
-        for node in playback.here.cluster.brokers:
-            for choice in about_broker(playback.here, node.id, "kept"):
-                if choice.reason is None:
-                    assert act(playback, choice.line).at >= playback.at
-        for message in playback.here.cluster.messages:
-            for choice in about_message(playback.here.cluster, message):
-                if choice.reason is None:
-                    left = act(playback, choice.line).here.cluster.messages
-                    assert (message in left) is (choice.label == "Duplicate")
 
 
 @pytest.mark.parametrize(

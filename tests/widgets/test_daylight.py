@@ -136,6 +136,8 @@ def test_a_lab_that_waits_has_listened_when_it_opens() -> None:
 
     lock = Lock()
     lab = kiplab.Lab(PLAY, after=lock)
+    assert "First lock in your prediction" in lab._root.children[0].value
+    assert "First lock in" in repr(lab)
     tell(lab, "dark")
     lock.locked = True
     lock.then()

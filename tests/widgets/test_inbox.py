@@ -203,9 +203,11 @@ def test_each_button_writes_its_line_and_the_line_replays(label: str, line: str)
     hands = at_inbox(seek(open_playback(load("kafka-14139")), 3))
     (row,) = hands.panel.rows
     row.more.toggle.value = True
-    place = row.main if label in ("Deliver", "Drop") else row.others
-    place.button(label).click()
+    name = row.name
+    row.button(label).click()
     assert hands.lines == [line]
+    left = [message.name for message in hands.playback.here.cluster.messages]
+    assert (name in left) is (label == "Duplicate")
     assert hands.replayed()
 
 

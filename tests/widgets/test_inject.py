@@ -368,13 +368,6 @@ def test_with_several_consumers_one_chooses_who_reads() -> None:
     assert reading(hands.playback.here.cluster, "billing", "orders-0").startswith("next offset 10")
 
 
-def test_waiting_is_offered_with_a_clock() -> None:
-    hands = at_inject(made("timed\n" + THREE))
-    hands.panel.time.button("Wait 9 s").click()
-    assert hands.playback.here.cluster.now_ms == 9000
-    assert hands.replayed()
-
-
 def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
     hands = at_inject(made(THREE, "crash 2"))
     crash = hands.panel.button(2, "Crash")

@@ -13,7 +13,6 @@ from kiplab.plays.stage import Stage
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets import Lab, view_model
-from kiplab.widgets.controls.inflight import SHOWN_MAX
 from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
 from tests.widgets.hands import fails, press, text
@@ -30,12 +29,6 @@ def reboot(lab: Lab) -> None:
     lab.inject.disk.value = "replaced"
     for label in ("Crash", "Expire", "Start", "Unfence"):
         lab.inject.button(2, label).click()
-
-
-def test_it_opens_before_the_first_step(lab: Lab) -> None:
-    assert (lab.transport.slider.value, lab.transport.slider.max) == (0, 11)
-    assert lab.transport.back.disabled
-    assert "records lost" not in words_in_figure(lab)
 
 
 def test_step_back_first_last_and_slider_agree(lab: Lab) -> None:
@@ -141,14 +134,6 @@ def test_acting_in_the_middle_says_so_and_reset_brings_the_play_back(lab: Lab) -
     assert lab.transport.reset.disabled
 
 
-def test_what_cannot_be_done_is_a_disabled_button_with_the_reason(lab: Lab) -> None:
-    lab.seek(2)
-    crash = lab.inject.button(2, "Crash")
-    assert crash.disabled
-    assert crash.tooltip == "Not now: broker 2 is down"
-    assert not lab.inject.button(2, "Start").disabled
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -174,26 +159,6 @@ def test_a_note_goes_away_with_the_next_step(lab: Lab) -> None:
     assert text(lab.note.value) == "What you do, in the picture or below, happens at step 1."
 
 
-def test_messages_that_come_and_go_use_the_same_rows(lab: Lab) -> None:
-    lab.seek(1)
-    (row,) = lab.in_flight.rows
-    assert "broker 1 → controller" in text(row.state.value)
-    lab.seek(7)
-    assert row.box not in lab.in_flight.list.children
-    lab.seek(3)
-    assert row.box in lab.in_flight.list.children
-    assert lab.in_flight.rows == [row]
-
-
-def test_of_very_many_messages_only_the_number_is_told(lab: Lab) -> None:
-    lab.seek(1)
-    for _ in range(SHOWN_MAX + 2):
-        lab.do("duplicate alter-partition from=1")
-    assert len(lab.in_flight.rows) == SHOWN_MAX
-    assert lab.in_flight.more in lab.in_flight.box.children
-    assert lab.in_flight.more.value.endswith("and 3 more</span>")
-
-
 def test_the_run_so_far_in_words_is_worked_out_when_looked_at(lab: Lab) -> None:
     lab.seek(6)
     said = lab.telling.told
@@ -203,13 +168,6 @@ def test_the_run_so_far_in_words_is_worked_out_when_looked_at(lab: Lab) -> None:
     assert "<table>" in said.value
     lab.seek(2)
     assert "deliver alter-partition" not in text(said.value)
-
-
-def test_the_run_can_be_taken_away_as_a_token(lab: Lab) -> None:
-    lab.seek(6)
-    lab.do("crash 1")
-    again = kiplab.run(lab.run.token)
-    assert again.stage.cluster == lab.playback.whole.cluster
 
 
 def test_the_note_and_the_transcript_are_escaped(lab: Lab) -> None:
@@ -225,27 +183,6 @@ def test_every_play_opens_and_steps_to_its_end(name: str) -> None:
         lab.transport.step.click()
     assert lab.transport.step.disabled
     assert lab.playback.at == lab.playback.last
-
-
-class _Lock:
-    """Something to wait for."""
-
-    def __init__(self) -> None:
-        self.locked = False
-        self.actions: list[Callable[[], None]] = []
-
-    def when_locked(self, action: Callable[[], None]) -> None:
-        self.actions.append(action)
-
-
-def test_it_waits_for_a_prediction_with_a_gentle_sentence() -> None:
-    lock = _Lock()
-    lab = kiplab.Lab("kafka-14139", after=lock)
-    assert "First lock in your prediction" in lab._root.children[0].value
-    assert "First lock in" in repr(lab)
-    lock.locked = True
-    lock.actions[0]()
-    assert lab.picture in lab.box.root.everything()
 
 
 def test_a_saved_notebook_stays_small(lab: Lab) -> None:
@@ -318,24 +255,6 @@ def test_a_name_that_will_not_do_is_said_beside_the_button(forked: Lab) -> None:
     forked.branching.rename.click()
     assert "This is no name for a branch" in forked.branching.answer.box.value
     assert forked.tree is before
-
-
-def test_two_branches_are_compared_until_one_of_them_changes(forked: Lab) -> None:
-    forked.folds.open("Branches")
-    part = forked.branching
-    part.which.value = 1
-    part.compare.click()
-    said, picture, differences = part.comparison.box.children
-    assert "Above, first: branch 2 at step 3: fail-over" in text(said.value)
-    assert "controller epoch" in text(differences.value)
-    forked.seek(1)
-    assert part.comparison.box.children[1] is picture
-    forked.go_to("branch 2 at step 3: fail-over")
-    forked.seek(4)
-    forked.do("crash 1")
-    assert not part.comparison.box.children
-    part.compare.click()
-    assert part.comparison.box.children[1] is picture
 
 
 def test_rules_are_those_of_the_branch(forked: Lab) -> None:

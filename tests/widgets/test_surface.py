@@ -261,18 +261,13 @@ def test_a_player_says_where_it_is_and_that_it_came_to_its_end(
     assert (player.value, player.playing) == (3, False)
 
 
-def test_a_position_stays_between_the_ends() -> None:
-    slider = Slider(max=11)
-    slider.value = 40
+def test_a_position_stays_between_the_ends_also_when_these_move() -> None:
+    slider = Slider(max=11, value=40)
     assert slider.value == 11
-    slider.value = -3
-    assert slider.value == 0
-
-
-def test_a_shorter_run_takes_the_position_with_it() -> None:
-    slider = Slider(max=11, value=9)
     slider.max = 5
     assert slider.value == 5
+    slider.value = -3
+    assert slider.value == 0
 
 
 def test_how_a_part_lies_is_told_in_css(monkeypatch: pytest.MonkeyPatch) -> None:
