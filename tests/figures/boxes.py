@@ -1,10 +1,12 @@
-"""Where the words of a figure stand, in pixels: for tests that none is cut off or covered."""
+"""Where the words of a picture stand, in pixels: for tests that none is cut off or covered."""
 
 import re
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from kiplab.figures.drawing.canvas import Box
 from kiplab.figures.drawing.flat import flat
+from kiplab.figures.drawing.svg import json_of
 from kiplab.figures.drawing.text_width import height_of, width_of
 
 SHARES = {"right": 0.0, "center": 0.5, "left": 1.0}
@@ -18,11 +20,11 @@ class Word(NamedTuple):
     box: Box
 
 
-def words(figure: Any) -> list[Word]:
-    """Every text of every trace and axis, with the box it takes."""
-    drawing = flat(figure.to_plotly_json())
-    left, right = figure.layout.xaxis.range
-    unit = figure.layout.width / (right - left)
+def words(picture: Any) -> list[Word]:
+    """Every text of every trace and axis of a figure or a drawing, with the box it takes."""
+    drawing = flat(json_of(picture))
+    left, right = drawing["layout"]["xaxis"]["range"]
+    unit = drawing["layout"]["width"] / (right - left)
     found = []
     for trace in (t for t in drawing["data"] if t.get("mode") == "text"):
         places, sizes = trace["textposition"], trace["textfont"]["size"]
@@ -34,21 +36,24 @@ def words(figure: Any) -> list[Word]:
     return found
 
 
-def cut_off(figure: Any) -> list[str]:
-    """The words that reach over the figure's edges."""
-    sheet = Box(0, 0, figure.layout.width, figure.layout.height)
-    return [word.text for word in words(figure) if not word.box.within(sheet)]
+def cut_off(picture: Any) -> list[str]:
+    """The words that reach over the edges."""
+    layout = json_of(picture)["layout"]
+    sheet = Box(0, 0, layout["width"], layout["height"])
+    return [word.text for word in words(picture) if not word.box.within(sheet)]
 
 
-def covered(figure: Any) -> list[tuple[str, str]]:
+def covered(picture: Any) -> list[tuple[str, str]]:
     """Pairs of words of which one stands on the other by more than a line's leading."""
-    found = [w for w in words(figure) if len(TAG.sub("", w.text)) > GLYPHS_MAX]
-    return [
-        (a.text, b.text)
-        for n, a in enumerate(found)
-        for b in found[n + 1 :]
-        if _shrunk(a.box).overlaps(_shrunk(b.box))
-    ]
+    long = [w for w in words(picture) if len(TAG.sub("", w.text)) > GLYPHS_MAX]
+    shrunk = [(word.text, _shrunk(word.box)) for word in long]
+    pairs = combinations(shrunk, 2)
+    return [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b)]
+
+
+def unreadable(picture: Any) -> list[Any]:
+    """The words that are cut off, and the pairs of which one covers the other."""
+    return [*cut_off(picture), *covered(picture)]
 
 
 def _shrunk(box: Box) -> Box:

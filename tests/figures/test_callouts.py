@@ -9,17 +9,17 @@ import pytest
 import kiplab
 from kiplab.figures.timeline.callouts import callout_lines
 from kiplab.figures.timeline.icons import SHIELD_ROOM
-from kiplab.figures.timeline.ladder import ladder
-from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.ladder import ladder_drawing
+from kiplab.figures.timeline.one_run import timeline, timeline_drawing
 from kiplab.figures.timeline.sheet import room_for
-from kiplab.figures.timeline.twin import twin
-from kiplab.figures.timeline.under_way import so_far
+from kiplab.figures.timeline.twin import twin_drawing
+from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.plays.library import names
 from kiplab.rows.columns import MessageRow, Rows
 from kiplab.rows.message_paths import told_messages
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.view import view, views
-from tests.figures.boxes import covered, cut_off, words
+from tests.figures.boxes import covered, unreadable, words
 from tests.figures.long_runs import long_stage
 from tests.figures.small_plays import (
     MESSAGES,
@@ -100,11 +100,11 @@ def test_every_refusal_says_its_error_and_what_was_compared(kafka: str, width: i
     assert len(refusing(kafka)) > 1
     for name in refusing(kafka):
         run = rows(name, kafka)
-        figure = timeline(run, width=width)
+        figure = timeline_drawing(run, width=width)
         drawn = view(run, fold=None, room=room_for((run,), width))
         assert (name, named(figure)) == (name, wanted(drawn))
         assert (name, compared(figure)) == (name, explained(drawn))
-        assert (name, cut_off(figure), covered(figure)) == (name, [], [])
+        assert (name, unreadable(figure)) == (name, [])
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -112,7 +112,7 @@ def test_every_refusal_says_its_error_and_what_was_compared(kafka: str, width: i
 def test_so_it_does_in_both_panels_of_a_twin(releases: tuple[str, str], width: int) -> None:
     for name in refusing(*releases):
         one, other = (rows(name, kafka) for kafka in releases)
-        figure = twin(one, other, width=width)
+        figure = twin_drawing(one, other, width=width)
         drawn = views((one, other), fold=None, room=room_for((one, other), width))
         assert (name, named(figure)) == (name, wanted(*drawn))
         assert (name, compared(figure)) == (name, explained(*drawn))
@@ -129,7 +129,7 @@ def test_every_refusal_by_the_controller_has_its_name_in_a_ladder(width: int) ->
             for m in told_messages(run, run.busiest)
             if m.fate == "refused" and m.receiver == "controller"
         ]
-        assert (name, named(ladder(runs, width=width))) == (name, Counter(drawn))
+        assert (name, named(ladder_drawing(runs, width=width))) == (name, Counter(drawn))
 
 
 @pytest.mark.parametrize("width", [600, 840, 980, 1280, 1600])
@@ -137,16 +137,16 @@ def test_every_refusal_by_the_controller_has_its_name_in_a_ladder(width: int) ->
 def test_a_long_run_has_them_too_also_where_it_is_zoomed(
     long_run: Rows, width: int, between: tuple[int, int] | None
 ) -> None:
-    figure = timeline(long_run, width=width, between=between)
+    figure = timeline_drawing(long_run, width=width, between=between)
     assert named(figure) == Counter({"INELIGIBLE_REPLICA": 1})
     assert compared(figure) == 1
-    assert (cut_off(figure), covered(figure)) == ([], [])
+    assert unreadable(figure) == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_many_refusals_are_all_named(longer_run: Rows, width: int) -> None:
     run = longer_run
-    figure = timeline(run, width=width)
+    figure = timeline_drawing(run, width=width)
     seen = view(run, fold=None, room=room_for((run,), width))
     drawn = [m for m in told_messages(seen, run.busiest) if m.fate == "refused"]
     assert named(figure).total() == len(drawn) > 1
@@ -159,11 +159,11 @@ def test_a_run_that_ends_with_a_refusal_has_the_name_left_of_it(width: int) -> N
     lab.seek(3)
     lab.do("deliver alter-partition from=1")
     now, whole = rows_of(lab.playback.here), rows_of(lab.playback.whole)
-    for figure in (timeline(now, width=width), so_far(now, whole, width=width)):
+    for figure in (timeline_drawing(now, width=width), drawing_so_far(now, whole, width=width)):
         assert said(figure) == [
             [f"{SIGNS[0]} INELIGIBLE_REPLICA</b>", "broker 2 is fenced", "<i>KIP-841 · fenced</i>"]
         ]
-        assert (cut_off(figure), covered(figure)) == ([], [])
+        assert unreadable(figure) == []
 
 
 def test_refusals_at_one_moment_stand_apart() -> None:
@@ -173,9 +173,9 @@ def test_refusals_at_one_moment_stand_apart() -> None:
         for epoch in (1, 2, 3, 4)
     )
     for width in (600, 840, 980, 1280):
-        figure = timeline(play(text), width=width)
+        figure = timeline_drawing(play(text), width=width)
         assert named(figure) == wanted(play(text))
-        assert (cut_off(figure), covered(figure)) == ([], [])
+        assert unreadable(figure) == []
 
 
 def test_boxes_stay_on_the_plot() -> None:

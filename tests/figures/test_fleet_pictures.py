@@ -5,7 +5,6 @@ from math import log10
 import pytest
 from msgspec.structs import replace
 
-from kiplab.figures.drawing.canvas import as_figure
 from kiplab.figures.drawing.flat import color_at
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import THEMES
@@ -48,7 +47,7 @@ from kiplab.figures.how_often.verification_chart import (
     verified_chart,
     verified_groups,
 )
-from tests.figures.boxes import covered, cut_off, words
+from tests.figures.boxes import unreadable, words
 from tests.figures.fleet_samples import (
     CHARTS,
     DELAY,
@@ -83,9 +82,8 @@ def told(drawing: dict[str, object]) -> str:
 @pytest.mark.parametrize("name", CHARTS)
 def test_no_words_cover_each_other_or_leave_the_sheet(name: str, width: int) -> None:
     make, rows = CHARTS[name]
-    figure = as_figure(make(*rows).drawing)(width=width)
-    assert covered(figure) == []
-    assert cut_off(figure) == []
+    figure = make(*rows).drawing(width=width)
+    assert unreadable(figure) == []
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -103,7 +101,7 @@ def test_every_picture_is_a_small_still_image_in_both_themes(name: str) -> None:
 def test_the_sentence_stands_in_the_picture_and_describes_it(name: str) -> None:
     make, rows = CHARTS[name]
     drawing = make(*rows).drawing()
-    figure = as_figure(make(*rows).drawing)()
+    figure = make(*rows).drawing()
     shown = " ".join(word.text.replace("<br>", " ") for word in words(figure))
     assert told(drawing)
     assert told(drawing).replace("&", "&amp;") in shown
@@ -114,7 +112,7 @@ def test_a_picture_of_nothing_says_why(name: str) -> None:
     make, rows = EMPTY[name]
     drawing = make(*rows).drawing()
     assert told(drawing).startswith(("Nothing", "A study", "There"))
-    assert any(told(drawing)[:20] in word.text for word in words(as_figure(make(*rows).drawing)()))
+    assert any(told(drawing)[:20] in word.text for word in words(make(*rows).drawing()))
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -138,9 +136,8 @@ def test_long_names_are_wrapped_or_shortened() -> None:
         ("verified", other),
     ):
         make, (rows, *others) = CHARTS[name]
-        figure = as_figure(make([row, *rows[1:]], *others).drawing)()
-        assert covered(figure) == []
-        assert cut_off(figure) == []
+        figure = make([row, *rows[1:]], *others).drawing()
+        assert unreadable(figure) == []
 
 
 # --- what is not a rate ---------------------------------------------------------------------------
@@ -251,12 +248,12 @@ def test_a_line_does_not_lead_through_what_was_not_seen() -> None:
 
 
 def test_what_cannot_happen_stands_on_a_strip_below_the_scale() -> None:
-    figure = as_figure(rates_chart(rate_points()).drawing)()
+    figure = rates_chart(rate_points()).drawing()
     texts = [word.text for word in words(figure)]
     assert texts.count("cannot happen") == 2
     assert texts.count("KIP-841+903<br>(also with 704)") == 2
     without = [point for point in rate_points() if point.found is not REFUSED]
-    assert "cannot happen" not in [w.text for w in words(as_figure(rates_chart(without).drawing)())]
+    assert "cannot happen" not in [w.text for w in words(rates_chart(without).drawing())]
 
 
 def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
@@ -301,7 +298,7 @@ def test_only_the_strongest_are_drawn_and_all_are_in_the_table() -> None:
     many = [
         replace(lever, parameter=f"{n} {lever.parameter}") for n in (1, 2) for lever in levers()
     ]
-    drawn = [word.text for word in words(as_figure(tornado_chart(many, "The rate").drawing)())]
+    drawn = [word.text for word in words(tornado_chart(many, "The rate").drawing())]
     assert "Not drawn: 2 that matter less." in drawn
     assert len(tornado_chart(many, "The rate").table.lines) == 14
 
@@ -505,7 +502,7 @@ def test_pairs_that_never_differ_are_no_proof_and_no_zero() -> None:
 
 def test_differences_of_ten_to_the_minus_17_have_ticks_of_their_own() -> None:
     rows = [replace(row, gap=0.0, low=-3e-17, high=-1e-17, alike=False) for row in differences()]
-    said = [word.text for word in words(as_figure(forest_chart(rows, "Losses").drawing)())]
+    said = [word.text for word in words(forest_chart(rows, "Losses").drawing())]
     assert said.count("0") == 1
     assert "−2.0×10⁻¹⁷" in said
 

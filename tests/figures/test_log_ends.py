@@ -11,7 +11,7 @@ from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.under_way import so_far
 from kiplab.rows.sentences import sentences
 from kiplab.rows.view import until
-from tests.figures.boxes import covered, cut_off, words
+from tests.figures.boxes import unreadable, words
 from tests.figures.small_plays import TRIO, play
 from tests.kafka_14139 import rows_on
 
@@ -44,7 +44,7 @@ def test_from_3_7_on_the_high_watermark_stays_where_the_isr_is_too_small() -> No
 def test_they_never_stand_on_other_words(name: str, width: int) -> None:
     figure = timeline(rows_on(name, "3.5"), width=width)
     assert log_words(figure)
-    assert (cut_off(figure), covered(figure)) == ([], [])
+    assert unreadable(figure) == []
 
 
 def test_short_words_say_what_has_changed() -> None:
@@ -67,7 +67,7 @@ def test_where_moments_are_narrow_there_are_lines_and_the_last_value() -> None:
     filled = [s for s in narrow.layout.shapes if s.type == "path" and s.opacity == 0.55]
     assert len(filled) == 3 + 1  # three lanes and the legend
     assert any(text.startswith("LEO 30") for text in log_words(narrow))
-    assert (cut_off(narrow), covered(narrow)) == ([], [])
+    assert unreadable(narrow) == []
 
 
 def test_the_rows_have_the_high_watermark_as_a_flag() -> None:

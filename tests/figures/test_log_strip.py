@@ -14,7 +14,7 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, told_logs
 from kiplab.runs import run
 from kiplab.widgets.lab import Lab
-from tests.figures.boxes import covered, cut_off, words
+from tests.figures.boxes import unreadable, words
 from tests.figures.small_plays import UNCLEAN, cards, play
 
 WIDTHS = [600, 840, 1100, 1400]
@@ -79,7 +79,7 @@ def test_runs_without_an_unclean_election_have_no_strip(lossy: Rows) -> None:
 def test_no_word_is_cut_off_or_covered(name: str, width: int) -> None:
     figure = timeline(run(name).rows(), width=width)
     assert any(TITLE in text for text in said(figure))
-    assert (cut_off(figure), covered(figure)) == ([], [])
+    assert unreadable(figure) == []
 
 
 def test_every_cell_says_its_leader_epoch_or_its_card_does(implemented: Rows) -> None:
@@ -138,7 +138,7 @@ def test_a_log_is_in_the_tables_of_a_run(implemented: Rows) -> None:
 def test_the_logs_are_a_picture_of_their_own_too(lossy: Rows) -> None:
     alone = run("unclean-election").logs(width=840)
     assert "e6: 11–20" in said(alone)
-    assert (cut_off(alone), covered(alone)) == ([], [])
+    assert unreadable(alone) == []
     assert said(logs(lossy)) == [NOT_PARTED]
 
 

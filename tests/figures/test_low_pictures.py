@@ -6,12 +6,12 @@ import pytest
 
 from kiplab.figures.drawing.text_width import LINE_HEIGHT
 from kiplab.figures.drawing.theme import sizes_of
-from kiplab.figures.timeline.under_way import low_enough, so_far
+from kiplab.figures.timeline.under_way import drawing_so_far, low_enough
 from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
-from tests.figures.boxes import covered, cut_off, words
+from tests.figures.boxes import unreadable, words
 
 ROOMS = {"1280x720": (848, 515), "1366x768": (934, 563)}
 """Pixels for a picture below a Lab's head, by the window in which JupyterLab stands."""
@@ -25,26 +25,25 @@ def rows(request: pytest.FixtureRequest) -> Rows:
 
 def picture(rows: Rows, width: int, low: float | None) -> Any:
     """The whole run as a Lab draws it."""
-    return so_far(rows, rows, width=width, low=low, legend=False)
+    return drawing_so_far(rows, rows, width=width, low=low, legend=False)
 
 
 def fonts(figure: Any) -> set[float]:
     """The sizes of all words but the heading's."""
-    return {size for trace in figure.data if trace.mode == "text" for size in trace.textfont.size}
+    texts = (trace for trace in figure["data"] if trace["mode"] == "text")
+    return {size for trace in texts for size in trace["textfont"]["size"]}
 
 
 @pytest.mark.parametrize(("width", "high"), ROOMS.values(), ids=ROOMS)
 def test_every_shipped_play_fits_a_laptops_window(rows: Rows, width: int, high: int) -> None:
     figure = picture(rows, width, low_enough(rows, high, width=width, legend=False))
-    assert figure.layout.height <= high
-    assert cut_off(figure) == []
-    assert covered(figure) == []
+    assert figure["layout"]["height"] <= high
+    assert unreadable(figure) == []
 
 
 def test_at_its_lowest_words_are_as_large_as_ever_and_none_is_covered(rows: Rows) -> None:
     figure = picture(rows, 848, 1)
-    assert cut_off(figure) == []
-    assert covered(figure) == []
+    assert unreadable(figure) == []
     assert fonts(figure) <= fonts(picture(rows, 848, None))
 
 
@@ -61,7 +60,7 @@ def test_a_picture_is_no_lower_than_it_has_to_be() -> None:
     rows = rows_of(run_play(load("timeline-first")))
     for high in (560, 545, 530, 515):
         low = low_enough(rows, high, width=848, legend=False)
-        assert high - 12 <= picture(rows, 848, low).layout.height <= high
+        assert high - 12 <= picture(rows, 848, low)["layout"]["height"] <= high
 
 
 def test_where_there_is_height_enough_it_is_as_ever_and_has_its_heading() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.icons import SHIELD_ROOM
-from kiplab.figures.timeline.one_run import timeline
-from kiplab.figures.timeline.twin import twin
+from kiplab.figures.timeline.one_run import timeline, timeline_drawing
+from kiplab.figures.timeline.twin import twin, twin_drawing
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
@@ -16,7 +16,7 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.difference import first_difference
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.run_titles import titles
-from tests.figures.boxes import covered, cut_off, words
+from tests.figures.boxes import unreadable, words
 from tests.figures.moved_mask import move_cursor
 from tests.kafka_14139 import rows_on
 
@@ -68,14 +68,12 @@ def test_a_hover_card_tells_a_message_to_the_last_field(saved: Rows) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", names())
 def test_no_word_is_cut_off_or_covered(name: str, width: int) -> None:
-    figure = timeline(rows_on(name, "3.5"), width=width)
-    assert (cut_off(figure), covered(figure)) == ([], [])
+    assert unreadable(timeline_drawing(rows_on(name, "3.5"), width=width)) == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_word_of_a_twin_is_cut_off_or_covered(lossy: Rows, saved: Rows, width: int) -> None:
-    figure = twin(lossy, saved, width=width)
-    assert (cut_off(figure), covered(figure)) == ([], [])
+    assert unreadable(twin_drawing(lossy, saved, width=width)) == []
 
 
 def test_a_long_run_of_three_brokers_stays_readable() -> None:
@@ -87,8 +85,7 @@ def test_a_long_run_of_three_brokers_stays_readable() -> None:
     rows = rows_of(run_play(parse("\n".join(lines) + "\n")))
     assert rows.meta.end > 25
     for width in WIDTHS:
-        figure = timeline(rows, width=width)
-        assert (cut_off(figure), covered(figure)) == ([], [])
+        assert unreadable(timeline_drawing(rows, width=width)) == []
 
 
 def test_twins_share_an_axis_and_mark_the_first_difference(lossy: Rows, saved: Rows) -> None:

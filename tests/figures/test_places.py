@@ -50,9 +50,14 @@ def written(drawing: Any, trace: str) -> list[tuple[str, float, float]]:
     return [(text.replace("<b>", "").replace("</b>", ""), x, y) for text, x, y in places]
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_lane_lies_around_its_own_name(name: str) -> None:
-    drawing, places = drawn(rows_of(run_play(load(name))))
+@pytest.fixture(scope="module", params=names())
+def shipped(request: pytest.FixtureRequest) -> tuple[Any, Any]:
+    """A shipped play: its picture, and the places in it."""
+    return drawn(rows_of(run_play(load(request.param))))
+
+
+def test_a_lane_lies_around_its_own_name(shipped: tuple[Any, Any]) -> None:
+    drawing, places = shipped
     said = {text: y for text, _, y in written(drawing, "words")}
     lanes = {thing: (top, bottom) for thing, top, bottom in places["lanes"]}
     found = [lane for lane in lanes if lane in said]
@@ -63,18 +68,16 @@ def test_a_lane_lies_around_its_own_name(name: str) -> None:
         assert top < said[lane] < bottom
 
 
-@pytest.mark.parametrize("name", names())
-def test_lanes_do_not_overlap_and_no_two_are_called_the_same(name: str) -> None:
-    _, places = drawn(rows_of(run_play(load(name))))
+def test_lanes_do_not_overlap_and_no_two_are_called_the_same(shipped: tuple[Any, Any]) -> None:
+    _, places = shipped
     ends = sorted((top, bottom) for _, top, bottom in places["lanes"])
     assert all(bottom <= after for (_, bottom), (after, _) in pairwise(ends))
     assert len({thing for thing, _, _ in places["lanes"]}) == len(ends)
     assert ends[-1][1] <= places["axis"][0] < places["axis"][1]
 
 
-@pytest.mark.parametrize("name", names())
-def test_an_arrow_lies_on_the_line_that_was_drawn(name: str) -> None:
-    drawing, places = drawn(rows_of(run_play(load(name))))
+def test_an_arrow_lies_on_the_line_that_was_drawn(shipped: tuple[Any, Any]) -> None:
+    drawing, places = shipped
     for _, *ends in places["arrows"]:
         x0, y0, x1, y1 = ends
         lost = [x0, y0, x0 + (x1 - x0) * BREAKS_OFF, y0 + (y1 - y0) * BREAKS_OFF]
@@ -111,8 +114,7 @@ def test_a_step_stands_under_its_number_also_where_steps_are_folded() -> None:
         assert all(abs(pixels(drawing, numbers[n]) - steps[n]) <= NEAR for n in shared)
 
 
-@pytest.mark.parametrize("name", names())
-def test_places_are_a_small_part_of_what_is_sent(name: str) -> None:
-    drawing, places = drawn(rows_of(run_play(load(name))))
+def test_places_are_a_small_part_of_what_is_sent(shipped: tuple[Any, Any]) -> None:
+    drawing, places = shipped
     rest = len(json.dumps(drawing)) - len(json.dumps(places))
     assert len(json.dumps(places)) < rest * GROWTH_MAX

@@ -48,17 +48,14 @@ def test_every_word_of_the_figure_is_there_and_no_other(lossy: Rows, saved: Rows
 
 @pytest.mark.parametrize("name", names())
 def test_every_play_becomes_a_document_with_all_its_shapes_on_the_sheet(name: str) -> None:
-    figure = timeline(rows_on(name, "3.5"))
-    root = document(figure)
-    assert (root.get("width"), root.get("height")) == (
-        str(figure.layout.width),
-        str(figure.layout.height),
-    )
+    drawing = timeline_drawing(rows_on(name, "3.5"))
+    root, wide = document(drawing), drawing["layout"]["width"]
+    assert (root.get("width"), root.get("height")) == (str(wide), str(drawing["layout"]["height"]))
     data = [path.get("d") or "" for path in root.iter(f"{SPACE}path")]
     assert [d for d in data if not PATH.fullmatch(d)] == []
     across = [float(x) for d in data for x in re.findall(r"M([\d.]+)", d)]
     assert min(across) >= 0
-    assert max(across) <= figure.layout.width
+    assert max(across) <= wide
 
 
 def test_words_stand_where_the_figure_has_them(lossy: Rows) -> None:

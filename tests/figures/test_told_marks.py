@@ -48,33 +48,36 @@ def why_on_the_axis(event: EventRow, rows: Rows) -> str:
     return "" if event.node in lanes else ON_THE_AXIS
 
 
-@pytest.mark.parametrize("name", names())
-def test_what_is_told_has_a_mark_of_the_same_id(name: str) -> None:
-    stage = run_play(load(name))
+@pytest.fixture(scope="module", params=names())
+def shipped(request: pytest.FixtureRequest) -> tuple[Stage, Rows, Any]:
+    """A shipped play, its rows and its picture."""
+    stage = run_play(load(request.param))
     rows = rows_of(stage)
-    drawing = timeline_drawing(rows, fold=False)
-    known = ids(marks(drawing))
-    without = [e for e in rows.events if e.id in told(stage, rows) - known]
+    return stage, rows, timeline_drawing(rows, fold=False)
+
+
+def test_what_is_told_has_a_mark_of_the_same_id(shipped: tuple[Stage, Rows, Any]) -> None:
+    stage, rows, drawing = shipped
+    without = [e for e in rows.events if e.id in told(stage, rows) - ids(marks(drawing))]
     missing = [f"{e.id}: {e.text}" for e in without if not why_on_the_axis(e, rows)]
     assert not missing, f"say in places.py where these are: {missing}"
     assert ids(steps(drawing)) == {str(moment.x) for moment in rows.moments}
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_mark_is_about_something_that_is_told(name: str) -> None:
-    stage = run_play(load(name))
-    rows = rows_of(stage)
+def test_a_mark_is_about_something_that_is_told(shipped: tuple[Stage, Rows, Any]) -> None:
+    stage, rows, drawing = shipped
     kinds = {event.id: event.kind for event in rows.events}
     said = told(stage, rows)
-    for about, *_ in marks(timeline_drawing(rows, fold=False)):
+    for about, *_ in marks(drawing):
         untold = {kinds[id] for id in about.split()} - UNTOLD.keys()
         assert not untold or said & set(about.split()), about
 
 
-@pytest.mark.parametrize("name", names())
-def test_marks_ticks_and_arrows_of_the_rows_are_among_them(name: str) -> None:
-    rows = rows_of(run_play(load(name)))
-    known = ids(marks(timeline_drawing(rows, fold=False)))
+def test_marks_ticks_and_arrows_of_the_rows_are_among_them(
+    shipped: tuple[Stage, Rows, Any],
+) -> None:
+    _, rows, drawing = shipped
+    known = ids(marks(drawing))
     assert {mark.event for mark in rows.marks if mark.lane != "world"} <= known
     assert {tick.events[-1] for tick in rows.ticks} <= known
     assert {id for m in rows.messages if m.is_telling for id in m.ended} <= known

@@ -19,8 +19,7 @@ from ..drawing.text_width import LINE_HEIGHT
 from ..drawing.theme import theme_of
 from . import arrows, broker_lanes, controller_lane, hover_cards, lane_marks
 from .axis import draw_numbers, mark_steps
-from .ladder import SIDE_BY_SIDE_FROM, SIZES, Column, draw_key, joined
-from .ladder_panel import draw_head
+from .ladder import SIDE_BY_SIDE_FROM, SIZES, Column, draw_head, draw_key, joined
 from .lanes import QUEUE, Lanes, Panel
 from .legend_marks import draw_legend
 from .places import told_marks
@@ -137,12 +136,9 @@ def _bounced(run: Rows) -> str:
 def _about(run: Rows, lane: str) -> Rows:
     """With the messages of that broker, the controller and ZooKeeper alone."""
     ends = (ZOOKEEPER_LANE, lane)
-    told = tuple(
-        m
-        for m in run.messages
-        if all(end in ends or end.startswith("controller") for end in (m.sender, m.receiver))
-    )
-    return replace(run, messages=told, clients=())
+    nodes = ((m, (m.sender, m.receiver)) for m in run.messages)
+    kept = (m for m, n in nodes if all(x in ends or x.startswith("controller") for x in n))
+    return replace(run, messages=tuple(kept), clients=())
 
 
 def _draw_panel(
@@ -184,15 +180,5 @@ def _lanes(top: float, lane: str, tick_rows: int, *, queued: bool) -> Lanes:
     queue = (controller + BELOW, controller + BELOW + QUEUE)
     tile = (queue[1] if queued else controller + BELOW) + TALK
     low = tile + SIZES.tile
-    return Lanes(
-        title=top,
-        strips={},
-        tick_rows=words,
-        controller=controller,
-        brokers={lane: (tile, low)},
-        clients={},
-        records=(low, low),
-        bottom=low,
-        zookeeper=line,
-        queues={lane: queue} if queued else {},
-    )
+    queues, tiles = {lane: queue} if queued else {}, {lane: (tile, low)}
+    return Lanes(top, {}, words, controller, tiles, {}, (low, low), low, line, queues)

@@ -1,25 +1,30 @@
 """Small multiples: one play under two to four sets of rules, every panel on the same axis."""
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
-from ...rows.columns import Rows
+from ...rows.columns import MessageRow, Meta, Rows, tells_epochs
 from ...rows.difference import first_difference
+from ...rows.message_paths import told_messages
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
 from ...rows.view import views
 from ..drawing.canvas import Canvas, as_figure, safe
 from ..drawing.svg import Json
-from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
+from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of, wrapped
 from ..drawing.theme import NARROW, theme_of
-from . import ladder_panel
+from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, strips
+from . import sheet as sheets
 from .axis import draw_axis, draw_numbers, mark_steps
+from .lanes import Panel, lanes
 from .legend_marks import draw_legend
 from .log_ends import is_dense
-from .mask import mask_until
-from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_heading, draw_mask, followed_partition, room_for
+from .mask import from_moment, mask_until
+from .places import told_marks
+from .sheet import MARGIN
 
 RUNS_MIN, RUNS_MAX = 2, 4
 SIDE_BY_SIDE_FROM = 760
@@ -29,7 +34,7 @@ UNIT_MIN = 14
 SEAM = 26
 KEY_MAX = 60
 """Moments of a longer run are not listed: hover cards and tables have them."""
-SIZES = msgspec.structs.replace(NARROW, text=10, title=12.5, strip=17, tile=48, band=17, right=12)
+SIZES = replace(NARROW, text=10, title=12.5, strip=17, tile=48, band=17, right=12)
 
 
 class Column(NamedTuple):
@@ -62,13 +67,13 @@ def ladder_drawing(
     """
     runs = comparable(runs_rows)
     said = " ".join(f"{n}: {summary(run)}" for n, run in zip(titles(runs), runs, strict=True))
-    name = followed_partition(partition, *runs)
+    name = sheets.followed_partition(partition, *runs)
     differ = [first_difference(runs[0], run) for run in runs]
-    pixels = max(width or WIDTH, WIDTH_MIN)
-    seen = views(runs, fold=fold, kinds=kinds, between=between, room=room_for(runs, pixels))
+    pixels = max(width or sheets.WIDTH, sheets.WIDTH_MIN)
+    seen = views(runs, fold=fold, kinds=kinds, between=between, room=sheets.room_for(runs, pixels))
     axis = _longest(seen)
     sheet = Canvas(pixels, axis.meta.end, theme_of(theme), SIZES, axis.meta.columns)
-    top = draw_heading(sheet, axis)
+    top = sheets.draw_heading(sheet, axis)
     columns = _columns(sheet, len(runs))
     ends = _draw_panels(columns, seen, name, differ, top)
     bottom = _draw_moments(sheet, columns, axis, ends)
@@ -131,19 +136,21 @@ def _draw_panels(
     `differ` has the play's own number of each run's first difference from the first.
     """
     names, ends = titles(runs), []
-    answered = max(ladder_panel.answer_rows(columns[0].canvas, run, partition) for run in runs)
+    answered = max(answer_rows(columns[0].canvas, run, partition) for run in runs)
     for column in columns:
         y = top
         for place in column.places:
             run, first = runs[place], differ[place]
-            note = ladder_panel.note(first) if place else ""
-            x = None if first is None else run.meta.place(first)
-            mark = x if x is not None and 0 <= x < run.meta.end else None
-            said = ladder_panel.Said(names[place], note, mark, answered)
-            panel = ladder_panel.draw_rung(column.canvas, run, partition, y, said, place)
+            note = "no difference from the first panel" if place else ""
+            mark = None
+            if first is not None:
+                note, x = f"◆ first differs at {first}", run.meta.place(first)
+                mark = x if 0 <= x < run.meta.end else None
+            said = Said(names[place], note, mark, answered)
+            panel = draw_rung(column.canvas, run, partition, y, said, place)
             y = panel.lanes.bottom + SEAM
         ends.append(y - SEAM)
-        draw_mask(column.canvas, top + ladder_panel.HEAD, ends[-1] + 4)
+        sheets.draw_mask(column.canvas, top + HEAD, ends[-1] + 4)
     return ends
 
 
@@ -185,9 +192,7 @@ def _draw_legend(
     sheet: Canvas, column: Canvas, runs: tuple[Rows, ...], top: float, partition: str
 ) -> float:
     """The marks of the panels, which have neither arrows nor ticks; returns where they end."""
-    drawn = [
-        msgspec.structs.replace(run, messages=(), ticks=(), clients=(), logs=()) for run in runs
-    ]
+    drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in runs]
     return draw_legend(sheet, drawn, top, partition, dense=is_dense(column))
 
 
@@ -198,7 +203,156 @@ def _longest(runs: tuple[Rows, ...]) -> Rows:
     first = max(runs, key=lambda run: run.meta.end)
     spoken = {m.x: m for run in runs for m in run.moments if "not applicable" not in m.label}
     moments = tuple(spoken.get(m.x, m) for m in first.moments)
-    return msgspec.structs.replace(first, moments=moments)
+    return replace(first, moments=moments)
+
+
+# --- one panel ------------------------------------------------------------------------------------
+
+HEAD = 36
+"""Pixels from a panel's top to its strips: title, then verdict."""
+TALK, TILED = 14, 6
+
+
+class Said(NamedTuple):
+    """What a panel says of itself: `note` stands beside its verdict, `differs` is the x to mark as
+    the first at which it is not like the first panel, and `answered` is how many rows there are
+    above the controller's line for answers that find no room on it.
+    """
+
+    title: str
+    note: str = ""
+    differs: int | None = None
+    answered: int = 0
+
+
+def draw_rung(
+    canvas: Canvas, rows: Rows, partition: str, top: float, said: Said, run: int = 0
+) -> Panel:
+    """The panel whose title begins at `top`; `run` counts the runs of the picture."""
+    begin = top + HEAD - 2 * canvas.sizes.title
+    talk, brokers = TALK + TILED * tells_epochs(rows), rows.meta.brokers
+    planned = lanes(begin, brokers, canvas.sizes, tick_rows=said.answered, talk=talk)
+    panel = Panel(canvas, rows, partition, planned, (), run)
+    draw_head(panel, top, said.title, said.note)
+    strips.draw_grid(panel)
+    sheets.draw_folds(panel)
+    if said.differs is not None:
+        _mark(panel, said.differs)
+    strips.draw_strips(panel)
+    broker_lanes.draw_brokers(panel)
+    lane_marks.draw_glyphs(panel)
+    strips.draw_records(panel)
+    _draw_answers(panel)
+    lane_marks.draw_remarks(panel)
+    # Without messages: cards and marks of arrows would float where no arrow is.
+    unsent = panel._replace(rows=replace(rows, messages=(), clients=()))
+    hover_cards.draw_cards(unsent)
+    canvas.marks += told_marks(unsent)
+    return panel
+
+
+def _mark(panel: Panel, x: int) -> None:
+    """A dotted line behind everything, and ◆ at its head."""
+    canvas, top = panel.canvas, panel.lanes.top - 9
+    canvas.line(x, top + 6, x, panel.lanes.bottom + 4, canvas.theme.dot, width=1.5, dash="dot")
+    canvas.text(x, top, "◆", anchor="center", size=canvas.sizes.text)
+
+
+def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
+    """Title; verdict below it; at its right the note, or as much of it as there is room for."""
+    canvas, meta = panel.canvas, panel.rows.meta
+    theme, size = canvas.theme, canvas.sizes.title
+    left, line = canvas.at(MARGIN), size * LINE_HEIGHT
+    canvas.text(left, top + line / 2, safe(title), size=size, bold=True)
+    color, y = strips.verdict_color(canvas, meta.verdict), top + line * 1.45
+    small = canvas.sizes.text + 1
+    said = _verdict(canvas, meta, small)
+    canvas.text(left, y, said, color, size=small, bold=True, layer="verdict")
+    room = canvas.width - 2 * MARGIN - width_of(said, small, bold=True) - 20
+    short = first_fit((note, "no difference"), room, canvas.sizes.small)
+    if short and note:
+        right = canvas.at(canvas.width - MARGIN)
+        canvas.text(right, y, safe(short), theme.muted, size=canvas.sizes.small, anchor="right")
+
+
+def _verdict(canvas: Canvas, meta: Meta, size: float) -> str:
+    """All of it, or what there is room for: that nothing is lost yet is said last."""
+    glyph, room = strips.VERDICT_GLYPHS[meta.verdict], canvas.width - 2 * MARGIN
+    texts = (meta.sentence, *strips.harms(meta.sentence))
+    tried = [f"{glyph} {safe(text)}" for text in texts]
+    fits = (text for text in tried if width_of(text, size, bold=True) <= room)
+    return next(fits, None) or shortened(tried[-1], room / 1.06, size)
+
+
+# --- the controller's answers -------------------------------------------------------------------
+
+
+def _draw_answers(panel: Panel) -> None:
+    """The controller's line, and what it answered to every message that took its time."""
+    canvas, y = panel.canvas, panel.lanes.controller
+    theme, sizes = canvas.theme, canvas.sizes
+    canvas.margin(y, "controller", size=sizes.text, bold=True)
+    tiled = tells_epochs(panel.rows)
+    if tiled:
+        controller_lane.draw_epochs(panel, y - 6, y + TALK - 2)
+    canvas.line(0, y, panel.rows.meta.end, y, theme.line, width=1)
+    for message in _answers(panel.rows, panel.partition):
+        _answer(panel, message)
+    if tiled:
+        controller_lane.say_epochs(panel, y + TALK / 2)
+
+
+def answer_rows(canvas: Canvas, rows: Rows, partition: str) -> int:
+    """How many rows above the controller's line the answers of this run need."""
+    ends: list[float] = []
+    for message in _answers(rows, partition):
+        left = canvas.px(message.x_arrived or 0)
+        wide = width_of(_texts(message)[0], canvas.sizes.text, bold=True) + 10
+        # What does not fit at the right end stands left of its moment.
+        left = left if left + wide <= canvas.width else left - wide
+        row = next((n for n, end in enumerate(ends) if end <= left), len(ends))
+        ends[row : row + 1] = [left + wide]
+    return max(len(ends) - 1, 0)
+
+
+def _answers(rows: Rows, partition: str) -> list[MessageRow]:
+    """What the controller answered, in order of arrival."""
+    sent = (m for m in told_messages(rows, partition) if m.receiver.startswith("controller"))
+    answered = (m for m in sent if m.fate in ("refused", "delivered"))
+    return sorted(answered, key=lambda m: m.x_arrived or 0)
+
+
+def _texts(message: MessageRow) -> tuple[str, ...]:
+    if message.fate != "refused":
+        return ("✓ accepted", "✓")
+    return (f"{icons.SHIELD_ROOM if message.guard else '⊘'} {message.error}",)
+
+
+def _answer(panel: Panel, message: MessageRow) -> None:
+    """On a plate over the line, right of the moment or left of it, else above the line; a refusal
+    never without its error.
+    """
+    canvas, size, x = panel.canvas, panel.canvas.sizes.text, message.x_arrived or 0
+    refused = message.fate == "refused"
+    color = canvas.theme.refused if refused else canvas.theme.message
+    heights = (panel.lanes.controller, *reversed(panel.lanes.tick_rows))
+    sides = (("left", 4), ("right", -4))
+    places = list(product(_texts(message), heights, sides))
+    for place in places:
+        text, y, (anchor, shift) = place
+        at = canvas.beside(x, shift)
+        box = canvas.box_of(at, y, text, size, anchor, bold=True)
+        fits = canvas.is_free(box) and box.x0 >= canvas.px(0)
+        if fits or (refused and place == places[-1]):
+            middle = (box.y0 + box.y1) / 2
+            plate = box._replace(y0=middle - 7, y1=middle + 7)
+            canvas.plate(plate, canvas.theme.paper, 2)
+            said = safe(text)
+            canvas.text(at, middle, said, color, size=size, anchor=anchor, bold=True, since=x)
+            if message.guard:
+                icons.shield_in(canvas, box, color, size, from_moment("shield", x))
+            canvas.card(x, y, hover_cards.folded(hover_cards.card_of(message)))
+            return
 
 
 # --- one drawing ---------------------------------------------------------------------------------
