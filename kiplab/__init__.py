@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from .classroom.together.class_work import class_work as class_work
     from .explore.search.explore_play import explore as explore
     from .judge.partition.second_proposal import second_proposal as second_proposal
-    from .judge.real_checkpoint import real_checkpoint as real_checkpoint
     from .judge.request_sizes import request_sizes as request_sizes
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
+    from .judge.zookeeper_era.real_control_requests import real_checkpoint as real_checkpoint
     from .judge.zookeeper_era.real_control_requests import (
         real_control_requests as real_control_requests,
     )
@@ -58,11 +58,10 @@ _HOMES = {
     "classroom.forms.overview": ("my_work",),
     "classroom.forms.prediction": ("predict",),
     "classroom.together.class_work": ("class_work",),
-    "judge.real_checkpoint": ("real_checkpoint",),
     "judge.partition.second_proposal": ("second_proposal",),
     "judge.request_sizes": ("request_sizes",),
     "judge.side_by_side.real_run": ("RealRun", "real"),
-    "judge.zookeeper_era.real_control_requests": ("real_control_requests",),
+    "judge.zookeeper_era.real_control_requests": ("real_checkpoint", "real_control_requests"),
     "judge.zookeeper_server.zookeeper_process": ("two_incarnations",),
     "machine": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.judge.real_checkpoint import recorded_checkpoints
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
+from kiplab.judge.zookeeper_era.real_control_requests import recorded_checkpoints
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from kiplab.protocol.features import switched
 from tests.judge.__main__ import JUDGES

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from kiplab.judge.partition import partition_process as broker_turns
+from kiplab.judge.partition import partition_process
 from kiplab.judge.partition.observed_broker import ObservedBroker
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.errors import KafkaError
@@ -18,11 +18,13 @@ from tests.judge.partition import engine_leader, leader_turns, partition_judge, 
 from tests.judge.partition.leader_transitions import OFTEN_ENOUGH, RULES, rules_of
 
 
-def turns_of(seed: int, count: int = 150, release: str = "3.7") -> list[broker_turns.BrokerTurn]:
+def turns_of(
+    seed: int, count: int = 150, release: str = "3.7"
+) -> list[partition_process.BrokerTurn]:
     timed = seed % 2 == 0
     engine = engine_leader.EngineLeader(parse_features(release), 2, timed=timed)
     source = leader_turns.LeaderTurns(seed, 2, timed=timed)
-    found: list[broker_turns.BrokerTurn] = [source.first()]
+    found: list[partition_process.BrokerTurn] = [source.first()]
     engine.answer(found[0])
     while len(found) < count:
         found.append(source.next(engine))
@@ -37,17 +39,19 @@ def test_a_seed_is_a_run() -> None:
 
 def test_all_kinds_of_turns_come() -> None:
     kinds = Counter(type(turn) for seed in range(36) for turn in turns_of(seed))
-    assert set(kinds) == set(get_args(broker_turns.BrokerTurn))
+    assert set(kinds) == set(get_args(partition_process.BrokerTurn))
     assert min(kinds.values()) >= 3, kinds
 
 
 def test_every_error_is_answered_with() -> None:
     elsewhere = pretended_controller.PretendedController(Random(0), partition_judge.PARTITIONS)
-    item = AlterPartitionItem(broker_turns.partition_name(0), LeaderEpoch(1), PartitionEpoch(1), ())
+    item = AlterPartitionItem(
+        partition_process.partition_name(0), LeaderEpoch(1), PartitionEpoch(1), ()
+    )
     request = AlterPartitionRequest(
         version=3,
-        broker=broker_turns.LEADER,
-        broker_epoch=broker_turns.LEADER_BROKER_EPOCH,
+        broker=partition_process.LEADER,
+        broker_epoch=partition_process.LEADER_BROKER_EPOCH,
         items=(item,),
     )
     answers = [result.error for _ in range(3_000) for result in elsewhere.answer(request).results]
@@ -67,7 +71,7 @@ def test_all_that_a_leader_does_is_tried_often_enough(release: str) -> None:
     assert not rare, "let leader_turns.py or pretended_controller.py ask for it more often"
 
 
-def lived(release: str, seed: int) -> Iterator[tuple[broker_turns.BrokerTurn, ObservedBroker]]:
+def lived(release: str, seed: int) -> Iterator[tuple[partition_process.BrokerTurn, ObservedBroker]]:
     engine = engine_leader.EngineLeader(
         parse_features(release), partition_judge.PARTITIONS, timed=partition_judge.is_timed(seed)
     )

@@ -15,7 +15,7 @@ from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.engine.events import Happened
 from kiplab.engine.step import step
 from kiplab.judge.kafka_jars.judged_releases import patch_release
-from kiplab.judge.side_by_side import judged_step, live_leaders, real_run
+from kiplab.judge.side_by_side import judged_step, live_kafka, real_run
 from kiplab.judge.side_by_side.chosen import JUDGES
 from kiplab.judge.side_by_side.deciding import RealNodes
 from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
@@ -130,7 +130,7 @@ def test_what_is_kafkas_own_is_marked() -> None:
         ("upgrade 2 kafka=3.6", "broker 2 is up: let it stop, upgrade it, and start it"),
         ("upgrade all kafka=3.6", "broker 1 is up"),
         ("delete-records orders-0 before=2", "a real broker takes no such turn here"),
-        (f"produce orders-0 count={live_leaders.RECORDS_MAX + 1} acks=1", "10,001 are too many"),
+        (f"produce orders-0 count={live_kafka.RECORDS_MAX + 1} acks=1", "10,001 are too many"),
         ("produce orders-0 count=1 transaction=open", "is told of no transaction"),
     ],
 )
@@ -217,8 +217,8 @@ _OFTEN = {
 
 
 @pytest.fixture(scope="module", params=LIVE)
-def leaders(request: pytest.FixtureRequest) -> Iterator[tuple[str, live_leaders.LiveLeaders]]:
-    with live_leaders.LiveLeaders(request.param, patch_release(request.param)) as leaders:
+def leaders(request: pytest.FixtureRequest) -> Iterator[tuple[str, live_kafka.LiveLeaders]]:
+    with live_kafka.LiveLeaders(request.param, patch_release(request.param)) as leaders:
         with real_kafka():
             leaders.begin(started(parse_features(request.param)))
             judged_step.begun(started(parse_features(request.param)), leaders)
@@ -231,7 +231,7 @@ def started(features: Features) -> Cluster:
 
 @live(QUICK)
 def test_whatever_happens_goes_the_same_way_with_real_brokers(
-    leaders: tuple[str, live_leaders.LiveLeaders],
+    leaders: tuple[str, live_kafka.LiveLeaders],
 ) -> None:
     release, real_ones = leaders
     turns = 0
@@ -244,7 +244,7 @@ def test_whatever_happens_goes_the_same_way_with_real_brokers(
 
 @live(QUICK)
 def test_real_brokers_part_from_an_engine_that_is_wrong(
-    leaders: tuple[str, live_leaders.LiveLeaders],
+    leaders: tuple[str, live_kafka.LiveLeaders],
 ) -> None:
     release, real_ones = leaders
     wrong = parse_features(release, off=("841.leader-skips-fenced", "903.leader-epoch"))
@@ -252,7 +252,7 @@ def test_real_brokers_part_from_an_engine_that_is_wrong(
     assert any(parted is not None for parted in found)
 
 
-def walked(leaders: live_leaders.LiveLeaders, dice: Random, features: Features) -> str | None:
+def walked(leaders: live_kafka.LiveLeaders, dice: Random, features: Features) -> str | None:
     """So many moves by dice; where the two part, or None."""
     mine = started(features)
     leaders.begin(mine)

@@ -15,7 +15,7 @@ import pytest
 from kiplab.cli.command import main
 from kiplab.judge import java_process
 from kiplab.judge.kafka_jars import jar_cache
-from kiplab.judge.side_by_side import live_kafka, live_leaders, real_run
+from kiplab.judge.side_by_side import live_kafka, real_run
 from tests.judge.kafka_here import live, real_kafka
 from tests.judge.small_schemas import EVERYTHING
 
@@ -294,7 +294,7 @@ def test_only_a_play_that_comes_with_kiplab_is_recorded(
 
 
 @live(QUICK)
-@pytest.mark.parametrize("asked", [live_kafka.LiveKafka, live_leaders.LiveLeaders])
+@pytest.mark.parametrize("asked", [live_kafka.LiveKafka, live_kafka.LiveLeaders])
 def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     asked: Any,
     machine: Path,

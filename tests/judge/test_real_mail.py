@@ -5,11 +5,13 @@ import pytest
 from kiplab.extras import MissingExtraError
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from kiplab.judge.real_checkpoint import BROKERS, UnaskedBrokerError, real_checkpoint
 from kiplab.judge.zookeeper_era.real_control_requests import (
     BOTH_SIDES,
+    BROKERS,
     CONTROLLER_RELEASES,
+    UnaskedBrokerError,
     UnrecordedRequestsError,
+    real_checkpoint,
     real_control_requests,
 )
 from kiplab.judge.zookeeper_server import zookeeper_process

@@ -11,7 +11,7 @@ from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
 from kiplab.judge.partition import observed_broker, partition_process
 from kiplab.judge.side_by_side import deciding, real_run, two_columns
 from kiplab.judge.side_by_side.chosen import chosen
-from kiplab.judge.side_by_side.live_leaders import LiveLeaders
+from kiplab.judge.side_by_side.live_kafka import LiveLeaders
 from kiplab.plays import library, play_errors
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.releases import RELEASES, Mode

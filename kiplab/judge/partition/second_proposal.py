@@ -26,7 +26,6 @@ from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
 from . import partition_process as turns
 from .observed_broker import ObservedBroker
-from .partition_process import PartitionProcess, RealLeader, partition_releases
 
 STORIES = Path(__file__).parent / "second_proposal.json"
 """What each patch release made of the four ways."""
@@ -124,7 +123,7 @@ def second_proposal(kafka: str = "3.5", *, live: bool | None = None) -> SecondPr
     patch, why = _patch(kafka), "It was asked for as recorded."
     if live or (live is None and have_jars(patch)):
         try:
-            with PartitionProcess(patch) as process:
+            with turns.PartitionProcess(patch) as process:
                 return SecondProposal(process.patch, stories_of(process))
         except (LackingError, DeadKafkaError) as problem:
             if live:
@@ -149,8 +148,8 @@ def _patch(kafka: str) -> str:
         patch = patch_release(kafka)
     except UnjudgedReleaseError as unknown:
         raise UnknownFeatureError(str(unknown)) from None
-    if patch.rpartition(".")[0] not in partition_releases():
-        there = ", ".join(partition_releases())
+    if patch.rpartition(".")[0] not in turns.partition_releases():
+        there = ", ".join(turns.partition_releases())
         raise UnknownFeatureError(f"the Partition of Kafka {kafka!r} is not run; there are {there}")
     return patch
 
@@ -158,14 +157,14 @@ def _patch(kafka: str) -> str:
 # --- the four ways ------------------------------------------------------------------------------
 
 
-def stories_of(process: PartitionProcess) -> tuple[ProposalStory, ...]:
+def stories_of(process: turns.PartitionProcess) -> tuple[ProposalStory, ...]:
     """All four on one release; a fraction of a second.
 
     Raises DeadKafkaError where the process ends by itself.
     """
     stories = []
     for way in WAYS:
-        leader = RealLeader(process, 1, timed=True)
+        leader = turns.RealLeader(process, 1, timed=True)
         stories.append(story_of(process.patch, *way, list(map(leader.answer, told_turns(*way)))))
     return tuple(stories)
 

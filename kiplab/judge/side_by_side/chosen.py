@@ -22,8 +22,7 @@ from ..wire.message_schemas import NoSchemasError
 from ..zookeeper_plays.engine_ear import first_controller
 from .deciding import RealNodes
 from .initial_state import UntoldLeadersError, untold
-from .live_kafka import LiveKafka
-from .live_leaders import LiveLeaders, Rehearsal
+from .live_kafka import LiveKafka, LiveLeaders, Rehearsal
 from .two_columns import Judges, TwoColumns, play_in_two_columns
 
 BOTH, CONTROLLER_ALONE, LEADER_ALONE = "both", "controller", "leader"

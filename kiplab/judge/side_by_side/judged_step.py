@@ -30,9 +30,7 @@ from ...protocol.log import records_from
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker, Volatile, log_of, replica_of
 from ..partition import partition_process as turns
-from ..partition.partition_process import partition_releases
 from . import deciding
-from .deciding import UnaskableError
 from .leader_effect import LedTurn, leader_effect
 
 _OF_THE_LOG = ("next_offset", "write_offset", "registrations", "partitions")
@@ -65,7 +63,7 @@ def begun(cluster: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
 def _is_driven(broker: Broker, cluster: Cluster) -> bool:
     """Whether there are partitions, and the broker's release has a Partition that is driven."""
     release = cluster.features.release_of(broker.id)
-    return bool(truth(cluster).partitions) and release in partition_releases()
+    return bool(truth(cluster).partitions) and release in turns.partition_releases()
 
 
 class _DecidedStep:
@@ -128,11 +126,15 @@ class _DecidedStep:
 def _controller_can_be_told(move: moves.Move) -> None:
     match move:
         case moves.Upgrade() if move.node in (None, CONTROLLER):
-            raise UnaskableError("a real controller stays on its release while a play runs")
+            raise deciding.UnaskableError(
+                "a real controller stays on its release while a play runs"
+            )
         case moves.Configure():
-            raise UnaskableError("the settings of a real controller's topics stay as they are made")
+            raise deciding.UnaskableError(
+                "the settings of a real controller's topics stay as they are made"
+            )
         case moves.Fire() if move.node == CONTROLLER:
-            raise UnaskableError(
+            raise deciding.UnaskableError(
                 "what a real controller does unasked every 300 s is switched off, so that nothing"
                 " happens by itself"
             )
@@ -141,13 +143,17 @@ def _controller_can_be_told(move: moves.Move) -> None:
 def _leaders_can_be_told(cluster: Cluster, move: moves.Move) -> None:
     match move:
         case moves.Produce() if move.transaction:
-            raise UnaskableError(f"a real broker is told of no transaction{_ALONE}", "leader")
+            raise deciding.UnaskableError(
+                f"a real broker is told of no transaction{_ALONE}", "leader"
+            )
         case moves.Race():
-            raise UnaskableError(f"its threads meet where nobody can hold one up{_ALONE}", "leader")
+            raise deciding.UnaskableError(
+                f"its threads meet where nobody can hold one up{_ALONE}", "leader"
+            )
         case moves.Upgrade():
             for node in cluster.brokers:
                 if move.node in (None, node.id) and node.up and _is_driven(node, cluster):
-                    raise UnaskableError(
+                    raise deciding.UnaskableError(
                         "a real broker that runs another release begins anew, and broker"
                         f" {node.id} is up: let it stop, upgrade it, and start it{_ALONE}",
                         "leader",
@@ -170,7 +176,7 @@ def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders)
             continue
         if _holds(was) != _holds(node):
             why = f"a real broker takes no such turn here, and broker {node.id} would{_ALONE}"
-            raise UnaskableError(why, "leader")
+            raise deciding.UnaskableError(why, "leader")
         if was.process.in_flight and not node.process.in_flight:
             turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
             state, _, facts = _taken(turn, after, leaders)

@@ -23,14 +23,12 @@ from ...plays.transcript import told_events
 from ...plays.verdict import sentence, verdict
 from ...protocol import facts
 from ...protocol.errors import KafkaError
-from ...protocol.facts import RecordWritten, Refused
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
 from ...protocol.replica.broker_state import Volatile
 from ..conversation.real_controller import record_texts
 from ..zookeeper_era.sequences import Passage
 from . import deciding
-from .deciding import Renaming
 from .initial_state import untold
 from .judged_step import begun, step_decided_by
 
@@ -68,7 +66,7 @@ class RealSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     of a version raised.
     """
 
-    renaming: Renaming = Renaming()
+    renaming: deciding.Renaming = deciding.Renaming()
     scene_records: int = 0
     requests: int = 0
     records: int = 0
@@ -131,7 +129,7 @@ def play_in_two_columns(
             except deciding.UnaskableError as why:
                 raise untold(play, line, str(why), why.who) from None
     side = RealSide(
-        renaming=kafka.renaming if kafka is not None else Renaming(),
+        renaming=kafka.renaming if kafka is not None else deciding.Renaming(),
         scene_records=kafka.scene_records if kafka is not None else 0,
         requests=sum(isinstance(made.question, deciding.RequestAsked) for made in decisions),
         records=sum(len(made.written) for made in decisions),
@@ -158,7 +156,12 @@ def _begun(play: Play, start: Cluster, leaders: deciding.DecidingLeaders) -> Clu
 
 # --- whose own ------------------------------------------------------------------------------------
 
-_CONTROLLERS_WORD = (RecordWritten, facts.IsrChanged, facts.LeaderElected, facts.BrokerChanged)
+_CONTROLLERS_WORD = (
+    facts.RecordWritten,
+    facts.IsrChanged,
+    facts.LeaderElected,
+    facts.BrokerChanged,
+)
 _LEADERS_WORD = (
     facts.Appended,
     facts.BecameFollower,
@@ -174,7 +177,7 @@ _LEADER_REFUSES = ("fetch", "produce", "delete-records")
 
 def is_kafkas_own(event: Event, judges: Judges) -> bool:
     """Whether Kafka has said or done it, in its column, and not the engine in its stead."""
-    if isinstance(event, Refused):
+    if isinstance(event, facts.Refused):
         asked = event.request in _LEADER_REFUSES
         return judges.decides if event.node == CONTROLLER else judges.leads and asked
     if isinstance(event, _CONTROLLERS_WORD):
@@ -203,7 +206,7 @@ def _told(stage: Stage, performed: Performed) -> Iterator[tuple[Event, str]]:
     """What a transcript says of a line, and every metadata record; and the event that says so."""
     sentences = dict(told_events(stage, performed))
     for id, event in stage.named_events_of(performed):
-        if isinstance(event, RecordWritten):
+        if isinstance(event, facts.RecordWritten):
             yield event, f"@{event.offset} {event.text}"
         elif id in sentences:
             yield event, sentences[id]
@@ -226,7 +229,9 @@ def _same(mine: tuple[Event, ...], theirs: tuple[Event, ...], both: TwoColumns) 
     """Records in their order, as far as that means anything; all else whatever its order."""
     written = [
         record_texts(
-            e for e in events if isinstance(e, RecordWritten) and e.record not in both.own_records
+            e
+            for e in events
+            if isinstance(e, facts.RecordWritten) and e.record not in both.own_records
         )
         for events in (mine, theirs)
     ]
@@ -242,11 +247,11 @@ def _comparable(events: tuple[Event, ...], judges: Judges) -> Iterator[Event]:
     for event in events:
         if judges.leads and isinstance(event, facts.NotProposed):
             continue
-        if isinstance(event, Refused):
+        if isinstance(event, facts.Refused):
             whole = event.error is KafkaError.UNKNOWN_SERVER_ERROR
             partition = None if whole else event.partition
             yield replace(event, guard=None, compared=(), partition=partition)
-        elif not isinstance(event, RecordWritten | facts.ControllerResigned):
+        elif not isinstance(event, facts.RecordWritten | facts.ControllerResigned):
             yield event
 
 

@@ -44,8 +44,7 @@ from ..zookeeper_era.asked_controller import VERSIONS_MAX
 from ..zookeeper_era.kafka_server import control_schemas
 from ..zookeeper_era.sequences import Passage, StateZnode, TooQuietError
 from .engine_ear import EngineEar, as_in_the_engine, delivered, newly_gone
-from .play_mirror import PlayMirror, written_states
-from .played_cluster import PlayedCluster
+from .played_cluster import PlayedCluster, PlayMirror, written_states
 
 CONTROL_RECORDINGS = Path(str(files(__package__))) / "recordings"
 """One file for each play, as `heard_plays` reads them."""

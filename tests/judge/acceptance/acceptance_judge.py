@@ -12,10 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.judge import real_checkpoint
-from kiplab.judge.real_checkpoint import CheckpointStory
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.zookeeper_era import real_control_requests
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
+from kiplab.judge.zookeeper_era.real_control_requests import CheckpointStory
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 
 from ..skeleton import judging, recordings, sides
@@ -118,8 +118,8 @@ def ship_checkpoints() -> None:
     """Write what `kiplab.real_checkpoint` shows."""
     stories = {name: recorded_acceptance(name).checkpoint for name in ASKED}
     lines = ",\n".join(f"{_json(name)}: {_json(story)}" for name, story in stories.items())
-    real_checkpoint.STORIES.write_text(f"{{\n{lines}\n}}\n")
-    real_checkpoint.recorded_checkpoints.cache_clear()
+    real_control_requests.CHECKPOINTS.write_text(f"{{\n{lines}\n}}\n")
+    real_control_requests.recorded_checkpoints.cache_clear()
 
 
 def file_of(name: str, folder: Path = ACCEPTED) -> Path:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kiplab.judge.real_checkpoint import FOLLOWED, CheckpointStory
+from kiplab.judge.zookeeper_era.real_control_requests import FOLLOWED, CheckpointStory
 from kiplab.protocol import ids, log, messages
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.registrations import (

@@ -1,4 +1,4 @@
-"""KIP-380's third case at a real broker: see `kiplab.judge.real_checkpoint`."""
+"""KIP-380's third case at a real broker: see `kiplab.judge.zookeeper_era.real_control_requests`."""
 
 import struct
 import time
@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kiplab.judge.real_checkpoint import FOLLOWED, LED, CheckpointStory
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
+from kiplab.judge.zookeeper_era.real_control_requests import FOLLOWED, LED, CheckpointStory
 from kiplab.judge.zookeeper_era.sequences import wait_until
 
 from .control_bodies import AskedBroker, SpokenVersions, control_body

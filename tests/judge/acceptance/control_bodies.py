@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kiplab.judge.real_checkpoint import UnaskedBrokerError
+from kiplab.judge.zookeeper_era.real_control_requests import UnaskedBrokerError
 
 from .control_questions import ASKED_BROKER, FAKE_CONTROLLER, ControlQuestion
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster
 from kiplab.judge.partition import observed_broker
-from kiplab.judge.side_by_side import deciding, live_leaders
+from kiplab.judge.side_by_side import deciding, live_kafka
 from kiplab.judge.side_by_side.deciding import Renaming
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.replica.broker_state import Broker
@@ -100,7 +100,7 @@ class RecordedLeaders:
 
     def __init__(self, answers: tuple[LeaderAnswer, ...], start: Cluster) -> None:
         self._answers = answers
-        self._words = live_leaders.LeaderWords(start)
+        self._words = live_kafka.LeaderWords(start)
         self._last: dict[BrokerId, observed_broker.ObservedBroker] = {}
         self.turns = 0
 
@@ -181,7 +181,7 @@ class _NotedLeaders:
         self, leaders: deciding.DecidingLeaders, start: Cluster, kept: list[LeaderAnswer]
     ) -> None:
         self._leaders, self._kept = leaders, kept
-        self._words = live_leaders.LeaderWords(start)
+        self._words = live_kafka.LeaderWords(start)
         self._last: dict[BrokerId, observed_broker.ObservedBroker] = {}
 
     @property

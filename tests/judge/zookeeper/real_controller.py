@@ -11,7 +11,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.zookeeper_era import asked_controller, gates, sequences
-from kiplab.judge.zookeeper_plays import engine_ear, play_mirror, played_cluster
+from kiplab.judge.zookeeper_plays import engine_ear, played_cluster
 from kiplab.plays.header import setup_of
 from kiplab.plays.play import Play
 from kiplab.protocol.registrations import topic_of
@@ -84,7 +84,7 @@ class JudgedCluster(played_cluster.PlayedCluster):
         return tuple(state for state in states if state is not None)
 
 
-class RealListener(play_mirror.PlayMirror):
+class RealListener(played_cluster.PlayMirror):
     """Hears a real controller."""
 
     def __init__(self, cluster: JudgedCluster) -> None:
