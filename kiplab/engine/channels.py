@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..protocol.ids import ALL_BROKERS, BrokerId, Count, Incarnation, host_of
-from ..protocol.messages import ANSWERED, KINDS, ApiRequest, Body, Request, Send
+from ..protocol.messages import ANSWERED, KINDS, ApiRequest, Body, Send
 from .cluster import Cluster, Message, MessageName
 from .events import Dropped, Event, Sent
 from .nodes import incarnation_of, running_incarnation
@@ -22,18 +22,13 @@ def post(
         return cluster, events
     incarnation, sent, messages = incarnation_of(cluster, sender), cluster.sent, cluster.messages
     for send in sends:
-        for receiver in _receivers(cluster, send.receiver):
+        up = [b.id for b in cluster.brokers if b.up] if send.receiver == ALL_BROKERS else None
+        for receiver in (send.receiver,) if up is None else up:
             sent, name = named(sent, sender, incarnation, KINDS[type(send.body)])
             message, event = _handed_over(cluster, name, receiver, send.body, answered)
             messages = messages if message is None else (*messages, message)
             events.append(event)
     return replace(cluster, sent=sent, messages=messages), events
-
-
-def _receivers(cluster: Cluster, receiver: BrokerId) -> tuple[BrokerId, ...]:
-    if receiver != ALL_BROKERS:
-        return (receiver,)
-    return tuple(b.id for b in cluster.brokers if b.up)
 
 
 def _handed_over(
@@ -67,16 +62,9 @@ def under_way(
         receiver_incarnation=incarnation,
         lane=body.api.lane,
         body=body,
-        request=_request(answers),
+        request=answers.body if answers and isinstance(answers.body, ApiRequest) else None,
         connection=answers.connection if answers is not None else 0,
     )
-
-
-def _request(answered: Message | None) -> Request | None:
-    if answered is None:
-        return None
-    body = answered.body
-    return body if isinstance(body, ApiRequest) else None
 
 
 def named(

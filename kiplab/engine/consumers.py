@@ -19,7 +19,11 @@ from .events import Event, Moved
 
 def poll(cluster: Cluster, move: moves.Poll) -> Moved:
     """One turn of one consumer; a new one learns from a broker first who leads."""
-    known = consumer_of(cluster, move.consumer, move.partition) or _fresh(cluster, move)
+    known = consumer_of(cluster, move.consumer, move.partition)
+    if known is None:
+        known = Consumer(name=move.consumer, partition=move.partition)
+        asked = informant(cluster, None)
+        known = known if asked is None else _told(cluster, known, asked)
     mine, events = _up_to_date(cluster, known)
     leader, near = reachable(cluster, mine.leader), reachable(cluster, mine.preferred)
     after, facts = client.poll(mine, leader, near, cluster.features, cluster.clock)
@@ -113,12 +117,6 @@ def _answering(cluster: Cluster, id: BrokerId) -> Broker | None:
 def image_of(found: Broker) -> MetadataUpdate | None:
     """The metadata that a broker answers with, if it runs and has any."""
     return found.process.image if found.process is not None else None
-
-
-def _fresh(cluster: Cluster, move: moves.Poll) -> Consumer:
-    fresh = Consumer(name=move.consumer, partition=move.partition)
-    asked = informant(cluster, None)
-    return fresh if asked is None else _told(cluster, fresh, asked)
 
 
 def _told(cluster: Cluster, mine: Consumer, asked: Broker) -> Consumer:

@@ -85,13 +85,12 @@ PROGRESS = Menu(timers=_HELPFUL, controller_timers=_HELPFUL)
 
 def enabled(cluster: Cluster, menu: Menu) -> tuple[moves.Move, ...]:
     """The moves of `menu` that can be done now, always in the same order."""
-    return tuple(move for move in _offered(cluster, menu) if why_not(cluster, move) is None)
-
-
-def _offered(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
-    for move in _candidates(cluster, menu):
-        if menu.faults_left > 0 or not isinstance(move, moves.FAULTS):
-            yield move
+    return tuple(
+        move
+        for move in _candidates(cluster, menu)
+        if (menu.faults_left > 0 or not isinstance(move, moves.FAULTS))
+        and why_not(cluster, move) is None
+    )
 
 
 def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:

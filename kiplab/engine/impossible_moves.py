@@ -65,14 +65,10 @@ def _drop(cluster: Cluster, move: moves.Drop) -> str | None:
     if message is None:
         return _not_in_flight(cluster, move.message)
     body = message.body
-    if isinstance(body, WatcherEvent) and _session_is_open(cluster, body.session):
+    if isinstance(body, WatcherEvent) and session_of(ensemble_of(cluster), body.session):
         who = ids.node_name(message.receiver)
         return f"{who} gets every watch event while its session lasts; only its end loses one"
     return None
-
-
-def _session_is_open(cluster: Cluster, session: ids.SessionId) -> bool:
-    return has_zookeeper(cluster) and session_of(ensemble_of(cluster), session) is not None
 
 
 def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> str | None:
@@ -109,15 +105,12 @@ def _race(cluster: Cluster, move: moves.Race) -> str | None:
     if one.receiver != other.receiver:
         ends = f"{ids.node_name(one.receiver)} and {ids.node_name(other.receiver)}"
         return f"{one.name} and {other.name} do not meet: they go to {ends}"
-    if type(one.body) is not type(other.body) or not _is_told_finer(cluster, one):
+    kinds = kind_of(cluster, one.receiver), type(one.body)
+    if type(one.body) is not type(other.body) or kinds not in routes.AT_ONCE:
         return "only two fetches race: whatever else arrives is done with before the next"
     if one.body.about() != other.body.about():
         return f"they ask for {one.body.about()} and {other.body.about()}, which share nothing"
     return None
-
-
-def _is_told_finer(cluster: Cluster, message: Message) -> bool:
-    return (kind_of(cluster, message.receiver), type(message.body)) in routes.AT_ONCE
 
 
 def _not_in_flight(cluster: Cluster, name: MessageName) -> str:
@@ -139,9 +132,9 @@ def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
         return f"there is no {ids.node_name(move.node)}"
     if state is None:
         return _running(cluster, move.node)[1]
-    if not routes.has_timer(type(state), move.timer) and has_zookeeper(cluster):
-        return f"with ZooKeeper nobody has a {move.timer} timer"
     if not routes.has_timer(type(state), move.timer):
+        if has_zookeeper(cluster):
+            return f"with ZooKeeper nobody has a {move.timer} timer"
         return f"{ids.node_name(move.node)} has no {move.timer} timer"
     idle = routes.IDLE.get((type(state), move.timer))
     nothing = None if idle is None else idle(state, cluster)
@@ -177,12 +170,11 @@ def _unspoken(cluster: Cluster, move: moves.RawRequest) -> str | None:
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
-    known = registration_of(cluster, move.broker)
-    if has_zookeeper(cluster) and not session_lasts(cluster, move.broker):
-        return f"broker {move.broker} has no session with ZooKeeper"
-    if known is None and not session_lasts(cluster, move.broker):
-        return f"broker {move.broker} is not registered"
     if not session_lasts(cluster, move.broker):
+        if has_zookeeper(cluster):
+            return f"broker {move.broker} has no session with ZooKeeper"
+        if registration_of(cluster, move.broker) is None:
+            return f"broker {move.broker} is not registered"
         return f"broker {move.broker} is fenced already: it has no session"
     if cluster.timed and move.broker not in stale_sessions(cluster):
         return f"the session of broker {move.broker} is not over yet, or another one is older"
@@ -256,10 +248,6 @@ def _answering(cluster: Cluster, id: ids.BrokerId) -> tuple[Broker | None, str |
     if found is not None and is_cut(cluster, ids.CLIENT, id):
         return None, f"the link between client and broker {id} is cut"
     return found, reason
-
-
-def _poll(cluster: Cluster, move: moves.Poll) -> str | None:
-    return _no_partition(cluster, move.partition)
 
 
 def _refresh(cluster: Cluster, move: moves.RefreshMetadata) -> str | None:
@@ -352,10 +340,6 @@ def _heal(cluster: Cluster, move: moves.Heal) -> str | None:
     return None if is_cut(cluster, move.one, move.other) else "that link is not cut"
 
 
-def _elect(cluster: Cluster, move: moves.Elect) -> str | None:
-    return _no_partition(cluster, move.partition)
-
-
 def _configure(cluster: Cluster, move: moves.Configure) -> str | None:
     states = truth(cluster).partitions
     found = [p for p in states if registrations.topic_of(p.name) == move.topic]
@@ -420,10 +404,6 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
     return None
 
 
-def _always(_cluster: Cluster, _move: moves.Move) -> str | None:
-    return None
-
-
 def _running(cluster: Cluster, id: ids.BrokerId) -> tuple[Broker | None, str | None]:
     found = broker(cluster, id)
     if found is None:
@@ -454,7 +434,7 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.ProduceAs: _produce_as,
     moves.Resend: _resend,
     moves.DeleteRecords: _delete_records,
-    moves.Poll: _poll,
+    moves.Poll: lambda cluster, move: _no_partition(cluster, move.partition),
     moves.RefreshMetadata: _refresh,
     moves.ResetOffset: _reset,
     moves.Crash: _needs_running,
@@ -464,8 +444,8 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.FinishLeaderRecovery: _finish_leader_recovery,
     moves.Cut: _cut,
     moves.Heal: _heal,
-    moves.FailOver: _always,
-    moves.Elect: _elect,
+    moves.FailOver: lambda *_: None,
+    moves.Elect: lambda cluster, move: _no_partition(cluster, move.partition),
     moves.Configure: _configure,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: _upgrade_metadata,

@@ -16,7 +16,7 @@ from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from . import at_rest, nodes, observations, properties
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
-from .truth import Truth, controller_of, is_same_truth, partition_of, registration_of, truth
+from .truth import controller_of, is_same_truth, partition_of, registration_of, truth
 from .unclean_leader_epochs import Broken, contradictions
 
 
@@ -81,29 +81,25 @@ def broken_now(cluster: Cluster) -> tuple[str, ...]:
 
 def may_matter(before: Cluster, after: Cluster) -> bool:
     """Whether the move changed anything that a property speaks of: most heartbeats do not."""
-    if not is_same_truth(before, after) and _decides_otherwise(truth(before), truth(after)):
-        return True
+    if not is_same_truth(before, after):
+        was, now = truth(before), truth(after)
+        if now.partitions is not was.partitions or now.registrations is not was.registrations:
+            return True
+        if now.controller_epoch != was.controller_epoch:
+            return True
     if after.consumers is not before.consumers or after.producers is not before.producers:
         return True
     if after.brokers is before.brokers:
         return False
-    for was, now in zip(before.brokers, after.brokers, strict=True):
-        if was is now:
+    for node, changed in zip(before.brokers, after.brokers, strict=True):
+        if node is changed:
             continue
-        old, new = was.process, now.process
-        if now.durable is not was.durable or old is None or new is None:
+        old, new = node.process, changed.process
+        if changed.durable is not node.durable or old is None or new is None:
             return True
         if new.replicas is not old.replicas or new.epoch != old.epoch:
             return True
     return False
-
-
-def _decides_otherwise(was: Truth, now: Truth) -> bool:
-    return not (
-        now.partitions is was.partitions
-        and now.registrations is was.registrations
-        and now.controller_epoch == was.controller_epoch
-    )
 
 
 def _report(

@@ -27,7 +27,7 @@ def settle(cluster: Cluster) -> Cluster:
     Links stay cut, and a session ends only when its broker is down. Raises RuntimeError when the
     cluster never comes to rest. A clock is ignored: timers fire as if always due.
     """
-    cluster = _without_clock(cluster)
+    cluster = replace(cluster, timed=False) if cluster.timed else cluster
     for _ in range(ROUNDS_MAX):
         before = canonical(cluster)
         cluster = _round(cluster)
@@ -70,7 +70,3 @@ def _can_arrive(cluster: Cluster, message: Message) -> bool:
     if nodes.is_cut(cluster, message.name.sender, message.receiver):
         return False
     return channels.blocker(cluster, message) is None
-
-
-def _without_clock(cluster: Cluster) -> Cluster:
-    return replace(cluster, timed=False) if cluster.timed else cluster

@@ -134,15 +134,10 @@ def first_with_zookeeper(setup: Setup) -> Cluster:
     ensemble = replace(ensemble, zxid=ids.Zxid(max([ensemble.zxid, *(b.epoch for b in given)])))
     brokers = tuple(_broker_with_session(b, setup, sessions.get(b.id)) for b in given)
     cluster = Cluster(features=setup.features, controller=ensemble, brokers=brokers)
-    for id in _in_turn(setup, given):
+    # Who tries to become the controller: the first of them with success.
+    for id in sorted((b.id for b in given if b.up), key=lambda id: id != setup.controller):
         cluster = _elected(cluster, id)
     return _at_rest(settle.deliver_all(_send_queued(cluster)), setup)
-
-
-def _in_turn(setup: Setup, given: tuple[BrokerSetup, ...]) -> list[ids.BrokerId]:
-    """Who tries to become the controller, the first of them with success."""
-    up = [b.id for b in given if b.up]
-    return sorted(up, key=lambda id: id != setup.controller)
 
 
 def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:

@@ -140,17 +140,14 @@ OF_ZOOKEEPER = tuple(
 
 def kinds_in(cluster: Cluster) -> tuple[str, ...]:
     """The kinds of messages that the nodes of a cluster send each other."""
-    absent = _absent_with_zookeeper(cluster) if has_zookeeper(cluster) else OF_ZOOKEEPER
+    absent: tuple[type, ...] = OF_ZOOKEEPER
+    if has_zookeeper(cluster):
+        releases = (RELEASES[cluster.features.release_of(node.id)] for node in cluster.brokers)
+        # Of what KIP-343 adds, all, unless some broker has it.
+        built = all(release.specified is None for release in releases)
+        absent = (*_ONLY_KRAFT, *_ONLY_KIP_343) if built else _ONLY_KRAFT
     bodies = messages.BODIES
     return tuple(kind for kind in bodies if bodies[messages.asked_by(kind)] not in absent)
-
-
-def _absent_with_zookeeper(cluster: Cluster) -> tuple[type, ...]:
-    """Of what KIP-343 adds, all, unless some broker has it."""
-    releases = (cluster.features.release_of(node.id) for node in cluster.brokers)
-    if any(RELEASES[release].specified is not None for release in releases):
-        return _ONLY_KRAFT
-    return (*_ONLY_KRAFT, *_ONLY_KIP_343)
 
 
 _NO_SESSION = "clients have no session with ZooKeeper"

@@ -91,7 +91,7 @@ def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment)
     found = _FETCH_ERRORS.get(body.error)
     moved_on = False
     if body.error is errors.KafkaError.FENCED_LEADER_EPOCH:
-        asked = _asked(event, moment.before)
+        asked = moment.answered
         moved_on = mine is not None and asked is not None and asked.leader_epoch < mine.leader_epoch
         found = "INFO", _fenced(moved_on, moment.code(event.receiver))
     if found is not None:
@@ -100,12 +100,6 @@ def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment)
     if body.error is errors.KafkaError.FENCED_LEADER_EPOCH and not moved_on:
         # AbstractFetcherThread.markPartitionFailed, 3.2 to 4.3: it stops fetching this partition.
         yield "WARN", "ReplicaFetcherThread", f"Partition {body.partition} marked as failed"
-
-
-def _asked(event: Delivered, before: Cluster) -> messages.FetchRequest | None:
-    """The fetch that a reply answers."""
-    asked = next((m.request for m in before.messages if m.name == event.message), None)
-    return asked if isinstance(asked, messages.FetchRequest) else None
 
 
 def _fenced(moved_on: bool, code: releases.CodeVersion) -> str:

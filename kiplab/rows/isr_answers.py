@@ -1,10 +1,9 @@
 """What answers to AlterPartition make of a leader's proposals: what the metrics of ISRs count."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..engine.cluster import Cluster, broker
-from ..engine.events import Delivered
+from ..engine.cluster import broker
 from ..protocol import errors, facts, ids, messages
 from ..protocol.replica.broker_state import IsrState, Replica, replica_of
 from .snapshots import Moment
@@ -45,11 +44,12 @@ def _handed(moment: Moment) -> Iterator[tuple[ids.BrokerId, Handed]]:
     delivered = moment.delivered
     if delivered is None or not isinstance(delivered.body, messages.AlterPartitionResponse):
         return
-    node, request = broker(moment.before, delivered.receiver), _asked_for(delivered, moment.before)
+    node, request = broker(moment.before, delivered.receiver), moment.answered
     if node is None or node.process is None or request is None or delivered.body.error:
         return
     results = {result.partition: result for result in delivered.body.results}
-    if node.process.in_flight != request.items or _is_retried(results.values()):
+    retried = any(r.error is errors.KafkaError.NOT_CONTROLLER for r in results.values())
+    if node.process.in_flight != request.items or retried:
         return
     for item in request.items:
         mine, result = replica_of(node, item.partition), results.get(item.partition)
@@ -57,15 +57,6 @@ def _handed(moment: Moment) -> Iterator[tuple[ids.BrokerId, Handed]]:
             continue
         if mine.leading.isr_state.sent == item:
             yield node.id, Handed(mine, mine.leading.isr_state, result)
-
-
-def _is_retried(results: Iterable[messages.AlterPartitionResult]) -> bool:
-    return any(result.error is errors.KafkaError.NOT_CONTROLLER for result in results)
-
-
-def _asked_for(event: Delivered, before: Cluster) -> messages.AlterPartitionRequest | None:
-    asked = next((m.request for m in before.messages if m.name == event.message), None)
-    return asked if isinstance(asked, messages.AlterPartitionRequest) else None
 
 
 def changed(moment: Moment, *, growing: bool) -> Iterator[ids.BrokerId]:

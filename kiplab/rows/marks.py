@@ -26,7 +26,7 @@ def marks(shots: Sequence[Snapshot]) -> Iterator[MarkRow]:
                     partition = str(getattr(event, "partition", "") or "")
                     yield MarkRow(shot.x, lane, kind, text, partition, id)
         if shot.not_applicable is not None:
-            text = _not_applicable(shot.not_applicable)
+            text = f"{shot.not_applicable.text}: not applicable ({shot.not_applicable.reason})"
             yield MarkRow(shot.x, "world", "not applicable", text, event=shot.last_id)
 
 
@@ -53,10 +53,6 @@ def _fetched(event: facts.Fetched, before: cluster.Cluster) -> _Made:
     if state is None or event.follower in state.isr:
         return None
     return broker_lane(event.follower), "caught up", "caught up"
-
-
-def _not_applicable(event: events.NotApplicable) -> str:
-    return f"{event.text}: not applicable ({event.reason})"
 
 
 def _lifecycle(event: facts.LifecycleChanged) -> _Made:

@@ -14,6 +14,7 @@ from .columns import TickRow
 from .snapshots import Snapshot
 from .zookeeper_spans import session_words
 
+Named = tuple[str, Event]
 _CHANGES = {
     facts.BrokerChange.REGISTERED: "register {broker} → epoch {epoch}",
     facts.BrokerChange.UNREGISTERED: "unregistered {broker}",
@@ -29,7 +30,8 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
         named = [pair for move in shot.moves for pair in move.named]
         for place, (id, event) in enumerate(named):
             if isinstance(event, facts.RecordWritten):
-                following = list(takewhile(_is_replay, named[place + 1 :]))
+                # The facts that a record's replay reports come right after it.
+                following = _those(facts.Replayed, named[place + 1 :])
                 replayed = [fact for _, fact in following]
                 yield TickRow(
                     x=shot.x,
@@ -43,9 +45,9 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
                 )
 
 
-def _is_replay(named: tuple[str, Event]) -> bool:
-    """The facts that a record's replay reports come right after it."""
-    return isinstance(named[1], facts.Replayed)
+def _those(kinds: Any, named: Sequence[Named]) -> list[Named]:
+    """The events of these kinds right at the beginning."""
+    return list(takewhile(lambda pair: isinstance(pair[1], kinds), named))
 
 
 def _short(event: Event) -> str:
@@ -77,7 +79,6 @@ _SHORT: dict[type, Callable[[Any], str]] = {
 NO_VERSION = -1
 _FOLLOWS = (facts.LeaderElected, facts.IsrChanged, ControllerElected)
 """What a transaction changed is told right after it."""
-Named = tuple[str, Event]
 
 
 def zookeeper_ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
@@ -87,15 +88,11 @@ def zookeeper_ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
         for move in shot.moves:
             for place, (id, event) in enumerate(move.named):
                 following = move.named[place + 1 :]
-                follows = list(takewhile(_is_change, following))
+                follows = _those(_FOLLOWS, following)
                 if isinstance(event, ZnodeChanged):
                     yield _written(shot.x, id, event, follows, names.get(event.path, ""))
                 elif isinstance(event, SessionOpened | SessionEnded):
                     yield _session(shot.x, id, event, _zxid(move.step, following))
-
-
-def _is_change(named: Named) -> bool:
-    return isinstance(named[1], _FOLLOWS)
 
 
 def _written(

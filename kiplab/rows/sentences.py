@@ -63,7 +63,8 @@ def summary(rows: columns.Rows) -> str:
     parts += [_fate(message) for message in message_paths.told_messages(rows)]
     parts += [_remark(mark) for mark in rows.marks if mark.kind in _TOLD_MARKS]
     parts += [_idle(span) for span in rows.spans if "idle" in span.flags]
-    parts += [_trouble(span) for span in rows.spans if _is_trouble(span)]
+    states = (span for span in rows.spans if (span.lane, span.track) == ("records", "state"))
+    parts += [_trouble(span) for span in states if span.value != "safe"]
     return " ".join([*parts, f"Verdict: {meta.sentence}."])
 
 
@@ -212,10 +213,6 @@ def _remark(mark: columns.MarkRow) -> str:
 def _idle(span: columns.SpanRow) -> str:
     words = f"{span.lane} is up, is assigned {span.partition} and does not fetch it"
     return f"From {span.x0} to {span.x1}, {words}."
-
-
-def _is_trouble(span: columns.SpanRow) -> bool:
-    return (span.lane, span.track) == ("records", "state") and span.value != "safe"
 
 
 def _trouble(span: columns.SpanRow) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -46,6 +46,13 @@ class Moment:
     def delivered(self) -> Delivered | None:
         """The message that this move delivered."""
         return next((e for e in self.step.events if isinstance(e, Delivered)), None)
+
+    @cached_property
+    def answered(self) -> Any:
+        """The request that the delivered message answers."""
+        came = self.delivered
+        messages = self.before.messages if came is not None else ()
+        return next((m.request for m in messages if came and m.name == came.message), None)
 
 
 class Snapshot(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 """Nodes have kinds: a made-up controller that lives on a broker, and two of them at once."""
 
-from typing import get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -26,6 +27,8 @@ from tests.engine.made_up_controller import (
 from tests.engine.small_clusters import BROKER_1, BROKER_2, cluster, partition
 
 PERIOD_MS = routes.PERIOD_MS[ANNOUNCE]
+Gaps = Callable[[], list[str]]
+"""The sentences of what is missing in some table."""
 
 
 @pytest.fixture(autouse=True)
@@ -230,23 +233,6 @@ def without_a_route() -> list[str]:
     ]
 
 
-def test_every_kind_of_node_answers_every_message_or_says_why_it_never_comes() -> None:
-    assert not without_a_route(), "\n".join(without_a_route())
-
-
-def test_a_kind_of_node_without_a_route_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(routes.NOT_ADDRESSED, (MadeUp, messages.FetchRequest))
-    (said,) = (line for line in without_a_route() if " MadeUp: " in line)
-    assert said.startswith("FetchRequest may come to MadeUp: add a rule to ROUTES, or say")
-
-
-def test_a_mode_without_routes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(READERS, Unheard, next(iter(READERS.values())))
-    said = "\n".join(without_a_route())
-    for body in get_args(messages.Body):
-        assert f"{body.__name__} may come to Unheard: add a rule to ROUTES, or say" in said
-
-
 def without_a_rule() -> list[str]:
     """What a mode doesn't say of moves that every mode does in its own way."""
     wanted = {move for _, move in routes.MODE_MOVES}
@@ -259,16 +245,6 @@ def without_a_rule() -> list[str]:
     ]
 
 
-def test_every_mode_says_how_its_brokers_come_and_go() -> None:
-    assert not without_a_rule(), "\n".join(without_a_rule())
-
-
-def test_a_mode_that_does_not_say_so_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(READERS, Unheard, next(iter(READERS.values())))
-    said = "FailOver is not said of Unheard: add (Unheard, moves.FailOver) to MODE_MOVES"
-    assert any(line.startswith(said) for line in without_a_rule())
-
-
 def without_a_plan() -> list[str]:
     """The kinds of nodes of which nobody says what they plan."""
     return [
@@ -279,16 +255,37 @@ def without_a_plan() -> list[str]:
     ]
 
 
-def test_every_kind_of_node_says_what_it_plans_or_why_it_plans_nothing() -> None:
-    assert not without_a_plan(), "\n".join(without_a_plan())
+@pytest.mark.parametrize("gaps", [without_a_route, without_a_rule, without_a_plan])
+def test_every_kind_of_node_and_every_mode_says_all_that_is_asked(gaps: Gaps) -> None:
+    assert not gaps(), "\n".join(gaps())
 
 
-def test_a_kind_of_node_that_does_not_say_what_it_plans_is_named(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("table", "key", "gaps", "sentence"),
+    [
+        (
+            *(routes.NOT_ADDRESSED, (MadeUp, messages.FetchRequest), without_a_route),
+            "FetchRequest may come to MadeUp: add a rule to ROUTES, or say",
+        ),
+        (
+            *(routes.PLANS, MadeUp, without_a_plan),
+            "MadeUp plans something or nothing: add it to PLANS, or say",
+        ),
+    ],
+)
+def test_what_is_not_said_of_a_node_is_named(
+    monkeypatch: pytest.MonkeyPatch, table: dict[Any, Any], key: Any, gaps: Gaps, sentence: str
 ) -> None:
-    monkeypatch.delitem(routes.PLANS, MadeUp)
-    (said,) = (line for line in without_a_plan() if line.startswith("MadeUp "))
-    assert said.startswith("MadeUp plans something or nothing: add it to PLANS, or say")
+    monkeypatch.delitem(table, key)
+    assert [line.startswith(sentence) for line in gaps()] == [True]
+
+
+def test_what_is_not_said_of_a_mode_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(READERS, Unheard, next(iter(READERS.values())))
+    bodies = [line for line in without_a_route() if " may come to Unheard: add a rule" in line]
+    assert len(bodies) == len(get_args(messages.Body))
+    said = "FailOver is not said of Unheard: add (Unheard, moves.FailOver) to MODE_MOVES"
+    assert any(line.startswith(said) for line in without_a_rule())
 
 
 def test_what_is_idle_is_a_timer() -> None:
