@@ -11,7 +11,7 @@ import importlib
 import json
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import msgspec
@@ -82,21 +82,29 @@ _TERMS = ROOT / "kiplab" / "judge" / "conversation" / "kafka_terms.py"
 @cache
 def _spoken() -> dict[str, set[str]]:
     """The names that the judge has for each API and record, read off the file that has the
-    engine's terms and Kafka's side by side: its tables say which functions are about which.
+    engine's terms and Kafka's side by side: its tables and cases say which code is about which.
     """
-    body = ast.parse(_TERMS.read_text(encoding="utf-8")).body
-    functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
-    tables = [
-        n.value for n in body if isinstance(n, ast.AnnAssign) and isinstance(n.value, ast.Dict)
-    ]
-    found: dict[str, set[str]] = {}
-    for table in tables:
-        for key, value in zip(table.keys, table.values, strict=True):
-            name = str(key.value) if isinstance(key, ast.Constant) else ast.unparse(key or value)
-            texts = _texts_below(value, functions, set())
-            kind = name.rpartition(".")[2].removesuffix("Request")
-            found.setdefault(kind, set()).update(texts)
-    return found
+    tree = ast.parse(_TERMS.read_text(encoding="utf-8"))
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    spoken: dict[str, set[str]] = {}
+    for name, code in _subjects(tree):
+        kind = name.partition("(")[0].rpartition(".")[2].removesuffix("Request")
+        texts = (text for part in code for text in _texts_below(part, functions, set()))
+        spoken.setdefault(kind, set()).update(texts)
+    return spoken
+
+
+def _subjects(tree: ast.Module) -> Iterator[tuple[str, Sequence[ast.AST]]]:
+    """What the file's tables and its `match` statements are about, each with the code for it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.match_case):
+            yield ast.unparse(node.pattern), node.body
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict):
+            for key, value in zip(node.value.keys, node.value.values, strict=True):
+                yield (
+                    str(key.value) if isinstance(key, ast.Constant) else ast.unparse(key or value),
+                    [value],
+                )
 
 
 def _texts_below(
