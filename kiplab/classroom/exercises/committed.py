@@ -18,6 +18,7 @@ from ...plays.stage import Stage
 from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Broker, Replica, log_of, replica_of
 from ...runs import run
+from ..exercise_table import exercise
 from .answers import PartsInOrder, TrueStatements, Verdict, moments
 from .own_runs import OwnRun
 
@@ -106,31 +107,15 @@ def _with_acks(statement: play.Statement, acks: str) -> play.Statement:
     return replace(statement, args=(*statement.args, ("acks", acks)))
 
 
-SCHEDULES = {
-    "A": ("produce orders-0 count=10", "catch-up 2", "catch-up 3"),
-    "B": ("produce orders-0 count=10", "catch-up 2"),
-    "C": ("produce orders-0 count=10", "catch-up 2", "check-lag 1"),
-    "D": ("produce orders-0 count=10 acks=1", "catch-up 2", "catch-up 3"),
-    "E": ("crash 2", "expire 2", "crash 3", "expire 3", "produce orders-0 count=10"),
-    "F": ("produce orders-0 count=10", "fetch 2", "fetch 3"),
-}
+SCHEDULES = tuple(exercise("isr/schedules").plays)
 """Each begins with three brokers in the ISR, min.insync.replicas 2, and 100 committed records."""
-_HEADER = """title Schedule {letter}
-kafka 3.5
-broker 1
-broker 2
-broker 3
-topic orders replicas=1,2,3 isr=1,2,3 log=100@5 leader-epoch=5 min-insync-replicas=2
-"""
 
 
 @cache
 def schedule(letter: str) -> Stage:
     """The run of one of SCHEDULES."""
-    lines = "\n".join(SCHEDULES[letter])
-    return runner.run_play(
-        grammar.parse(f"{_HEADER.format(letter=letter)}{lines}\n", f"schedule {letter}")
-    )
+    text = exercise("isr/schedules").play(letter, letter=letter)
+    return runner.run_play(grammar.parse(text, f"schedule {letter}"))
 
 
 @TrueStatements
