@@ -8,6 +8,7 @@ network and runs no script.
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
+from string import Template
 
 from ...figures.drawing.theme import FONT
 from ...pages.page_files import page_colors
@@ -23,31 +24,6 @@ from .class_text import (
 )
 from .handed_in import LeftOut
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{colors}
-@media print {{ {printed} }}
-body {{ margin: 0 auto; padding: 1.2em; max-width: 52rem; color: var(--kiplab-text);
-  background: var(--kiplab-paper); font: clamp(16px, 12px + 0.6vw, 22px)/1.45 {font}; }}
-h1 {{ font-size: 1.6em; line-height: 1.2; margin: 0.4em 0; }}
-@media print {{ body {{ font-size: 11pt; max-width: none; padding: 0; }} }}
-@media (min-width: 1300px) {{ body {{ max-width: 58rem; }} }}
-{style}
-</style>
-</head>
-<body>
-<main class="kiplab-class">
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
 _IN_NOTEBOOK = (
     ".kiplab-class { --kiplab-text: var(--jp-ui-font-color1, currentColor);"
     " --kiplab-muted: var(--jp-ui-font-color2, currentColor);"
@@ -62,7 +38,8 @@ NAMES_MAX = 20
 
 def class_page(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool, theme: str) -> str:
     """The whole page as HTML. Raises ValueError for a theme that there is none of."""
-    return _PAGE.format(
+    page = Template(files(__package__).joinpath("class.html").read_text(encoding="utf-8"))
+    return page.substitute(
         title=TITLE,
         colors=page_colors(":root", theme),
         printed=page_colors(":root", "light"),
