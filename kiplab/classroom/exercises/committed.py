@@ -3,8 +3,6 @@
 Every answer is played.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 
@@ -138,23 +136,23 @@ class LeaderView(msgspec.Struct, frozen=True):
     copied: int
     too_few: bool
 
-    @classmethod
-    def of(cls, text: str, cluster: Cluster) -> LeaderView:
-        """The view of the leader, which in COMMITTED never dies."""
-        replica = leading(cluster)
-        assert replica is not None
-        assert replica.leading is not None
-        end, least = log_end(cluster), replica.min_insync_replicas
-        ends = sorted([end, *(r.end for r in replica.leading.remotes)], reverse=True)
-        too_few = len(replica.leading.isr_state.maximal) < least
-        return cls(text, end, replica.high_watermark, ends[least - 1], too_few)
+
+def _view(text: str, cluster: Cluster) -> LeaderView:
+    """The view of the leader, which in COMMITTED never dies."""
+    replica = leading(cluster)
+    assert replica is not None
+    assert replica.leading is not None
+    end, least = log_end(cluster), replica.min_insync_replicas
+    ends = sorted([end, *(r.end for r in replica.leading.remotes)], reverse=True)
+    too_few = len(replica.leading.isr_state.maximal) < least
+    return LeaderView(text, end, replica.high_watermark, ends[least - 1], too_few)
 
 
 @cache
 def _views(kafka: str | None) -> list[LeaderView]:
     """What the leader sees after each step of the play COMMITTED."""
     steps = moments(run(COMMITTED, kafka=kafka).stage)
-    return [LeaderView.of(performed.statement.text, cluster) for performed, cluster in steps]
+    return [_view(performed.statement.text, cluster) for performed, cluster in steps]
 
 
 def _mark_keys(place: int, mine: str, _true: str, kafka: str | None) -> tuple[str, ...]:
