@@ -115,7 +115,7 @@ def _heading(canvas: Canvas, matrix: Matrix) -> float:
 def _paragraph(canvas: Canvas, text: str, top: float, color: str = "", size: float = 0) -> float:
     """Wrapped words, muted unless they have a colour; returns where they end."""
     lines = wrapped_safe(text, canvas.width - 2 * MARGIN, size or canvas.sizes.text)
-    return canvas.paragraph(MARGIN, top, lines, color or canvas.theme.muted, size)
+    return canvas.paragraph(canvas.at(MARGIN), top, lines, color or canvas.theme.muted, size)
 
 
 def _bars_across(canvas: Canvas, seen: Layout, top: float) -> float:

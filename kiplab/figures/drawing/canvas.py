@@ -212,14 +212,14 @@ class Canvas:
         return box
 
     def paragraph(
-        self, px: float, top: float, lines: str, color: str = "", size: float = 0, **font: Any
+        self, x: float, top: float, lines: str, color: str = "", size: float = 0, **font: Any
     ) -> float:
-        """Lines (already safe) from a pixel on to the right, and from `top` down; returns where
+        """Lines (already safe) from moment `x` on to the right, and from `top` down; returns where
         they end. `size` 0 is the usual one.
         """
         size = size or self.sizes.text
         high = height_of(lines, size)
-        self.text(self.at(px), top + high / 2, lines, color, size=size, **font)
+        self.text(x, top + high / 2, lines, color, size=size, **font)
         return top + high
 
     def margin(self, y: float, text: str, color: str = "", **font: Any) -> None:

@@ -49,10 +49,10 @@ def draw_heading(canvas: Canvas, rows: Rows) -> float:
     room, title = canvas.width - 2 * MARGIN, f"{meta.name}  {meta.title}" if name else meta.title
     lines = wrapped_safe(title.strip(), room - badge, sizes.heading)
     bold = lines.replace(name, f"<b>{name}</b>", 1) if name else lines
-    y = canvas.paragraph(MARGIN, MARGIN, bold, canvas.theme.text, sizes.heading)
+    y = canvas.paragraph(canvas.at(MARGIN), MARGIN, bold, canvas.theme.text, sizes.heading)
     if meta.question:
         lines = wrapped_safe(meta.question, room, sizes.text + 1)
-        y = canvas.paragraph(MARGIN, y + 4, lines, canvas.theme.muted, sizes.text + 1)
+        y = canvas.paragraph(canvas.at(MARGIN), y + 4, lines, canvas.theme.muted, sizes.text + 1)
     return y + 18
 
 
