@@ -11,10 +11,11 @@ import pytest
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection, read_request, written_request
-from kiplab.judge.zookeeper_era.kafka_server import KafkaServer, control_schemas
+from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from tests.judge.acceptance.control_bodies import WhereEpochs, control_body
 from tests.judge.acceptance.control_questions import ControlApi, ControlQuestion
+from tests.judge.acceptance.live_session import RestartedServer
 from tests.judge.kafka_here import real_kafka
 
 pytestmark = pytest.mark.kafka
@@ -70,18 +71,18 @@ def test_it_runs_until_it_is_killed_and_never_outlives_its_parent(
 ) -> None:
     with ZooKeeperProcess() as zookeeper:
         address = zookeeper.addresses[0]
-        with KafkaServer(
+        with RestartedServer(
             PATCH, f"{address}/one", more={"zookeeper.session.timeout.ms": 4000}
         ) as one:
             shut_down_is_asked(one, schemas)
-            one.kill()
+            one.end("kill")
             with pytest.raises(DeadKafkaError, match=r"Kafka 2\.2\.2 does not run"):
-                one.shut_down()
+                one.end()
         assert not one.data.parent.exists()
         a_killed_parent_leaves_nothing(f"{address}/two")
 
 
-def shut_down_is_asked(kafka: KafkaServer, schemas: ReleaseSchemas) -> None:
+def shut_down_is_asked(kafka: RestartedServer, schemas: ReleaseSchemas) -> None:
     """The first version has a header of its own, and the broker of no id is not alive."""
     connection = NodeConnection(kafka.port, schemas)
     for version in (0, 1, 2):

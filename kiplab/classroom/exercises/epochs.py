@@ -42,9 +42,8 @@ def epochs_moved(stage: Stage) -> list[tuple[str, frozenset[str]]]:
 
 def fenced_by(stage: Stage) -> list[str]:
     """The letter of the epoch that was compared, for each refusal in turn."""
-    return [
-        e.compared[0].name[0].upper() for e in stage.events if isinstance(e, Refused) and e.compared
-    ]
+    names = (e.compared[0].name for e in stage.events if isinstance(e, Refused) and e.compared)
+    return [_letter(name) for name in names]
 
 
 def _epochs(cluster: Cluster) -> tuple[object, ...]:
@@ -55,6 +54,11 @@ def _epochs(cluster: Cluster) -> tuple[object, ...]:
         tuple(p.leader_epoch for p in now.partitions),
         tuple(p.partition_epoch for p in now.partitions),
     )
+
+
+def _letter(name: str) -> str:
+    """``"broker 1 epoch"`` is B."""
+    return next(letter for letter, epoch in EPOCHS.items() if name.split()[0] == epoch.split()[0])
 
 
 # --- twelve events --------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from ..zookeeper_era.sequences import Passage
 from . import deciding
 from .initial_state import untold
 from .judged_step import begun, step_decided_by
+from .leader_effect import LEADERS_WORD
 
 
 class Judges(msgspec.Struct, frozen=True):
@@ -157,20 +158,7 @@ def _begun(play: Play, start: Cluster, leaders: deciding.DecidingLeaders) -> Clu
 # --- whose own ------------------------------------------------------------------------------------
 
 _CONTROLLERS_WORD = (
-    facts.RecordWritten,
-    facts.IsrChanged,
-    facts.LeaderElected,
-    facts.BrokerChanged,
-)
-_LEADERS_WORD = (
-    facts.Appended,
-    facts.BecameFollower,
-    facts.BecameLeader,
-    facts.Fetched,
-    facts.HighWatermarkMoved,
-    facts.IsrProposed,
-    facts.IsrReverted,
-    facts.IsrStuck,
+    facts.RecordWritten | facts.IsrChanged | facts.LeaderElected | facts.BrokerChanged
 )
 _LEADER_REFUSES = ("fetch", "produce", "delete-records")
 
@@ -182,7 +170,8 @@ def is_kafkas_own(event: Event, judges: Judges) -> bool:
         return judges.decides if event.node == CONTROLLER else judges.leads and asked
     if isinstance(event, _CONTROLLERS_WORD):
         return judges.decides
-    return judges.leads and isinstance(event, _LEADERS_WORD)
+    said = isinstance(event, LEADERS_WORD) and not isinstance(event, facts.NotProposed)
+    return judges.leads and said
 
 
 # --- one line -------------------------------------------------------------------------------------

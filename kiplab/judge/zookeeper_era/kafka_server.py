@@ -1,4 +1,4 @@
-"""A real broker beside a ZooKeeper: started, stopped, killed, started again, and always ended.
+"""A real broker beside a ZooKeeper: started, and always ended.
 
 Its settings are such that little happens by itself.
 """
@@ -96,23 +96,6 @@ class KafkaServer(java_process.OwnedProcess):
         self.data = self._folder / "data"
         self.port = 0
 
-    def start(self) -> None:
-        """Start it again after `shut_down` or `kill`: same port, same files, a new process.
-
-        Raises DeadKafkaError where it does not start, or runs already.
-        """
-        if self._child is not None:
-            raise java_process.DeadKafkaError(f"Kafka {self.patch} runs already")
-        self._child = self._launched()
-
-    def shut_down(self) -> None:
-        """Stop it as a signal would; its files stay. Raises DeadKafkaError if it does not run."""
-        self._end("stop")
-
-    def kill(self) -> None:
-        """Halt it where it stands; its files stay. Raises DeadKafkaError if it does not run."""
-        self._end("kill")
-
     def _settle(self) -> None:
         self.port = java_process.free_port()
         text = broker_settings(self.broker, self.port, self._zookeeper, self.data, self._more)
@@ -124,9 +107,3 @@ class KafkaServer(java_process.OwnedProcess):
         command = [log4j, "ServerLauncher", str(self._folder / "server.properties")]
         classes = (SERVER_LAUNCHER, f"{self.jars}/*")
         return java_process.ChildJvm(f"Kafka {self.patch}", classes, command, self._log)
-
-    def _end(self, how: str) -> None:
-        if self._child is None:
-            raise java_process.DeadKafkaError(f"Kafka {self.patch} does not run")
-        self._child.tell(how)
-        self._let_go()

@@ -72,7 +72,7 @@ class _TwoLives:
         for topic, count in RECORDS.items():
             self._produce(topic, count)
         wait_until(lambda: self._checkpoint() == RECORDS, "a checkpoint of what was written")
-        self._session.server.shut_down()
+        self._session.server.end()
         return epoch, self._checkpoint()
 
     # --- what it is told -------------------------------------------------------------------------

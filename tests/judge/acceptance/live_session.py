@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kiplab.extras import needed_by
+from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.zookeeper_era import gates, sequences
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
 
@@ -100,6 +101,25 @@ def _client_of(port: int, **more: Any) -> KazooClient:
 # --- the broker -----------------------------------------------------------------------------------
 
 
+class RestartedServer(KafkaServer):
+    """A broker that ends and starts again: same port, same files, a new process. Raises
+    DeadKafkaError where it does not start, or runs, or does not.
+    """
+
+    def start(self) -> None:
+        """Start it again after `end`."""
+        if self._child is not None:
+            raise DeadKafkaError(f"Kafka {self.patch} runs already")
+        self._child = self._launched()
+
+    def end(self, how: str = "stop") -> None:
+        """Stop it as a signal would, or ``"kill"`` it where it stands; its files stay."""
+        if self._child is None:
+            raise DeadKafkaError(f"Kafka {self.patch} does not run")
+        self._child.tell(how)
+        self._let_go()
+
+
 class LiveSession:
     """A broker's process, and its session in ZooKeeper. Other brokers are at `elsewhere`, where
     somebody listens and never answers: a follower whose leader refuses to be spoken to tries again
@@ -107,7 +127,7 @@ class LiveSession:
     """
 
     def __init__(
-        self, server: KafkaServer, held: HeldController, gate: gates.Gate, silent: socket.socket
+        self, server: RestartedServer, held: HeldController, gate: gates.Gate, silent: socket.socket
     ) -> None:
         self.server, self.elsewhere = server, silent.getsockname()[1]
         self._held, self._gate = held, gate
@@ -150,6 +170,6 @@ def live_session(
         gates.BackgroundLoop() as loop,
         closing(gates.Gate(loop, zookeeper_port)) as gate,
         socket.create_server((LOOPBACK, 0)) as silent,
-        KafkaServer(patch, f"{LOOPBACK}:{gate.port}/{chroot}", ASKED_BROKER, more) as server,
+        RestartedServer(patch, f"{LOOPBACK}:{gate.port}/{chroot}", ASKED_BROKER, more) as server,
     ):
         yield LiveSession(server, held, gate, silent)
