@@ -10,7 +10,6 @@ from kiplab.engine import moves, nodes
 from kiplab.engine.cluster import Cluster, Message, MessageName
 from kiplab.engine.routes import MODE_MOVES, ROUTES
 from kiplab.judge.side_by_side import deciding
-from kiplab.judge.side_by_side.deciding import Renaming
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CLIENT, CONTROLLER, Incarnation
@@ -22,7 +21,7 @@ from kiplab.protocol.messages.api_message import ApiResponse
 class AnotherEngine:
     """Decides as the engine does under `features`."""
 
-    renaming = Renaming()
+    renaming = deciding.Renaming()
     scene_records = 0
 
     def __init__(self, features: Features) -> None:

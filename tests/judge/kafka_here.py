@@ -6,8 +6,7 @@ from typing import TypeVar
 
 import pytest
 
-from kiplab.judge.kafka_jars import jar_cache
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.kafka_jars import jar_cache, judged_releases
 from kiplab.machine.java import JavaNotFound, find_java
 
 TestT = TypeVar("TestT", bound=Callable[..., object])
@@ -25,7 +24,7 @@ def real_kafka() -> Iterator[None]:
     """
     try:
         yield
-    except MissingKafkaError as missing:
+    except judged_releases.MissingKafkaError as missing:
         if has_java() and jar_cache.can_fetch() is not None:
             raise
         pytest.skip(str(missing))

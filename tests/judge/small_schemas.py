@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from kiplab.judge.wire.message_bytes import ByteReader
-from kiplab.judge.wire.message_schemas import MessageSchema
+from kiplab.judge.wire import message_bytes, message_schemas
 
 EVERYTHING = """
 // A comment, as every one of Kafka's schemas has.
@@ -50,8 +49,8 @@ REMOVED = (
 
 
 def read_message(
-    schema: MessageSchema, data: bytes, version: int, at: int = 0
+    schema: message_schemas.MessageSchema, data: bytes, version: int, at: int = 0
 ) -> tuple[dict[str, Any], int]:
     """(what is read, where it ends)."""
-    reader = ByteReader(data, at)
+    reader = message_bytes.ByteReader(data, at)
     return reader.message(schema, version), reader.at

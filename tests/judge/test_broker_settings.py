@@ -1,12 +1,8 @@
 """Settings of a broker of ZooKeeper's years; and the class that starts it is that of the source."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
-
-from kiplab.judge.zookeeper_era.kafka_server import SERVER_LAUNCHER, broker_settings
+from kiplab.judge.zookeeper_era.kafka_server import broker_settings
 
 
 def settings(**more: str | int) -> dict[str, str]:
@@ -30,13 +26,3 @@ def test_what_is_asked_for_replaces_what_is_usual() -> None:
     )
     asked = settings(**{"inter.broker.protocol.version": "2.1"})
     assert asked["inter.broker.protocol.version"] == "2.1"
-
-
-def test_the_class_that_is_shipped_is_that_of_the_source(tmp_path: Path) -> None:
-    javac = shutil.which("javac")
-    if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):
-        pytest.skip("no javac 17, which the class was compiled with")
-    source = SERVER_LAUNCHER / "ServerLauncher.java"
-    subprocess.run([javac, "--release", "17", "-d", tmp_path, source], check=True)
-    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert made == {path.name: path.read_bytes() for path in SERVER_LAUNCHER.glob("*.class")}

@@ -1,10 +1,6 @@
 """A real controller, live: it starts, its clock stands still, and it never outlives its parent."""
 
-import os
-import shutil
 import signal
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +10,6 @@ import pytest
 
 from kiplab.judge.controller.controller_process import (
     CLUSTER_ID,
-    LAUNCHER,
     ControllerProcess,
     server_settings,
 )
@@ -143,48 +138,6 @@ def test_a_metadata_version_that_it_does_not_have_is_said(kafka: ControllerProce
         ControllerProcess(RELEASE, "9.9-IV0"),
     ):
         pass
-
-
-PARENT = f"""
-import sys
-from kiplab.judge.controller.controller_process import ControllerProcess
-with ControllerProcess({RELEASE!r}) as kafka:
-    print(kafka.data.parent, flush=True)
-    sys.stdin.read()
-"""
-
-
-@STARTS_AND_ENDS
-@pytest.mark.usefixtures("kafka")
-def test_it_does_not_outlive_a_parent_that_was_killed() -> None:
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert parent.stdout is not None
-    folder = parent.stdout.readline().strip()
-    (java,) = (p for p in psutil.Process(parent.pid).children() if folder in said_by(p))
-    parent.kill()
-    parent.communicate()
-    java.wait(60)
-    assert not Path(folder).exists()
-
-
-@STARTS_AND_ENDS
-def test_the_class_that_is_shipped_is_that_of_the_source(
-    kafka: ControllerProcess, tmp_path: Path
-) -> None:
-    javac = shutil.which("javac")
-    if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):
-        pytest.skip("no javac 17, which the class was compiled with")
-    source = LAUNCHER / "JudgeLauncher.java"
-    release = ["--release", "17", "-cp", f"{kafka.jars}/*"]
-    subprocess.run([javac, *release, "-d", tmp_path, source], check=True)
-    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert made == {path.name: path.read_bytes() for path in LAUNCHER.glob("*.class")}
 
 
 def said_by(process: psutil.Process) -> str:

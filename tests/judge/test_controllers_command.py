@@ -2,6 +2,8 @@
 a real one, or as they were recorded.
 """
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -137,8 +139,8 @@ def test_a_controller_that_does_not_is_shown_by_the_lines_that_differ(
     code, out, _ = run(capsys, *BOUNCE)
     assert code == 1
     assert "- only recorded, + only heard:" in out
-    only = [line[:9] for line in out.splitlines() if line.startswith(("-  ", "+  "))]
-    assert only == ["-     ->b", "+     ->b"], "one not as recorded, one not as the engine"
+    only = [line[0] for line in out.splitlines() if re.match(r"[-+] +{", line)]
+    assert {*only} == {"-", "+"}, "one not as recorded, one not as the engine"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,8 @@ def test_differences_name_the_passage_and_nothing_is_said_of_what_is_alike() -> 
     bounce = situations()["bounce"]
     one, other = recorded_situation(bounce, "2.2.2"), without_the_last(bounce, "2.2.2")
     lines = list(sequence_text.difference_lines(one, other, names=("one", "other")))
-    assert lines[:2] == ["- only one, + only other:", "  - a bounce behind the gate"]
+    assert lines[0] == "- only one, + only other:"
+    assert '"title": "a bounce behind the gate"' in lines[2]
     assert not list(sequence_text.difference_lines((), (), names=("one", "other")))
 
 

@@ -1,5 +1,5 @@
-"""A real controller and the engine, asked the same: registrations, heartbeats, silence, topics,
-AlterPartition of every version, elections. Live; generated conversations are longer.
+"""A real controller and the engine, asked the same, live: contacts by hand, and generated
+conversations, which try every rule (the recordings of them are longer).
 """
 
 from collections.abc import Iterator
@@ -44,72 +44,6 @@ def both(process: ControllerProcess) -> Iterator[Both]:
     yield made
     made.side.clear(BROKERS)
     made.kafka.close()
-
-
-@live(QUICK)
-def test_brokers_come_go_silent_and_come_back(both: Both) -> None:
-    for broker in BROKERS:
-        both.start(broker)
-    both.create("orders", [1, 2, 3], [2, 3, 1])
-    assert [r.record for r in both.fall_silent()].count("BrokerRegistrationChangeRecord") == 3
-    both.start(BROKERS[0], incarnation=2)
-    assert both.beat(BROKERS[1]).is_fenced is False
-    stale = ids.BrokerEpoch(both.epoch(BROKERS[0]) - 1)
-    old = messages.BrokerHeartbeatRequest(
-        broker=BROKERS[0], broker_epoch=stale, metadata_offset=ids.MetadataOffset(0)
-    )
-    answer = both.ask(old).response
-    assert isinstance(answer, messages.BrokerHeartbeatResponse)
-    assert answer.error is KafkaError.STALE_BROKER_EPOCH
-
-
-@live(QUICK)
-def test_every_version_of_alter_partition_shrinks_grows_and_is_refused(both: Both) -> None:
-    for broker in BROKERS:
-        both.start(broker)
-    both.create("orders", [1, 2, 3])
-    versions = both.kafka.alter_partition
-    for version in range(versions.first, versions.last + 1):
-        for isr in (BROKERS[:2], BROKERS):
-            alter(both, version, isr)
-        alter(both, version, BROKERS[:1], broker_epoch=ids.BrokerEpoch(1))
-        alter(both, version, (*BROKERS, ids.BrokerId(9)))
-        alter(both, version, ())
-
-
-def alter(
-    both: Both,
-    version: int,
-    isr: tuple[ids.BrokerId, ...],
-    broker_epoch: ids.BrokerEpoch | None = None,
-) -> None:
-    (held,) = both.engine.held.partitions
-    members = tuple(
-        messages.IsrMember(m, both.epoch(m) if m in BROKERS else ids.BrokerEpoch(7)) for m in isr
-    )
-    item = messages.AlterPartitionItem(held.name, held.leader_epoch, held.partition_epoch, members)
-    epoch = both.epoch(held.leader) if broker_epoch is None else broker_epoch
-    both.ask(
-        messages.AlterPartitionRequest(
-            version=version, broker=held.leader, broker_epoch=epoch, items=(item,)
-        )
-    )
-
-
-@live(QUICK)
-def test_leaders_are_elected_shut_down_and_elected_again(both: Both) -> None:
-    for broker in BROKERS:
-        both.start(broker)
-    both.create("orders", [1, 2, 3], [2, 3, 1])
-    both.ask(messages.ElectLeadersRequest(unclean=False, partitions=None))
-    assert both.beat(BROKERS[0], want_shut_down=True).should_shut_down is False
-    both.ask(
-        messages.ElectLeadersRequest(
-            unclean=False, partitions=("orders-0", "orders-9", "nothing-0")
-        )
-    )
-    both.start(BROKERS[0], incarnation=2)
-    both.ask(messages.ElectLeadersRequest(unclean=True, partitions=("orders-1", "orders-0")))
 
 
 # --- contacts, from 4.0 on ------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def test_what_no_play_can_say_is_told_turn_by_turn() -> None:
         difference_as_play(before, "3.5.2")
     text = difference_text(before, "3.5.2")
     assert text.splitlines()[0].startswith("# conversation ")
-    assert text.splitlines()[-1].startswith("#   made conversation")
+    assert text.splitlines()[-1].startswith("#   Created(")
 
 
 def test_a_parting_in_the_first_request_is_before_every_play() -> None:

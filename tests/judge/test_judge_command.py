@@ -2,6 +2,7 @@
 error. Every judge has this command; here the one of the KRaft controller stands for all.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,18 +33,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], folder: Path, *given: str) -> tuple[int, str, str]:
-    code = command.main(
-        {"kraft": kraft_judge.KraftJudge()}, ["kraft", "--recordings", str(folder), *given]
-    )
-    printed = capsys.readouterr()
-    return code, printed.out, printed.err
+Run = Callable[..., tuple[int, str, str]]
 
 
-def test_a_recorded_run_says_that_it_is_one(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    code, out, err = run(capsys, folder, "--recorded", "3.9")
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command with the recordings of a folder: its exit code, and what it printed."""
+
+    def run(folder: Path, *given: str) -> tuple[int, str, str]:
+        judges = {"kraft": kraft_judge.KraftJudge()}
+        code = command.main(judges, ["kraft", "--recordings", str(folder), *given])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def test_a_recorded_run_says_that_it_is_one(run: Run, folder: Path) -> None:
+    code, out, err = run(folder, "--recorded", "3.9")
     heading, line, summary = out.splitlines()
     assert code == 0
     assert not err
@@ -53,38 +60,36 @@ def test_a_recorded_run_says_that_it_is_one(
 
 
 def test_a_live_run_says_that_it_is_one_and_records_only_when_told_to(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kraft_judge, "judge_live", lambda pair, _seeds: answered(pair))
-    code, out, _ = run(capsys, tmp_path, "3.9")
+    code, out, _ = run(tmp_path, "3.9")
     assert code == 0
     assert out.splitlines()[1].split()[1:3] == ["live", "3.9.1"]
     assert not recordings.names_in(tmp_path)
-    assert run(capsys, tmp_path, "--record", "3.9")[0] == 0
+    assert run(tmp_path, "--record", "3.9")[0] == 0
     assert recordings.names_in(tmp_path) == ("3.9_3.9-IV0",)
     kept = kraft_judge.load(PAIR, tmp_path)
     assert kept.head.covering
     assert not kraft_judge.judge_recording(PAIR, kept).parted
-    assert run(capsys, tmp_path, "--recorded", "--quick", "3.9")[0] == 0
+    assert run(tmp_path, "--recorded", "--quick", "3.9")[0] == 0
 
 
 def test_a_run_that_parts_says_how_as_a_play_and_records_nothing(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kraft_judge, "judge_live", lambda pair, _seeds: answered(pair, PARTED))
-    code, out, _ = run(capsys, tmp_path, "--record", "3.9")
+    code, out, _ = run(tmp_path, "--record", "3.9")
     assert code == 1
     assert "title     Kafka 3.9.1 answers otherwise" in out
     assert "# the engine: BrokerHeartbeat reply: STALE_BROKER_EPOCH" in out
     assert not recordings.names_in(tmp_path)
 
 
-def test_a_wrong_engine_ends_with_its_difference_and_no_other_code(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_a_wrong_engine_ends_with_its_difference_and_no_other_code(run: Run, folder: Path) -> None:
     wrong = next(engine for engine in wrong_engines.ENGINES if engine.subject == "3.9")
     with built(wrong):
-        code, out, _ = run(capsys, folder, "--recorded", "3.9")
+        code, out, _ = run(folder, "--recorded", "3.9")
     assert code == 1
     assert "# the engine: " in out
 
@@ -93,7 +98,7 @@ def test_a_wrong_engine_ends_with_its_difference_and_no_other_code(
     "problem", [MissingKafkaError("There is no Java here.", "Get one."), DeadKafkaError("Gone.")]
 )
 def test_a_live_run_that_cannot_be_is_an_error_and_no_quiet_replay(
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     problem: Exception,
@@ -102,31 +107,27 @@ def test_a_live_run_that_cannot_be_is_an_error_and_no_quiet_replay(
         raise problem
 
     monkeypatch.setattr(kraft_judge, "judge_live", fail)
-    code, out, err = run(capsys, folder, "3.9")
+    code, out, err = run(folder, "3.9")
     assert code == 3
     assert err == f"judge: {problem}\n"
     assert "recorded" not in out
 
 
-def test_a_pair_that_there_is_none_of_is_bad_input(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    code, _, err = run(capsys, tmp_path, "3.9/4.9-IV9")
+def test_a_pair_that_there_is_none_of_is_bad_input(run: Run, tmp_path: Path) -> None:
+    code, _, err = run(tmp_path, "3.9/4.9-IV9")
     assert code == 2
     assert err.startswith("judge: unknown metadata version '4.9-IV9'")
 
 
-def test_a_pair_that_was_never_recorded_says_what_records_it(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    code, _, err = run(capsys, tmp_path, "--recorded", "3.9")
+def test_a_pair_that_was_never_recorded_says_what_records_it(run: Run, tmp_path: Path) -> None:
+    code, _, err = run(tmp_path, "--recorded", "3.9")
     assert code == 3
     assert err.startswith("judge: Kafka 3.9/3.9-IV0 was never recorded")
     assert err.endswith("`make judge-record` writes it.\n")
 
 
-def test_coverage_is_printed_rule_by_rule(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    _, out, _ = run(capsys, folder, "--recorded", "--coverage", "3.9")
+def test_coverage_is_printed_rule_by_rule(run: Run, folder: Path) -> None:
+    _, out, _ = run(folder, "--recorded", "--coverage", "3.9")
     rows = {line.rsplit(maxsplit=1)[0].strip(): line.split()[-1] for line in out.splitlines()[3:]}
     assert rows["times tried"] == "3.9"
     assert int(rows["guard 497.sender-is-leader"]) > 0

@@ -2,8 +2,7 @@
 
 import pytest
 
-from kiplab.judge.kafka_jars import jar_cache
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
+from kiplab.judge.kafka_jars import jar_cache, judged_releases
 from tests.judge import kafka_here
 
 
@@ -13,7 +12,7 @@ from tests.judge import kafka_here
         (False, "Maven", pytest.skip.Exception),
         (True, None, pytest.skip.Exception),
         (False, None, pytest.skip.Exception),
-        (True, "Maven", MissingKafkaError),
+        (True, "Maven", judged_releases.MissingKafkaError),
     ],
 )
 def test_without_java_or_a_fetcher_it_is_skipped_and_else_it_fails(
@@ -25,4 +24,4 @@ def test_without_java_or_a_fetcher_it_is_skipped_and_else_it_fails(
     monkeypatch.setattr(kafka_here, "has_java", lambda: java)
     monkeypatch.setattr(jar_cache, "can_fetch", lambda: fetcher)
     with pytest.raises(outcome, match="No jars"), kafka_here.real_kafka():
-        raise MissingKafkaError("No jars of Kafka 3.5.2 came.", "Try again.")
+        raise judged_releases.MissingKafkaError("No jars of Kafka 3.5.2 came.", "Try again.")

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-import psutil
 import pytest
 
-from kiplab.judge.kafka_jars.jar_cache import jars_of
-from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
-from tests.judge.kafka_here import live, real_kafka
+from kiplab.judge.kafka_jars import judged_releases
 from tests.judge.real_cluster import make_hole
-from tests.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting, jars_with_test_kit
+from tests.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting
 from tests.judge.real_cluster.hole_story import STEPS, WORDS, beside_the_engine, told
 
 LOST = """\
@@ -162,57 +155,8 @@ def test_without_java_it_says_what_mends_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def missing(*_: object) -> ClusterRun:
-        raise MissingKafkaError("No Java.", "Install one.")
+        raise judged_releases.MissingKafkaError("No Java.", "Install one.")
 
     monkeypatch.setattr(make_hole, "ClusterRun", missing)
     assert make_hole.main([]) == 3
     assert capsys.readouterr().err == "No Java. Install one.\n"
-
-
-# --- live -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def kit() -> Path:
-    with real_kafka():
-        return jars_with_test_kit("3.5.2")
-
-
-@pytest.mark.kafka
-def test_the_compiled_driver_is_that_of_the_source(tmp_path: Path) -> None:
-    javac = shutil.which("javac")
-    if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):
-        pytest.skip("no javac 17, which the class was compiled with")
-    with real_kafka():
-        jars = jars_of("3.5.2")
-    source = DRIVER / "LostRecord.java"
-    release = ["--release", "17", "-cp", f"{jars}/*"]
-    subprocess.run([javac, *release, "-d", tmp_path, source], check=True)
-    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert made == {path.name: path.read_bytes() for path in DRIVER.glob("*.class")}
-
-
-PARENT = """\
-from tests.judge.real_cluster.cluster_run import ClusterRun
-with ClusterRun("3.5.2", 1, []) as run:
-    for seen in run.moments():
-        if seen.moment == "attempt":
-            print(run.folder, flush=True)
-            input()
-"""
-
-
-@live("tests/judge/test_make_hole.py::test_a_lost_record_ends_it_with_the_story_and_kafkas_own_log")
-@pytest.mark.usefixtures("kit")
-def test_a_cluster_ends_with_its_parent_and_leaves_nothing_behind() -> None:
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert parent.stdout is not None
-    folder = Path(parent.stdout.readline().strip())
-    (java,) = psutil.Process(parent.pid).children()
-    assert folder.exists()
-    parent.kill()
-    parent.communicate()
-    java.wait(60)
-    assert not folder.exists()

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplab.judge.wire import message_schemas
-from kiplab.judge.wire.message_bytes import (
-    ByteReader,
-    UnknownMessageFieldError,
-    unsigned_varint,
-    written_message,
-)
+from kiplab.judge.wire import message_bytes, message_schemas
 from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED, read_message
 
 SCHEMA = message_schemas.schema_of(EVERYTHING)
@@ -105,20 +99,20 @@ def test_files_without_schemas_are_named(tmp_path: Path) -> None:
 
 @given(value=values)
 def test_what_is_written_is_read_back(value: dict[str, object]) -> None:
-    data = written_message(SCHEMA, value, LATEST)
+    data = message_bytes.written_message(SCHEMA, value, LATEST)
     assert read_message(SCHEMA, b"head" + data, LATEST, 4) == (value, 4 + len(data))
 
 
 @pytest.mark.parametrize("version", range(LATEST + 1))
 def test_every_version_has_its_own_fields_and_their_defaults(version: int) -> None:
-    read, _ = read_message(SCHEMA, written_message(SCHEMA, {}, version), version)
+    read, _ = read_message(SCHEMA, message_bytes.written_message(SCHEMA, {}, version), version)
     there = {field.name: field for field in SCHEMA.fields if field.versions.have(version)}
     assert read == {name: field.default for name, field in there.items()}
 
 
 def test_old_versions_count_in_whole_numbers_and_flexible_ones_in_short_ones() -> None:
     value = {"Text": "ab", "Numbers": (1,)}
-    old, flexible = (written_message(SCHEMA, value, version) for version in (1, 2))
+    old, flexible = (message_bytes.written_message(SCHEMA, value, version) for version in (1, 2))
     assert b"\x00\x02ab" in old
     assert b"\x03ab" in flexible
     assert b"\x00\x00\x00\x01\x00\x00\x00\x01" in old
@@ -126,27 +120,31 @@ def test_old_versions_count_in_whole_numbers_and_flexible_ones_in_short_ones() -
 
 
 def test_a_tagged_field_is_left_out_while_it_has_its_default() -> None:
-    usual, other = (written_message(SCHEMA, {"Extra": text}, 2) for text in ("usual", "x"))
+    usual, other = (
+        message_bytes.written_message(SCHEMA, {"Extra": text}, 2) for text in ("usual", "x")
+    )
     assert usual.endswith(b"\x00")
     assert other.endswith(b"\x01\x03\x02\x02x")
 
 
 def test_a_tag_that_the_schema_does_not_know_is_passed_over() -> None:
-    data = written_message(SCHEMA, {"Extra": "x"}, 2)
+    data = message_bytes.written_message(SCHEMA, {"Extra": "x"}, 2)
     strange = data[:-5] + b"\x02" + data[-4:] + b"\x2a\x01!"
     assert read_message(SCHEMA, strange, 2) == (read_message(SCHEMA, data, 2)[0], len(strange))
 
 
 def test_a_field_that_there_is_none_of_is_refused_by_name() -> None:
-    with pytest.raises(UnknownMessageFieldError, match="EverythingRequest has no field Colour"):
-        written_message(SCHEMA, {"Colour": 1}, 0)
-    with pytest.raises(UnknownMessageFieldError, match="Place has no field Street"):
-        written_message(SCHEMA, {"Only": {"Street": 1}}, 1)
+    with pytest.raises(
+        message_bytes.UnknownMessageFieldError, match="EverythingRequest has no field Colour"
+    ):
+        message_bytes.written_message(SCHEMA, {"Colour": 1}, 0)
+    with pytest.raises(message_bytes.UnknownMessageFieldError, match="Place has no field Street"):
+        message_bytes.written_message(SCHEMA, {"Only": {"Street": 1}}, 1)
 
 
 def test_a_number_that_does_not_fit_is_refused() -> None:
     with pytest.raises(struct.error):
-        written_message(SCHEMA, {"Tiny": 200}, 0)
+        message_bytes.written_message(SCHEMA, {"Tiny": 200}, 0)
 
 
 # --- numbers of any length ------------------------------------------------------------------------
@@ -154,18 +152,18 @@ def test_a_number_that_does_not_fit_is_refused() -> None:
 
 @given(number=st.integers(0, 2**64))
 def test_a_number_takes_a_byte_for_seven_bits(number: int) -> None:
-    data = unsigned_varint(number)
+    data = message_bytes.unsigned_varint(number)
     assert len(data) == max(1, -(-number.bit_length() // 7))
-    reader = ByteReader(b"?" + data, 1)
+    reader = message_bytes.ByteReader(b"?" + data, 1)
     assert (reader.unsigned_varint(), reader.at) == (number, 1 + len(data))
 
 
 @pytest.mark.parametrize(("data", "number"), [(b"\x00", 0), (b"\x01", -1), (b"\x02", 1)])
 def test_numbers_with_a_sign_alternate(data: bytes, number: int) -> None:
-    reader = ByteReader(data)
+    reader = message_bytes.ByteReader(data)
     assert (reader.varint(), reader.at) == (number, 1)
 
 
 def test_data_that_ends_in_the_middle_of_a_number_is_noticed() -> None:
     with pytest.raises(IndexError):
-        ByteReader(b"\x80").unsigned_varint()
+        message_bytes.ByteReader(b"\x80").unsigned_varint()

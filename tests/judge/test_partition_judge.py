@@ -2,15 +2,12 @@
 recorded are longer.
 """
 
-import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.partition.partition_process import PARTITION_CLASSES, PartitionProcess
+from kiplab.judge.partition.partition_process import PartitionProcess
 from kiplab.judge.partition.second_proposal import stories_of
 from kiplab.protocol.features import parse_features
 from tests.judge.kafka_here import real_kafka
@@ -63,15 +60,3 @@ def test_a_process_that_is_told_nonsense_ends_with_its_last_words(
         pytest.raises(DeadKafkaError, match="unknown command sing"),
     ):
         other.tell("sing")
-
-
-def test_the_classes_that_are_shipped_are_those_of_the_sources(tmp_path: Path) -> None:
-    javac = shutil.which("javac")
-    if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):
-        pytest.skip("no javac 17, which the classes were compiled with")
-    with real_kafka():
-        jars = PartitionProcess("3.5").jars
-    release = ["--release", "17", "-cp", f"{jars}/*", "-d", str(tmp_path)]
-    subprocess.run([javac, *release, *PARTITION_CLASSES.glob("*.java")], check=True)
-    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert made == {path.name: path.read_bytes() for path in PARTITION_CLASSES.glob("*.class")}

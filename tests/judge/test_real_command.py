@@ -95,53 +95,59 @@ def own_play(machine: Path) -> str:
     return str(path)
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """(exit code, standard output, standard error)."""
-    code = main(["real", *arguments])
-    found = capsys.readouterr()
-    assert "Traceback" not in found.err
-    return code, found.out, found.err
+class Real:
+    """``kiplab real`` on this machine."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def said(self, *arguments: str) -> tuple[int, str, str]:
+        """(exit code, standard output, standard error)."""
+        code = main(["real", *arguments])
+        printed = self._capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return code, printed.out, printed.err
+
+    def report(self, *arguments: str) -> dict[str, Any]:
+        code, out, err = self.said(*arguments, "--json")
+        assert (code, err) == (0, "")
+        report: dict[str, Any] = json.loads(out)
+        return report
 
 
-def report(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    code, out, err = said(capsys, *arguments, "--json")
-    assert (code, err) == (0, "")
-    found: dict[str, Any] = json.loads(out)
-    return found
+@pytest.fixture
+def real(capsys: pytest.CaptureFixture[str]) -> Real:
+    return Real(capsys)
 
 
 # --- bad input ------------------------------------------------------------------------------------
 
 
-def test_an_unknown_play_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = said(capsys, "kafka-14138", "--kafka", "3.4")
+def test_an_unknown_play_is_bad_input(real: Real) -> None:
+    code, _, err = real.said("kafka-14138", "--kafka", "3.4")
     assert code == 2
     assert "did you mean 'kafka-14139'" in err
 
 
 @pytest.mark.parametrize("release", ["9.9", "3.4.x", "zk-3.4", "", "3.4/9.9-IV0", "3.4/3.9-IV0"])
-def test_an_unknown_release_is_bad_input(release: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = said(capsys, "kafka-14139", "--kafka", release)
+def test_an_unknown_release_is_bad_input(release: str, real: Real) -> None:
+    code, out, err = real.said("kafka-14139", "--kafka", release)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
 
 
-def test_a_release_that_was_never_published_is_bad_input(
-    machine: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_release_that_was_never_published_is_bad_input(machine: Path, real: Real) -> None:
     program(machine, "mvn", NO_SUCH_RELEASE)
     java(machine, DIES)
-    code, _, err = said(capsys, "kafka-14139", "--kafka", "3.4.7")
+    code, _, err = real.said("kafka-14139", "--kafka", "3.4.7")
     assert code == 2
     assert err.startswith("kiplab: There is no Kafka 3.4.7 to be had: ")
 
 
-def test_rules_switched_by_hand_are_no_releases(
-    machine: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rules_switched_by_hand_are_no_releases(machine: Path, real: Real) -> None:
     path = machine / "switched.play"
     path.write_text(OWN_PLAY.replace("broker  1", "off     903\nbroker  1"))
-    code, _, err = said(capsys, str(path))
+    code, _, err = real.said(str(path))
     assert code == 2
     assert f"{path}:2:1: no real controller can be told 'off 903'; name a release" in err
 
@@ -150,10 +156,10 @@ def test_rules_switched_by_hand_are_no_releases(
 
 
 def test_a_play_of_ones_own_without_maven_names_the_command_that_mends_it(
-    machine: Path, capsys: pytest.CaptureFixture[str]
+    machine: Path, real: Real
 ) -> None:
     java(machine, DIES)
-    code, out, err = said(capsys, own_play(machine), "--kafka", "3.4")
+    code, out, err = real.said(own_play(machine), "--kafka", "3.4")
     assert (code, out) == (3, "")
     assert err == (
         "kiplab: Nothing here can fetch Kafka's jars. apt-get install maven, brew install maven, or"
@@ -162,51 +168,49 @@ def test_a_play_of_ones_own_without_maven_names_the_command_that_mends_it(
 
 
 def test_a_play_of_ones_own_without_java_names_the_command_that_mends_it(
-    machine: Path, capsys: pytest.CaptureFixture[str]
+    machine: Path, real: Real
 ) -> None:
     jars(machine)
-    code, out, err = said(capsys, own_play(machine), "--kafka", "3.4")
+    code, out, err = real.said(own_play(machine), "--kafka", "3.4")
     assert (code, out) == (3, "")
     assert "Java 17 or newer is needed" in err
     assert "pip install 'kiplab[java]'" in err
 
 
 def test_a_live_run_without_network_is_an_error_and_no_quiet_recording(
-    machine: Path, capsys: pytest.CaptureFixture[str]
+    machine: Path, real: Real
 ) -> None:
     program(machine, "mvn", NO_NETWORK)
     java(machine, DIES)
-    code, out, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
+    code, out, err = real.said("kafka-14139", "--kafka", "3.4", "--live")
     assert (code, out) == (3, "")
     assert "Unknown host. Is there a network" in err
 
 
+@pytest.mark.parametrize(
+    ("does", "last_words"),
+    [
+        (DIES, "it had enough"),
+        # A port that is always taken.
+        (FINDS_THE_PORT_TAKEN, "java.net.BindException: Address already in use"),
+    ],
+)
 def test_a_kafka_that_dies_is_named_with_its_last_words(
-    machine: Path, capsys: pytest.CaptureFixture[str]
+    does: str, last_words: str, machine: Path, real: Real
 ) -> None:
     jars(machine)
-    java(machine, DIES)
-    code, out, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
+    java(machine, does)
+    code, out, err = real.said("kafka-14139", "--kafka", "3.4", "--live")
     assert (code, out) == (3, "")
-    assert err == "kiplab: Kafka 3.4.1 ended by itself: it had enough\n"
+    assert err == f"kiplab: Kafka 3.4.1 ended by itself: {last_words}\n"
 
 
-def test_a_port_that_is_always_taken_is_named(
-    machine: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    jars(machine)
-    java(machine, FINDS_THE_PORT_TAKEN)
-    code, _, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
-    assert code == 3
-    assert "Kafka 3.4.1 ended by itself: java.net.BindException: Address already in use" in err
-
-
-def test_jars_that_are_damaged_are_named(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_jars_that_are_damaged_are_named(machine: Path, real: Real) -> None:
     jars(machine)
     java(machine, DIES)
     (jar,) = (machine / "cache").rglob("*.jar")
     jar.write_text("no jar")
-    code, _, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
+    code, _, err = real.said("kafka-14139", "--kafka", "3.4", "--live")
     assert code == 3
     assert f"Remove {jar.parent} and try again." in err
 
@@ -229,37 +233,35 @@ def test_in_a_notebook_a_release_that_is_not_here_is_shown_as_recorded_and_not_f
     assert not (machine / "asked").exists()
 
 
-def test_without_java_nothing_is_fetched(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_java_nothing_is_fetched(machine: Path, real: Real) -> None:
     program(machine, "mvn", f"touch {machine}/asked")
-    found = report(capsys, "kafka-14139", "--kafka", "3.4")
+    found = real.report("kafka-14139", "--kafka", "3.4")
     assert "Java 17 or newer is needed" in found["note"]
     assert not (machine / "asked").exists()
 
 
-def test_without_a_network_the_recording_says_so(
-    machine: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_network_the_recording_says_so(machine: Path, real: Real) -> None:
     program(machine, "mvn", NO_NETWORK)
     java(machine, DIES)
-    found = report(capsys, "kafka-14139", "--kafka", "3.4")
+    found = real.report("kafka-14139", "--kafka", "3.4")
     assert found["source"] == "recorded"
     assert "Unknown host" in found["note"]
 
 
 @pytest.mark.parametrize("does", ["", DIES])
 def test_what_stands_in_the_way_of_a_live_run_is_said_beside_the_recording(
-    does: str, machine: Path, capsys: pytest.CaptureFixture[str]
+    does: str, machine: Path, real: Real
 ) -> None:
     jars(machine)
     if does:
         java(machine, does)
-    found = report(capsys, "kafka-14139", "--kafka", "3.4")
+    found = real.report("kafka-14139", "--kafka", "3.4")
     assert found["source"] == "recorded"
     assert ("it had enough" if does else "Java 17 or newer is needed") in found["note"]
 
 
-def test_the_report_has_both_columns_of_every_line(capsys: pytest.CaptureFixture[str]) -> None:
-    found = report(capsys, "kafka-14139", "--kafka", "3.5.2", "--recorded")
+def test_the_report_has_both_columns_of_every_line(real: Real) -> None:
+    found = real.report("kafka-14139", "--kafka", "3.5.2", "--recorded")
     assert (found["play"], found["requests"], found["records"]) == ("kafka-14139", 5, 8)
     (line,) = [line for line in found["lines"] if line["step"] == 6]
     assert line["agree"] is True
@@ -267,12 +269,12 @@ def test_the_report_has_both_columns_of_every_line(capsys: pytest.CaptureFixture
     assert "INELIGIBLE_REPLICA" in line["kafka"]
 
 
-def test_without_a_release_it_is_that_of_the_play(capsys: pytest.CaptureFixture[str]) -> None:
-    assert report(capsys, "kafka-14139", "--recorded")["kafka"] == "3.4.1"
+def test_without_a_release_it_is_that_of_the_play(real: Real) -> None:
+    assert real.report("kafka-14139", "--recorded")["kafka"] == "3.4.1"
 
 
-def test_the_text_names_who_decided(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "kafka-14139", "--kafka", "3.4", "--recorded")
+def test_the_text_names_who_decided(real: Real) -> None:
+    code, out, _ = real.said("kafka-14139", "--kafka", "3.4", "--recorded")
     assert code == 0
     assert "Apache Kafka 3.4.1, recorded" in out
     assert "Apache Kafka 3.4.1's own are the controller and every broker's Partitions;" in out
@@ -282,10 +284,8 @@ def test_the_text_names_who_decided(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.endswith(f"They agree ({counts}). loss: 100 committed records lost\n")
 
 
-def test_only_a_play_that_comes_with_kiplab_is_recorded(
-    machine: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, err = said(capsys, own_play(machine), "--kafka", "3.4", "--recorded")
+def test_only_a_play_that_comes_with_kiplab_is_recorded(machine: Path, real: Real) -> None:
+    code, _, err = real.said(own_play(machine), "--kafka", "3.4", "--recorded")
     assert code == 3
     assert "Only plays that come with kiplab are recorded" in err
 
@@ -299,7 +299,7 @@ def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     asked: Any,
     machine: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    real: Real,
 ) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(java_process, "IN_MEMORY", machine / "memory")
@@ -314,7 +314,7 @@ def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
 
     monkeypatch.setattr(asked, "decide", killed)
     with real_kafka():
-        code, _, err = said(capsys, own_play(machine), "--kafka", "3.5", "--live")
+        code, _, err = real.said(own_play(machine), "--kafka", "3.5", "--live")
     assert code == 3
     assert err.startswith("kiplab: Kafka 3.5.2 ended by itself")
     assert err.count("\n") == 1

@@ -191,7 +191,7 @@ def test_a_difference_is_shown_with_the_script_as_far_as_it_went() -> None:
     text = script_judge.difference_text(3, other_answers(OpenStep("a"), OpenStep("b")))
     assert text == (
         "script 3 parts after 1 steps:\n"
-        "  a: open\n"
+        "  OpenStep(who='a')\n"
         "  the last step: Kafka has ('NONODE', 0, 2), the engine ('rises', 1)"
     )
 

@@ -32,7 +32,6 @@ from .turns import (
     Raised,
     Reassigned,
     TookOver,
-    Turn,
     Waited,
     fenced_in,
 )
@@ -268,22 +267,4 @@ def difference_text(parted: shortest_difference.PartedConversation, patch: str) 
 
 def _turn_in_words(done: conversation.ConversationTurn) -> str:
     partings = "".join(f"\n#     {parting}" for parting in done.partings)
-    return f"{_what_was_done(done.turn)}{partings}"
-
-
-def _what_was_done(turn: Turn) -> str:
-    match turn:
-        case Asked(request=request):
-            return request.in_words()
-        case Created(topic=topic, replicas=replicas):
-            return f"made {topic} on {list(map(list, replicas))}"
-        case Reassigned(partition=name, replicas=replicas):
-            return f"{name} moves " + ("no more" if replicas is None else f"to {list(replicas)}")
-        case Waited(ms=ms):
-            return f"{ms} ms pass"
-        case TookOver(restarted=restarted):
-            return "restarted" if restarted else "resigned, and elected again"
-        case Checked():
-            return "silence is noticed"
-        case Raised(metadata_version=version):
-            return f"raised to {version}"
+    return f"{done.turn}{partings}"

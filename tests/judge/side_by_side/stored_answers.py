@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from kiplab.engine.cluster import Cluster
 from kiplab.judge.partition import observed_broker
 from kiplab.judge.side_by_side import deciding, live_kafka
-from kiplab.judge.side_by_side.deciding import Renaming
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.replica.broker_state import Broker
 
@@ -47,7 +46,7 @@ class LeaderAnswer(msgspec.Struct, frozen=True, array_like=True):
 class PlayRecording(msgspec.Struct, frozen=True, omit_defaults=True):
     """The answers of one patch release in one play, in order: a controller's, and brokers'."""
 
-    renaming: Renaming
+    renaming: deciding.Renaming
     scene_records: int
     decisions: tuple[deciding.Decision, ...]
     leaders: tuple[LeaderAnswer, ...] = ()
@@ -152,7 +151,7 @@ class Noting:
         """All that was answered."""
         decisions, leaders = tuple(self._decisions), tuple(self.leaders)
         if self._kafka is None:
-            return PlayRecording(Renaming(), 0, decisions, leaders)
+            return PlayRecording(deciding.Renaming(), 0, decisions, leaders)
         kafka = self._kafka
         return PlayRecording(kafka.renaming, kafka.scene_records, decisions, leaders)
 
@@ -162,7 +161,7 @@ class _NotedKafka:
         self._kafka, self._kept = kafka, kept
 
     @property
-    def renaming(self) -> Renaming:
+    def renaming(self) -> deciding.Renaming:
         return self._kafka.renaming
 
     @property

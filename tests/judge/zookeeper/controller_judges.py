@@ -11,7 +11,6 @@ import msgspec
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
 from kiplab.judge.zookeeper_era import kafka_server, real_control_requests, sequences
-from kiplab.judge.zookeeper_era.sequences import Passage
 from kiplab.plays.play import Play, format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
@@ -24,7 +23,7 @@ from . import control_coverage, real_controller, sequence_text, telling
 from .random_situations import GENERATOR, Turn, of_turns, random_situation, turns_of
 from .situations import parsed, situations, why_not
 
-Hear = Callable[[Play, str], tuple[Passage, ...]]
+Hear = Callable[[Play, str], tuple[sequences.Passage, ...]]
 """Does a situation with the controller of a patch release."""
 FEATURES = {
     patch: parse_features(zookeeper_release(patch))
@@ -53,7 +52,7 @@ class _Judging:
         self.situations, self.passages = 0, 0
         self.differences: list[str] = []
 
-    def engine_differs(self, situation: Play, heard: tuple[Passage, ...]) -> list[str]:
+    def engine_differs(self, situation: Play, heard: tuple[sequences.Passage, ...]) -> list[str]:
         """Where the engine does otherwise, in lines."""
         self.situations += 1
         self.passages += len(heard)
@@ -133,7 +132,7 @@ class ControllersJudge(_OfControllers):
         judging: _Judging,
         subject: str,
         situation: Play,
-        heard: tuple[Passage, ...],
+        heard: tuple[sequences.Passage, ...],
         *,
         keep: bool,
     ) -> None:
@@ -145,7 +144,7 @@ class ControllersJudge(_OfControllers):
         judging.differs(situation.name, [*anew, *apart])
 
 
-def recorded_situation(situation: Play, patch: str) -> tuple[Passage, ...]:
+def recorded_situation(situation: Play, patch: str) -> tuple[sequences.Passage, ...]:
     """What was heard once. Raises NoRecordingError where nothing was."""
     heard = real_control_requests.recorded_sequences(patch).get(situation.name)
     if heard is None:
@@ -175,7 +174,7 @@ class RecordedSchedule(msgspec.Struct, frozen=True):
 
     name: str
     play: str
-    heard: tuple[Passage, ...]
+    heard: tuple[sequences.Passage, ...]
 
     @property
     def situation(self) -> Play:
@@ -240,7 +239,7 @@ class SchedulesJudge(_OfControllers):
 
 def judged_schedule(
     judging: _Judging, patch: str, seed: int
-) -> tuple[ScheduleDone, tuple[Passage, ...]]:
+) -> tuple[ScheduleDone, tuple[sequences.Passage, ...]]:
     """What comes of a seed, shortened if the two differ, and what is heard.
 
     Raises what the controller raises where it does not go on.

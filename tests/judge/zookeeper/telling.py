@@ -13,7 +13,6 @@ from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
 from kiplab.judge.zookeeper_era import sequences
 from kiplab.judge.zookeeper_era.sequences import NO_EPOCH, Passage, SentRequest, ShutdownAnswer
 from kiplab.judge.zookeeper_plays import engine_ear
-from kiplab.judge.zookeeper_plays.engine_ear import EngineEar, Generations
 from kiplab.plays import header, play_errors, request_words, runner
 from kiplab.plays.play import Play, Statement
 from kiplab.plays.stage import Stage, act, flow
@@ -35,7 +34,7 @@ class Listener(Protocol):
     """Hears what a controller sends: the engine's, or a real one to which the same is done."""
 
     @property
-    def generations(self) -> Generations:
+    def generations(self) -> engine_ear.Generations:
         """The epochs that brokers have in the engine."""
 
     def follow(self, before: Cluster, recorded: Recorded) -> None:
@@ -48,7 +47,7 @@ class Listener(Protocol):
         """Delete a topic; False where topics cannot be deleted."""
 
 
-class EngineListener(EngineEar):
+class EngineListener(engine_ear.EngineEar):
     """Hears the engine's controller."""
 
     def __init__(self, play: Play, features: Features) -> None:
@@ -159,7 +158,7 @@ class _Telling:
         return next((held for k, s, held in holds if (k, s) == (kind, sender)), False)
 
 
-def _numbered(statement: Statement, generations: Generations, stamp: str) -> Statement:
+def _numbered(statement: Statement, generations: engine_ear.Generations, stamp: str) -> Statement:
     """The line with the number of the epoch that it is stamped with. Raises PlayError for that of a
     generation that there never was.
     """

@@ -92,7 +92,7 @@ def _tried(step: script_steps.ScriptStep, answer: script_steps.ScriptAnswer) -> 
 def difference_text(seed: int, run: ScriptRun) -> str:
     """The script as far as it went, and both answers."""
     lines = [f"script {seed} parts after {len(run.done)} steps:"]
-    lines += [f"  {script_steps.text_of_step(done.turn)}" for done in run.done]
+    lines += [f"  {done.turn}" for done in run.done]
     return "\n".join([*lines, *(f"  {parting}" for parting in run.done[-1].partings)])
 
 

@@ -72,19 +72,3 @@ ScriptStep = OpenStep | EndStep | WriteStep | ReadStep | GhostStep | HeardStep
 
 ScriptAnswer = tuple[Any, ...]
 """What was said, and last the zxid that the script has come to, counted from its beginning."""
-
-
-def text_of_step(step: ScriptStep) -> str:
-    """A step in one line."""
-    if isinstance(step, WriteStep):
-        what = ", ".join(_operation_text(operation) for operation in step.operations)
-        return f"{step.who}: {'multi(' + what + ')' if step.multi else what}"
-    fields = {f: getattr(step, f) for f in step.__struct_fields__ if f != "who"}
-    name = type(step).__name__.removesuffix("Step").lower()
-    return " ".join([f"{step.who}: {name}", *(f"{f}={v}" for f, v in fields.items())])
-
-
-def _operation_text(operation: Operation) -> str:
-    fields = {f: getattr(operation, f) for f in operation.__struct_fields__}
-    shown = [str(v) if f == "path" else f"{f}={v}" for f, v in fields.items()]
-    return f"{type(operation).__name__}({', '.join(shown)})"
