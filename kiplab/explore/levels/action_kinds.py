@@ -97,17 +97,9 @@ def _recovers_logs(_cluster: Cluster, node: Broker) -> bool:
     return recovers and process is not None and not process.ready_to_unfence
 
 
-def _is_running(_cluster: Cluster, node: Broker) -> bool:
-    return node.process is not None and node.process.lifecycle is Lifecycle.RUNNING
-
-
 def _has_unsent(_cluster: Cluster, node: Broker) -> bool:
     process = node.process
     return process is not None and bool(process.items) and not process.in_flight
-
-
-def _recovers_as_leader(_cluster: Cluster, node: Broker) -> bool:
-    return node.process is not None and any(is_recovering(r) for r in node.process.replicas)
 
 
 # --- messages -------------------------------------------------------------------------------------
@@ -205,10 +197,6 @@ def _crashes(cluster: Cluster) -> Iterable[Action]:
     return (Action("crash", id, what=loss.value) for id in running for loss in losses)
 
 
-def _crash_with(_cluster: Cluster, action: Action) -> Moves:
-    return (moves.Crash(action.node, Loss(action.what)),)
-
-
 def _produce(cluster: Cluster, action: Action) -> Moves:
     """One record to the broker, for the partition that it leads, or believes to lead."""
     node = broker(cluster, action.node)
@@ -241,26 +229,10 @@ def _unclean_elections(cluster: Cluster) -> Iterable[Action]:
         yield Action("elect", CLIENT)
 
 
-def _elect_uncleanly(cluster: Cluster, _action: Action) -> Moves:
-    return (moves.Elect(truth(cluster).partitions[0].name, unclean=True),)
-
-
-def _elected(cluster: Cluster, _action: Action) -> bool:
-    return truth(cluster).partitions[0].leader != NO_LEADER
-
-
 def _better_leaders(cluster: Cluster) -> Iterable[Action]:
     for state in truth(cluster).partitions:
         if state.leader != state.replicas[0]:
             yield Action("elect", CLIENT, state.name)
-
-
-def _elect_preferred(_cluster: Cluster, action: Action) -> Moves:
-    return (moves.Elect(action.what, unclean=False),)
-
-
-def _finish(cluster: Cluster, action: Action) -> Moves:
-    return (moves.FinishLeaderRecovery(truth(cluster).partitions[0].name, action.node),)
 
 
 def _readers(cluster: Cluster) -> Iterable[Action]:
@@ -293,7 +265,12 @@ RACE = Kind("race", _race, offered=_races, costs="races")
 VIEW = Kind("view", _catch_up, _has_news)
 CRASH = Kind("crash", _crash(Loss.NOTHING), runs, costs="crashes")
 CRASH_WITH_DISK = Kind("crash", _crash(Loss.DISK), runs, costs="crashes")
-CRASH_OR_BOTH = Kind("crash", _crash_with, offered=_crashes, costs="crashes")
+CRASH_OR_BOTH = Kind(
+    "crash",
+    lambda _cluster, action: (moves.Crash(action.node, Loss(action.what)),),
+    offered=_crashes,
+    costs="crashes",
+)
 WIPE = Kind("wipe", _crash(Loss.DISK), runs, costs="wipes")
 START = Kind("start", on(moves.Start), is_down)
 START_REGISTERED = Kind("start", on(moves.Start), is_down, came=_registered)
@@ -303,13 +280,33 @@ BEAT = Kind("beat", _fire(moves.Timer.HEARTBEAT), _may_beat)
 FENCE = Kind("fence", on(moves.ExpireSession), has_session, costs="fences", of_running=True)
 EXPIRE = Kind("expire", on(moves.ExpireSession), has_session, costs="expiries", of_running=True)
 UNFENCE = Kind("unfence", _unfence, _is_fenced)
-SHUT_DOWN = Kind("shutdown", on(moves.ShutDown), _is_running, costs="shutdowns")
+SHUT_DOWN = Kind(
+    "shutdown",
+    on(moves.ShutDown),
+    lambda _, node: node.process is not None and node.process.lifecycle is Lifecycle.RUNNING,
+    costs="shutdowns",
+)
 ASK_TO_SHUT_DOWN = Kind("shutdown", on(moves.ShutDown), runs, costs="shutdowns")
 LAG = Kind("lag", _fire(moves.Timer.LAG_CHECK), leads, costs="lags")
 RETRY = Kind("retry", _fire(moves.Timer.RETRY), _has_unsent)
 ELECT_UNCLEANLY = Kind(
-    "elect", _elect_uncleanly, offered=_unclean_elections, costs="elections", came=_elected
+    "elect",
+    lambda cluster, _: (moves.Elect(truth(cluster).partitions[0].name, unclean=True),),
+    offered=_unclean_elections,
+    costs="elections",
+    came=lambda cluster, _: truth(cluster).partitions[0].leader != NO_LEADER,
 )
-ELECT_PREFERRED = Kind("elect", _elect_preferred, offered=_better_leaders, costs="elections")
-FINISH = Kind("finish", _finish, _recovers_as_leader)
+ELECT_PREFERRED = Kind(
+    "elect",
+    lambda _, action: (moves.Elect(action.what, unclean=False),),
+    offered=_better_leaders,
+    costs="elections",
+)
+FINISH = Kind(
+    "finish",
+    lambda cluster, action: (
+        moves.FinishLeaderRecovery(truth(cluster).partitions[0].name, action.node),
+    ),
+    lambda _, node: node.process is not None and any(map(is_recovering, node.process.replicas)),
+)
 READ = Kind("read", _read, offered=_readers)

@@ -1,27 +1,23 @@
 """Who searches: the engine's own steps, or their compiled twin where volume demands it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ...engine.cluster import Cluster
 from ...extras import MissingExtraError
+from ..compiled.compiled_guards import NotCompiledError
 from ..levels.level_table import ExploreError, Level
 from ..search_terms import HaltReason, Model, SearchOutcome
+from . import size_prediction as sizes
 from .breadth_first import search
 from .engine_model import EngineModel
 from .limits import Limits
 from .memoised_model import MemoisedModel
 from .shared_memory import SharedMemory
-from .size_prediction import COMPILED as COMPILED_PACE
-from .size_prediction import OWN, QUEUED, STEPPED, UNMEMOISED, Pace, rule_of_thumb
-
-if TYPE_CHECKING:
-    from ..compiled.compiled_search import CompiledModel
+from .size_prediction import rule_of_thumb
 
 AUTO, STEP, COMPILED = ENGINES = ("auto", "step", "compiled")
 WORTH_COMPILING = 200_000
@@ -42,7 +38,7 @@ class Engine(msgspec.Struct, frozen=True):
     model: Model
     run: SearchFunction
     note: str = ""
-    pace: Pace = OWN
+    pace: sizes.Pace = sizes.OWN
 
 
 def check_engine(name: str) -> str:
@@ -68,15 +64,18 @@ def engine_for(
     worth = level.name == "partition" and rule_of_thumb(level, bounds) >= WORTH_COMPILING
     if wanted == STEP or (wanted == AUTO and not worth):
         return steps(level, start, bounds, memory=memory)
-    lacking = _lacking()
-    if lacking is not None and wanted == COMPILED:
-        raise lacking
-    engine = str(lacking) if lacking is not None else _compiled(level, start, bounds, asked)
-    if isinstance(engine, Engine):
-        return engine
-    if wanted == COMPILED:
-        raise ExploreError(f"{engine}; engine='step' can do without")
-    return steps(level, start, bounds, f"not compiled: {engine}", memory)
+    try:
+        return _compiled(level, start, bounds, asked)
+    except MissingExtraError as lacking:
+        if wanted == COMPILED:
+            raise
+        note = f"not compiled: {lacking}"
+    except NotCompiledError as reason:
+        problem = f"the compiled search is for other questions: {reason}"
+        if wanted == COMPILED:
+            raise ExploreError(f"{problem}; engine='step' can do without") from None
+        note = f"not compiled: {problem}"
+    return steps(level, start, bounds, note, memory)
 
 
 def steps(
@@ -97,33 +96,27 @@ def steps(
     return Engine(STEP, model, search, note, _PACES[level.name])
 
 
-_PACES = {"partition": OWN, "cluster": UNMEMOISED, "recovery": STEPPED, "zookeeper": QUEUED}
-
-
-def _lacking() -> MissingExtraError | None:
-    """What is not installed of that which compiles."""
-    missing = next((name for name in ("numba", "numpy") if find_spec(name) is None), None)
-    return None if missing is None else MissingExtraError("the compiled search", missing, "fleet")
+_PACES = {
+    "partition": sizes.OWN,
+    "cluster": sizes.UNMEMOISED,
+    "recovery": sizes.STEPPED,
+    "zookeeper": sizes.QUEUED,
+}
 
 
 def _compiled(
     level: Level, start: Cluster, bounds: Mapping[str, int], asked: tuple[str, ...]
-) -> Engine | str:
-    from ..compiled.compiled_guards import NotCompiledError
-    from ..compiled.compiled_search import CompiledModel, check_properties
+) -> Engine:
+    missing = next((name for name in ("numba", "numpy") if find_spec(name) is None), None)
+    if missing is not None:
+        raise MissingExtraError("the compiled search", missing, "fleet")
+    from ..compiled.compiled_search import CompiledModel, check_properties, search_compiled
 
-    try:
-        check_properties(asked)
-        model = CompiledModel(level, start, bounds)
-    except NotCompiledError as reason:
-        return f"the compiled search is for other questions: {reason}"
-    return Engine(COMPILED, model, _search_compiled, pace=COMPILED_PACE)
+    def run(model: Any, asked: tuple[str, ...], limits: Limits) -> SearchOutcome:
+        return search_compiled(model, asked, limits, limits.room)
 
-
-def _search_compiled(model: CompiledModel, asked: tuple[str, ...], limits: Limits) -> SearchOutcome:
-    from ..compiled.compiled_search import search_compiled
-
-    return search_compiled(model, asked, limits, limits.room)
+    check_properties(asked)
+    return Engine(COMPILED, CompiledModel(level, start, bounds), run, pace=sizes.COMPILED)
 
 
 def too_narrow(outcome: SearchOutcome) -> bool:

@@ -3,7 +3,6 @@
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from ...engine.cluster import Cluster
@@ -12,7 +11,6 @@ from ...engine.setup import cluster_of
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ..levels.all_levels import level_named
-from ..levels.level_table import Level
 from ..search_terms import REFUTED, Model, SearchOutcome, StopRule
 from . import announcements
 from .breadth_first import search
@@ -99,9 +97,10 @@ def explore_play(
     start = cluster_of(setup_of(question.play, question.features))
     with _no_pauses():
         searcher = engine_for(question.engine, level, start, within, asked, memory)
-        predicted = _predicted(question, partial(_model, level, start), searcher.pace)
-        for sentence in filter(None, (predicted, searcher.note)):
-            (say or _keep_quiet)(sentence)
+        predicted = _predicted(question, start, searcher.pace)
+        for sentence in (predicted, searcher.note):
+            if sentence and say is not None:
+                say(sentence)
         limits = Limits(
             seconds=question.seconds,
             states=question.states,
@@ -123,7 +122,9 @@ def explore_play(
         level=level.name,
         features=rules,
         steps=len(outcome.path) if outcome.verdict == REFUTED else None,
-        play=_counterexample(question, level, outcome),
+        play=play_of(question.play, question.features, level, outcome.path, outcome.violated)
+        if outcome.path and outcome.violated is not None
+        else None,
         path=outcome.path,
         states=outcome.states,
         transitions=outcome.transitions,
@@ -136,21 +137,6 @@ def explore_play(
         sentence=sentence_of(outcome, level, within, asked, rules),
         engine=searcher.name,
     )
-
-
-def _keep_quiet(sentence: str) -> None:
-    """Nobody asked to be told."""
-
-
-def _counterexample(question: Question, level: Level, outcome: SearchOutcome) -> Play | None:
-    """The shortest way as a play, if one was found."""
-    if not outcome.path or outcome.violated is None:
-        return None
-    return play_of(question.play, question.features, level, outcome.path, outcome.violated)
-
-
-def _model(level: Level, start: Cluster, bounds: dict[str, int]) -> Model:
-    return steps(level, start, bounds).model
 
 
 def outcome_of(
@@ -173,8 +159,12 @@ def outcome_of(
     )
 
 
-def _predicted(question: Question, model: Callable[[dict[str, int]], Model], pace: Pace) -> str:
+def _predicted(question: Question, start: Cluster, pace: Pace) -> str:
     level = level_named(question.level)
+
+    def model(bounds: dict[str, int]) -> Model:
+        return steps(level, start, bounds).model
+
     if rule_of_thumb(level, question.bounds) < pace.certain:
         return ""
     found = predict(level, model, question.bounds, pace)
