@@ -106,9 +106,8 @@ class ActionEffects:
         known = self.answers.get(questions)
         if known is None:
             assert isinstance(questions, tuple)
-            known = tuple(
-                shared_memory.answer(self.start.features, question) for question in questions
-            )
+            features = self.start.features
+            known = tuple(shared_memory.answer(features, question) for question in questions)
             self.answers[questions] = known
         return known
 
@@ -202,7 +201,7 @@ class ActionEffects:
         incarnations = forms.NO_INCARNATIONS
         if held is not None and held is not pieces.controller_in(before):
             incarnations = forms.new_incarnations(held)
-            controller = self.parts.controllers(forms.of_controller(held, incarnations))
+            controller = self.parts.controllers[forms.of_controller(held, incarnations)]
             changes += [(CONTROLLER, controller)] * (controller != state[CONTROLLER])
         pairs = zip(before.brokers, after.brokers, strict=True)
         for place, (was, now) in enumerate(pairs, FIRST_BROKER):
@@ -212,7 +211,7 @@ class ActionEffects:
         if not changes and requests is None:
             return NOTHING
         quiet = all(m.quiet for m in moments)
-        return Effect(tuple(changes), requests, None if quiet else self.observed(tuple(moments)))
+        return Effect(tuple(changes), requests, None if quiet else self.observed[tuple(moments)])
 
     def _changed(
         self,
@@ -224,7 +223,11 @@ class ActionEffects:
     ) -> Iterator[tuple[int, int]]:
         hidden = pieces.hides_image(now)
         node = pieces.with_image(now, None) if hidden else now
-        number, image = self.parts.caught_up(node, incarnations)
+        number, image = (
+            self.parts.broker(forms.of_broker(node, incarnations))
+            if incarnations
+            else self.parts.numbers_of[node]
+        )
         if number != state[place]:
             yield place, number
         # One that was hidden is another in other states, so that this one is always a change there.
@@ -237,7 +240,7 @@ class ActionEffects:
     ) -> tuple[int, tuple[int, ...]] | None:
         known = {id(m) for m in before.messages}
         new = [m for m in after.messages if m.name.kind == "alter-partition" and id(m) not in known]
-        sent = tuple(self.parts.messages(m) for m in forms.of_requests(new, incarnations))
+        sent = tuple(self.parts.messages[m] for m in forms.of_requests(new, incarnations))
         return (option.request, sent) if sent or option.request >= 0 else None
 
     # --- the observer ----------------------------------------------------------------------------
@@ -254,4 +257,4 @@ class ActionEffects:
         numbers = state[FIRST_BROKER : self.first_image]
         views = [parts.views.parts[parts.view_of[n]] for n in numbers]
         seen = watch(known, moments, views)
-        return parts.observers(seen.observed), seen.broken
+        return parts.observers[seen.observed], seen.broken

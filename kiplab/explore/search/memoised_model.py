@@ -19,7 +19,7 @@ from . import hidden_parts as pieces
 from .action_effects import NOTHING, ActionEffects, Option
 from .engine_model import spent
 from .hidden_parts import BUDGETS, CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS, HiddenPartError
-from .numbered_parts import MemoisedState
+from .numbered_parts import Memo, MemoisedState
 from .shared_memory import NextStep, OfferedAction, SharedMemory
 
 
@@ -49,11 +49,9 @@ class MemoisedModel:
         self.effects = ActionEffects(level, self.start, self.parts, memory)
         self.seen = self.effects.seen
         self.ranks = {kind.name: rank for rank, kind in enumerate(level.kinds)}
-        self.options: dict[OfferedAction, Option] = {}
         # What has been worked out, under the numbers of the parts that it depends on.
-        self.whole_menu: dict[tuple[int, ...], tuple[Option, ...]] = {}
-        self.left: dict[int, tuple[int | None, ...]] = {}
-        self.flight_after: dict[tuple[int, tuple[int, tuple[int, ...]]], int] = {}
+        self.options, self.left = Memo(Option), Memo(self._left)
+        self.whole_menu, self.flight_after = Memo(self._whole_menu), Memo(self._after)
 
     def first(self) -> MemoisedState:
         """The start, with every bound untouched."""
@@ -69,7 +67,7 @@ class MemoisedModel:
         self, state: MemoisedState
     ) -> Iterator[tuple[Action, MemoisedState, tuple[str, ...]]]:
         """As EngineModel.successors, in the same order."""
-        left = self._left(state[BUDGETS])
+        left = self.left[state[BUDGETS]]
         for option in self._menu(state):
             budgets = left[option.cost]
             if budgets is None:
@@ -88,7 +86,7 @@ class MemoisedModel:
             for place, number in changes:
                 after[place] = number
             if requests is not None:
-                after[REQUESTS] = self._after(state[REQUESTS], requests)
+                after[REQUESTS] = self.flight_after[state[REQUESTS], *requests]
             violated: tuple[str, ...] = ()
             if observed is not None:
                 after[OBSERVER], violated = self.effects.notice(state, observed)
@@ -96,22 +94,13 @@ class MemoisedModel:
 
     def _left(self, budgets: int) -> tuple[int | None, ...]:
         """What is left after paying once from each bound, None where nothing is; and as it is."""
-        known = self.left.get(budgets)
-        if known is None:
-            given = self.parts.budgets.parts[budgets]
-            paid = (spent(given, self.names, name) for name in self.names)
-            after = (None if p is None else self.parts.budgets(p) for p in paid)
-            known = self.left[budgets] = (*after, budgets)
-        return known
+        given = self.parts.budgets.parts[budgets]
+        paid = (spent(given, self.names, name) for name in self.names)
+        return (*(None if p is None else self.parts.budgets[p] for p in paid), budgets)
 
-    def _after(self, flight: int, change: tuple[int, tuple[int, ...]]) -> int:
-        known = self.flight_after.get((flight, change))
-        if known is None:
-            delivered, sent = change
-            kept = [m for m in self.parts.flights.parts[flight] if m != delivered]
-            known = self.parts.flight(self.parts.messages.parts[m] for m in (*kept, *sent))
-            self.flight_after[flight, change] = known
-        return known
+    def _after(self, flight: int, delivered: int, sent: tuple[int, ...]) -> int:
+        kept = [m for m in self.parts.flights.parts[flight] if m != delivered]
+        return self.parts.flight(self.parts.messages.parts[m] for m in (*kept, *sent))
 
     # --- what is offered -------------------------------------------------------------------------
 
@@ -126,18 +115,12 @@ class MemoisedModel:
         except KeyError:
             self._learn_menus(state)
             return self._menu(state)
-        known = self.whole_menu.get(key)
-        if known is None:
-            offers = [o for number in key for o in self.memory.menus.parts[number]]
-            offers.sort(key=lambda offer: offer.rank)
-            known = self.whole_menu[key] = tuple([self._option(offer) for offer in offers])
-        return known
+        menu: tuple[Option, ...] = self.whole_menu[key]
+        return menu
 
-    def _option(self, offer: OfferedAction) -> Option:
-        known = self.options.get(offer)
-        if known is None:
-            known = self.options[offer] = Option(offer)
-        return known
+    def _whole_menu(self, *menus: int) -> tuple[Option, ...]:
+        offers = [offer for number in menus for offer in self.memory.menus.parts[number]]
+        return tuple([self.options[offer] for offer in sorted(offers, key=lambda o: o.rank)])
 
     def _learn_menus(self, state: MemoisedState) -> None:
         """Ask the level for each broker's offers beside this controller, everything else hidden.
@@ -149,7 +132,7 @@ class MemoisedModel:
             partial = self.effects.partial.cluster(state, -1, (REQUESTS,))
             memory.menu_of_flight[flight] = self._menu_in(partial, None)
         for place, image in self.places:
-            late = self.parts.is_late(held, state[place], state[image])
+            late = self.parts.late[held, state[place], state[image]]
             key = held, state[place], late
             if key not in memory.menu_of_late:
                 partial = self.effects.partial.to_offer(state, place)
@@ -174,15 +157,15 @@ class MemoisedModel:
                 ) from None
         if asked:
             raise UnforeseenOfferError(f"what is offered depends on {next(iter(asked))[0]}")
-        return self.memory.menus(tuple(offers))
+        return self.memory.menus[tuple(offers)]
 
     def _offer(self, cluster: Cluster, action: Action, cost: str | None) -> OfferedAction:
         request = -1
         if action.kind == "deliver":
             name = (action.node, action.incarnation, "alter-partition")
-            request = self.parts.messages(
+            request = self.parts.messages[
                 next(m for m in cluster.messages if m.name.kind == name[2] and m.name[:3] == name)
-            )
+            ]
         rank = self.ranks[action.kind], action.node, action.incarnation, request
         paid = -1 if cost is None else self.names.index(cost)
         return OfferedAction(rank, action, paid, self.parts.places[action.node], request)

@@ -5,8 +5,10 @@ sooner than parts. A cluster is made of all parts of a state, or shows some and 
 (hidden_parts.py), for an attempt at an action.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from types import MethodType
 from typing import Any
+from weakref import WeakMethod
 
 from msgspec.structs import replace
 
@@ -18,7 +20,7 @@ from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
 from ..search_terms import ModelState
 from . import hidden_parts as pieces
-from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS, HiddenBroker, image_at
+from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS, image_at, with_image
 from .observer_views import view_of
 
 MemoisedState = tuple[int, ...]
@@ -27,23 +29,34 @@ a part; an image is that of the broker as far from the first one as it is from t
 NO_IMAGE, NOTHING_KNOWN = range(2)
 """The numbers of no image at all, and of forms.NOTHING_KNOWN."""
 Shown = Collection[pieces.StatePiece]
-UNKNOWN_INCARNATION = -1
 METADATA, REQUEST = KINDS[MetadataUpdate], KINDS[AlterPartitionRequest]
 
 
-class Numbers:
-    """Parts and their numbers, in the order in which they were met."""
+class Numbers(dict[Any, int]):
+    """The number of each part, in the order in which they were met, and the `parts` by number."""
 
     def __init__(self, *parts: Hashable) -> None:
-        self.of: dict[Any, int] = {part: number for number, part in enumerate(parts)}
+        super().__init__({part: number for number, part in enumerate(parts)})
         self.parts: list[Any] = list(parts)
 
-    def __call__(self, part: Hashable) -> int:
-        number = self.of.get(part)
-        if number is None:
-            number = self.of[part] = len(self.parts)
-            self.parts.append(part)
+    def __missing__(self, part: Hashable) -> int:
+        number = self[part] = len(self.parts)
+        self.parts.append(part)
         return number
+
+
+class Memo(dict[Any, Any]):
+    """What `make` makes of each key, made once. A method's owner keeps this and not the other way
+    round: no cycle outlives a search."""
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        super().__init__()
+        self.make = WeakMethod(make) if isinstance(make, MethodType) else lambda: make
+
+    def __missing__(self, key: Any) -> Any:
+        make: Any = self.make()
+        made = self[key] = make(*key) if type(key) is tuple else make(key)
+        return made
 
 
 class NumberedParts:
@@ -51,6 +64,9 @@ class NumberedParts:
 
     Under the number of a broker `view_of` has the number of what an observer sees of it, and
     `incarnation_of` that of (incarnation, whether it runs). `brokers` are without their images.
+    `numbers_of` has those of a broker and its image by what it was before its normal form; `whole`
+    the broker that is made of both numbers, caught up with the metadata; and `late` whether an
+    image of a controller is under way to it: by the controller's number and these two.
     """
 
     def __init__(self, start: Cluster) -> None:
@@ -58,26 +74,22 @@ class NumberedParts:
         self.places = {id: FIRST_BROKER + n for n, id in enumerate(self.ids)}
         self.controllers, self.observers, self.budgets = Numbers(), Numbers(), Numbers()
         self.messages, self.flights, self.brokers = Numbers(), Numbers(), Numbers()
-        self.images, self.views, self.incarnations = (
-            Numbers(None, forms.NOTHING_KNOWN),
-            Numbers(),
-            Numbers(),
-        )
+        self.views, self.incarnations = Numbers(), Numbers()
+        self.images = Numbers(None, forms.NOTHING_KNOWN)
         self.view_of: list[int] = []
         self.incarnation_of: list[int] = []
-        self._whole: dict[tuple[int, int], Broker] = {}
-        self._caught_up: dict[Broker, tuple[int, int]] = {}
-        self._late: dict[tuple[int, int, int], bool] = {}
+        self.numbers_of, self.whole = Memo(self._numbers_of), Memo(self._whole)
+        self.late = Memo(self._is_late)
 
     def first(self, start: Cluster, bounds: tuple[int, ...]) -> MemoisedState:
         """The state of `start`, with every bound untouched."""
         found = forms.parts(start)
         brokers = [self.broker(b) for b in found.brokers]
         return (
-            self.controllers(found.controller),
+            self.controllers[found.controller],
             self.flight(found.requests),
-            self.observers(found.observed),
-            self.budgets(bounds),
+            self.observers[found.observed],
+            self.budgets[bounds],
             *[broker for broker, _ in brokers],
             *[image for _, image in reversed(brokers)],
         )
@@ -85,59 +97,41 @@ class NumberedParts:
     def flight(self, requests: Iterable[Message]) -> int:
         """The number of these requests in flight, whatever their order."""
         ordered = sorted(requests, key=lambda m: m.name)
-        return self.flights(tuple([self.messages(m) for m in ordered]))
+        return self.flights[tuple([self.messages[m] for m in ordered])]
 
     def broker(self, node: Broker) -> tuple[int, int]:
         """The numbers of a broker in normal form, caught up with the metadata, and of its image."""
-        number = self.brokers(forms.without_image(node))
+        number = self.brokers[forms.without_image(node)]
         if number == len(self.view_of):
-            self.view_of.append(self.views(view_of(node)))
-            self.incarnation_of.append(self.incarnations((node.incarnation, node.up)))
-        return number, NO_IMAGE if node.process is None else self.images(node.process.image)
+            self.view_of.append(self.views[view_of(node)])
+            self.incarnation_of.append(self.incarnations[node.incarnation, node.up])
+        return number, NO_IMAGE if node.process is None else self.images[node.process.image]
 
-    def caught_up(self, node: Broker, incarnations: forms.Incarnations) -> tuple[int, int]:
-        """The numbers of what a broker is in normal form."""
-        if incarnations:
-            return self.broker(forms.of_broker(node, incarnations))
-        numbers = self._caught_up.get(node)
-        if numbers is None:
-            numbers = self._caught_up[node] = self.broker(forms.of_broker(node, incarnations))
-        return numbers
+    def _numbers_of(self, node: Broker) -> tuple[int, int]:
+        return self.broker(forms.of_broker(node, forms.NO_INCARNATIONS))
 
-    def whole_broker(self, broker: int, image: int) -> Broker:
-        """The broker that is made of these, caught up with the metadata."""
-        if image <= NOTHING_KNOWN:
-            return self.brokers.parts[broker]  # type: ignore[no-any-return]
-        node = self._whole.get((broker, image))
-        if node is None:
-            node = pieces.with_image(self.brokers.parts[broker], self.images.parts[image])
-            self._whole[broker, image] = node
-        return node
+    def _whole(self, broker: int, image: int) -> Broker:
+        node: Broker = self.brokers.parts[broker]
+        return node if image <= NOTHING_KNOWN else with_image(node, self.images.parts[image])
+
+    def _is_late(self, held: int, broker: int, image: int) -> bool:
+        return forms.has_news(self.controllers.parts[held], self.whole[broker, image])
 
     def number_of(self, state: MemoisedState, piece: Any) -> int:
         """The number under which a StatePiece stands in a state."""
         number: int = state[pieces.place_of(piece) if pieces.is_incarnation(piece) else piece]
         return self.incarnation_of[number] if pieces.is_incarnation(piece) else number
 
-    def is_late(self, held: int, broker: int, image: int) -> bool:
-        """Whether an image of this controller is under way to this broker."""
-        late = self._late.get((held, broker, image))
-        if late is None:
-            node = self.whole_broker(broker, image)
-            late = forms.has_news(self.controllers.parts[held], node)
-            self._late[held, broker, image] = late
-        return late
-
     def cluster(self, start: Cluster, state: ModelState) -> Cluster:
         """The normal form that a state stands for, in a search that begins with `start`."""
         pairs = [(state[place], state[image_at(place)]) for place in self.places.values()]
         parts = forms.Parts(
             controller=self.controllers.parts[state[CONTROLLER]],
-            brokers=tuple([self.whole_broker(*pair) for pair in pairs]),
+            brokers=tuple([self.whole[pair] for pair in pairs]),
             requests=tuple(self.messages.parts[m] for m in self.flights.parts[state[REQUESTS]]),
             observed=self.observers.parts[state[OBSERVER]],
         )
-        late = [id for id, p in zip(self.ids, pairs, strict=True) if self.is_late(state[0], *p)]
+        late = [id for id, p in zip(self.ids, pairs, strict=True) if self.late[state[0], *p]]
         return forms.whole(start, parts, late)
 
 
@@ -148,17 +142,12 @@ class PartialClusters:
         self.parts, self.ids = parts, parts.ids
         fields = {name: getattr(start, name) for name in start.__struct_fields__}
         self.template = pieces.PartialCluster(**{**fields, "controller": None, "observed": ()})
-        self.hidden: dict[tuple[int, int], HiddenBroker] = {}
-        self.undated: dict[tuple[int, int], Broker] = {}
-        self.imageless: dict[int, Broker] = {}
-        self.behind: dict[tuple[int, int], Broker] = {}
-        self.requests = pieces.HiddenMessage(
-            pieces.HiddenName(REQUEST, REQUESTS),
-            CONTROLLER_ID,
-            AlterPartitionRequest.api.lane,
-            REQUESTS,
-        )
-        self.flights: dict[tuple[int, tuple[int, ...] | None], tuple[tuple[Any, ...], Any]] = {}
+        self.hidden, self.imageless = Memo(self._hidden), Memo(self._imageless)
+        self.undated = Memo(lambda *numbers: undated(parts.whole[numbers]))
+        self.behind = Memo(lambda *numbers: forms.behind(parts.whole[numbers]))
+        self.flights, self.news = Memo(self._requests), Memo(self._news)
+        lane, name = AlterPartitionRequest.api.lane, pieces.HiddenName(REQUEST, REQUESTS)
+        self.requests = pieces.HiddenMessage(name, CONTROLLER_ID, lane, REQUESTS)
         places = parts.places.items()
         self.undecided = tuple(_image(p, CONTROLLER, id) for id, p in places)
         self.of_hidden_brokers = {p: _image(p, p, id) for id, p in places}
@@ -174,7 +163,7 @@ class PartialClusters:
         held = state[CONTROLLER] if CONTROLLER in shown else None
         places = self.parts.places.values()
         brokers: Any = tuple([self._broker(p, state, held, shown) for p in places])
-        requests, sent = self._requests(state, request, shown)
+        requests, sent = self.flights[request, state[REQUESTS] if REQUESTS in shown else None]
         images = self.undecided if held is None else self._images(state, held, shown)
         return replace(
             self.template,
@@ -192,8 +181,8 @@ class PartialClusters:
         places = self.parts.places.values()
         brokers: Any = tuple([self._broker(p, state, held, shown) for p in places])
         images: list[Any] = [self.of_hidden_brokers[p] for p in places if p != place]
-        if self.parts.is_late(held, state[place], state[image_at(place)]):
-            images.append(self._news(state, held, place))
+        if self.parts.late[held, state[place], state[image_at(place)]]:
+            images.append(self.news[held, place, state[place]])
         controller = self.parts.controllers.parts[held]
         messages: Any = (self.requests, *images)
         return replace(
@@ -203,66 +192,33 @@ class PartialClusters:
     def _broker(self, place: int, state: MemoisedState, held: int | None, shown: Shown) -> Any:
         number, image = state[place], state[image_at(place)]
         if place not in shown:
-            return self._hidden(place, number, shown)
+            known = pieces.incarnation_at(place) in shown
+            return self.hidden[place, self.parts.incarnation_of[number] if known else None]
         if image > NOTHING_KNOWN and image_at(place) not in shown:
             # Only a leader keeps an image.
-            return self._imageless(number, place)
+            return self.imageless[number, place]
         if held is None:
-            return self._undated(number, image)
-        return self._dated(number, image, self.parts.is_late(held, number, image))
+            return self.undated[number, image]
+        late = self.parts.late[held, number, image]
+        return (self.behind if late else self.parts.whole)[number, image]
 
-    def _hidden(self, place: int, number: int, shown: Shown) -> HiddenBroker:
-        incarnation = UNKNOWN_INCARNATION
-        if pieces.incarnation_at(place) in shown:
-            incarnation = self.parts.incarnation_of[number]
-        node = self.hidden.get((place, incarnation))
-        if node is None:
-            known = incarnation != UNKNOWN_INCARNATION
-            lived = self.parts.incarnations.parts[incarnation] if known else None
-            node = HiddenBroker(self.ids[place - FIRST_BROKER], place, lived)
-            self.hidden[place, incarnation] = node
-        return node
+    def _hidden(self, place: int, incarnation: int | None) -> pieces.HiddenBroker:
+        known = None if incarnation is None else self.parts.incarnations.parts[incarnation]
+        return pieces.HiddenBroker(self.ids[place - FIRST_BROKER], place, known)
 
     def _imageless(self, number: int, place: int) -> Broker:
-        node = self.imageless.get(number)
-        if node is None:
-            node = pieces.with_image(
-                self.parts.brokers.parts[number], pieces.image_hidden_at(place)
-            )
-            self.imageless[number] = node
-        return node
+        return with_image(self.parts.brokers.parts[number], pieces.image_hidden_at(place))
 
-    def _undated(self, number: int, image: int) -> Broker:
-        node = self.undated.get((number, image))
-        if node is None:
-            node = self.undated[number, image] = undated(self.parts.whole_broker(number, image))
-        return node
-
-    def _dated(self, number: int, image: int, late: bool) -> Broker:
-        whole = self.parts.whole_broker(number, image)
-        if not late:
-            return whole
-        node = self.behind.get((number, image))
-        if node is None:
-            node = self.behind[number, image] = forms.behind(whole)
-        return node
-
-    def _requests(
-        self, state: MemoisedState, request: int, shown: Shown
-    ) -> tuple[tuple[Any, ...], Any]:
+    def _requests(self, request: int, flight: int | None) -> tuple[tuple[Any, ...], Any]:
         """The one that is delivered comes first, so that whoever looks for it finds it at once.
         Beside them the counters of names: no other message will have one of theirs, or an image's.
         """
-        flight = self.parts.flights.parts[state[REQUESTS]] if REQUESTS in shown else None
-        known = self.flights.get((request, flight))
-        if known is None:
-            others = () if flight is None else [m for m in flight if m != request]
-            first = () if request < 0 else (request,)
-            found = tuple(self.parts.messages.parts[m] for m in (*first, *others))
-            sent = _image_name(FIRST_BROKER + len(self.ids)), *forms.counters(found)
-            known = (found if flight is not None else (*found, self.requests)), sent
-            self.flights[request, flight] = known
-        return known
+        others = () if flight is None else self.parts.flights.parts[flight]
+        first = () if request < 0 else (request,)
+        numbers = (*first, *[m for m in others if m != request])
+        found = tuple(self.parts.messages.parts[m] for m in numbers)
+        sent = _image_name(FIRST_BROKER + len(self.ids)), *forms.counters(found)
+        return (found if flight is not None else (*found, self.requests)), sent
 
     def _images(self, state: MemoisedState, held: int, shown: Shown) -> Iterator[Any]:
         for place in self.parts.places.values():
@@ -271,11 +227,11 @@ class PartialClusters:
                 yield self.of_hidden_brokers[place]
             elif image > NOTHING_KNOWN and image_at(place) not in shown:
                 yield self.of_hidden_images[place]
-            elif self.parts.is_late(held, state[place], image):
-                yield self._news(state, held, place)
+            elif self.parts.late[held, state[place], image]:
+                yield self.news[held, place, state[place]]
 
-    def _news(self, state: MemoisedState, held: int, place: int) -> Message:
-        node = self.parts.brokers.parts[state[place]]
+    def _news(self, held: int, place: int, broker: int) -> Message:
+        node = self.parts.brokers.parts[broker]
         (found,) = forms.images(self.parts.controllers.parts[held], (node,))
         return replace(found, name=_image_name(place))
 
@@ -286,7 +242,7 @@ def undated(node: Broker) -> Broker:
     if process is None or process.image is None:
         return node
     fields = {name: getattr(process.image, name) for name in ("registrations", "partitions")}
-    return pieces.with_image(node, pieces.UndatedImage(offset=process.image.offset, **fields))
+    return with_image(node, pieces.UndatedImage(offset=process.image.offset, **fields))
 
 
 def _image(place: int, piece: pieces.StatePiece, to: BrokerId) -> pieces.HiddenMessage:
