@@ -6,8 +6,8 @@ features on the way, in the order of reading; so a search meets its own rules' e
 others. `TracedFeatures` note the questions, and refuse whatever is no question.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from typing import Any, NamedTuple, NoReturn
 
 import msgspec
@@ -104,6 +104,10 @@ class TracedGuards:
 # --- what is remembered ---------------------------------------------------------------------------
 
 
+LIKELY = 64
+"""Of so many numbers it is looked at what was read next."""
+
+
 class NextStep:
     """The step that an action depends on next, and what is known under each number of it.
 
@@ -120,6 +124,14 @@ class NextStep:
         self.table = None if by_place else parts.incarnation_of
         self.known: dict[int, Any] = {}
 
+    def likely(self) -> Iterator[StatePiece]:
+        """The pieces that some have read next whatever the number was: they are shown at once."""
+        following = [*islice(self.known.values(), LIKELY)]
+        steps = {f.step if type(f) is NextStep else None for f in following}
+        if len(following) > 3 and len(steps) == 1 and isinstance(step := steps.pop(), int):
+            yield step
+            yield from following[0].likely()
+
 
 class Remembered:
     """What an action comes to, under the steps that it was worked out with."""
@@ -131,13 +143,13 @@ class Remembered:
         """None, a NextStep, or what it comes to whatever the state."""
 
     def find(self, number_of: Callable[[Dependence], int]) -> tuple[list[Dependence], Any]:
-        """(the steps on the way as far as they are known, what is known there or None)."""
-        steps: list[Dependence] = []
-        known = self.root
+        """(the steps on the way as far as they are known or likely, what is known there or None)."""
+        steps, known, at = list[Dependence](), self.root, None
         while type(known) is NextStep:
-            steps.append(known.step)
-            known = known.known.get(number_of(known.step))
-        return steps, known
+            at = known
+            steps.append(at.step)
+            known = at.known.get(number_of(at.step))
+        return (steps if known is not None or at is None else [*steps, *at.likely()]), known
 
     def keep(
         self,
