@@ -154,7 +154,7 @@ def has_news(controller: Controller, node: Broker) -> bool:
     state = controller.partitions[0]
     for replica in process.replicas:
         if replica.leading is not None:
-            return process.image != _metadata(controller, node.id)
+            return process.image != kept_by_leader(controller, node.id)
         if (replica.leader, replica.leader_epoch) != (state.leader, state.leader_epoch):
             return True
     return False
@@ -221,7 +221,7 @@ def _partition(state: PartitionRegistration) -> PartitionRegistration:
 
 
 def _incarnation(incarnations: Incarnations, broker: ids.BrokerId, epoch: int) -> ids.BrokerEpoch:
-    return ids.BrokerEpoch(incarnations.get((broker, epoch), epoch))
+    return ids.BrokerEpoch(incarnations.get((broker, epoch), epoch) if incarnations else epoch)
 
 
 # --- brokers ------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def _flushed(log: Log) -> Log:
     return log if log.flushed == log.end else Log(log.epochs, log.end, log.end, log.start)
 
 
-def _metadata(held: Controller, id: ids.BrokerId) -> MetadataUpdate:
+def kept_by_leader(held: Controller, id: ids.BrokerId) -> MetadataUpdate:
     """What the leader `id` would keep of the controller's metadata."""
     return metadata_seen(image(held), id, NO_INCARNATIONS)
 

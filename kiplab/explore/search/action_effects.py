@@ -78,12 +78,15 @@ class ActionEffects:
         self.first_image = FIRST_BROKER + len(parts.ids)
         self.observed = Numbers() if shared is None else shared.observed
         self.noticed: dict[tuple[int, ...], tuple[int, tuple[str, ...]]] = {}
+        self.noticing: tuple[MemoisedState, tuple[int, ...]] = (), ()
 
     def notice(self, state: MemoisedState, observed: int) -> tuple[int, tuple[str, ...]]:
         """What the observer knows after an action that it saw so, and what broke."""
-        view_of = self.parts.view_of
-        views = [view_of[n] for n in state[FIRST_BROKER : self.first_image]]
-        key = (observed, state[OBSERVER], state[CONTROLLER], *views)
+        if state is not self.noticing[0]:
+            view_of = self.parts.view_of
+            views = [view_of[n] for n in state[FIRST_BROKER : self.first_image]]
+            self.noticing = state, (state[OBSERVER], state[CONTROLLER], *views)
+        key = (observed, *self.noticing[1])
         known = self.noticed.get(key)
         if known is None:
             known = self.noticed[key] = self._noticed(state, key)

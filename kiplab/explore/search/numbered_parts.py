@@ -79,7 +79,7 @@ class NumberedParts:
         self.view_of: list[int] = []
         self.incarnation_of: list[int] = []
         self.numbers_of, self.whole = Memo(self._numbers_of), Memo(self._whole)
-        self.late = Memo(self._is_late)
+        self.late, self.kept = Memo(self._is_late), Memo(self._kept)
 
     def first(self, start: Cluster, bounds: tuple[int, ...]) -> MemoisedState:
         """The state of `start`, with every bound untouched."""
@@ -115,7 +115,13 @@ class NumberedParts:
         return node if image <= NOTHING_KNOWN else with_image(node, self.images.parts[image])
 
     def _is_late(self, held: int, broker: int, image: int) -> bool:
-        return forms.has_news(self.controllers.parts[held], self.whole[broker, image])
+        node = self.brokers.parts[broker]
+        if image > NOTHING_KNOWN:
+            return bool(image != self.kept[held, node.id])
+        return forms.has_news(self.controllers.parts[held], node)
+
+    def _kept(self, held: int, id: BrokerId) -> int:
+        return self.images[forms.kept_by_leader(self.controllers.parts[held], id)]
 
     def number_of(self, state: MemoisedState, piece: Any) -> int:
         """The number under which a StatePiece stands in a state."""

@@ -143,7 +143,7 @@ class Remembered:
         """None, a NextStep, or what it comes to whatever the state."""
 
     def find(self, number_of: Callable[[Dependence], int]) -> tuple[list[Dependence], Any]:
-        """(the steps on the way as far as they are known or likely, what is known there or None)."""
+        """(the steps on the way, known ones and likely ones; what is known there or None)."""
         steps, known, at = list[Dependence](), self.root, None
         while type(known) is NextStep:
             at = known
