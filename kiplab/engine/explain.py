@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..protocol import facts, guards, messages
-from ..protocol.ids import NO_LEADER, broker_list, node_name
-from . import events, zookeeper_sentences
+from ..protocol import facts, guards, messages, zookeeper_facts
+from ..protocol.ids import NO_LEADER, SessionId, broker_list, node_name
+from . import events
 
 
 def sentence(event: events.Event) -> str:
@@ -160,6 +160,43 @@ _LIFE = {
     "STOPPED": "stops cleanly",
     "CRASHED": "crashes",
 }
+
+
+# --- with ZooKeeper ------------------------------------------------------------------------------
+
+
+def session_name(session: SessionId) -> str:
+    """``"0x100000000000001"``: as Kafka and ZooKeeper write it."""
+    return f"0x{session:x}"
+
+
+def _session_ended(e: zookeeper_facts.SessionEnded) -> str:
+    gone = "what was ephemeral in it is gone"
+    if e.expired:
+        return f"ZooKeeper ends session {session_name(e.session)} of broker {e.broker}: {gone}"
+    return f"broker {e.broker} closes its session {session_name(e.session)}: {gone}"
+
+
+def _compared(e: zookeeper_facts.BrokersCompared) -> str:
+    """``... with those it knows: bounced 1 (broker epoch 7 -> 12); gone {2}``."""
+    bounced = ", ".join(f"{b} (broker epoch {old} -> {new})" for b, old, new in e.bounced)
+    found = [f"new {broker_list(e.new)}"] if e.new else []
+    found += [f"bounced {bounced}"] if bounced else []
+    found += [f"gone {broker_list(e.dead)}"] if e.dead else []
+    said = "; ".join(found) or "it finds no change"
+    return f"{node_name(e.node)} compares the registered brokers with those it knows: {said}"
+
+
+def _queue_dropped(e: zookeeper_facts.QueueDropped) -> str:
+    whose = f"{node_name(e.node)} closes its connection to broker {e.broker}"
+    return f"{whose}, and what waited in its queue is gone: {'; '.join(e.requests)}"
+
+
+def _shutdown_tried(e: zookeeper_facts.ShutdownTried) -> str:
+    left = f"{e.left} more to come" if e.left else "it was the last: the broker stops all the same"
+    return f"broker {e.node} has tried a controlled shutdown in vain ({e.reason}); {left}"
+
+
 _SENTENCES: dict[type, Callable[[Any], str]] = {
     facts.Refused: _refused,
     facts.NotProposed: lambda e: (
@@ -281,5 +318,34 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"LOST: broker {e.leader} leads {e.partition} without committed {span(e.first, e.last)}"
     ),
     events.PropertyBroken: _broken,
-    **zookeeper_sentences.ZOOKEEPER_SENTENCES,
+    zookeeper_facts.ZnodeChanged: lambda e: f"ZooKeeper, transaction {e.zxid}: {e.path}: {e.text}",
+    zookeeper_facts.SessionOpened: lambda e: (
+        f"broker {e.broker} opens session {session_name(e.session)} with ZooKeeper"
+    ),
+    zookeeper_facts.SessionEnded: _session_ended,
+    zookeeper_facts.ControllerElected: lambda e: (
+        f"broker {e.broker} is the controller from now on (controller epoch {e.controller_epoch})"
+    ),
+    zookeeper_facts.ControllerStoodDown: lambda e: (
+        f"broker {e.broker} stands down as the controller: {e.reason}"
+    ),
+    zookeeper_facts.BrokersCompared: _compared,
+    zookeeper_facts.RequestsQueued: lambda e: (
+        f"{node_name(e.node)} queues for broker {e.broker}: {'; '.join(e.requests)}"
+    ),
+    zookeeper_facts.QueueDropped: _queue_dropped,
+    zookeeper_facts.ReplicaStopped: lambda e: (
+        f"broker {e.node} does not fetch {e.partition} any more: {e.reason}"
+    ),
+    zookeeper_facts.CheckpointLost: lambda e: (
+        f"broker {e.node} writes its checkpoint of high watermarks without {e.partition}: what it"
+        f" had there, {e.high_watermark}, is gone from the disk"
+    ),
+    zookeeper_facts.ShutdownTried: _shutdown_tried,
+    zookeeper_facts.BrokerDeclared: lambda e: (
+        f"{node_name(e.node)} declares broker {e.broker} {e.after}: {e.reason}"
+    ),
+    zookeeper_facts.BrokerStateChanged: lambda e: (
+        f"broker {e.node} counts itself as {e.after} from now on: {e.reason}"
+    ),
 }

@@ -1,10 +1,16 @@
-"""What a run is said to begin with: brokers, partitions, logs, consumers."""
+"""What a run is said to begin with, and what of it the first cluster of every mode has: brokers,
+partitions, logs, what was committed, consumers.
+"""
 
 import msgspec
 
 from ..protocol import ids, registrations
-from ..protocol.clients.consumer import Reset
+from ..protocol.clients.consumer import Consumer, Reset
 from ..protocol.features import Features
+from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
+from ..protocol.replica.broker_state import Broker, Durable, DurableReplica, replica_of
+from .cluster import Observed
+from .truth import Truth
 
 
 class BrokerSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,3 +73,98 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     """With ZooKeeper, the broker that is the controller; None: the first one that is up."""
     controller_epoch: ids.ControllerEpoch = ids.ControllerEpoch(1)
     zookeeper_servers: int = 1
+
+
+# --- logs on disk, what was committed, consumers --------------------------------------------------
+
+
+def first_disk(setup: Setup, broker: ids.BrokerId) -> Durable:
+    """The logs that a broker has on its disk, sorted by partition."""
+    return Durable(
+        tuple(
+            _durable(p, broker)
+            for p in sorted(setup.partitions, key=lambda p: p.name)
+            if broker in p.replicas
+        )
+    )
+
+
+def first_consumers(
+    setup: Setup, held: Truth, observed: tuple[Observed, ...]
+) -> tuple[Consumer, ...]:
+    found = (_consumer(given, held, observed) for given in setup.consumers)
+    return tuple(sorted(found, key=lambda c: (c.name, c.partition)))
+
+
+def _consumer(given: ConsumerSetup, held: Truth, observed: tuple[Observed, ...]) -> Consumer:
+    """Below the high watermark a position has an epoch; beyond it, it is as after a seek."""
+    committed = next(o.committed for o in observed if o.partition == given.partition)
+    known = given.position <= committed.end
+    read = up_to(committed, given.position) if known else EMPTY
+    state = registrations.partition(held.partitions, given.partition)
+    led = state is not None and state.leader != ids.NO_LEADER
+    return Consumer(
+        name=given.name,
+        partition=given.partition,
+        position=given.position,
+        last_epoch=last_epoch(read),
+        leader=state.leader if state is not None else ids.NO_LEADER,
+        leader_epoch=state.leader_epoch if state is not None and led else ids.NO_LEADER_EPOCH,
+        reset=given.reset,
+        nearest=given.nearest,
+        read_committed=given.read_committed,
+        observed=read,
+    )
+
+
+def first_free_offset(setup: Setup) -> ids.MetadataOffset:
+    if setup.next_offset is not None:
+        return setup.next_offset
+    return ids.MetadataOffset(max((b.epoch for b in setup.brokers), default=0) + 10)
+
+
+def _durable(given: PartitionSetup, broker: ids.BrokerId) -> DurableReplica:
+    runs = dict(given.logs).get(broker, given.log)
+    log = flush(_log(runs))
+    if given.flushed is not None:
+        log = Log(log.epochs, log.end, ids.Offset(min(given.flushed, log.end)))
+    shared = _committed_end(given)
+    return DurableReplica(given.name, log, ids.Offset(min(shared, log.end)))
+
+
+def _log(runs: tuple[tuple[int, ids.LeaderEpoch], ...]) -> Log:
+    log = EMPTY
+    for count, epoch in runs:
+        log = append(log, epoch, count)
+    return log
+
+
+def _committed_end(given: PartitionSetup) -> ids.Offset:
+    """What every member of the ISR has is committed."""
+    logs = dict(given.logs)
+    ends = [_log(logs.get(m, given.log)).end for m in given.isr]
+    return ids.Offset(min(ends, default=0))
+
+
+def first_observed(
+    state: registrations.PartitionRegistration, held: Truth, nodes: tuple[Broker, ...]
+) -> Observed:
+    epochs = []
+    for member in state.isr:
+        found = registrations.registration(held.registrations, member)
+        epochs.append((member, found.epoch if found else ids.BrokerEpoch(-1)))
+    return Observed(state.name, _committed(state, nodes), tuple(epochs))
+
+
+def _committed(state: registrations.PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:
+    """The leader's log up to its high watermark; of an offline partition, the last member's."""
+    holder = state.leader if state.leader != ids.NO_LEADER else next(iter(state.isr), ids.NO_LEADER)
+    node = next((n for n in nodes if n.id == holder), None)
+    if node is None:
+        return EMPTY
+    found = next((r for r in node.durable.replicas if r.partition == state.name), None)
+    if found is None:
+        return EMPTY
+    replica = replica_of(node, state.name)
+    mark = replica.high_watermark if replica is not None else found.checkpoint
+    return up_to(found.log, mark)

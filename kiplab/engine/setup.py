@@ -19,31 +19,23 @@ from ..protocol.kraft.sessions import carried_over
 from ..protocol.messages import MembershipState, MetadataUpdate
 from ..protocol.registrations import PartitionRegistration, Registration, topic_of
 from ..protocol.replica.broker_state import Broker, Lifecycle, Volatile
+from ..protocol.zookeeper import znodes
 from ..protocol.zookeeper.broker_in_zookeeper import broker_info_version
 from ..protocol.zookeeper.controller_election import elect
 from ..protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from ..protocol.zookeeper.ensemble_sessions import open_session
-from ..protocol.zookeeper.znodes import (
-    CONTROLLER_EPOCH_PATH,
-    BrokerZnode,
-    ControllerEpochZnode,
-    PartitionStateZnode,
-    ReplicaAssignment,
-    Stat,
-    TopicConfigZnode,
-    TopicZnode,
-    Znode,
-    broker_path,
-    parent_path,
-    partition_state_path,
-    topic_config_path,
-    topic_path,
-    znode,
-)
 from . import channels, send_threads, settle
 from .cluster import Cluster
-from .first_logs import first_consumers, first_disk, first_free_offset, first_observed
-from .given_situation import BrokerSetup, ConsumerSetup, PartitionSetup, Setup
+from .given_situation import (
+    BrokerSetup,
+    ConsumerSetup,
+    PartitionSetup,
+    Setup,
+    first_consumers,
+    first_disk,
+    first_free_offset,
+    first_observed,
+)
 from .nodes import ensemble_of, state_of, with_state
 
 __all__ = [
@@ -177,34 +169,34 @@ def _with_sessions(
     return ensemble, sessions
 
 
-def _with_znodes(ensemble: Ensemble, znodes: Iterator[Znode]) -> Ensemble:
+def _with_znodes(ensemble: Ensemble, made: Iterator[znodes.Znode]) -> Ensemble:
     """With these and whatever is above them."""
     known = {z.path: z for z in ensemble.znodes}
-    for new in znodes:
-        path = parent_path(new.path)
+    for new in made:
+        path = znodes.parent_path(new.path)
         while path not in known:
-            known[path] = znode(path, None, Stat(new.stat.czxid, new.stat.czxid))
-            path = parent_path(path)
+            known[path] = znodes.znode(path, None, znodes.Stat(new.stat.czxid, new.stat.czxid))
+            path = znodes.parent_path(path)
         known[new.path] = new
     return replace(ensemble, znodes=tuple(known[path] for path in sorted(known)))
 
 
 def _znodes(
     setup: Setup, given: tuple[BrokerSetup, ...], sessions: dict[ids.BrokerId, ids.SessionId]
-) -> Iterator[Znode]:
+) -> Iterator[znodes.Znode]:
     first = ids.Zxid(1)
     # What the election to come writes over.
     epoch = ids.ControllerEpoch(setup.controller_epoch - 1)
-    before = Stat(first, first, ids.PartitionEpoch(epoch))
-    yield znode(CONTROLLER_EPOCH_PATH, ControllerEpochZnode(epoch), before)
+    before = znodes.Stat(first, first, ids.PartitionEpoch(epoch))
+    yield znodes.znode(znodes.CONTROLLER_EPOCH_PATH, znodes.ControllerEpochZnode(epoch), before)
     for broker in (b for b in given if b.up):
         epoch_of = ids.Zxid(broker.epoch)
         # KIP-380, Broker generation: the second operation of the multi writes the data.
         version = ids.PartitionEpoch(1 if setup.features.code_of(broker.id) >= (2, 2) else 0)
-        stat = Stat(epoch_of, epoch_of, version, sessions[broker.id])
-        yield znode(
-            broker_path(broker.id),
-            BrokerZnode(broker.id, _FIRST, broker_info_version(broker.id, setup.features)),
+        stat = znodes.Stat(epoch_of, epoch_of, version, sessions[broker.id])
+        yield znodes.znode(
+            znodes.broker_path(broker.id),
+            znodes.BrokerZnode(broker.id, _FIRST, broker_info_version(broker.id, setup.features)),
             stat,
         )
     for topic in dict.fromkeys(topic_of(p.name) for p in setup.partitions):
@@ -213,19 +205,20 @@ def _znodes(
         yield _state(partition, setup.controller_epoch)
 
 
-def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[Znode]:
-    stat = Stat(ids.Zxid(1), ids.Zxid(1))
+def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[znodes.Znode]:
+    stat = znodes.Stat(ids.Zxid(1), ids.Zxid(1))
     assigned = tuple(
-        ReplicaAssignment(p.name, p.replicas, p.adding, p.removing)
+        znodes.ReplicaAssignment(p.name, p.replicas, p.adding, p.removing)
         for p in sorted(partitions, key=lambda p: p.name)
     )
-    yield znode(topic_path(topic), TopicZnode(topic, assigned), stat)
+    yield znodes.znode(znodes.topic_path(topic), znodes.TopicZnode(topic, assigned), stat)
     least, unclean = partitions[0].min_insync_replicas, partitions[0].unclean_leader_election
-    yield znode(topic_config_path(topic), TopicConfigZnode(topic, least, unclean), stat)
+    config = znodes.TopicConfigZnode(topic, least, unclean)
+    yield znodes.znode(znodes.topic_config_path(topic), config, stat)
 
 
-def _state(given: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> Znode:
-    data = PartitionStateZnode(
+def _state(given: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> znodes.Znode:
+    data = znodes.PartitionStateZnode(
         partition=given.name,
         leader=given.leader,
         leader_epoch=given.leader_epoch,
@@ -233,8 +226,8 @@ def _state(given: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> Znod
         isr=given.isr,
         recovery=given.recovery,
     )
-    stat = Stat(ids.Zxid(1), ids.Zxid(1), given.partition_epoch)
-    return znode(partition_state_path(given.name), data, stat)
+    stat = znodes.Stat(ids.Zxid(1), ids.Zxid(1), given.partition_epoch)
+    return znodes.znode(znodes.partition_state_path(given.name), data, stat)
 
 
 def _broker_with_session(given: BrokerSetup, setup: Setup, session: ids.SessionId | None) -> Broker:

@@ -29,54 +29,32 @@ def messages(shots: Sequence[Snapshot]) -> tuple[columns.MessageRow, ...]:
             for id, event in move.named:
                 if isinstance(event, Sent | Delivered | Dropped):
                     row = found.get(event.message) or _sent(event, shot.x, move)
-                    changes = _changes(row, event, shot.x, move) | _address(event, move)
-                    changes |= _ids(id, event, move, changes)
+                    changes = _changes(row, id, event, shot.x, move)
                     found[event.message] = replace(row, **changes)
     return tuple(_with_answers(found.values()))
 
 
 def _changes(
-    row: columns.MessageRow, event: Sent | Delivered | Dropped, x: int, move: Moment
+    row: columns.MessageRow, id: str, event: Sent | Delivered | Dropped, x: int, move: Moment
 ) -> dict[str, Any]:
-    """What an event makes of a message's row."""
-    if isinstance(event, Sent):
-        return {"duplicate": isinstance(move.step.move, moves.Duplicate)}
-    if isinstance(event, Dropped):
-        return {"x_arrived": x, "fate": "dropped", "outcome": event.why}
-    held, log = tuple(message_contents.held(event, move.before)), operator_log.all_lines(move)
-    gone = event.previous_incarnation
-    arrived = {"x_arrived": x, "held": held, "log": log, "previous_incarnation": gone}
-    return arrived | _answered(row, event, move.step.events)
-
-
-def _address(event: Sent | Delivered | Dropped, move: Moment) -> dict[str, Any]:
-    """For which incarnation of its receiver a queued request is, and whether it came to a later
-    one.
+    """What an event makes of a message's row. A queued request is for an incarnation of its
+    receiver, and may come to a later one.
     """
-    meant = move.sent_for.get(event.message)
-    if meant is None or isinstance(event, Dropped):
-        return {}
-    if isinstance(event, Sent):
-        return {"meant_for": meant}
-    now = truth.registration_of(move.before, event.receiver)
-    return {"meant_for": meant, "earlier_life": now is not None and meant < now.epoch}
-
-
-def _ids(
-    id: str, event: Sent | Delivered | Dropped, move: Moment, changes: dict[str, Any]
-) -> dict[str, Any]:
-    """The ids of the events that a message's row is about."""
-    if isinstance(event, Sent):
-        return {"began": id}
     if isinstance(event, Dropped):
-        return {"ended": (id,)}
-    refused, accepted = changes["fate"] == "refused", bool(changes.get("outcome"))
-    what = (
-        other
-        for other, fact in move.named
-        if (refused and _is_about(fact, event)) or (accepted and isinstance(fact, IsrChanged))
-    )
-    return {"ended": (id, *what)}
+        return {"x_arrived": x, "fate": "dropped", "outcome": event.why, "ended": (id,)}
+    meant = move.sent_for.get(event.message)
+    changes: dict[str, Any] = {} if meant is None else {"meant_for": meant}
+    if isinstance(event, Sent):
+        return changes | {"began": id, "duplicate": isinstance(move.step.move, moves.Duplicate)}
+    now = truth.registration_of(move.before, event.receiver)
+    return changes | {
+        "x_arrived": x,
+        "held": tuple(message_contents.held(event, move.before)),
+        "log": operator_log.all_lines(move),
+        "previous_incarnation": event.previous_incarnation,
+        "earlier_life": meant is not None and now is not None and meant < now.epoch,
+        **_answered(row, id, event, move),
+    }
 
 
 def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> columns.MessageRow:
@@ -104,10 +82,13 @@ def _isr(cluster: Cluster, partition: PartitionName) -> tuple[BrokerId, ...]:
     return state.isr if state is not None else ()
 
 
-def _answered(row: columns.MessageRow, event: Delivered, events: Sequence[Event]) -> dict[str, Any]:
-    refused = next((e for e in events if _is_about(e, event)), None)
+def _answered(row: columns.MessageRow, id: str, event: Delivered, move: Moment) -> dict[str, Any]:
+    """What became of a message that arrived, and the ids of the events that tell it."""
+    refused = next((e for e in move.step.events if _is_about(e, event)), None)
     if not isinstance(refused, Refused) or _is_idle(refused):
-        return {"fate": "delivered", "outcome": _accepted(event, events)}
+        outcome = _accepted(event, move.step.events)
+        what = (i for i, fact in move.named if outcome and isinstance(fact, IsrChanged))
+        return {"fate": "delivered", "outcome": outcome, "ended": (id, *what)}
     return {
         "fate": "refused",
         "error": refused.error.name,
@@ -115,6 +96,7 @@ def _answered(row: columns.MessageRow, event: Delivered, events: Sequence[Event]
         "clause": clause_of(refused.guard),
         "compared": tuple(map(compared_words, refused.compared)),
         "partition": refused.partition or row.partition,
+        "ended": (id, *(i for i, fact in move.named if _is_about(fact, event))),
     }
 
 

@@ -24,13 +24,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..engine.cluster import broker
 from ..engine.truth import Truth, truth
-from ..protocol.facts import ControllerResigned, LeaderElected
+from ..protocol import errors, facts, messages
 from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from ..protocol.registrations import PartitionRegistration, partition
 from ..protocol.releases import CodeVersion, Mode, Release
-from ..protocol.replica.broker_state import Replica
-from . import columns, isr_answers, snapshots
+from ..protocol.replica.broker_state import IsrState, Replica, replica_of
+from . import columns, snapshots
 
 REPLICA_MANAGER = "kafka.server:type=ReplicaManager"
 KAFKA_CONTROLLER = "kafka.controller:type=KafkaController"
@@ -105,7 +106,7 @@ def _elected_uncleanly(moment: snapshots.Moment) -> Iterator[BrokerId]:
     PartitionRegistration.electionWasClean, 3.9 and 4.0; TopicDelta.updateElectionStats, 4.1 to 4.3.
     """
     after = truth(moment.step.cluster).partitions
-    elected = {e.partition for e in moment.step.events if isinstance(e, LeaderElected)}
+    elected = {e.partition for e in moment.step.events if isinstance(e, facts.LeaderElected)}
     for old in truth(moment.before).partitions:
         new = partition(after, old.name) if old.name in elected else None
         if new is not None and _was_unclean(old, new, moment.code(CONTROLLER)):
@@ -123,7 +124,82 @@ def _has_leader(registered: PartitionRegistration) -> bool:
 
 
 def _new_controllers(moment: snapshots.Moment) -> Iterator[BrokerId]:
-    return (CONTROLLER for e in moment.step.events if isinstance(e, ControllerResigned))
+    return (CONTROLLER for e in moment.step.events if isinstance(e, facts.ControllerResigned))
+
+
+# --- ISRs that leaders asked for ------------------------------------------------------------------
+
+
+class _Handed(NamedTuple):
+    """A result of AlterPartition that reaches the very proposal that it answers."""
+
+    replica: Replica
+    state: IsrState
+    result: messages.AlterPartitionResult
+
+    @property
+    def is_adopted(self) -> bool:
+        """Accepted, and of no older epoch than the leader knows by now."""
+        result, replica = self.result, self.replica
+        is_current = result.leader_epoch == replica.leader_epoch
+        return (
+            result.error is errors.KafkaError.NONE
+            and is_current
+            and result.partition_epoch >= replica.partition_epoch
+        )
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether the proposal had asked for more members."""
+        return len(self.state.proposed) > len(self.state.isr)
+
+
+def _handed(moment: snapshots.Moment) -> Iterator[tuple[BrokerId, _Handed]]:
+    """What a delivered answer hands to the partitions of its broker. An error of the whole request
+    (STALE_BROKER_EPOCH among them) is retried, reaches none of them, and is counted nowhere; nor is
+    an answer that comes after the metadata which says the same: by then nothing is pending.
+
+    Source: DefaultAlterPartitionManager.handleAlterPartitionResponse and
+    Partition.submitAlterPartition, 3.2 (DefaultAlterIsrManager) to 4.3.
+    """
+    delivered = moment.delivered
+    if delivered is None or not isinstance(delivered.body, messages.AlterPartitionResponse):
+        return
+    node, request = broker(moment.before, delivered.receiver), moment.answered
+    if node is None or node.process is None or request is None or delivered.body.error:
+        return
+    results = {result.partition: result for result in delivered.body.results}
+    retried = any(r.error is errors.KafkaError.NOT_CONTROLLER for r in results.values())
+    if node.process.in_flight != request.items or retried:
+        return
+    for item in request.items:
+        mine, result = replica_of(node, item.partition), results.get(item.partition)
+        if mine is None or mine.leading is None or result is None:
+            continue
+        if mine.leading.isr_state.sent == item:
+            yield node.id, _Handed(mine, mine.leading.isr_state, result)
+
+
+def _changed(moment: snapshots.Moment, *, growing: bool) -> Iterator[BrokerId]:
+    """Leaders whose proposal was adopted: one that asked for more members, or for fewer."""
+    for node, handed in _handed(moment):
+        if handed.is_adopted and handed.is_growing is growing:
+            yield node
+
+
+def _failed(moment: snapshots.Moment) -> Iterator[BrokerId]:
+    """Answers with an error or for an older epoch, and proposals that were not even sent, because
+    the manager still has one of the same partition (OPERATION_NOT_ATTEMPTED).
+
+    Source: Partition.handleAlterPartitionError and handleAlterPartitionUpdate, 3.2 to 4.3.
+    """
+    yield from (node for node, handed in _handed(moment) if not handed.is_adopted)
+    for event in moment.step.events:
+        if isinstance(event, facts.IsrProposed):
+            node = broker(moment.step.cluster, event.node)
+            mine = replica_of(node, event.partition) if node is not None else None
+            if mine is not None and mine.leading is not None and not mine.leading.isr_state.sent:
+                yield event.node
 
 
 # --- the table ----------------------------------------------------------------------------------
@@ -164,7 +240,7 @@ _ENTRIES = (
         " the metadata; not those that the controller makes by itself",
         source="PendingShrinkIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
         " Partition.handleAlterPartitionUpdate",
-        marked=lambda moment: isr_answers.changed(moment, growing=False),
+        marked=lambda moment: _changed(moment, growing=False),
     ),
     Metric(
         name="IsrExpandsPerSec",
@@ -173,14 +249,14 @@ _ENTRIES = (
         " the metadata",
         source="PendingExpandIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
         " Partition.handleAlterPartitionUpdate",
-        marked=lambda moment: isr_answers.changed(moment, growing=True),
+        marked=lambda moment: _changed(moment, growing=True),
     ),
     Metric(
         name="FailedIsrUpdatesPerSec",
         kind="meter",
         counts="ISRs that this broker asked for and was not granted",
         source="Partition.handleAlterPartitionError, 3.2 to 4.3",
-        marked=isr_answers.failed,
+        marked=_failed,
     ),
     Metric(
         name="OfflinePartitionsCount",

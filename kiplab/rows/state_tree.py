@@ -13,9 +13,8 @@ from typing import Any, cast, get_type_hints
 import msgspec
 
 from ..engine.cluster import Cluster, Message
-from ..engine.explain import describe
+from ..engine.explain import describe, session_name
 from ..engine.truth import truth
-from ..engine.zookeeper_sentences import session_name
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Batch, Producer
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, SessionId, broker_list, node_name

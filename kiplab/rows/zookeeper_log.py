@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from ..engine.cluster import Cluster, broker
 from ..engine.events import Delivered
+from ..engine.explain import session_name
 from ..engine.nodes import state_of
 from ..engine.truth import controller_of, partition_of, truth
-from ..engine.zookeeper_sentences import session_name
 from ..protocol import errors, facts, messages, zookeeper_facts
 from ..protocol.ids import ZOOKEEPER, BrokerId, host_of, node_name
 from ..protocol.messages.api_message import ControlRequest

@@ -11,8 +11,7 @@ from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .columns import QUEUE_FOR, ZOOKEEPER_LANE, SpanRow, broker_lane, plural
-from .queued_requests import Waiting
-from .snapshots import Reading, Snapshot, track
+from .snapshots import Reading, Snapshot, Waiting, track
 
 Queues = dict[int, dict[ids.BrokerId, Waiting]]
 """By moment and broker."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.zookeeper_sentences import session_name
+from ..engine.explain import session_name
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, NO_SESSION, broker_list
 from ..protocol.kip343.heartbeat_controller import HeartbeatController, KnownBroker
 from ..protocol.zookeeper import ensemble, znodes, zookeeper_controller
