@@ -81,21 +81,21 @@ class Run:
         return frames(self.rows())
 
     def timeline(self, **options: Any) -> Figure:
-        """The picture; options, and errors, as of `kiplab.figures.timeline.one_run.timeline`.
+        """The picture; options, and errors, as of `kiplab.figures.timeline.whole_runs.timeline`.
 
         Raises MissingExtraError without plotly.
         """
-        from .figures.timeline.one_run import timeline
+        from .figures.timeline.whole_runs import timeline
 
         return timeline(self.rows(), **options)
 
     def logs(self, **options: Any) -> Figure:
         """The logs of all replicas side by side where an unclean election parts them.
 
-        Options, and errors, as of `kiplab.figures.timeline.one_run.logs`. Raises
+        Options, and errors, as of `kiplab.figures.timeline.whole_runs.logs`. Raises
         MissingExtraError without plotly.
         """
-        from .figures.timeline.one_run import logs
+        from .figures.timeline.whole_runs import logs
 
         return logs(self.rows(), **options)
 
@@ -167,10 +167,10 @@ def run(
 def twin(one: Run, other: Run, **options: Any) -> Figure:
     """Two runs of one play on one axis, the first difference marked.
 
-    Options, and errors, as of `kiplab.figures.timeline.twin.twin`. Raises MissingExtraError without
-    plotly.
+    Options, and errors, as of `kiplab.figures.timeline.whole_runs.twin`. Raises MissingExtraError
+    without plotly.
     """
-    from .figures.timeline.twin import twin as draw
+    from .figures.timeline.whole_runs import twin as draw
 
     return draw(one.rows(), other.rows(), **options)
 

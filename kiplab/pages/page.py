@@ -14,8 +14,7 @@ from ..figures.drawing.svg import Json, json_of
 from ..figures.drawing.theme import FONT, dark_of_light
 from ..figures.timeline.ladder import RUNS_MAX, comparable, ladder_drawing
 from ..figures.timeline.legend_marks import legend_words
-from ..figures.timeline.one_run import timeline_drawing
-from ..figures.timeline.twin import twin_drawing
+from ..figures.timeline.whole_runs import timeline_drawing, twin_drawing
 from ..rows.columns import Rows
 from ..rows.comparison import differences_html
 from ..rows.run_titles import titles

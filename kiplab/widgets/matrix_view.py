@@ -7,7 +7,7 @@ from ..explore.matrix.cells import Cell, Matrix
 from ..figures import matrix_chart as chart
 from ..figures.drawing.still_picture import still
 from ..figures.drawing.theme import theme_of
-from ..figures.timeline.one_run import timeline
+from ..figures.timeline.whole_runs import timeline
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of

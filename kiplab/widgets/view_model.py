@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..figures.timeline.one_run import logs_drawing
 from ..figures.timeline.sheet import followed_partition
 from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough
+from ..figures.timeline.whole_runs import logs_drawing
 from ..plays.stage import Stage
 from ..rows.columns import Rows
 from ..rows.log_blocks import log_blocks

@@ -68,7 +68,7 @@ def figures() -> None:
     """From two finished runs to the twin figure, and its page without plotly.js."""
     try:
         import kiplab
-        from kiplab.figures.timeline.twin import twin
+        from kiplab.figures.timeline.whole_runs import twin
         from kiplab.pages.page import page
     except ImportError as problem:
         print(f"figures: skipped, {problem.name} is missing")

@@ -10,10 +10,9 @@ import kiplab
 from kiplab.figures.timeline.callouts import callout_lines
 from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.ladder import ladder_drawing
-from kiplab.figures.timeline.one_run import timeline, timeline_drawing
 from kiplab.figures.timeline.sheet import room_for
-from kiplab.figures.timeline.twin import twin_drawing
 from kiplab.figures.timeline.under_way import drawing_so_far
+from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin_drawing
 from kiplab.plays.library import names
 from kiplab.rows.columns import MessageRow, Rows
 from kiplab.rows.message_paths import told_messages

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.timeline.one_run import timeline, timeline_drawing
-from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import drawing_so_far
+from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin
 from kiplab.plays.library import load
 from kiplab.rows.client_requests import API_LABELS, NAMELESS, clients_shown
 from kiplab.rows.columns import Rows

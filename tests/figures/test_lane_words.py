@@ -12,7 +12,7 @@ from kiplab.figures.timeline import lane_marks
 from kiplab.figures.timeline.arrows import ENDS_MIN
 from kiplab.figures.timeline.icons import LATE
 from kiplab.figures.timeline.log_ends import DENSE_BELOW
-from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.plays.library import names
 from tests.figures.boxes import TAG, words
 from tests.figures.small_plays import PAIR, WIPED, play, shapes

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from kiplab.figures.drawing.theme import LIGHT
-from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.sheet import room_for
+from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.view import view

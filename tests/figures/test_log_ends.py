@@ -7,8 +7,8 @@ import pytest
 from kiplab.figures.timeline.ladder import ladder
 from kiplab.figures.timeline.legend_marks import legend_words
 from kiplab.figures.timeline.log_ends import HIGH_WATERMARK
-from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.under_way import so_far
+from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.sentences import sentences
 from kiplab.rows.view import until
 from tests.figures.boxes import unreadable, words

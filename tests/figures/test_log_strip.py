@@ -7,8 +7,7 @@ import pytest
 from kiplab.figures.timeline import mask
 from kiplab.figures.timeline.log_strip import TITLE
 from kiplab.figures.timeline.mask import shapes_at
-from kiplab.figures.timeline.one_run import NOT_PARTED, logs, timeline, timeline_drawing
-from kiplab.figures.timeline.twin import twin
+from kiplab.figures.timeline.whole_runs import NOT_PARTED, logs, timeline, timeline_drawing, twin
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
 from kiplab.rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, told_logs

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows

@@ -9,7 +9,7 @@ import kiplab
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.callouts import OUTCOME_SHARE
 from kiplab.figures.timeline.icons import CELLS, LATE, LOST
-from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.message_paths import refusals
 from tests.figures.boxes import unreadable, words
 from tests.figures.small_plays import (

@@ -7,8 +7,7 @@ import pytest
 from kiplab.figures.drawing.svg import svg
 from kiplab.figures.drawing.theme import DARK, LIGHT, dark_of_light
 from kiplab.figures.timeline.mask import Lasting, from_moment, placed, row_of, seen_until, since
-from kiplab.figures.timeline.one_run import timeline
-from kiplab.figures.timeline.twin import twin
+from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.rows.columns import Rows
 from tests.figures.moved_mask import move_cursor
 

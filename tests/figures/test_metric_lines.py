@@ -11,9 +11,8 @@ from kiplab.cli.command import main
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import DARK, LIGHT
 from kiplab.figures.timeline.metric_lines import RATES
-from kiplab.figures.timeline.one_run import timeline_drawing
-from kiplab.figures.timeline.twin import twin_drawing
 from kiplab.figures.timeline.under_way import drawing_so_far
+from kiplab.figures.timeline.whole_runs import timeline_drawing, twin_drawing
 from kiplab.pages.page import picture
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows

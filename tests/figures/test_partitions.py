@@ -3,8 +3,8 @@
 import pytest
 
 from kiplab.figures.drawing.theme import LIGHT
-from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.strips import other_rows
+from kiplab.figures.timeline.whole_runs import timeline
 from tests.figures.boxes import unreadable, words
 from tests.figures.small_plays import cards, play, shapes
 

@@ -6,8 +6,7 @@ import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.icons import SHIELD_ROOM
-from kiplab.figures.timeline.one_run import timeline, timeline_drawing
-from kiplab.figures.timeline.twin import twin, twin_drawing
+from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin, twin_drawing
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play

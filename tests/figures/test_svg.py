@@ -14,8 +14,7 @@ from kiplab.figures.drawing.still_picture import MARK, PLOTLY, mimebundle, still
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.ladder import ladder
-from kiplab.figures.timeline.one_run import timeline, timeline_drawing
-from kiplab.figures.timeline.twin import twin
+from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin
 from kiplab.pages.saved_notebooks import lighten
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import names

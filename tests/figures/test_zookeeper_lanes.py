@@ -8,10 +8,9 @@ from kiplab.figures.drawing.svg import svg
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.bounce_panels import BouncePair, bounce_drawing
 from kiplab.figures.timeline.legend_marks import occurring
-from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.sheet import BADGE
-from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import so_far
+from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.runs import bounces
 from tests.figures.boxes import covered, cut_off, unreadable, words
 from tests.figures.small_plays import FAILED_OVER, cards, play, shapes

@@ -9,8 +9,7 @@ import pytest
 
 from kiplab import run
 from kiplab.figures.drawing.theme import DARK, LIGHT
-from kiplab.figures.timeline.one_run import timeline_drawing
-from kiplab.figures.timeline.twin import twin
+from kiplab.figures.timeline.whole_runs import timeline_drawing, twin
 from kiplab.pages.page import fragment, page
 from kiplab.pages.player import carried, script_safe, style
 from kiplab.plays.grammar import parse

@@ -7,10 +7,9 @@ from msgspec.structs import replace
 
 from kiplab import run
 from kiplab.cli import command
-from kiplab.figures.timeline.one_run import timeline, timeline_drawing
 from kiplab.figures.timeline.sheet import room_for
-from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import so_far
+from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin
 from kiplab.pages.export import write
 from kiplab.pages.page import page
 from kiplab.pages.player import carried

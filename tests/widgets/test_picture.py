@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.under_way import drawing_so_far, so_far
+from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.plays.library import load, names
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets.elements.kinds import PlotlyPicture

@@ -145,7 +145,7 @@ class RealRun:
 
         Raises MissingExtraError without plotly.
         """
-        from ...figures.timeline.twin import twin
+        from ...figures.timeline.whole_runs import twin
 
         if self.both.heard is not None:
             # Brokers are the engine's: there is one run to draw.

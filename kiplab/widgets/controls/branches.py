@@ -126,7 +126,7 @@ class BranchComparison:
         """What is compared, if anything is, as the look is now."""
         if not self._compared:
             return
-        from ...figures.timeline.twin import twin
+        from ...figures.timeline.whole_runs import twin
 
         runs = (self._rows_of(branch.playback.whole) for branch in self._compared)
         names = tuple(branch.name for branch in self._compared)
