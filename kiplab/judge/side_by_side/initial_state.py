@@ -48,15 +48,17 @@ _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
 """What a partition begins with, beside its epochs."""
 
 
-class ToldKafka:
-    """`kafka`, with its log replayed as far as the engine knows its records (`held`). All numbers
-    here are Kafka's own.
+class InitialState:
+    """Lets the log of `kafka` say what the header of `play`, which comes to `wanted`, says. The log
+    is replayed as far as the engine knows its records (`held`); all numbers there are Kafka's own.
 
     Every method raises DeadKafkaError, or an OSError, once Kafka is gone.
     """
 
-    def __init__(self, kafka: RealController) -> None:
-        self.kafka = kafka
+    def __init__(self, kafka: RealController, play: Play, wanted: Truth) -> None:
+        self.kafka, self._play, self._wanted = kafka, play, wanted
+        self._points: list[OffsetPoint] = []
+        self._unfenced = {entry.broker for entry in wanted.registrations if not entry.fenced}
         self.held = Controller()
         # With a place of its own in the log, for what the controller reads while it starts.
         self._log = MetadataLog(kafka.process.data, kafka.schemas)
@@ -184,11 +186,6 @@ class ToldKafka:
             )
         )
 
-    def reassign(self, name: str, replicas: Sequence[BrokerId]) -> None:
-        """An operator moves a partition to these replicas, in that order."""
-        self.kafka.reassign(name, replicas)
-        self.read()
-
     def fill(self, count: int) -> None:
         """So many records that change nothing here: quotas of users that nobody is."""
         while count > 0:
@@ -199,24 +196,7 @@ class ToldKafka:
             self.read()
             self._fillers, count = some.stop, count - len(some)
 
-
-def _quota(number: int) -> Fields:
-    user = {"EntityType": "user", "EntityName": f"filler-{number}"}
-    quota = {"Key": "producer_byte_rate", "Value": 1.0, "Remove": False}
-    return {"Entity": [user], "Ops": [quota]}
-
-
-# --- from the header to requests ------------------------------------------------------------------
-
-
-class InitialState(ToldKafka):
-    """Lets Kafka's log say what the header of `play`, which comes to `wanted`, says."""
-
-    def __init__(self, kafka: RealController, play: Play, wanted: Truth) -> None:
-        super().__init__(kafka)
-        self._play, self._wanted = play, wanted
-        self._points: list[OffsetPoint] = []
-        self._unfenced = {entry.broker for entry in wanted.registrations if not entry.fenced}
+    # --- from the header to requests ------------------------------------------------------------
 
     def reach(self) -> Renaming:
         """Raises PlayError, with the line, for what no real controller comes to."""
@@ -304,11 +284,13 @@ class InitialState(ToldKafka):
         name = wanted.name
         now = tuple(replica for replica in wanted.replicas if replica not in wanted.adding)
         if self.partition(name).replicas != now:
-            self.reassign(name, now)
+            self.kafka.reassign(name, now)
+            self.read()
         if _is_new(wanted):
             self._elect_uncleanly(wanted)
         if wanted.adding or wanted.removing:
-            self.reassign(name, [r for r in wanted.replicas if r not in wanted.removing])
+            self.kafka.reassign(name, [r for r in wanted.replicas if r not in wanted.removing])
+        self.read()
         there = self.partition(name)
         if there.isr != wanted.isr and there.leader in wanted.isr:
             self.alter(name, wanted.isr)
@@ -354,6 +336,12 @@ class InitialState(ToldKafka):
             and name == (partition_name(statement) if verb == "topic" else statement.words[0])
         )
         return untold(self._play, line, why)
+
+
+def _quota(number: int) -> Fields:
+    user = {"EntityType": "user", "EntityName": f"filler-{number}"}
+    quota = {"Key": "producer_byte_rate", "Value": 1.0, "Remove": False}
+    return {"Entity": [user], "Ops": [quota]}
 
 
 def _is_new(wanted: PartitionRegistration) -> bool:

@@ -1,7 +1,8 @@
 """What the engine's controller sends and answers in a play, in the form that is compared."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -57,6 +58,20 @@ _ANSWERS = (
 )
 
 
+_APIS: dict[type[ControlRequest], str] = {
+    messages.LeaderAndIsrRequest: sequences.LEADER_AND_ISR,
+    messages.UpdateMetadataRequest: sequences.UPDATE_METADATA,
+    messages.StopReplicaRequest: sequences.STOP_REPLICA,
+}
+_LEADER_EPOCHS = 3
+"""The first version of StopReplica that has them (KIP-570)."""
+_RECOVERY = 6
+"""The first version of LeaderAndIsr that has LeaderRecoveryState (KIP-704); UpdateMetadata has none
+in any version.
+"""
+_NOT_IN_THE_ENGINE = 0
+
+
 class EngineEar:
     """Listens to every broker but the controller's own, step after step of a play."""
 
@@ -85,13 +100,34 @@ class EngineEar:
     def _request(
         self, message: Message, before: Cluster, recorded: Recorded
     ) -> sequences.SentRequest:
-        assert isinstance(message.body, ControlRequest)
-        return engine_request(
-            broker=message.receiver,
-            generation=[*self.generations.of(message.receiver).values()][-1],
-            request=message.body,
+        request: Any = message.body
+        broker, version = message.receiver, request.version
+        partitions = getattr(request, "partitions", ())
+        has_recovery = isinstance(request, messages.LeaderAndIsrRequest) and version >= _RECOVERY
+        told = [_told(p, has_recovery) for p in partitions if topic_of(p.name) != sequences.IDLE]
+        items = request.items if isinstance(request, messages.StopReplicaRequest) else ()
+        stopped = [
+            sequences.StoppedReplica(
+                topic_of(item.partition),
+                item.delete,
+                item.leader_epoch if version >= _LEADER_EPOCHS else None,
+            )
+            for item in items
+        ]
+        live = getattr(request, "live_brokers", getattr(request, "live_leaders", ()))
+        return sequences.SentRequest(
+            broker=broker,
+            generation=[*self.generations.of(broker).values()][-1],
+            api=_APIS[type(request)],
+            version=version,
+            sender=request.controller,
+            controller_epoch=request.controller_epoch,
+            stamped=self.generations.name(broker, request.broker_epoch),
             answer=answered(message, before, recorded),
-            generations=self.generations.by_epoch,
+            full=len(told) < len(partitions),
+            partitions=tuple(sorted(told, key=lambda partition: partition.topic)),
+            stopped=tuple(sorted(stopped, key=lambda replica: replica.topic)),
+            live=tuple(sorted(live)),
         )
 
     def _keep(self, request: object, reply: object) -> None:
@@ -173,60 +209,9 @@ def first_controller(setup: Setup) -> int:
     return min(broker.id for broker in setup.brokers if broker.up)
 
 
-_APIS: dict[type[ControlRequest], str] = {
-    messages.LeaderAndIsrRequest: sequences.LEADER_AND_ISR,
-    messages.UpdateMetadataRequest: sequences.UPDATE_METADATA,
-    messages.StopReplicaRequest: sequences.STOP_REPLICA,
-}
-_WITH_LEADER_EPOCHS = 3
-"""The first version of StopReplica that has them (KIP-570)."""
-_WITH_RECOVERY = 6
-"""The first version of LeaderAndIsr that has LeaderRecoveryState (KIP-704); UpdateMetadata has none
-in any version.
-"""
-_NOT_IN_THE_ENGINE = 0
-
-
 def partition_name(topic: str) -> str:
     """The engine's name for the one partition of a topic."""
     return f"{topic}-0"
-
-
-def engine_request(
-    broker: int,
-    generation: str,
-    request: ControlRequest,
-    answer: int,
-    generations: Mapping[tuple[int, int], str],
-) -> sequences.SentRequest:
-    """A request that reached a broker; `generations` are named by broker and czxid."""
-    partitions = getattr(request, "partitions", ())
-    items = request.items if isinstance(request, messages.StopReplicaRequest) else ()
-    says = isinstance(request, messages.LeaderAndIsrRequest) and request.version >= _WITH_RECOVERY
-    told = [_told(p, says_recovery=says) for p in partitions if topic_of(p.name) != sequences.IDLE]
-    stops_by_epoch = request.version >= _WITH_LEADER_EPOCHS
-    stopped = [
-        sequences.StoppedReplica(
-            topic_of(i.partition), i.delete, i.leader_epoch if stops_by_epoch else None
-        )
-        for i in items
-    ]
-    epoch = request.broker_epoch
-    known = generations.get((broker, epoch), f"unknown epoch {epoch}")
-    return sequences.SentRequest(
-        broker=broker,
-        generation=generation,
-        api=_APIS[type(request)],
-        version=request.version,
-        sender=request.controller,
-        controller_epoch=request.controller_epoch,
-        stamped=sequences.NO_EPOCH if epoch == NO_BROKER_EPOCH else known,
-        answer=answer,
-        full=any(topic_of(p.name) == sequences.IDLE for p in partitions),
-        partitions=tuple(sorted(told, key=lambda partition: partition.topic)),
-        stopped=tuple(sorted(stopped, key=lambda replica: replica.topic)),
-        live=tuple(sorted(getattr(request, "live_brokers", getattr(request, "live_leaders", ())))),
-    )
 
 
 def alter_answer(
@@ -243,18 +228,31 @@ def alter_answer(
 
 
 def _altered(result: messages.AlterPartitionResult) -> sequences.AlteredPartition:
-    topic = topic_of(result.partition)
-    if result.error:
-        return sequences.AlteredPartition(topic, int(result.error))
-    return sequences.AlteredPartition(
-        topic=topic,
-        error=int(result.error),
-        leader=result.leader,
-        isr=result.isr,
-        leader_epoch=result.leader_epoch,
-        zk_version=result.partition_epoch,
-        leader_recovery_state=int(result.recovery),
+    topic, error = topic_of(result.partition), int(result.error)
+    state = {} if error else _state(result, result.partition_epoch)
+    return sequences.AlteredPartition(topic=topic, error=error, **state)
+
+
+def _state(
+    state: messages.AlterPartitionResult | PartitionStateZnode | PartitionRegistration, version: int
+) -> dict[str, Any]:
+    return {
+        "leader": state.leader,
+        "isr": state.isr,
+        "leader_epoch": state.leader_epoch,
+        "zk_version": version,
+        "leader_recovery_state": int(state.recovery),
+    }
+
+
+def _told(partition: PartitionRegistration, has_recovery: bool) -> sequences.SentPartition:
+    told = sequences.SentPartition(
+        topic=topic_of(partition.name),
+        controller_epoch=_NOT_IN_THE_ENGINE,
+        replicas=partition.replicas,
+        **_state(partition, partition.partition_epoch),
     )
+    return told if has_recovery else replace(told, leader_recovery_state=0)
 
 
 def engine_znode(cluster: Cluster, topic: str) -> sequences.StateZnode | None:
@@ -263,15 +261,9 @@ def engine_znode(cluster: Cluster, topic: str) -> sequences.StateZnode | None:
     state = znode.data if znode is not None else None
     if znode is None or not isinstance(state, PartitionStateZnode):
         return None
-    return sequences.StateZnode(
-        topic=topic,
-        leader=state.leader,
-        isr=state.isr,
-        leader_epoch=state.leader_epoch,
-        controller_epoch=state.controller_epoch,
-        zk_version=znode.stat.version,
-        leader_recovery_state=int(state.recovery),
-    )
+    epoch = state.controller_epoch
+    fields = _state(state, znode.stat.version)
+    return sequences.StateZnode(topic=topic, controller_epoch=epoch, **fields)
 
 
 def as_in_the_engine(passage: sequences.Passage) -> sequences.Passage:
@@ -304,16 +296,3 @@ def _in_the_engine(sent: sequences.SentRequest) -> sequences.SentRequest:
         for told in sent.partitions
     )
     return replace(sent, partitions=partitions)
-
-
-def _told(partition: PartitionRegistration, *, says_recovery: bool) -> sequences.SentPartition:
-    return sequences.SentPartition(
-        topic=topic_of(partition.name),
-        leader=partition.leader,
-        isr=partition.isr,
-        leader_epoch=partition.leader_epoch,
-        zk_version=partition.partition_epoch,
-        controller_epoch=_NOT_IN_THE_ENGINE,
-        replicas=partition.replicas,
-        leader_recovery_state=int(partition.recovery) if says_recovery else 0,
-    )
