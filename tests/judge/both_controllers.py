@@ -8,7 +8,7 @@ from kiplab.protocol import facts, messages
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.sessions import NEXT_CHECK_MS
-from tests.judge.kraft import comparing, engine_controller, real_side, turns
+from tests.judge.kraft import engine_controller, real_side, turns
 
 SESSION_AND_A_HALF_MS, MOST_CHECKS = 13_500, 60
 
@@ -32,7 +32,7 @@ class Both:
             theirs = replace(theirs, records=(*theirs.records, *self.kafka.barrier()))
             fenced = self.engine.lapse(turns.fenced_in(theirs.records))
             mine = replace(mine, records=(*mine.records, *fenced))
-        found = comparing.partings(theirs, mine)
+        found = turns.partings(theirs, mine)
         assert not found, f"{request.in_words()}\n" + "\n".join(map(str, found))
         return theirs
 

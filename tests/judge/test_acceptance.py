@@ -27,7 +27,7 @@ from tests.judge.acceptance.acceptance_judge import (
 )
 from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
 from tests.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
-from tests.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
+from tests.judge.acceptance.control_bodies import ControlAnswer, ReplicaSight
 from tests.judge.kafka_here import live, real_kafka
 from tests.judge.skeleton import command, recordings
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.judge.acceptance import control_bodies
-from tests.judge.acceptance.control_questions import (
+from tests.judge.acceptance.control_bodies import (
     OTHER_BROKER,
     ControlApi,
     ControlQuestion,

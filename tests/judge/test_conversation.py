@@ -15,7 +15,7 @@ from kiplab.protocol.features import parse_features
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from tests.judge.both_controllers import Both
 from tests.judge.kafka_here import live, real_kafka
-from tests.judge.kraft import comparing, real_side, turns
+from tests.judge.kraft import real_side, turns
 from tests.judge.kraft.conversation import Generated
 from tests.judge.skeleton.sides import Parting
 
@@ -120,8 +120,8 @@ def answered(*records: facts.RecordWritten, is_fenced: bool = False) -> turns.An
 
 
 def test_an_answer_parts_by_its_fields() -> None:
-    assert comparing.partings(answered(), answered()) == ()
-    found = comparing.partings(answered(is_fenced=True), answered())
+    assert turns.partings(answered(), answered()) == ()
+    found = turns.partings(answered(is_fenced=True), answered())
     assert found == (Parting("is_fenced", "True", "False"),)
     assert str(found[0]) == "is_fenced: Kafka has True, the engine False"
 
@@ -130,15 +130,15 @@ def test_changes_of_several_partitions_are_equal_in_any_order() -> None:
     change, fence = "PartitionChangeRecord", "FenceBrokerRecord"
     one = answered(record(5, change, "a"), record(6, change, "b"), record(7, fence, "c"))
     other = answered(record(5, change, "b"), record(6, change, "a"), record(7, fence, "c"))
-    assert comparing.partings(one, other) == ()
+    assert turns.partings(one, other) == ()
 
 
 def test_other_records_part_by_order_offset_and_text() -> None:
     fence = "FenceBrokerRecord"
     one = answered(record(5, fence, "a"), record(6, fence, "b"))
-    assert comparing.partings(one, answered(record(5, fence, "b"), record(6, fence, "a")))
-    assert comparing.partings(one, answered(record(5, fence, "a"), record(7, fence, "b")))
-    (missing,) = comparing.partings(one, answered())
+    assert turns.partings(one, answered(record(5, fence, "b"), record(6, fence, "a")))
+    assert turns.partings(one, answered(record(5, fence, "a"), record(7, fence, "b")))
+    (missing,) = turns.partings(one, answered())
     assert missing == Parting("records", "@5 v0 a; @6 v0 b", "none")
 
 

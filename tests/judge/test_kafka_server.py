@@ -7,8 +7,12 @@ from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection, read_request, written_request
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
-from tests.judge.acceptance.control_bodies import WhereEpochs, control_body
-from tests.judge.acceptance.control_questions import ControlApi, ControlQuestion
+from tests.judge.acceptance.control_bodies import (
+    ControlApi,
+    ControlQuestion,
+    WhereEpochs,
+    control_body,
+)
 from tests.judge.acceptance.live_session import RestartedServer
 from tests.judge.kafka_here import real_kafka
 

@@ -165,7 +165,7 @@ def test_a_difference_is_shown_by_its_seed(
 ) -> None:
     options = ["2.2.2", "--into", str(tmp_path / "done"), "--count", "3"]
     assert run(monkeypatch, BLIND, *options) == 1
-    assert "\nseed " in capsys.readouterr().out
+    assert "\nrandom-" in capsys.readouterr().out
     assert run(monkeypatch, BLIND, *options) == 1, "a difference that is kept is one"
 
 
@@ -182,6 +182,6 @@ def test_what_a_busy_machine_does_not_bring_to_its_end_is_asked_by_the_next_run(
 
     options = ["2.6.3", "--into", str(tmp_path / "done"), "--count", "2"]
     assert run(monkeypatch, hear, *options) == 3
-    assert "did not go on in seed 0: a partition did not come" in capsys.readouterr().err
+    assert "did not go on in random-0: a partition did not come" in capsys.readouterr().err
     assert run(monkeypatch, hear, *options) == 0
     assert asked == ["random-0", "random-1", "random-0"]

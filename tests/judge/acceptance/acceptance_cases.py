@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from .control_questions import (
+from .control_bodies import (
     ASKED_BROKER,
     OTHER_BROKER,
     USUAL_EPOCH,

@@ -24,8 +24,16 @@ from .acceptance_cases import acceptance_cases
 from .accepting_broker import AcceptingBroker
 from .accepting_engine import AcceptingEngine, engine_checkpoint, features_of
 from .checkpoint_story import checkpoint_story
-from .control_bodies import ASKED, AskedBroker, SpokenVersions, asked_broker
-from .control_questions import AcceptanceCase, ControlAnswer, ControlQuestion, ReplicaSight
+from .control_bodies import (
+    ASKED,
+    AcceptanceCase,
+    AskedBroker,
+    ControlAnswer,
+    ControlQuestion,
+    ReplicaSight,
+    SpokenVersions,
+    asked_broker,
+)
 from .live_session import live_session
 
 ACCEPTED = Path(__file__).parent / "accepted"

@@ -6,7 +6,7 @@ from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
 from kiplab.judge.zookeeper_era.sequences import wait_until
 
-from . import control_questions as questions
+from . import control_bodies as questions
 from .control_bodies import SpokenVersions, control_body, partition_codes
 from .live_session import LiveSession
 

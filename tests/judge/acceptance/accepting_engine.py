@@ -19,7 +19,7 @@ from kiplab.protocol.zookeeper.control_requests import leader_and_isr, stop_repl
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import expire_session
 
-from . import control_questions as questions
+from . import control_bodies as questions
 from .checkpoint_story import BOTH, FIRST_LEADER_EPOCHS, RECORDS
 from .control_bodies import FAR_ABOVE, SpokenVersions, asked_broker
 

@@ -11,8 +11,14 @@ from kiplab.judge.wire.node_connection import NodeConnection
 from kiplab.judge.zookeeper_era.real_control_requests import FOLLOWED, LED, CheckpointStory
 from kiplab.judge.zookeeper_era.sequences import wait_until
 
-from .control_bodies import AskedBroker, SpokenVersions, control_body
-from .control_questions import ASKED_BROKER, OTHER_BROKER, ControlQuestion
+from .control_bodies import (
+    ASKED_BROKER,
+    OTHER_BROKER,
+    AskedBroker,
+    ControlQuestion,
+    SpokenVersions,
+    control_body,
+)
 from .live_session import LiveSession, live_session
 
 RECORDS = {FOLLOWED: 5, LED: 9}

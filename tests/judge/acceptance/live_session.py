@@ -13,8 +13,7 @@ from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.zookeeper_era import gates, sequences
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
 
-from .control_bodies import LOOPBACK, WhereEpochs
-from .control_questions import ASKED_BROKER, FAKE_CONTROLLER
+from .control_bodies import ASKED_BROKER, FAKE_CONTROLLER, LOOPBACK, WhereEpochs
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient

@@ -12,7 +12,7 @@ from kiplab.protocol.ids import NO_BROKER_EPOCH, BrokerId, Incarnation, Metadata
 from kiplab.protocol.kraft.sessions import CHECK_MS, NEXT_CHECK_MS
 
 from ..skeleton.sides import Done, Run, Side
-from . import comparing, real_side, turns
+from . import real_side, turns
 from .engine_controller import EngineController
 from .questions import KNOWN, STRANGER, Questions
 
@@ -38,7 +38,7 @@ class Conversation(Run[turns.Turn, turns.Answer]):
     def __init__(
         self, real: Side[turns.Turn, turns.Answer], beginning: turns.Beginning, features: Features
     ) -> None:
-        super().__init__(real, EngineController(features, beginning), comparing.partings)
+        super().__init__(real, EngineController(features, beginning), turns.partings)
         self.features = features
         self.held: list[Truth] = [self.engine.held]
 

@@ -3,10 +3,11 @@
 import argparse
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
@@ -42,38 +43,42 @@ def live_controllers() -> Hear:
     return lambda play, patch: real_controller.heard_live(play, patch, schemas)
 
 
-class _Judging:
-    """What came of the situations of one release so far; `asks` is where answers come from."""
+class SituationDone(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of one situation with one release; `tried` counts rules, as in
+    ``"guard 380.shutdown-epoch"``.
+    """
 
-    def __init__(self, patch: str, hear: Hear, *, live: bool) -> None:
-        self._patch, self.hear, self._live = patch, hear, live
-        self._begun = time.perf_counter()
-        self.coverage = control_coverage.ControlCoverage()
-        self.situations, self.passages = 0, 0
-        self.differences: list[str] = []
+    kafka: str
+    generator: int
+    name: str
+    passages: int
+    difference: str = ""
+    tried: dict[str, int] = {}
 
-    def engine_differs(self, situation: Play, heard: tuple[sequences.Passage, ...]) -> list[str]:
-        """Where the engine does otherwise, in lines."""
-        self.situations += 1
-        self.passages += len(heard)
-        return list(telling.engine_differences(situation, self._patch, heard, self.coverage))
 
-    def differs(self, title: str, lines: Sequence[str]) -> None:
-        """Keep a difference, if these lines are one."""
-        if lines:
-            self.differences.append("\n".join([title, *lines]))
+def done_with(play: Play, patch: str, heard: tuple[sequences.Passage, ...]) -> SituationDone:
+    """The engine beside what was heard."""
+    coverage = control_coverage.ControlCoverage()
+    apart = list(telling.engine_differences(play, patch, heard, coverage))
+    difference = "\n".join([play.name, *apart]) if apart else ""
+    tried = {str(rule): count for rule, count in coverage.hits.items()}
+    return SituationDone(patch, GENERATOR, play.name, len(heard), difference, tried)
 
-    def result(self) -> Judged:
-        return Judged(
-            self._patch,
-            self._live,
-            self._patch,
-            self.situations,
-            self.passages,
-            tuple(self.differences),
-            self.coverage.hits,
-            time.perf_counter() - self._begun,
-        )
+
+def _judged(patch: str, done: Sequence[SituationDone], begun: float, *, live: bool) -> Judged:
+    hits: Counter[Rule] = Counter()
+    for one in done:
+        hits.update({Rule(*name.split(" ", 1)): count for name, count in one.tried.items()})
+    return Judged(
+        patch,
+        live,
+        patch,
+        len(done),
+        sum(one.passages for one in done),
+        tuple(one.difference for one in done if one.difference),
+        hits,
+        time.perf_counter() - begun,
+    )
 
 
 class _OfControllers(Judge):
@@ -111,37 +116,34 @@ class ControllersJudge(_OfControllers):
         )
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
-        judging = _Judging(subject, live_controllers(), live=True)
+        begun, hear = time.perf_counter(), live_controllers()
+        done = []
         for situation in _wanted(subject, options):
             try:
-                heard = judging.hear(situation, subject)
+                heard = hear(situation, subject)
             except sequences.TooQuietError as problem:
                 raise DeadKafkaError(f"Kafka {subject} does not go on: {problem}") from None
-            self._compare(judging, subject, situation, heard, keep=options.record)
-        return judging.result()
+            done.append(self._compared(situation, subject, heard, keep=options.record))
+        return _judged(subject, done, begun, live=True)
 
     def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
-        judging = _Judging(subject, recorded_situation, live=False)
-        for situation in _wanted(subject, options):
-            heard = judging.hear(situation, subject)
-            judging.differs(situation.name, judging.engine_differs(situation, heard))
-        return judging.result()
+        begun = time.perf_counter()
+        done = [
+            done_with(situation, subject, recorded_situation(situation, subject))
+            for situation in _wanted(subject, options)
+        ]
+        return _judged(subject, done, begun, live=False)
 
-    def _compare(
-        self,
-        judging: _Judging,
-        subject: str,
-        situation: Play,
-        heard: tuple[sequences.Passage, ...],
-        *,
-        keep: bool,
-    ) -> None:
-        apart = judging.engine_differs(situation, heard)
-        if keep and not apart:
+    def _compared(
+        self, situation: Play, subject: str, heard: tuple[sequences.Passage, ...], *, keep: bool
+    ) -> SituationDone:
+        done = done_with(situation, subject, heard)
+        if keep and not done.difference:
             sequence_text.keep_sequences(subject, {situation.name: heard})
         recorded = real_control_requests.recorded_sequences(subject).get(situation.name, ())
         anew = sequence_text.difference_lines(recorded, heard, names=("recorded", "heard"))
-        judging.differs(situation.name, [*anew, *apart])
+        both = "\n".join([*anew, *filter(None, [done.difference])])
+        return replace(done, difference=both)
 
 
 def recorded_situation(situation: Play, patch: str) -> tuple[sequences.Passage, ...]:
@@ -182,17 +184,6 @@ class RecordedSchedule(msgspec.Struct, frozen=True):
         return parsed(self.play, self.name)
 
 
-class ScheduleDone(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of one seed; `tried` counts rules, as in ``"guard 380.shutdown-epoch"``."""
-
-    kafka: str
-    generator: int
-    seed: int
-    passages: int
-    difference: str = ""
-    tried: dict[str, int] = {}
-
-
 class SchedulesJudge(_OfControllers):
     """Situations by chance: each can be replayed, whatever the generator does by now."""
 
@@ -209,50 +200,49 @@ class SchedulesJudge(_OfControllers):
         return super().why_untried(rule, subject) or _IN_SITUATIONS
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
-        kept = list(done_before(options.into, subject))
-        recorded: list[RecordedSchedule] = []
-        judging, missed = _Judging(subject, live_controllers(), live=True), []
-        for seed in sorted({*seeds_of(options, COUNT)} - {one.seed for one in kept}):
-            try:
-                done, heard = judged_schedule(judging, subject, seed)
-            except (DeadKafkaError, sequences.TooQuietError, OSError) as problem:
-                missed.append(f"seed {seed}: {problem}")
+        begun, hear = time.perf_counter(), live_controllers()
+        done = list(done_before(options.into, subject))
+        recorded, missed = [], []
+        for play in map(random_situation, seeds_of(options, COUNT)):
+            if any(play.name == one.name for one in done):
                 continue
-            _keep(done, options.into)
-            play = random_situation(seed)
+            try:
+                heard = hear(play, subject)
+                done.append(schedule_done(play, subject, heard, hear))
+            except (DeadKafkaError, sequences.TooQuietError, OSError) as problem:
+                missed.append(f"{play.name}: {problem}")
+                continue
+            _keep(done[-1], options.into)
             recorded.append(RecordedSchedule(play.name, format_play(play), heard))
         if missed:
             raise DeadKafkaError(
                 f"Kafka {subject} did not go on in {'; '.join(missed)}. Ask these again."
             )
-        if options.record and not judging.differences:
+        judged = _judged(subject, done, begun, live=True)
+        if options.record and not judged.differences:
             save_schedules(subject, recorded, options.recordings)
-        return _with_kept(judging.result(), kept)
+        return judged
 
     def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
-        judging = _Judging(subject, recorded_situation, live=False)
-        for schedule in load_schedules(subject, options.recordings):
-            situation = schedule.situation
-            judging.differs(schedule.name, judging.engine_differs(situation, schedule.heard))
-        return judging.result()
+        begun = time.perf_counter()
+        schedules = load_schedules(subject, options.recordings)
+        done = [done_with(one.situation, subject, one.heard) for one in schedules]
+        return _judged(subject, done, begun, live=False)
 
 
-def judged_schedule(
-    judging: _Judging, patch: str, seed: int
-) -> tuple[ScheduleDone, tuple[sequences.Passage, ...]]:
-    """What comes of a seed, shortened if the two differ, and what is heard.
+def schedule_done(
+    play: Play, patch: str, heard: tuple[sequences.Passage, ...], hear: Hear
+) -> SituationDone:
+    """What comes of a schedule, shortened if the two differ.
 
     Raises what the controller raises where it does not go on.
     """
-    situation, before = random_situation(seed), Counter(judging.coverage.hits)
-    heard, difference = judging.hear(situation, patch), ""
-    if judging.engine_differs(situation, heard):
-        short = shortest_situation(situation, patch, judging.hear)
-        lines = telling.engine_differences(short, patch, judging.hear(short, patch))
-        difference = "\n".join([f"seed {seed}:\n{format_play(short)}", *lines])
-        judging.differences.append(difference)
-    tried = {str(rule): n for rule, n in (judging.coverage.hits - before).items()}
-    return ScheduleDone(patch, GENERATOR, seed, len(heard), difference, tried), heard
+    done = done_with(play, patch, heard)
+    if not done.difference:
+        return done
+    short = shortest_situation(play, patch, hear)
+    apart = telling.engine_differences(short, patch, hear(short, patch))
+    return replace(done, difference="\n".join([f"{play.name}:\n{format_play(short)}", *apart]))
 
 
 def shortest_situation(situation: Play, patch: str, hear: Hear) -> Play:
@@ -272,33 +262,18 @@ def shortest_situation(situation: Play, patch: str, hear: Hear) -> Play:
     return of_turns(situation, shrinking.shortest(turns[: next(ends, len(turns))], holds))
 
 
-def done_before(file: Path | None, patch: str) -> Iterator[ScheduleDone]:
+def done_before(file: Path | None, patch: str) -> Iterator[SituationDone]:
     """What earlier runs of the same generator came to."""
     if file is not None and file.exists():
         lines = file.read_bytes().splitlines()
-        done = (msgspec.json.decode(line, type=ScheduleDone) for line in lines)
+        done = (msgspec.json.decode(line, type=SituationDone) for line in lines)
         yield from (one for one in done if (one.kafka, one.generator) == (patch, GENERATOR))
 
 
-def _keep(done: ScheduleDone, file: Path | None) -> None:
+def _keep(done: SituationDone, file: Path | None) -> None:
     if file is not None:
         with file.open("ab") as kept:
             kept.write(msgspec.json.encode(done) + b"\n")
-
-
-def _with_kept(judged: Judged, kept: Sequence[ScheduleDone]) -> Judged:
-    hits = judged.hits + sum((_hits(one.tried) for one in kept), Counter[Rule]())
-    earlier = tuple(one.difference for one in kept if one.difference)
-    return judged._replace(
-        conversations=judged.conversations + len(kept),
-        turns=judged.turns + sum(one.passages for one in kept),
-        differences=(*earlier, *judged.differences),
-        hits=hits,
-    )
-
-
-def _hits(tried: Mapping[str, int]) -> Counter[Rule]:
-    return Counter({Rule(*name.split(" ", 1)): count for name, count in tried.items()})
 
 
 def save_schedules(patch: str, schedules: Sequence[RecordedSchedule], folder: Path) -> Path:
@@ -309,11 +284,9 @@ def save_schedules(patch: str, schedules: Sequence[RecordedSchedule], folder: Pa
     return recordings.save(folder / f"{patch}{SUFFIX}", Recording(head, lines))
 
 
-def rules_tried(schedule: RecordedSchedule, patch: str) -> frozenset[Rule]:
+def rules_tried(schedule: RecordedSchedule, patch: str) -> frozenset[str]:
     """What one schedule tries of the engine."""
-    coverage = control_coverage.ControlCoverage()
-    list(telling.engine_differences(schedule.situation, patch, schedule.heard, coverage))
-    return frozenset(coverage.hits)
+    return frozenset(done_with(schedule.situation, patch, schedule.heard).tried)
 
 
 def load_schedules(
