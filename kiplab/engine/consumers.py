@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from ..protocol.clients import consumer as client
 from ..protocol.clients.consumer import Consumer
+from ..protocol.clients.producer import Producer
 from ..protocol.facts import MetadataRefreshed
 from ..protocol.ids import CLIENT, BrokerId
 from ..protocol.messages import MetadataUpdate
@@ -27,7 +28,7 @@ def poll(cluster: Cluster, move: moves.Poll) -> Moved:
     mine, events = _up_to_date(cluster, known)
     leader, near = reachable(cluster, mine.leader), reachable(cluster, mine.preferred)
     after, facts = client.poll(mine, leader, near, cluster.features, cluster.clock)
-    return _with(cluster, after), [*events, *facts]
+    return with_client(cluster, "consumers", after), [*events, *facts]
 
 
 def reset(cluster: Cluster, move: moves.ResetOffset) -> Moved:
@@ -37,7 +38,7 @@ def reset(cluster: Cluster, move: moves.ResetOffset) -> Moved:
     mine, events = _up_to_date(cluster, known)
     leader = reachable(cluster, mine.leader)
     after, facts = client.seek(mine, move.to, leader, cluster.features, cluster.clock)
-    return _with(cluster, after), [*events, *facts]
+    return with_client(cluster, "consumers", after), [*events, *facts]
 
 
 def _up_to_date(cluster: Cluster, mine: Consumer) -> tuple[Consumer, list[Event]]:
@@ -59,7 +60,7 @@ def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
     events: list[Event] = []
     for mine in consumers_of(cluster, move.consumer):
         after = _told(cluster, mine, asked)
-        cluster = _with(cluster, after)
+        cluster = with_client(cluster, "consumers", after)
         events.append(_refreshed(after, asked))
     return cluster, events
 
@@ -125,8 +126,10 @@ def _told(cluster: Cluster, mine: Consumer, asked: Broker) -> Consumer:
     return mine if state is None else client.refreshed(mine, state, cluster.features)
 
 
-def _with(cluster: Cluster, changed: Consumer) -> Cluster:
+def with_client(cluster: Cluster, kind: str, changed: Consumer | Producer) -> Cluster:
+    """`cluster` with another state of one of its ``"consumers"`` or ``"producers"``."""
     key = (changed.name, changed.partition)
-    others = [c for c in cluster.consumers if (c.name, c.partition) != key]
-    consumers = tuple(sorted([*others, changed], key=lambda c: (c.name, c.partition)))
-    return cluster if consumers == cluster.consumers else replace(cluster, consumers=consumers)
+    before = getattr(cluster, kind)
+    others = [c for c in before if (c.name, c.partition) != key]
+    after = tuple(sorted([*others, changed], key=lambda c: (c.name, c.partition)))
+    return cluster if after == before else replace(cluster, **{kind: after})

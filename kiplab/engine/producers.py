@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from ..protocol.clients import producer as client
 from ..protocol.clients.producer import Producer
 from ..protocol.facts import Appended, BatchQueued, ProducerInformed
@@ -31,7 +29,7 @@ def write(cluster: Cluster, move: moves.ProduceAs) -> Moved:
         count=move.count,
         behind=ahead,
     )
-    return _put_back(cluster, mine), [fact]
+    return consumers.with_client(cluster, "producers", mine), [fact]
 
 
 def resend(cluster: Cluster, move: moves.Resend) -> Moved:
@@ -52,13 +50,13 @@ def _resend(cluster: Cluster, mine: Producer) -> Moved:
         mine, failed = client.expired(mine, cluster.clock)
         events += failed
     if not mine.batches or mine.batches[0].due_ms > cluster.now_ms:
-        return _put_back(cluster, mine), events
+        return consumers.with_client(cluster, "producers", mine), events
     if mine.waits_at != NO_LEADER:
         near = consumers.reachable(cluster, mine.waits_at) is not None
         mine, facts = client.given_up(mine, reachable=near, now_ms=cluster.clock)
         events += facts
         if cluster.clock is not None:
-            return _put_back(cluster, mine), events
+            return consumers.with_client(cluster, "producers", mine), events
     cluster, found = _turn(cluster, mine)
     return cluster, [*events, *found]
 
@@ -81,7 +79,7 @@ def answers(cluster: Cluster, events: list[Event]) -> Moved:
         if after is mine:
             continue
         events = [*events, *facts]
-        cluster = _put_back(cluster, after)
+        cluster = consumers.with_client(cluster, "producers", after)
         if len(after.batches) < len(mine.batches):
             cluster, found = _turn(cluster, after)
             events += found
@@ -104,7 +102,7 @@ def _turn(cluster: Cluster, mine: Producer) -> Moved:
         events += facts
         if len(mine.batches) == before:
             break
-    return _put_back(cluster, mine), events
+    return consumers.with_client(cluster, "producers", mine), events
 
 
 def _informed(mine: Producer, asked: Broker) -> tuple[Producer, list[Event]]:
@@ -162,10 +160,3 @@ def producer_of(cluster: Cluster, name: str, of: str) -> Producer | None:
 def producers_of(cluster: Cluster, name: str) -> Iterator[Producer]:
     """The producer called `name`, once for each partition that it writes to."""
     return (p for p in cluster.producers if p.name == name)
-
-
-def _put_back(cluster: Cluster, changed: Producer) -> Cluster:
-    key = (changed.name, changed.partition)
-    others = [p for p in cluster.producers if (p.name, p.partition) != key]
-    producers = tuple(sorted([*others, changed], key=lambda p: (p.name, p.partition)))
-    return cluster if producers == cluster.producers else replace(cluster, producers=producers)

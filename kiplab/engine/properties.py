@@ -4,6 +4,8 @@ A property that breaks outside its promise is a lesson. One that breaks inside i
 Kafka, or in this model of it.
 """
 
+from functools import partial
+
 import msgspec
 
 from ..protocol.features import Features
@@ -112,35 +114,31 @@ RECOVERED_RECORDS_STAY = Property(
     needs=_DURABLE,
 )
 
-_ONE_LIFE_SPEAKS = ("380.control-request-epoch", "380.shutdown-epoch", "380.bounce-detection")
-REPLICA_FETCHES = Property(
+_WITH_ZOOKEEPER = partial(
+    Property,
+    mode=Mode.ZOOKEEPER,
+    needs=("380.control-request-epoch", "380.shutdown-epoch", "380.bounce-detection"),
+)
+REPLICA_FETCHES = _WITH_ZOOKEEPER(
     id="replica-fetches",
     sentence="At rest, every replica of a broker that is up is told to fetch, or leads.",
-    needs=_ONE_LIFE_SPEAKS,
     needs_controller=True,
-    mode=Mode.ZOOKEEPER,
     harm="a replica is abandoned",
 )
-LEADER_SERVES = Property(
+LEADER_SERVES = _WITH_ZOOKEEPER(
     id="leader-serves",
     sentence="At rest, a leader that is up knows that it leads.",
-    needs=_ONE_LIFE_SPEAKS,
     needs_controller=True,
-    mode=Mode.ZOOKEEPER,
     harm="a leader does not know that it leads",
 )
-BROKER_ELECTABLE = Property(
+BROKER_ELECTABLE = _WITH_ZOOKEEPER(
     id="broker-electable",
     sentence="At rest, no controller takes a broker that runs for one that leaves.",
-    needs=_ONE_LIFE_SPEAKS,
-    mode=Mode.ZOOKEEPER,
     harm="a broker is never elected again",
 )
-CHECKPOINT_KEEPS_PARTITIONS = Property(
+CHECKPOINT_KEEPS_PARTITIONS = _WITH_ZOOKEEPER(
     id="checkpoint-keeps-partitions",
     sentence="The file of high watermarks is never written without a partition that it had.",
-    needs=_ONE_LIFE_SPEAKS,
-    mode=Mode.ZOOKEEPER,
     harm="a high watermark is forgotten",
 )
 

@@ -257,25 +257,21 @@ def _fail_over(cluster: Cluster, move: moves.FailOver, decide: Decide | None) ->
     return cluster, [Happened(text=text), *events]
 
 
-def _upgrade(cluster: Cluster, move: moves.Upgrade, decide: Decide | None) -> Moved:
+def _upgrade(
+    cluster: Cluster, move: moves.Upgrade | moves.UpgradeMetadata, decide: Decide | None
+) -> Moved:
     features = cluster.features
-    if move.node is None:
+    if isinstance(move, moves.UpgradeMetadata):
+        text = f"the metadata version is {move.metadata_version}"
+        features = feature_rules.at_metadata_version(features, move.metadata_version)
+    elif move.node is None:
+        text = f"every node runs Kafka {move.release}"
         features = replace(features, release=move.release, nodes=())
     else:
+        text = f"{node_name(move.node)} runs Kafka {move.release}"
         others = [(n, r) for n, r in features.nodes if n != move.node]
         features = replace(features, nodes=tuple(sorted([*others, (move.node, move.release)])))
-    who = "every node" if move.node is None else node_name(move.node)
-    text = f"{who} runs Kafka {move.release}"
     cluster, events = _as_the_mode_does(_now_with(cluster, features), move, decide)
-    return cluster, [Happened(text=text), *events]
-
-
-def _upgrade_metadata(
-    cluster: Cluster, move: moves.UpgradeMetadata, decide: Decide | None
-) -> Moved:
-    features = feature_rules.at_metadata_version(cluster.features, move.metadata_version)
-    cluster, events = _as_the_mode_does(_now_with(cluster, features), move, decide)
-    text = f"the metadata version is {move.metadata_version}"
     return cluster, [Happened(text=text), *events]
 
 
@@ -298,6 +294,6 @@ _OF_NODES: dict[type, Callable[[Cluster, Any, Decide | None], Moved]] = {
     moves.ExpireSession: _expire,
     moves.FailOver: _fail_over,
     moves.Upgrade: _upgrade,
-    moves.UpgradeMetadata: _upgrade_metadata,
+    moves.UpgradeMetadata: _upgrade,
 }
 """Moves that reach a node, which decides what becomes of it."""

@@ -17,6 +17,7 @@ from ..engine.truth import partition_of, truth
 from ..protocol.ids import NO_LEADER_EPOCH, BrokerId
 from ..protocol.log import Log
 from ..protocol.replica.broker_state import log_of
+from .client_records import stretches as stretches_of
 from .client_requests import client_name
 from .columns import LOST, LogRow, Ranges, Rows, broker_lane, offsets
 from .snapshots import Snapshot, stretches
@@ -236,12 +237,7 @@ def _memory(consumer: str, name: str, cluster: Cluster) -> Ranges | None:
 
 def ranges(log: Log) -> Ranges:
     """Its records by leader epoch; what lies below its start, or was never read, is left out."""
-    ends = [*(e.offset for e in log.epochs[1:]), log.end]
-    found = (
-        (int(e.epoch), max(int(e.offset), int(log.start)), int(end))
-        for e, end in zip(log.epochs, ends, strict=False)
-    )
-    return tuple(r for r in found if r[1] < r[2] and r[0] != NO_LEADER_EPOCH)
+    return tuple((int(s.epoch), int(s.first), int(s.last) + 1) for s in stretches_of(log))
 
 
 def _lost(shots: Sequence[Snapshot], name: str) -> Iterator[LogRow]:

@@ -6,6 +6,7 @@ from functools import partial
 from ..engine import history, moves, properties
 from ..engine.cluster import Cluster, Observed, broker
 from ..engine.events import CommittedLost, Event
+from ..engine.nodes import has_zookeeper
 from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.facts import Destroyed, LifecycleChanged
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId, broker_list
@@ -20,10 +21,10 @@ from .zookeeper_spans import (
     controller_in_zookeeper,
     czxid_of,
     is_idle,
-    is_in_zookeeper,
     zookeeper_spans,
 )
 
+_ReadState = Callable[[PartitionRegistration], Reading]
 Downs = dict[tuple[int, int], tuple[str, str]]
 """(broker, x) -> (value, text) of the track "down"."""
 
@@ -35,11 +36,11 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     reasons = downs(shots)
     for name in names:
         for strip, read in _PARTITION_TRACKS.items():
-            yield from track(shots, "partition", strip, partial(read, name), name)
+            yield from track(shots, "partition", strip, partial(_strip, read, name), name)
     yield from track(shots, "controller", "controller epoch", _controller_epoch)
     for node in start.brokers:
         yield from track(shots, "controller", broker_lane(node.id), partial(_standing, node.id))
-    if is_in_zookeeper(start):
+    if has_zookeeper(start):
         yield from zookeeper_spans(shots)
     for node in start.brokers:
         yield from _broker(shots, node.id, names, reasons)
@@ -55,7 +56,7 @@ def _broker(
     yield from track(shots, lane, "down", partial(_down, id, reasons))
     yield from track(shots, lane, "fenced", partial(_fenced, id))
     yield from track(shots, lane, "shutting down", partial(_shutting_down, id))
-    if is_in_zookeeper(shots[0].cluster):
+    if has_zookeeper(shots[0].cluster):
         yield from broker_spans(shots, id)
     for name in names:
         yield from track(shots, lane, "role", partial(_role, id, name), name)
@@ -65,32 +66,28 @@ def _broker(
 # --- the partition, as the metadata log has it --------------------------------------------------
 
 
-def _leader_epoch(name: str, shot: Snapshot) -> Reading | None:
+def _strip(read: _ReadState, name: str, shot: Snapshot) -> Reading | None:
     state = partition_of(shot.cluster, name)
-    if state is None:
-        return None
+    return None if state is None else read(state)
+
+
+def _leader_epoch(state: PartitionRegistration) -> Reading:
     epoch = str(state.leader_epoch)
     if state.leader == NO_LEADER:
         return Reading(epoch, f"{epoch} · no leader", ("no leader",))
     if state.recovery is LeaderRecoveryState.RECOVERING:
         return Reading(epoch, f"{epoch} · recovering", ("recovering",))
-    return Reading(epoch, epoch)
+    return _plain(epoch)
 
 
-def _partition_epoch(name: str, shot: Snapshot) -> Reading | None:
-    state = partition_of(shot.cluster, name)
-    return Reading(str(state.partition_epoch), str(state.partition_epoch)) if state else None
+def _plain(value: str) -> Reading:
+    return Reading(value, value)
 
 
-def _isr(name: str, shot: Snapshot) -> Reading | None:
-    state = partition_of(shot.cluster, name)
-    return Reading(broker_list(state.isr), broker_list(state.isr)) if state else None
-
-
-_PARTITION_TRACKS: dict[str, Callable[[str, Snapshot], Reading | None]] = {
+_PARTITION_TRACKS: dict[str, _ReadState] = {
     "leader epoch": _leader_epoch,
-    "partition epoch": _partition_epoch,
-    "ISR": _isr,
+    "partition epoch": lambda state: _plain(str(state.partition_epoch)),
+    "ISR": lambda state: _plain(broker_list(state.isr)),
 }
 
 
@@ -98,7 +95,7 @@ _PARTITION_TRACKS: dict[str, Callable[[str, Snapshot], Reading | None]] = {
 
 
 def _controller_epoch(shot: Snapshot) -> Reading:
-    if is_in_zookeeper(shot.cluster):
+    if has_zookeeper(shot.cluster):
         return controller_in_zookeeper(shot)
     epoch = str(truth(shot.cluster).controller_epoch)
     return Reading(epoch, f"controller epoch {epoch}")
@@ -122,7 +119,7 @@ def _uptime(id: BrokerId, shot: Snapshot) -> Reading | None:
     if node is None or node.process is None:
         return None
     incarnation = (f"life {node.incarnation}",)
-    if is_in_zookeeper(shot.cluster):
+    if has_zookeeper(shot.cluster):
         return czxid_of(node, shot, incarnation)
     if node.process.epoch == NO_BROKER_EPOCH:
         return Reading("none", "not registered yet", incarnation)
@@ -286,7 +283,7 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
         return False
     members = [b for b in cluster.brokers if b.id in state.isr]
     lacking = any(not holds(log_of(b, state.name), known.committed) for b in members)
-    if is_in_zookeeper(cluster):
+    if has_zookeeper(cluster):
         # Its ISR knows of no broker epochs: whoever is gone may come back with all that it held.
         return lacking
     return lacking or (len(state.isr) > 1 and _is_stale(cluster, known))

@@ -30,14 +30,13 @@ def moments(shots: Sequence[Snapshot]) -> Iterator[MomentRow]:
 def _label(shot: Snapshot, statement: Statement) -> str:
     if shot.not_applicable is not None:
         return f"({statement.verb}: not applicable)"
-    label_of = _LABELS.get(statement.verb)
-    return label_of(statement, shot.events) if label_of is not None else statement.text
+    return expected(statement, shot.events)
 
 
-def expected(statement: Statement) -> str:
-    """What a line that nobody has done yet would be called, as far as that can be known."""
+def expected(statement: Statement, events: Sequence[Event] = ()) -> str:
+    """What a line is called; as far as that can be known, before anybody has done it."""
     label_of = _LABELS.get(statement.verb)
-    return label_of(statement, ()) if label_of is not None else statement.text
+    return label_of(statement, events) if label_of is not None else statement.text
 
 
 def _message(statement: Statement, _events: Sequence[Event]) -> str:

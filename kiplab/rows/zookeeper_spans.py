@@ -4,22 +4,16 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ..engine.cluster import Cluster, broker
-from ..engine.nodes import state_of
+from ..engine.nodes import has_zookeeper, state_of
 from ..engine.truth import controller_of, registration_of, truth
 from ..protocol import ids, registrations
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
-from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .columns import QUEUE_FOR, ZOOKEEPER_LANE, SpanRow, broker_lane, plural
 from .snapshots import Reading, Snapshot, Waiting, track
 
 Queues = dict[int, dict[ids.BrokerId, Waiting]]
 """By moment and broker."""
-
-
-def is_in_zookeeper(cluster: Cluster) -> bool:
-    """Whether it is ZooKeeper that keeps the metadata."""
-    return isinstance(state_of(cluster, ids.ZOOKEEPER), Ensemble)
 
 
 def zookeeper_spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
@@ -63,7 +57,7 @@ def is_idle(cluster: Cluster, node: Broker, state: registrations.PartitionRegist
     fetch it: nobody has told it to, or somebody has told it not to.
     """
     process = node.process
-    if not is_in_zookeeper(cluster) or process is None or state.leader in (ids.NO_LEADER, node.id):
+    if not has_zookeeper(cluster) or process is None or state.leader in (ids.NO_LEADER, node.id):
         return False
     if process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
         return False
