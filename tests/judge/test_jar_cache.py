@@ -131,7 +131,10 @@ def test_they_are_kept_beside_those_of_the_same_release_without_zookeeper(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     maven(BRINGS_OLD_JARS, tmp_path, monkeypatch)
-    assert jar_cache.jars_of_zookeeper_era("9.9.9") == jar_cache.kafka_folder() / "9.9.9-zookeeper"
+    assert (
+        jar_cache.jars_of("9.9.9", with_zookeeper=True)
+        == jar_cache.kafka_folder() / "9.9.9-zookeeper"
+    )
     assert not jar_cache.have_jars("9.9.9")
 
 
@@ -140,7 +143,7 @@ def test_jars_for_another_scala_are_not_taken_for_them(
 ) -> None:
     maven(BRINGS_JARS, tmp_path, monkeypatch)
     with pytest.raises(MissingKafkaError, match=r"No jars of Kafka 9\.9\.9 came"):
-        jar_cache.jars_of_zookeeper_era("9.9.9")
+        jar_cache.jars_of("9.9.9", with_zookeeper=True)
 
 
 @pytest.mark.parametrize(

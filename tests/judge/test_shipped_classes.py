@@ -100,7 +100,7 @@ def test_a_process_ends_with_its_parent_and_leaves_nothing_behind(parent: str) -
     with real_kafka():
         # What a child could not fetch it could not say.
         jars_with_test_kit("3.5.2")
-        jar_cache.jars_of_zookeeper_era("2.2.2")
+        jar_cache.jars_of("2.2.2", with_zookeeper=True)
     process = subprocess.Popen(
         [sys.executable, "-c", parent],
         stdin=subprocess.PIPE,

@@ -214,21 +214,15 @@ def have_jars(patch: str, *, with_zookeeper: bool = False) -> bool:
     return (kafka_folder() / f"{patch}{'-zookeeper' * with_zookeeper}").is_dir()
 
 
-def jars_of(patch: str) -> Path:
-    """The folder of a release's jars, fetched if it is not there yet.
+def jars_of(patch: str, *, with_zookeeper: bool = False) -> Path:
+    """The folder of a release's jars, fetched if it is not there yet; of a broker whose cluster is
+    kept by ZooKeeper in a folder of its own.
 
     Raises MissingKafkaError saying what stood in the way: no way to fetch, no network, no such
     release, no room.
     """
-    return kept_jars(patch, patch, server(patch))
-
-
-def jars_of_zookeeper_era(patch: str) -> Path:
-    """Those of a broker whose cluster is kept by ZooKeeper, in a folder of its own.
-
-    Raises MissingKafkaError as `jars_of` does.
-    """
-    return kept_jars(f"{patch}-zookeeper", patch, zookeeper_era(patch))
+    artifacts = zookeeper_era(patch) if with_zookeeper else server(patch)
+    return kept_jars(f"{patch}{'-zookeeper' * with_zookeeper}", patch, artifacts)
 
 
 def kept_jars(name: str, patch: str, artifacts: Sequence[Artifact]) -> Path:

@@ -162,12 +162,9 @@ def _default(
         return {field.name: field.default for field in fields}
     if kind in NUMBERS:
         return float(written or 0) if kind == "float64" else int(str(written or 0), 0)
-    empty = {"string": written or "", "uuid": uuid.UUID(int=0), "bool": _is_true(written)}
+    is_true = str(written).lower() == "true"
+    empty = {"string": written or "", "uuid": uuid.UUID(int=0), "bool": is_true}
     return empty.get(kind, b"")
-
-
-def _is_true(written: str | int | bool | None) -> bool:
-    return str(written).lower() == "true"
 
 
 # --- sizes ----------------------------------------------------------------------------------------

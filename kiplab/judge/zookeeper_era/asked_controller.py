@@ -53,8 +53,7 @@ class Barrier:
         Raises TooQuietError where one of them never gets there.
         """
         self.version = touch_state(self._client, MARKER)
-        topics = [{"topic": topic, "partition": 0} for topic in (*changed, MARKER)]
-        notification = json.dumps({"version": 1, "partitions": topics}).encode()
+        notification = _partitions((*changed, MARKER))
         self._client.create(f"{_NOTIFICATIONS}/isr_change_", notification, sequence=True)
         for broker in brokers:
             self.reach(broker)
@@ -78,9 +77,14 @@ class Barrier:
         self._journal.wait_for(is_it, f"the requests of a barrier to broker {broker}")
 
 
+def _partitions(topics: Iterable[str]) -> bytes:
+    partitions = [{"topic": topic, "partition": 0} for topic in topics]
+    return json.dumps({"version": 1, "partitions": partitions}).encode()
+
+
 NOBODY = 9999
 """An id that no broker has: to ask for its controlled shutdown changes nothing."""
-BROKER_NOT_AVAILABLE = 8
+_BROKER_NOT_AVAILABLE = 8
 _WITHOUT_EPOCH, _SINCE_EPOCH = 1, 2
 """Versions of ControlledShutdown."""
 _ELECTIONS = "/admin/preferred_replica_election"
@@ -108,7 +112,7 @@ class AskedController:
 
     def is_active(self) -> bool:
         """Whether it has taken over."""
-        return self.about_nobody() == BROKER_NOT_AVAILABLE
+        return self.about_nobody() == _BROKER_NOT_AVAILABLE
 
     def about_nobody(self) -> int:
         """The error of a ControlledShutdown that is of no consequence."""
@@ -124,12 +128,8 @@ class AskedController:
     def elect(self, request: ElectLeadersRequest) -> None:
         """An operator's election, which is over when this ends."""
         if self._code <= _BEFORE_ELECT_LEADERS:
-            topics = [
-                {"topic": split(name)[0], "partition": 0} for name in request.partitions or ()
-            ]
-            self._client.create(
-                _ELECTIONS, json.dumps({"version": 1, "partitions": topics}).encode()
-            )
+            named = request.partitions or ()
+            self._client.create(_ELECTIONS, _partitions(split(name)[0] for name in named))
             wait_until(lambda: not self._client.exists(_ELECTIONS), "the end of an election")
         else:
             self._ask(*call_of(request, self._schemas, self._topics()))
@@ -142,17 +142,16 @@ class AskedController:
             connection.close()
 
     def _topics(self) -> TopicNames:
-        found = {name: self._id(name) for name in self._client.get_children("/brokers/topics")}
-        ids = {name: id for name, id in found.items() if id is not None}
+        """The ids that topics have since 2.8 are text without the padding."""
+        ids: dict[str, uuid.UUID] = {}
+        for name in self._client.get_children(_TOPICS):
+            text = json.loads(self._client.get(f"{_TOPICS}/{name}")[0]).get("topic_id")
+            if text is not None:
+                ids[name] = uuid.UUID(bytes=urlsafe_b64decode(f"{text}=="))
         return TopicNames(ids, {id: name for name, id in ids.items()})
 
-    def _id(self, topic: str) -> uuid.UUID | None:
-        """The id that topics have since 2.8, as text without the padding."""
-        said = json.loads(self._client.get(f"/brokers/topics/{topic}")[0]).get("topic_id")
-        return None if said is None else uuid.UUID(bytes=urlsafe_b64decode(f"{said}=="))
 
-
-SESSION_TIMEOUT_S, LAPSE_TIMEOUT_S = 60.0, 4.0
+SESSION_TIMEOUT_S = 60.0
 BROKERS = "/brokers/ids"
 VERSIONS_MAX = 5_000
 """Each version of a znode is a write."""
@@ -168,12 +167,12 @@ class TransactionRefusedError(Exception):
     """ZooKeeper did none of what it was asked to do at once; the message has its reasons."""
 
 
-def session(port: int, chroot: str, timeout_s: float = SESSION_TIMEOUT_S) -> KazooClient:
+def session(address: str) -> KazooClient:
     """An open session. Raises MissingExtraError without kazoo, its own error without a server."""
     with needed_by("a fake broker in ZooKeeper"):
         from kazoo.client import KazooClient
 
-    client = KazooClient(f"127.0.0.1:{port}{chroot}", timeout=timeout_s, logger=_QUIET)
+    client = KazooClient(address, timeout=SESSION_TIMEOUT_S, logger=_QUIET)
     client.start(_CONNECT_S)
     return client
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .. import java_process
-from ..kafka_jars.jar_cache import jars_of_zookeeper_era
+from ..kafka_jars.jar_cache import jars_of
 from ..wire.message_schemas import ReleaseSchemas, schemas_in
 
 SESSION_TIMEOUT_MS = 60_000
@@ -64,7 +64,7 @@ or fewer.
 
 def control_schemas() -> ReleaseSchemas:
     """Every control request in every version. Raises MissingKafkaError where no jars can be had."""
-    return schemas_in(sorted(jars_of_zookeeper_era(SCHEMAS_OF).glob("kafka-clients-*.jar")))
+    return schemas_in(sorted(jars_of(SCHEMAS_OF, with_zookeeper=True).glob("kafka-clients-*.jar")))
 
 
 SERVER_LAUNCHER = Path(__file__).parent
@@ -91,7 +91,7 @@ class KafkaServer(java_process.OwnedProcess):
         self._zookeeper, self._more = zookeeper, dict(more or {})
         # Without Java there is no use for 40 MB of jars.
         java_process.java_of_kafka()
-        self.jars = jars_of_zookeeper_era(patch)
+        self.jars = jars_of(patch, with_zookeeper=True)
         super().__init__("kafka")
         self.data = self._folder / "data"
         self.port = 0

@@ -92,10 +92,10 @@ class PlayedCluster(ExitStack):
 
     def _begin(self) -> None:
         zookeeper = self.enter_context(ZooKeeperProcess())
-        self._port = int(zookeeper.addresses[0].rpartition(":")[2])
+        (self._address,) = zookeeper.addresses
         self._client: KazooClient = self._session()
         self._loop = self.enter_context(BackgroundLoop())
-        self._gate = Gate(self._loop, self._port)
+        self._gate = Gate(self._loop, int(self._address.rpartition(":")[2]))
         self.callback(self._gate.close)
         znodes.write_first_znodes(self._client, self._setup)
         for broker in sorted(self._setup.brokers, key=lambda one: one.epoch):
@@ -111,7 +111,7 @@ class PlayedCluster(ExitStack):
 
     def _session(self) -> KazooClient:
         """One that ends with the cluster."""
-        client = znodes.session(self._port, "")
+        client = znodes.session(self._address)
         self.callback(znodes.end, client)
         return client
 

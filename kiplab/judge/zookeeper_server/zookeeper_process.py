@@ -182,7 +182,7 @@ def _asked() -> TwoIncarnations:
 
 
 def _incarnation(ensemble: ZooKeeperProcess, server: int) -> BrokerIncarnation:
-    client = session(int(ensemble.addresses[server - 1].rpartition(":")[2]), "")
+    client = session(ensemble.addresses[server - 1])
     try:
         client.ensure_path("/brokers/ids")
         transaction = client.transaction()
