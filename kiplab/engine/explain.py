@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..protocol import facts, guards, messages, zookeeper_facts
+from ..protocol import facts, guards, zookeeper_facts
 from ..protocol.ids import NO_LEADER, SessionId, broker_list, node_name
 from . import events
 
@@ -30,11 +30,6 @@ def comparison(compared: facts.Compared) -> str:
         return f"{compared.name}: {asked}, but {compared.held}"
     where = "registered" if compared.name.startswith("broker") else "here"
     return f"{compared.name}: request {compared.requested}, {where} {compared.held}"
-
-
-def describe(body: messages.ApiMessage) -> str:
-    """A message body in a few words."""
-    return body.in_words()
 
 
 def span(first: int, last: int) -> str:
@@ -79,7 +74,7 @@ def _configured(e: facts.TopicConfigured) -> str:
 def _delivered(e: events.Delivered) -> str:
     ghost = " (sent by a process that is gone)" if e.previous_incarnation else ""
     sender, receiver = node_name(e.message.sender), node_name(e.receiver)
-    return f"{sender} -> {receiver}: {describe(e.body)}{ghost}"
+    return f"{sender} -> {receiver}: {e.body.in_words()}{ghost}"
 
 
 def _broken(e: events.PropertyBroken) -> str:
@@ -308,7 +303,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f" {e.leader_epoch}"
     ),
     events.Sent: lambda e: (
-        f"{node_name(e.message.sender)} sends {node_name(e.receiver)}: {describe(e.body)}"
+        f"{node_name(e.message.sender)} sends {node_name(e.receiver)}: {e.body.in_words()}"
     ),
     events.Delivered: _delivered,
     events.Dropped: lambda e: f"{e.message} never arrives: {e.why}",

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..engine import explain, moves, truth
+from ..engine import moves, truth
 from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
 from ..protocol.facts import Compared, IsrChanged, Refused
@@ -70,7 +70,7 @@ def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> columns.Me
         x_arrived=None,
         fate="in flight",
         label=event.body.on_arrow(partial(_isr, before)),
-        detail=explain.describe(event.body),
+        detail=event.body.in_words(),
         fields=tuple(message_contents.fields(event.body)),
         partition=event.body.about(),
         sent_by=-1 if process is None else process.epoch,

@@ -13,7 +13,7 @@ from typing import Any, cast, get_type_hints
 import msgspec
 
 from ..engine.cluster import Cluster, Message
-from ..engine.explain import describe, session_name
+from ..engine.explain import session_name
 from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Batch, Producer
@@ -284,7 +284,7 @@ def _pair_said(entry: Any) -> str:
 
 def _in_short(struct: Any) -> str:
     if type(struct) in KINDS:
-        return describe(struct)
+        return str(struct.in_words())
     short = _SHORT.get(type(struct))
     return short(struct) if short else ""
 
@@ -332,7 +332,7 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     broker_state.Volatile: lambda process: (
         f"{process.lifecycle}, broker epoch {process.epoch if process.epoch >= 0 else 'none'}"
     ),
-    Message: lambda message: f"to {node_name(message.receiver)}: {describe(message.body)}",
+    Message: lambda message: f"to {node_name(message.receiver)}: {message.body.in_words()}",
     **ZOOKEEPER_SHORT,
 }
 

@@ -392,6 +392,7 @@ MACHINES = [
     parse_features("3.9", on=KEEPS_PROPOSALS),
 ]
 READ = (moves.Poll, moves.RefreshMetadata, moves.ResetOffset)
+DELIVERIES = Menu(expire=False, start=False, finish_recovery=False, finish_leader_recovery=False)
 
 
 def own_state(here: Cluster) -> tuple[Consumer, ...]:
@@ -424,7 +425,7 @@ class Readers(RuleBasedStateMachine):
     @rule()
     def a_quiet_while(self) -> None:
         for _ in range(12):
-            ready = [m for m in enabled(self.here, EVERYTHING) if isinstance(m, moves.Deliver)]
+            ready = enabled(self.here, DELIVERIES)
             if not ready:
                 return
             self.do(ready[0])

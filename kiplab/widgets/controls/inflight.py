@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message, MessageName
-from ...engine.explain import describe
 from ...engine.impossible_moves import why_not
 from ...engine.moves import Deliver
 from ...engine.nodes import has_zookeeper
@@ -118,7 +117,7 @@ class _MessageRow(OfferRow):
         message = inbox[place - 1]
         self.name = message.name
         offers = about_message(cluster, message)
-        said = stacked(f"{place}. {route(message)}", describe(message.body))
+        said = stacked(f"{place}. {route(message)}", message.body.in_words())
         self.show(said, offers[:_AT_ONCE], lambda: offers[_AT_ONCE:])
         for made, by, advice in ((self.earlier, -1, "sooner"), (self.later, 1, "later")):
             reason = why_not_moved(cluster, inbox, message.name, by)
