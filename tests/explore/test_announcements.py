@@ -11,7 +11,7 @@ import kiplab
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.matrix.alternatives import alternatives
 from kiplab.explore.matrix.guard_matrix import matrix
-from kiplab.explore.search import announcements, engine_choice
+from kiplab.explore.search import engine_choice, limits
 from kiplab.explore.search.limits import TimedProgress
 from kiplab.explore.search.size_prediction import OWN, rule_of_thumb
 from tests.explore.bounds import FAR, Bounds
@@ -118,8 +118,8 @@ def test_the_default_bounds_of_the_cluster_level_find_the_hole_or_say_how_long_i
 
 
 def test_outside_a_notebook_nothing_is_shown() -> None:
-    assert not announcements.in_notebook()
-    assert (announcements.Line().of_search(), announcements.of_cells()) == (None, None)
+    assert not limits.in_notebook()
+    assert (limits.Line().of_search(), limits.of_cells()) == (None, None)
 
 
 def outputs(*cells: str) -> list[list[Any]]:
@@ -131,9 +131,9 @@ def outputs(*cells: str) -> list[list[Any]]:
 
 
 def test_a_line_in_a_notebook_says_how_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(announcements, "in_notebook", lambda: True)
+    monkeypatch.setattr(limits, "in_notebook", lambda: True)
     put: list[str] = []
-    line = announcements.Line()
+    line = limits.Line()
     monkeypatch.setattr(line, "put", put.append)
     tell = line.of_search()
     assert tell is not None

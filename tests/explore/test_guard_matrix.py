@@ -15,7 +15,7 @@ from msgspec.structs import replace
 import kiplab
 from kiplab.cli.command import main
 from kiplab.explore.levels.level_table import ExploreError
-from kiplab.explore.matrix import minimal_sets
+from kiplab.explore.matrix import cells
 from kiplab.explore.matrix.alternatives import Alternatives, alternatives
 from kiplab.explore.matrix.cells import Matrix
 from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING, matrix
@@ -79,7 +79,7 @@ def test_the_minimal_set_and_what_is_never_needed(whole: Matrix) -> None:
 
 def test_more_guards_never_did_harm_here(whole: Matrix) -> None:
     """Looked at cell by cell: nothing was inferred."""
-    assert minimal_sets.surprises(whole.guards, whole.verdicts) == []
+    assert cells.surprises(whole.guards, whole.verdicts) == []
 
 
 def test_the_hole_that_each_kip_closes(two: Matrix) -> None:
@@ -168,27 +168,27 @@ def verdicts(**by_off: str) -> dict[frozenset[str], str]:
 
 def test_two_minimal_sets_are_both_named() -> None:
     found = verdicts(none="p", a="p", b="p", ab="r")
-    assert minimal_sets.minimal(("a", "b"), found) == [["a"], ["b"]]
-    assert minimal_sets.redundant(("a", "b"), found) == []
+    assert cells.minimal(("a", "b"), found) == [["a"], ["b"]]
+    assert cells.redundant(("a", "b"), found) == []
 
 
 def test_nothing_needed_at_all() -> None:
     found = verdicts(none="p", a="p")
-    assert minimal_sets.minimal(("a",), found) == [[]]
-    assert minimal_sets.redundant(("a",), found) == ["a"]
+    assert cells.minimal(("a",), found) == [[]]
+    assert cells.redundant(("a",), found) == ["a"]
 
 
 def test_what_is_not_finished_is_not_called_minimal_or_redundant() -> None:
     found = verdicts(none="p", a="u", b="r", ab="r")
-    assert minimal_sets.minimal(("a", "b"), found) == []
-    assert minimal_sets.perhaps_minimal(("a", "b"), found) == [["a", "b"]]
-    assert minimal_sets.redundant(("a", "b"), found) == []
+    assert cells.minimal(("a", "b"), found) == []
+    assert cells.perhaps_minimal(("a", "b"), found) == [["a", "b"]]
+    assert cells.redundant(("a", "b"), found) == []
 
 
 def test_a_guard_that_does_harm_is_a_surprise() -> None:
     found = verdicts(none="r", a="p", b="r", ab="p")
-    assert minimal_sets.surprises(("a", "b"), found) == [([], "a"), (["b"], "a")]
-    assert minimal_sets.minimal(("a", "b"), found) == [[]]
+    assert cells.surprises(("a", "b"), found) == [([], "a"), (["b"], "a")]
+    assert cells.minimal(("a", "b"), found) == [[]]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_a_guard_that_does_harm_is_a_surprise() -> None:
     ids=str,
 )
 def test_redundant_means_never_needed(said: dict[str, str]) -> None:
-    redundant = minimal_sets.redundant(("a",), verdicts(**said)) == ["a"]
+    redundant = cells.redundant(("a",), verdicts(**said)) == ["a"]
     assert redundant == (
         said in ({"none": "p", "a": "p"}, {"none": "r", "a": "p"}, {"none": "u", "a": "p"})
     )

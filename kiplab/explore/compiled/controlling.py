@@ -3,8 +3,7 @@ goes, for one partition and two properties.
 """
 
 from . import word_layout as at
-from .jit import inner
-from .words import Ints, end_of, get, has, holds, incarnations_at, place_of_other, put, up_to
+from .words import Ints, end_of, get, has, holds, incarnations_at, inner, place_of_other, put, up_to
 
 ACCEPTED, REVERTED, WAITING = 0, 1, 2
 """What the leader makes of the answer to its AlterPartition."""

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import word_layout as at
-from .jit import digest, inner, root
 from .partition_actions import act, offered, price
-from .words import Ints, get, request
+from .words import Ints, digest, get, inner, request, root
 
 COUNT, LOOKED, UNTIL, TRANSITIONS, HIT, TALLIES = range(6)
 """Places in `tallies`: states known, states looked at, how far to look, transitions, and 1 + the

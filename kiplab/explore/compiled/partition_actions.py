@@ -9,7 +9,6 @@ from . import controlling
 from . import replicating as replica
 from . import word_layout as at
 from .controlling import has_committed, leader_elected, mark_moved, observe
-from .jit import inner
 from .words import (
     Ints,
     appended,
@@ -18,6 +17,7 @@ from .words import (
     end_of_epoch,
     get,
     has,
+    inner,
     latest_epoch,
     place_of_other,
     put,

@@ -1,8 +1,7 @@
 """Leaders and followers: protocol/replica, as far as this level goes."""
 
 from . import word_layout as at
-from .jit import inner
-from .words import Ints, end_of, get, has, has_request, noted, place_of_other, put, send
+from .words import Ints, end_of, get, has, has_request, inner, noted, place_of_other, put, send
 
 
 @inner

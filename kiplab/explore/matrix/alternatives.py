@@ -20,7 +20,7 @@ from ...protocol.guards import GUARDS, GuardKind, named
 from ...protocol.registrations import partition
 from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
-from ..search import announcements
+from ..search import limits as outside
 from ..search.explored import Explored
 from ..search.limits import MEMORY_MB
 from ..search.question import question_about, situation
@@ -99,10 +99,8 @@ class Alternatives(msgspec.Struct, frozen=True):
     def sentences(self) -> list[str]:
         """The bounds, then one sentence per row."""
         first = f"Kafka {self.rows[0].features} and what takes the place of KIP-903, {self.within}."
-        return [f"{first} Costs as measured in the play {self.measured}.", *self._rows()]
-
-    def _rows(self) -> list[str]:
-        return [row.sentence for row in self.rows]
+        costs = f"{first} Costs as measured in the play {self.measured}."
+        return [costs, *(row.sentence for row in self.rows)]
 
     def table(self) -> pd.DataFrame:
         """A row per way: way, verdict, steps, states, refused fetches, leader epochs, sentence."""
@@ -180,8 +178,8 @@ def alternatives(
     ]
     tried = try_out(questions[0])
     if tried.predicted:
-        (say or announcements.say)(announcement("rows", len(questions), crew, tried.predicted))
-    told = answers(questions, processes=crew, told=progress or announcements.of_cells("rows"))
+        (say or outside.say)(announcement("rows", len(questions), crew, tried.predicted))
+    told = answers(questions, processes=crew, told=progress or outside.of_cells("rows"))
     return Alternatives(
         rows=tuple(
             _row(way, one, cost_of(run_play(measured, asked.features)))

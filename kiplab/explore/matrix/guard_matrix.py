@@ -14,7 +14,7 @@ from ...protocol.guards import GUARDS, named
 from ...protocol.ids import CONTROLLER, BrokerId
 from ...protocol.releases import Mode
 from ..levels.level_table import ExploreError
-from ..search import announcements
+from ..search import limits as outside
 from ..search.limits import MEMORY_MB, interruptible
 from ..search.question import Question, question_about, situation
 from ..search_terms import UNFINISHED, Halt, HaltReason
@@ -92,9 +92,9 @@ def matrix(
         processes=processes,
         spark=spark,
         master=master,
-        progress=progress or announcements.of_cells(),
+        progress=progress or outside.of_cells(),
         cancel=cancel,
-        say=say or announcements.say,
+        say=say or outside.say,
     )
 
 

@@ -12,8 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from queue import SimpleQueue
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 import msgspec
@@ -90,7 +89,7 @@ def _spread(
     cancel: Callable[[], bool] | None,
 ) -> list[MaybeExplored]:
     payloads = [msgspec.json.encode(question) for question in questions]
-    crew = _Crew(wanted)
+    crew = _Crew()
     with ThreadPoolExecutor(wanted) as pool:
         try:
             futures = [pool.submit(crew.asked, payload) for payload in payloads]
@@ -116,34 +115,30 @@ def _watch(
 
 
 class _Crew:
-    """Processes that wait for questions; one that was killed is replaced."""
+    """A process for each thread that asks, from its first question on; one that was killed is
+    replaced.
+    """
 
-    def __init__(self, count: int) -> None:
-        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+    def __init__(self) -> None:
+        self._mine = local()
         self._all: list[subprocess.Popen[bytes]] = []
-        self._over = False
-        self._changing = Lock()
-        for _ in range(count):
-            self._hire()
+        self._over, self._changing = False, Lock()
 
-    def _hire(self) -> None:
+    def _hire(self) -> subprocess.Popen[bytes] | None:
         with self._changing:
-            if not self._over:
-                worker = _worker()
-                self._all.append(worker)
-                self._idle.put(worker)
+            if self._over:
+                return None
+            worker = _worker()
+            self._all.append(worker)
+            return worker
 
     def asked(self, payload: bytes) -> MaybeExplored:
-        """What an idle process says to this question."""
-        if self._over:
-            return None
-        worker = self._idle.get()
-        line = _said(worker, payload)
-        if line.endswith(b"\n"):
-            self._idle.put(worker)
-            return msgspec.json.decode(line, type=Explored)
-        self._hire()
-        return None
+        """What this thread's process says to a question."""
+        worker = getattr(self._mine, "worker", None) or self._hire()
+        line = b"" if worker is None else _said(worker, payload)
+        alive = line.endswith(b"\n")
+        self._mine.worker = worker if alive else None
+        return msgspec.json.decode(line, type=Explored) if alive else None
 
     def dismiss(self) -> None:
         """End them all; whoever waits for an answer gets none."""

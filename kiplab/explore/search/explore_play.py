@@ -12,7 +12,7 @@ from ...plays.header import setup_of
 from ...plays.play import Play
 from ..levels.all_levels import level_named
 from ..search_terms import REFUTED, Model, SearchOutcome, StopRule
-from . import announcements
+from . import limits as outside
 from .breadth_first import search
 from .engine_choice import AUTO, SearchFunction, engine_for, steps, too_narrow
 from .explored import Explored, sentence_of, vacuity_of
@@ -62,13 +62,13 @@ def explore(
         states=states,
         memory_mb=memory_mb,
     )
-    line = announcements.Line()
+    line = outside.Line()
     with interruptible(cancel) as stop:
         result = explore_play(
             question,
             progress=progress or line.of_search(),
             cancel=stop,
-            say=say or announcements.say,
+            say=say or outside.say,
         )
     line.end(f"{result.states:,} states in {result.seconds:.1f} s")
     return result
