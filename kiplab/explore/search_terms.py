@@ -55,32 +55,20 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class HaltReason(StrEnum):
-    """Why a search ended before it was finished. What to do about it depends on this alone."""
+    """Why a search ended before it was finished, in words without a full stop; `limit` is the limit
+    that it came to. What to do about it depends on this alone."""
 
-    CANCELLED = "cancelled"
-    STATES = "states"
-    SECONDS = "seconds"
-    MEMORY = "memory"
-    PROCESS_ENDED = "process-ended"
-    """The process that searched is gone."""
-    TOO_NARROW = "too-narrow"
-    """The words of the compiled search cannot hold what comes next."""
-    NOT_CHEAP = "not-cheap"
-    """A measurement for a prediction would take too long."""
-
-
-_HALTED = {
-    HaltReason.CANCELLED: "it was cancelled",
-    HaltReason.STATES: "it was to look at {limit:,} states at most",
-    HaltReason.SECONDS: "it was to take {limit:g} s at most",
-    HaltReason.MEMORY: "the next states would have taken it over {limit:,} MB of memory",
-    HaltReason.PROCESS_ENDED: "its process was ended, probably for memory",
-    HaltReason.TOO_NARROW: (
+    CANCELLED = "it was cancelled"
+    STATES = "it was to look at {limit:,} states at most"
+    SECONDS = "it was to take {limit:g} s at most"
+    MEMORY = "the next states would have taken it over {limit:,} MB of memory"
+    PROCESS_ENDED = "its process was ended, probably for memory"
+    TOO_NARROW = (
         "the words of the compiled search have no room for what comes next; the engine's own search"
         " has"
-    ),
-    HaltReason.NOT_CHEAP: "it was no longer cheap",
-}
+    )
+    NOT_CHEAP = "it was no longer cheap"
+    """A measurement for a prediction would take too long."""
 
 
 class Halt(msgspec.Struct, frozen=True):
@@ -92,7 +80,7 @@ class Halt(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """For people, without a full stop."""
-        return _HALTED[self.reason].format(limit=self.limit)
+        return self.reason.format(limit=self.limit)
 
 
 StopRule = Callable[[Progress], Halt | None]

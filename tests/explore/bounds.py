@@ -1,6 +1,12 @@
-"""Bounds of a search as its keywords take them: `explore(play, **bounds)`."""
+"""Where searches of the tests begin, and their bounds: `explore(play, **bounds)`."""
 
 from typing import TypedDict
+
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.setup import cluster_of
+from kiplab.plays.grammar import parse
+from kiplab.plays.header import setup_of
+from kiplab.protocol.features import parse_features
 
 
 class Bounds(TypedDict, total=False):
@@ -17,3 +23,15 @@ FAR: Bounds = {"writes": 2, "crashes": 2, "fences": 1}
 """Out of reach."""
 RACE: Bounds = {"writes": 0, "crashes": 1, "fences": 0}
 """Within these lies the race of KAFKA-14139, and little else."""
+
+
+def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
+    """All bounds of the level "partition"."""
+    return {"writes": writes, "crashes": crashes, "fences": fences}
+
+
+def begun(
+    text: str, kafka: str = "3.5", off: tuple[str, ...] = (), on: tuple[str, ...] = ()
+) -> Cluster:
+    """The cluster that a play begins with."""
+    return cluster_of(setup_of(parse(text, "two"), parse_features(kafka, off=off, on=on)))

@@ -23,16 +23,13 @@ from kiplab.explore.search_terms import (
     Progress,
     SearchOutcome,
 )
+from tests.explore.bounds import bounds as within
 
 PARTITION = level_named("partition")
 ENOUGH = Halt(HaltReason.STATES, 1_000)
 LOSS = ("no-committed-record-lost", "electable-holds-committed")
 STALE = ("no-stale-epoch-in-isr",)
 PENDING = ("497.pending-outlives-metadata",)
-
-
-def within(writes: int, crashes: int, fences: int) -> dict[str, int]:
-    return {"writes": writes, "crashes": crashes, "fences": fences}
 
 
 def asked(

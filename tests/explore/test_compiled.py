@@ -16,6 +16,7 @@ from kiplab.explore.search.explore_play import explore
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Halt, HaltReason, Progress
 from kiplab.extras import MissingExtraError
+from tests.explore.bounds import bounds
 from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables
 from tests.repeated import in_long
 
@@ -23,10 +24,6 @@ PARTITION = level_named("partition")
 ENOUGH = Halt(HaltReason.STATES, 1_000)
 RULES = rules_of_the_tables(first="3.3")
 QUICK = "tests/explore/test_compiled.py::test_every_state_of_two_brokers_without_a_write"
-
-
-def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
-    return {"writes": writes, "crashes": crashes, "fences": fences}
 
 
 def assert_held_to_step(cluster: Any, within: dict[str, int]) -> None:

@@ -15,8 +15,9 @@ from kiplab.protocol import features
 from kiplab.protocol.guards import GUARDS, Guard, GuardKind
 from kiplab.protocol.kraft import alter_partition
 from kiplab.protocol.releases import Mode
+from tests.explore.bounds import bounds
 from tests.explore.guard_rules import OF_KRAFT, rules_of_the_tables, switched_off, switched_on
-from tests.explore.test_memoised_model import assert_same_graph, bounds
+from tests.explore.test_memoised_model import assert_same_graph
 
 MADE_UP = "903.trust-the-leader"
 ALTERNATIVE = Guard(

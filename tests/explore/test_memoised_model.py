@@ -13,6 +13,7 @@ from kiplab.explore.search.hidden_parts import BUDGETS
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.shared_memory import SharedMemory
 from kiplab.protocol.ids import CONTROLLER
+from tests.explore.bounds import bounds
 from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables
 from tests.repeated import in_long
 
@@ -25,10 +26,6 @@ def budgets_left(model: MemoisedModel, state: Any) -> tuple[int, ...]:
     """What is left of the bounds, in their order."""
     left: tuple[int, ...] = model.parts.budgets.parts[state[BUDGETS]]
     return left
-
-
-def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
-    return {"writes": writes, "crashes": crashes, "fences": fences}
 
 
 def assert_same_graph(

@@ -11,6 +11,7 @@ from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Model
+from tests.explore.bounds import bounds as within
 from tests.repeated import in_long
 
 PARTITION = level_named("partition")
@@ -50,10 +51,6 @@ def judged(model: Model, asked: tuple[str, ...]) -> tuple[int, str, int | None]:
     verdict = VERDICTS[from_holds(said["holds"], exhaustive=answer["exhaustive"])]
     way = said["counterexample"]
     return answer["reachable_states"], verdict, None if way is None else len(way) - 1
-
-
-def within(writes: int, crashes: int, fences: int) -> dict[str, int]:
-    return {"writes": writes, "crashes": crashes, "fences": fences}
 
 
 @pytest.mark.parametrize("bounds", [(1, 0, 1), *in_long([(1, 1, 0), (0, 2, 0)], PROVES)])

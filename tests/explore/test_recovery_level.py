@@ -2,7 +2,6 @@
 
 import pytest
 
-from kiplab.engine.setup import cluster_of
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.search.breadth_first import search
@@ -11,11 +10,11 @@ from kiplab.explore.search.path_as_play import play_of
 from kiplab.explore.search.question import question_about
 from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
 from kiplab.plays.grammar import parse
-from kiplab.plays.header import setup_of
 from kiplab.plays.runner import run_play
 from kiplab.plays.values import feature_set
 from kiplab.plays.verdict import expectations
 from kiplab.protocol.features import parse_features
+from tests.explore.bounds import begun
 from tests.repeated import in_long
 
 TWO = """\
@@ -81,8 +80,7 @@ ONCE = LEVEL.with_defaults({"elections": 1})
 def asked(
     on: tuple[str, ...], within: dict[str, int], properties: tuple[str, ...] = LEVEL.asks
 ) -> SearchOutcome:
-    features = parse_features("3.5", on=on)
-    start = cluster_of(setup_of(parse(TWO, "two"), features))
+    start = begun(TWO, "3.5", on=on)
     return search(EngineModel(LEVEL, start, within), properties)
 
 
@@ -141,7 +139,7 @@ def test_a_leader_that_is_cut_off_is_no_part_of_it_and_answers() -> None:
 
 def test_of_several_consumers_one_is_kept_and_one_near_a_follower_before_all() -> None:
     lines = "consumer  orders-0\nconsumer  orders-0 name=near reads-from=2\n"
-    start = cluster_of(setup_of(parse(TWO + lines, "two"), parse_features("3.5")))
+    start = begun(TWO + lines, "3.5")
     assert [c.name for c in LEVEL.admit(start).consumers] == ["near"]
 
 

@@ -18,16 +18,13 @@ from kiplab.engine.properties import (
     NO_COMMITTED_RECORD_LOST,
     NO_STALE_EPOCH_IN_ISR,
 )
-from kiplab.engine.setup import cluster_of
 from kiplab.explore.compiled.compiled_search import CompiledModel, search_compiled
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
 from kiplab.machine.java import JavaNotFound, find_java
-from kiplab.plays.grammar import parse
-from kiplab.plays.header import setup_of
-from kiplab.protocol.features import parse_features
+from tests.explore.bounds import begun
 from tests.explore.tlc import LOSS, STALE, judge
 from tests.repeated import in_long
 
@@ -91,7 +88,7 @@ def test_the_same_states(start: Any, tmp_path: Path, bounds: Bounds) -> None:
 
 
 def test_the_same_states_between_two_brokers(tmp_path: Path) -> None:
-    cluster = cluster_of(setup_of(parse(TWO_BROKERS, "two-brokers"), parse_features("3.5")))
+    cluster = begun(TWO_BROKERS, "3.5")
     here = explored(cluster, (1, 1, 1))
     there = judge(tmp_path, (1, 1, 1), brokers="1, 2", isr="1")
     assert (there.states, there.depth) == (here.states, here.depth)

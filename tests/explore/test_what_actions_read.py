@@ -32,8 +32,9 @@ from kiplab.explore.search.hidden_parts import (
 from kiplab.explore.search.memoised_model import MemoisedModel, UnforeseenOfferError
 from kiplab.explore.search.observer_views import UnseenError
 from kiplab.protocol.replica.broker_state import Broker
+from tests.explore.bounds import bounds
 from tests.explore.conftest import Start
-from tests.explore.test_memoised_model import assert_same_graph, bounds
+from tests.explore.test_memoised_model import assert_same_graph
 
 PARTITION = level_named("partition")
 KINDS = [kind.name for kind in PARTITION.kinds]

@@ -28,6 +28,7 @@ from kiplab.plays.runner import run_play
 from kiplab.plays.verdict import expectations
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.messages import KINDS
+from tests.explore.bounds import begun
 
 TWO = """\
 title     A follower, and a leader, on a broker that comes and goes
@@ -65,8 +66,7 @@ def asked(
     level: Level = LEVEL,
     text: str = TWO,
 ) -> SearchOutcome:
-    features = parse_features(kafka, off=off)
-    start = cluster_of(setup_of(parse(text, "two"), features))
+    start = begun(text, kafka, off=off)
     return search(EngineModel(level, start, {**NOTHING, **within}), properties)
 
 
@@ -149,7 +149,7 @@ class Watched(EngineModel):
 def everything_that_breaks(
     level: Level, text: str, kafka: str, off: tuple[str, ...], within: dict[str, int]
 ) -> frozenset[str]:
-    start = cluster_of(setup_of(parse(text, "two"), parse_features(kafka, off=off)))
+    start = begun(text, kafka, off=off)
     model = Watched(level, start, {**NOTHING, **within})
     assert search(model, ()).verdict == PROVED
     return model.broken
@@ -190,7 +190,7 @@ def test_the_normal_form_hides_nothing_that_an_action_could_tell(
     kafka: str, off: tuple[str, ...]
 ) -> None:
     """What can be done with a cluster, and what comes of it, is so with its normal form."""
-    start = cluster_of(setup_of(parse(TWO, "two"), parse_features(kafka, off=off)))
+    start = begun(TWO, kafka, off=off)
     todo, met = [start], {LEVEL.normal(start)}
     for _ in range(40):
         cluster = todo.pop(0)
@@ -214,7 +214,7 @@ def test_a_queue_that_is_drained_at_once_leads_to_no_other_state() -> None:
 def test_the_controllers_broker_is_left_alone() -> None:
     found = asked(within={"crashes": 1})
     assert set(found.taken) == {"crash", "deliver", "drain", "expire", "start"}
-    start = LEVEL.admit(cluster_of(setup_of(parse(TWO, "two"), parse_features("zk-2.2"))))
+    start = LEVEL.admit(begun(TWO, "zk-2.2"))
     assert [action.node for kind, action in offered(LEVEL, start) if kind.name == "crash"] == [1]
 
 

@@ -9,7 +9,6 @@ import pytest
 from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Sent
-from kiplab.engine.setup import cluster_of
 from kiplab.engine.step import Step, step
 from kiplab.explore.levels import zookeeper_scope as scope
 from kiplab.explore.levels.all_levels import level_named
@@ -19,12 +18,12 @@ from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.question import question_about
 from kiplab.explore.search_terms import PROVED
 from kiplab.plays.grammar import parse
-from kiplab.plays.header import setup_of
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.messages import BODIES, Body
 from kiplab.protocol.releases import RELEASES, Mode
+from tests.explore.bounds import begun
 from tests.explore.test_zookeeper_level import TWO
 
 LEVEL = level_named("zookeeper")
@@ -136,8 +135,7 @@ def seen() -> Iterator[Seen]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Features, "active", cache(asked))
         for text, kafka, off, on, bound in SEARCHES:
-            features = parse_features(kafka, off=off, on=on)
-            start = cluster_of(setup_of(parse(text, "two"), features))
+            start = begun(text, kafka, off=off, on=on)
             model = Watched(LEVEL, start, {**NOTHING, bound: 1})
             model.notes = notes
             assert search(model, ()).verdict == PROVED

@@ -6,8 +6,8 @@ it knew, and the events that it heeds. All of that is in the key that the answer
 that is remembered for too much.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from ...engine.cluster import Cluster, Observed
 from ...engine.events import Event
 from ...engine.observer import heeds, observe
-from ...protocol.ids import BrokerEpoch, BrokerId, Incarnation, LeaderEpoch, Offset
 from ...protocol.kraft.controller_state import Controller
-from ...protocol.replica.broker_state import Broker, Durable
+from ...protocol.replica.broker_state import Broker
 from ..levels.normal_partition import kraft_controller, new_incarnations, of_observed
 from .engine_model import broken
 from .hidden_parts import controller_in
@@ -27,7 +26,9 @@ class UnseenError(RuntimeError):
     """The observer looks at what is not in its view of a broker. A bug."""
 
 
-class _View(msgspec.Struct, frozen=True, cache_hash=True):
+class View(msgspec.Struct, frozen=True, cache_hash=True):
+    """Some fields of something, and no others."""
+
     def __getattr__(self, name: str) -> NoReturn:
         raise UnseenError(
             f"the observer looks at {name!r}, which {type(self).__name__} does not show: give it"
@@ -35,55 +36,30 @@ class _View(msgspec.Struct, frozen=True, cache_hash=True):
         )
 
 
-class ReplicaView(_View, frozen=True, cache_hash=True):
-    """What the observer sees of how a process plays a partition; `leading` is True or None."""
-
-    partition: str
-    leader_epoch: LeaderEpoch
-    high_watermark: Offset
-    leading: bool | None
+def _shows(name: str, *fields: str) -> Callable[..., View]:
+    typed = [(field, Any) for field in fields]
+    kind = msgspec.defstruct(name, typed, bases=(View,), frozen=True, cache_hash=True)
+    return cast("Callable[..., View]", kind)
 
 
-class ProcessView(_View, frozen=True, cache_hash=True):
-    """What the observer sees of any process."""
-
-    epoch: BrokerEpoch
-
-
-class BrokerView(_View, frozen=True, cache_hash=True):
-    """What the observer sees of a broker that an action leaves alone."""
-
-    id: BrokerId
-    durable: Durable
-    process: ProcessView | None
+# Of what an action leaves alone; and of what a move changes, before and after it.
+BrokerView = _shows("BrokerView", "id", "durable", "process")
+ProcessView = _shows("ProcessView", "epoch")
+ChangingBrokerView = _shows("ChangingBrokerView", "id", "incarnation", "durable", "process")
+ChangingProcessView = _shows("ChangingProcessView", "epoch", "replicas")
+ReplicaView = _shows("ReplicaView", "partition", "leader_epoch", "high_watermark", "leading")
+"""How a process plays a partition; `leading` is True or None."""
 
 
-class ChangingProcessView(_View, frozen=True, cache_hash=True):
-    """What the observer sees of a process that a move changes."""
-
-    epoch: BrokerEpoch
-    replicas: tuple[ReplicaView, ...]
-
-
-class ChangingBrokerView(_View, frozen=True, cache_hash=True):
-    """What the observer sees of a broker that a move changes, before and after it."""
-
-    id: BrokerId
-    incarnation: Incarnation
-    durable: Durable
-    process: ChangingProcessView | None
-
-
-def view_of(node: Broker) -> BrokerView:
+def view_of(node: Broker) -> View:
     """What the observer sees of `node` while an action leaves it alone."""
     process = node.process
     seen = None if process is None else ProcessView(process.epoch)
     return BrokerView(node.id, node.durable, seen)
 
 
-def _changing(node: Any) -> ChangingBrokerView:
-    process = node.process
-    seen = None
+def _changing(node: Any) -> View:
+    process, seen = node.process, None
     if process is not None:
         replicas = [
             ReplicaView(
@@ -102,7 +78,7 @@ class ObservedMove(NamedTuple):
     alone so far; `controllers` those before and after, None where none has been changed.
     """
 
-    brokers: tuple[tuple[ChangingBrokerView, ChangingBrokerView] | None, ...]
+    brokers: tuple[tuple[View, View] | None, ...]
     controllers: tuple[Controller | None, Controller | None]
     events: tuple[Event, ...]
 
@@ -132,9 +108,7 @@ def moment(
     )
 
 
-def _pairs(
-    first: Cluster, before: Cluster, after: Cluster
-) -> Iterator[tuple[ChangingBrokerView, ChangingBrokerView] | None]:
+def _pairs(first: Cluster, before: Cluster, after: Cluster) -> Iterator[tuple[View, View] | None]:
     for start, was, now in zip(first.brokers, before.brokers, after.brokers, strict=True):
         if now is start:
             yield None
@@ -150,7 +124,7 @@ class Watched(NamedTuple):
     broken: tuple[str, ...]
 
 
-def watch(known: Cluster, moments: Iterable[ObservedMove], views: Sequence[BrokerView]) -> Watched:
+def watch(known: Cluster, moments: Iterable[ObservedMove], views: Sequence[View]) -> Watched:
     """Show the observer one move after the other.
 
     `known` has the controller and the observer's knowledge from before the first of them, and
