@@ -28,19 +28,8 @@ from ...protocol.log import EMPTY
 from ...protocol.messages import MetadataUpdate
 from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Broker, Replica, Volatile
-from .normal_partition import (
-    BEHIND,
-    Incarnations,
-    counters,
-    images,
-    kraft_controller,
-    metadata_seen,
-    new_incarnations,
-    of_broker,
-    of_controller,
-    of_observed,
-    of_requests,
-)
+from . import normal_partition as forms
+from .normal_partition import Incarnations
 
 READER = "reader-"
 """What the names of consumers begin with that the level brings along."""
@@ -51,20 +40,20 @@ def normal(cluster: Cluster) -> Cluster:
 
     Raises PlayError for a cluster in another mode than KRaft.
     """
-    held = kraft_controller(cluster)
-    incarnations = new_incarnations(held)
-    controller = of_controller(held, incarnations)
+    held = forms.kraft_controller(cluster)
+    incarnations = forms.new_incarnations(held)
+    controller = forms.of_controller(held, incarnations)
     brokers = tuple(_broker(b, incarnations) for b in cluster.brokers)
     late = [b for b in brokers if _has_news(controller, b)]
     requests = (m for m in cluster.messages if m.name.kind == "alter-partition")
-    messages = (*of_requests(requests, incarnations), *images(controller, late))
+    messages = (*forms.of_requests(requests, incarnations), *forms.images(controller, late))
     return replace(
         cluster,
         controller=controller,
         brokers=tuple(_behind(controller, b) if b in late else b for b in brokers),
         messages=messages,
         observed=tuple(_observed(cluster, incarnations)),
-        sent=counters(messages),
+        sent=forms.counters(messages),
         consumers=first_reader(cluster),
         broken=(),
     )
@@ -88,7 +77,7 @@ def _waits(reader: Consumer) -> bool:
 
 
 def _broker(node: Broker, incarnations: Incarnations) -> Broker:
-    process, found = node.process, of_broker(node, incarnations)
+    process, found = node.process, forms.of_broker(node, incarnations)
     if process is None or process.image is None or found.process is None:
         return found
     played = zip(found.process.replicas, process.replicas, strict=True)
@@ -104,7 +93,7 @@ def _image(
     known: MetadataUpdate, id: BrokerId, process: Volatile, incarnations: Incarnations
 ) -> MetadataUpdate:
     """What is read of a broker's metadata: by its own rules, and by clients that ask it."""
-    seen = metadata_seen(known, id, incarnations)
+    seen = forms.metadata_seen(known, id, incarnations)
     leads = any(r.leading is not None for r in process.replicas)
     told = tuple(_told(p, leads=leads) for p in known.partitions)
     return replace(seen, registrations=seen.registrations if leads else (), partitions=told)
@@ -146,7 +135,7 @@ def _behind(controller: Controller, node: Broker) -> Broker:
     assert process is not None
     assert process.image is not None
     late = _leader_epoch(controller.partitions) - _leader_epoch(process.image.partitions)
-    offset = MetadataOffset(BEHIND - late)
+    offset = MetadataOffset(forms.BEHIND - late)
     return replace(node, process=replace(process, image=replace(process.image, offset=offset)))
 
 
@@ -159,7 +148,7 @@ def _leader_epoch(partitions: tuple[PartitionRegistration, ...]) -> LeaderEpoch:
 
 def _observed(cluster: Cluster, incarnations: Incarnations) -> Iterator[Observed]:
     for found, known in zip(
-        of_observed(cluster.observed, incarnations), cluster.observed, strict=True
+        forms.of_observed(cluster.observed, incarnations), cluster.observed, strict=True
     ):
         committed = EMPTY if known.excused else found.committed
         yield replace(found, committed=committed, unclean_epoch=known.unclean_epoch)

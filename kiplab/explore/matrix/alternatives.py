@@ -201,6 +201,10 @@ def _ways() -> list[tuple[str, str | None, str]]:
     ]
 
 
+_FOUND = ("verdict", "violated", "steps", "states", "play", "features")
+"""What a row says of its search as the search does."""
+
+
 def _row(way: tuple[str, str | None, str], one: Explored | None, cost: Cost) -> Alternative:
     name, guard, clause = way
     if one is None:
@@ -212,12 +216,7 @@ def _row(way: tuple[str, str | None, str], one: Explored | None, cost: Cost) -> 
         name=name,
         guard=guard,
         clause=clause,
-        verdict=one.verdict,
-        violated=one.violated,
-        steps=one.steps,
-        states=one.states,
-        play=one.play,
-        features=one.features,
+        **{field: getattr(one, field) for field in _FOUND},
         cost=cost,
     )
 
