@@ -109,6 +109,9 @@ def test_as_specified_is_said_and_is_the_default(two: Matrix) -> None:
     assert two.as_specified
     assert PENDING in two.base
     assert "as specified" in two.base_sentence
+    # A base that has the guards needs no word about it.
+    assert two.cell().features == two.base
+    assert "on the wire" not in two.base_sentence
 
 
 def test_guards_are_on_even_if_the_release_lacks_them() -> None:
@@ -152,11 +155,6 @@ def test_a_guard_is_on_as_a_whole_on_every_broker(tmp_path: Path) -> None:
     assert "+841" in found.cell().features
 
 
-def test_a_base_that_has_them_all_needs_no_word_about_it(two: Matrix) -> None:
-    assert two.cell().features == two.base
-    assert "on the wire" not in two.base_sentence
-
-
 # --- what cells say together ----------------------------------------------------------------------
 
 
@@ -166,29 +164,26 @@ def verdicts(**by_off: str) -> dict[frozenset[str], str]:
     return {frozenset(off.replace("none", "")): words[v] for off, v in by_off.items()}
 
 
-def test_two_minimal_sets_are_both_named() -> None:
-    found = verdicts(none="p", a="p", b="p", ab="r")
-    assert cells.minimal(("a", "b"), found) == [["a"], ["b"]]
-    assert cells.redundant(("a", "b"), found) == []
-
-
-def test_nothing_needed_at_all() -> None:
-    found = verdicts(none="p", a="p")
-    assert cells.minimal(("a",), found) == [[]]
-    assert cells.redundant(("a",), found) == ["a"]
-
-
-def test_what_is_not_finished_is_not_called_minimal_or_redundant() -> None:
-    found = verdicts(none="p", a="u", b="r", ab="r")
-    assert cells.minimal(("a", "b"), found) == []
-    assert cells.perhaps_minimal(("a", "b"), found) == [["a", "b"]]
-    assert cells.redundant(("a", "b"), found) == []
-
-
-def test_a_guard_that_does_harm_is_a_surprise() -> None:
-    found = verdicts(none="r", a="p", b="r", ab="p")
-    assert cells.surprises(("a", "b"), found) == [([], "a"), (["b"], "a")]
-    assert cells.minimal(("a", "b"), found) == [[]]
+@pytest.mark.parametrize(
+    ("found", "minimal", "perhaps", "redundant", "surprises"),
+    [
+        (verdicts(none="p", a="p", b="p", ab="r"), [["a"], ["b"]], [], [], []),
+        (verdicts(none="p", a="p", b="p", ab="p"), [[]], [], ["a", "b"], []),
+        (verdicts(none="p", a="u", b="r", ab="r"), [], [["a", "b"]], [], []),
+        (verdicts(none="r", a="p", b="r", ab="p"), [[]], [], ["a", "b"], [([], "a"), (["b"], "a")]),
+    ],
+    ids=["two minimal sets", "nothing is needed", "not finished", "a guard that does harm"],
+)
+def test_what_cells_say_together(
+    found: dict[frozenset[str], str],
+    minimal: list[list[str]],
+    perhaps: list[list[str]],
+    redundant: list[str],
+    surprises: list[tuple[list[str], str]],
+) -> None:
+    both = ("a", "b")
+    assert (cells.minimal(both, found), cells.perhaps_minimal(both, found)) == (minimal, perhaps)
+    assert (cells.redundant(both, found), cells.surprises(both, found)) == (redundant, surprises)
 
 
 @pytest.mark.parametrize(

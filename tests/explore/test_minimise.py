@@ -107,6 +107,11 @@ def student() -> Stage:
     return run_play(parse(STUDENT, "student"))
 
 
+@pytest.fixture(scope="module")
+def short() -> Minimised:
+    return minimise(student())
+
+
 @pytest.mark.parametrize(("play", "rules"), FAILING, ids=str)
 def test_no_single_line_of_the_result_can_be_dropped(play: str, rules: dict[str, str]) -> None:
     found = kiplab.minimise(kiplab.run(play, **rules))
@@ -114,8 +119,8 @@ def test_no_single_line_of_the_result_can_be_dropped(play: str, rules: dict[str,
     assert kiplab.run(found.play).stage.features == kiplab.run(play, **rules).stage.features
 
 
-def test_a_students_run_keeps_header_and_comments() -> None:
-    found = minimise(student())
+def test_a_students_run_keeps_header_and_comments(short: Minimised) -> None:
+    found = short
     assert_minimal(found)
     assert found.violated == "no-committed-record-lost"
     assert found.play.title == "A student's afternoon"
@@ -184,28 +189,22 @@ def test_a_counterexample_of_the_explorer_is_as_short_already() -> None:
     assert_minimal(found)
 
 
-def test_an_innocent_loss_is_not_traded_for_an_excused_one() -> None:
+def test_an_innocent_loss_is_not_traded_for_an_excused_one(short: Minimised) -> None:
     """Losing the last replica is shorter, and another story."""
-    found = minimise(student())
-    assert not any(o.excused for o in run_play(found.play).cluster.observed)
-    assert any(s.verb == "deliver" for s in found.play.statements)
+    assert not any(o.excused for o in run_play(short.play).cluster.observed)
+    assert any(s.verb == "deliver" for s in short.play.statements)
 
 
-def test_another_property_than_the_verdict() -> None:
+def test_another_property_than_the_verdict(short: Minimised) -> None:
     found = minimise(student(), "no-stale-epoch-in-isr")
     assert found.violated == "no-stale-epoch-in-isr"
-    assert found.lines < minimise(student()).lines
+    assert found.lines < short.lines
     assert_minimal(found)
 
 
-def test_the_same_every_time() -> None:
-    assert minimise(student()) == minimise(student())
-
-
-def test_it_is_stable() -> None:
-    """What is minimal stays as it is."""
-    once = minimise(student())
-    assert minimise(once.play).play == once.play
+def test_the_same_every_time_and_what_is_minimal_stays_as_it_is(short: Minimised) -> None:
+    assert minimise(student()) == short
+    assert minimise(short.play).play == short.play
 
 
 def test_bounded_work_says_so() -> None:
@@ -224,9 +223,8 @@ def test_where_nothing_breaks_there_is_nothing_to_minimise() -> None:
         kiplab.minimise("kafka-14139", "luck")
 
 
-def test_blank_lines_do_not_pile_up() -> None:
-    found = minimise(student())
-    pairs = zip(found.play.statements, found.play.statements[1:], strict=False)
+def test_blank_lines_do_not_pile_up(short: Minimised) -> None:
+    pairs = zip(short.play.statements, short.play.statements[1:], strict=False)
     assert not any(a == b == Statement() for a, b in pairs)
 
 
