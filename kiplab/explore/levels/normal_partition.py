@@ -207,14 +207,6 @@ def contacts(held: Controller, features: Features) -> tuple[Contact, ...]:
     return tuple(Contact(r.broker, r.epoch) for r in held.registrations if not r.fenced)
 
 
-def _registration(held: Registration, incarnations: Incarnations) -> Registration:
-    incarnation = _incarnation(incarnations, held.broker, held.epoch)
-    written = ids.MetadataOffset(incarnation)
-    return Registration(
-        held.broker, incarnation, held.incarnation, held.fenced, record_offset=written
-    )
-
-
 def _partition(state: PartitionRegistration) -> PartitionRegistration:
     isr = tuple(sorted(state.isr))
     return state if isr == state.isr else replace(state, isr=isr)
@@ -290,7 +282,7 @@ def metadata_seen(
     """What a leader's rules read in its metadata: the others' incarnations, and the partition
     epoch.
     """
-    others = tuple(_known(r, incarnations) for r in known.registrations if r.broker != id)
+    others = tuple(_registration(r, incarnations) for r in known.registrations if r.broker != id)
     epochs = tuple(
         PartitionRegistration(p.name, (), (), ids.BrokerId(-1), partition_epoch=p.partition_epoch)
         for p in known.partitions
@@ -298,7 +290,7 @@ def metadata_seen(
     return MetadataUpdate(offset=LEVEL, registrations=others, partitions=epochs)
 
 
-def _known(known: Registration, incarnations: Incarnations) -> Registration:
+def _registration(known: Registration, incarnations: Incarnations) -> Registration:
     incarnation = _incarnation(incarnations, known.broker, known.epoch)
     written = ids.MetadataOffset(incarnation)
     return Registration(

@@ -25,7 +25,7 @@ from ...engine.cluster import Cluster, Message, Observed
 from ...engine.nodes import ensemble_of
 from ...protocol import log
 from ...protocol.ids import Incarnation, SessionId, Zxid
-from ...protocol.messages import MetadataUpdate, UpdateMetadataRequest
+from ...protocol.messages import UpdateMetadataRequest
 from ...protocol.replica.broker_state import Broker, Durable, Volatile
 from ...protocol.zookeeper.ensemble import Ensemble
 from ...protocol.zookeeper.znodes import BrokerZnode, Stat, Znode
@@ -69,16 +69,13 @@ def _broker(node: Broker) -> Broker:
 
 
 def _process(held: Volatile) -> Volatile:
-    image = None if held.image is None else _who_lives(held.image)
-    plane = held.control_plane
+    image, plane = held.image, held.control_plane
+    if image is not None:
+        # An UpdateMetadata says who lives, and nothing of which incarnation it is.
+        alive = tuple(replace(r, incarnation=_SOME_LIFE) for r in image.registrations)
+        image = replace(image, registrations=alive, partitions=())
     assert isinstance(plane, ZooKeeperController)
     return replace(held, image=image, control_plane=_controller(plane))
-
-
-def _who_lives(held: MetadataUpdate) -> MetadataUpdate:
-    """An UpdateMetadata says who lives, and nothing of which incarnation it is."""
-    alive = tuple(replace(r, incarnation=_SOME_LIFE) for r in held.registrations)
-    return replace(held, registrations=alive, partitions=())
 
 
 _SOME_LIFE = Incarnation(-1)
