@@ -15,18 +15,11 @@ from ...engine.truth import Truth
 from ...plays.header import partition_name
 from ...plays.play import Play
 from ...plays.play_errors import PlayError
-from ...protocol import messages
+from ...protocol import messages, registrations
 from ...protocol.ids import NO_LEADER, BrokerId, Incarnation, MetadataOffset
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import replay
 from ...protocol.kraft.sessions import CHECK_MS, SESSION_TIMEOUT_MS, has_contacts
-from ...protocol.registrations import (
-    LeaderRecoveryState,
-    PartitionRegistration,
-    Registration,
-    partition,
-    registration,
-)
 from ...protocol.releases import RELEASES
 from ..conversation.kafka_terms import Fields, KafkaCall, record_of, split
 from ..conversation.real_controller import RealController, RefusedByKafkaError
@@ -87,15 +80,15 @@ class InitialState:
 
     # --- brokers --------------------------------------------------------------------------------
 
-    def registered(self, broker: BrokerId) -> Registration:
+    def registered(self, broker: BrokerId) -> registrations.Registration:
         """What the log says of a broker."""
-        entry = registration(self.held.registrations, broker)
+        entry = registrations.registration(self.held.registrations, broker)
         assert entry is not None, f"broker {broker} is not registered"
         return entry
 
     def is_fenced(self, broker: BrokerId) -> bool:
         """Whether the log says so."""
-        entry = registration(self.held.registrations, broker)
+        entry = registrations.registration(self.held.registrations, broker)
         return entry is not None and entry.fenced
 
     def unfence(self, brokers: Iterable[BrokerId]) -> None:
@@ -163,9 +156,9 @@ class InitialState:
         left = (state for state in self.held.partitions if split(state.name)[0] != topic)
         self.held = replace(self.held, partitions=tuple(left))
 
-    def partition(self, name: str) -> PartitionRegistration:
+    def partition(self, name: str) -> registrations.PartitionRegistration:
         """What the log says of a partition."""
-        state = partition(self.held.partitions, name)
+        state = registrations.partition(self.held.partitions, name)
         assert state is not None, f"there is no {name}"
         return state
 
@@ -263,7 +256,9 @@ class InitialState:
         if heard and has_contacts(RELEASES[self.kafka.process.release].code):
             self.wait_without(self._unfenced)
 
-    def _create(self, topic: str, partitions: Sequence[PartitionRegistration]) -> None:
+    def _create(
+        self, topic: str, partitions: Sequence[registrations.PartitionRegistration]
+    ) -> None:
         in_order = sorted(partitions, key=lambda wanted: split(wanted.name)[1])
         if [split(wanted.name)[1] for wanted in in_order] != list(range(len(partitions))):
             why = "the partitions of a real topic are numbered from 0 on, and none is left out"
@@ -279,7 +274,7 @@ class InitialState:
             why = f"Kafka refuses {refused}"
             raise self._untold("topic", partitions[0].name, why) from None
 
-    def _shape(self, wanted: PartitionRegistration) -> None:
+    def _shape(self, wanted: registrations.PartitionRegistration) -> None:
         """The partition's replicas, leader and ISR, as far as requests lead there."""
         name = wanted.name
         now = tuple(replica for replica in wanted.replicas if replica not in wanted.adding)
@@ -295,7 +290,7 @@ class InitialState:
         if there.isr != wanted.isr and there.leader in wanted.isr:
             self.alter(name, wanted.isr)
 
-    def _elect_uncleanly(self, wanted: PartitionRegistration) -> None:
+    def _elect_uncleanly(self, wanted: registrations.PartitionRegistration) -> None:
         """Nobody but the leader-to-be is there when the last member of the ISR has gone."""
         self.alter(wanted.name, (self.partition(wanted.name).leader,))
         self.fence(replica for replica in wanted.replicas if replica != wanted.leader)
@@ -318,7 +313,7 @@ class InitialState:
                 why = f"no requests lead a real controller to its {' and '.join(parted)}"
                 raise self._untold("topic", wanted.name, why)
 
-    def _epochs_moved(self, wanted: PartitionRegistration) -> EpochsMoved:
+    def _epochs_moved(self, wanted: registrations.PartitionRegistration) -> EpochsMoved:
         there = self.partition(wanted.name)
         return EpochsMoved(
             partition=wanted.name,
@@ -344,12 +339,12 @@ def _quota(number: int) -> Fields:
     return {"Entity": [user], "Ops": [quota]}
 
 
-def _is_new(wanted: PartitionRegistration) -> bool:
+def _is_new(wanted: registrations.PartitionRegistration) -> bool:
     """Whether its leader was elected uncleanly, and nothing has happened since."""
-    return wanted.recovery is LeaderRecoveryState.RECOVERING
+    return wanted.recovery is registrations.LeaderRecoveryState.RECOVERING
 
 
-def _first(wanted: PartitionRegistration) -> BrokerId:
+def _first(wanted: registrations.PartitionRegistration) -> BrokerId:
     """Who leads the partition when it is created: its leader, unless another one comes before."""
     if _is_new(wanted):
         return next((r for r in wanted.replicas if r != wanted.leader), wanted.leader)
@@ -358,7 +353,7 @@ def _first(wanted: PartitionRegistration) -> BrokerId:
     return wanted.isr[0] if wanted.isr else wanted.replicas[0]
 
 
-def _assigned(wanted: PartitionRegistration) -> list[BrokerId]:
+def _assigned(wanted: registrations.PartitionRegistration) -> list[BrokerId]:
     """Its replicas, with whoever is to lead it first."""
     replicas = [replica for replica in wanted.replicas if replica not in wanted.adding]
     return sorted(replicas, key=lambda replica: replica != _first(wanted))

@@ -17,15 +17,8 @@ from ...protocol.features import Features
 from ...protocol.log import EMPTY, EpochStart, Log
 from ...protocol.messages.replication_messages import IsrMember
 from ...protocol.registrations import LeaderRecoveryState
+from ...protocol.replica import broker_state
 from ...protocol.replica.broker_parts import process_of, with_log, with_replica
-from ...protocol.replica.broker_state import (
-    Broker,
-    IsrState,
-    Leading,
-    RemoteReplica,
-    log_of,
-    replica_of,
-)
 from ..partition import observed_broker as observed
 from ..partition.partition_process import ProducedTurn
 from .deciding import LeaderQuestion
@@ -48,7 +41,7 @@ LEADERS_WORD = (
 class LedTurn(NamedTuple):
     """A broker before a turn, the turn, and what the engine makes of it."""
 
-    was: Broker
+    was: broker_state.Broker
     question: LeaderQuestion
     mine: NodeEffect
 
@@ -72,7 +65,7 @@ def leader_effect(
     expected = observation.of(broker, [send.body for send in sends], told)
     # Of a partition that the broker does not play nothing is compared.
     played = tuple(
-        mine if replica_of(broker, name) is not None else theirs
+        mine if broker_state.replica_of(broker, name) is not None else theirs
         for name, mine, theirs in zip(names, expected.partitions, seen.partitions, strict=True)
     )
     expected = replace(expected, partitions=played)
@@ -118,7 +111,10 @@ class _Parted:
     # --- what is held ---------------------------------------------------------------------------
 
     def _hold(self, name: ids.PartitionName, seen: observed.SeenPartition) -> None:
-        replica, log = replica_of(self.broker, name), log_of(self.broker, name)
+        replica, log = (
+            broker_state.replica_of(self.broker, name),
+            broker_state.log_of(self.broker, name),
+        )
         if replica is None:
             return
         epochs = tuple(EpochStart(*entry) for entry in seen.epochs)
@@ -134,11 +130,14 @@ class _Parted:
         self.broker = with_replica(with_log(self.broker, name, log), played)
 
     def _leading(
-        self, mine: Leading | None, name: ids.PartitionName, seen: observed.SeenPartition
-    ) -> Leading | None:
+        self,
+        mine: broker_state.Leading | None,
+        name: ids.PartitionName,
+        seen: observed.SeenPartition,
+    ) -> broker_state.Leading | None:
         if seen.start_offset is None:
             return None
-        state = mine.isr_state if mine is not None else IsrState(())
+        state = mine.isr_state if mine is not None else broker_state.IsrState(())
         sent = state.sent
         if seen.proposed is None:
             sent = None
@@ -148,11 +147,15 @@ class _Parted:
         isr = state.isr if tuple(sorted(state.isr)) == seen.isr else seen.isr
         earlier = {remote.broker: remote for remote in mine.remotes} if mine is not None else {}
         remotes = tuple(self._remote(earlier.get(remote.broker), remote) for remote in seen.remotes)
-        return Leading(seen.start_offset, IsrState(isr, sent, recovery), remotes)
+        return broker_state.Leading(
+            seen.start_offset, broker_state.IsrState(isr, sent, recovery), remotes
+        )
 
-    def _remote(self, mine: RemoteReplica | None, seen: observed.SeenRemote) -> RemoteReplica:
+    def _remote(
+        self, mine: broker_state.RemoteReplica | None, seen: observed.SeenRemote
+    ) -> broker_state.RemoteReplica:
         if mine is None or self.observation.remote(mine) == seen:
-            return mine or RemoteReplica(**asdict(seen))
+            return mine or broker_state.RemoteReplica(**asdict(seen))
         # What a release has no field for is as the engine has it.
         epoch = mine.epoch if seen.epoch is None else seen.epoch
         return replace(mine, **asdict(seen) | {"epoch": epoch})
@@ -164,7 +167,7 @@ class _Parted:
         is_reply = isinstance(send.body, messages.FetchResponse)
         if not is_reply or not isinstance(question, messages.FetchRequest):
             return send
-        name, replica = question.partition, replica_of(self.broker, question.partition)
+        name, replica = question.partition, broker_state.replica_of(self.broker, question.partition)
         epoch = ids.NO_LEADER_EPOCH if replica is None else replica.leader_epoch
         response = messages.FetchResponse(partition=name, leader_epoch=epoch)
         if read is not None:
@@ -175,7 +178,7 @@ class _Parted:
                 diverging=None if read.diverging is None else EpochStart(*read.diverging),
             )
         elif self.seen.error == KafkaError.OFFSET_OUT_OF_RANGE:
-            end = EpochStart(ids.NO_LEADER_EPOCH, log_of(self.broker, name).end)
+            end = EpochStart(ids.NO_LEADER_EPOCH, broker_state.log_of(self.broker, name).end)
             response = replace(response, error=KafkaError(self.seen.error), diverging=end)
         else:
             error = KafkaError(self.seen.error)
@@ -216,7 +219,10 @@ class _Parted:
             )
         for name in self.names:
             where: dict[str, Any] = {"node": self.broker.id, "partition": name}
-            first, end = log_of(self.was, name).end, log_of(self.broker, name).end
+            first, end = (
+                broker_state.log_of(self.was, name).end,
+                broker_state.log_of(self.broker, name).end,
+            )
             if end > first:
                 yield facts.Appended(**where, first=first, last=ids.Offset(end - 1))
             yield from self._played(name, where, end)
@@ -224,7 +230,10 @@ class _Parted:
     def _played(
         self, name: ids.PartitionName, where: dict[str, Any], end: ids.Offset
     ) -> Iterator[facts.Fact]:
-        before, after = replica_of(self.was, name), replica_of(self.broker, name)
+        before, after = (
+            broker_state.replica_of(self.was, name),
+            broker_state.replica_of(self.broker, name),
+        )
         if after is None:
             return
         earlier, leading, epoch = before and before.leading, after.leading, after.leader_epoch
@@ -252,7 +261,10 @@ class _Parted:
             yield facts.Fetched(**where, follower=follower, offset=offset, caught_up=caught_up)
 
     def _isr(
-        self, where: dict[str, Any], earlier: messages.AlterPartitionItem | None, state: IsrState
+        self,
+        where: dict[str, Any],
+        earlier: messages.AlterPartitionItem | None,
+        state: broker_state.IsrState,
     ) -> Iterator[facts.Fact]:
         if state.sent is not None and state.sent != earlier:
             yield facts.IsrProposed(**where, isr=state.proposed, maximal=state.maximal)

@@ -35,16 +35,7 @@ from ..zookeeper_era.gates import BackgroundLoop, Gate, PermittedBroker
 from ..zookeeper_era.kafka_server import KafkaServer
 from ..zookeeper_era.sequences import AlterAnswer, Passage, ShutdownAnswer
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
-from .engine_ear import (
-    Generations,
-    alter_answer,
-    answered,
-    delivered,
-    first_controller,
-    is_control_request_of,
-    newly_gone,
-    newly_registered,
-)
+from . import engine_ear
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
@@ -72,8 +63,8 @@ class PlayedCluster(ExitStack):
         super().__init__()
         self._patch, self._setup, self._schemas = patch, setup, schemas
         self._settings = _QUIET | ({"inter.broker.protocol.version": protocol} if protocol else {})
-        self.controller_id = first_controller(setup)
-        self.generations = Generations()
+        self.controller_id = engine_ear.first_controller(setup)
+        self.generations = engine_ear.Generations()
         self.czxids: dict[str, int] = {}
         self.is_missed = False
         self._journal = sequences.Journal()
@@ -206,7 +197,7 @@ class PlayedCluster(ExitStack):
         epoch = BrokerEpoch(self._czxid(request.broker, request.broker_epoch))
         answer = self.asked.alter(replace(request, broker_epoch=epoch))
         stamped = self.generations.name(request.broker, request.broker_epoch)
-        return alter_answer(request, answer, stamped)
+        return engine_ear.alter_answer(request, answer, stamped)
 
     def write_state(self, state: PartitionStateZnode, version: int) -> None:
         """A leader writes the state over the version that it knows; in vain over another."""
@@ -266,10 +257,10 @@ class PlayMirror:
 
     def follow(self, before: Cluster, recorded: Recorded) -> None:
         """Do what one step did."""
-        message, after = delivered(before, recorded), recorded.cluster
+        message, after = engine_ear.delivered(before, recorded), recorded.cluster
         self._ears(before, after)
-        if message is not None and is_control_request_of(message, self._controller):
-            self._cluster.hear_one(message.receiver, answered(message, before, recorded))
+        if message is not None and engine_ear.is_control_request_of(message, self._controller):
+            self._cluster.hear_one(message.receiver, engine_ear.answered(message, before, recorded))
         elif message is not None and message.receiver == controller_on(self._controller):
             self._tell(message, before)
             return
@@ -347,7 +338,10 @@ class PlayMirror:
 
     def _zookeeper(self, before: Cluster, recorded: Recorded) -> None:
         after = recorded.cluster
-        gone, new = list(newly_gone(before, after)), list(newly_registered(before, after))
+        gone, new = (
+            list(engine_ear.newly_gone(before, after)),
+            list(engine_ear.newly_registered(before, after)),
+        )
         states = list(written_states(before, after))
         for broker in gone:
             self._cluster.end_session(broker)
