@@ -368,9 +368,3 @@ class LiveLeaders(ExitStack):
             for line in self._meanwhile:
                 process.tell(line)
         return self._processes[release]
-
-
-RECORDS_MAX = 10_000
-"""Of one log, or of one producer: each is written by Kafka, one in a batch."""
-FOR_ALL = "all"
-"""Before a line that is not for one broker."""
