@@ -72,6 +72,15 @@ class AnswerOutcome(msgspec.Struct, frozen=True, array_like=True):
     misconception: str = ""
 
 
+class ChangeOfPlay(msgspec.Struct, frozen=True):
+    """One thing that is otherwise: what it is, and what stands in the play in place of what."""
+
+    said: str
+    instead: tuple[tuple[str, str], ...] = ()
+    kafka: str = "3.5"
+    play: str = "hole-never-level"
+
+
 class UnfitError(ValueError):
     """Something that is no answer to this question: no point, and no attempt."""
 
@@ -89,6 +98,9 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     letters of the parts that are named together. At the places `blank_is_wrong` a part left open
     has an idea like any other. `begins` is the play of an answer that is a run, `forbidden` are
     lines, or their beginnings, that would make it too easy.
+
+    `situation` is the text of a play, or how each of `plays` begins, whose lines have ; between;
+    `changes` are changes of one. The exercise asks about these.
     """
 
     id: str
@@ -110,6 +122,9 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     begins: str = ""
     forbidden: tuple[str, ...] = ()
     outcomes: dict[str, AnswerOutcome] = {}
+    situation: str = ""
+    plays: dict[str, str] = {}
+    changes: dict[str, ChangeOfPlay] = {}
 
     @property
     def comes_true(self) -> str:
@@ -137,6 +152,11 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         except UnfitError as problem:
             return Checked(points=0, of=self.points, message=str(problem), attempted=False)
         return checked
+
+    def play(self, key: str, **values: str) -> str:
+        """The text of one of `plays`, with these values in it."""
+        lines = self.plays[key].replace("; ", "\n")
+        return f"{self.situation}{lines}\n".format(**values)
 
     def outcome(self, key: str, **values: Any) -> Checked:
         """One of `outcomes`, its sentences with these values in them; or a field's value itself."""

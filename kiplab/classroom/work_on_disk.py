@@ -62,10 +62,10 @@ class LockedError(ValueError):
     """A prediction that was made already and says something else."""
 
 
-_only_here: dict[str, str] = {}
-"""Predictions that could not be written: this kernel remembers them, and nobody else."""
-_tried_here: dict[str, ExerciseWork] = {}
-"""The same of attempts: what a checker tells depends on their number."""
+_here: dict[str, dict[str, Any]] = {"predictions": {}, "exercises": {}}
+"""What could not be written: this kernel remembers it, and nobody else. What a checker tells
+depends on the number of attempts.
+"""
 
 
 def work_file() -> Path:
@@ -90,16 +90,14 @@ def read() -> Work:
         work = decoded()
     except (OSError, *UNREADABLE):
         work = Work()
-    return replace(
-        work,
-        predictions={**_only_here, **work.predictions},
-        exercises={**_tried_here, **work.exercises},
+    return Work(
+        {**_here["predictions"], **work.predictions}, {**_here["exercises"], **work.exercises}
     )
 
 
 def unwritten() -> bool:
     """Whether there are predictions or attempts that only this kernel remembers."""
-    return bool(_only_here or _tried_here)
+    return any(_here.values())
 
 
 def prediction(id: str) -> str | None:
@@ -114,21 +112,14 @@ def lock(id: str, answer: str) -> None:
     OSError where nothing can be written: then it is locked all the same, while this kernel runs.
     """
 
-    def locked(work: Work) -> Work:
-        before = {**_only_here, **work.predictions}.get(id, answer)
-        if before != answer:
+    def locked(before: str | None) -> str:
+        if before not in (None, answer):
             raise LockedError(f"{id} is locked: you predicted {before!r}")
-        return replace(work, predictions={**work.predictions, id: answer})
+        return answer
 
-    locked(read())
-    if id not in _only_here and prediction(id) == answer:
-        return
-    try:
-        _change(locked)
-    except OSError:
-        _only_here[id] = answer
-        raise
-    _only_here.pop(id, None)
+    locked(prediction(id))
+    if id in _here["predictions"] or prediction(id) is None:
+        _keep("predictions", id, locked)
 
 
 def note(id: str, tried: Try, of: int) -> ExerciseWork:
@@ -137,23 +128,17 @@ def note(id: str, tried: Try, of: int) -> ExerciseWork:
     Raises OSError as `lock`: then it counts all the same, while this kernel runs.
     """
 
-    def noted(work: Work) -> Work:
-        before = {**_tried_here, **work.exercises}.get(id, ExerciseWork())
-        after = ExerciseWork(
-            attempts=before.attempts + 1,
-            best=max(before.best, tried.points),
+    def noted(before: ExerciseWork | None) -> ExerciseWork:
+        earlier = before or ExerciseWork()
+        return ExerciseWork(
+            attempts=earlier.attempts + 1,
+            best=max(earlier.best, tried.points),
             of=of,
-            tries=_first_and_latest((*before.tries, tried)),
+            tries=_first_and_latest((*earlier.tries, tried)),
         )
-        return replace(work, exercises={**work.exercises, id: after})
 
-    try:
-        found = _change(noted).exercises[id]
-    except OSError:
-        _tried_here[id] = noted(read()).exercises[id]
-        raise
-    _tried_here.pop(id, None)
-    return found
+    kept: ExerciseWork = _keep("exercises", id, noted)
+    return kept
 
 
 def _first_and_latest(tries: tuple[Try, ...]) -> tuple[Try, ...]:
@@ -206,6 +191,23 @@ def remedy() -> str:
 
 
 # --- the file -----------------------------------------------------------------------------------
+
+
+def _keep(field: str, id: str, changed: Callable[[Any], Any]) -> Any:
+    """Keep under `id` what `changed` makes of what there is. Raises OSError as `lock`."""
+
+    def change(work: Work) -> Work:
+        on_disk = getattr(work, field)
+        before = {**_here[field], **on_disk}.get(id)
+        return replace(work, **{field: {**on_disk, id: changed(before)}})
+
+    try:
+        kept = getattr(_change(change), field)[id]
+    except OSError:
+        _here[field][id] = changed(getattr(read(), field).get(id))
+        raise
+    _here[field].pop(id, None)
+    return kept
 
 
 def _change(change: Callable[[Work], Work]) -> Work:

@@ -12,6 +12,5 @@ def work_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where this test's predictions are kept."""
     path = tmp_path / "kiplab-work.json"
     monkeypatch.setenv("KIPLAB_WORK", str(path))
-    monkeypatch.setattr(work_on_disk, "_only_here", {})
-    monkeypatch.setattr(work_on_disk, "_tried_here", {})
+    monkeypatch.setattr(work_on_disk, "_here", {"predictions": {}, "exercises": {}})
     return path

@@ -168,7 +168,7 @@ def test_a_night_is_judged_by_what_was_acknowledged_and_is_gone() -> None:
 def test_a_message_that_is_late_has_one_of_the_symptoms_and_no_other(play: str) -> None:
     stage = late_messages.played(play, parse_features(late_messages.BEFORE))
     assert verdict(stage) == HARM
-    assert [has(stage) for has in late_messages.SYMPTOMS].count(True) == 1
+    assert late_messages.symptoms(stage).count(True) == 1
 
 
 def test_what_is_printed_has_a_line_for_each_play_with_each_check_off() -> None:

@@ -15,25 +15,11 @@ from ...plays import grammar, library, runner, verdict
 from ...plays.stage import Performed, Stage
 from ...protocol import facts, features
 from ...rows.heartbeat_fates import FATES
-from ..exercise_table import UnfitError
+from ..exercise_table import UnfitError, exercise
 from .answers import BLANK, PartsInOrder, Verdict, is_none, letters_among
 from .own_runs import OwnRun, token_of, written_after
 
-RUN = """
-title Two processes, one broker id
-kafka kip-343
-broker 0
-broker 1 epoch=100
-broker 2
-controller broker=0 epoch=5
-topic orders replicas=1,2 isr=1,2 leader=1 leader-epoch=3 log=10@3
-send metadata-heartbeat from=1 incarnation-id=100 target-state=active
-send isr-change from=1 incarnation-id=140 isr=1
-send metadata-heartbeat from=1 incarnation-id=140 target-state=active
-send metadata-heartbeat from=1 incarnation-id=100 target-state=active
-send isr-change from=1 incarnation-id=100 isr=1 leader-epoch=3
-send metadata-heartbeat from=1 incarnation-id=900 target-state=active
-"""
+RUN = exercise("heartbeats/incarnations").situation
 """Broker 1 is registered with ZooKeeper as incarnation 100, all the while."""
 ACCEPTED, REFUSED = "A", "R"
 

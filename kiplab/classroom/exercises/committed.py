@@ -3,8 +3,6 @@
 Every answer is played.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 
@@ -18,6 +16,7 @@ from ...plays.stage import Stage
 from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Broker, Replica, log_of, replica_of
 from ...runs import run
+from ..exercise_table import exercise
 from .answers import PartsInOrder, TrueStatements, Verdict, moments
 from .own_runs import OwnRun
 
@@ -106,31 +105,15 @@ def _with_acks(statement: play.Statement, acks: str) -> play.Statement:
     return replace(statement, args=(*statement.args, ("acks", acks)))
 
 
-SCHEDULES = {
-    "A": ("produce orders-0 count=10", "catch-up 2", "catch-up 3"),
-    "B": ("produce orders-0 count=10", "catch-up 2"),
-    "C": ("produce orders-0 count=10", "catch-up 2", "check-lag 1"),
-    "D": ("produce orders-0 count=10 acks=1", "catch-up 2", "catch-up 3"),
-    "E": ("crash 2", "expire 2", "crash 3", "expire 3", "produce orders-0 count=10"),
-    "F": ("produce orders-0 count=10", "fetch 2", "fetch 3"),
-}
+SCHEDULES = tuple(exercise("isr/schedules").plays)
 """Each begins with three brokers in the ISR, min.insync.replicas 2, and 100 committed records."""
-_HEADER = """title Schedule {letter}
-kafka 3.5
-broker 1
-broker 2
-broker 3
-topic orders replicas=1,2,3 isr=1,2,3 log=100@5 leader-epoch=5 min-insync-replicas=2
-"""
 
 
 @cache
 def schedule(letter: str) -> Stage:
     """The run of one of SCHEDULES."""
-    lines = "\n".join(SCHEDULES[letter])
-    return runner.run_play(
-        grammar.parse(f"{_HEADER.format(letter=letter)}{lines}\n", f"schedule {letter}")
-    )
+    text = exercise("isr/schedules").play(letter, letter=letter)
+    return runner.run_play(grammar.parse(text, f"schedule {letter}"))
 
 
 @TrueStatements
@@ -153,23 +136,23 @@ class LeaderView(msgspec.Struct, frozen=True):
     copied: int
     too_few: bool
 
-    @classmethod
-    def of(cls, text: str, cluster: Cluster) -> LeaderView:
-        """The view of the leader, which in COMMITTED never dies."""
-        replica = leading(cluster)
-        assert replica is not None
-        assert replica.leading is not None
-        end, least = log_end(cluster), replica.min_insync_replicas
-        ends = sorted([end, *(r.end for r in replica.leading.remotes)], reverse=True)
-        too_few = len(replica.leading.isr_state.maximal) < least
-        return cls(text, end, replica.high_watermark, ends[least - 1], too_few)
+
+def _view(text: str, cluster: Cluster) -> LeaderView:
+    """The view of the leader, which in COMMITTED never dies."""
+    replica = leading(cluster)
+    assert replica is not None
+    assert replica.leading is not None
+    end, least = log_end(cluster), replica.min_insync_replicas
+    ends = sorted([end, *(r.end for r in replica.leading.remotes)], reverse=True)
+    too_few = len(replica.leading.isr_state.maximal) < least
+    return LeaderView(text, end, replica.high_watermark, ends[least - 1], too_few)
 
 
 @cache
 def _views(kafka: str | None) -> list[LeaderView]:
     """What the leader sees after each step of the play COMMITTED."""
     steps = moments(run(COMMITTED, kafka=kafka).stage)
-    return [LeaderView.of(performed.statement.text, cluster) for performed, cluster in steps]
+    return [_view(performed.statement.text, cluster) for performed, cluster in steps]
 
 
 def _mark_keys(place: int, mine: str, _true: str, kafka: str | None) -> tuple[str, ...]:

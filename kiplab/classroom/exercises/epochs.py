@@ -42,8 +42,9 @@ def epochs_moved(stage: Stage) -> list[tuple[str, frozenset[str]]]:
 
 def fenced_by(stage: Stage) -> list[str]:
     """The letter of the epoch that was compared, for each refusal in turn."""
-    names = (e.compared[0].name for e in stage.events if isinstance(e, Refused) and e.compared)
-    return [_letter(name) for name in names]
+    return [
+        e.compared[0].name[0].upper() for e in stage.events if isinstance(e, Refused) and e.compared
+    ]
 
 
 def _epochs(cluster: Cluster) -> tuple[object, ...]:
@@ -54,11 +55,6 @@ def _epochs(cluster: Cluster) -> tuple[object, ...]:
         tuple(p.leader_epoch for p in now.partitions),
         tuple(p.partition_epoch for p in now.partitions),
     )
-
-
-def _letter(name: str) -> str:
-    """``"broker 1 epoch"`` is B."""
-    return next(letter for letter, epoch in EPOCHS.items() if name.split()[0] == epoch.split()[0])
 
 
 # --- twelve events --------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from ...plays.library import load
 from ...plays.play import Play
 from ...plays.stage import Stage
 from ...plays.verdict import refused
-from ...protocol.errors import KafkaError
 from ...protocol.facts import Refused
 from ...runs import run
 from ..exercise_table import UnfitError
@@ -43,13 +42,8 @@ _WRITTEN = {letter: letter for letter in LETTERS_OF_RULES} | {
 }
 """How a rule may be written in an answer: by its letter, or in full."""
 ANSWERS = (
-    KafkaError.NONE.name,
-    KafkaError.FENCED_LEADER_EPOCH.name,
-    KafkaError.INELIGIBLE_REPLICA.name,
-    KafkaError.INVALID_REQUEST.name,
-    KafkaError.INVALID_UPDATE_VERSION.name,
-    KafkaError.NOT_CONTROLLER.name,
-    KafkaError.STALE_BROKER_EPOCH.name,
+    *("NONE", "FENCED_LEADER_EPOCH", "INELIGIBLE_REPLICA", "INVALID_REQUEST"),
+    *("INVALID_UPDATE_VERSION", "NOT_CONTROLLER", "STALE_BROKER_EPOCH"),
 )
 """What a controller may answer here."""
 
@@ -69,7 +63,7 @@ def rulings_of(stage: Stage) -> list[Ruling]:
     return [
         Ruling(refusal.error.name, _LETTERS.get(refusal.guard or "", BLANK))
         if refusal
-        else Ruling(KafkaError.NONE.name, TAKEN)
+        else Ruling("NONE", TAKEN)
         for refusal in _refusals(stage)
     ]
 
@@ -121,7 +115,7 @@ def _ruling(part: str) -> Ruling:
         elif word not in ("", BLANK):
             letters = f"The letters are {' '.join(LETTERS_OF_RULES)}."
             raise UnfitError(f"This is no error with a letter: {part[:60]!r}. {letters}")
-    open_ = (KafkaError.NONE.name, TAKEN) if nothing else (BLANK, BLANK)
+    open_ = ("NONE", TAKEN) if nothing else (BLANK, BLANK)
     return Ruling(error or open_[0], letter or open_[1])
 
 
@@ -150,11 +144,7 @@ Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES be
 
 # --- three refusals -------------------------------------------------------------------------------
 
-_HINTED = (
-    KafkaError.INELIGIBLE_REPLICA.name,
-    KafkaError.FENCED_LEADER_EPOCH.name,
-    KafkaError.STALE_BROKER_EPOCH.name,
-)
+_HINTED = ("INELIGIBLE_REPLICA", "FENCED_LEADER_EPOCH", "STALE_BROKER_EPOCH")
 """The errors to which a hint leads, while they are not there yet."""
 
 

@@ -5,7 +5,7 @@ the checks off one at a time. And what KIP-380 rejected, the id of a session as 
 broker: it plays what a student wrote, with session ids and with czxids.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from ...engine.events import PropertyBroken
@@ -53,49 +53,28 @@ def played(letter: str, features: Features) -> Stage:
     return run_play(load(MESSAGES[letter]), features)
 
 
-def _broken(stage: Stage) -> frozenset[str]:
-    return frozenset(e.property for e in stage.events if isinstance(e, PropertyBroken))
+def symptoms(stage: Stage) -> tuple[bool, ...]:
+    """Which of the four things an operator sees, in the order in which the lab tells them.
 
-
-def _taken_back(stage: Stage) -> bool:
-    """Whether broker BACK came into an ISR again."""
+    Broker BACK leads and does not know it; it never fetches; it leads and has nothing to give; it
+    is in an ISR again, and out of it once more.
+    """
+    broken = {e.property for e in stage.events if isinstance(e, PropertyBroken)}
+    leads, idle = LEADER_SERVES.id in broken, REPLICA_FETCHES.id in broken
     changes = (e for e in stage.events if isinstance(e, IsrChanged))
-    return any(BACK in e.after and BACK not in e.before for e in changes)
-
-
-def _leads_and_does_not_know(stage: Stage) -> bool:
-    return LEADER_SERVES.id in _broken(stage)
-
-
-def _never_fetches(stage: Stage) -> bool:
-    fetches = LEADER_SERVES.id in _broken(stage) or _taken_back(stage)
-    return REPLICA_FETCHES.id in _broken(stage) and not fetches
-
-
-def _gives_nothing(stage: Stage) -> bool:
-    polls = [e for e in stage.events if isinstance(e, Polled)]
-    forgot = CHECKPOINT_KEEPS_PARTITIONS.id in _broken(stage)
-    return forgot and any(e.last < e.first and e.node == BACK for e in polls)
-
-
-def _out_once_more(stage: Stage) -> bool:
-    return REPLICA_FETCHES.id in _broken(stage) and _taken_back(stage)
-
-
-SYMPTOMS: tuple[Callable[[Stage], bool], ...] = (
-    _leads_and_does_not_know,
-    _never_fetches,
-    _gives_nothing,
-    _out_once_more,
-)
-"""What an operator sees, in the order in which the lab tells it."""
+    taken_back = any(BACK in e.after and BACK not in e.before for e in changes)
+    polls = (e for e in stage.events if isinstance(e, Polled))
+    given_nothing = any(e.last < e.first and e.node == BACK for e in polls)
+    forgot = CHECKPOINT_KEEPS_PARTITIONS.id in broken
+    never_fetches = idle and not (leads or taken_back)
+    return leads, never_fetches, forgot and given_nothing, idle and taken_back
 
 
 @cache
 def cause_of(place: int) -> str:
     """The letter of the message that a symptom, counted from 0, comes of."""
     before = parse_features(BEFORE)
-    (letter,) = (letter for letter in MESSAGES if SYMPTOMS[place](played(letter, before)))
+    (letter,) = (letter for letter in MESSAGES if symptoms(played(letter, before))[place])
     return letter
 
 
@@ -134,9 +113,9 @@ def _off(letter: str) -> Iterator[str]:
 
 check_symptoms = PartsInOrder(
     read=letters_among(MESSAGES, " ".join(MESSAGES)),
-    true=lambda: [cause_of(place) for place in range(len(SYMPTOMS))],
+    true=lambda: [cause_of(place) for place in range(4)],
 )
-"""Which of MESSAGES each of SYMPTOMS comes of, in their order: ``"ABCD"``."""
+"""Which of MESSAGES each of the symptoms comes of, in their order: ``"ABCD"``."""
 
 check_who_objects = PartsInOrder(
     read=letters_among((*OBJECTORS.values(), NOBODY), "B C N"),

@@ -6,8 +6,6 @@ The engine judges each change of the play, and the explorer each rule.
 
 from functools import cache
 
-import msgspec
-
 from ...explore.search.explore_play import explore_play
 from ...explore.search.explored import Explored
 from ...explore.search.question import question_about
@@ -16,6 +14,7 @@ from ...explore.shrink.shortening import goal_of
 from ...plays import grammar, library, runner, verdict
 from ...plays.stage import Stage
 from ...protocol.features import parse_features
+from ..exercise_table import exercise
 from .answers import TrueStatements, Verdict
 from .own_runs import OwnRun, done
 
@@ -102,50 +101,10 @@ def check_nobody_dies(stage: Stage) -> Verdict:
     return "long" if count > least() else "right", values
 
 
-NEVER_LEVEL, LEVEL = "hole-never-level", "hole-level"
 KAFKA = "3.5"
 
 
-class ChangeOfPlay(msgspec.Struct, frozen=True):
-    """One thing that is otherwise: what it is, and what stands in the play in place of what."""
-
-    said: str
-    instead: tuple[tuple[str, str], ...] = ()
-    kafka: str = KAFKA
-    play: str = NEVER_LEVEL
-
-
-CHANGES = {
-    "A": ChangeOfPlay(
-        "min.insync.replicas is 1",
-        (("min-insync-replicas=2", "min-insync-replicas=1"),),
-    ),
-    "B": ChangeOfPlay(
-        "the list of replicas is 1, 3, 2",
-        (
-            ("replicas=1,2,3", "replicas=1,3,2"),
-            ("release metadata\nfetch 3\n", "release metadata\n"),
-        ),
-    ),
-    "C": ChangeOfPlay(
-        "the metadata of the first change is later still: it comes after the second answer",
-        (("deliver metadata to=1\nhold fetch-reply", "hold fetch-reply"),),
-    ),
-    "D": ChangeOfPlay(
-        "the disk of broker 2 is quick: it has both records before broker 1 dies",
-        (("hold fetch-reply to=2\n", ""), ("crash 1\n", "fetch 2\ncrash 1\n")),
-    ),
-    "E": ChangeOfPlay(
-        "broker 1 does not crash: it is shut down in the proper way",
-        (("crash 1\nexpire 1\n", "shut-down 1\n"),),
-    ),
-    "F": ChangeOfPlay("all brokers run Kafka 3.9", kafka="3.9"),
-    "G": ChangeOfPlay(
-        "broker 2 had caught up when it was asked for, and broker 1 dies 20 seconds later",
-        (("advance 29s\nadvance 2s\n", "advance 20s\n"),),
-        play=LEVEL,
-    ),
-}
+CHANGES = exercise("hole/what-saves").changes
 """What is changed in the play. After some of these no committed record is lost."""
 
 
@@ -183,7 +142,7 @@ RULE_BOUNDS = {"writes": 2, "crashes": 0}
 def searched(letter: str) -> Explored:
     """The search within RULE_BOUNDS with one of RULES on."""
     rules = parse_features(KAFKA, on=(RULES[letter],))
-    return explore_play(question_about(library.load(NEVER_LEVEL), rules, bounds=RULE_BOUNDS))
+    return explore_play(question_about(library.load(BEGINS), rules, bounds=RULE_BOUNDS))
 
 
 @TrueStatements

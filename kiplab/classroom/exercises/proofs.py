@@ -56,12 +56,10 @@ def check_proof() -> list[str]:
 
 GUARDS = ("841", "903", "497.maximal-isr", "497.partition-epoch")
 """The guards of the matrix."""
-HOLES = {
-    "F": "the request is accepted while broker 2 is fenced",
-    "R": "the request is accepted when broker 2 has returned, as another incarnation",
-    "M": "a record is committed that a proposed member does not have",
-}
-"""Three ways to harm."""
+HOLES = ("F", "R", "M")
+"""Three ways to harm: the request is accepted while broker 2 is **f**enced, or when it has
+**r**eturned as another incarnation; a record is committed that a proposed **m**ember lacks.
+"""
 _OPENED = {"841": "F", "903": "R", "497.maximal-isr": "M"}
 """The way that is open without each of them: the last steps of its shortest counterexample."""
 
@@ -152,7 +150,9 @@ def mystery(cluster: str) -> Mystery:
     """One of the clusters A, B and C. Raises ExploreError for another."""
     letter = str(cluster).strip().upper()
     if letter not in MISSING:
-        raise ExploreError(f"there is no cluster {cluster!r}; the clusters are {_listed()}")
+        raise ExploreError(
+            f"there is no cluster {cluster!r}; the clusters are {', '.join(MISSING)}"
+        )
     return Mystery(letter)
 
 
@@ -168,10 +168,6 @@ def _story(explored: Explored) -> str:
         return ""
     _, _, story = Run(runner.run_play(explored.play)).text().partition("\n")
     return story.strip("\n")
-
-
-def _listed() -> str:
-    return ", ".join(MISSING)
 
 
 def _suspects(given: list[str]) -> list[str]:

@@ -17,7 +17,7 @@ from ...plays.verdict import lost, refused, verdict
 from ...protocol.facts import Truncated
 from ...protocol.features import parse_features
 from ...runs import Run, run
-from ..exercise_table import UnfitError
+from ..exercise_table import UnfitError, exercise
 from .answers import PartsInOrder, Verdict, WholeAnswer, demand_order, is_none, parts, sets_among
 
 RACE, LAST = "kafka-14139", "last-replica"
@@ -156,21 +156,12 @@ LETTERS = dict(zip("ABCDEFGH", EVENTS, strict=True))
 
 _HINTED = ("asks", "arrives", "starts", "unfenced")
 """Events with a hint of their own where they cannot happen."""
-_HEADER = """title Your schedule: KIP-841 on, KIP-903 off
-kafka 3.5
-off 903
-broker 1 epoch=40
-broker 2 epoch=41
-topic orders replicas=1,2 isr=1 leader=1 leader-epoch=5 partition-epoch=10 log=100@5
-given next-metadata-offset=56
-hold alter-partition from=1
-"""
 
 
 def play_of(answer: Sequence[str]) -> Play:
     """The play whose lines are the events in this order; names of EVENTS or LETTERS."""
     lines = "\n".join(EVENTS[name][1] for name in _names(answer))
-    return grammar.parse(f"{_HEADER}{lines}\n")
+    return grammar.parse(f"{exercise('kafka-14139/order').situation}{lines}\n")
 
 
 def stage_of(answer: Sequence[str]) -> Stage:

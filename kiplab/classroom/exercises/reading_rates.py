@@ -82,7 +82,7 @@ def times_fewer(changes: tuple[tuple[str, Any], ...]) -> float:
     Raises MissingExtraError without numpy and scipy.
     """
     start = fleet_study.read_study(FLEET).scenarios[0].parameters
-    after = _rate(parameter_table.Parameters(**{**_fields(start), **dict(changes)}))
+    after = _rate(msgspec.structs.replace(start, **dict(changes)))
     return _rate(start) / after if after else float("inf")
 
 
@@ -90,10 +90,6 @@ def _rate(parameters: parameter_table.Parameters) -> float:
     from ...fleet.estimators.forced_windows import forced_rates
 
     return float(getattr(forced_rates(parameters, LOST_KIPS, seed=0)[LOSS], "rate", 0.0))
-
-
-def _fields(parameters: parameter_table.Parameters) -> dict[str, Any]:
-    return {name: getattr(parameters, name) for name in parameter_table.PARAMETERS}
 
 
 # --- what-ifs -------------------------------------------------------------------------------------

@@ -16,54 +16,14 @@ from ...plays.stage import Stage
 from ...protocol.facts import BatchAcknowledged
 from ...protocol.replica.broker_state import log_of
 from ...rows.client_records import missing, told_written
-from ..exercise_table import UnfitError
+from ..exercise_table import UnfitError, exercise
 from .answers import BLANK, PARTS_MAX, PartsInOrder
 from .committed import PARTITION, state_of
 
 Settings = tuple[str, str, str]
 MIN_IN_SYNC, ACKS, UNCLEAN = ("1", "2", "3"), ("1", "all"), ("true", "false")
 """What min.insync.replicas, acks and unclean.leader.election.enable may be."""
-_SITUATION = """
-kafka 3.9
-broker 1
-broker 2
-broker 3
-topic orders replicas=1,2,3 isr=1,2,3 leader=1 log=100@4 {settings}
-"""
-NIGHTS = {
-    "the leader dies too early": """
-produce orders-0 count=10 producer=first acks={acks}
-crash 1
-expire 1
-""",
-    "the wrong one is back first": """
-crash 3
-expire 3
-produce orders-0 count=10 producer=second acks={acks}
-catch-up 2
-crash 1
-expire 1
-crash 2
-expire 2
-start 3
-unfence 3
-produce orders-0 count=10 producer=third acks={acks}
-start 2
-unfence 2
-""",
-    "the last one burns": """
-crash 3
-expire 3
-crash 2
-expire 2
-produce orders-0 count=10 producer=fourth acks={acks}
-crash 1 disk=replaced
-expire 1
-start 2
-unfence 2
-elect orders-0 unclean=yes
-""",
-}
+NIGHTS = exercise("recovery/businesses").plays
 """What happens in each; `acks` is that of every producer."""
 
 
@@ -114,7 +74,7 @@ def night_play(night: str, settings: Settings) -> Stage:
     wanted, acks, unclean = settings
     enabled = "yes" if unclean == "true" else "no"
     of_topic = f"min-insync-replicas={wanted} unclean-leader-election={enabled}"
-    text = _SITUATION.format(settings=of_topic) + NIGHTS[night].format(acks=acks)
+    text = exercise("recovery/businesses").play(night, settings=of_topic, acks=acks)
     return runner.run_play(grammar.parse(text, night))
 
 

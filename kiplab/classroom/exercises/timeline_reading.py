@@ -1,6 +1,5 @@
 """The exercises of lab 00: six questions that one timeline answers, and a request accepted."""
 
-from collections.abc import Callable
 from functools import cache
 
 from ...engine.cluster import Cluster
@@ -8,7 +7,7 @@ from ...engine.nodes import is_up
 from ...plays.stage import Stage
 from ...plays.verdict import refused
 from ...protocol.ids import BrokerId
-from ...rows.columns import MessageRow, Rows
+from ...rows.columns import Rows
 from ...runs import run
 from .answers import LETTERS, PartsInOrder, Verdict, moments
 from .committed import state_of
@@ -35,41 +34,31 @@ def _leader(rows: Rows, x: int) -> str:
     return next((s.lane for s in spans if s.x0 <= x < s.x1), "nobody")
 
 
-def _late(rows: Rows) -> MessageRow:
-    """The message that was on its way for longest."""
-    return max(rows.messages, key=lambda m: (m.x_arrived or m.x_sent) - m.x_sent)
-
-
-_QUESTIONS: tuple[tuple[Callable[[Rows], str], Callable[[Rows], str]], ...] = (
-    (lambda rows: _leader(rows, rows.meta.end - 1), lambda rows: _leader(rows, 0)),
-    (lambda rows: _at(rows, "partition", "ISR", 5), lambda rows: _at(rows, "partition", "ISR", 4)),
-    (lambda rows: str(_late(rows).x_arrived), lambda rows: str(_late(rows).x_sent)),
-    (lambda rows: _late(rows).error, lambda _rows: "INELIGIBLE_REPLICA"),
-    (
-        lambda rows: _at(rows, "partition", "partition epoch", 9),
-        lambda rows: _at(rows, "partition", "partition epoch", 8),
-    ),
-    (
-        lambda rows: _at(rows, "broker 3", "uptime", 8),
-        lambda rows: _at(rows, "broker 3", "uptime", 0),
-    ),
-)
-"""What reads each answer from the rows, and what a tempting wrong one. None is written down."""
+@cache
+def _readings(kafka: str | None) -> list[tuple[str, str]]:
+    """Each answer as the rows have it, and a tempting wrong one. None is written down here."""
+    rows = run(PLAY, kafka=kafka).rows()
+    late = max(rows.messages, key=lambda m: (m.x_arrived or m.x_sent) - m.x_sent)
+    epoch, tile = ("partition", "partition epoch"), ("broker 3", "uptime")
+    pairs = [
+        (_leader(rows, rows.meta.end - 1), _leader(rows, 0)),
+        (_at(rows, "partition", "ISR", 5), _at(rows, "partition", "ISR", 4)),
+        (str(late.x_arrived), str(late.x_sent)),
+        (late.error, "INELIGIBLE_REPLICA"),
+        (_at(rows, *epoch, 9), _at(rows, *epoch, 8)),
+        (_at(rows, *tile, 8), _at(rows, *tile, 0)),
+    ]
+    return [(_plain(right), _plain(tempting)) for right, tempting in pairs]
 
 
 def _tempted(place: int, mine: str, _true: str, kafka: str | None) -> tuple[str, ...]:
-    _, tempting = _QUESTIONS[place]
-    return (f"{LETTERS[place]} tempting",) if mine == _plain(tempting(_rows(kafka))) else ()
-
-
-@cache
-def _rows(kafka: str | None) -> Rows:
-    return run(PLAY, kafka=kafka).rows()
+    _, tempting = _readings(kafka)[place]
+    return (f"{LETTERS[place]} tempting",) if mine == tempting else ()
 
 
 check_reading = PartsInOrder(
     read=lambda given: [_plain(part) for part in given],
-    true=lambda kafka: [_plain(find(_rows(kafka))) for find, _ in _QUESTIONS],
+    true=lambda kafka: [right for right, _ in _readings(kafka)],
     keys=_tempted,
     token=lambda kafka: run(PLAY, kafka=kafka).token,
 )

@@ -19,28 +19,12 @@ from ...protocol import facts, ids
 from ...protocol.replica.broker_state import Broker, log_of, replica_of
 from ...rows.client_records import EpochRecords, missing, stretches, told_written
 from ...runs import run
-from ..exercise_table import UnfitError
+from ..exercise_table import UnfitError, exercise
 from .answers import PARTS_MAX, PartsInOrder, Verdict, WholeAnswer, is_none, letters_among, moments
 from .committed import PARTITION, state_of
 from .own_runs import done, own_run, token_of
 
-RUN = """
-title Which offsets vanish?
-kafka 3.9
-broker 1
-broker 2
-topic orders replicas=1,2 isr=1,2 leader=1 leader-epoch=5 log=40@4,20@5
-produce orders-0 count=20
-fetch 2
-crash 2
-expire 2
-produce orders-0 count=20
-crash 1
-expire 1
-start 2
-unfence 2
-elect orders-0 unclean=yes
-"""
+RUN = exercise("recovery/vanishing").situation
 """Broker 2 has what it fetched once, and does not know yet that it was committed."""
 OLD, NEW = ids.BrokerId(1), ids.BrokerId(2)
 _WANTED = 'the offsets, as in "10..19", or - for none'

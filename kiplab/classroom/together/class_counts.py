@@ -4,7 +4,7 @@ Everything that the labs ask is in it, in their order, also where nobody has ans
 what students have answered that no lab of this kiplab asks, as in a lab of the teacher's own.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -102,27 +102,21 @@ class ClassCounts(msgspec.Struct, frozen=True):
 
 def counted(students: Sequence[StudentWork]) -> ClassCounts:
     """The counts of a class, by the questions."""
-    return ClassCounts(len(students), tuple(_predictions(students)), tuple(_exercises(students)))
-
-
-def _predictions(students: Sequence[StudentWork]) -> Iterator[PredictionCount]:
-    listed = [entry for entry in EXERCISES if not entry.check]
+    predictions = [entry for entry in EXERCISES if not entry.check]
+    exercises = [entry for entry in EXERCISES if entry.check]
     answered = {id for student in students for id in student.work.predictions}
-    for entry in [*listed, *_unlisted(answered, listed)]:
-        yield _prediction(entry, students)
-
-
-def _exercises(students: Sequence[StudentWork]) -> Iterator[ExerciseCount]:
-    listed = [entry for entry in EXERCISES if entry.check]
     tried = {id for student in students for id in student.work.exercises}
-    for entry in [*listed, *_unlisted(tried, listed)]:
-        yield _exercise(entry, students)
+    return ClassCounts(
+        len(students),
+        tuple(_prediction(entry, students) for entry in _asked(predictions, answered)),
+        tuple(_exercise(entry, students) for entry in _asked(exercises, tried)),
+    )
 
 
-def _unlisted(ids: Iterable[str], listed: Iterable[Exercise]) -> list[Exercise]:
-    """What is answered and nowhere asked, under its id."""
-    new = {*ids} - {entry.id for entry in listed}
-    return [Exercise(id, OTHER_LAB, id) for id in sorted(new)]
+def _asked(listed: Sequence[Exercise], answered: set[str]) -> list[Exercise]:
+    """What the labs ask, and what is answered and nowhere asked, under its id."""
+    new = answered - {entry.id for entry in listed}
+    return [*listed, *(Exercise(id, OTHER_LAB, id) for id in sorted(new))]
 
 
 def _prediction(entry: Exercise, students: Sequence[StudentWork]) -> PredictionCount:

@@ -8,46 +8,14 @@ network and runs no script.
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
+from string import Template
 
 from ...figures.drawing.theme import FONT
 from ...pages.page_files import page_colors
+from . import class_text
 from .class_counts import ChoiceCount, ClassCounts, ExerciseCount, PredictionCount
-from .class_text import (
-    heading_of,
-    most_frequent,
-    nobody_yet,
-    not_counted,
-    number,
-    summary,
-    unexplained,
-)
 from .handed_in import LeftOut
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{colors}
-@media print {{ {printed} }}
-body {{ margin: 0 auto; padding: 1.2em; max-width: 52rem; color: var(--kiplab-text);
-  background: var(--kiplab-paper); font: clamp(16px, 12px + 0.6vw, 22px)/1.45 {font}; }}
-h1 {{ font-size: 1.6em; line-height: 1.2; margin: 0.4em 0; }}
-@media print {{ body {{ font-size: 11pt; max-width: none; padding: 0; }} }}
-@media (min-width: 1300px) {{ body {{ max-width: 58rem; }} }}
-{style}
-</style>
-</head>
-<body>
-<main class="kiplab-class">
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
 _IN_NOTEBOOK = (
     ".kiplab-class { --kiplab-text: var(--jp-ui-font-color1, currentColor);"
     " --kiplab-muted: var(--jp-ui-font-color2, currentColor);"
@@ -62,7 +30,8 @@ NAMES_MAX = 20
 
 def class_page(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool, theme: str) -> str:
     """The whole page as HTML. Raises ValueError for a theme that there is none of."""
-    return _PAGE.format(
+    page = Template(files(__package__).joinpath("class.html").read_text(encoding="utf-8"))
+    return page.substitute(
         title=TITLE,
         colors=page_colors(":root", theme),
         printed=page_colors(":root", "light"),
@@ -83,18 +52,18 @@ def _style() -> str:
 
 
 def _body(counts: ClassCounts, left_out: Sequence[LeftOut], names: bool) -> str:
-    parts = [f"<p>{escape(summary(counts))}</p>"]
-    parts += [_muted(text) for text in not_counted(left_out, names=names)]
+    parts = [f"<p>{escape(class_text.summary(counts))}</p>"]
+    parts += [_muted(text) for text in class_text.not_counted(left_out, names=names)]
     parts += [_lab(counts, lab, names) for lab in counts.labs()]
     return "\n".join(parts)
 
 
 def _lab(counts: ClassCounts, lab: str, names: bool) -> str:
     predictions, exercises = counts.of_lab(lab)
-    parts = [f"<h2>{escape(heading_of(lab))}</h2>"]
+    parts = [f"<h2>{escape(class_text.heading_of(lab))}</h2>"]
     parts += [_prediction(p, counts.students, names) for p in predictions if p.answered]
     parts += _exercises([e for e in exercises if e.tried], counts.students, names)
-    parts.append(_muted(nobody_yet(predictions, exercises)))
+    parts.append(_muted(class_text.nobody_yet(predictions, exercises)))
     return f"<section>{''.join(parts)}</section>"
 
 
@@ -103,7 +72,7 @@ def _lab(counts: ClassCounts, lab: str, names: bool) -> str:
 
 def _prediction(entry: PredictionCount, students: int, names: bool) -> str:
     rows = "".join(_choice(choice, entry.answered, names) for choice in entry.choices)
-    caption = f"{entry.answered} of {number(students, 'student')} locked a choice in"
+    caption = f"{entry.answered} of {class_text.number(students, 'student')} locked a choice in"
     return (
         f"<article><h3>{escape(entry.title)}</h3><p>{escape(entry.question)}</p>"
         f"{_table(caption, ('choice', 'students'), rows)}{_comes_true(entry)}</article>"
@@ -138,11 +107,12 @@ def _exercises(exercises: list[ExerciseCount], students: int, names: bool) -> It
     if not exercises:
         return
     rows = "".join(_exercise(entry, students, names) for entry in exercises)
-    caption = f"Of {number(students, 'student')}: outlined those who tried, filled who solved it"
+    whole = class_text.number(students, "student")
+    caption = f"Of {whole}: outlined those who tried, filled who solved it"
     heads = ("exercise", "tried", "solved", "at once", "attempts")
     yield f"<article><h3>Exercises</h3>{_table(caption, heads, rows)}</article>"
     yield _ideas(exercises, names)
-    yield _muted(unexplained(exercises))
+    yield _muted(class_text.unexplained(exercises))
 
 
 def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
@@ -153,15 +123,16 @@ def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
             f'<span class="who">{escape(entry.title)}</span>{_who(idea.who, names)}',
             (idea.first, idea.ever),
         )
-        for idea, entry in most_frequent(exercises)
+        for idea, entry in class_text.most_frequent(exercises)
     ]
     if not ideas:
         return ""
     caption = "Students who had the idea at their first attempt, and at any attempt"
     table = _table(caption, ("idea", "first", "any"), "".join(ideas))
+    count = class_text.number(len(ideas), "idea")
     return (
         '<article><h3>Ideas behind wrong answers</h3><details class="ideas">'
-        f"<summary>Show {number(len(ideas), 'idea')}</summary>{table}</details></article>"
+        f"<summary>Show {count}</summary>{table}</details></article>"
     )
 
 
@@ -207,7 +178,7 @@ def _who(who: Sequence[str], names: bool, before: str = "") -> str:
     text = escape(before + ", ".join(who))
     if len(who) <= NAMES_MAX:
         return f'<span class="who">{text}</span>'
-    head = f"{before}{number(len(who), 'student')}"
+    head = f"{before}{class_text.number(len(who), 'student')}"
     return f'<details class="who"><summary>{head}</summary>{text}</details>'
 
 

@@ -148,31 +148,22 @@ def _both(one: dict[str, ExerciseWork], other: dict[str, ExerciseWork]) -> dict[
 
 
 def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[LeftOut]:
-    """What was meant to be work, and each folder or file of the teacher's that has none."""
-    accounted = _Accounted(owners, (piece.place[:-1] for piece in entries if piece.meant))
-    told: set[_Path] = set()
+    """What was meant to be work, and each folder or file of the teacher's that has none.
+
+    A folder is passed over that is inside a student's, or has one in it, or what cannot be read.
+    """
+    owned, told = {*owners}, set[_Path]()
+    deepest = (*owned, *(_stems(piece.place[:-1]) for piece in entries if piece.meant))
+    above = {path[:n] for path in deepest for n in range(1, len(path) + 1)}
     for piece in entries:
         folder = piece.place[:-1]
+        stems = _stems(folder)
+        inside = any(stems[:n] in owned for n in range(1, len(stems)))
         if piece.meant or (piece.work is None and not folder):
             yield LeftOut(_shown(piece.place), piece.why)
-        elif piece.work is None and folder not in told and not accounted.has(folder):
+        elif piece.work is None and not (folder in told or inside or stems in above):
             told.add(folder)
             yield LeftOut(_shown(folder), f"there is no {FILE} in it")
-
-
-class _Accounted:
-    """The folders of which something is known already: work, or that it cannot be read."""
-
-    def __init__(self, owners: Iterable[_Path], unreadable: Iterable[_Path]) -> None:
-        self.owners = {*owners}
-        deepest = (*self.owners, *(_stems(folder) for folder in unreadable))
-        self.above = {path[:n] for path in deepest for n in range(1, len(path) + 1)}
-
-    def has(self, folder: _Path) -> bool:
-        """Whether it is inside a student's folder, or has one in it, or what cannot be read."""
-        stems = _stems(folder)
-        inside = any(stems[:n] in self.owners for n in range(1, len(stems)))
-        return inside or stems in self.above
 
 
 def _stems(place: _Path) -> _Path:
