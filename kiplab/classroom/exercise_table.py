@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from .exercises.check_result import Checked
 
-LETTERS_OF_CHOICES = "ABCDEFGH"
-"""What choices are called, in the order in which a lab offers them."""
+LETTERS = "ABCDEFGHIJKL"
+"""What choices, and the parts of an answer, are called in their order."""
 MORE, LESS, SAME, NEVER = "MLSN"
 WAYS = {
     MORE: "More: at least twice as much.",
@@ -129,7 +129,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def comes_true(self) -> str:
         """The choice that is right; empty for an exercise."""
-        return self.choices[LETTERS_OF_CHOICES.index(self.right)] if self.right else ""
+        return self.choices[LETTERS.index(self.right)] if self.right else ""
 
     def judge(self, answer: object, kafka: str | None = None) -> Checked:
         """All there is to say about an answer; nothing is kept. One that is no answer at all gets a
@@ -182,7 +182,7 @@ def _worded(exercise: Exercise, what_if: WhatIf) -> Exercise:
         exercise,
         question=f"{exercise.title[-1]} · {what_if.question}",
         choices=tuple(WAYS.values()),
-        right=LETTERS_OF_CHOICES[[*WAYS].index(what_if.comes)],
+        right=LETTERS[[*WAYS].index(what_if.comes)],
     )
 
 

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from kiplab.classroom.exercise_table import EXERCISES, exercise
-from kiplab.classroom.exercises.answers import LETTERS
+from kiplab.classroom.exercise_table import EXERCISES, LETTERS, exercise
 from kiplab.runs import run
 from tests.classroom.answers import ANSWERS, Unfit, Wrong, judged
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab.classroom.exercise_table import EXERCISES, LETTERS_OF_CHOICES
+from kiplab.classroom.exercise_table import EXERCISES, LETTERS
 from kiplab.classroom.exercises.check_result import LINE
 from kiplab.classroom.together.class_counts import ExerciseCount, PredictionCount
 from kiplab.classroom.together.class_page import NAMES_MAX
@@ -81,7 +81,7 @@ def test_choices_that_nobody_took_are_there_too_in_the_order_of_the_lab(
     for listed in (asked for asked in EXERCISES if not asked.check):
         choices = prediction(together, listed.id).choices
         assert tuple(choice.choice for choice in choices) == listed.choices
-        assert "".join(choice.letter for choice in choices) in LETTERS_OF_CHOICES
+        assert "".join(choice.letter for choice in choices) in LETTERS
         assert [choice.letter for choice in choices if choice.right] == [listed.right]
 
 

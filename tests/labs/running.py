@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 
 from kiplab.classroom.exercise_table import (
     EXERCISES,
-    LETTERS_OF_CHOICES,
+    LETTERS,
     WAYS,
     WHAT_IFS,
     what_if_id,
@@ -58,13 +58,13 @@ BETWEEN = {what_if_id(letter): WAYS[asked.comes] for letter, asked in WHAT_IFS.i
 def prediction(name: str) -> tuple[str, str]:
     """Id and choice of what is locked in before the Lab."""
     first, *_ = (e for e in EXERCISES if e.lab == name[:2] and not e.check)
-    return first.id, first.choices[LETTERS_OF_CHOICES.index(LAB_ANSWERS[name].predicted)]
+    return first.id, first.choices[LETTERS.index(LAB_ANSWERS[name].predicted)]
 
 
 def ticket(name: str) -> tuple[str, str]:
     """Id and choice of what is locked in for the exit ticket."""
     *_, last = (e for e in EXERCISES if e.lab == name[:2] and not e.check)
-    return last.id, last.choices[LETTERS_OF_CHOICES.index(LAB_ANSWERS[name].ticket)]
+    return last.id, last.choices[LETTERS.index(LAB_ANSWERS[name].ticket)]
 
 
 def cells(name: str, kind: str) -> dict[str, str]:

@@ -14,13 +14,11 @@ import msgspec
 
 from ...engine.cluster import Cluster
 from ...plays.stage import Performed, Stage
-from ..exercise_table import Exercise, Idea, UnfitError
+from ..exercise_table import LETTERS, Exercise, Idea, UnfitError
 from .check_result import Checked
 
 BLANK = "?"
 """What a lab has where an answer belongs."""
-LETTERS = "ABCDEFGHIJKL"
-"""A letter for the part at each place, as the table has it."""
 _NONES = ("-", "none", "no", "0")
 """Ways to say: none of them."""
 PARTS_MAX = 1_000

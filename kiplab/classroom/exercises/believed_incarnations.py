@@ -114,6 +114,8 @@ check_fates = PartsInOrder(
 """A letter for each of FATES, in order: B, A, K or N."""
 
 
+# --- two timeouts ---------------------------------------------------------------------------------
+
 SITUATION = "343-two-leaders"
 """The play whose situation and rules this is about."""
 CUT_OFF = ("cut 0 1", "cut 1 2")
@@ -126,7 +128,6 @@ NEVER_TWO, NEVER_NOBODY, NEITHER = range(3)
 """What is asked for: never two who take records, never nobody who does, and both."""
 _TRIED = ((60, 1), (1, 60))
 """Far apart, one way round and the other: what neither pair does, no pair does."""
-# --- what the engine says -------------------------------------------------------------------------
 
 
 def orders(controller_s: int, broker_s: int) -> frozenset[tuple[str, str]]:
@@ -164,9 +165,6 @@ def fulfils(wish: int, controller_s: int, broker_s: int) -> bool:
 def can_be(wish: int) -> bool:
     """Whether there is a pair that does it."""
     return any(fulfils(wish, *pair) for pair in _TRIED)
-
-
-# --- reading and wrong answers --------------------------------------------------------------------
 
 
 def _pair(part: str) -> tuple[int, int] | None:

@@ -8,7 +8,6 @@ from ...engine.cluster import Cluster
 from ...engine.truth import truth
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
-from ...protocol.ids import BrokerId
 from ...runs import run
 from .answers import PartsInOrder, Verdict, moments, sets_among
 from .committed import state_of
@@ -21,7 +20,6 @@ EPOCHS = {"C": "controller epoch", "B": "broker epoch", "L": "leader epoch", "P"
 """A letter for each epoch."""
 LAST_EPOCH = 7
 """The leader epoch to reach; the play begins in 5."""
-_LEADER = BrokerId(1)
 _USE = ", ".join(f"{letter} ({epoch})" for letter, epoch in EPOCHS.items())
 _SETS = sets_among(EPOCHS, "epoch", _USE)
 
@@ -69,23 +67,17 @@ def _event_keys(
     place: int, mine: frozenset[str], moved: frozenset[str], kafka: str | None
 ) -> tuple[str, ...]:
     verb = _twelve(kafka)[place][0].split()[0]
-    return (_event_key(verb, mine - moved, moved - mine),)
-
-
-def _event_key(verb: str, extra: frozenset[str], missing: frozenset[str]) -> str:
-    if verb == "crash" and extra:
-        return "crash"
-    if verb == "expire" and "P" in extra:
-        return "fencing"
-    if verb in ("expire", "catch-up") and "L" in extra:
-        return "ISR change"
-    if verb == "expire" and "L" in missing:
-        return "same leader"
-    if verb == "start" and extra & {"L", "P"}:
-        return "start"
-    if verb == "unfence" and "B" in extra:
-        return "unfence"
-    return "fail-over" if verb == "fail-over" and extra else "other"
+    extra, missing = mine - moved, moved - mine
+    fits = {
+        "crash": verb == "crash" and extra,
+        "fencing": verb == "expire" and "P" in extra,
+        "ISR change": verb in ("expire", "catch-up") and "L" in extra,
+        "same leader": verb == "expire" and "L" in missing,
+        "start": verb == "start" and extra & {"L", "P"},
+        "unfence": verb == "unfence" and "B" in extra,
+        "fail-over": verb == "fail-over" and extra,
+    }
+    return tuple(key for key, fit in fits.items() if fit)
 
 
 check_epochs = PartsInOrder(
@@ -145,7 +137,7 @@ def _three_leader_epochs(stage: Stage) -> Verdict:
         key = "versions" if versions > epochs else "few"
         return key, {"versions": versions, "epochs": epochs}
     until = next(n for n, state in enumerate(states) if state.leader_epoch >= LAST_EPOCH)
-    throughout = all(state.leader == _LEADER for state in states[: until + 1])
+    throughout = all(state.leader == 1 for state in states[: until + 1])
     return "reached" if throughout else "another led", {"reached": reached}
 
 

@@ -9,7 +9,8 @@ from ...plays.verdict import refused
 from ...protocol.ids import BrokerId
 from ...rows.columns import Rows
 from ...runs import run
-from .answers import LETTERS, PartsInOrder, Verdict, moments
+from ..exercise_table import LETTERS
+from .answers import PartsInOrder, Verdict, moments
 from .committed import state_of
 from .own_runs import OwnRun
 

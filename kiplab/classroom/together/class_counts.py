@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ..exercise_table import EXERCISES, LETTERS_OF_CHOICES, Exercise
+from ..exercise_table import EXERCISES, LETTERS, Exercise
 from ..work_on_disk import ExerciseWork
 from .handed_in import StudentWork
 
@@ -125,7 +125,7 @@ def _prediction(entry: Exercise, students: Sequence[StudentWork]) -> PredictionC
         if entry.id in student.work.predictions:
             who.setdefault(student.work.predictions[entry.id], []).append(student.name)
     others = sorted({*who} - {*entry.choices})
-    offered = zip(LETTERS_OF_CHOICES, entry.choices, strict=False)
+    offered = zip(LETTERS, entry.choices, strict=False)
     return PredictionCount(
         id=entry.id,
         lab=entry.lab,
