@@ -68,10 +68,10 @@ def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: 
     for broker in BROKERS:
         both.start(broker)
     both.create("orders", [2, 3, 1])
-    both.wait(SESSION_TIMEOUT_MS - 1_000)
+    both.take(turns.Waited(SESSION_TIMEOUT_MS - 1_000))
     assert both.noticed() == ()
     # The next look is 1,125 ms after that one; the sessions are over sooner.
-    both.wait(1_000 + 50)
+    both.take(turns.Waited(1_000 + 50))
     written = both.ask(register(BROKERS[1], 2)).records
     assert [r.record for r in written] == ["PartitionChangeRecord", "RegisterBrokerRecord"]
     assert both.epoch(BROKERS[1]) == written[0].offset
@@ -82,8 +82,7 @@ def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: 
 def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both: Both) -> None:
     both.start(BROKERS[0])
     both.ask(register(BROKERS[1], 1))
-    both.wait(both.kafka.restart())
-    both.engine.take_over(both.kafka.end)
+    both.take(turns.TookOver(restarted=True))
     again = error_of(both.ask(register(BROKERS[1], 2)))
     everybody = both.kafka.process.release == "4.0"
     duplicate = KafkaError.DUPLICATE_BROKER_REGISTRATION

@@ -94,13 +94,13 @@ def test_d5_registering_in_controlled_shutdown(both: Both) -> None:
 
 def test_d6_the_first_registration_after_an_election(both: Both) -> None:
     both.start(A)
-    both.restart()
+    both.take(turns.TookOver(restarted=True))
     below = 1 if release(both) < (3, 6) else 0
     assert [register(both, B), register(both, C)] == [below, 0]
-    both.restart()
-    both.restart()
+    both.take(turns.TookOver(restarted=True))
+    both.take(turns.TookOver(restarted=True))
     assert [register(both, B, 2), register(both, C, 2)] == [2 * below, 0]
-    both.restart()
+    both.take(turns.TookOver(restarted=True))
     both.beat(A, want_fence=True)
     assert register(both, D) == 0
 
@@ -108,7 +108,7 @@ def test_d6_the_first_registration_after_an_election(both: Both) -> None:
 def test_d6_a_controller_that_resigned_keeps_its_own_offset_of_a_registration(both: Both) -> None:
     both.start(A)
     both.create("orders", [A])
-    both.restart()
+    both.take(turns.TookOver(restarted=True))
     register(both, B)
     (held,) = both.engine.held.partitions
     asked = messages.AlterPartitionItem(
@@ -119,7 +119,7 @@ def test_d6_a_controller_that_resigned_keeps_its_own_offset_of_a_registration(bo
             version=1, broker=A, broker_epoch=both.epoch(A), items=(asked,)
         )
     )
-    both.come_back()
+    both.take(turns.TookOver(restarted=False))
     epoch = both.epoch(B)
     answered = both.ask(
         messages.BrokerHeartbeatRequest(
@@ -137,7 +137,7 @@ def test_d7_sessions_that_are_tied(both: Both) -> None:
     for broker in (*tied, B):
         both.start(broker)
     both.create("orders", [*tied, B])
-    both.restart()
+    both.take(turns.TookOver(restarted=True))
     both.silence(1_000)
     both.beat(B)
     fenced = turns.fenced_in(both.silence(8_500))
@@ -151,10 +151,10 @@ def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(both: 
     both.start(A)
     both.start(B)
     both.create("orders", [A, B])
-    both.restart()
+    both.take(turns.TookOver(restarted=True))
     assert both.fall_silent() == ()
     both.beat(A)
-    assert turns.fenced_in(both.last.records) == (B,)
+    assert turns.fenced_in(both.done[-1].real.records) == (B,)
 
 
 def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both: Both) -> None:
@@ -165,7 +165,7 @@ def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both
     resigned = both.engine.held.controller_epoch != epoch
     assert resigned is (release(both) == (3, 2))
     if resigned:
-        both.come_back()
+        both.take(turns.TookOver(restarted=False))
     assert register(both, B) == (1 if resigned else 0)
 
 
@@ -200,7 +200,7 @@ def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -
     assert both.engine.raise_metadata_version("3.1-IV0")
     # 3.2 cannot be asked: it has no UpdateFeatures.
     asked = () if release(both) == (3, 2) else ("3.1-IV0", "3.3-IV0", held)
-    both.restart()
+    both.take(turns.TookOver(restarted=True))
     for wanted in asked:
         refused, _ = both.kafka.raise_metadata_version(wanted)
         assert bool(refused) is bool(both.engine.raise_metadata_version(wanted))
