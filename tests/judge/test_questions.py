@@ -13,6 +13,7 @@ from tests.judge.kraft.questions import KNOWN, STRANGER, Questions
 from tests.judge.kraft.turns import Beginning
 
 ASKED = 3_000
+Answered = list[tuple[messages.Request, messages.Response]]
 
 
 def asked(seed: int, count: int = ASKED) -> Iterator[tuple[messages.Request, messages.Response]]:
@@ -44,7 +45,7 @@ def partition(name: str) -> registrations.PartitionRegistration:
 
 
 @pytest.fixture(scope="module")
-def answered() -> list[tuple[messages.Request, messages.Response]]:
+def answered() -> Answered:
     return list(asked(seed=7))
 
 
@@ -53,9 +54,7 @@ def test_a_seed_gives_the_same_conversation_and_another_one_another() -> None:
     assert list(asked(1, 200)) != list(asked(2, 200))
 
 
-def test_every_kind_of_request_is_asked(
-    answered: list[tuple[messages.Request, messages.Response]],
-) -> None:
+def test_every_kind_of_request_is_asked(answered: Answered) -> None:
     assert {type(request) for request, _ in answered} == {
         messages.AlterPartitionRequest,
         messages.BrokerHeartbeatRequest,
@@ -70,9 +69,7 @@ def test_every_kind_of_request_is_asked(
     }
 
 
-def test_most_is_accepted_and_every_error_of_alter_partition_is_met(
-    answered: list[tuple[messages.Request, messages.Response]],
-) -> None:
+def test_most_is_accepted_and_every_error_of_alter_partition_is_met(answered: Answered) -> None:
     answers = [
         answer for _, answer in answered if isinstance(answer, messages.AlterPartitionResponse)
     ]
@@ -92,9 +89,7 @@ def test_most_is_accepted_and_every_error_of_alter_partition_is_met(
     }
 
 
-def test_elections_succeed_and_are_refused(
-    answered: list[tuple[messages.Request, messages.Response]],
-) -> None:
+def test_elections_succeed_and_are_refused(answered: Answered) -> None:
     answers = [
         answer for _, answer in answered if isinstance(answer, messages.ElectLeadersResponse)
     ]

@@ -19,10 +19,11 @@ PAIR = JudgedPair("3.7", "3.5-IV2")
 SEEDS = (*map(Seed, range(6)), Seed(6, raises=True))
 BYTES = 20
 """Of one request with its answer."""
+Asked = tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording]
 
 
 @pytest.fixture(scope="module")
-def asked() -> tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording]:
+def asked() -> Asked:
     result, recording = kraft_judge.judge_with(EngineInPlace(PAIR.features), PAIR, "3.7.2", SEEDS)
     assert result.judged.live
     assert not result.parted
@@ -31,14 +32,12 @@ def asked() -> tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording]:
 
 @pytest.fixture
 def recording(
-    asked: tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording],
+    asked: Asked,
 ) -> kraft_judge.KraftRecording:
     return asked[1]
 
 
-def test_a_recording_is_asked_the_same_and_tries_the_same(
-    asked: tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording], tmp_path: Path
-) -> None:
+def test_a_recording_is_asked_the_same_and_tries_the_same(asked: Asked, tmp_path: Path) -> None:
     live, recording = asked
     file = kraft_judge.save(PAIR, recording, tmp_path)
     assert names_in(tmp_path) == ("3.7_3.5-IV2",)
