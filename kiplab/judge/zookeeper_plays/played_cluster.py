@@ -84,10 +84,12 @@ class PlayedCluster(ExitStack):
     def _begin(self) -> None:
         zookeeper = self.enter_context(ZooKeeperProcess())
         (self._address,) = zookeeper.addresses
-        self._client: KazooClient = self._session()
+        self._client: KazooClient = znodes.session(self._address)
+        self.callback(znodes.end, self._client)
         self._loop = self.enter_context(BackgroundLoop())
         self._gate = Gate(self._loop, int(self._address.rpartition(":")[2]))
         self.callback(self._gate.close)
+        self.callback(self._end_sessions)
         znodes.write_first_znodes(self._client, self._setup)
         for broker in sorted(self._setup.brokers, key=lambda one: one.epoch):
             if broker.id != self.controller_id and broker.up:
@@ -100,11 +102,9 @@ class PlayedCluster(ExitStack):
         self.asked = znodes.AskedController(self._patch, kafka.port, self._client, self._schemas)
         self._take_over()
 
-    def _session(self) -> KazooClient:
-        """One that ends with the cluster."""
-        client = znodes.session(self._address)
-        self.callback(znodes.end, client)
-        return client
+    def _end_sessions(self) -> None:
+        for client in self._sessions.values():
+            znodes.end(client)
 
     def _take_over(self) -> None:
         self.wait_for_controller(self._setup.controller_epoch - 1)
@@ -129,7 +129,7 @@ class PlayedCluster(ExitStack):
 
     def register(self, broker: int, epoch: int) -> None:
         """Its next generation, which the play knows by its epoch, registers in a new session."""
-        client, fake = self._session(), self.fake(broker)
+        client, fake = znodes.session(self._address), self.fake(broker)
         transaction = client.transaction()
         data = znodes.registration(self._patch, fake.port)
         znodes.add_registration(transaction, broker, data)
