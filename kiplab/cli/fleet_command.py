@@ -65,7 +65,7 @@ def _methods() -> str:
 
 
 def run_fleet(options: argparse.Namespace) -> int:
-    """Run the study, and print what it found."""
+    """Run the study, and print what it found. Raises CommandError for all that stops it."""
     from ..machine.java import JavaNotFound
     from ..spark import BlockFailed, SparkUnavailable
 
@@ -99,7 +99,10 @@ def _answer(options: argparse.Namespace, stop: Event) -> FleetAnswer:
 
 
 def report_fleet(options: argparse.Namespace) -> int:
-    """Show what a folder holds, and write the page if one is asked for."""
+    """Show what a folder holds, and write the page if one is asked for.
+
+    Raises CommandError for a folder that holds no study, and a page that cannot be written.
+    """
     from ..fleet.fleet_answers.fleet_run import answer_in
     from ..pages.fleet_page import write_fleet_page
 

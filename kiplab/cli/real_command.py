@@ -31,7 +31,10 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_real(options: argparse.Namespace) -> int:
-    """Run the play twice, and print both columns."""
+    """Run the play twice, and print both columns.
+
+    Raises CommandError for a release that was never published, and when Kafka ends by itself.
+    """
     from ..judge.java_process import DeadKafkaError
     from ..judge.kafka_jars.judged_releases import UnpublishedReleaseError
     from ..judge.side_by_side.real_run import real, terminal_width

@@ -40,7 +40,7 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_timeline(options: argparse.Namespace) -> int:
-    """Write the file, and say what is in it."""
+    """Write the file, and say what is in it. Raises CommandError for what cannot be drawn."""
     common_options.require_ending(options.out, SUFFIXES)
     from ..pages.export import write
 

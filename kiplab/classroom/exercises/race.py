@@ -186,7 +186,8 @@ def _run(play: Play, on: str = "") -> Stage:
 def check_order(answer: object) -> Verdict:
     """An order: names of EVENTS or LETTERS, each once. A wrong answer is never an error.
 
-    A point for an order that can happen, one more for an order that loses data.
+    A point for an order that can happen, one more for an order that loses data. Raises UnfitError
+    for what is no order of these events.
     """
     names = _names(answer)
     demand_order(answer, names, "eight letters or names, in the order of the events")

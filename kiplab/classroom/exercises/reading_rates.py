@@ -39,7 +39,7 @@ FIXED = ("replication_factor", "min_insync_replicas", "crashes_per_year")
 def check_safer_fleet(answer: object) -> Verdict:
     """A mapping of at most two parameters, each within its usual range.
 
-    Raises MissingExtraError without numpy and scipy.
+    Raises UnfitError for what is no such mapping, MissingExtraError without numpy and scipy.
     """
     if not isinstance(answer, Mapping) or not answer:
         raise UnfitError('Not answered yet: give changes by name, like {"shutdown_s": 1}.')

@@ -215,7 +215,8 @@ def check_lose_one(answer: object) -> Verdict:
     """A run that begins as BEGINS does, and the offset of its lost record: ``(lab, 17)``.
 
     A point if a record is lost that acks=all acknowledged, after an unclean election; one if no
-    other record is, and every disk is whole; one for the offset.
+    other record is, and every disk is whole; one for the offset. Raises UnfitError for what is no
+    such pair.
     """
     run, offset = _both(answer)
     if offset is None:

@@ -226,7 +226,10 @@ def jars_of(patch: str, *, with_zookeeper: bool = False) -> Path:
 
 
 def kept_jars(name: str, patch: str, artifacts: Sequence[Artifact]) -> Path:
-    """The folder of that name, with these artifacts of a release. Raises as `jars_of` does."""
+    """The folder of that name, with these artifacts of a release.
+
+    Raises MissingKafkaError as `jars_of` does.
+    """
     folder = kafka_folder() / name
     if not folder.is_dir():
         try:
