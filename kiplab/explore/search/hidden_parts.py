@@ -24,13 +24,13 @@ applied (its image); and after them their images, that of the first broker last.
 StatePiece = int
 """What can be shown by itself: a part, by its place in a state (that of an image counts from the
 end); or of the broker at a place its incarnation and whether it runs (incarnation_at)."""
-_INCARNATIONS = 1_000
+INCARNATIONS = 1_000
 """Pieces from here on are incarnations; no play has so many brokers."""
 
 
 def incarnation_at(place: int) -> StatePiece:
     """The incarnation of the broker at `place`, and whether it runs."""
-    return place + _INCARNATIONS
+    return place + INCARNATIONS
 
 
 def image_at(place: int) -> StatePiece:
@@ -40,13 +40,13 @@ def image_at(place: int) -> StatePiece:
 
 def is_incarnation(piece: StatePiece) -> bool:
     """Whether a piece is what `incarnation_at` says."""
-    return piece >= _INCARNATIONS
+    return piece >= INCARNATIONS
 
 
 def place_of(piece: StatePiece) -> int:
     """The place in a state of the broker that a piece belongs to; of another part its own."""
     if is_incarnation(piece):
-        return piece - _INCARNATIONS
+        return piece - INCARNATIONS
     return piece if piece >= 0 else image_at(piece)
 
 

@@ -125,8 +125,8 @@ class NumberedParts:
 
     def number_of(self, state: MemoisedState, piece: Any) -> int:
         """The number under which a StatePiece stands in a state."""
-        number: int = state[pieces.place_of(piece) if pieces.is_incarnation(piece) else piece]
-        return self.incarnation_of[number] if pieces.is_incarnation(piece) else number
+        number: int = state[piece % pieces.INCARNATIONS if piece >= 0 else piece]
+        return number if piece < pieces.INCARNATIONS else self.incarnation_of[number]
 
     def cluster(self, start: Cluster, state: ModelState) -> Cluster:
         """The normal form that a state stands for, in a search that begins with `start`."""
@@ -196,10 +196,11 @@ class PartialClusters:
         )
 
     def _broker(self, place: int, state: MemoisedState, held: int | None, shown: Shown) -> Any:
-        number, image = state[place], state[image_at(place)]
+        number = state[place]
         if place not in shown:
-            known = pieces.incarnation_at(place) in shown
+            known = place + pieces.INCARNATIONS in shown
             return self.hidden[place, self.parts.incarnation_of[number] if known else None]
+        image = state[image_at(place)]
         if image > NOTHING_KNOWN and image_at(place) not in shown:
             # Only a leader keeps an image.
             return self.imageless[number, place]

@@ -104,7 +104,7 @@ class TracedGuards:
 # --- what is remembered ---------------------------------------------------------------------------
 
 
-LIKELY = 64
+LIKELY = 24
 """Of so many numbers it is looked at what was read next."""
 
 
