@@ -1,7 +1,6 @@
 """Words and signs on a broker's lane: each has its line, and stays on the tile it is about."""
 
 import re
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,6 +13,7 @@ from kiplab.figures.timeline.icons import LATE
 from kiplab.figures.timeline.log_ends import DENSE_BELOW
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.plays.library import names
+from kiplab.rows.columns import Rows
 from tests.figures.boxes import TAG, words
 from tests.figures.small_plays import PAIR, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
@@ -25,47 +25,56 @@ LOG = re.compile(r"(LEO|HW) \d+")
 
 
 class Sheet(NamedTuple):
-    """A figure, and its brokers' tiles in pixels; those that follow each other at once are one."""
+    """The picture of a run, the pixels of a moment, where the first stands, and its brokers' tiles
+    in pixels; those that follow each other at once are one.
+    """
 
+    rows: Rows
     figure: Any
     unit: float
+    left: float
     tiles: list[Box]
 
 
-@lru_cache(maxsize=2)
 def sheet_of(name: str, width: int) -> Sheet:
-    figure = timeline(rows_on(name, "3.5"), width=width, legend=False)
+    rows = rows_on(name, "3.5")
+    figure = timeline(rows, width=width, legend=False)
     left, right = figure.layout.xaxis.range
     unit = width / (right - left)
-    found: list[Box] = []
+    tiles: list[Box] = []
     for s in shapes(figure, fillcolor=LIGHT.tile, type="rect"):
         if s.y1 - s.y0 > 40:
             box = Box((s.x0 - left) * unit, s.y0, (s.x1 - left) * unit, s.y1)
-            if found and found[-1].y0 == box.y0 and found[-1].x1 >= box.x0 - 0.1:
-                box = box._replace(x0=found.pop().x0)
-            found.append(box)
-    return Sheet(figure, unit, found)
+            if tiles and tiles[-1].y0 == box.y0 and tiles[-1].x1 >= box.x0 - 0.1:
+                box = box._replace(x0=tiles.pop().x0)
+            tiles.append(box)
+    return Sheet(rows, figure, unit, left, tiles)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", names())
-def test_a_log_is_read_off_the_lower_line_of_its_tile(name: str, width: int) -> None:
-    figure, unit, tiles = sheet_of(name, width)
-    if unit < DENSE_BELOW:
+@pytest.fixture(scope="module", params=names())
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=WIDTHS)
+def sheet(request: pytest.FixtureRequest, name: str) -> Sheet:
+    return sheet_of(name, request.param)
+
+
+def test_a_log_is_read_off_the_lower_line_of_its_tile(sheet: Sheet) -> None:
+    if sheet.unit < DENSE_BELOW:
         return
-    for word in (w for w in words(figure) if LOG.match(w.text)):
-        (tile,) = [t for t in tiles if t.y0 < word.box.y0 < t.y1 and t.x0 <= word.box.x0 <= t.x1]
+    for word in (w for w in words(sheet.figure) if LOG.match(w.text)):
+        here = [t for t in sheet.tiles if t.y0 < word.box.y0 < t.y1]
+        (tile,) = [t for t in here if t.x0 <= word.box.x0 <= t.x1]
         assert (word.box.y0 + word.box.y1) / 2 > tile.y1 - 12, word.text
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", names())
-def test_no_note_runs_past_the_tile_it_is_about(name: str, width: int) -> None:
-    figure, _, tiles = sheet_of(name, width)
-    remarks = {m.text for m in rows_on(name, "3.5").marks if m.kind in lane_marks.SPOKEN}
-    for word in (w for w in words(figure) if w.text.strip("◇▲ ") in remarks):
+def test_no_note_runs_past_the_tile_it_is_about(sheet: Sheet) -> None:
+    remarks = {m.text for m in sheet.rows.marks if m.kind in lane_marks.SPOKEN}
+    for word in (w for w in words(sheet.figure) if w.text.strip("◇▲ ") in remarks):
         middle = (word.box.y0 + word.box.y1) / 2
-        here = [t for t in tiles if t.y0 < middle < t.y1]
+        here = [t for t in sheet.tiles if t.y0 < middle < t.y1]
         assert any(t.x0 <= word.box.x0 and word.box.x1 <= t.x1 for t in here), word.text
 
 
@@ -99,13 +108,8 @@ def test_words_on_a_fence_stand_on_a_plate_that_covers_the_hatch() -> None:
     assert any(word.box.within(plate) for plate in plates)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", names())
-def test_the_words_of_an_arrow_touch_it(name: str, width: int) -> None:
-    rows = rows_on(name, "3.5")
-    figure = timeline(rows, width=width, legend=False)
-    left, right = figure.layout.xaxis.range
-    unit = width / (right - left)
+def test_the_words_of_an_arrow_touch_it(sheet: Sheet) -> None:
+    rows, figure, unit, left, _ = sheet
     arrows = [
         ((s.x0 - left) * unit, s.y0, (s.x1 - left) * unit, s.y1)
         for s in shapes(figure, type="line")
@@ -140,7 +144,7 @@ def test_a_label_on_its_arrow_leaves_both_ends_of_it_in_sight() -> None:
 
 
 def test_no_word_stands_on_the_line_of_a_log_where_moments_are_narrow() -> None:
-    figure, unit, tiles = sheet_of("consumer-old-leader", 600)
+    _, figure, unit, _, tiles = sheet_of("consumer-old-leader", 600)
     assert unit < DENSE_BELOW
     for word in words(figure):
         middle = (word.box.y0 + word.box.y1) / 2
