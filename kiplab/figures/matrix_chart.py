@@ -279,11 +279,10 @@ def summary(matrix: Matrix) -> str:
 
 def sentences(matrix: Matrix) -> list[str]:
     """The whole matrix in sentences: what it says, then cell by cell."""
-    return [*findings(matrix), *(_capital(f"{cell.sentence}.") for cell in matrix.cells)]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return [
+        *findings(matrix),
+        *(f"{c.sentence[:1].upper()}{c.sentence[1:]}." for c in matrix.cells),
+    ]
 
 
 def off_words(off: frozenset[str], guards: tuple[str, ...]) -> str:

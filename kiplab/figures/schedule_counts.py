@@ -43,7 +43,7 @@ def schedules_drawing(
         title=f"The same {exposure:,} random schedules under each set of rules",
         plot=partial(_plot, rows),
         notes=notes + [EXCUSED] * any(row.get("excused") for row in rows),
-        described=" ".join(f"{PANELS[row['metric']][0]}: {_words(row)}." for row in rows),
+        described=" ".join(f"{PANELS[row['metric']][0]}: {', '.join(_card(row))}." for row in rows),
     )
     return chart.drawing(theme=theme, width=width)
 
@@ -104,10 +104,6 @@ def _card(row: CountRow) -> list[str]:
     share = f"{row['rate']:.2%}" if row["events"] else "none seen"
     between = f"between {row['low']:.2%} and {row['high']:.2%}"
     return [f"{row['features']}: {_count(row)} of {row['exposure']:,}", f"{share}, {between}"]
-
-
-def _words(row: CountRow) -> str:
-    return ", ".join(_card(row))
 
 
 def _count(row: CountRow) -> str:

@@ -173,16 +173,13 @@ def _paint(shape: Json) -> str:
     said = [f"fill:{shape['fillcolor'] if shape.get('fillcolor') else 'none'}"]
     if wide and line.get("color"):
         said += [f"stroke:{line['color']}", f"stroke-width:{_short(wide)}"]
-        dash = _dash(line.get("dash") or "solid")
+        # ``7 4`` of plotly's ``7px,4px``; empty for a solid line.
+        dash = line.get("dash") or "solid"
+        dash = _DASHES.get(dash, dash.replace("px", "").replace(",", " "))
         said += [f"stroke-dasharray:{dash}"] if dash else []
     if shape.get("opacity") is not None:
         said.append(f"opacity:{shape['opacity']}")
     return ";".join(said)
-
-
-def _dash(dash: str) -> str:
-    """``7 4`` of plotly's ``7px,4px``; empty for a solid line."""
-    return _DASHES[dash] if dash in _DASHES else dash.replace("px", "").replace(",", " ")
 
 
 def _data(points: list[tuple[str, float, float]]) -> str:

@@ -8,16 +8,6 @@ from math import floor
 
 import msgspec
 
-OKABE_ITO = {
-    "black": "#000000",
-    "orange": "#E69F00",
-    "sky blue": "#56B4E9",
-    "bluish green": "#009E73",
-    "yellow": "#F0E442",
-    "blue": "#0072B2",
-    "vermillion": "#D55E00",
-    "reddish purple": "#CC79A7",
-}
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 
 
@@ -75,10 +65,10 @@ _COLORS = {
     "leader": ("#007a59", "#087d5c"),
     "leader_text": ("#fffffe", "#ffffff"),
     "member": ("#bfe5d8", "#12443a"),
-    "member_edge": (OKABE_ITO["bluish green"], "#2cc295"),
+    "member_edge": ("#009E73", "#2cc295"),
     "member_text": ("#00402f", "#c9f2e4"),
     "hatch": ("#7d858d", "#8b949c"),
-    "message": ("#006fae", OKABE_ITO["sky blue"]),
+    "message": ("#006fae", "#56B4E9"),
     "refused": ("#8a1fdb", "#c27dff"),
     "gone": ("#b34e00", "#ff9a52"),
     "safe": ("#d3ece3", "#16382f"),

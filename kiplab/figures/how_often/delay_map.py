@@ -214,7 +214,8 @@ def _heat(panel: PlotPanel, cells: Sequence[MapCell]) -> None:
     canvas, (across, down) = panel.canvas, _values(cells)
     known = {(c.delay, c.reboots): log10(c.shown.rate) for c in cells if c.shown.seen}
     farthest = max([1.0, *map(abs, known.values())])
-    canvas.rect(*_sides(panel.box), canvas.theme.isr_fill)
+    box = panel.box
+    canvas.rect(box.x0, box.x1, box.y0, box.y1, canvas.theme.isr_fill)
     for cell in (cell for cell in cells if not cell.shown.seen):
         i, j = across.index(cell.reboots), down.index(cell.delay)
         ends = panel.px(i - 0.5), panel.px(i + 0.5), panel.py(j + 0.5), panel.py(j - 0.5)
@@ -233,10 +234,6 @@ def _heat(panel: PlotPanel, cells: Sequence[MapCell]) -> None:
         hovertext=[[_card(cells, delay, reboots) for reboots in across] for delay in down],
         hoverongaps=True,
     )
-
-
-def _sides(box: Box) -> tuple[float, float, float, float]:
-    return box.x0, box.x1, box.y0, box.y1
 
 
 def color_scale(palette: Theme) -> list[tuple[float, str]]:

@@ -92,14 +92,11 @@ def plot_table(caption: str, heads: Sequence[str], lines: Sequence[Sequence[str]
 def plot_table_html(table: PlotTable) -> str:
     """The table as HTML; the first word of a line is its head."""
     heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in table.heads)
-    lines = "".join(_line_html(line) for line in table.lines)
+    cells = ((first, (f"<td>{escape(word)}</td>" for word in more)) for first, *more in table.lines)
+    lines = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(more)}</tr>' for first, more in cells
+    )
     return (
         f"<table><caption>{escape(table.caption)}</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{lines}</tbody></table>"
     )
-
-
-def _line_html(line: Sequence[str]) -> str:
-    first, *others = line
-    cells = "".join(f"<td>{escape(word)}</td>" for word in others)
-    return f'<tr><th scope="row">{escape(first)}</th>{cells}</tr>'

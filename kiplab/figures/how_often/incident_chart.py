@@ -131,11 +131,14 @@ def incident_chart(kinds: Sequence[KindOfIncident]) -> Chart:
 
 def _plot(kinds: Sequence[KindOfIncident], canvas: Canvas, top: float) -> float:
     y = top + 6
-    shares = PlotAxis(*_share_range(kinds), log=True, line=True).ticked(_HEIGHT, 34)
+    low = min(share for kind in kinds for _, share in sizes_steps(kind))
+    shares = PlotAxis(min(low * 0.8, 0.1), 1.15, log=True, line=True).ticked(_HEIGHT, 34)
     left = EDGE + tick_room(canvas, shares)
     box = Box(left, y, canvas.width - EDGE - _LEGEND, y + _HEIGHT)
     title = "partitions of one incident, at least"
-    partitions = PlotAxis(*_partition_range(kinds), True, title=title, line=True, outside=True)
+    largest = [float(kind.largest.most) for kind in kinds if kind.incidents]
+    ends = log_range([1.0, *largest], decades=1)
+    partitions = PlotAxis(*ends, log=True, title=title, line=True, outside=True)
     panel = PlotPanel(canvas, box, partitions.ticked(box.x1 - box.x0, 70), shares)
     entries = []
     for kind, style in zip(kinds, _STYLES, strict=False):
@@ -144,16 +147,6 @@ def _plot(kinds: Sequence[KindOfIncident], canvas: Canvas, top: float) -> float:
         many = counted(kind.incidents, kind.noun) if kind.incidents else "no incident seen"
         entries.append(LegendEntry(kind.name, many, style if kind.incidents else None))
     return max(legend(canvas, entries, box.x1 + 6, y + 4), box.y1 + BELOW) + 4
-
-
-def _share_range(kinds: Sequence[KindOfIncident]) -> tuple[float, float]:
-    low = min(share for kind in kinds for _, share in sizes_steps(kind))
-    return min(low * 0.8, 0.1), 1.15
-
-
-def _partition_range(kinds: Sequence[KindOfIncident]) -> tuple[float, float]:
-    shown = [kind for kind in kinds if kind.incidents]
-    return log_range([1.0, *(float(kind.largest.most) for kind in shown)], decades=1)
 
 
 def _steps(panel: PlotPanel, kind: KindOfIncident, style: PlotStyle) -> None:

@@ -61,11 +61,8 @@ def _set_sentence(rows: Sequence[CauseOfLoss], features: str) -> str:
     first = max(mine, key=lambda row: row.found.rate)
     share = share_words(first.found.rate / total)
     said = f"{capital(set_words(features))}: {number_words(total)} losses per partition and year"
-    return f"{said}, {share} of it {_lower(metric_words(first.cause))}."
-
-
-def _lower(words: str) -> str:
-    return words[:1].lower() + words[1:]
+    cause = metric_words(first.cause)
+    return f"{said}, {share} of it {cause[:1].lower() + cause[1:]}."
 
 
 def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:

@@ -255,7 +255,11 @@ def _card(line: RateLine, point: RatePoint) -> list[str]:
 def _end_labels(panel: PlotPanel, drawn: list[DrawnLine]) -> None:
     """The name of each line beside its last point; those with none there are named on the strip."""
     canvas, size, box = panel.canvas, panel.canvas.sizes.small, panel.box
-    ends = [(one, p.found) for one in drawn if (p := _last_on_scale(one.line)) is not None]
+    on_scale = [
+        (one, [p.found for p in one.line.points if p.found.certainty not in _OFF_SCALE])
+        for one in drawn
+    ]
+    ends = [(one, found[-1]) for one, found in on_scale if found]
     names = [_line_name(canvas, one.line) for one, _ in ends]
     wanted = [panel.py(found.rate if found.seen else found.high) for _, found in ends]
     apart = max((height_of(text, size) for text in names), default=0) + 2
@@ -263,11 +267,6 @@ def _end_labels(panel: PlotPanel, drawn: list[DrawnLine]) -> None:
     for (one, _), text, y, was in zip(ends, names, places, wanted, strict=True):
         canvas.line(box.x1 - 4, was, box.x1 + 5, y, one.color, width=1)
         canvas.text(box.x1 + 8, y, text, one.color, size=size)
-
-
-def _last_on_scale(line: RateLine) -> RatePoint | None:
-    found = [point for point in line.points if point.found.certainty not in _OFF_SCALE]
-    return found[-1] if found else None
 
 
 def _strip(canvas: Canvas, drawn: list[DrawnLine], above: Box, reboots: PlotAxis) -> float:

@@ -177,7 +177,9 @@ def _range(rows: Sequence[VerifiedMetric]) -> tuple[float, float]:
 
 
 def _row(row: VerifiedMetric, theme: Theme) -> IntervalRow:
-    words = compared_words(row) + _weights_words(row)
+    # How many samples a weighted estimate is worth, with a mark if it is not to be believed.
+    worth = "" if row.effective is None else f", n {number_words(row.effective)}"
+    words = f"{compared_words(row)}{worth}{' !' * bool(row.alarms)}"
     return IntervalRow(
         name=verified_name(row),
         words=words,
@@ -189,9 +191,3 @@ def _row(row: VerifiedMetric, theme: Theme) -> IntervalRow:
         shape="square" if row.agrees else "diamond",
         sign="✓" if row.agrees else "✗",
     )
-
-
-def _weights_words(row: VerifiedMetric) -> str:
-    """How many samples a weighted estimate is worth, with a mark if it is not to be believed."""
-    known = "" if row.effective is None else f", n {number_words(row.effective)}"
-    return known + (" !" if row.alarms else "")

@@ -78,7 +78,10 @@ def ladder_drawing(
     ends = _draw_panels(columns, seen, name, differ, top)
     bottom = _draw_moments(sheet, columns, axis, ends)
     if legend:
-        bottom = _draw_legend(sheet, columns[0].canvas, seen, bottom + 4, name)
+        # The marks of the panels, which have neither arrows nor ticks.
+        drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in seen]
+        dense = is_dense(columns[0].canvas)
+        bottom = draw_legend(sheet, drawn, bottom + 4, name, dense=dense)
     return mask_until(joined(sheet, columns, max(bottom + 10, height or 0), said), until)
 
 
@@ -92,17 +95,13 @@ def comparable(runs_rows: Sequence[Rows]) -> tuple[Rows, ...]:
         raise ValueError(
             f"a ladder shows {RUNS_MIN} to {RUNS_MAX} runs of one play, not {len(runs)}"
         )
-    plays = dict.fromkeys(_play(run) for run in runs)
+    # What a play and no set of rules decides.
+    metas = [run.meta for run in runs]
+    plays = dict.fromkeys((m.title or m.name, m.name, m.brokers, m.partitions) for m in metas)
     if len(plays) > 1:
         named = " and ".join(repr(title) for title, *_ in plays)
         raise ValueError(f"a ladder shows runs of one play, and these are of several: {named}")
     return runs
-
-
-def _play(run: Rows) -> tuple[str, str, tuple[int, ...], tuple[str, ...]]:
-    """What a play and no set of rules decides."""
-    meta = run.meta
-    return meta.title or meta.name, meta.name, meta.brokers, meta.partitions
 
 
 # --- where things are ---------------------------------------------------------------------------
@@ -186,14 +185,6 @@ def draw_key(sheet: Canvas, rows: Rows, top: float) -> float:
         said = text[0] if len(text) == 1 else f"{text[0]} ..."
         sheet.text(sheet.at(x + number + 6), y, safe(said), theme.muted, size=size)
     return top + down * line
-
-
-def _draw_legend(
-    sheet: Canvas, column: Canvas, runs: tuple[Rows, ...], top: float, partition: str
-) -> float:
-    """The marks of the panels, which have neither arrows nor ticks; returns where they end."""
-    drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in runs]
-    return draw_legend(sheet, drawn, top, partition, dense=is_dense(column))
 
 
 def _longest(runs: tuple[Rows, ...]) -> Rows:
