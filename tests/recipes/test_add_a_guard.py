@@ -16,7 +16,7 @@ GUARD = """\
 CHECK = """\
 def _made_up(case: _Case) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 1: one partition stays as it is.
-    return _compared("partition", case.held.name, "another") if case.held.name == "odd-0" else None
+    return compare("partition", case.held.name, "another") if case.held.name == "odd-0" else None
 
 
 """
@@ -85,11 +85,11 @@ def test_a_check_whose_guard_is_not_in_the_table_is_told(copied: Copied) -> None
 def test_a_guard_that_begins_with_no_release_does_not_import(copied: Copied) -> None:
     stands(copied, TABLE, GUARD_AFTER, GUARD.replace("3.9", "3.99") + GUARD_AFTER)
     said = told(copied, "tests/protocol/test_features.py")
-    assert "a guard says since('3.99'), and there is no such release" in said
+    assert "a guard says since=3.99, and there is no such release" in said
 
 
 def test_a_guard_that_does_not_say_since_when_is_told(copied: Copied) -> None:
-    stands(copied, TABLE, GUARD_AFTER, GUARD.replace('        since("3.9"),\n', "") + GUARD_AFTER)
+    stands(copied, TABLE, GUARD_AFTER, GUARD.replace(" since=3.9", "") + GUARD_AFTER)
     said = told(copied, "tests/protocol/test_features.py")
     assert "say since when it is built, or which mode it is meant for: ['704.made-up']" in said
 

@@ -181,7 +181,10 @@ def test_definition_rule_and_routes_of_each_mode_are_enough(copied: Copied) -> N
 
 
 NO_SENTENCE = ("    def in_words(self) -> str:", "    def said(self) -> str:")
-OPEN_VERSION = ("    replica: Sender\n", "    replica: Sender\n    version: ApiVersion\n")
+OPEN_VERSION = (
+    "    replica: ids.Sender\n",
+    "    replica: ids.Sender\n    version: ids.ApiVersion\n",
+)
 
 
 @pytest.mark.parametrize(
@@ -191,11 +194,11 @@ OPEN_VERSION = ("    replica: Sender\n", "    replica: Sender\n    version: ApiV
         (OPEN_VERSION, "ListOffsetsRequest has no version that is sent: add it to its method"),
         (('unlogged: ClassVar[str] = "it is made up"', ""), "ListOffsetsResponse has no log lines"),
         (
-            ("leader_epoch: LeaderEpoch", "leader_epoch: int"),
+            ("leader_epoch: ids.LeaderEpoch", "leader_epoch: int"),
             "ListOffsetsRequest.leader_epoch is a bare int, so `canonical` can't tell",
         ),
         (
-            ("leader_epoch: LeaderEpoch", "leader_epoch: Log"),
+            ("leader_epoch: ids.LeaderEpoch", "leader_epoch: Log"),
             "ListOffsetsRequest.leader_epoch is annotated <class 'kiplab.protocol.log.Log'>, and"
             " `send` doesn't know how that is written: add it to FORMS in"
             " kiplab/plays/request_words.py",
