@@ -30,7 +30,7 @@ class Size(NamedTuple):
 
 
 LIMITS = Size(
-    package_lines=91_450,
+    package_lines=91_580,
     package_modules=560,
     test_lines=69_800,
     short_modules=43,

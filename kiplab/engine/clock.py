@@ -52,8 +52,8 @@ def coming_moves(
     registration is refused (see `round_trip`). Where it is not all, the first is what falls due
     first, and the rest may differ once that is done. `others` are those of `other_dues`.
     """
-    known = watched_sessions(cluster)
-    expiry, counted_on = _expiry(cluster, known, first_fenced), _counted_on(known)
+    sessions = watched_sessions(cluster)
+    expiry, counted_on = _expiry(cluster, sessions, first_fenced), _counted_on(sessions)
     is_all = expiry is None or expiry[0] > end_ms
     until = end_ms if expiry is None or is_all else expiry[0]
     # First: the controller's event was due before a request of the same millisecond came.
@@ -88,8 +88,8 @@ def other_dues(cluster: Cluster) -> OtherDues:
     return *of_brokers, _first(rest)
 
 
-def _first(found: Sequence[Due]) -> Due | None:
-    return min(found, key=_WHEN) if found else None
+def _first(dues: Sequence[Due]) -> Due | None:
+    return min(dues, key=_WHEN) if dues else None
 
 
 def _of_control_planes(cluster: Cluster) -> list[Due]:
@@ -117,9 +117,9 @@ _TIMERS_OF: dict[route_kinds.NodeKind, _Timers] = {}
 """What TIMERS and IDLE say of each kind, which is asked for all the time."""
 
 
-def _expiry(cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId]) -> Due | None:
+def _expiry(cluster: Cluster, sessions: Iterable[Session], first: Sequence[BrokerId]) -> Due | None:
     """When the oldest session ends unless its broker is heard of."""
-    on = [session for session in known if not session.over]
+    on = [session for session in sessions if not session.over]
     if not on:
         return None
     oldest = _first_of(on, first) if first else min(on, key=_SILENT_LONGEST)
@@ -165,17 +165,17 @@ def _of_broker(cluster: Cluster, node: Broker) -> Due | None:
     return _first(found)
 
 
-def _add_on_disk(found: list[Due], node: Broker, process: Volatile, now: int) -> None:
+def _add_on_disk(dues: list[Due], node: Broker, process: Volatile, now: int) -> None:
     """A process older than the clock has its timers at 0: its first turn is one period away."""
     for kept in node.durable.replicas:
         played = replica_of(node, kept.partition)
         if played is not None and played.high_watermark != kept.checkpoint:
             at = _next_tick(max(process.timers.checkpoint, CHECKPOINT_MS), CHECKPOINT_MS, now)
-            found.append((at, moves.Fire(node.id, moves.Timer.CHECKPOINT)))
+            dues.append((at, moves.Fire(node.id, moves.Timer.CHECKPOINT)))
         log = kept.log
         if log.flushed != log.end:
             at = _next_tick(max(process.timers.flush, FLUSH_MS), FLUSH_MS, now)
-            found.append((at, moves.Fire(node.id, moves.Timer.FLUSH)))
+            dues.append((at, moves.Fire(node.id, moves.Timer.FLUSH)))
 
 
 def _lifecycle(cluster: Cluster, node: Broker, is_counted_on: bool, until_ms: int) -> Due | None:
@@ -192,7 +192,7 @@ def _lifecycle(cluster: Cluster, node: Broker, is_counted_on: bool, until_ms: in
     return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
 
 
-def _counted_on(known: Sequence[Session]) -> Sequence[BrokerId]:
+def _counted_on(sessions: Sequence[Session]) -> Sequence[BrokerId]:
     """Whose heartbeats merely keep a session, once it has started; of others the very next one may
     change more.
 
@@ -200,7 +200,7 @@ def _counted_on(known: Sequence[Session]) -> Sequence[BrokerId]:
     controller that is new, and knows no session to watch, for the first word of anybody.
     """
     counted_on = []
-    for session in known:
+    for session in sessions:
         if session.leaving:
             return ()
         if not session.fenced:
@@ -233,8 +233,8 @@ def comes_too_early(cluster: Cluster, node: BrokerId) -> bool:
     """Whether an earlier incarnation of a broker counts as alive still: most controllers refuse
     another one until its session is over.
     """
-    found = registration_of(cluster, node)
-    return found is not None and not found.fenced
+    registration = registration_of(cluster, node)
+    return registration is not None and not registration.fenced
 
 
 def wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:

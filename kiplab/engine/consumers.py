@@ -23,8 +23,8 @@ def poll(cluster: Cluster, move: moves.Poll) -> Moved:
     known = consumer_of(cluster, move.consumer, move.partition)
     if known is None:
         known = Consumer(name=move.consumer, partition=move.partition)
-        asked = informant(cluster, None)
-        known = known if asked is None else _told(cluster, known, asked)
+        broker = informant(cluster, None)
+        known = known if broker is None else _told(cluster, known, broker)
     mine, events = _up_to_date(cluster, known)
     leader, near = reachable(cluster, mine.leader), reachable(cluster, mine.preferred)
     after, facts = client.poll(mine, leader, near, cluster.features, cluster.clock)
@@ -43,11 +43,11 @@ def reset(cluster: Cluster, move: moves.ResetOffset) -> Moved:
 
 def _up_to_date(cluster: Cluster, mine: Consumer) -> tuple[Consumer, list[Event]]:
     """A turn of a consumer that has asked for metadata begins with the answer, if there is one."""
-    asked = informant(cluster, None) if mine.update_requested else None
-    if asked is None:
+    broker = informant(cluster, None) if mine.update_requested else None
+    if broker is None:
         return mine, []
-    after = _told(cluster, mine, asked)
-    return after, [_refreshed(after, asked)]
+    after = _told(cluster, mine, broker)
+    return after, [_refreshed(after, broker)]
 
 
 def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
@@ -65,9 +65,9 @@ def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
     return cluster, events
 
 
-def _refreshed(mine: Consumer, asked: Broker) -> MetadataRefreshed:
+def _refreshed(mine: Consumer, broker: Broker) -> MetadataRefreshed:
     return MetadataRefreshed(
-        node=asked.id,
+        node=broker.id,
         consumer=mine.name,
         partition=mine.partition,
         leader=mine.leader,
@@ -94,14 +94,14 @@ def reachable(cluster: Cluster, id: BrokerId) -> Broker | None:
     return found
 
 
-def informant(cluster: Cluster, wanted: BrokerId | None) -> Broker | None:
+def informant(cluster: Cluster, broker_id: BrokerId | None) -> Broker | None:
     """Who answers a metadata request: `wanted`, or the reachable broker with the newest metadata.
 
     Kafka takes any broker; the best informed one keeps runs short, and `wanted` can be a worse one.
     """
-    if wanted is not None:
-        found = reachable(cluster, wanted)
-        return found if found is not None and image_of(found) is not None else None
+    if broker_id is not None:
+        broker = reachable(cluster, broker_id)
+        return broker if broker is not None and image_of(broker) is not None else None
     near = (_answering(cluster, b.id) for b in cluster.brokers)
     known = [
         (image.offset, b) for b in near if b is not None and (image := image_of(b)) is not None
@@ -111,17 +111,17 @@ def informant(cluster: Cluster, wanted: BrokerId | None) -> Broker | None:
 
 def _answering(cluster: Cluster, id: BrokerId) -> Broker | None:
     """The same of a broker that answers: the client goes on to the next one."""
-    found = reachable(cluster, id)
-    return None if found is None or is_fenced(found, cluster.features) else found
+    broker = reachable(cluster, id)
+    return None if broker is None or is_fenced(broker, cluster.features) else broker
 
 
-def image_of(found: Broker) -> MetadataUpdate | None:
+def image_of(broker: Broker) -> MetadataUpdate | None:
     """The metadata that a broker answers with, if it runs and has any."""
-    return found.process.image if found.process is not None else None
+    return broker.process.image if broker.process is not None else None
 
 
-def _told(cluster: Cluster, mine: Consumer, asked: Broker) -> Consumer:
-    image = image_of(asked)
+def _told(cluster: Cluster, mine: Consumer, broker: Broker) -> Consumer:
+    image = image_of(broker)
     state = partition(image.partitions, mine.partition) if image is not None else None
     return mine if state is None else client.refreshed(mine, state, cluster.features)
 

@@ -150,8 +150,8 @@ def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
             yield from (moves.FinishLeaderRecovery(state.name, b.id) for b in cluster.brokers)
 
 
-def _believes_to_lead(found: Broker, name: str) -> bool:
-    played = replica_of(found, name)
+def _believes_to_lead(broker: Broker, name: str) -> bool:
+    played = replica_of(broker, name)
     return played is not None and played.leading is not None
 
 

@@ -90,29 +90,29 @@ def first_disk(setup: Setup, broker: ids.BrokerId) -> Durable:
 
 
 def first_consumers(
-    setup: Setup, held: Truth, observed: tuple[Observed, ...]
+    setup: Setup, truth: Truth, observed: tuple[Observed, ...]
 ) -> tuple[Consumer, ...]:
-    found = (_consumer(given, held, observed) for given in setup.consumers)
+    found = (_consumer(given, truth, observed) for given in setup.consumers)
     return tuple(sorted(found, key=lambda c: (c.name, c.partition)))
 
 
-def _consumer(given: ConsumerSetup, held: Truth, observed: tuple[Observed, ...]) -> Consumer:
+def _consumer(setup: ConsumerSetup, truth: Truth, observed: tuple[Observed, ...]) -> Consumer:
     """Below the high watermark a position has an epoch; beyond it, it is as after a seek."""
-    committed = next(o.committed for o in observed if o.partition == given.partition)
-    known = given.position <= committed.end
-    read = up_to(committed, given.position) if known else EMPTY
-    state = registrations.partition(held.partitions, given.partition)
+    committed = next(o.committed for o in observed if o.partition == setup.partition)
+    known = setup.position <= committed.end
+    read = up_to(committed, setup.position) if known else EMPTY
+    state = registrations.partition(truth.partitions, setup.partition)
     led = state is not None and state.leader != ids.NO_LEADER
     return Consumer(
-        name=given.name,
-        partition=given.partition,
-        position=given.position,
+        name=setup.name,
+        partition=setup.partition,
+        position=setup.position,
         last_epoch=last_epoch(read),
         leader=state.leader if state is not None else ids.NO_LEADER,
         leader_epoch=state.leader_epoch if state is not None and led else ids.NO_LEADER_EPOCH,
-        reset=given.reset,
-        nearest=given.nearest,
-        read_committed=given.read_committed,
+        reset=setup.reset,
+        nearest=setup.nearest,
+        read_committed=setup.read_committed,
         observed=read,
     )
 
@@ -123,13 +123,13 @@ def first_free_offset(setup: Setup) -> ids.MetadataOffset:
     return ids.MetadataOffset(max((b.epoch for b in setup.brokers), default=0) + 10)
 
 
-def _durable(given: PartitionSetup, broker: ids.BrokerId) -> DurableReplica:
-    runs = dict(given.logs).get(broker, given.log)
+def _durable(setup: PartitionSetup, broker: ids.BrokerId) -> DurableReplica:
+    runs = dict(setup.logs).get(broker, setup.log)
     log = flush(_log(runs))
-    if given.flushed is not None:
-        log = Log(log.epochs, log.end, ids.Offset(min(given.flushed, log.end)))
-    shared = _committed_end(given)
-    return DurableReplica(given.name, log, ids.Offset(min(shared, log.end)))
+    if setup.flushed is not None:
+        log = Log(log.epochs, log.end, ids.Offset(min(setup.flushed, log.end)))
+    shared = _committed_end(setup)
+    return DurableReplica(setup.name, log, ids.Offset(min(shared, log.end)))
 
 
 def _log(runs: tuple[tuple[int, ids.LeaderEpoch], ...]) -> Log:
@@ -139,19 +139,19 @@ def _log(runs: tuple[tuple[int, ids.LeaderEpoch], ...]) -> Log:
     return log
 
 
-def _committed_end(given: PartitionSetup) -> ids.Offset:
+def _committed_end(setup: PartitionSetup) -> ids.Offset:
     """What every member of the ISR has is committed."""
-    logs = dict(given.logs)
-    ends = [_log(logs.get(m, given.log)).end for m in given.isr]
+    logs = dict(setup.logs)
+    ends = [_log(logs.get(m, setup.log)).end for m in setup.isr]
     return ids.Offset(min(ends, default=0))
 
 
 def first_observed(
-    state: registrations.PartitionRegistration, held: Truth, nodes: tuple[Broker, ...]
+    state: registrations.PartitionRegistration, truth: Truth, nodes: tuple[Broker, ...]
 ) -> Observed:
     epochs = []
     for member in state.isr:
-        found = registrations.registration(held.registrations, member)
+        found = registrations.registration(truth.registrations, member)
         epochs.append((member, found.epoch if found else ids.BrokerEpoch(-1)))
     return Observed(state.name, _committed(state, nodes), tuple(epochs))
 
@@ -162,9 +162,9 @@ def _committed(state: registrations.PartitionRegistration, nodes: tuple[Broker, 
     node = next((n for n in nodes if n.id == holder), None)
     if node is None:
         return EMPTY
-    found = next((r for r in node.durable.replicas if r.partition == state.name), None)
-    if found is None:
+    durable_replica = next((r for r in node.durable.replicas if r.partition == state.name), None)
+    if durable_replica is None:
         return EMPTY
     replica = replica_of(node, state.name)
-    mark = replica.high_watermark if replica is not None else found.checkpoint
-    return up_to(found.log, mark)
+    mark = replica.high_watermark if replica is not None else durable_replica.checkpoint
+    return up_to(durable_replica.log, mark)

@@ -244,10 +244,10 @@ def _delete_records(cluster: Cluster, move: moves.DeleteRecords) -> str | None:
 
 def _answering(cluster: Cluster, id: ids.BrokerId) -> tuple[Broker | None, str | None]:
     """A broker that a client reaches."""
-    found, reason = _running(cluster, id)
-    if found is not None and is_cut(cluster, ids.CLIENT, id):
+    broker, reason = _running(cluster, id)
+    if broker is not None and is_cut(cluster, ids.CLIENT, id):
         return None, f"the link between client and broker {id} is cut"
-    return found, reason
+    return broker, reason
 
 
 def _refresh(cluster: Cluster, move: moves.RefreshMetadata) -> str | None:
@@ -342,11 +342,13 @@ def _heal(cluster: Cluster, move: moves.Heal) -> str | None:
 
 def _configure(cluster: Cluster, move: moves.Configure) -> str | None:
     states = truth(cluster).partitions
-    found = [p for p in states if registrations.topic_of(p.name) == move.topic]
-    if not found:
+    partition_registrations = [p for p in states if registrations.topic_of(p.name) == move.topic]
+    if not partition_registrations:
         known = ", ".join(dict.fromkeys(registrations.topic_of(p.name) for p in states))
         return f"there is no topic {move.topic} (there is {known})"
-    if all(p.unclean_leader_election == move.unclean_leader_election for p in found):
+    if all(
+        p.unclean_leader_election == move.unclean_leader_election for p in partition_registrations
+    ):
         value = "true" if move.unclean_leader_election else "false"
         return f"unclean.leader.election.enable of {move.topic} is {value} already"
     return None

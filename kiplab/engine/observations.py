@@ -25,34 +25,34 @@ from .unclean_leader_epochs import with_unclean_epoch
 Client = TypeVar("Client", Consumer, Producer)
 
 
-def updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Observed:
-    state = partition_of(cluster, known.partition)
+def updated(cluster: Cluster, observed: Observed, events: Iterable[Event]) -> Observed:
+    state = partition_of(cluster, observed.partition)
     if state is None:
-        return known
+        return observed
     asked: dict[BrokerId, BrokerEpoch] = {}
-    loser = _loser(cluster, known, state, events) if events else NO_LEADER
+    loser = _loser(cluster, observed, state, events) if events else NO_LEADER
     for event in events:
         if isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
-            asked = _epochs_asked(event.body, known.partition)
-        elif isinstance(event, facts.IsrChanged) and event.partition == known.partition:
-            known = _with_members(cluster, known, state, asked)
-        elif isinstance(event, facts.LeaderElected) and event.partition == known.partition:
-            known = _after_election(cluster, known, state, event)
+            asked = _epochs_asked(event.body, observed.partition)
+        elif isinstance(event, facts.IsrChanged) and event.partition == observed.partition:
+            observed = _with_members(cluster, observed, state, asked)
+        elif isinstance(event, facts.LeaderElected) and event.partition == observed.partition:
+            observed = _after_election(cluster, observed, state, event)
         elif (
             isinstance(event, facts.HighWatermarkMoved)
-            and event.partition == known.partition
+            and event.partition == observed.partition
             and event.node != loser
         ):
-            known = _committed(cluster, known, event.node, event.after)
-        elif isinstance(event, facts.RecordsDeleted) and event.partition == known.partition:
-            known = _without_deleted(known, event)
-    if known.excused:
-        known = with_unclean_epoch(cluster, known, state, events)
-    return _with_damage(cluster, known, state, events)
+            observed = _committed(cluster, observed, event.node, event.after)
+        elif isinstance(event, facts.RecordsDeleted) and event.partition == observed.partition:
+            observed = _without_deleted(observed, event)
+    if observed.excused:
+        observed = with_unclean_epoch(cluster, observed, state, events)
+    return _with_damage(cluster, observed, state, events)
 
 
 def _loser(
-    cluster: Cluster, known: Observed, state: PartitionRegistration, events: Iterable[Event]
+    cluster: Cluster, observed: Observed, state: PartitionRegistration, events: Iterable[Event]
 ) -> BrokerId:
     """The new leader, if it lacks what was committed: a loss, however far its high watermark is."""
     begins = any(
@@ -60,7 +60,7 @@ def _loser(
         for e in events
     )
     node = broker(cluster, state.leader) if begins else None
-    if node is None or log.holds(log_of(node, known.partition), known.committed):
+    if node is None or log.holds(log_of(node, observed.partition), observed.committed):
         return NO_LEADER
     return node.id
 
@@ -76,42 +76,44 @@ def _epochs_asked(request: AlterPartitionRequest, name: str) -> dict[BrokerId, B
 
 def _with_members(
     cluster: Cluster,
-    known: Observed,
+    observed: Observed,
     state: PartitionRegistration,
     asked: dict[BrokerId, BrokerEpoch],
 ) -> Observed:
     """Who is in the ISR, and under which broker epoch each of them caught up."""
-    before = dict(known.isr_epochs)
+    before = dict(observed.isr_epochs)
 
     def epoch(member: BrokerId) -> BrokerEpoch:
         if member in before:
             return before[member]
-        said = asked.get(member, NO_BROKER_EPOCH)
-        return said if said != NO_BROKER_EPOCH else registered_epoch(cluster, member)
+        broker_epoch = asked.get(member, NO_BROKER_EPOCH)
+        return (
+            broker_epoch if broker_epoch != NO_BROKER_EPOCH else registered_epoch(cluster, member)
+        )
 
-    return replace(known, isr_epochs=tuple((m, epoch(m)) for m in state.isr))
+    return replace(observed, isr_epochs=tuple((m, epoch(m)) for m in state.isr))
 
 
 def _after_election(
-    cluster: Cluster, known: Observed, state: PartitionRegistration, event: facts.LeaderElected
+    cluster: Cluster, observed: Observed, state: PartitionRegistration, event: facts.LeaderElected
 ) -> Observed:
     if event.leader == NO_LEADER:
-        return known
+        return observed
     fresh = registered_epoch(cluster, event.leader)
     lone = state.isr == (event.leader,)
-    epochs = ((event.leader, fresh),) if lone else known.isr_epochs
+    epochs = ((event.leader, fresh),) if lone else observed.isr_epochs
     if event.unclean:
-        return replace(known, isr_epochs=epochs, damaged=(), excused=True)
-    return replace(known, isr_epochs=epochs)
+        return replace(observed, isr_epochs=epochs, damaged=(), excused=True)
+    return replace(observed, isr_epochs=epochs)
 
 
-def _committed(cluster: Cluster, known: Observed, leader: BrokerId, mark: Offset) -> Observed:
+def _committed(cluster: Cluster, observed: Observed, leader: BrokerId, mark: Offset) -> Observed:
     node = broker(cluster, leader)
-    if node is None or mark <= known.committed.end:
-        return known
-    found = log.up_to(log_of(node, known.partition), mark)
+    if node is None or mark <= observed.committed.end:
+        return observed
+    found = log.up_to(log_of(node, observed.partition), mark)
     # A new leader may still have what another one had deleted; nobody misses it.
-    return replace(known, committed=log.delete_before(found, known.committed.start))
+    return replace(observed, committed=log.delete_before(found, observed.committed.start))
 
 
 def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:
@@ -122,14 +124,14 @@ def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:
     return replace(client, observed=left)
 
 
-def _without_deleted(known: Observed, event: facts.RecordsDeleted) -> Observed:
+def _without_deleted(observed: Observed, event: facts.RecordsDeleted) -> Observed:
     """What is deleted on purpose is not lost."""
-    left = log.delete_before(known.committed, Offset(min(event.start, known.committed.end)))
-    return known if left is known.committed else replace(known, committed=left)
+    left = log.delete_before(observed.committed, Offset(min(event.start, observed.committed.end)))
+    return observed if left is observed.committed else replace(observed, committed=left)
 
 
 def _with_damage(
-    cluster: Cluster, known: Observed, state: PartitionRegistration, events: Iterable[Event]
+    cluster: Cluster, observed: Observed, state: PartitionRegistration, events: Iterable[Event]
 ) -> Observed:
     """ISR members whose registered incarnation is over, and whose disk lacks committed records.
 
@@ -140,35 +142,37 @@ def _with_damage(
     """
     crashed = [e.node for e in events if isinstance(e, facts.Destroyed)]
     # After an unclean election, what was committed since.
-    counts = known.committed if known.unclean_epoch is None else known.unclean_epoch.committed
+    counts = (
+        observed.committed if observed.unclean_epoch is None else observed.unclean_epoch.committed
+    )
     damaged = tuple(
         [
             m
             for m in state.isr
-            if m in known.damaged or m in crashed or _is_damaged(cluster, known, m, counts)
+            if m in observed.damaged or m in crashed or _is_damaged(cluster, observed, m, counts)
         ]
     )
     if not damaged and state.isr:
-        return known if not known.damaged else replace(known, damaged=())
+        return observed if not observed.damaged else replace(observed, damaged=())
     # An ISR that shrinks may leave only members that were damaged before.
     hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
     if not hopeless:
-        return known if damaged == known.damaged else replace(known, damaged=damaged)
-    if damaged == known.damaged and known.excused and known.unclean_epoch is None:
-        return known
-    return replace(known, damaged=damaged, excused=True, unclean_epoch=None)
+        return observed if damaged == observed.damaged else replace(observed, damaged=damaged)
+    if damaged == observed.damaged and observed.excused and observed.unclean_epoch is None:
+        return observed
+    return replace(observed, damaged=damaged, excused=True, unclean_epoch=None)
 
 
-def _is_damaged(cluster: Cluster, known: Observed, member: BrokerId, records: log.Log) -> bool:
-    found = registration_of(cluster, member)
-    if found is None or found.fenced or is_running(cluster, member, found):
+def _is_damaged(cluster: Cluster, observed: Observed, member: BrokerId, records: log.Log) -> bool:
+    registration = registration_of(cluster, member)
+    if registration is None or registration.fenced or is_running(cluster, member, registration):
         return False
-    return not holds_records(cluster, known, member, records)
+    return not holds_records(cluster, observed, member, records)
 
 
-def holds_records(cluster: Cluster, known: Observed, member: BrokerId, records: log.Log) -> bool:
+def holds_records(cluster: Cluster, observed: Observed, member: BrokerId, records: log.Log) -> bool:
     node = broker(cluster, member)
-    return node is not None and log.holds(log_of(node, known.partition), records)
+    return node is not None and log.holds(log_of(node, observed.partition), records)
 
 
 def is_running(cluster: Cluster, member: BrokerId, registered: Registration) -> bool:
@@ -183,5 +187,5 @@ def is_running(cluster: Cluster, member: BrokerId, registered: Registration) -> 
 
 
 def registered_epoch(cluster: Cluster, member: BrokerId) -> BrokerEpoch:
-    found = registration_of(cluster, member)
-    return found.epoch if found is not None else NO_BROKER_EPOCH
+    registration = registration_of(cluster, member)
+    return registration.epoch if registration is not None else NO_BROKER_EPOCH

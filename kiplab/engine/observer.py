@@ -147,11 +147,9 @@ def _takes_over(cluster: Cluster, event: facts.BecameLeader) -> tuple[Cluster, l
     return replace(cluster, observed=observed), [lost]
 
 
-def _loss(found: CommittedLost) -> Broken:
-    detail = (
-        f"broker {found.leader} leads {found.partition} without offsets {found.first}-{found.last}"
-    )
-    return properties.NO_COMMITTED_RECORD_LOST, found.partition, detail
+def _loss(lost: CommittedLost) -> Broken:
+    detail = f"broker {lost.leader} leads {lost.partition} without offsets {lost.first}-{lost.last}"
+    return properties.NO_COMMITTED_RECORD_LOST, lost.partition, detail
 
 
 def checks(before: Cluster, after: Cluster) -> list[Broken]:
@@ -182,28 +180,28 @@ def checks(before: Cluster, after: Cluster) -> list[Broken]:
 
 
 def _unelectable(
-    cluster: Cluster, known: Observed, state: registrations.PartitionRegistration
+    cluster: Cluster, observed: Observed, state: registrations.PartitionRegistration
 ) -> Iterator[Broken]:
     for member in state.isr:
-        found = registration_of(cluster, member)
-        if found is None or found.fenced or found.in_controlled_shutdown:
+        registration = registration_of(cluster, member)
+        if registration is None or registration.fenced or registration.in_controlled_shutdown:
             continue
-        runs = observations.is_running(cluster, member, found)
-        if not runs or observations.holds_records(cluster, known, member, known.committed):
+        runs = observations.is_running(cluster, member, registration)
+        if not runs or observations.holds_records(cluster, observed, member, observed.committed):
             continue
         detail = f"broker {member} could be elected without every committed record"
-        yield properties.ELECTABLE_HOLDS_COMMITTED, known.partition, detail
+        yield properties.ELECTABLE_HOLDS_COMMITTED, observed.partition, detail
 
 
-def _stale_members(cluster: Cluster, known: Observed) -> Iterator[Broken]:
+def _stale_members(cluster: Cluster, observed: Observed) -> Iterator[Broken]:
     if nodes.has_zookeeper(cluster):
         # Nobody says which incarnation of a broker is in the ISR.
         return
-    for member, epoch in known.isr_epochs:
+    for member, epoch in observed.isr_epochs:
         now = observations.registered_epoch(cluster, member)
         if epoch != now:
             detail = f"broker {member} caught up as epoch {epoch}, but is registered as {now}"
-            yield properties.NO_STALE_EPOCH_IN_ISR, known.partition, detail
+            yield properties.NO_STALE_EPOCH_IN_ISR, observed.partition, detail
 
 
 def _fallen_marks(old: Broker, new: Broker) -> Iterator[Broken]:

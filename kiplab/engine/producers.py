@@ -89,9 +89,9 @@ def answers(cluster: Cluster, events: list[Event]) -> Moved:
 def _turn(cluster: Cluster, mine: Producer) -> Moved:
     """Ask who leads if that is in doubt, then send batch after batch until one has to wait."""
     events: list[Event] = []
-    asked = consumers.informant(cluster, None) if mine.update_requested else None
-    if asked is not None:
-        mine, told = _informed(mine, asked)
+    broker = consumers.informant(cluster, None) if mine.update_requested else None
+    if broker is not None:
+        mine, told = _informed(mine, broker)
         events += told
     while mine.batches and mine.waits_at == NO_LEADER:
         before = len(mine.batches)
@@ -105,14 +105,14 @@ def _turn(cluster: Cluster, mine: Producer) -> Moved:
     return consumers.with_client(cluster, "producers", mine), events
 
 
-def _informed(mine: Producer, asked: Broker) -> tuple[Producer, list[Event]]:
-    image = consumers.image_of(asked)
+def _informed(mine: Producer, broker: Broker) -> tuple[Producer, list[Event]]:
+    image = consumers.image_of(broker)
     state = partition(image.partitions, mine.partition) if image is not None else None
     if state is None:
         return mine, []
     mine = client.informed(mine, state)
     fact = ProducerInformed(
-        node=asked.id,
+        node=broker.id,
         producer=mine.name,
         partition=mine.partition,
         leader=mine.leader,
@@ -143,8 +143,8 @@ def _failing_ms(mine: Producer) -> int:
 
 
 def _pointless(cluster: Cluster, mine: Producer) -> bool:
-    asked = consumers.informant(cluster, None) if mine.update_requested else None
-    knows = mine if asked is None else _informed(mine, asked)[0]
+    broker = consumers.informant(cluster, None) if mine.update_requested else None
+    knows = mine if broker is None else _informed(mine, broker)[0]
     leader = consumers.reachable(cluster, knows.leader)
     if leader is None:
         return True

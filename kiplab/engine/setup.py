@@ -78,35 +78,35 @@ def _in_kraft(setup: Setup) -> Cluster:
     )
 
 
-def _registration(given: BrokerSetup) -> Registration:
+def _registration(setup: BrokerSetup) -> Registration:
     return Registration(
-        broker=given.id,
-        epoch=given.epoch,
+        broker=setup.id,
+        epoch=setup.epoch,
         incarnation=ids.Incarnation(1),
-        fenced=given.fenced,
-        in_controlled_shutdown=given.in_controlled_shutdown,
-        record_offset=ids.MetadataOffset(given.epoch),
+        fenced=setup.fenced,
+        in_controlled_shutdown=setup.in_controlled_shutdown,
+        record_offset=ids.MetadataOffset(setup.epoch),
     )
 
 
-def _heartbeat(given: BrokerSetup, next_offset: ids.MetadataOffset) -> HeartbeatState:
+def _heartbeat(setup: BrokerSetup, next_offset: ids.MetadataOffset) -> HeartbeatState:
     last = ids.MetadataOffset(next_offset - 1)
-    return HeartbeatState(given.id, fenced=given.fenced, metadata_offset=last)
+    return HeartbeatState(setup.id, fenced=setup.fenced, metadata_offset=last)
 
 
-def _partition(given: PartitionSetup) -> PartitionRegistration:
+def _partition(setup: PartitionSetup) -> PartitionRegistration:
     fields = PartitionRegistration.__struct_fields__
-    return PartitionRegistration(**{field: getattr(given, field) for field in fields})
+    return PartitionRegistration(**{field: getattr(setup, field) for field in fields})
 
 
-def _broker(given: BrokerSetup, setup: Setup, update: MetadataUpdate) -> Broker:
-    down = Broker(given.id, durable=first_disk(setup, given.id))
-    if not given.up:
+def _broker(broker_setup: BrokerSetup, setup: Setup, update: MetadataUpdate) -> Broker:
+    down = Broker(broker_setup.id, durable=first_disk(setup, broker_setup.id))
+    if not broker_setup.up:
         return down
     ready = Volatile(
-        lifecycle=Lifecycle.RECOVERY if given.fenced else Lifecycle.RUNNING,
-        epoch=given.epoch,
-        ready_to_unfence=not given.fenced,
+        lifecycle=Lifecycle.RECOVERY if broker_setup.fenced else Lifecycle.RUNNING,
+        epoch=broker_setup.epoch,
+        ready_to_unfence=not broker_setup.fenced,
         published=True,
     )
     clock = 0 if setup.timed else None
@@ -120,14 +120,14 @@ _FIRST = ids.Incarnation(1)
 
 def first_with_zookeeper(setup: Setup) -> Cluster:
     """Brokers registered under the epochs given, partitions as given, a broker elected."""
-    given = tuple(sorted(setup.brokers, key=lambda b: b.id))
-    ensemble, sessions = _with_sessions(setup, given)
-    ensemble = _with_znodes(ensemble, _znodes(setup, given, sessions))
-    ensemble = replace(ensemble, zxid=ids.Zxid(max([ensemble.zxid, *(b.epoch for b in given)])))
-    brokers = tuple(_broker_with_session(b, setup, sessions.get(b.id)) for b in given)
+    setups = tuple(sorted(setup.brokers, key=lambda b: b.id))
+    ensemble, sessions = _with_sessions(setup, setups)
+    ensemble = _with_znodes(ensemble, _znodes(setup, setups, sessions))
+    ensemble = replace(ensemble, zxid=ids.Zxid(max([ensemble.zxid, *(b.epoch for b in setups)])))
+    brokers = tuple(_broker_with_session(b, setup, sessions.get(b.id)) for b in setups)
     cluster = Cluster(features=setup.features, controller=ensemble, brokers=brokers)
     # Who tries to become the controller: the first of them with success.
-    for id in sorted((b.id for b in given if b.up), key=lambda id: id != setup.controller):
+    for id in sorted((b.id for b in setups if b.up), key=lambda id: id != setup.controller):
         cluster = _elected(cluster, id)
     return _at_rest(settle.deliver_all(_send_queued(cluster)), setup)
 
@@ -159,11 +159,11 @@ def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
 
 
 def _with_sessions(
-    setup: Setup, given: tuple[BrokerSetup, ...]
+    setup: Setup, setups: tuple[BrokerSetup, ...]
 ) -> tuple[Ensemble, dict[ids.BrokerId, ids.SessionId]]:
     ensemble = kafka_ensemble(setup.zookeeper_servers)
     sessions = {}
-    for broker in given:
+    for broker in setups:
         if broker.up:
             ensemble, sessions[broker.id] = open_session(ensemble, broker.id, _FIRST)
     return ensemble, sessions
@@ -182,14 +182,14 @@ def _with_znodes(ensemble: Ensemble, made: Iterator[znodes.Znode]) -> Ensemble:
 
 
 def _znodes(
-    setup: Setup, given: tuple[BrokerSetup, ...], sessions: dict[ids.BrokerId, ids.SessionId]
+    setup: Setup, setups: tuple[BrokerSetup, ...], sessions: dict[ids.BrokerId, ids.SessionId]
 ) -> Iterator[znodes.Znode]:
     first = ids.Zxid(1)
     # What the election to come writes over.
     epoch = ids.ControllerEpoch(setup.controller_epoch - 1)
     before = znodes.Stat(first, first, ids.PartitionEpoch(epoch))
     yield znodes.znode(znodes.CONTROLLER_EPOCH_PATH, znodes.ControllerEpochZnode(epoch), before)
-    for broker in (b for b in given if b.up):
+    for broker in (b for b in setups if b.up):
         epoch_of = ids.Zxid(broker.epoch)
         # KIP-380, Broker generation: the second operation of the multi writes the data.
         version = ids.PartitionEpoch(1 if setup.features.code_of(broker.id) >= (2, 2) else 0)
@@ -217,47 +217,51 @@ def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[znodes.Znod
     yield znodes.znode(znodes.topic_config_path(topic), config, stat)
 
 
-def _state(given: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> znodes.Znode:
+def _state(setup: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> znodes.Znode:
     data = znodes.PartitionStateZnode(
-        partition=given.name,
-        leader=given.leader,
-        leader_epoch=given.leader_epoch,
+        partition=setup.name,
+        leader=setup.leader,
+        leader_epoch=setup.leader_epoch,
         controller_epoch=controller_epoch,
-        isr=given.isr,
-        recovery=given.recovery,
+        isr=setup.isr,
+        recovery=setup.recovery,
     )
-    stat = znodes.Stat(ids.Zxid(1), ids.Zxid(1), given.partition_epoch)
-    return znodes.znode(znodes.partition_state_path(given.name), data, stat)
+    stat = znodes.Stat(ids.Zxid(1), ids.Zxid(1), setup.partition_epoch)
+    return znodes.znode(znodes.partition_state_path(setup.name), data, stat)
 
 
-def _broker_with_session(given: BrokerSetup, setup: Setup, session: ids.SessionId | None) -> Broker:
-    down = Broker(given.id, durable=first_disk(setup, given.id))
+def _broker_with_session(
+    broker_setup: BrokerSetup, setup: Setup, session: ids.SessionId | None
+) -> Broker:
+    down = Broker(broker_setup.id, durable=first_disk(setup, broker_setup.id))
     if session is None:
         return down
     process = Volatile(
         lifecycle=Lifecycle.RUNNING,
-        epoch=_generation(given, setup, session),
+        epoch=_generation(broker_setup, setup, session),
         ready_to_unfence=True,
         published=True,
         controller=None,
         controller_epoch=None,
-        control_plane=control_plane(given.id, setup.features),
-        state=MembershipState.ACTIVE if first_state(given.id, setup.features) is not None else None,
+        control_plane=control_plane(broker_setup.id, setup.features),
+        state=MembershipState.ACTIVE
+        if first_state(broker_setup.id, setup.features) is not None
+        else None,
         session=session,
         checkpoints=False,
     )
     return replace(down, process=process)
 
 
-def _generation(given: BrokerSetup, setup: Setup, session: ids.SessionId) -> ids.BrokerEpoch:
+def _generation(broker_setup: BrokerSetup, setup: Setup, session: ids.SessionId) -> ids.BrokerEpoch:
     """What the process took for its generation when it registered."""
-    if setup.features.code_of(given.id) < (2, 2):
+    if setup.features.code_of(broker_setup.id) < (2, 2):
         return ids.NO_BROKER_EPOCH
     # KIP-380, Rejected Alternatives: the session's id in place of the czxid.
     return (
         ids.BrokerEpoch(session)
-        if "380.session-id" in setup.features.active(given.id)
-        else given.epoch
+        if "380.session-id" in setup.features.active(broker_setup.id)
+        else broker_setup.epoch
     )
 
 

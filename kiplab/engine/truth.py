@@ -104,17 +104,17 @@ def is_same_truth(before: Cluster, after: Cluster) -> bool:
 
 def partition_of(cluster: Cluster, name: str) -> PartitionRegistration | None:
     """The partition called `name` as it truly is, or None."""
-    for found in truth(cluster).partitions:
-        if found.name == name:
-            return found
+    for registration in truth(cluster).partitions:
+        if registration.name == name:
+            return registration
     return None
 
 
 def registration_of(cluster: Cluster, broker: BrokerId) -> Registration | None:
     """The registration of `broker`, or None."""
-    for found in truth(cluster).registrations:
-        if found.broker == broker:
-            return found
+    for registration in truth(cluster).registrations:
+        if registration.broker == broker:
+            return registration
     return None
 
 
@@ -196,16 +196,16 @@ def _notes(cluster: Cluster) -> bool:
 
 
 def _kraft_sessions(cluster: Cluster) -> tuple[Session, ...]:
-    held = _kraft(cluster)
-    return noted_sessions(held) if _notes(cluster) else held.heartbeats
+    controller = _kraft(cluster)
+    return noted_sessions(controller) if _notes(cluster) else controller.heartbeats
 
 
 def _kraft_stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
-    held = _kraft(cluster)
+    controller = _kraft(cluster)
     if _notes(cluster):
-        return frozenset(out_of_contact(held, cluster.clock))
-    oldest = stale_broker(held, cluster.clock)
-    on = [known for known in held.heartbeats if not known.over]
+        return frozenset(out_of_contact(controller, cluster.clock))
+    oldest = stale_broker(controller, cluster.clock)
+    on = [known for known in controller.heartbeats if not known.over]
     last = [known.last_contact_ms for known in on if known.broker == oldest]
     return frozenset(known.broker for known in on if known.last_contact_ms in last)
 

@@ -26,10 +26,10 @@ Broken = tuple[properties.Property, str, str]
 
 
 def with_unclean_epoch(
-    cluster: Cluster, known: Observed, state: PartitionRegistration, events: Iterable[Event]
+    cluster: Cluster, observed: Observed, state: PartitionRegistration, events: Iterable[Event]
 ) -> Observed:
     """The observer's knowledge with what `events` say of the recovery, if there is one."""
-    noted = known.unclean_epoch
+    noted = observed.unclean_epoch
     for event in events:
         if getattr(event, "partition", None) != state.name:
             continue
@@ -40,7 +40,7 @@ def with_unclean_epoch(
             noted = _followed(cluster, noted, state, event)
     if noted is not None and noted.given.epochs and not _recovering(state):
         noted = replace(noted, given=log.EMPTY)
-    return known if noted is known.unclean_epoch else replace(known, unclean_epoch=noted)
+    return observed if noted is observed.unclean_epoch else replace(observed, unclean_epoch=noted)
 
 
 def _followed(
@@ -97,12 +97,12 @@ def _without_deleted(noted: UncleanLeaderEpoch, event: facts.RecordsDeleted) -> 
 
 
 def contradictions(
-    cluster: Cluster, known: Observed, state: PartitionRegistration
+    cluster: Cluster, observed: Observed, state: PartitionRegistration
 ) -> Iterator[Broken]:
     """What the broker that leads, and knows that it does, lacks of the records of that leader
     epoch.
     """
-    noted, leader = known.unclean_epoch, broker(cluster, state.leader)
+    noted, leader = observed.unclean_epoch, broker(cluster, state.leader)
     if noted is None or leader is None or state.leader == ids.NO_LEADER:
         return
     replica = replica_of(leader, state.name)

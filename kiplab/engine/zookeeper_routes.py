@@ -300,5 +300,5 @@ def declared_state(cluster: Cluster, broker: int) -> str:
     """What the rightful controller has declared a broker to be, ``"none"`` if nothing."""
     address = controller_of(cluster)
     held = None if address is None else state_of(cluster, address)
-    known = held.known if isinstance(held, HeartbeatController) else ()
-    return next((k.state.name.lower() for k in known if k.broker == broker), "none")
+    brokers = held.known if isinstance(held, HeartbeatController) else ()
+    return next((k.state.name.lower() for k in brokers if k.broker == broker), "none")

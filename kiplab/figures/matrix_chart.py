@@ -92,14 +92,14 @@ def matrix_drawing(matrix: Matrix, *, theme: str = "light", width: int | None = 
     wide = WIDTH if width is None else width
     if wide < WIDTH_MIN:
         raise ValueError(f"width is {wide}; a matrix needs {WIDTH_MIN} pixels or more")
-    seen, palette = layout_of(matrix), theme_of(theme)
-    left = MARGIN + len(seen.down) * _side(wide)
+    layout, palette = layout_of(matrix), theme_of(theme)
+    left = MARGIN + len(layout.down) * _side(wide)
     sizes = replace(sizes_of(wide), left=left, right=MARGIN)
-    canvas = Canvas(wide, len(seen.columns), palette, sizes)
+    canvas = Canvas(wide, len(layout.columns), palette, sizes)
     top = _heading(canvas, matrix)
-    top = _bars_across(canvas, seen, top)
-    _bars_down(canvas, seen, top)
-    bottom = _cells(canvas, matrix, seen, top)
+    top = _bars_across(canvas, layout, top)
+    _bars_down(canvas, layout, top)
+    bottom = _cells(canvas, matrix, layout, top)
     return canvas.drawing(_below(canvas, matrix, bottom) + MARGIN, summary(matrix))
 
 
@@ -129,19 +129,19 @@ def _paragraph(canvas: Canvas, text: str, top: float, size: float, color: str) -
     return top + high
 
 
-def _bars_across(canvas: Canvas, seen: Layout, top: float) -> float:
-    for n, guard in enumerate(seen.across):
+def _bars_across(canvas: Canvas, layout: Layout, top: float) -> float:
+    for n, guard in enumerate(layout.across):
         y0 = top + n * (BAR + GAP)
-        for first, last in stretches(guard, seen.columns):
+        for first, last in stretches(guard, layout.columns):
             _bar(canvas, (first, last + 1, y0, y0 + BAR), guard)
-    return top + len(seen.across) * (BAR + GAP) + GAP
+    return top + len(layout.across) * (BAR + GAP) + GAP
 
 
-def _bars_down(canvas: Canvas, seen: Layout, top: float) -> None:
+def _bars_down(canvas: Canvas, layout: Layout, top: float) -> None:
     side = _side(canvas.width)
-    for n, guard in enumerate(seen.down):
+    for n, guard in enumerate(layout.down):
         x0, x1 = (canvas.at(MARGIN + (n + k) * side) for k in (0, 1))
-        for first, last in stretches(guard, seen.rows):
+        for first, last in stretches(guard, layout.rows):
             _bar(canvas, (x0, x1, top + first * ROW, top + (last + 1) * ROW), guard)
 
 
@@ -159,20 +159,20 @@ def _bar(canvas: Canvas, box: CellBox, guard: str) -> None:
     canvas.text((x0 + x1) / 2, (y0 + y1) / 2, text, size=size, anchor="center")
 
 
-def _cells(canvas: Canvas, matrix: Matrix, seen: Layout, top: float) -> float:
+def _cells(canvas: Canvas, matrix: Matrix, layout: Layout, top: float) -> float:
     least = {frozenset(on) for on in matrix.minimal}
     size = canvas.sizes.text
     widest = max(width_of(said(cell), size, bold=True) for cell in matrix.cells)
     paint = colors_of(matrix, canvas.theme)
     narrow = widest > canvas.unit - 2 * GAP
-    for down, row in enumerate(seen.rows):
-        for across, column in enumerate(seen.columns):
+    for down, row in enumerate(layout.rows):
+        for across, column in enumerate(layout.columns):
             cell = cell_at(matrix, row, column)
             y0 = top + down * ROW
             lines = _lines(cell, frozenset(cell.on) in least, narrow)
             box = (across, across + 1, y0, y0 + ROW)
             _cell(canvas, cell, box, lines, paint[cell.word, cell.steps])
-    return top + len(seen.rows) * ROW
+    return top + len(layout.rows) * ROW
 
 
 def _lines(cell: Cell, is_minimal: bool, narrow: bool) -> tuple[str, str]:
@@ -310,16 +310,16 @@ def table(matrix: Matrix) -> tuple[list[str], list[list[str]]]:
 
 def grid_html(matrix: Matrix, content: Callable[[Cell], str]) -> str:
     """The map as an HTML table; `content` gives the (safe) HTML in each cell."""
-    seen = layout_of(matrix)
+    layout = layout_of(matrix)
     guards = matrix.guards
     heads = "".join(
-        f'<th scope="col">{html.escape(off_words(c, guards))}</th>' for c in seen.columns
+        f'<th scope="col">{html.escape(off_words(c, guards))}</th>' for c in layout.columns
     )
     lines = "".join(
         f'<tr><th scope="row">{html.escape(off_words(r, guards))}</th>'
-        + "".join(f"<td>{content(cell_at(matrix, r, c))}</td>" for c in seen.columns)
+        + "".join(f"<td>{content(cell_at(matrix, r, c))}</td>" for c in layout.columns)
         + "</tr>"
-        for r in seen.rows
+        for r in layout.rows
     )
     caption = html.escape(f"{matrix.title}: the verdict by what is off")
     return (

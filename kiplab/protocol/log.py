@@ -195,12 +195,12 @@ def epoch_at(log: Log, offset: Offset) -> LeaderEpoch:
 
     Source: LeaderEpochFileCache.epochForOffset (3.5.0).
     """
-    found = NO_LEADER_EPOCH
+    leader_epoch = NO_LEADER_EPOCH
     for entry in log.epochs:
         if entry.offset > offset:
             break
-        found = entry.epoch
-    return found
+        leader_epoch = entry.epoch
+    return leader_epoch
 
 
 def end_of_epoch(log: Log, epoch: LeaderEpoch) -> EpochStart | None:
@@ -306,24 +306,24 @@ def without(records: Log, gaps: tuple[tuple[Offset, Offset], ...]) -> Log:
     return records
 
 
-def overlaid(known: Log, records: Log) -> Log:
+def overlaid(log: Log, records: Log) -> Log:
     """`known` with `records` laid over it; epoch -1 stands where neither has any.
 
     Source: none; it stands for an application that remembers all it has read.
     """
     first, end = records.epochs[0].offset, records.end
-    before = [e for e in known.epochs if e.offset < first]
-    if known.end < first:
-        before.append(EpochStart(NO_LEADER_EPOCH, known.end))
-    after = [e for e in known.epochs if e.offset > end]
-    if end < known.end:
-        after.insert(0, EpochStart(epoch_at(known, end), end))
+    before = [e for e in log.epochs if e.offset < first]
+    if log.end < first:
+        before.append(EpochStart(NO_LEADER_EPOCH, log.end))
+    after = [e for e in log.epochs if e.offset > end]
+    if end < log.end:
+        after.insert(0, EpochStart(epoch_at(log, end), end))
     joined: list[EpochStart] = []
     for entry in (*before, *records.epochs, *after):
         if not joined or joined[-1].epoch != entry.epoch:
             joined.append(entry)
-    longest = Offset(max(known.end, end))
-    return Log(tuple(joined), longest, longest, Offset(min(known.start, first)))
+    longest = Offset(max(log.end, end))
+    return Log(tuple(joined), longest, longest, Offset(min(log.start, first)))
 
 
 @lru_cache(maxsize=4096)
@@ -367,8 +367,8 @@ def first_missing(log: Log, read: Log) -> Offset | None:
         if epoch == NO_LEADER_EPOCH or start >= end:
             continue
         starts = (start, *(e.offset for e in log.epochs if start < e.offset < end))
-        found = (o for o in starts if o >= log.end or epoch_at(log, Offset(o)) != epoch)
-        missing = next(found, log.end if log.end < end else None)
+        offsets = (o for o in starts if o >= log.end or epoch_at(log, Offset(o)) != epoch)
+        missing = next(offsets, log.end if log.end < end else None)
         if missing is not None:
             return Offset(missing)
     return None

@@ -65,7 +65,7 @@ def partition(
     partitions: tuple[PartitionRegistration, ...], name: str
 ) -> PartitionRegistration | None:
     """The partition called `name`, or None."""
-    for found in partitions:
-        if found.name == name:
-            return found
+    for registration in partitions:
+        if registration.name == name:
+            return registration
     return None

@@ -50,9 +50,9 @@ def stretches(log: Log) -> tuple[EpochRecords, ...]:
     )
 
 
-def missing(log: Log, known: Iterable[EpochRecords]) -> tuple[EpochRecords, ...]:
+def missing(log: Log, recordses: Iterable[EpochRecords]) -> tuple[EpochRecords, ...]:
     """Those of the `known` records that `log` does not hold and never deleted, in their order."""
-    return tuple(part for stretch in known for part in _missing(log, stretch))
+    return tuple(part for stretch in recordses for part in _missing(log, stretch))
 
 
 def _missing(log: Log, stretch: EpochRecords) -> Iterator[EpochRecords]:

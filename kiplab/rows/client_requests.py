@@ -62,11 +62,11 @@ def _of_step(step: Recorded, events: Sequence[tuple[str, Event]], x: int) -> Ite
         if after is not None and row is not None:
             row = replace(row, outcome=after(event), ended=(*row.ended, id))
             continue
-        client, told = _client(step, event), _told(event, step.cluster)
-        if client and told is not None:
+        client, client_told = _client(step, event), _told(event, step.cluster)
+        if client and client_told is not None:
             if row is not None:
                 yield row
-            row = _row(client, told, event, id, x)
+            row = _row(client, client_told, event, id, x)
     if row is not None:
         yield row
 
@@ -104,23 +104,23 @@ def _told(event: Event, after: cluster.Cluster) -> ClientTold | None:
     return ClientTold(request, "dropped", said, node, error.name)
 
 
-def _row(client: str, told: ClientTold, event: Event, id: str, x: int) -> MessageRow:
-    label = API_LABELS[told.request]
+def _row(client: str, client_told: ClientTold, event: Event, id: str, x: int) -> MessageRow:
+    label = API_LABELS[client_told.request]
     guard = event.guard or "" if isinstance(event, facts.Refused) else ""
     compared = event.compared if isinstance(event, facts.Refused) else ()
     return MessageRow(
-        name=f"{told.request} of {client} at {id}",
-        kind=told.request,
+        name=f"{client_told.request} of {client} at {id}",
+        kind=client_told.request,
         sender=client,
-        receiver=NOBODY if told.node == ids.NO_LEADER else lane_of(told.node),
+        receiver=NOBODY if client_told.node == ids.NO_LEADER else lane_of(client_told.node),
         x_sent=x,
         x_arrived=x,
-        fate=told.fate,
+        fate=client_told.fate,
         label=label,
         detail=f"{label} of {client}",
-        outcome=told.outcome,
+        outcome=client_told.outcome,
         partition=str(getattr(event, "partition", "") or ""),
-        error=told.error,
+        error=client_told.error,
         guard=guard,
         clause=clause_of(guard),
         compared=tuple(map(compared_words, compared)),

@@ -62,8 +62,8 @@ def _label(one: Rows, other: Rows, x: int) -> str:
     return f" ({told})" if told else ""
 
 
-def _sentence(x: int, node: str, found: list[Difference]) -> str:
-    told = (f"{d.field} {d.one} against {d.other}" for d in found)
+def _sentence(x: int, node: str, differences: list[Difference]) -> str:
+    told = (f"{d.field} {d.one} against {d.other}" for d in differences)
     return f"At {x}, {node}: {'; '.join(told)}."
 
 
@@ -98,12 +98,13 @@ def _heads(names: tuple[str, ...]) -> tuple[str, ...]:
     return ("moment", "where", "what", *names)
 
 
-def _line(found: Difference) -> str:
+def _line(difference: Difference) -> str:
     node, field, one, other = (
-        html.escape(cell) for cell in (found.node, found.field, found.one, found.other)
+        html.escape(cell)
+        for cell in (difference.node, difference.field, difference.one, difference.other)
     )
     return (
-        f'<tr><td>{found.x}</td><td>{node}</td><th scope="row">{field}</th>'
+        f'<tr><td>{difference.x}</td><td>{node}</td><th scope="row">{field}</th>'
         f"<td>{one}</td><td>{other}</td></tr>"
     )
 

@@ -137,10 +137,10 @@ def _broker_fenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
     Left out: from 4.0 on this is said once more of a broker that is fenced already.
     """
     if moment.delivered is None:
-        found = registration_of(moment.before, id)
+        registration = registration_of(moment.before, id)
         epoch = ""
-        if found is not None and moment.code(CONTROLLER) >= (4, 0):
-            epoch = f" at epoch {found.epoch}"
+        if registration is not None and moment.code(CONTROLLER) >= (4, 0):
+            epoch = f" at epoch {registration.epoch}"
         text = f"Fencing broker {id}{epoch} because its session has timed out."
         yield LogLine("controller", "INFO", REPLICATION, text)
         yield from _changing("handleBrokerFenced", moment)
@@ -248,7 +248,7 @@ def _caught_up_with(id: BrokerId, before: Cluster, code: CodeVersion) -> str:
     """KAFKA-13959 changed the condition in 3.3, and the words with it."""
     if code < (3, 3):
         return f"last committed metadata offset {truth(before).next_offset - 1}"
-    found = registration_of(before, id)
-    offset = found.record_offset if found is not None else "…"
+    registration = registration_of(before, id)
+    offset = registration.record_offset if registration is not None else "…"
     whose = "its" if code >= (3, 5) else "it's"
     return f"offset of {whose} register broker record {offset}"

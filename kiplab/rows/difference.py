@@ -44,16 +44,16 @@ def first_difference(one: Rows, other: Rows) -> int | None:
 
 
 def _seen(rows: Rows, x: int) -> set[Hashable]:
-    found: set[Hashable] = {
+    hashables: set[Hashable] = {
         (s.lane, s.track, s.partition, s.value, frozenset(s.flags) - {"not told"})
         for s in rows.spans
         if s.x0 <= x < s.x1
     }
-    found |= {("tick", t.short) for t in rows.ticks if t.x == x}
-    found |= {("mark", m.lane, m.kind, m.text) for m in rows.marks if m.x == x}
+    hashables |= {("tick", t.short) for t in rows.ticks if t.x == x}
+    hashables |= {("mark", m.lane, m.kind, m.text) for m in rows.marks if m.x == x}
     asked = ((m.sender, m.label, m.fate, m.error, m.outcome) for m in rows.clients if m.x_sent == x)
-    found |= set(asked)
-    return found | {(m.name, m.fate, m.error) for m in rows.messages if m.x_arrived == x}
+    hashables |= set(asked)
+    return hashables | {(m.name, m.fate, m.error) for m in rows.messages if m.x_arrived == x}
 
 
 def differences(one: Rows, other: Rows, *, at: int | None = None) -> tuple[Difference, ...]:

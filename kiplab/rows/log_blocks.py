@@ -65,12 +65,12 @@ class LogBlock(NamedTuple):
 
 def log_blocks(rows: Rows, partition: str) -> tuple[LogBlock, ...]:
     """In the order of time; none for a run without an unclean election of this partition."""
-    found: list[LogBlock] = []
+    blocks: list[LogBlock] = []
     for x in sorted(_moments(rows, partition)):
         block = LogBlock(x, _words(rows, partition, x), *_at(rows, partition, x))
-        if not found or _content(block) != _content(found[-1]):
-            found.append(block)
-    return tuple(found[:BLOCKS_MAX])
+        if not blocks or _content(block) != _content(blocks[-1]):
+            blocks.append(block)
+    return tuple(blocks[:BLOCKS_MAX])
 
 
 def told_logs(rows: Rows, partition: str) -> str:
@@ -210,10 +210,10 @@ def log_rows(shots: Sequence[Snapshot]) -> Iterator[LogRow]:
     for name in (p.name for p in truth(shots[0].cluster).partitions):
         for node in shots[0].cluster.brokers:
             yield from _rows(shots, broker_lane(node.id), name, partial(_disk, node.id, name))
-        for found in shots[-1].cluster.consumers:
-            if found.partition == name:
-                lane = client_name("consumer", found.name)
-                yield from _rows(shots, lane, name, partial(_memory, found.name, name))
+        for consumer in shots[-1].cluster.consumers:
+            if consumer.partition == name:
+                lane = client_name("consumer", consumer.name)
+                yield from _rows(shots, lane, name, partial(_memory, consumer.name, name))
         yield from _lost(shots, name)
 
 

@@ -45,13 +45,13 @@ def _partition(item: messages.AlterPartitionItem, before: Cluster) -> Iterator[s
 
 
 def _registered(id: ids.BrokerId, before: Cluster) -> str:
-    found = registration_of(before, id)
-    if found is None:
+    registration = registration_of(before, id)
+    if registration is None:
         return f"broker {id} not at all"
-    state = "fenced" if found.fenced else "active"
-    if found.in_controlled_shutdown:
+    state = "fenced" if registration.fenced else "active"
+    if registration.in_controlled_shutdown:
         state = "shutting down"
-    return f"broker {id} as epoch {found.epoch}, {state}"
+    return f"broker {id} as epoch {registration.epoch}, {state}"
 
 
 def _sender_known(_: object, event: Delivered, before: Cluster) -> Iterator[str]:

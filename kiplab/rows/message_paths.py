@@ -171,11 +171,11 @@ def told_messages(rows: columns.Rows, partition: str = "") -> list[columns.Messa
     Those that arrived at once and were not refused have none: hover cards and tables list them.
     With `partition`, those about others have none either.
     """
-    told = [m for m in rows.messages if m.is_telling]
+    message_rows = [m for m in rows.messages if m.is_telling]
     if partition:
-        told = [m for m in told if m.earlier_life or m.partition in ("", partition)]
+        message_rows = [m for m in message_rows if m.earlier_life or m.partition in ("", partition)]
     groups: dict[tuple[object, ...], list[columns.MessageRow]] = {}
-    for m in told:
+    for m in message_rows:
         groups.setdefault(_alike(m), []).append(m)
     merged = [_merged(group) for group in groups.values()]
     return sorted(merged, key=_rank)[:ARROWS_MAX]

@@ -82,8 +82,10 @@ def _led(node: Broker, code: CodeVersion) -> Iterator[Led]:
     image = process.image if process is not None else None
     for replica in process.replicas if process is not None else ():
         if replica.leading is not None:
-            seen = partition(image.partitions, replica.partition) if image is not None else None
-            adding = seen.adding if seen is not None else ()
+            registration = (
+                partition(image.partitions, replica.partition) if image is not None else None
+            )
+            adding = registration.adding if registration is not None else ()
             yield Led(replica, replica.leading.isr_state.isr, adding, code)
 
 

@@ -47,8 +47,8 @@ def story(rows: columns.Rows) -> Iterator[Sentence]:
     yield _start(rows)
     for moment in rows.moments[1:]:
         head = f"{moment.x}. {moment.text} (line {moment.line})"
-        told = tuple(_told(rows, moment.x)) or (ToldPart("nothing changes", ()),)
-        yield Sentence(moment.x, head, told)
+        told_parts = tuple(_told(rows, moment.x)) or (ToldPart("nothing changes", ()),)
+        yield Sentence(moment.x, head, told_parts)
     last = rows.meta.end - 1
     yield Sentence(None, f"At the end: {'; '.join(_standing(rows, last))}")
     yield Sentence(None, f"Verdict: {rows.meta.verdict} ({rows.meta.sentence})")

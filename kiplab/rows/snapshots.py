@@ -136,12 +136,12 @@ class QueueWatch:
 
     def _learn(self, cluster: Cluster) -> None:
         for broker in cluster.brokers:
-            found = registration_of(cluster, broker.id)
-            if found is not None:
-                self._registered[broker.id] = found.epoch
-                if broker.process is not None and found.incarnation == broker.incarnation:
+            registration = registration_of(cluster, broker.id)
+            if registration is not None:
+                self._registered[broker.id] = registration.epoch
+                if broker.process is not None and registration.incarnation == broker.incarnation:
                     # The same number; where session ids are generations (380.session-id), not.
-                    self._lives.setdefault((broker.id, broker.process.epoch), found.epoch)
+                    self._lives.setdefault((broker.id, broker.process.epoch), registration.epoch)
 
     def _incarnation(
         self, broker: BrokerId, stamped: BrokerEpoch, meant: BrokerEpoch
@@ -254,8 +254,8 @@ def track(
 ) -> Iterator[SpanRow]:
     """The spans of the track called `name` on a lane; none where nothing is read."""
     readings = ((shot.x, read(shot)) for shot in shots)
-    for x0, x1, found in stretches(readings, shots[-1].x + 1):
-        yield SpanRow(lane, name, x0, x1, found.value, found.text, partition, found.flags)
+    for x0, x1, reading in stretches(readings, shots[-1].x + 1):
+        yield SpanRow(lane, name, x0, x1, reading.value, reading.text, partition, reading.flags)
 
 
 _Value = TypeVar("_Value")

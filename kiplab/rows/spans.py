@@ -102,13 +102,13 @@ def _controller_epoch(shot: Snapshot) -> Reading:
 
 
 def _standing(id: BrokerId, shot: Snapshot) -> Reading:
-    found = registration_of(shot.cluster, id)
-    if found is None:
+    registration = registration_of(shot.cluster, id)
+    if registration is None:
         return Reading("absent", "not registered")
-    state = "fenced" if found.fenced else "active"
-    if found.in_controlled_shutdown:
+    state = "fenced" if registration.fenced else "active"
+    if registration.in_controlled_shutdown:
         state = "shutting down"
-    return Reading(state, f"{state}, epoch {found.epoch}", (f"epoch {found.epoch}",))
+    return Reading(state, f"{state}, epoch {registration.epoch}", (f"epoch {registration.epoch}",))
 
 
 # --- a broker -----------------------------------------------------------------------------------
@@ -136,17 +136,21 @@ def _down(id: BrokerId, reasons: Downs, shot: Snapshot) -> Reading | None:
 
 def _fenced(id: BrokerId, shot: Snapshot) -> Reading | None:
     node = broker(shot.cluster, id)
-    found = registration_of(shot.cluster, id)
+    registration = registration_of(shot.cluster, id)
     up = node is not None and node.process is not None
-    return Reading("yes", "fenced") if up and found is not None and found.fenced else None
+    return (
+        Reading("yes", "fenced")
+        if up and registration is not None and registration.fenced
+        else None
+    )
 
 
 def _shutting_down(id: BrokerId, shot: Snapshot) -> Reading | None:
     node = broker(shot.cluster, id)
     if node is None or node.process is None:
         return None
-    found = registration_of(shot.cluster, id)
-    known = found is not None and found.in_controlled_shutdown
+    registration = registration_of(shot.cluster, id)
+    known = registration is not None and registration.in_controlled_shutdown
     leaving = node.process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     return Reading("yes", "shutting down") if known or leaving else None
 
@@ -214,21 +218,21 @@ def _leading(
 
 def _lacking(cluster: Cluster, node: Broker, name: str) -> str:
     """What a replica lacks of the committed records, in words; empty if nothing."""
-    known = _observed(cluster, name)
+    observed = _observed(cluster, name)
     mine = log_of(node, name)
-    if known is None or holds(mine, known.committed):
+    if observed is None or holds(mine, observed.committed):
         return ""
     if not mine.end:
         return ", log empty"
-    if mine.end >= known.committed.end:
+    if mine.end >= observed.committed.end:
         return ", log differs"
-    return f", lacks {offsets(mine.end, known.committed.end - 1)}"
+    return f", lacks {offsets(mine.end, observed.committed.end - 1)}"
 
 
 def _is_empty(cluster: Cluster, node: Broker, name: str) -> bool:
     """Whether a log has nothing where something was committed once."""
-    known = _observed(cluster, name)
-    return known is not None and known.committed.end > 0 and not log_of(node, name).end
+    observed = _observed(cluster, name)
+    return observed is not None and observed.committed.end > 0 and not log_of(node, name).end
 
 
 def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: Broker) -> bool:
@@ -243,8 +247,8 @@ def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: Broker) -
 def _is_incarnation(member: IsrMember, node: Broker) -> bool:
     if member.broker != node.id or node.process is None:
         return False
-    seen = member.observed if member.epoch == NO_BROKER_EPOCH else member.epoch
-    return seen in (NO_BROKER_EPOCH, node.process.epoch)
+    broker_epoch = member.observed if member.epoch == NO_BROKER_EPOCH else member.epoch
+    return broker_epoch in (NO_BROKER_EPOCH, node.process.epoch)
 
 
 # --- committed records --------------------------------------------------------------------------
@@ -278,20 +282,20 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
     broken = {id for id, name in cluster.broken if name == state.name}
     if not broken & {properties.ELECTABLE_HOLDS_COMMITTED.id, properties.NO_STALE_EPOCH_IN_ISR.id}:
         return False
-    known = _observed(cluster, state.name)
-    if known is None:
+    observed = _observed(cluster, state.name)
+    if observed is None:
         return False
     members = [b for b in cluster.brokers if b.id in state.isr]
-    lacking = any(not holds(log_of(b, state.name), known.committed) for b in members)
+    lacking = any(not holds(log_of(b, state.name), observed.committed) for b in members)
     if has_zookeeper(cluster):
         # Its ISR knows of no broker epochs: whoever is gone may come back with all that it held.
         return lacking
-    return lacking or (len(state.isr) > 1 and _is_stale(cluster, known))
+    return lacking or (len(state.isr) > 1 and _is_stale(cluster, observed))
 
 
-def _is_stale(cluster: Cluster, known: Observed) -> bool:
+def _is_stale(cluster: Cluster, observed: Observed) -> bool:
     registered = {r.broker: r.epoch for r in truth(cluster).registrations}
-    return any(registered.get(member) != epoch for member, epoch in known.isr_epochs)
+    return any(registered.get(member) != epoch for member, epoch in observed.isr_epochs)
 
 
 def _observed(cluster: Cluster, name: str) -> Observed | None:

@@ -98,8 +98,8 @@ def _kraft(cluster: Cluster, walk: _TreeWalk) -> StateNode:
 def _zookeeper(cluster: Cluster, walk: _TreeWalk) -> StateNode:
     """ZooKeeper is no part of Kafka: the release and the protocol are the brokers'."""
     version = _version(cluster, "inter.broker.protocol.version")
-    held = walk.fields(cluster.controller)
-    return _keeper("zookeeper", node_name(ZOOKEEPER), cluster, (version, *held))
+    nodes = walk.fields(cluster.controller)
+    return _keeper("zookeeper", node_name(ZOOKEEPER), cluster, (version, *nodes))
 
 
 def _keeper(key: str, label: str, cluster: Cluster, rows: tuple[StateNode, ...]) -> StateNode:
@@ -236,10 +236,10 @@ def _default(owner: Hashable, name: str) -> Any:
 
 
 @cache
-def _fields_of(owner: Hashable, wanted: Hashable) -> frozenset[str]:
+def _fields_of(owner: Hashable, hashable: Hashable) -> frozenset[str]:
     """The fields of a struct that hold the id of a node, or of a session; or None."""
     hints = get_type_hints(cast(type, owner)).items()
-    return frozenset(name for name, kind in hints if kind in (wanted, cast(Any, wanted) | None))
+    return frozenset(name for name, kind in hints if kind in (hashable, cast(Any, hashable) | None))
 
 
 def _said(struct: Any, name: str, value: Any) -> str:
@@ -289,10 +289,10 @@ def _in_short(struct: Any) -> str:
     return short(struct) if short else ""
 
 
-def _registration(known: Registration) -> str:
-    fenced = "fenced" if known.fenced else "unfenced"
-    leaving = ", in controlled shutdown" if known.in_controlled_shutdown else ""
-    return f"broker epoch {known.epoch}, {fenced}{leaving}"
+def _registration(registration: Registration) -> str:
+    fenced = "fenced" if registration.fenced else "unfenced"
+    leaving = ", in controlled shutdown" if registration.in_controlled_shutdown else ""
+    return f"broker epoch {registration.epoch}, {fenced}{leaving}"
 
 
 def _partition(state: PartitionRegistration) -> str:
@@ -360,8 +360,8 @@ def _changes(before: StateNode, after: StateNode, path: _Names, labels: _Names) 
     new = {child.key: child for child in after.children}
     for key in (*new, *(key for key in old if key not in new)):
         was, now = old.get(key), new.get(key)
-        found = now or was
-        there, called = (*path, key), (*labels, found.label if found else key)
+        node = now or was
+        there, called = (*path, key), (*labels, node.label if node else key)
         if was is not None and now is not None:
             if was != now:
                 yield from _changes(was, now, there, called)

@@ -78,9 +78,9 @@ def views(
     room: int | None = None,
 ) -> tuple[Rows, ...]:
     """A view of each run, in columns that all of them share: folded is what is quiet in all."""
-    seen = [with_kinds(run, kinds) for run in runs]
-    columns = columns_of(seen, fold=fold, between=between, room=room)
-    return tuple(through(run, columns) for run in seen)
+    rowses = [with_kinds(run, kinds) for run in runs]
+    columns = columns_of(rowses, fold=fold, between=between, room=room)
+    return tuple(through(run, columns) for run in rowses)
 
 
 def with_kinds(rows: Rows, kinds: Iterable[str] | None) -> Rows:

@@ -218,8 +218,8 @@ def isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
 
 
 def _is_written_by_leader(event: facts.IsrChanged, moment: Moment) -> bool:
-    asked = (e for e in moment.step.events if isinstance(e, facts.IsrProposed))
-    return any(e.partition == event.partition for e in asked)
+    isr_proposeds = (e for e in moment.step.events if isinstance(e, facts.IsrProposed))
+    return any(e.partition == event.partition for e in isr_proposeds)
 
 
 def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:

@@ -44,12 +44,12 @@ def controller_in_zookeeper(shot: Snapshot) -> Reading:
 
 def czxid_of(node: Broker, shot: Snapshot, incarnation: tuple[str, ...]) -> Reading:
     """The transaction that created the znode of this process: from 2.2 on the broker's epoch."""
-    found = _of_this_incarnation(node, shot.cluster)
-    if found is None:
+    registration = _of_this_incarnation(node, shot.cluster)
+    if registration is None:
         return Reading("none", "not registered", incarnation)
     told = node.process is not None and node.process.epoch != ids.NO_BROKER_EPOCH
     flags = incarnation if told else (*incarnation, "not told")
-    return Reading(str(found.epoch), f"czxid {found.epoch}", flags)
+    return Reading(str(registration.epoch), f"czxid {registration.epoch}", flags)
 
 
 def is_idle(cluster: Cluster, node: Broker, state: registrations.PartitionRegistration) -> bool:
@@ -65,8 +65,12 @@ def is_idle(cluster: Cluster, node: Broker, state: registrations.PartitionRegist
 
 
 def _of_this_incarnation(node: Broker, cluster: Cluster) -> registrations.Registration | None:
-    found = registration_of(cluster, node.id)
-    return found if found is not None and found.incarnation == node.incarnation else None
+    registration = registration_of(cluster, node.id)
+    return (
+        registration
+        if registration is not None and registration.incarnation == node.incarnation
+        else None
+    )
 
 
 def _session(id: ids.BrokerId, shot: Snapshot) -> Reading | None:
@@ -83,11 +87,11 @@ def session_words(session: ids.SessionId) -> str:
 
 
 def _still_registered(id: ids.BrokerId, shot: Snapshot) -> Reading | None:
-    node, found = broker(shot.cluster, id), registration_of(shot.cluster, id)
-    if node is None or node.process is not None or found is None:
+    node, registration = broker(shot.cluster, id), registration_of(shot.cluster, id)
+    if node is None or node.process is not None or registration is None:
         return None
-    text = f"still registered as czxid {found.epoch}: the session lasts"
-    return Reading(str(found.epoch), text)
+    text = f"still registered as czxid {registration.epoch}: the session lasts"
+    return Reading(str(registration.epoch), text)
 
 
 def _passed_over(id: ids.BrokerId, shot: Snapshot) -> Reading | None:
@@ -109,8 +113,8 @@ def _by_broker(waiting: Sequence[Waiting]) -> dict[ids.BrokerId, Waiting]:
     return {w.broker: w for w in sorted(waiting, key=lambda w: w.kept_by)}
 
 
-def _queue(id: ids.BrokerId, found: Queues, shot: Snapshot) -> Reading | None:
-    queue = found[shot.x].get(id)
+def _queue(id: ids.BrokerId, queues: Queues, shot: Snapshot) -> Reading | None:
+    queue = queues[shot.x].get(id)
     if queue is None:
         return None
     now = registration_of(shot.cluster, id)

@@ -31,8 +31,8 @@ def _controller(controller: zookeeper_controller.ZooKeeperController) -> str:
     return f"active, controller epoch {controller.epoch}"
 
 
-def _live(known: zookeeper_controller.LiveBroker) -> str:
-    return "live" if known.epoch == NO_BROKER_EPOCH else f"broker epoch {known.epoch}"
+def _live(broker: zookeeper_controller.LiveBroker) -> str:
+    return "live" if broker.epoch == NO_BROKER_EPOCH else f"broker epoch {broker.epoch}"
 
 
 def _channel(channel: zookeeper_controller.BrokerChannel) -> str:

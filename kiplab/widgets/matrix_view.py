@@ -44,8 +44,8 @@ class MatrixView:
         self.below = next(iter(self._places.values()))
         title = words(f"<b>{escape(_TITLE.format(matrix.title))}</b>")
         lines = (_PRESS, chart.key(matrix), *chart.findings(matrix), _HOW)
-        told = [words(muted(line)) for line in lines]
-        body = column([title, self.grid, *told], width="100%")
+        htmls = [words(muted(line)) for line in lines]
+        body = column([title, self.grid, *htmls], width="100%")
         self.box = Surface(body)
         self.daylight = Daylight(theme, self.box)
         with self.box.held():

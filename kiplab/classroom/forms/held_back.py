@@ -119,10 +119,10 @@ def explain(id: str, part: str = "") -> HeldBack:
     `part` names one of several. Raises ValueError for an id, or a part, that there is none of.
     """
     file = EXPLANATIONS / f"{id}{'.' * bool(part)}{part}.md"
-    held = HeldBack([id], lambda: Prose(file.read_text(encoding="utf-8").strip()))
+    back = HeldBack([id], lambda: Prose(file.read_text(encoding="utf-8").strip()))
     if not file.is_file():
         raise ValueError(f"there is no explanation {part!r} of {id}: it would be in {file.name}")
-    return held
+    return back
 
 
 def _opened(shown: tuple[object, ...]) -> object:

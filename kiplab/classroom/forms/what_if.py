@@ -71,10 +71,10 @@ class WhatIfPrediction(Prediction):
 def _told(row: fleet_row.FleetRow) -> str:
     if row.why_never is not None:
         return f"cannot happen: {row.why_never}"
-    found = measured(row.found)
+    rate = measured(row.found)
     if counted_metrics.COUNTED[row.metric].is_time:
-        found = found.times(SECONDS_PER_YEAR / MICROSECONDS_PER_YEAR)
-    return measured_rate.rate_words(found)
+        rate = rate.times(SECONDS_PER_YEAR / MICROSECONDS_PER_YEAR)
+    return measured_rate.rate_words(rate)
 
 
 def what_if(letter: str) -> WhatIfPrediction:

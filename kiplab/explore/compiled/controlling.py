@@ -10,15 +10,15 @@ ACCEPTED, REVERTED, WAITING = 0, 1, 2
 
 
 @inner
-def _elected(words: Ints, given: Ints, isr: int, acceptable: int) -> int:
+def _elected(words: Ints, ints: Ints, isr: int, acceptable: int) -> int:
     """elect: the sitting leader if it may, else the first replica that may."""
     valid = isr & acceptable
     leader = get(words, at.C_LEADER)
     if leader != at.NOBODY and has(valid, leader):
         return leader
-    for number in range(given[at.P_BROKERS]):
-        if has(valid, given[at.P_ORDER + number]):
-            return int(given[at.P_ORDER + number])
+    for number in range(ints[at.P_BROKERS]):
+        if has(valid, ints[at.P_ORDER + number]):
+            return int(ints[at.P_ORDER + number])
     return at.NOBODY
 
 
@@ -33,17 +33,17 @@ def raised(words: Ints, field: at.Field, out: Ints) -> None:
 
 
 @inner
-def change(words: Ints, given: Ints, goal: int, acceptable: int, asked: int, out: Ints) -> int:
+def change(words: Ints, ints: Ints, goal: int, acceptable: int, asked: int, out: Ints) -> int:
     """build and merge: the partition with the ISR `goal`. `asked` is the request, or 0.
 
     Returns the leader that the record names, -1 if it names none.
     """
     held, leader = (get(words, at.C_ISR), get(words, at.C_LEADER))
-    elected = _elected(words, given, goal, acceptable)
+    elected = _elected(words, ints, goal, acceptable)
     isr = goal if goal != 0 else held
     named = elected != leader
-    if not named and given[at.P_RULES] & at.SHRINK_KEEPS == 0:
-        decides = goal if given[at.P_RULES] & at.EMPTY_BUMPS != 0 else isr
+    if not named and ints[at.P_RULES] & at.SHRINK_KEEPS == 0:
+        decides = goal if ints[at.P_RULES] & at.EMPTY_BUMPS != 0 else isr
         named = held & ~decides != 0
     if not named and isr == held:
         return -1
@@ -61,29 +61,29 @@ def change(words: Ints, given: Ints, goal: int, acceptable: int, asked: int, out
 
 
 @inner
-def fence(words: Ints, given: Ints, broker: int, out: Ints) -> None:
+def fence(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     """expire_session: out of the ISR first, then fenced."""
     isr, fenced = (get(words, at.C_ISR), get(words, at.FENCED))
     member = 1 << broker
     if has(isr, broker):
-        change(words, given, isr & ~member, at.THREE & ~fenced & ~member, 0, out)
+        change(words, ints, isr & ~member, at.THREE & ~fenced & ~member, 0, out)
     put(words, at.FENCED, 0, fenced | member)
 
 
 @inner
-def unfence(words: Ints, given: Ints, broker: int, out: Ints) -> None:
+def unfence(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     """The heartbeat that unfences: a partition without a leader is looked at again."""
     fenced = get(words, at.FENCED) & ~(1 << broker)
     put(words, at.FENCED, 0, fenced)
     if get(words, at.C_LEADER) == at.NOBODY:
         isr = get(words, at.C_ISR)
-        change(words, given, isr, at.THREE & ~fenced, 0, out)
+        change(words, ints, isr, at.THREE & ~fenced, 0, out)
 
 
 @inner
-def _refusing(words: Ints, given: Ints, asked: int) -> int:
+def _refusing(words: Ints, ints: Ints, asked: int) -> int:
     """The first guard that refuses an AlterPartition request, 0 if none does."""
-    rules = given[at.P_RULES]
+    rules = ints[at.P_RULES]
     sender, incarnation = (asked >> at.R_SENDER) & at.TWO, (asked >> at.R_LIFE) & at.THREE
     if rules & at.REQUEST_EPOCH != 0 and get(words, at.LIFE, sender) != incarnation:
         return at.REQUEST_EPOCH
@@ -98,14 +98,14 @@ def _refusing(words: Ints, given: Ints, asked: int) -> int:
         return at.SAME_PARTITION_EPOCH
     if rules & at.LEADER_IN_ISR != 0 and not has(asked >> at.R_MEMBERS, sender):
         return at.LEADER_IN_ISR
-    return _ineligible(words, given, asked)
+    return _ineligible(words, ints, asked)
 
 
 @inner
-def _ineligible(words: Ints, given: Ints, asked: int) -> int:
-    rules, fenced = given[at.P_RULES], get(words, at.FENCED)
+def _ineligible(words: Ints, ints: Ints, asked: int) -> int:
+    rules, fenced = ints[at.P_RULES], get(words, at.FENCED)
     sender = (asked >> at.R_SENDER) & at.TWO
-    for broker in range(given[at.P_BROKERS]):
+    for broker in range(ints[at.P_BROKERS]):
         if not has(asked >> at.R_MEMBERS, broker):
             continue
         if rules & at.NOT_FENCED != 0 and has(fenced, broker):
@@ -122,16 +122,16 @@ def _ineligible(words: Ints, given: Ints, asked: int) -> int:
 
 
 @inner
-def alter_partition(words: Ints, given: Ints, asked: int, out: Ints) -> int:
+def alter_partition(words: Ints, ints: Ints, asked: int, out: Ints) -> int:
     """alter_partition: ACCEPTED, REVERTED or WAITING."""
-    guard = _refusing(words, given, asked)
+    guard = _refusing(words, ints, asked)
     if guard != 0:
         out[at.FIRED] |= guard
         ineligible = guard in (at.NOT_FENCED, at.CONTROLLER_CHECKS_EPOCH)
         return REVERTED if ineligible else WAITING
     fenced = get(words, at.FENCED)
     members = (asked >> at.R_MEMBERS) & at.THREE
-    named = change(words, given, members, at.THREE & ~fenced, asked, out)
+    named = change(words, ints, members, at.THREE & ~fenced, asked, out)
     other = named >= 0 and named != (asked >> at.R_SENDER) & at.TWO
     # NEW_LEADER_ELECTED: the record stands, and the sender waits for metadata.
     return WAITING if other else ACCEPTED
@@ -216,13 +216,13 @@ def _takes_over(words: Ints, leader: int, out: Ints) -> None:
 
 
 @inner
-def observe(words: Ints, given: Ints, crashed: int, new_leader: int, out: Ints) -> None:
+def observe(words: Ints, ints: Ints, crashed: int, new_leader: int, out: Ints) -> None:
     """The end of a step: damage, a leader that takes over (or -1), who could be elected."""
     _damage(words, crashed)
     if new_leader >= 0:
         _takes_over(words, new_leader, out)
     electable = get(words, at.C_ISR) & ~get(words, at.FENCED)
-    for broker in range(given[at.P_BROKERS]):
+    for broker in range(ints[at.P_BROKERS]):
         if not has(electable, broker) or get(words, at.UP, broker) == 0:
             continue
         if not has_committed(words, broker):

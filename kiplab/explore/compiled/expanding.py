@@ -69,17 +69,17 @@ def slot_of(rows: Ints, table: Table, free: int, words: Ints, tag: int) -> int:
 
 
 @inner
-def successor(before: Ints, given: Ints, kind: int, broker: int, after: Ints, out: Ints) -> int:
+def successor(before: Ints, ints: Ints, kind: int, broker: int, after: Ints, out: Ints) -> int:
     """One action from `before`: `after` is written, and the action's code returned; -1 for none.
 
     The code is the kind, the broker (3 bits up) and, for a request, the incarnation of its sender.
     """
-    if not offered(before, given, kind, broker):
+    if not offered(before, ints, kind, broker):
         return -1
     for place in range(at.WORDS):
         after[place] = before[place]
     out[at.BROKEN] = 0
-    if not act(after, given, kind, broker, out) or same(before, after):
+    if not act(after, ints, kind, broker, out) or same(before, after):
         return -1
     after[at.CONTROLLER] -= price(before, kind, broker)
     if get(after, at.EXCUSED) == 1:
@@ -120,13 +120,13 @@ def roots() -> Roots:
 
 def _successors(sources_digest: int) -> Any:
     @root
-    def successors(before: Ints, given: Ints, rows: Ints, codes: Ints, out: Ints) -> int:
+    def successors(before: Ints, ints: Ints, rows: Ints, codes: Ints, out: Ints) -> int:
         """All successors of one state; the codes have what broke above 16 bits."""
         assert sources_digest  # A part of the key under which this is cached.
         count = 0
         for kind in range(at.KINDS):
-            for broker in range(at.REQUESTS if kind == at.DELIVER else given[at.P_BROKERS]):
-                code = successor(before, given, kind, broker, rows[count], out)
+            for broker in range(at.REQUESTS if kind == at.DELIVER else ints[at.P_BROKERS]):
+                code = successor(before, ints, kind, broker, rows[count], out)
                 if code >= 0:
                     codes[count] = code | out[at.BROKEN] << 16
                     count += 1
@@ -144,7 +144,7 @@ def _expand(sources_digest: int) -> Any:
         two: Ints,
         table: Table,
         free: int,
-        given: Ints,
+        ints: Ints,
         asked: int,
         tallies: Ints,
         taken: Ints,
@@ -159,8 +159,8 @@ def _expand(sources_digest: int) -> Any:
             for place in range(at.WORDS):
                 before[place] = rows[tallies[LOOKED], place]
             for kind in range(at.KINDS):
-                for broker in range(at.REQUESTS if kind == at.DELIVER else given[at.P_BROKERS]):
-                    code = successor(before, given, kind, broker, after, out)
+                for broker in range(at.REQUESTS if kind == at.DELIVER else ints[at.P_BROKERS]):
+                    code = successor(before, ints, kind, broker, after, out)
                     if out[at.OVERFLOW] != 0:
                         return NARROW
                     if code < 0:

@@ -164,6 +164,6 @@ def _offsets(cluster: Cluster) -> Iterator[int]:
 
 def _known_versions(cluster: Cluster) -> Iterator[int]:
     for node in cluster.brokers:
-        known = node.process.image if node.process is not None else None
-        if known is not None:
-            yield from (p.partition_epoch for p in known.partitions)
+        update = node.process.image if node.process is not None else None
+        if update is not None:
+            yield from (p.partition_epoch for p in update.partitions)

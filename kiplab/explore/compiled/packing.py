@@ -108,11 +108,11 @@ class Packing:
             put(words, at.REMOTE_LIFE, number, self._incarnation(remote.observed), place)
 
     def _put_view(
-        self, words: list[int], number: int, id: ids.BrokerId, known: MetadataUpdate
+        self, words: list[int], number: int, id: ids.BrokerId, update: MetadataUpdate
     ) -> None:
-        version = self.numbers.versions.down(known.partitions[0].partition_epoch)
+        version = self.numbers.versions.down(update.partitions[0].partition_epoch)
         put(words, at.VIEW_EPOCH, number, version)
-        for other in known.registrations:
+        for other in update.registrations:
             place = self.encoding.place(id, other.broker)
             put(words, at.VIEW_LIFE, number, self._incarnation(other.epoch), place)
             put(words, at.VIEW_FENCED, number, other.fenced, place)
@@ -171,14 +171,14 @@ class Unpacking:
         packed = (get(words, at.IN_FLIGHT, n // 2, n % 2) for n in range(at.REQUESTS))
         requests = tuple(self._message(request) for request in packed if request)
         sent = {m.name[:2]: m for m in requests}
-        found = forms.Parts(
+        parts = forms.Parts(
             controller=self._controller(words),
             brokers=tuple(self._broker(words, number, sent) for number in range(len(self.ids))),
             requests=requests,
             observed=(self._observed(words),),
         )
         left = tuple(get(words, at.BUDGETS, 0, number) for number in range(3))
-        return forms.whole(self.start, found), left
+        return forms.whole(self.start, parts), left
 
     def _log(self, word: int) -> Log:
         entries = []
@@ -204,13 +204,13 @@ class Unpacking:
             partition_epoch=self._version(get(words, at.C_PARTITION_EPOCH)),
             isr=self.encoding.members(get(words, at.C_ISR)),
         )
-        held = replace(
+        controller = replace(
             forms.kraft_controller(self.start),
             registrations=tuple(registrations),
             partitions=(state,),
             heartbeats=tuple(heartbeats),
         )
-        return replace(held, contacts=forms.contacts(held, self.start.features))
+        return replace(controller, contacts=forms.contacts(controller, self.start.features))
 
     def _broker(
         self,
@@ -277,11 +277,11 @@ class Unpacking:
         place = self.encoding.place(self.ids[number], other)
         end = get(words, at.REMOTE_END, number, place) - 1
         observed = _epoch(get(words, at.REMOTE_LIFE, number, place))
-        said = observed if self.says_incarnation else ids.NO_BROKER_EPOCH
+        broker_epoch = observed if self.says_incarnation else ids.NO_BROKER_EPOCH
         return broker_state.RemoteReplica(
             other,
             ids.Offset(end) if end < 0 else self._offset(end),
-            epoch=None if observed == ids.NO_BROKER_EPOCH else said,
+            epoch=None if observed == ids.NO_BROKER_EPOCH else broker_epoch,
             observed=observed,
         )
 
@@ -293,7 +293,7 @@ class Unpacking:
                 fenced = bool(get(words, at.VIEW_FENCED, number, place))
                 incarnation = get(words, at.VIEW_LIFE, number, place)
                 registrations.append(_registration(other, incarnation, fenced))
-        known = PartitionRegistration(
+        registration = PartitionRegistration(
             self.state.name,
             (),
             (),
@@ -301,7 +301,7 @@ class Unpacking:
             partition_epoch=self._version(get(words, at.VIEW_EPOCH, number)),
         )
         return MetadataUpdate(
-            offset=forms.LEVEL, registrations=tuple(registrations), partitions=(known,)
+            offset=forms.LEVEL, registrations=tuple(registrations), partitions=(registration,)
         )
 
     def _item(

@@ -28,28 +28,28 @@ from .words import (
 
 
 @inner
-def _write(words: Ints, given: Ints, broker: int, out: Ints) -> None:
+def _write(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     isr = get(words, at.ISR, broker)
-    if (isr & 1) + (isr >> 1 & 1) + (isr >> 2) < given[at.P_WANTED]:
+    if (isr & 1) + (isr >> 1 & 1) + (isr >> 2) < ints[at.P_WANTED]:
         return
     log = appended(get(words, at.LOG_OF, broker), get(words, at.EPOCH, broker), out)
     put(words, at.LOG_OF, broker, log)
-    if replica.move_mark(words, given, broker, out):
+    if replica.move_mark(words, ints, broker, out):
         mark_moved(words, broker)
-    observe(words, given, 0, -1, out)
+    observe(words, ints, 0, -1, out)
 
 
 @inner
-def _fetch(words: Ints, given: Ints, broker: int, out: Ints) -> None:
+def _fetch(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     """The request and its answer in one action: the leader's side, then the follower's."""
     leader = get(words, at.LEADER, broker)
     if get(words, at.UP, leader) == 0:
         return
     asked, held = (get(words, at.EPOCH, broker), get(words, at.EPOCH, leader))
-    if asked < held and given[at.P_RULES] & at.FENCED_FETCH != 0:
+    if asked < held and ints[at.P_RULES] & at.FENCED_FETCH != 0:
         out[at.FIRED] |= at.FENCED_FETCH
         return
-    if asked > held and given[at.P_RULES] & at.UNKNOWN_FETCH != 0:
+    if asked > held and ints[at.P_RULES] & at.UNKNOWN_FETCH != 0:
         out[at.FIRED] |= at.UNKNOWN_FETCH
         return
     if get(words, at.LEADS, leader) == 0:
@@ -59,19 +59,19 @@ def _fetch(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     ends = end_of_epoch(theirs, epoch) if epoch != 0 else -1
     if ends < 0 and (epoch != 0 or offset > end_of(theirs)):
         # OFFSET_OUT_OF_RANGE: the follower goes back to the leader's end.
-        _cut(words, given, broker, asked == held, 0, end_of(theirs), out)
+        _cut(words, ints, broker, asked == held, 0, end_of(theirs), out)
     elif ends >= 0 and (ends >> 4 < epoch or ends & at.FOUR < offset):
-        _cut(words, given, broker, asked == held, ends >> 4, ends & at.FOUR, out)
+        _cut(words, ints, broker, asked == held, ends >> 4, ends & at.FOUR, out)
     else:
         mark = get(words, at.MARK, leader)
-        _serve(words, given, leader, broker, offset, out)
+        _serve(words, ints, leader, broker, offset, out)
         if asked == held:
-            _append(words, given, broker, theirs, mark, out)
+            _append(words, ints, broker, theirs, mark, out)
 
 
 @inner
 def _cut(
-    words: Ints, given: Ints, broker: int, heard: bool, epoch: int, end: int, out: Ints
+    words: Ints, ints: Ints, broker: int, heard: bool, epoch: int, end: int, out: Ints
 ) -> None:
     """_truncated, at a follower whose own epoch the answer names."""
     if not heard:
@@ -86,39 +86,39 @@ def _cut(
     put(words, at.LOG_OF, broker, shorter)
     mark = min(get(words, at.MARK, broker), end_of(shorter))
     put(words, at.MARK, broker, mark)
-    observe(words, given, 0, -1, out)
+    observe(words, ints, 0, -1, out)
 
 
 @inner
-def _serve(words: Ints, given: Ints, leader: int, broker: int, offset: int, out: Ints) -> None:
+def _serve(words: Ints, ints: Ints, leader: int, broker: int, offset: int, out: Ints) -> None:
     """follower_fetched, and what it sends."""
     before = replica.remote_end(words, leader, broker)
     noted = (offset + 1) | get(words, at.LIFE, broker) << 4
     put(words, at.REMOTE, leader, noted, place_of_other(leader, broker))
-    if replica.proposes(words, given, leader, broker, out):
+    if replica.proposes(words, ints, leader, broker, out):
         replica.submit(words, leader, out)
-    if before != offset and replica.move_mark(words, given, leader, out):
+    if before != offset and replica.move_mark(words, ints, leader, out):
         mark_moved(words, leader)
-    observe(words, given, 0, -1, out)
+    observe(words, ints, 0, -1, out)
 
 
 @inner
-def _append(words: Ints, given: Ints, broker: int, theirs: int, mark: int, out: Ints) -> None:
+def _append(words: Ints, ints: Ints, broker: int, theirs: int, mark: int, out: Ints) -> None:
     """fetched."""
     log = copied(get(words, at.LOG_OF, broker), theirs, out)
     put(words, at.LOG_OF, broker, log)
     put(words, at.MARK, broker, min(mark, end_of(log)))
-    observe(words, given, 0, -1, out)
+    observe(words, ints, 0, -1, out)
 
 
 @inner
-def _deliver(words: Ints, given: Ints, number: int, out: Ints) -> None:
+def _deliver(words: Ints, ints: Ints, number: int, out: Ints) -> None:
     asked = request(words, number)
     take(words, number)
     before = words[at.CONTROLLER]
-    result = controlling.alter_partition(words, given, asked, out)
+    result = controlling.alter_partition(words, ints, asked, out)
     if words[at.CONTROLLER] != before:
-        observe(words, given, 0, -1, out)
+        observe(words, ints, 0, -1, out)
     sender, incarnation = asked >> at.R_SENDER, (asked >> at.R_LIFE) & at.THREE
     alive = get(words, at.UP, sender) == 1 and get(words, at.LIFE, sender) == incarnation
     if not alive or get(words, at.SENT, sender) == 0 or replica.item(words, sender) != asked:
@@ -131,65 +131,65 @@ def _deliver(words: Ints, given: Ints, number: int, out: Ints) -> None:
         put(words, at.ISR, sender, get(words, at.C_ISR))
         version = get(words, at.C_PARTITION_EPOCH)
         put(words, at.PARTITION_EPOCH, sender, version)
-        if replica.move_mark(words, given, sender, out):
+        if replica.move_mark(words, ints, sender, out):
             mark_moved(words, sender)
-    observe(words, given, 0, -1, out)
+    observe(words, ints, 0, -1, out)
 
 
 @inner
-def _learn(words: Ints, given: Ints, broker: int, out: Ints) -> None:
+def _learn(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     """Play the replica as the controller's metadata says: the end of a view and of a start."""
     if get(words, at.C_LEADER) != broker:
         replica.follow(words, broker)
-        observe(words, given, 0, -1, out)
+        observe(words, ints, 0, -1, out)
         return
-    came = replica.lead(words, given, broker, out)
+    came = replica.lead(words, ints, broker, out)
     begins_short = came & 2 != 0 and not has_committed(words, broker)
     if came & 1 != 0 and not begins_short:
         mark_moved(words, broker)
-    observe(words, given, 0, broker if came & 2 != 0 else -1, out)
+    observe(words, ints, 0, broker if came & 2 != 0 else -1, out)
 
 
 @inner
-def _view(words: Ints, given: Ints, broker: int, out: Ints) -> None:
+def _view(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     version = get(words, at.C_PARTITION_EPOCH)
     leads = get(words, at.LEADS, broker) == 1
     if leads and get(words, at.VIEW_EPOCH, broker) == version:
-        replica.refresh(words, given, broker)
+        replica.refresh(words, ints, broker)
     else:
-        _learn(words, given, broker, out)
+        _learn(words, ints, broker, out)
 
 
 @inner
-def _crash(words: Ints, given: Ints, broker: int, out: Ints) -> None:
+def _crash(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     destroyed = 1 << broker if end_of(get(words, at.LOG_OF, broker)) > 0 else 0
     words[at.LOG + broker] = get(words, at.LIFE, broker) << at.LIFE[1]
     words[at.ROLE + broker] = 0
-    observe(words, given, destroyed, -1, out)
+    observe(words, ints, destroyed, -1, out)
 
 
 @inner
-def _start(words: Ints, given: Ints, broker: int, out: Ints) -> bool:
+def _start(words: Ints, ints: Ints, broker: int, out: Ints) -> bool:
     """A process; its registration; the answer, from which on it lives; the metadata with it."""
     fenced = get(words, at.FENCED)
-    if not has(fenced, broker) and given[at.P_RULES] & at.ONE_LIVE != 0:
+    if not has(fenced, broker) and ints[at.P_RULES] & at.ONE_LIVE != 0:
         out[at.FIRED] |= at.ONE_LIVE
         return False
-    observe(words, given, 0, -1, out)
+    observe(words, ints, 0, -1, out)
     put(words, at.LIFE, broker, get(words, at.LIFE, broker) + 1)
     put(words, at.FENCED, 0, fenced | (1 << broker))
-    if given[at.P_RULES] & at.BUMPS != 0:
+    if ints[at.P_RULES] & at.BUMPS != 0:
         controlling.raised(words, at.C_PARTITION_EPOCH, out)
         controlling.raised(words, at.C_EPOCH, out)
         leader_elected(words)
-    observe(words, given, 0, -1, out)
+    observe(words, ints, 0, -1, out)
     put(words, at.UP, broker, 1)
-    _learn(words, given, broker, out)
+    _learn(words, ints, broker, out)
     return True
 
 
 @inner
-def offered(words: Ints, given: Ints, kind: int, broker: int) -> bool:
+def offered(words: Ints, ints: Ints, kind: int, broker: int) -> bool:
     """Whether an action is on the menu, and its bound not used up. For DELIVER: of a request."""
     if kind == at.DELIVER:
         return request(words, broker) != 0
@@ -207,33 +207,33 @@ def offered(words: Ints, given: Ints, kind: int, broker: int) -> bool:
     if kind == at.FETCH:
         return not leads and get(words, at.LEADER, broker) != at.NOBODY
     if kind == at.VIEW_KIND:
-        return replica.has_news(words, given, broker)
+        return replica.has_news(words, ints, broker)
     if kind == at.CRASH:
         return get(words, at.BUDGETS, 0, at.CRASHES) > 0
     return has(get(words, at.FENCED), broker)
 
 
 @inner
-def act(words: Ints, given: Ints, kind: int, broker: int, out: Ints) -> bool:
+def act(words: Ints, ints: Ints, kind: int, broker: int, out: Ints) -> bool:
     """Do an action that is offered, without paying for it; False if it comes to nothing."""
     if kind == at.WRITE:
-        _write(words, given, broker, out)
+        _write(words, ints, broker, out)
     elif kind == at.FETCH:
-        _fetch(words, given, broker, out)
+        _fetch(words, ints, broker, out)
     elif kind == at.DELIVER:
-        _deliver(words, given, broker, out)
+        _deliver(words, ints, broker, out)
     elif kind == at.VIEW_KIND:
-        _view(words, given, broker, out)
+        _view(words, ints, broker, out)
     elif kind == at.CRASH:
-        _crash(words, given, broker, out)
+        _crash(words, ints, broker, out)
     elif kind == at.START_KIND:
-        return _start(words, given, broker, out)
+        return _start(words, ints, broker, out)
     elif kind == at.FENCE:
-        controlling.fence(words, given, broker, out)
-        observe(words, given, 0, -1, out)
+        controlling.fence(words, ints, broker, out)
+        observe(words, ints, 0, -1, out)
     else:
-        controlling.unfence(words, given, broker, out)
-        observe(words, given, 0, -1, out)
+        controlling.unfence(words, ints, broker, out)
+        observe(words, ints, 0, -1, out)
     return True
 
 

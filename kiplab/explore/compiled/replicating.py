@@ -11,17 +11,17 @@ def remote_end(words: Ints, leader: int, other: int) -> int:
 
 
 @inner
-def move_mark(words: Ints, given: Ints, leader: int, out: Ints) -> bool:
+def move_mark(words: Ints, ints: Ints, leader: int, out: Ints) -> bool:
     """move_high_watermark: whether it moved. Without a clock, only the ISR is waited for."""
-    rules = given[at.P_RULES]
+    rules = ints[at.P_RULES]
     counted = get(words, at.ISR, leader)
     size = (counted & 1) + (counted >> 1 & 1) + (counted >> 2)
-    if rules & at.MIN_ISR != 0 and size < given[at.P_WANTED]:
+    if rules & at.MIN_ISR != 0 and size < ints[at.P_WANTED]:
         return False
     if rules & at.MAXIMAL != 0 and get(words, at.SENT, leader) == 1:
         counted |= get(words, at.PROPOSED, leader)
     lowest = end_of(get(words, at.LOG_OF, leader))
-    for other in range(given[at.P_BROKERS]):
+    for other in range(ints[at.P_BROKERS]):
         if other != leader and has(counted, other):
             lowest = min(lowest, remote_end(words, leader, other))
     if lowest <= get(words, at.MARK, leader):
@@ -32,9 +32,9 @@ def move_mark(words: Ints, given: Ints, leader: int, out: Ints) -> bool:
 
 
 @inner
-def _bars(words: Ints, given: Ints, leader: int, other: int) -> int:
+def _bars(words: Ints, ints: Ints, leader: int, other: int) -> int:
     """ineligible: the guard that bars a follower, 0 if none does."""
-    rules, place = given[at.P_RULES], place_of_other(leader, other)
+    rules, place = ints[at.P_RULES], place_of_other(leader, other)
     fenced = get(words, at.VIEW_FENCED, leader, place) == 1
     if fenced and rules & at.SKIPS_FENCED != 0:
         return at.SKIPS_FENCED
@@ -48,12 +48,12 @@ def _bars(words: Ints, given: Ints, leader: int, other: int) -> int:
 
 
 @inner
-def _incarnations_sent(words: Ints, given: Ints, leader: int, members: int) -> int:
+def _incarnations_sent(words: Ints, ints: Ints, leader: int, members: int) -> int:
     """_member of the two others: 6 bits of incarnations as they fetched, and above them as on the
     wire.
     """
-    rules, sent = given[at.P_RULES], 0
-    for other in range(given[at.P_BROKERS]):
+    rules, sent = ints[at.P_RULES], 0
+    for other in range(ints[at.P_BROKERS]):
         if other == leader or not has(members, other):
             continue
         place = place_of_other(leader, other)
@@ -66,21 +66,21 @@ def _incarnations_sent(words: Ints, given: Ints, leader: int, members: int) -> i
 
 
 @inner
-def proposes(words: Ints, given: Ints, leader: int, other: int, out: Ints) -> bool:
+def proposes(words: Ints, ints: Ints, leader: int, other: int, out: Ints) -> bool:
     """propose_expand: whether the leader asks for `other` in the ISR; then it is pending."""
     end, isr = remote_end(words, leader, other), get(words, at.ISR, leader)
     if get(words, at.SENT, leader) == 1 or has(isr, other):
         return False
     if end < get(words, at.MARK, leader):
         return False
-    if given[at.P_RULES] & at.EPOCH_START != 0 and end < get(words, at.START, leader):
+    if ints[at.P_RULES] & at.EPOCH_START != 0 and end < get(words, at.START, leader):
         return False
-    guard = _bars(words, given, leader, other)
+    guard = _bars(words, ints, leader, other)
     if guard != 0:
         out[at.FIRED] |= guard
         return False
     members = isr | (1 << other)
-    incarnations = _incarnations_sent(words, given, leader, members)
+    incarnations = _incarnations_sent(words, ints, leader, members)
     put(words, at.SENT, leader, 1)
     put(words, at.PROPOSED, leader, members)
     put(words, at.SENT_OBSERVED, leader, incarnations & at.SIX)
@@ -109,9 +109,9 @@ def submit(words: Ints, leader: int, out: Ints) -> None:
 
 
 @inner
-def refresh(words: Ints, given: Ints, leader: int) -> None:
+def refresh(words: Ints, ints: Ints, leader: int) -> None:
     """A leader's metadata is now the controller's."""
-    for other in range(given[at.P_BROKERS]):
+    for other in range(ints[at.P_BROKERS]):
         if other != leader:
             known = _registered(words, other)
             put(words, at.VIEW, leader, known, place_of_other(leader, other))
@@ -126,14 +126,14 @@ def _registered(words: Ints, broker: int) -> int:
 
 
 @inner
-def has_news(words: Ints, given: Ints, broker: int) -> bool:
+def has_news(words: Ints, ints: Ints, broker: int) -> bool:
     """Whether the controller's metadata would change anything for a running broker."""
     if get(words, at.LEADS, broker) == 0:
         other_leader = get(words, at.LEADER, broker) != get(words, at.C_LEADER)
         return other_leader or get(words, at.EPOCH, broker) != get(words, at.C_EPOCH)
     if get(words, at.VIEW_EPOCH, broker) != get(words, at.C_PARTITION_EPOCH):
         return True
-    for other in range(given[at.P_BROKERS]):
+    for other in range(ints[at.P_BROKERS]):
         if other != broker:
             known = get(words, at.VIEW, broker, place_of_other(broker, other))
             if known != _registered(words, other):
@@ -152,7 +152,7 @@ def follow(words: Ints, broker: int) -> None:
 
 
 @inner
-def lead(words: Ints, given: Ints, broker: int, out: Ints) -> int:
+def lead(words: Ints, ints: Ints, broker: int, out: Ints) -> int:
     """make_leader, with the controller's metadata.
 
     Bit 0: whether the high watermark moved; bit 1: whether a leader epoch begins.
@@ -169,13 +169,13 @@ def lead(words: Ints, given: Ints, broker: int, out: Ints) -> int:
         put(words, at.LEADS, broker, 1)
     if begins:
         put(words, at.START, broker, end_of(log))
-    if not (led and same and given[at.P_RULES] & at.OUTLIVES != 0):
+    if not (led and same and ints[at.P_RULES] & at.OUTLIVES != 0):
         put(words, at.PROPOSAL, broker, 0)
         put(words, at.ISR, broker, get(words, at.C_ISR))
     put(words, at.EPOCH, broker, epoch)
     put(words, at.PARTITION_EPOCH, broker, version)
     put(words, at.LEADER, broker, broker)
     put(words, at.MARK, broker, min(get(words, at.MARK, broker), end_of(log)))
-    refresh(words, given, broker)
-    moved = move_mark(words, given, broker, out)
+    refresh(words, ints, broker)
+    moved = move_mark(words, ints, broker, out)
     return (1 if moved else 0) | (2 if begins else 0)

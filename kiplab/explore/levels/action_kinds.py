@@ -56,8 +56,8 @@ def has_session(cluster: Cluster, node: Broker) -> bool:
 
 
 def _is_fenced(cluster: Cluster, node: Broker) -> bool:
-    known = registration_of(cluster, node.id)
-    return node.process is not None and known is not None and known.fenced
+    registration = registration_of(cluster, node.id)
+    return node.process is not None and registration is not None and registration.fenced
 
 
 def _has_news(cluster: Cluster, node: Broker) -> bool:
@@ -85,10 +85,14 @@ def _may_beat(cluster: Cluster, node: Broker) -> bool:
     process = node.process
     if process is None:
         return False
-    known = registration_of(cluster, node.id)
+    registration = registration_of(cluster, node.id)
     leaving = process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     waiting = any(s.leaving for s in sessions(cluster))
-    return leaving or waiting or (known is not None and known.fenced and process.ready_to_unfence)
+    return (
+        leaving
+        or waiting
+        or (registration is not None and registration.fenced and process.ready_to_unfence)
+    )
 
 
 def _recovers_logs(_cluster: Cluster, node: Broker) -> bool:

@@ -213,14 +213,14 @@ def do(
 def _flow(
     level: Level,
     cluster: Cluster,
-    given: tuple[Move, ...],
+    moves: tuple[Move, ...],
     events: list[Event],
     stepping: Stepping,
     *,
     checked: bool = False,
 ) -> Cluster:
     """Moves and what follows from them; `checked`, nothing is in the way of the first move."""
-    for number, move in enumerate(given):
+    for number, move in enumerate(moves):
         done = stepping(cluster, move, checked=checked and not number)
         cluster = done.cluster
         events += done.events

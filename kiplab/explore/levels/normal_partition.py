@@ -108,21 +108,21 @@ def parts(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Parts:
     )
 
 
-def whole(cluster: Cluster, found: Parts, late: Collection[ids.BrokerId] | None = None) -> Cluster:
+def whole(cluster: Cluster, parts: Parts, late: Collection[ids.BrokerId] | None = None) -> Cluster:
     """The cluster with these parts; whatever never changes is that of `cluster`.
 
     `late` are the brokers that an image is under way to, worked out where it is not given.
     """
     if late is None:
-        late = {b.id for b in found.brokers if has_news(found.controller, b)}
-    news = (b for b in found.brokers if b.id in late)
-    messages = (*found.requests, *images(found.controller, news))
+        late = {b.id for b in parts.brokers if has_news(parts.controller, b)}
+    news = (b for b in parts.brokers if b.id in late)
+    messages = (*parts.requests, *images(parts.controller, news))
     return replace(
         cluster,
-        controller=found.controller,
-        brokers=tuple([behind(b) if b.id in late else b for b in found.brokers]),
+        controller=parts.controller,
+        brokers=tuple([behind(b) if b.id in late else b for b in parts.brokers]),
         messages=messages,
-        observed=found.observed,
+        observed=parts.observed,
         sent=counters(messages),
         broken=(),
     )
@@ -133,16 +133,16 @@ def kraft_controller(cluster: Cluster) -> Controller:
 
     Raises PlayError for a cluster in another mode.
     """
-    held = cluster.controller
-    if not isinstance(held, Controller):
+    struct = cluster.controller
+    if not isinstance(struct, Controller):
         problem = "level partition knows KRaft, and none of its controllers is in this play"
         raise PlayError(problem, expected="levels zookeeper and cluster explore that")
-    return held
+    return struct
 
 
-def new_incarnations(held: Controller) -> dict[tuple[ids.BrokerId, int], int]:
+def new_incarnations(controller: Controller) -> dict[tuple[ids.BrokerId, int], int]:
     """The registered epochs that are not the number of an incarnation yet."""
-    known = held.registrations
+    known = controller.registrations
     return {(r.broker, r.epoch): r.incarnation for r in known if int(r.epoch) != r.incarnation}
 
 
@@ -171,26 +171,28 @@ def behind(node: Broker) -> Broker:
 # --- the controller -----------------------------------------------------------------------------
 
 
-def of_controller(held: Controller, incarnations: Incarnations) -> Controller:
+def of_controller(controller: Controller, incarnations: Incarnations) -> Controller:
     """Registrations by incarnation; of the heartbeats whether there is a session; the ISR as a
     set.
     """
     return replace(
-        held,
+        controller,
         next_offset=NEXT_OFFSET,
-        registrations=tuple(_registration(r, incarnations) for r in held.registrations),
-        partitions=tuple(_partition(p) for p in held.partitions),
+        registrations=tuple(_registration(r, incarnations) for r in controller.registrations),
+        partitions=tuple(_partition(p) for p in controller.partitions),
         heartbeats=tuple(
             HeartbeatState(h.broker, fenced=h.fenced, metadata_offset=BEHIND)
-            for h in held.heartbeats
+            for h in controller.heartbeats
         ),
-        contacts=_noted(held, incarnations),
+        contacts=_noted(controller, incarnations),
     )
 
 
-def _noted(held: Controller, incarnations: Incarnations) -> tuple[Contact, ...]:
+def _noted(controller: Controller, incarnations: Incarnations) -> tuple[Contact, ...]:
     """What was noted under an epoch of the past is no session."""
-    found = (contact_of(held, r) for r in held.registrations) if held.contacts else ()
+    found = (
+        (contact_of(controller, r) for r in controller.registrations) if controller.contacts else ()
+    )
     return tuple(
         Contact(c.broker, _incarnation(incarnations, c.broker, c.epoch))
         for c in found
@@ -198,13 +200,13 @@ def _noted(held: Controller, incarnations: Incarnations) -> tuple[Contact, ...]:
     )
 
 
-def contacts(held: Controller, features: Features) -> tuple[Contact, ...]:
+def contacts(controller: Controller, features: Features) -> tuple[Contact, ...]:
     """From 4.0 on: of whom there is a session. Here that is whoever is unfenced: the first
     heartbeat of an incarnation is the one that unfences it.
     """
     if not has_contacts(features.code_of(ids.CONTROLLER)):
         return ()
-    return tuple(Contact(r.broker, r.epoch) for r in held.registrations if not r.fenced)
+    return tuple(Contact(r.broker, r.epoch) for r in controller.registrations if not r.fenced)
 
 
 def _partition(state: PartitionRegistration) -> PartitionRegistration:
@@ -271,30 +273,34 @@ def _flushed(log: Log) -> Log:
     return log if log.flushed == log.end else Log(log.epochs, log.end, log.end, log.start)
 
 
-def kept_by_leader(held: Controller, id: ids.BrokerId) -> MetadataUpdate:
+def kept_by_leader(controller: Controller, id: ids.BrokerId) -> MetadataUpdate:
     """What the leader `id` would keep of the controller's metadata."""
-    return metadata_seen(image(held), id, NO_INCARNATIONS)
+    return metadata_seen(image(controller), id, NO_INCARNATIONS)
 
 
 def metadata_seen(
-    known: MetadataUpdate, id: ids.BrokerId, incarnations: Incarnations
+    update: MetadataUpdate, id: ids.BrokerId, incarnations: Incarnations
 ) -> MetadataUpdate:
     """What a leader's rules read in its metadata: the others' incarnations, and the partition
     epoch.
     """
-    others = tuple(_registration(r, incarnations) for r in known.registrations if r.broker != id)
+    others = tuple(_registration(r, incarnations) for r in update.registrations if r.broker != id)
     epochs = tuple(
         PartitionRegistration(p.name, (), (), ids.BrokerId(-1), partition_epoch=p.partition_epoch)
-        for p in known.partitions
+        for p in update.partitions
     )
     return MetadataUpdate(offset=LEVEL, registrations=others, partitions=epochs)
 
 
-def _registration(known: Registration, incarnations: Incarnations) -> Registration:
-    incarnation = _incarnation(incarnations, known.broker, known.epoch)
+def _registration(registration: Registration, incarnations: Incarnations) -> Registration:
+    incarnation = _incarnation(incarnations, registration.broker, registration.epoch)
     written = ids.MetadataOffset(incarnation)
     return Registration(
-        known.broker, incarnation, ids.Incarnation(incarnation), known.fenced, record_offset=written
+        registration.broker,
+        incarnation,
+        ids.Incarnation(incarnation),
+        registration.fenced,
+        record_offset=written,
     )
 
 
@@ -373,7 +379,9 @@ def counters(messages: tuple[Message, ...]) -> tuple[tuple[ids.BrokerId, int, st
     return tuple((*key, ordinal) for key, ordinal in sorted(taken.items()))
 
 
-def of_observed(known: tuple[Observed, ...], incarnations: Incarnations) -> tuple[Observed, ...]:
+def of_observed(
+    observeds: tuple[Observed, ...], incarnations: Incarnations
+) -> tuple[Observed, ...]:
     """The observer's knowledge, the ISR as a set."""
     return tuple(
         Observed(
@@ -383,5 +391,5 @@ def of_observed(known: tuple[Observed, ...], incarnations: Incarnations) -> tupl
             tuple(sorted(o.damaged)),
             o.excused,
         )
-        for o in known
+        for o in observeds
     )

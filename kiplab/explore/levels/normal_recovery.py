@@ -77,26 +77,30 @@ def _waits(reader: Consumer) -> bool:
 
 
 def _broker(node: Broker, incarnations: Incarnations) -> Broker:
-    process, found = node.process, forms.of_broker(node, incarnations)
-    if process is None or process.image is None or found.process is None:
-        return found
-    played = zip(found.process.replicas, process.replicas, strict=True)
+    process, broker = node.process, forms.of_broker(node, incarnations)
+    if process is None or process.image is None or broker.process is None:
+        return broker
+    played = zip(broker.process.replicas, process.replicas, strict=True)
     running = replace(
-        found.process,
+        broker.process,
         image=_image(process.image, node.id, process, incarnations),
         replicas=tuple(_recovering_as(new, old) for new, old in played),
     )
-    return replace(found, process=running)
+    return replace(broker, process=running)
 
 
 def _image(
-    known: MetadataUpdate, id: BrokerId, process: Volatile, incarnations: Incarnations
+    metadata_update: MetadataUpdate, id: BrokerId, process: Volatile, incarnations: Incarnations
 ) -> MetadataUpdate:
     """What is read of a broker's metadata: by its own rules, and by clients that ask it."""
-    seen = forms.metadata_seen(known, id, incarnations)
+    update = forms.metadata_seen(metadata_update, id, incarnations)
     leads = any(r.leading is not None for r in process.replicas)
-    told = tuple(_told(p, leads=leads) for p in known.partitions)
-    return replace(seen, registrations=seen.registrations if leads else (), partitions=told)
+    partition_registrations = tuple(_told(p, leads=leads) for p in metadata_update.partitions)
+    return replace(
+        update,
+        registrations=update.registrations if leads else (),
+        partitions=partition_registrations,
+    )
 
 
 def _told(state: PartitionRegistration, *, leads: bool) -> PartitionRegistration:

@@ -46,20 +46,20 @@ def normal(cluster: Cluster) -> Cluster:
     )
 
 
-def _ensemble(held: Ensemble) -> Ensemble:
+def _ensemble(ensemble: Ensemble) -> Ensemble:
     """The numbers that come next are higher than all that are known: how much is no matter."""
     return replace(
-        held,
-        zxid=Zxid(held.zxid + 1),
-        znodes=tuple(_znode(z) for z in held.znodes),
-        last_sessions=tuple(SessionId(last + 1) for last in held.last_sessions),
+        ensemble,
+        zxid=Zxid(ensemble.zxid + 1),
+        znodes=tuple(_znode(z) for z in ensemble.znodes),
+        last_sessions=tuple(SessionId(last + 1) for last in ensemble.last_sessions),
     )
 
 
-def _znode(held: Znode) -> Znode:
-    created = held.stat.czxid if isinstance(held.data, BrokerZnode) else Zxid(0)
-    stat = Stat(created, Zxid(0), held.stat.version, held.stat.ephemeral_owner)
-    return held if stat == held.stat else replace(held, stat=stat)
+def _znode(znode: Znode) -> Znode:
+    created = znode.stat.czxid if isinstance(znode.data, BrokerZnode) else Zxid(0)
+    stat = Stat(created, Zxid(0), znode.stat.version, znode.stat.ephemeral_owner)
+    return znode if stat == znode.stat else replace(znode, stat=stat)
 
 
 def _broker(node: Broker) -> Broker:
@@ -68,31 +68,33 @@ def _broker(node: Broker) -> Broker:
     return replace(node, durable=Durable(kept), process=process)
 
 
-def _process(held: Volatile) -> Volatile:
-    image, plane = held.image, held.control_plane
+def _process(volatile: Volatile) -> Volatile:
+    image, plane = volatile.image, volatile.control_plane
     if image is not None:
         # An UpdateMetadata says who lives, and nothing of which incarnation it is.
         alive = tuple(replace(r, incarnation=_SOME_LIFE) for r in image.registrations)
         image = replace(image, registrations=alive, partitions=())
     assert isinstance(plane, ZooKeeperController)
-    return replace(held, image=image, control_plane=_controller(plane))
+    return replace(volatile, image=image, control_plane=_controller(plane))
 
 
 _SOME_LIFE = Incarnation(-1)
 """Below 0 nothing is counted: what names no incarnation in particular tells no two states apart."""
 
 
-def _controller(held: ZooKeeperController) -> ZooKeeperController:
-    if not held.channels:
-        return held
-    channels = tuple(replace(c, queue=tuple(_request(r) for r in c.queue)) for c in held.channels)
-    return replace(held, channels=channels)
+def _controller(controller: ZooKeeperController) -> ZooKeeperController:
+    if not controller.channels:
+        return controller
+    channels = tuple(
+        replace(c, queue=tuple(_request(r) for r in c.queue)) for c in controller.channels
+    )
+    return replace(controller, channels=channels)
 
 
-def _request(held: QueuedRequest) -> QueuedRequest:
-    if isinstance(held, UpdateMetadataRequest) and held.partitions:
-        return replace(held, partitions=())
-    return held
+def _request(request: QueuedRequest) -> QueuedRequest:
+    if isinstance(request, UpdateMetadataRequest) and request.partitions:
+        return replace(request, partitions=())
+    return request
 
 
 def _in_flight(messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -72,9 +72,9 @@ def _admit(cluster: Cluster) -> Cluster:
 
 def _controller(cluster: Cluster) -> BrokerId:
     """The address of the controller: in all that a search meets it is the one of the beginning."""
-    found = controller_of(cluster)
-    assert found is not None, "nothing at this level ends the controller's session"
-    return found
+    broker_id = controller_of(cluster)
+    assert broker_id is not None, "nothing at this level ends the controller's session"
+    return broker_id
 
 
 def _own_queue(cluster: Cluster) -> tuple[tuple[str, BrokerId], ...]:

@@ -179,11 +179,11 @@ def alternatives(
     tried = try_out(questions[0])
     if tried.predicted:
         (say or outside.say)(announcement("rows", len(questions), crew, tried.predicted))
-    told = answers(questions, processes=crew, told=progress or outside.of_cells("rows"))
+    exploreds = answers(questions, processes=crew, told=progress or outside.of_cells("rows"))
     return Alternatives(
         rows=tuple(
             _row(way, one, cost_of(run_play(measured, asked.features)))
-            for way, asked, one in zip(ways, questions, told, strict=True)
+            for way, asked, one in zip(ways, questions, exploreds, strict=True)
         ),
         within=f"level {level}, within {level_named(level).in_words(question.bounds)}",
         measured=measured.name,

@@ -135,12 +135,12 @@ def matrix_of(
     if tried.predicted and say is not None:
         say(workers.announcement("cells", len(questions), crew, tried.predicted))
     began = time.perf_counter()
-    told: Sequence[workers.MaybeExplored]
+    exploreds: Sequence[workers.MaybeExplored]
     if spark:
-        told, cancelled = workers.on_spark(questions, master=master), False
+        exploreds, cancelled = workers.on_spark(questions, master=master), False
     else:
         with interruptible(cancel) as stop:
-            told = workers.answers(questions, processes=crew, told=progress, cancel=stop)
+            exploreds = workers.answers(questions, processes=crew, told=progress, cancel=stop)
             cancelled = stop()
     return Matrix(
         title=question.play.title,
@@ -152,7 +152,7 @@ def matrix_of(
         properties=question.properties,
         cells=tuple(
             _cell(names, off, asked.features, one, cancelled)
-            for off, asked, one in zip(subsets, questions, told, strict=True)
+            for off, asked, one in zip(subsets, questions, exploreds, strict=True)
         ),
         seconds=time.perf_counter() - began,
     )

@@ -142,11 +142,11 @@ class ActionEffects:
         depends on is added to `steps`, in the order of reading.
         """
         shown = [step for step in steps if not isinstance(step, tuple)]
-        seen = Coverage()
+        coverage = Coverage()
         while True:
             self.asked.clear()
             try:
-                effect = self._attempt(state, option, shown, seen)
+                effect = self._attempt(state, option, shown, coverage)
             except pieces.HiddenPartError as hidden:
                 if hidden.piece in shown:
                     raise
@@ -155,7 +155,9 @@ class ActionEffects:
                 shown += more
             else:
                 steps += self._new(steps)
-                return shared_memory.ActionOutcome(effect, frozenset(seen.guards), seen.committed)
+                return shared_memory.ActionOutcome(
+                    effect, frozenset(coverage.guards), coverage.committed
+                )
 
     def _new(self, steps: list[shared_memory.Dependence]) -> list[shared_memory.Dependence]:
         """What was asked of the features, as one more step if it is not among `steps` already."""
@@ -175,7 +177,7 @@ class ActionEffects:
         ]
 
     def _attempt(
-        self, state: MemoisedState, option: Option, shown: list[StatePiece], seen: Coverage
+        self, state: MemoisedState, option: Option, shown: list[StatePiece], coverage: Coverage
     ) -> Effect:
         start = self.partial.cluster(state, option.request, shown)
         moments: list[ObservedMove] = []
@@ -189,7 +191,7 @@ class ActionEffects:
         done = do(self.level, start, option.action, noting)
         if done is None:
             return NOTHING
-        note(seen, done.events)
+        note(coverage, done.events)
         return self._effect(state, option, start, done.cluster, moments) if done.came else NOTHING
 
     def _effect(
@@ -252,12 +254,12 @@ class ActionEffects:
         self, state: MemoisedState, moments: tuple[ObservedMove, ...]
     ) -> tuple[int, tuple[str, ...]]:
         parts = self.parts
-        known = replace(
+        cluster = replace(
             self.traced_start,
             controller=parts.controllers.parts[state[CONTROLLER]],
             observed=parts.observers.parts[state[OBSERVER]],
         )
         numbers = state[FIRST_BROKER : self.first_image]
         views = [parts.views.parts[parts.view_of[n]] for n in numbers]
-        seen = watch(known, moments, views)
-        return parts.observers[seen.observed], seen.broken
+        watched = watch(cluster, moments, views)
+        return parts.observers[watched.observed], watched.broken

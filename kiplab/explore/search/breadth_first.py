@@ -54,14 +54,14 @@ class _Search:
         return self._outcome(terms.PROVED, len(self.layers) - 1, 0)
 
     def _expand(
-        self, layer: list[terms.ModelState], found: list[terms.ModelState]
+        self, layer: list[terms.ModelState], model_states: list[terms.ModelState]
     ) -> tuple[str | None, Halt | None]:
         numbers, parents, how, actions = self.numbers, self.parents, self.how, self.actions
         successors, taken = self.model.successors, self.taken
         self.looked, first = 0, len(parents) - len(layer)
         for me, state in enumerate(layer, first):
             if self.looked % LOOK_EVERY == 0:
-                halt = self.stop(self._progress(len(layer) - self.looked + len(found)))
+                halt = self.stop(self._progress(len(layer) - self.looked + len(model_states)))
                 if halt is not None:
                     return None, halt
             for action, after, broken in successors(state):
@@ -74,7 +74,7 @@ class _Search:
                 if numbers.setdefault(after, new) == new:
                     parents.append(me)
                     how.append(code)
-                    found.append(after)
+                    model_states.append(after)
                 if broken:
                     hit = next((id for id in broken if id in self.properties), None)
                     if hit is not None:

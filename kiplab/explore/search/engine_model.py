@@ -52,14 +52,14 @@ def spent(left: Budgets, names: tuple[str, ...], cost: str | None) -> Budgets | 
     return (*left[:at], left[at] - 1, *left[at + 1 :]) if left[at] else None
 
 
-def note(seen: Coverage, events: tuple[Event, ...]) -> None:
+def note(coverage: Coverage, events: tuple[Event, ...]) -> None:
     """Remember which guards fired, and whether anything was committed."""
     for event in events:
         if isinstance(event, (Refused, NotProposed)):
             if event.guard is not None:
-                seen.guards.add(event.guard)
+                coverage.guards.add(event.guard)
         elif isinstance(event, HighWatermarkMoved):
-            seen.committed = True
+            coverage.committed = True
 
 
 def broken(cluster: Cluster, events: tuple[Event, ...]) -> tuple[str, ...]:

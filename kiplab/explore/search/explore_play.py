@@ -167,10 +167,10 @@ def _predicted(question: Question, start: Cluster, pace: Pace) -> str:
 
     if rule_of_thumb(level, question.bounds) < pace.certain:
         return ""
-    found = predict(level, model, question.bounds, pace)
+    prediction = predict(level, model, question.bounds, pace)
     limits = ceiling_mb(question.memory_mb), question.seconds, question.states
     beyond = "; that is beyond the limits: unless something breaks, it will not finish"
-    return found.sentence + (beyond if found.beyond(*limits) else "")
+    return prediction.sentence + (beyond if prediction.beyond(*limits) else "")
 
 
 @contextmanager

@@ -113,16 +113,16 @@ class Explored(msgspec.Struct, frozen=True):
         return f"<Explored: {self.sentence}>"
 
 
-def vacuity_of(outcome: SearchOutcome, seen: Coverage, level: Level, start: Cluster) -> Vacuity:
+def vacuity_of(outcome: SearchOutcome, coverage: Coverage, level: Level, start: Cluster) -> Vacuity:
     """Which guards had something to refuse, and which actions had their turn."""
     features = start.features
     active = features.active(CONTROLLER).union(*(features.active(b.id) for b in start.brokers))
     on = [guard for guard in GUARDS.values() if guard.id in active]
     watched = [g.id for g in on if g.kind in _WATCHED or g.id in _SAYS_SO]
     return Vacuity(
-        committed=seen.committed,
-        fired=tuple(id for id in watched if id in seen.guards),
-        silent=tuple(id for id in watched if id not in seen.guards),
+        committed=coverage.committed,
+        fired=tuple(id for id in watched if id in coverage.guards),
+        silent=tuple(id for id in watched if id not in coverage.guards),
         unwatched=tuple(g.id for g in on if g.id not in watched),
         taken=outcome.taken,
         never=tuple(k.name for k in level.kinds if k.name not in outcome.taken),

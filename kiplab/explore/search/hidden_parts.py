@@ -166,8 +166,8 @@ _CONTROLLER: Any = Cluster.__dict__["controller"]
 
 def controller_in(cluster: Cluster) -> Controller | None:
     """The controller, or None where it is hidden."""
-    held: Controller | None = _CONTROLLER.__get__(cluster)
-    return held
+    controller: Controller | None = _CONTROLLER.__get__(cluster)
+    return controller
 
 
 class UndatedImage(MetadataUpdate, frozen=True):

@@ -239,8 +239,8 @@ class PartialClusters:
 
     def _news(self, held: int, place: int, broker: int) -> Message:
         node = self.parts.brokers.parts[broker]
-        (found,) = forms.images(self.parts.controllers.parts[held], (node,))
-        return replace(found, name=_image_name(place))
+        (message,) = forms.images(self.parts.controllers.parts[held], (node,))
+        return replace(message, name=_image_name(place))
 
 
 def undated(node: Broker) -> Broker:

@@ -54,8 +54,8 @@ ReplicaView = _shows("ReplicaView", "partition", "leader_epoch", "high_watermark
 def view_of(node: Broker) -> View:
     """What the observer sees of `node` while an action leaves it alone."""
     process = node.process
-    seen = None if process is None else ProcessView(process.epoch)
-    return BrokerView(node.id, node.durable, seen)
+    view = None if process is None else ProcessView(process.epoch)
+    return BrokerView(node.id, node.durable, view)
 
 
 def _changing(node: Any) -> View:
@@ -124,26 +124,26 @@ class Watched(NamedTuple):
     broken: tuple[str, ...]
 
 
-def watch(known: Cluster, moments: Iterable[ObservedMove], views: Sequence[View]) -> Watched:
+def watch(cluster: Cluster, moments: Iterable[ObservedMove], views: Sequence[View]) -> Watched:
     """Show the observer one move after the other.
 
     `known` has the controller and the observer's knowledge from before the first of them, and
     `views` a view of each of its brokers.
     """
-    held, noticed = known.controller, list[Event]()
-    for seen in moments:
+    struct, noticed = cluster.controller, list[Event]()
+    for move in moments:
         before, after = (
             replace(
-                known,
-                controller=held if changed is None else changed,
+                cluster,
+                controller=struct if changed is None else changed,
                 brokers=tuple(
                     view if pair is None else pair[side]
-                    for view, pair in zip(views, seen.brokers, strict=True)
+                    for view, pair in zip(views, move.brokers, strict=True)
                 ),
             )
-            for side, changed in enumerate(seen.controllers)
+            for side, changed in enumerate(move.controllers)
         )
-        known, found = observe(before, after, seen.events)
+        cluster, found = observe(before, after, move.events)
         noticed += found
-    incarnations = new_incarnations(kraft_controller(known))
-    return Watched(of_observed(known.observed, incarnations), broken(known, tuple(noticed)))
+    incarnations = new_incarnations(kraft_controller(cluster))
+    return Watched(of_observed(cluster.observed, incarnations), broken(cluster, tuple(noticed)))

@@ -51,8 +51,8 @@ def _excuses(stage: Stage, property: str) -> Iterator[bool]:
     for recorded in stage.history.steps:
         for event in recorded.events:
             if isinstance(event, PropertyBroken) and event.property == property:
-                known = recorded.cluster.observed
-                yield any(o.excused for o in known if o.partition == event.partition)
+                observeds = recorded.cluster.observed
+                yield any(o.excused for o in observeds if o.partition == event.partition)
 
 
 class Trial:

@@ -246,19 +246,19 @@ def color_scale(palette: Theme) -> list[tuple[float, str]]:
 
 def _number(panel: PlotPanel, cell: MapCell, i: int, j: int) -> None:
     """On a plate of the cell's colour, so that no line runs through it."""
-    sizes, found = panel.canvas.sizes, cell.shown
+    sizes, rate = panel.canvas.sizes, cell.shown
     room = (panel.box.x1 - panel.box.x0) / (panel.x.high - panel.x.low) - 6
-    words = f"{_in_cell(found)}{' !' if cell.found.alarms else ''}"
+    words = f"{_in_cell(rate)}{' !' if cell.found.alarms else ''}"
     size = sizes.text if width_of(words, sizes.text) < room else sizes.small - 1
-    panel.note(i, j, words, size=size, ground=_ground(panel, found))
+    panel.note(i, j, words, size=size, ground=_ground(panel, rate))
 
 
-def _ground(panel: PlotPanel, found: MeasuredRate) -> str:
+def _ground(panel: PlotPanel, measured_rate: MeasuredRate) -> str:
     """The colour of a cell."""
     heat = next(trace for trace in panel.traces if trace["type"] == "heatmap")
-    if not found.seen:
+    if not measured_rate.seen:
         return panel.canvas.theme.isr_fill
-    return color_at(heat["colorscale"], 0.5 + log10(found.rate) / heat["zmax"] / 2)
+    return color_at(heat["colorscale"], 0.5 + log10(measured_rate.rate) / heat["zmax"] / 2)
 
 
 def _card(cells: Sequence[MapCell], delay: float, reboots: float) -> str:
@@ -269,12 +269,12 @@ def _card(cells: Sequence[MapCell], delay: float, reboots: float) -> str:
     return card_html([*lines, *filter(None, [cell.found.because]), *cell.found.alarms])
 
 
-def _in_cell(found: MeasuredRate) -> str:
-    match found.certainty:
+def _in_cell(measured_rate: MeasuredRate) -> str:
+    match measured_rate.certainty:
         case Certainty.SEEN:
-            return number_words(found.rate, 1 if found.rate < 1 else 2)
+            return number_words(measured_rate.rate, 1 if measured_rate.rate < 1 else 2)
         case Certainty.UNSEEN:
-            return f"< {number_words(found.high, 1)}"
+            return f"< {number_words(measured_rate.high, 1)}"
         case Certainty.NEVER:
             return "cannot"
         case Certainty.NOT_REACHED:

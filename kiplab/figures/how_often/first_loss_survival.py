@@ -44,10 +44,12 @@ def loss_share(rate: float, years: float) -> float:
     return -expm1(-rate * years)
 
 
-def loss_words(found: MeasuredRate, years: float) -> str:
+def loss_words(measured_rate: MeasuredRate, years: float) -> str:
     """``23 % (18 to 29 %)``; of what was never seen what it is at most."""
-    low, likely, high = (loss_share(r, years) for r in (found.low, found.rate, found.high))
-    match found.certainty:
+    low, likely, high = (
+        loss_share(r, years) for r in (measured_rate.low, measured_rate.rate, measured_rate.high)
+    )
+    match measured_rate.certainty:
         case Certainty.SEEN:
             between = share_range_words(low, high)
             return share_words(likely) + (f" ({between})" if between else "")
@@ -122,25 +124,26 @@ def _plot(fleets: Sequence[FleetOfSize], canvas: Canvas, top: float) -> float:
 
 def _curve(panel: PlotPanel, fleet: FleetOfSize, style: PlotStyle) -> None:
     """How likely it is that nothing was lost yet; only a lower bound where nothing was seen."""
-    color, found = style.paint(panel.canvas.theme), fleet.yearly
-    unseen = found.certainty is Certainty.UNSEEN
+    color, measured_rate = style.paint(panel.canvas.theme), fleet.yearly
+    unseen = measured_rate.certainty is Certainty.UNSEEN
     years = [panel.x.value_at(n / _POINTS) for n in range(_POINTS + 1)]
-    rate = found.high if unseen else found.rate
+    rate = measured_rate.high if unseen else measured_rate.rate
     least, likely, most = (
-        [exp(-yearly * t) for t in years] for yearly in (found.high, rate, found.low)
+        [exp(-yearly * t) for t in years]
+        for yearly in (measured_rate.high, rate, measured_rate.low)
     )
     panel.band(years, least, most, color)
     panel.line(years, likely, color, dash="2px,3px" if unseen else style.dash)
-    card = [fleet.name, f"lost within ten years: {loss_words(found, _TEN)}"]
+    card = [fleet.name, f"lost within ten years: {loss_words(measured_rate, _TEN)}"]
     kept = exp(-rate * _TEN)
     panel.marks([_TEN], [kept], style.shape, color, hollow=[unseen], cards=[card])
 
 
 def _entry(fleet: FleetOfSize, style: PlotStyle) -> LegendEntry:
-    found = fleet.yearly
-    words = loss_words(found, _TEN) + (" !" if found.alarms else "")
-    drawn = None if found.certainty is Certainty.NOT_REACHED else style
-    return LegendEntry(fleet.name, words, drawn, found.certainty is Certainty.UNSEEN)
+    rate = fleet.yearly
+    words = loss_words(rate, _TEN) + (" !" if rate.alarms else "")
+    drawn = None if rate.certainty is Certainty.NOT_REACHED else style
+    return LegendEntry(fleet.name, words, drawn, rate.certainty is Certainty.UNSEEN)
 
 
 def _notes(fleets: Sequence[FleetOfSize]) -> list[str]:

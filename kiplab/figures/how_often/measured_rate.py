@@ -64,43 +64,43 @@ def never(because: str) -> MeasuredRate:
 NOT_REACHED = MeasuredRate(certainty=Certainty.NOT_REACHED)
 
 
-def rate_words(found: MeasuredRate) -> str:
+def rate_words(rate: MeasuredRate) -> str:
     """``1.9×10⁻⁸ (1.7 to 2.1×10⁻⁸)``, or why there is no rate; never a bare 0."""
-    match found.certainty:
+    match rate.certainty:
         case Certainty.SEEN:
-            return f"{_rate_words(found)} ({range_words(found.low, found.high)})"
+            return f"{_rate_words(rate)} ({range_words(rate.low, rate.high)})"
         case Certainty.UNSEEN:
-            return f"none seen, at most {number_words(found.high)}"
+            return f"none seen, at most {number_words(rate.high)}"
         case Certainty.NEVER:
             return "cannot happen"
         case Certainty.NOT_REACHED:
             return "no sample hit it"
 
 
-def _rate_words(found: MeasuredRate) -> str:
-    return number_words(found.rate, telling_digits(found.low, found.high))
+def _rate_words(measured_rate: MeasuredRate) -> str:
+    return number_words(measured_rate.rate, telling_digits(measured_rate.low, measured_rate.high))
 
 
-def alarm_words(found: tuple[MeasuredRate, ...]) -> str:
+def alarm_words(rates: tuple[MeasuredRate, ...]) -> str:
     """A sentence about weighted estimates that are not to be believed; empty if all are."""
-    ringing = [rate.alarms[0] for rate in found if rate.alarms]
+    ringing = [rate.alarms[0] for rate in rates if rate.alarms]
     if not ringing:
         return ""
     are = "One estimate is" if len(ringing) == 1 else f"{len(ringing)} estimates are"
     return f"{are} not to be relied on (marked !): {ringing[0]}."
 
 
-def rate_cells(found: MeasuredRate) -> tuple[str, str, str]:
+def rate_cells(rate: MeasuredRate) -> tuple[str, str, str]:
     """What a table says of a rate: the rate or why there is none, its interval, remarks."""
-    remarks = [found.because, *found.alarms]
-    if found.effective is not None:
-        remarks.append(f"{number_words(found.effective)} effective samples")
+    remarks = [rate.because, *rate.alarms]
+    if rate.effective is not None:
+        remarks.append(f"{number_words(rate.effective)} effective samples")
     said = "; ".join(word for word in remarks if word)
-    match found.certainty:
+    match rate.certainty:
         case Certainty.SEEN:
-            return _rate_words(found), range_words(found.low, found.high), said
+            return _rate_words(rate), range_words(rate.low, rate.high), said
         case Certainty.UNSEEN:
-            return "none seen", f"at most {number_words(found.high)}", said
+            return "none seen", f"at most {number_words(rate.high)}", said
         case Certainty.NEVER:
             return "cannot happen", "", said
         case Certainty.NOT_REACHED:

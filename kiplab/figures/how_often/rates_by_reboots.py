@@ -188,10 +188,10 @@ def _panel(canvas: Canvas, drawn: list[DrawnLine], start: float, top: float, wid
 
 
 def _rate_range(lines: list[RateLine]) -> tuple[float, float]:
-    found = [point.found for line in lines for point in line.points]
-    values = [value for rate in found for value in (rate.rate, rate.low, rate.high)]
+    rates = [point.found for line in lines for point in line.points]
+    values = [value for rate in rates for value in (rate.rate, rate.low, rate.high)]
     # Below an upper bound there is room for its arrow.
-    below = [rate.high / 3 for rate in found if rate.certainty is Certainty.UNSEEN]
+    below = [rate.high / 3 for rate in rates if rate.certainty is Certainty.UNSEEN]
     return log_range([*values, *below], decades=2)
 
 
@@ -209,9 +209,9 @@ def _reboot_axis(lines: list[RateLine], pixels: float) -> PlotAxis:
 def _line(panel: PlotPanel, one: DrawnLine) -> None:
     line, style, color = one
     for stretch in seen_stretches(line.points):
-        xs, found = [p.reboots for p in stretch], [p.found for p in stretch]
-        bounds = [(rate.low, rate.high) for rate in found]
-        rates = [rate.rate for rate in found]
+        xs, measured_rates = [p.reboots for p in stretch], [p.found for p in stretch]
+        bounds = [(rate.low, rate.high) for rate in measured_rates]
+        rates = [rate.rate for rate in measured_rates]
         panel.band(xs, [low for low, _ in bounds], [high for _, high in bounds], color)
         panel.line(xs, rates, color, dash=style.dash)
         cards = [_card(line, point) for point in stretch]
@@ -227,13 +227,13 @@ def _line(panel: PlotPanel, one: DrawnLine) -> None:
 
 def seen_stretches(points: Sequence[RatePoint]) -> list[list[RatePoint]]:
     """Neighbours that were all seen: a line does not lead through what was not."""
-    found: list[list[RatePoint]] = [[]]
+    pointses: list[list[RatePoint]] = [[]]
     for point in points:
         if point.found.seen:
-            found[-1].append(point)
+            pointses[-1].append(point)
         else:
-            found.append([])
-    return [stretch for stretch in found if stretch]
+            pointses.append([])
+    return [stretch for stretch in pointses if stretch]
 
 
 def _bound(panel: PlotPanel, one: DrawnLine, point: RatePoint) -> None:

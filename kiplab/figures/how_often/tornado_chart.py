@@ -61,11 +61,11 @@ def by_strength(levers: Sequence[Leverage]) -> list[Leverage]:
 
 def _sentence(levers: Sequence[Leverage], what: str) -> str:
     """Which parameters matter, with their powers, and which do not."""
-    known = [lever for lever in by_strength(levers) if lever.power is not None]
-    if not known:
+    leverages = [lever for lever in by_strength(levers) if lever.power is not None]
+    if not leverages:
         return EMPTY
-    strong = [lever for lever in known if abs(_power(lever)) >= _FIRM]
-    weak = sum(abs(_power(lever)) < _FIRM for lever in known)
+    strong = [lever for lever in leverages if abs(_power(lever)) >= _FIRM]
+    weak = sum(abs(_power(lever)) < _FIRM for lever in leverages)
     said = [f"{lever.parameter} (power {power_sign(_power(lever))})" for lever in strong[:3]]
     parts = [f"{what} depends most on {listed(said)}." if said else f"Nothing moves: {what}."]
     parts += [f"{counted(weak, 'parameter')} of {len(levers)} hardly matter{'s' * (weak == 1)}."]
@@ -147,8 +147,10 @@ def _ratio_axis(levers: Sequence[Leverage]) -> PlotAxis:
     return replace(axis, marks=tuple(ticks))
 
 
-def _ratio(lever: Leverage, found: MeasuredRate) -> float | None:
-    return found.rate / lever.usual.rate if found.seen and lever.usual.seen else None
+def _ratio(lever: Leverage, measured_rate: MeasuredRate) -> float | None:
+    return (
+        measured_rate.rate / lever.usual.rate if measured_rate.seen and lever.usual.seen else None
+    )
 
 
 def _halves(panel: PlotPanel, rows: Sequence[tuple[Leverage, float]], of: str, color: str) -> None:
@@ -157,12 +159,14 @@ def _halves(panel: PlotPanel, rows: Sequence[tuple[Leverage, float]], of: str, c
     places: list[float] = []
     bounds, cards = [], []
     for lever, y in rows:
-        found: MeasuredRate = getattr(lever, of)
-        ratio = _ratio(lever, found)
+        measured_rate: MeasuredRate = getattr(lever, of)
+        ratio = _ratio(lever, measured_rate)
         if ratio is not None:
             shown, places = [*shown, ratio], [*places, -y]
-            bounds.append((found.low / lever.usual.rate, found.high / lever.usual.rate))
-            cards.append([lever.parameter, rate_words(found), *found.alarms])
+            bounds.append(
+                (measured_rate.low / lever.usual.rate, measured_rate.high / lever.usual.rate)
+            )
+            cards.append([lever.parameter, rate_words(measured_rate), *measured_rate.alarms])
     panel.bars([1.0] * len(shown), shown, places, color, high=_BAR, cards=cards)
     bars = error_bars(panel.x, shown, bounds, panel.canvas.theme.text, 1)
     panel.marks(shown, places, "circle", color, sizes=[0] * len(shown), error_x=bars)
@@ -178,10 +182,12 @@ def _say(panel: PlotPanel, lever: Leverage, y: float, left: float) -> None:
     canvas.text(canvas.width - EDGE, y, power, anchor="right", bold=True)
     size, usual = sizes.small - 0.5, lever.usual.rate
     for end, side, edge in zip(lever_ends(lever), (-1, 1), (min, max), strict=True):
-        found, known = end.found, end.ratio is not None
-        reach = [usual, found.rate, found.low, found.high] if known else [usual]
-        words = end.value if known else f"{end.value}: {rate_words(found)}"
-        words += " !" if found.alarms else ""
+        measured_rate, known = end.found, end.ratio is not None
+        reach = (
+            [usual, measured_rate.rate, measured_rate.low, measured_rate.high] if known else [usual]
+        )
+        words = end.value if known else f"{end.value}: {rate_words(measured_rate)}"
+        words += " !" if measured_rate.alarms else ""
         anchor, x = "right" if side < 0 else "left", edge(reach) / usual
         panel.note(x, -y, words, size=size, anchor=anchor, shift=5 * side)
 

@@ -50,12 +50,14 @@ def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
     """
     here = told_messages(rows, partition)
     ends = [(m, (m.sender, m.receiver)) for m in here]
-    found = [m for m, nodes in ends if any(node.startswith("controller") for node in nodes)]
+    message_rows = [m for m, nodes in ends if any(node.startswith("controller") for node in nodes)]
     # At the controller, or by a broker that a controller on a broker asked.
-    at_control = (m for m in found if m.receiver.startswith("controller") or m.meant_for >= 0)
+    at_control = (
+        m for m in message_rows if m.receiver.startswith("controller") or m.meant_for >= 0
+    )
     refused = [m for m in at_control if m.fate == "refused"]
     if not refused:
-        return "messages" if found else "silent"
+        return "messages" if message_rows else "silent"
     places = sorted((canvas.px(m.x_arrived or 0), needs(canvas, m)) for m in refused)
     near = any(b - a < wide for (a, wide), (b, _) in pairwise(places))
     return "crowded" if near else "refusals"

@@ -47,14 +47,14 @@ def _on_rows(
 ) -> list[Label] | None:
     """All of them on so many rows in turn; None if one does not fit."""
     most = canvas.unit * rows - 8
-    found: list[Label] = []
+    labels: list[Label] = []
     for n, (x, text) in enumerate(said):
         room = min(most, _to_the_edge(canvas, x))
         fits = _wrapped(text, room, canvas.sizes.small, shortened)
         if fits is None:
             return None
-        found.append(Label(x, fits, n % rows))
-    return found
+        labels.append(Label(x, fits, n % rows))
+    return labels
 
 
 def _as_many_as_fit(

@@ -64,20 +64,20 @@ def bounce_drawing(
     "light" or "dark". Raises ValueError for another theme, for no pair at all, or for a partition
     that a run has not.
     """
-    found = tuple(pairs)
-    if not found:
+    bounce_pairs = tuple(pairs)
+    if not bounce_pairs:
         raise ValueError("there is nothing to draw: name at least one pair of runs")
     pixels = max(width or WIDTH, WIDTH_MIN)
     sheet = Canvas(pixels, 1, theme_of(theme), SIZES)
     y = _draw_heading(sheet, heading)
     columns: list[Column] = []
-    for place, pair in enumerate(found):
+    for place, pair in enumerate(bounce_pairs):
         y, more = _draw_row(sheet, chr(ord("A") + place), pair, y)
         columns += more
     if legend:
-        shown = [_quiet(run, _bounced(p.off)) for p in found for run in (p.off, p.on)]
+        shown = [_quiet(run, _bounced(p.off)) for p in bounce_pairs for run in (p.off, p.on)]
         y = draw_legend(sheet, shown, y - SEAM + 8, dense=False)
-    said = " ".join(summary(run) for pair in found for run in (pair.off, pair.on))
+    said = " ".join(summary(run) for pair in bounce_pairs for run in (pair.off, pair.on))
     return joined(sheet, tuple(columns), y + 10, said)
 
 

@@ -60,8 +60,8 @@ def heights(canvas: Canvas, runs: Sequence[Rows], partition: str) -> dict[str, f
     """
     step, high = canvas.sizes.small * LINE_HEIGHT, {}
     for name in dict.fromkeys(name for run in runs for name in clients_shown(run, partition)):
-        asked = (tuple(_asks(run, name, partition)) for run in runs)
-        lines = (p.line for asks in asked for p in _placed(canvas, asks) if p is not None)
+        askses = (tuple(_asks(run, name, partition)) for run in runs)
+        lines = (p.line for asks in askses for p in _placed(canvas, asks) if p is not None)
         high[name] = (1 + max(lines, default=0)) * step + 2 * PAD * canvas.sizes.air
     return high
 
@@ -118,20 +118,20 @@ def _asks(rows: Rows, client: str, partition: str) -> Iterator[Ask]:
         if message.sender == client:
             by_moment.setdefault(message.x_sent, []).append(message)
     before = ""
-    for x, asked in by_moment.items():
-        merged = merge(asked)
+    for x, message_rows in by_moment.items():
+        merged = merge(message_rows)
         yield Ask(merged, x, tuple(_texts(merged, before)))
         before = merged.error
 
 
-def merge(asked: Sequence[MessageRow]) -> MessageRow:
+def merge(message_rows: Sequence[MessageRow]) -> MessageRow:
     """Several requests of one turn as one: the last decides, and what was learnt is all said."""
-    *_, last = asked
-    said = ", ".join(m.outcome for m in asked if m.outcome)
-    labels = ", ".join(dict.fromkeys(m.label for m in asked))
-    ended = tuple(id for m in asked for id in m.ended)
-    refused = next((m for m in asked if m.fate == "refused"), last)
-    return replace(refused, label=labels, outcome=said, began=asked[0].began, ended=ended)
+    *_, last = message_rows
+    said = ", ".join(m.outcome for m in message_rows if m.outcome)
+    labels = ", ".join(dict.fromkeys(m.label for m in message_rows))
+    ended = tuple(id for m in message_rows for id in m.ended)
+    refused = next((m for m in message_rows if m.fate == "refused"), last)
+    return replace(refused, label=labels, outcome=said, began=message_rows[0].began, ended=ended)
 
 
 def _texts(message: MessageRow, before: str) -> Iterator[str]:

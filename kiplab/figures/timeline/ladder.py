@@ -70,16 +70,18 @@ def ladder_drawing(
     name = sheets.followed_partition(partition, *runs)
     differ = [first_difference(runs[0], run) for run in runs]
     pixels = max(width or sheets.WIDTH, sheets.WIDTH_MIN)
-    seen = views(runs, fold=fold, kinds=kinds, between=between, room=sheets.room_for(runs, pixels))
-    axis = _longest(seen)
+    rowses = views(
+        runs, fold=fold, kinds=kinds, between=between, room=sheets.room_for(runs, pixels)
+    )
+    axis = _longest(rowses)
     sheet = Canvas(pixels, axis.meta.end, theme_of(theme), SIZES, axis.meta.columns)
     top = sheets.draw_heading(sheet, axis)
     columns = _columns(sheet, len(runs))
-    ends = _draw_panels(columns, seen, name, differ, top)
+    ends = _draw_panels(columns, rowses, name, differ, top)
     bottom = _draw_moments(sheet, columns, axis, ends)
     if legend:
         # The marks of the panels, which have neither arrows nor ticks.
-        drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in seen]
+        drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in rowses]
         dense = is_dense(columns[0].canvas)
         bottom = draw_legend(sheet, drawn, bottom + 4, name, dense=dense)
     return mask_until(joined(sheet, columns, max(bottom + 10, height or 0), said), until)

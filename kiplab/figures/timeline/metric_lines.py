@@ -69,29 +69,35 @@ def metrics_asked(runs: Sequence[Rows], metrics: MetricChoice) -> MetricsAsked:
     return MetricsAsked(chosen(runs, metrics), moves(runs) if metrics is True else {})
 
 
-def told_of(rows: Rows, asked: MetricsAsked) -> str:
+def told_of(rows: Rows, metrics_asked: MetricsAsked) -> str:
     """What the rows of a picture say, in a sentence."""
-    return metrics_told(rows, [name for name in asked.names if asked.is_drawn(rows, name)])
+    return metrics_told(
+        rows, [name for name in metrics_asked.names if metrics_asked.is_drawn(rows, name)]
+    )
 
 
 def draw_metrics(
-    canvas: Canvas, rows: Rows, asked: MetricsAsked, bottom: float, like: tuple[Rows, ...] = ()
+    canvas: Canvas,
+    rows: Rows,
+    metrics_asked: MetricsAsked,
+    bottom: float,
+    like: tuple[Rows, ...] = (),
 ) -> float:
     """The metrics of `rows` below `bottom`, scaled as in `like` too; returns where they end."""
-    if not asked.names:
+    if not metrics_asked.names:
         return bottom
     runs, y, begun = (rows, *like), bottom + ABOVE, len(canvas.shapes)
-    for name in asked.names:
+    for name in metrics_asked.names:
         known = [value for run in runs for value in totals(run, name) if value is not None]
         words = _broken(canvas, name)
         high = max(height_of(words, canvas.sizes.small), ROW_HIGH)
-        if asked.is_drawn(rows, name):
+        if metrics_asked.is_drawn(rows, name):
             place = MetricPlace((y + (y + high)) / 2, max(known, default=0))
-            _row(canvas, rows, METRICS[name], words, place, asked.since.get(name))
+            _row(canvas, rows, METRICS[name], words, place, metrics_asked.since.get(name))
         y += high + BETWEEN
     canvas.grid(bottom + ABOVE - 4, y - BETWEEN + 2)
     canvas.shapes.insert(begun, canvas.shapes.pop())
-    return _note(canvas, asked, y)
+    return _note(canvas, metrics_asked, y)
 
 
 def _broken(canvas: Canvas, name: str) -> str:
@@ -167,9 +173,9 @@ def _cards(
         canvas.card(x + 0.5, y, folded([heading, *by, *about]))
 
 
-def _note(canvas: Canvas, asked: MetricsAsked, top: float) -> float:
+def _note(canvas: Canvas, metrics_asked: MetricsAsked, top: float) -> float:
     """What a rate has become here, if there is one."""
-    if not any(METRICS[name].kind == "meter" for name in asked.names):
+    if not any(METRICS[name].kind == "meter" for name in metrics_asked.names):
         return top - BETWEEN
     size = canvas.sizes.small
     text = wrapped(RATES, (canvas.width - canvas.sizes.left - 8) / 1.05, size) or RATES

@@ -103,22 +103,22 @@ def _happened(panel: Panel) -> IdsByPlace:
     return found
 
 
-def _strips(panel: Panel, found: IdsByPlace) -> Iterator[list[Any]]:
+def _strips(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:
     """What began because of something."""
     for track in (name for name in STRIPS if name in panel.lanes.strips):
         y0, y1 = panel.lanes.strips[track]
         for span in panel.spans("partition", track):
-            ids = found.get(("partition", span.x0))
+            ids = place.get(("partition", span.x0))
             if ids:
                 x0, x1 = panel.canvas.px(span.x0), panel.canvas.px(span.x1)
                 yield _mark(panel, ids, x0, y0, x1, y1)
 
 
-def _lane_marks(panel: Panel, found: IdsByPlace) -> Iterator[list[Any]]:
+def _lane_marks(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:
     """The columns of brokers and records in which something happened; ticks."""
     canvas, lanes = panel.canvas, panel.lanes
     heights = {**lanes.brokers, "records": lanes.records}
-    for (lane, x), ids in found.items():
+    for (lane, x), ids in place.items():
         px = canvas.px(x)
         if lane == ZOOKEEPER_LANE or lane.startswith("controller"):
             y = lanes.y(lane)

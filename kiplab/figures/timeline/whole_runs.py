@@ -105,15 +105,15 @@ def twin_drawing(
 twin = as_figure(twin_drawing)
 
 
-def _told(rows: Rows, asked: MetricsAsked, partition: str) -> str:
-    return told_of(rows, asked) + told_logs(rows, partition)
+def _told(rows: Rows, metrics_asked: MetricsAsked, partition: str) -> str:
+    return told_of(rows, metrics_asked) + told_logs(rows, partition)
 
 
 def _draw(
     canvas: Canvas,
     runs: tuple[Rows, ...],
     partition: str,
-    asked: MetricsAsked,
+    metrics_asked: MetricsAsked,
     headings: tuple[str, ...],
     *,
     legend: bool,
@@ -127,7 +127,7 @@ def _draw(
     for n, run in enumerate(runs):
         others, top = (*runs[:n], *runs[n + 1 :]), low + SEAM
         panel = sheet.draw_panel(canvas, run, partition, top, headings[n], others, run=n)
-        low = draw_metrics(canvas, run, asked, panel.lanes.bottom, others)
+        low = draw_metrics(canvas, run, metrics_asked, panel.lanes.bottom, others)
         ends.append((panel.lanes.top, low))
     first = ends[0][0]
     if 0 <= differs < axis.meta.end:

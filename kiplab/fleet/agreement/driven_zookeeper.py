@@ -84,11 +84,11 @@ class DrivenZooKeeper(DrivenEngine):
         asks = isinstance(message.body, messages.AlterPartitionRequest)
         return asks and self.deaf and message.receiver == controller_on(self.host)
 
-    def keep_requests(self, made: DoneMove) -> None:
+    def keep_requests(self, move: DoneMove) -> None:
         """What leaders ask of a controller that is gone is what they send first to the next one:
         BrokerToControllerRequestThread (2.7.0 to 3.4.1), under the broker epoch of the time.
         """
-        for event in made.events:
+        for event in move.events:
             if isinstance(event, Dropped) and self._asks_the_lost(event):
                 kept = Message(
                     name=event.message,

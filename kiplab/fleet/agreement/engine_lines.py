@@ -18,14 +18,14 @@ ALTER_PARTITION = "alter-partition"
 
 
 def engine_lines(
-    before: Cluster, after: Cluster, made: DoneMove, behind: Collection[int]
+    before: Cluster, after: Cluster, move: DoneMove, behind: Collection[int]
 ) -> Iterator[TraceLine]:
     """The lines of one move; `behind` are the brokers that have not caught up."""
-    for event in made.events:
-        yield from _of_event(before, after, made, event, behind)
+    for event in move.events:
+        yield from _of_event(before, after, move, event, behind)
     was, now = partition_in(before), partition_in(after)
     if was is not now and was != now:
-        yield TraceLine(made.at, "partition", partition=told_of(now))
+        yield TraceLine(move.at, "partition", partition=told_of(now))
 
 
 def _of_event(

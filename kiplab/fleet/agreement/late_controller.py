@@ -106,9 +106,9 @@ class LateController(DrivenZooKeeper):
             self.applied |= _GUARD not in guards
 
 
-def late_bounce(found: Cluster, bounce: Outside) -> LateBounce:
+def late_bounce(cluster: Cluster, bounce: Outside) -> LateBounce:
     """A bounce of a cluster at rest; its `queued` is how late the controller is."""
-    engine = LateController(found, bounce.broker)
+    engine = LateController(cluster, bounce.broker)
     engine.asks_to_go()
     back = bounce.shutdown + bounce.restart + bounce.ready
     steps = (

@@ -43,10 +43,10 @@ class LossCauses:
                 self.stale.discard(b)
 
     def named(
-        self, lines: Iterable[TraceLine], made: DoneMove, state: PartitionRegistration
+        self, lines: Iterable[TraceLine], move: DoneMove, state: PartitionRegistration
     ) -> Iterator[TraceLine]:
         """The lines of a move that came to `state`, its losses with their causes."""
-        for event in made.events:
+        for event in move.events:
             if isinstance(event, LeaderElected) and event.unclean:
                 self.uncleanly = event.leader_epoch
         for line in lines:

@@ -84,17 +84,17 @@ def first_difference(
     return None
 
 
-def shrunk(found: TraceParting, kernel: TraceOf = kernel_trace) -> TraceParting:
+def shrunk(trace_parting: TraceParting, kernel: TraceOf = kernel_trace) -> TraceParting:
     """A schedule as short as leaving out incidents and making times 1 can make it."""
     tried = True
     while tried:
         tried = False
-        for schedule in filter(is_whole, _smaller(found.schedule)):
-            smaller = parting(schedule, found.name, kernel, found.mode)
+        for schedule in filter(is_whole, _smaller(trace_parting.schedule)):
+            smaller = parting(schedule, trace_parting.name, kernel, trace_parting.mode)
             if smaller is not None:
-                found, tried = smaller, True
+                trace_parting, tried = smaller, True
                 break
-    return found
+    return trace_parting
 
 
 def _smaller(schedule: OutsideSchedule) -> Iterator[OutsideSchedule]:

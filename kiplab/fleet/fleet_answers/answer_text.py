@@ -14,9 +14,9 @@ from .sampling_words import sampling_words
 from .yearly_incidents import ALL_CAUSES
 
 
-def answer_text(found: FleetAnswer) -> str:
+def answer_text(answer: FleetAnswer) -> str:
     """What was asked, then every rate with its interval; never a bare zero."""
-    return "\n".join([*_head(found), *_points(found)]) + "\n"
+    return "\n".join([*_head(answer), *_points(answer)]) + "\n"
 
 
 def _head(answer: FleetAnswer) -> Iterator[str]:

@@ -61,13 +61,13 @@ def _weights(row: tuple[Any, ...]) -> Weights:
     return Weights(samples=samples, total=total, squares=squares, largest=largest)
 
 
-def fleet_rows(study: FleetStudy, found: Iterable[MethodSums]) -> tuple[FleetRow, ...]:
+def fleet_rows(study: FleetStudy, sumses: Iterable[MethodSums]) -> tuple[FleetRow, ...]:
     """By scenario, feature set, metric and method, each in the order of the study.
 
     Raises MissingExtraError without scipy.
     """
     labels = {name: str(kip_set(name, study.mode).standing) for name in study.feature_sets}
-    rows = [row for sums in found for row in _rows_of(study, sums, labels)]
+    rows = [row for sums in sumses for row in _rows_of(study, sums, labels)]
     return tuple(sorted(rows, key=_order(study)))
 
 
@@ -123,14 +123,14 @@ def _found(scenario: Scenario, one: SummaryRow, sums: MethodSums) -> FoundRate:
     return _longest(scenario, years)
 
 
-def _with_left_out(found: FoundRate, scenario: Scenario, metric: str) -> FoundRate:
+def _with_left_out(rate: FoundRate, scenario: Scenario, metric: str) -> FoundRate:
     """An interval is no narrower than what the estimate is known to leave out."""
-    if not isinstance(found, WeighedRate):
-        return found
+    if not isinstance(rate, WeighedRate):
+        return rate
     share = min(left_out(scenario.parameters, metric), 1.0)
-    said = f"{found.method}, and {100 * share:.2g} % that first order leaves out"
+    said = f"{rate.method}, and {100 * share:.2g} % that first order leaves out"
     return msgspec.structs.replace(
-        found, low=found.low * (1 - share), high=found.high * (1 + share), method=said
+        rate, low=rate.low * (1 - share), high=rate.high * (1 + share), method=said
     )
 
 

@@ -73,15 +73,15 @@ def _may_fall_together(p: Parameters, metric: str) -> bool:
     return p.rack_shocks_per_year + p.cluster_shocks_per_year > 0
 
 
-def scaled(found: FoundRate, factor: float) -> FoundRate:
+def scaled(found_rate: FoundRate, factor: float) -> FoundRate:
     """The same for so many times as much."""
-    match found:
+    match found_rate:
         case SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high):
-            return replace(found, rate=factor * rate, low=factor * low, high=factor * high)
+            return replace(found_rate, rate=factor * rate, low=factor * low, high=factor * high)
         case NeverSeen(high=high):
-            return replace(found, high=factor * high)
+            return replace(found_rate, high=factor * high)
         case _:
-            return found
+            return found_rate
 
 
 def added(parts: Sequence[FoundRate]) -> FoundRate:

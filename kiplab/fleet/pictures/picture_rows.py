@@ -19,24 +19,24 @@ SLOW = ("slow_alter_partition_s", "slow_alter_partition_share", "alter_partition
 """What can go up on the map, the first that was swept."""
 
 
-def measured(found: FoundRate) -> measured_rate.MeasuredRate:
+def measured(found_rate: FoundRate) -> measured_rate.MeasuredRate:
     """What is known of a rate, as pictures need it."""
-    match found:
+    match found_rate:
         case SeenRate():
-            return measured_rate.seen(found.rate, found.low, found.high)
+            return measured_rate.seen(found_rate.rate, found_rate.low, found_rate.high)
         case WeighedRate():
             return measured_rate.MeasuredRate(
                 certainty=measured_rate.Certainty.SEEN,
-                rate=found.rate,
-                low=max(found.low, 0.0),
-                high=found.high,
-                alarms=found.alarms,
-                effective=found.effective_samples,
+                rate=found_rate.rate,
+                low=max(found_rate.low, 0.0),
+                high=found_rate.high,
+                alarms=found_rate.alarms,
+                effective=found_rate.effective_samples,
             )
         case NeverSeen():
-            return measured_rate.unseen(found.high)
+            return measured_rate.unseen(found_rate.high)
         case NeverHappens():
-            return measured_rate.never(found.because)
+            return measured_rate.never(found_rate.because)
         case NothingWeighed():
             return measured_rate.NOT_REACHED
 

@@ -74,9 +74,9 @@ def run_study(
 
 
 def _heard_by(
-    stack: ExitStack, progress: bool | None, heard: RunListener | None
+    stack: ExitStack, progress: bool | None, listener: RunListener | None
 ) -> list[RunListener]:
-    listeners = [] if heard is None else [heard]
+    listeners = [] if listener is None else [listener]
     if somebody_looks() if progress is None else progress:
         listeners.append(stack.enter_context(ProgressBar()))
     return listeners

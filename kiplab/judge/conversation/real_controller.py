@@ -84,12 +84,12 @@ class RealController:
         """
         call = kafka_terms.call_of(request, self.schemas, self.topics)
         answer = self._connection.ask(*call)
-        found = self.records()
+        writtens = self.records()
         until = time.monotonic() + LATE_RECORD_S
-        while len(found) < expected and time.monotonic() < until:
+        while len(writtens) < expected and time.monotonic() < until:
             time.sleep(LOOK_S)
-            found += self.records()
-        return Answered(kafka_terms.answer_of(request, answer), found)
+            writtens += self.records()
+        return Answered(kafka_terms.answer_of(request, answer), writtens)
 
     def records(self) -> tuple[RecordWritten, ...]:
         """What it has written since this was asked last."""

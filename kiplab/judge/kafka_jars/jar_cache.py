@@ -123,15 +123,15 @@ def can_fetch() -> str | None:
     return "PySpark's Ivy" if _ivy_jar() else None
 
 
-def _by_maven(wanted: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
+def _by_maven(artifacts: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
     if (maven := shutil.which("mvn")) is None:
         return None
     pom = scratch / "pom.xml"
-    pom.write_text(_POM.substitute(dependencies="\n".join(a.in_pom for a in wanted)))
+    pom.write_text(_POM.substitute(dependencies="\n".join(a.in_pom for a in artifacts)))
     return [maven, "-q", "-B", "-f", str(pom), _COPY, f"-DoutputDirectory={folder}"]
 
 
-def _by_ivy(wanted: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
+def _by_ivy(artifacts: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
     if (ivy := _ivy_jar()) is None:
         return None
     try:
@@ -139,7 +139,7 @@ def _by_ivy(wanted: Sequence[Artifact], scratch: Path, folder: Path) -> list[str
     except JavaNotFound as missing:
         raise MissingKafkaError(missing.sentence, missing.mend) from None
     module = scratch / "ivy.xml"
-    module.write_text(_IVY.substitute(dependencies="\n".join(a.in_ivy for a in wanted)))
+    module.write_text(_IVY.substitute(dependencies="\n".join(a.in_ivy for a in artifacts)))
     pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
     options = ["-ivy", str(module), "-cache", str(scratch / "cache"), "-types", "jar", "bundle"]
     return [str(java), "-jar", str(ivy), *options, "-retrieve", pattern]

@@ -93,13 +93,13 @@ class ObservedBroker(msgspec.Struct, frozen=True):
     partitions: tuple[SeenPartition, ...]
 
 
-def without_times(seen: ObservedBroker) -> ObservedBroker:
+def without_times(broker: ObservedBroker) -> ObservedBroker:
     """As if there were no clock."""
     partitions = []
-    for partition in seen.partitions:
+    for partition in broker.partitions:
         remotes = (replace(r, last_fetch_ms=0, last_caught_up_ms=0) for r in partition.remotes)
         partitions.append(replace(partition, remotes=tuple(remotes)))
-    return replace(seen, partitions=tuple(partitions))
+    return replace(broker, partitions=tuple(partitions))
 
 
 class Parting(msgspec.Struct, frozen=True):
@@ -174,7 +174,7 @@ class EngineObservation:
         epochs = tuple((entry.epoch, entry.offset) for entry in log.epochs)
         if replica is None:
             return SeenPartition(end=log.end, epochs=epochs)
-        seen = SeenPartition(
+        seen_partition = SeenPartition(
             leader=replica.leader,
             leader_epoch=replica.leader_epoch,
             partition_epoch=replica.partition_epoch,
@@ -182,12 +182,16 @@ class EngineObservation:
             end=log.end,
             epochs=epochs,
         )
-        return seen if replica.leading is None else self._led(seen, replica.leading)
+        return (
+            seen_partition
+            if replica.leading is None
+            else self._led(seen_partition, replica.leading)
+        )
 
-    def _led(self, seen: SeenPartition, leading: Leading) -> SeenPartition:
+    def _led(self, partition: SeenPartition, leading: Leading) -> SeenPartition:
         state = leading.isr_state
         return replace(
-            seen,
+            partition,
             start_offset=leading.start_offset,
             isr=tuple(sorted(state.isr)),
             maximal=tuple(sorted(state.maximal)),
@@ -199,8 +203,10 @@ class EngineObservation:
 
     def remote(self, remote: RemoteReplica) -> SeenRemote:
         """A follower as its leader knows it."""
-        seen = SeenRemote(**{name: getattr(remote, name) for name in SeenRemote.__struct_fields__})
-        return seen if self._has_epochs else replace(seen, epoch=None)
+        seen_remote = SeenRemote(
+            **{name: getattr(remote, name) for name in SeenRemote.__struct_fields__}
+        )
+        return seen_remote if self._has_epochs else replace(seen_remote, epoch=None)
 
 
 def _read(reply: FetchResponse) -> SeenRead:

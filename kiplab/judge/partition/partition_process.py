@@ -257,10 +257,10 @@ class RealLeader:
         elif isinstance(turn, LagTurn):
             turn = LagTurn(self._words.names)
         if isinstance(turn, MetadataUpdate):
-            seen = self._tell(self._metadata(turn))
+            broker = self._tell(self._metadata(turn))
         else:
-            seen = self._tell(self._words.of(turn))
-        return seen if self._timed else without_times(seen)
+            broker = self._tell(self._words.of(turn))
+        return broker if self._timed else without_times(broker)
 
     def _tell(self, line: str) -> ObservedBroker:
         answer = self._process.tell(f"{LEADER} {line}")

@@ -173,13 +173,13 @@ def story_of(
     kafka: str, was_level: bool, came_late: bool, observations: Sequence[ObservedBroker]
 ) -> ProposalStory:
     """What the leader held after each of `told_turns`, in short."""
-    *_, held, _, _, _, end = [observation.partitions[0] for observation in observations]
+    *_, partition, _, _, _, end = [observation.partitions[0] for observation in observations]
     return ProposalStory(
         kafka=kafka,
         was_level=was_level,
         came_late=came_late,
-        waits_for=held.maximal,
-        within_the_lag=held.high_watermark,
+        waits_for=partition.maximal,
+        within_the_lag=partition.high_watermark,
         at_the_end=end.high_watermark,
         its_end=next(remote.end for remote in end.remotes if remote.broker == SECOND),
         leader_isr=end.isr,

@@ -144,9 +144,9 @@ class InitialState:
 
     def create(self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool) -> None:
         """A topic whose partitions have these replicas. Raises RefusedByKafkaError."""
-        made = self.kafka.create(topic, replicas, unclean=unclean)
+        registrations = self.kafka.create(topic, replicas, unclean=unclean)
         self.read()
-        both = sorted((*self.held.partitions, *made), key=lambda state: state.name)
+        both = sorted((*self.held.partitions, *registrations), key=lambda state: state.name)
         self.held = replace(self.held, partitions=tuple(both))
 
     def delete(self, topic: str) -> None:
@@ -224,8 +224,8 @@ class InitialState:
             members = {member for wanted in partitions for member in wanted.isr}
             self.unfence(self._unfenced | members | set(map(_first, partitions)))
             self._create(topic, partitions)
-            for wanted in partitions:
-                self._shape(wanted)
+            for registration in partitions:
+                self._shape(registration)
         self.unfence(self._unfenced)
 
     def _shut_down(self) -> None:
@@ -251,9 +251,9 @@ class InitialState:
         heard of, fenced or not, until that is some time ago.
         """
         fenced = [entry.broker for entry in self._wanted.registrations if entry.fenced]
-        heard = [broker for broker in fenced if not self.is_fenced(broker)]
-        self.fence(heard)
-        if heard and has_contacts(RELEASES[self.kafka.process.release].code):
+        broker_ids = [broker for broker in fenced if not self.is_fenced(broker)]
+        self.fence(broker_ids)
+        if broker_ids and has_contacts(RELEASES[self.kafka.process.release].code):
             self.wait_without(self._unfenced)
 
     def _create(
@@ -274,27 +274,31 @@ class InitialState:
             why = f"Kafka refuses {refused}"
             raise self._untold("topic", partitions[0].name, why) from None
 
-    def _shape(self, wanted: registrations.PartitionRegistration) -> None:
+    def _shape(self, registration: registrations.PartitionRegistration) -> None:
         """The partition's replicas, leader and ISR, as far as requests lead there."""
-        name = wanted.name
-        now = tuple(replica for replica in wanted.replicas if replica not in wanted.adding)
+        name = registration.name
+        now = tuple(
+            replica for replica in registration.replicas if replica not in registration.adding
+        )
         if self.partition(name).replicas != now:
             self.kafka.reassign(name, now)
             self.read()
-        if _is_new(wanted):
-            self._elect_uncleanly(wanted)
-        if wanted.adding or wanted.removing:
-            self.kafka.reassign(name, [r for r in wanted.replicas if r not in wanted.removing])
+        if _is_new(registration):
+            self._elect_uncleanly(registration)
+        if registration.adding or registration.removing:
+            self.kafka.reassign(
+                name, [r for r in registration.replicas if r not in registration.removing]
+            )
         self.read()
         there = self.partition(name)
-        if there.isr != wanted.isr and there.leader in wanted.isr:
-            self.alter(name, wanted.isr)
+        if there.isr != registration.isr and there.leader in registration.isr:
+            self.alter(name, registration.isr)
 
-    def _elect_uncleanly(self, wanted: registrations.PartitionRegistration) -> None:
+    def _elect_uncleanly(self, registration: registrations.PartitionRegistration) -> None:
         """Nobody but the leader-to-be is there when the last member of the ISR has gone."""
-        self.alter(wanted.name, (self.partition(wanted.name).leader,))
-        self.fence(replica for replica in wanted.replicas if replica != wanted.leader)
-        self.ask(messages.ElectLeadersRequest(unclean=True, partitions=(wanted.name,)))
+        self.alter(registration.name, (self.partition(registration.name).leader,))
+        self.fence(replica for replica in registration.replicas if replica != registration.leader)
+        self.ask(messages.ElectLeadersRequest(unclean=True, partitions=(registration.name,)))
         self.unfence(self._unfenced)
 
     # --- what has come of it --------------------------------------------------------------------
@@ -306,21 +310,21 @@ class InitialState:
             if states != (entry.fenced, entry.in_controlled_shutdown):
                 why = "no requests lead a real controller there"
                 raise self._untold("broker", str(entry.broker), why)
-        for wanted in self._wanted.partitions:
-            state = self.partition(wanted.name)
-            parted = [n for n in _SHAPE if getattr(state, n) != getattr(wanted, n)]
+        for registration in self._wanted.partitions:
+            state = self.partition(registration.name)
+            parted = [n for n in _SHAPE if getattr(state, n) != getattr(registration, n)]
             if parted:
                 why = f"no requests lead a real controller to its {' and '.join(parted)}"
-                raise self._untold("topic", wanted.name, why)
+                raise self._untold("topic", registration.name, why)
 
-    def _epochs_moved(self, wanted: registrations.PartitionRegistration) -> EpochsMoved:
-        there = self.partition(wanted.name)
+    def _epochs_moved(self, registration: registrations.PartitionRegistration) -> EpochsMoved:
+        there = self.partition(registration.name)
         return EpochsMoved(
-            partition=wanted.name,
-            leader=wanted.leader_epoch,
-            leader_moved=there.leader_epoch - wanted.leader_epoch,
-            version=wanted.partition_epoch,
-            version_moved=there.partition_epoch - wanted.partition_epoch,
+            partition=registration.name,
+            leader=registration.leader_epoch,
+            leader_moved=there.leader_epoch - registration.leader_epoch,
+            version=registration.partition_epoch,
+            version_moved=there.partition_epoch - registration.partition_epoch,
         )
 
     def _untold(self, verb: str, name: str, why: str) -> PlayError:
@@ -339,24 +343,26 @@ def _quota(number: int) -> Fields:
     return {"Entity": [user], "Ops": [quota]}
 
 
-def _is_new(wanted: registrations.PartitionRegistration) -> bool:
+def _is_new(registration: registrations.PartitionRegistration) -> bool:
     """Whether its leader was elected uncleanly, and nothing has happened since."""
-    return wanted.recovery is registrations.LeaderRecoveryState.RECOVERING
+    return registration.recovery is registrations.LeaderRecoveryState.RECOVERING
 
 
-def _first(wanted: registrations.PartitionRegistration) -> BrokerId:
+def _first(registration: registrations.PartitionRegistration) -> BrokerId:
     """Who leads the partition when it is created: its leader, unless another one comes before."""
-    if _is_new(wanted):
-        return next((r for r in wanted.replicas if r != wanted.leader), wanted.leader)
-    if wanted.leader != NO_LEADER:
-        return wanted.leader
-    return wanted.isr[0] if wanted.isr else wanted.replicas[0]
+    if _is_new(registration):
+        return next(
+            (r for r in registration.replicas if r != registration.leader), registration.leader
+        )
+    if registration.leader != NO_LEADER:
+        return registration.leader
+    return registration.isr[0] if registration.isr else registration.replicas[0]
 
 
-def _assigned(wanted: registrations.PartitionRegistration) -> list[BrokerId]:
+def _assigned(registration: registrations.PartitionRegistration) -> list[BrokerId]:
     """Its replicas, with whoever is to lead it first."""
-    replicas = [replica for replica in wanted.replicas if replica not in wanted.adding]
-    return sorted(replicas, key=lambda replica: replica != _first(wanted))
+    replicas = [replica for replica in registration.replicas if replica not in registration.adding]
+    return sorted(replicas, key=lambda replica: replica != _first(registration))
 
 
 class UntoldLeadersError(PlayError):

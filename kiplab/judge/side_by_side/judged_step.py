@@ -271,11 +271,11 @@ def _taken(turn: LedTurn, cluster: Cluster, leaders: deciding.DecidingLeaders) -
     # What a process begins with, and the epoch that it has by then, is in the engine's broker.
     begins = isinstance(turn.question, deciding.ProcessBegun)
     who = replace(turn.was, process=turn.mine[0].process) if begins else turn.was
-    seen = leaders.decide(who, turn.question, cluster)
-    if seen is None:
+    broker = leaders.decide(who, turn.question, cluster)
+    if broker is None:
         return turn.mine
     names = tuple(state.name for state in truth(cluster).partitions)
-    (state, sends, facts), partings = leader_effect(turn, seen, names, cluster.features)
+    (state, sends, facts), partings = leader_effect(turn, broker, names, cluster.features)
     parted = (Happened(text=f"broker {turn.was.id}: {parting}") for parting in partings)
     return state, sends, (*facts, *parted)
 

@@ -55,7 +55,7 @@ class LedEffect(NamedTuple):
 
 def leader_effect(
     turn: LedTurn,
-    seen: observed.ObservedBroker,
+    observed_broker: observed.ObservedBroker,
     names: Sequence[ids.PartitionName],
     features: Features,
 ) -> LedEffect:
@@ -66,12 +66,14 @@ def leader_effect(
     # Of a partition that the broker does not play nothing is compared.
     played = tuple(
         mine if broker_state.replica_of(broker, name) is not None else theirs
-        for name, mine, theirs in zip(names, expected.partitions, seen.partitions, strict=True)
+        for name, mine, theirs in zip(
+            names, expected.partitions, observed_broker.partitions, strict=True
+        )
     )
     expected = replace(expected, partitions=played)
-    partings = tuple(observed.observed_partings(seen, expected, names))
+    partings = tuple(observed.observed_partings(observed_broker, expected, names))
     if partings:
-        return LedEffect(_Parted(turn, seen, observation).effect(), partings)
+        return LedEffect(_Parted(turn, observed_broker, observation).effect(), partings)
     # Kafka proposes somebody, or does not: why not is said by nobody.
     said = (_unnamed(fact) for fact in told if not isinstance(fact, facts.NotProposed))
     return LedEffect((broker, sends, tuple(said)), ())
@@ -110,22 +112,22 @@ class _Parted:
 
     # --- what is held ---------------------------------------------------------------------------
 
-    def _hold(self, name: ids.PartitionName, seen: observed.SeenPartition) -> None:
+    def _hold(self, name: ids.PartitionName, partition: observed.SeenPartition) -> None:
         replica, log = (
             broker_state.replica_of(self.broker, name),
             broker_state.log_of(self.broker, name),
         )
         if replica is None:
             return
-        epochs = tuple(EpochStart(*entry) for entry in seen.epochs)
-        log = Log(epochs, seen.end, min(log.flushed, seen.end))
+        epochs = tuple(EpochStart(*entry) for entry in partition.epochs)
+        log = Log(epochs, partition.end, min(log.flushed, partition.end))
         played = replace(
             replica,
-            leader=ids.NO_LEADER if seen.leader is None else seen.leader,
-            leader_epoch=seen.leader_epoch,
-            partition_epoch=seen.partition_epoch,
-            high_watermark=seen.high_watermark,
-            leading=self._leading(replica.leading, name, seen),
+            leader=ids.NO_LEADER if partition.leader is None else partition.leader,
+            leader_epoch=partition.leader_epoch,
+            partition_epoch=partition.partition_epoch,
+            high_watermark=partition.high_watermark,
+            leading=self._leading(replica.leading, name, partition),
         )
         self.broker = with_replica(with_log(self.broker, name, log), played)
 
@@ -133,32 +135,34 @@ class _Parted:
         self,
         mine: broker_state.Leading | None,
         name: ids.PartitionName,
-        seen: observed.SeenPartition,
+        partition: observed.SeenPartition,
     ) -> broker_state.Leading | None:
-        if seen.start_offset is None:
+        if partition.start_offset is None:
             return None
         state = mine.isr_state if mine is not None else broker_state.IsrState(())
         sent = state.sent
-        if seen.proposed is None:
+        if partition.proposed is None:
             sent = None
-        elif sent is None or self.observation.proposal(sent) != seen.proposed:
-            sent = _item(name, seen.proposed)
-        recovery = state.recovery if sent is not None else LeaderRecoveryState(seen.recovery)
-        isr = state.isr if tuple(sorted(state.isr)) == seen.isr else seen.isr
+        elif sent is None or self.observation.proposal(sent) != partition.proposed:
+            sent = _item(name, partition.proposed)
+        recovery = state.recovery if sent is not None else LeaderRecoveryState(partition.recovery)
+        isr = state.isr if tuple(sorted(state.isr)) == partition.isr else partition.isr
         earlier = {remote.broker: remote for remote in mine.remotes} if mine is not None else {}
-        remotes = tuple(self._remote(earlier.get(remote.broker), remote) for remote in seen.remotes)
+        remotes = tuple(
+            self._remote(earlier.get(remote.broker), remote) for remote in partition.remotes
+        )
         return broker_state.Leading(
-            seen.start_offset, broker_state.IsrState(isr, sent, recovery), remotes
+            partition.start_offset, broker_state.IsrState(isr, sent, recovery), remotes
         )
 
     def _remote(
-        self, mine: broker_state.RemoteReplica | None, seen: observed.SeenRemote
+        self, mine: broker_state.RemoteReplica | None, seen_remote: observed.SeenRemote
     ) -> broker_state.RemoteReplica:
-        if mine is None or self.observation.remote(mine) == seen:
-            return mine or broker_state.RemoteReplica(**asdict(seen))
+        if mine is None or self.observation.remote(mine) == seen_remote:
+            return mine or broker_state.RemoteReplica(**asdict(seen_remote))
         # What a release has no field for is as the engine has it.
-        epoch = mine.epoch if seen.epoch is None else seen.epoch
-        return replace(mine, **asdict(seen) | {"epoch": epoch})
+        epoch = mine.epoch if seen_remote.epoch is None else seen_remote.epoch
+        return replace(mine, **asdict(seen_remote) | {"epoch": epoch})
 
     # --- what is sent ---------------------------------------------------------------------------
 
@@ -288,13 +292,13 @@ def _records(read: observed.SeenRead, asked: ids.Offset) -> Log:
     return Log(tuple(starts.values()), end, end)
 
 
-def _item(name: ids.PartitionName, seen: observed.SeenProposal) -> messages.AlterPartitionItem:
+def _item(name: ids.PartitionName, proposal: observed.SeenProposal) -> messages.AlterPartitionItem:
     """What a leader has asked for."""
-    members = (IsrMember(broker, max(epoch, ids.NO_BROKER_EPOCH)) for broker, epoch in seen.isr)
+    members = (IsrMember(broker, max(epoch, ids.NO_BROKER_EPOCH)) for broker, epoch in proposal.isr)
     return messages.AlterPartitionItem(
         partition=name,
-        leader_epoch=seen.leader_epoch,
-        partition_epoch=seen.partition_epoch,
+        leader_epoch=proposal.leader_epoch,
+        partition_epoch=proposal.partition_epoch,
         isr=tuple(members),
-        recovery=seen.recovery,
+        recovery=proposal.recovery,
     )

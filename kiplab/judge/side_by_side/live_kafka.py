@@ -342,17 +342,19 @@ class LiveLeaders(ExitStack):
         lines = self._words.lines(broker, question, cluster)
         process = self._process(self._runs_in[broker.id])
         sent: list[SeenRequest] = []
-        seen: ObservedBroker | None = None
+        observed_broker: ObservedBroker | None = None
         for who, line in lines:
             if who == FOR_ALL:
                 self._tell_all(line)
                 continue
-            seen = msgspec.json.decode(process.tell(f"{who} {line}"), type=ObservedBroker)
-            sent += seen.sent
-        assert seen is not None, "every question has a line"
+            observed_broker = msgspec.json.decode(
+                process.tell(f"{who} {line}"), type=ObservedBroker
+            )
+            sent += observed_broker.sent
+        assert observed_broker is not None, "every question has a line"
         self.turns += 1
-        seen = replace(seen, sent=tuple(sent))
-        return seen if cluster.timed else without_times(seen)
+        observed_broker = replace(observed_broker, sent=tuple(sent))
+        return observed_broker if cluster.timed else without_times(observed_broker)
 
     def _tell_all(self, line: str) -> None:
         self._meanwhile.append(line)

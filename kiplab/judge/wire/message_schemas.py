@@ -86,14 +86,14 @@ def schemas_in(jars: Iterable[Path]) -> ReleaseSchemas:
     Raises NoSchemasError naming the file if one is damaged or none has any.
     """
     jars = tuple(jars)
-    found = [schema_of(text) for jar in jars for text in _texts(jar)]
-    if not found:
+    schemas = [schema_of(text) for jar in jars for text in _texts(jar)]
+    if not schemas:
         named = ", ".join(str(jar) for jar in jars) or "no files"
         raise NoSchemasError(f"none of Kafka's message schemas in {named}")
     return ReleaseSchemas(
-        requests={s.name.removesuffix("Request"): s for s in found if s.kind == "request"},
-        responses={s.name.removesuffix("Response"): s for s in found if s.kind == "response"},
-        records={s.api_key: s for s in found if s.kind == "metadata" and s.api_key is not None},
+        requests={s.name.removesuffix("Request"): s for s in schemas if s.kind == "request"},
+        responses={s.name.removesuffix("Response"): s for s in schemas if s.kind == "response"},
+        records={s.api_key: s for s in schemas if s.kind == "metadata" and s.api_key is not None},
     )
 
 

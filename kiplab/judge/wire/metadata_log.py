@@ -58,11 +58,11 @@ class MetadataLog:
         with self._segment.open("rb") as segment:
             segment.seek(self._read)
             data = segment.read()
-        found: list[LoggedRecord] = []
+        records: list[LoggedRecord] = []
         for batch in _whole_batches(data):
-            found += self._records(batch)
+            records += self._records(batch)
             self._read += len(batch)
-        return tuple(found)
+        return tuple(records)
 
     def _records(self, batch: bytes) -> Iterator[LoggedRecord]:
         (first,) = struct.unpack_from(">q", batch)

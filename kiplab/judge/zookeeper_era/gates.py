@@ -303,29 +303,29 @@ class PermittedBroker:
             raise node_connection.UnknownRequestError(
                 "it is no controller's: a replica of the real broker fetches"
             )
-        asked = node_connection.read_request(self._schemas, frame)
-        error = await self._permission(asked, reader)
-        self._journal.write(self._received(asked, error))
-        body = sequences.answer_to(asked.api, asked.version, asked.body, error)
-        answer = node_connection.written_answer(self._schemas, asked, body)
+        request = node_connection.read_request(self._schemas, frame)
+        error = await self._permission(request, reader)
+        self._journal.write(self._received(request, error))
+        body = sequences.answer_to(request.api, request.version, request.body, error)
+        answer = node_connection.written_answer(self._schemas, request, body)
         writer.write(INT32.pack(len(answer)) + answer)
         await writer.drain()
 
     async def _permission(
-        self, asked: node_connection.ReceivedRequest, reader: asyncio.StreamReader
+        self, request: node_connection.ReceivedRequest, reader: asyncio.StreamReader
     ) -> int:
         """What is to be answered, once it may be heard."""
-        if sequences.is_bare_marker(self._received(asked, sequences.NONE)):
+        if sequences.is_bare_marker(self._received(request, sequences.NONE)):
             return sequences.NONE
         if self._owed:
             return self._owed.pop(0)
         if self.is_open:
-            stamped = asked.body.get("BrokerEpoch", -1)
+            stamped = request.body.get("BrokerEpoch", -1)
             return sequences.STALE_BROKER_EPOCH if -1 < stamped < self.epoch else sequences.NONE
         waiting = _Waiting(asyncio.get_running_loop().create_future(), reader)
         self._waiting.append(waiting)
         return await waiting.answer
 
-    def _received(self, asked: node_connection.ReceivedRequest, error: int) -> sequences.Received:
-        said = (asked.api, asked.version, asked.body, error)
+    def _received(self, request: node_connection.ReceivedRequest, error: int) -> sequences.Received:
+        said = (request.api, request.version, request.body, error)
         return sequences.Received(self.broker, self.generation, *said)

@@ -104,7 +104,9 @@ class EngineEar:
         broker, version = message.receiver, request.version
         partitions = getattr(request, "partitions", ())
         has_recovery = isinstance(request, messages.LeaderAndIsrRequest) and version >= _RECOVERY
-        told = [_told(p, has_recovery) for p in partitions if topic_of(p.name) != sequences.IDLE]
+        sent_partitions = [
+            _told(p, has_recovery) for p in partitions if topic_of(p.name) != sequences.IDLE
+        ]
         items = request.items if isinstance(request, messages.StopReplicaRequest) else ()
         stopped = [
             sequences.StoppedReplica(
@@ -124,8 +126,8 @@ class EngineEar:
             controller_epoch=request.controller_epoch,
             stamped=self.generations.name(broker, request.broker_epoch),
             answer=answered(message, before, recorded),
-            full=len(told) < len(partitions),
-            partitions=tuple(sorted(told, key=lambda partition: partition.topic)),
+            full=len(sent_partitions) < len(partitions),
+            partitions=tuple(sorted(sent_partitions, key=lambda partition: partition.topic)),
             stopped=tuple(sorted(stopped, key=lambda replica: replica.topic)),
             live=tuple(sorted(live)),
         )
@@ -246,13 +248,13 @@ def _state(
 
 
 def _told(partition: PartitionRegistration, has_recovery: bool) -> sequences.SentPartition:
-    told = sequences.SentPartition(
+    sent_partition = sequences.SentPartition(
         topic=topic_of(partition.name),
         controller_epoch=_NOT_IN_THE_ENGINE,
         replicas=partition.replicas,
         **_state(partition, partition.partition_epoch),
     )
-    return told if has_recovery else replace(told, leader_recovery_state=0)
+    return sent_partition if has_recovery else replace(sent_partition, leader_recovery_state=0)
 
 
 def engine_znode(cluster: Cluster, topic: str) -> sequences.StateZnode | None:

@@ -122,9 +122,9 @@ class PlayedCluster(ExitStack):
     def fake(self, broker: int) -> PermittedBroker:
         """The broker of that id."""
         if broker not in self._fakes:
-            made = PermittedBroker(broker, self._loop, self._journal, self._schemas)
-            self._fakes[broker] = made
-            self.callback(made.turn_deaf)
+            permitted_broker = PermittedBroker(broker, self._loop, self._journal, self._schemas)
+            self._fakes[broker] = permitted_broker
+            self.callback(permitted_broker.turn_deaf)
         return self._fakes[broker]
 
     def register(self, broker: int, epoch: int) -> None:

@@ -67,13 +67,13 @@ class ZooKeeperProcess(OwnedProcess):
 def zookeeper_jars() -> tuple[Path, ...]:
     """The jars of the server. Raises MissingKafkaError where PySpark is not installed."""
     folder = spark_jars()
-    found = [j for name in ZOOKEEPER_JARS for j in sorted((folder or Path()).glob(f"{name}-*.jar"))]
-    if folder is None or not found:
+    paths = [j for name in ZOOKEEPER_JARS for j in sorted((folder or Path()).glob(f"{name}-*.jar"))]
+    if folder is None or not paths:
         raise MissingKafkaError(
             "A real ZooKeeper comes with PySpark, which is not installed.",
             f"Run `{install('real')}`.",
         )
-    return tuple(found)
+    return tuple(paths)
 
 
 def zookeeper_settings(
@@ -101,8 +101,8 @@ def zookeeper_settings(
 
 def _free_ports(servers: int) -> Iterator[list[int]]:
     """Different ones for each server: none is given back before all are found."""
-    with ExitStack() as held:
-        sockets = (held.enter_context(socket.socket()) for _ in range(servers * PORTS_EACH))
+    with ExitStack() as stack:
+        sockets = (stack.enter_context(socket.socket()) for _ in range(servers * PORTS_EACH))
         found = iter([bound(each) for each in sockets])
         yield from [list(islice(found, PORTS_EACH)) for _ in range(servers)]
 

@@ -72,10 +72,10 @@ def known_broker(controller: HeartbeatController, broker: BrokerId) -> KnownBrok
     return next((found for found in controller.known if found.broker == broker), None)
 
 
-def with_known(controller: HeartbeatController, found: KnownBroker) -> HeartbeatController:
+def with_known(controller: HeartbeatController, known_broker: KnownBroker) -> HeartbeatController:
     """`controller` that knows this of a broker."""
-    others = [k for k in controller.known if k.broker != found.broker]
-    return replace(controller, known=tuple(sorted([*others, found], key=lambda k: k.broker)))
+    others = [k for k in controller.known if k.broker != known_broker.broker]
+    return replace(controller, known=tuple(sorted([*others, known_broker], key=lambda k: k.broker)))
 
 
 def without_known(controller: HeartbeatController, broker: BrokerId) -> HeartbeatController:
@@ -130,77 +130,81 @@ def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     return _gone(turn, broker) if is_live else turn
 
 
-def bounced(turn: ControllerTurn, found: KnownBroker, reason: str) -> ControllerTurn:
+def bounced(turn: ControllerTurn, known_broker: KnownBroker, reason: str) -> ControllerTurn:
     """Another incarnation of a known broker: the old one is gone, the new one as at its start.
 
     Raises ControllerMovedError.
     """
-    turn = forgotten(turn, found.broker)
-    return declared(turn, found, found.state, reason)
+    turn = forgotten(turn, known_broker.broker)
+    return declared(turn, known_broker, known_broker.state, reason)
 
 
-def active_again(turn: ControllerTurn, found: KnownBroker) -> ControllerTurn:
+def active_again(turn: ControllerTurn, known_broker: KnownBroker) -> ControllerTurn:
     """It wants to be active: from INACTIVE it comes back, from STOPPING it stays after all.
 
     Raises ControllerMovedError.
     """
-    if found.state is MembershipState.STOPPING:
-        staying = tuple(b for b in turn.controller.shutting_down if b != found.broker)
+    if known_broker.state is MembershipState.STOPPING:
+        staying = tuple(b for b in turn.controller.shutting_down if b != known_broker.broker)
         turn = turn.holding(replace(turn.controller, shutting_down=staying))
-        turn = on_broker_startup(turn, (found.broker,))
-    return declared(turn, found, MembershipState.ACTIVE, "it wants to be active")
+        turn = on_broker_startup(turn, (known_broker.broker,))
+    return declared(turn, known_broker, MembershipState.ACTIVE, "it wants to be active")
 
 
-def stopping(turn: ControllerTurn, found: KnownBroker) -> ControllerTurn:
+def stopping(turn: ControllerTurn, known_broker: KnownBroker) -> ControllerTurn:
     """It wants to stop: others lead what they can, and once it leads nothing it is inactive.
 
     Raises ControllerMovedError.
     """
-    if found.state is MembershipState.INACTIVE:
+    if known_broker.state is MembershipState.INACTIVE:
         return turn
-    turn = let_go(turn, found.broker)
-    if still_led(turn.controller, found.broker):
-        return declared(turn, found, MembershipState.STOPPING, "it wants to stop")
-    return declared(turn, found, MembershipState.INACTIVE, "it wants to stop, and leads nothing")
+    turn = let_go(turn, known_broker.broker)
+    if still_led(turn.controller, known_broker.broker):
+        return declared(turn, known_broker, MembershipState.STOPPING, "it wants to stop")
+    return declared(
+        turn, known_broker, MembershipState.INACTIVE, "it wants to stop, and leads nothing"
+    )
 
 
-def _at_first(turn: ControllerTurn, found: LiveBroker, version: int) -> KnownBroker:
+def _at_first(turn: ControllerTurn, live_broker: LiveBroker, version: int) -> KnownBroker:
     legacy = version < FIRST_WITH_HEARTBEATS
     # KIP-343, Compatibility, Deprecation, and Migration Plan: who registers with an older version
     # is always active.
     if legacy and "343.legacy-active" in turn.active:
-        return KnownBroker(found.broker, found.epoch, MembershipState.ACTIVE, legacy=True)
+        return KnownBroker(
+            live_broker.broker, live_broker.epoch, MembershipState.ACTIVE, legacy=True
+        )
     # KIP-343, Broker State: at first a broker is inactive.
     waits = "343.inactive-at-first" in turn.active
     state = MembershipState.INACTIVE if waits else MembershipState.ACTIVE
-    return KnownBroker(found.broker, found.epoch, state, legacy)
+    return KnownBroker(live_broker.broker, live_broker.epoch, state, legacy)
 
 
 def _told(
-    turn: ControllerTurn, before: KnownBroker | None, found: KnownBroker, reason: str
+    turn: ControllerTurn, before: KnownBroker | None, known_broker: KnownBroker, reason: str
 ) -> ControllerTurn:
-    if before == found:
+    if before == known_broker:
         return turn
-    turn = turn.holding(with_known(plane_of(turn), found))
-    if before is not None and before.state is found.state:
+    turn = turn.holding(with_known(plane_of(turn), known_broker))
+    if before is not None and before.state is known_broker.state:
         return turn
     fact = BrokerDeclared(
         node=turn.controller.node,
-        broker=found.broker,
-        incarnation_id=found.incarnation_id,
+        broker=known_broker.broker,
+        incarnation_id=known_broker.incarnation_id,
         before="" if before is None else state_word(before.state),
-        after=state_word(found.state),
+        after=state_word(known_broker.state),
         reason=reason,
     )
     return turn.holding(turn.controller, fact)
 
 
-def _joined(turn: ControllerTurn, found: KnownBroker) -> ControllerTurn:
-    others = [b for b in turn.controller.live if b.broker != found.broker]
-    new = LiveBroker(found.broker, found.incarnation_id)
+def _joined(turn: ControllerTurn, known_broker: KnownBroker) -> ControllerTurn:
+    others = [b for b in turn.controller.live if b.broker != known_broker.broker]
+    new = LiveBroker(known_broker.broker, known_broker.incarnation_id)
     live = tuple(sorted([*others, new], key=lambda b: b.broker))
-    controller = add_channel(replace(turn.controller, live=live), found.broker)
-    return on_broker_startup(turn.holding(controller), (found.broker,))
+    controller = add_channel(replace(turn.controller, live=live), known_broker.broker)
+    return on_broker_startup(turn.holding(controller), (known_broker.broker,))
 
 
 def _gone(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
@@ -253,9 +257,9 @@ def at_rest(
     controller = done.node
     if not isinstance(controller, HeartbeatController) or not controller.active or controller.known:
         return done
-    found = registered(ControllerTurn(controller, done.ensemble, features))
-    known = tuple(replace(k, state=MembershipState.ACTIVE) for k in found)
-    return done._replace(node=replace(controller, known=known))
+    brokers = registered(ControllerTurn(controller, done.ensemble, features))
+    known_brokers = tuple(replace(k, state=MembershipState.ACTIVE) for k in brokers)
+    return done._replace(node=replace(controller, known=known_brokers))
 
 
 def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
@@ -287,5 +291,5 @@ def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
     return turn
 
 
-def _of(known: tuple[KnownBroker, ...], found: KnownBroker) -> KnownBroker:
-    return next(k for k in known if k.broker == found.broker)
+def _of(brokers: tuple[KnownBroker, ...], known_broker: KnownBroker) -> KnownBroker:
+    return next(k for k in brokers if k.broker == known_broker.broker)

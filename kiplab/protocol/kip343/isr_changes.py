@@ -89,8 +89,12 @@ def isr_change_answered(
         _as_leader_sees_it(broker, item, result)
         for item, result in zip(request.items, response.results, strict=False)
     )
-    told = AlterPartitionResponse(version=0, error=response.error, results=results)
-    return alter_partition_manager.answered(broker, told, request, features, now_ms)
+    alter_partition_response = AlterPartitionResponse(
+        version=0, error=response.error, results=results
+    )
+    return alter_partition_manager.answered(
+        broker, alter_partition_response, request, features, now_ms
+    )
 
 
 def _as_leader_sees_it(
@@ -119,13 +123,13 @@ def _sender_refused(turn: ControllerTurn, request: IsrChangeRequest) -> Refused 
     if not turn.controller.active or not turn.has_session:
         return turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
     found = known_broker(plane_of(turn), request.broker)
-    held = None if found is None else found.incarnation_id
+    epoch = None if found is None else found.incarnation_id
     # KIP-343, IsrChangeRequest: INVALID_INCARNATION_ID at the top if the incarnation id is wrong:
     # another process has registered under the id, and the sender may change no ISR any more.
-    if held == request.incarnation_id or "343.isr-change-incarnation" not in turn.active:
+    if epoch == request.incarnation_id or "343.isr-change-incarnation" not in turn.active:
         return None
     name = f"incarnation id of broker {request.broker}"
-    compared = compare(name, request.incarnation_id, held)
+    compared = compare(name, request.incarnation_id, epoch)
     return turn.refusal(KIND, KafkaError.STALE_BROKER_EPOCH, "343.isr-change-incarnation", compared)
 
 
@@ -143,18 +147,18 @@ def _changed(
     turn: ControllerTurn, request: IsrChangeRequest, item: AlterPartitionItem, *, again: bool
 ) -> tuple[ControllerTurn, IsrChangeResult]:
     """Raises ControllerMovedError."""
-    held = state_in_zookeeper(turn, item.partition)
-    if again or held is None:
+    registration = state_in_zookeeper(turn, item.partition)
+    if again or registration is None:
         error = KafkaError.INVALID_REQUEST if again else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
         return _denied(turn, turn.refusal(KIND, error, None, partition=item.partition))
-    case = _WantedChange(turn, request, item, held)
+    case = _WantedChange(turn, request, item, registration)
     for guard, error, check in CHECKS:
         compared = check(case) if guard in turn.active else None
         if compared is not None:
             refused = turn.refusal(KIND, error, guard, compared, partition=item.partition)
             return _denied(turn, refused)
-    wanted = replace(held, isr=tuple(m.broker for m in item.isr))
-    turn, written = write_state(turn, held, wanted)
+    partition_registration = replace(registration, isr=tuple(m.broker for m in item.isr))
+    turn, written = write_state(turn, registration, partition_registration)
     assert written is not None, "nobody writes between a controller's read and its write"
     return turn, IsrChangeResult(item.partition)
 

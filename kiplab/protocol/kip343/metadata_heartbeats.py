@@ -120,15 +120,15 @@ def _incarnation_judged(
     found = known_broker(plane_of(turn), request.broker)
     if found is None:
         return _unknown_judged(turn, request)
-    sent, held = request.incarnation_id, found.incarnation_id
-    compared = compare(f"incarnation id of broker {request.broker}", sent, held)
-    if sent < held:
+    sent, epoch = request.incarnation_id, found.incarnation_id
+    compared = compare(f"incarnation id of broker {request.broker}", sent, epoch)
+    if sent < epoch:
         # KIP-343, Controller Logic: a lower incarnation id than the controller's is from an old
         # incarnation, which is told so.
         if "343.incarnation-id" in turn.active:
             return turn, _stale(turn, compared)
         return turn, None
-    if sent > held:
+    if sent > epoch:
         # KIP-343, Controller Logic: a higher one is adopted in memory, and the broker is valid.
         if "343.higher-incarnation" not in turn.active:
             return turn, turn.refusal(KIND, KafkaError.STALE_BROKER_EPOCH, None, compared)
@@ -144,11 +144,11 @@ def _unknown_judged(
     there = next((k for k in registered(turn) if k.broker == request.broker), None)
     if there is not None and there.incarnation_id == request.incarnation_id:
         return declared(turn, there, there.state, "it is registered"), None
-    held = None if there is None else there.incarnation_id
+    epoch = None if there is None else there.incarnation_id
     name = f"incarnation id of broker {request.broker}"
     # KIP-343, MetadataHeartbeatRequest: INVALID_INCARNATION_ID, which has no number: 77 is what
     # Kafka has for it.
-    return turn, _stale(turn, compare(name, request.incarnation_id, held))
+    return turn, _stale(turn, compare(name, request.incarnation_id, epoch))
 
 
 def _as_wanted(turn: ControllerTurn, request: MetadataHeartbeatRequest) -> ControllerTurn:

@@ -130,15 +130,15 @@ def _judge(
     item: AlterPartitionItem,
     features: Features,
 ) -> tuple[PartitionChangeRecord | None, AlterPartitionResult, Refused | None]:
-    held = partition(controller.partitions, item.partition)
-    if held is None:
+    registration = partition(controller.partitions, item.partition)
+    if registration is None:
         error = _unknown(controller, request, item.partition)
         refused = Refused(
             node=CONTROLLER, request=KIND, error=error, guard=None, partition=item.partition
         )
         return None, AlterPartitionResult(item.partition, error), refused
     active = features.active(CONTROLLER)
-    case = _Case(controller, request, _as_boolean(item, active), held)
+    case = _Case(controller, request, _as_boolean(item, active), registration)
     found = _first_refusal(case, active)
     if found is not None:
         return None, AlterPartitionResult(item.partition, found.error), found
@@ -199,8 +199,8 @@ def _accept(
     active = features.active(CONTROLLER)
     code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
     members = tuple(m.broker for m in case.item.isr)
-    wanted = LeaderRecoveryState(_recovery_on_wire(case.request, case.item))
-    targets = Targets(isr=members, recovery=wanted)
+    leader_recovery_state = LeaderRecoveryState(_recovery_on_wire(case.request, case.item))
+    targets = Targets(isr=members, recovery=leader_recovery_state)
 
     def acceptable(broker: BrokerId) -> bool:
         return is_active(registration(case.controller.registrations, broker), active)
@@ -220,14 +220,14 @@ def _accept(
 
 def _result(state: PartitionRegistration, version: int) -> AlterPartitionResult:
     # Version 0 has no recovery state on the wire: whoever reads the answer takes the default.
-    told = state.recovery if version >= 1 else LeaderRecoveryState.RECOVERED
+    leader_recovery_state = state.recovery if version >= 1 else LeaderRecoveryState.RECOVERED
     return AlterPartitionResult(
         partition=state.name,
         leader=state.leader,
         leader_epoch=state.leader_epoch,
         partition_epoch=state.partition_epoch,
         isr=state.isr,
-        recovery=told,
+        recovery=leader_recovery_state,
     )
 
 
@@ -256,11 +256,11 @@ def _as_boolean(item: AlterPartitionItem, active: frozenset[str]) -> AlterPartit
 def _newer_epoch(case: _Case) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller": the
     # leader has read more of the metadata log than we, so somebody else is the controller now.
-    item, held = case.item, case.held
-    if item.leader_epoch > held.leader_epoch:
-        return compare("leader epoch", item.leader_epoch, held.leader_epoch)
-    if item.partition_epoch > held.partition_epoch:
-        return compare("partition epoch", item.partition_epoch, held.partition_epoch)
+    item, registration = case.item, case.held
+    if item.leader_epoch > registration.leader_epoch:
+        return compare("leader epoch", item.leader_epoch, registration.leader_epoch)
+    if item.partition_epoch > registration.partition_epoch:
+        return compare("partition epoch", item.partition_epoch, registration.partition_epoch)
     return None
 
 

@@ -86,8 +86,8 @@ def metadata_arrived(
     Source: BrokerMetadataPublisher.onMetadataUpdate and ReplicaManager.applyDelta (3.5.0).
     """
     process = broker_parts.process_of(broker)
-    known = process.image
-    if known is not None and known.offset >= update.offset:
+    metadata_update = process.image
+    if metadata_update is not None and metadata_update.offset >= update.offset:
         return broker, (), ()
     broker = replace(broker, process=replace(process, image=update))
     if not process.published:
@@ -96,15 +96,15 @@ def metadata_arrived(
     changed = [
         p
         for p in update.partitions
-        if known is None or _epoch_of(known, p.name) != p.partition_epoch
+        if metadata_update is None or _epoch_of(metadata_update, p.name) != p.partition_epoch
     ]
     broker, facts = _apply(broker, changed, features, now_ms)
     return broker, (), facts
 
 
 def _epoch_of(image: messages.MetadataUpdate, name: str) -> int | None:
-    found = partition(image.partitions, name)
-    return None if found is None else found.partition_epoch
+    registration = partition(image.partitions, name)
+    return None if registration is None else registration.partition_epoch
 
 
 def _publish_first(

@@ -76,10 +76,10 @@ def _behind_the_election(controller: Controller) -> Controller:
 
     Source: QuorumController.registerBroker, which hands on writeOffset + 1 (3.2.0, 3.5.0).
     """
-    known = controller.write_offset
-    if known is None or controller.next_offset > known + 1:
+    offset = controller.write_offset
+    if offset is None or controller.next_offset > offset + 1:
         return controller
-    return replace(controller, next_offset=MetadataOffset(known + 2))
+    return replace(controller, next_offset=MetadataOffset(offset + 2))
 
 
 def _noted(
@@ -105,15 +105,15 @@ def _noted(
         )
     # 3.2 replays nothing here: registerBroker touches the old state, with the fence that is in the
     # registration. That one is fenced since the last time, whatever the heartbeats have said since.
-    known = heartbeat(controller, record.broker) or HeartbeatState(record.broker)
+    heartbeat_state = heartbeat(controller, record.broker) or HeartbeatState(record.broker)
     return replace(
-        known,
+        heartbeat_state,
         fenced=existing.fenced,
         last_contact_ms=contact,
         metadata_offset=UNKNOWN_METADATA_OFFSET,
         controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
         if existing.fenced
-        else known.controlled_shutdown_offset,
+        else heartbeat_state.controlled_shutdown_offset,
     )
 
 
@@ -123,8 +123,8 @@ def _target_offset(controller: Controller) -> MetadataOffset:
     Source: QuorumController.ControllerWriteEvent.run (3.3.0, 3.5.0): what is written is replayed
     with an offset counted on from writeOffset.
     """
-    known = controller.write_offset
-    return UNKNOWN_METADATA_OFFSET if known is None else MetadataOffset(known + 1)
+    offset = controller.write_offset
+    return UNKNOWN_METADATA_OFFSET if offset is None else MetadataOffset(offset + 1)
 
 
 def _duplicate(

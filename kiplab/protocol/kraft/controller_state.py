@@ -106,20 +106,20 @@ def heartbeat(controller: Controller, broker: ids.BrokerId) -> HeartbeatState | 
 
     Source: BrokerHeartbeatManager.brokers (3.5.0).
     """
-    for found in controller.heartbeats:
-        if found.broker == broker:
-            return found
+    for heartbeat_state in controller.heartbeats:
+        if heartbeat_state.broker == broker:
+            return heartbeat_state
     return None
 
 
-def is_active(found: Registration | None, active: frozenset[str]) -> bool:
+def is_active(registration: Registration | None, active: frozenset[str]) -> bool:
     """Whether a broker may lead and be in a new ISR.
 
     Source: ClusterControlManager.isActive (3.5.0, 3.9.0-rc3) and unfenced (3.2.0); KIP-841,
     Proposed Changes.
     """
-    if found is None or found.fenced:
+    if registration is None or registration.fenced:
         return False
     # KIP-841, Proposed Changes, its two invariants: a broker that is shutting down may be in no ISR
     # and may not lead, as a fenced one. Version 6 of the page, a draft, spoke of the ISR alone.
-    return not (found.in_controlled_shutdown and "841.active-leader" in active)
+    return not (registration.in_controlled_shutdown and "841.active-leader" in active)

@@ -79,10 +79,14 @@ def elect_leader(
 
     Source: ReplicationControlManager.electLeader (3.2.0 to 3.9.0-rc3).
     """
-    held = partition(controller.partitions, name)
-    if held is None:
+    partition_registration = partition(controller.partitions, name)
+    if partition_registration is None:
         return KafkaError.UNKNOWN_TOPIC_OR_PARTITION, None
-    needed = held.leader == NO_LEADER if unclean else held.leader != held.replicas[0]
+    needed = (
+        partition_registration.leader == NO_LEADER
+        if unclean
+        else partition_registration.leader != partition_registration.replicas[0]
+    )
     if not needed:
         return KafkaError.ELECTION_NOT_NEEDED, None
     active = features.active(CONTROLLER)
@@ -92,7 +96,7 @@ def elect_leader(
         return is_active(registration(controller.registrations, broker), active)
 
     election = Election.UNCLEAN if unclean else Election.PREFERRED
-    record = build(held, Targets(), acceptable, code, election)
+    record = build(partition_registration, Targets(), acceptable, code, election)
     if record is not None:
         return KafkaError.NONE, record
     if unclean:
@@ -209,8 +213,8 @@ def _hold(
     if not elected and not left:
         return controller, (), ()
     controller, sends, facts = commit(controller, records, features)
-    held = PeriodicElections(unclean=unclean, elected=tuple(elected), left=tuple(left))
-    return controller, sends, (held, *facts)
+    elections = PeriodicElections(unclean=unclean, elected=tuple(elected), left=tuple(left))
+    return controller, sends, (elections, *facts)
 
 
 UNCLEAN = "unclean.leader.election.enable"
@@ -228,7 +232,7 @@ def allow_unclean_elections(
     value = "true" if allowed else "false"
     record = ConfigRecord(topic, UNCLEAN, value)
     controller, sends, facts = commit(controller, (record,), features)
-    told = TopicConfigured(
+    topic_configured = TopicConfigured(
         topic=topic, name=UNCLEAN, value=value, heeded=has_unclean_elections(features)
     )
-    return controller, sends, (*facts, told)
+    return controller, sends, (*facts, topic_configured)

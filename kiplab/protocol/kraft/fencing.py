@@ -34,43 +34,56 @@ from .sessions import activated, forgotten, has_contacts, heard
 
 
 def fencing_records(
-    controller: Controller, found: Registration, features: Features
+    controller: Controller, registration: Registration, features: Features
 ) -> list[Record]:
     """Out of every ISR first, the fence record last.
 
     Source: ReplicationControlManager.handleBrokerFenced (3.5.0).
     """
     fence = fence_record(
-        found.broker, found.epoch, fence=True, metadata_version=features.metadata_version
+        registration.broker,
+        registration.epoch,
+        fence=True,
+        metadata_version=features.metadata_version,
     )
-    return [*removal_records(controller, found.broker, features), fence]
+    return [*removal_records(controller, registration.broker, features), fence]
 
 
 def unfencing_records(
-    controller: Controller, found: Registration, features: Features
+    controller: Controller, registration: Registration, features: Features
 ) -> list[Record]:
     """The unfence record first; then every leaderless partition is looked at again.
 
     Source: ReplicationControlManager.handleBrokerUnfenced (3.5.0).
     """
     unfence = fence_record(
-        found.broker, found.epoch, fence=False, metadata_version=features.metadata_version
+        registration.broker,
+        registration.epoch,
+        fence=False,
+        metadata_version=features.metadata_version,
     )
     leaderless = [p for p in controller.partitions if p.leader == ids.NO_LEADER]
-    changes = _changes(controller, leaderless, features, added=found.broker)
+    changes = _changes(controller, leaderless, features, added=registration.broker)
     return [unfence, *changes]
 
 
 def shutdown_records(
-    controller: Controller, found: Registration, features: Features
+    controller: Controller, registration: Registration, features: Features
 ) -> list[Record]:
     """Out of every ISR; before that the flag, which is persistent from metadata version 3.3-IV3.
 
     Source: ReplicationControlManager.handleBrokerInControlledShutdown (3.5.0).
     """
-    flagged = at_least(features.metadata_version, "3.3-IV3") and not found.in_controlled_shutdown
-    flag = BrokerRegistrationChangeRecord(found.broker, found.epoch, in_controlled_shutdown=1)
-    return [*([flag] if flagged else []), *removal_records(controller, found.broker, features)]
+    flagged = (
+        at_least(features.metadata_version, "3.3-IV3") and not registration.in_controlled_shutdown
+    )
+    flag = BrokerRegistrationChangeRecord(
+        registration.broker, registration.epoch, in_controlled_shutdown=1
+    )
+    return [
+        *([flag] if flagged else []),
+        *removal_records(controller, registration.broker, features),
+    ]
 
 
 def removal_records(
@@ -125,8 +138,8 @@ def expire_session(
     QuorumController.rescheduleMaybeFenceStaleBrokers (3.5.0).
     """
     found = registration(controller.registrations, broker)
-    known = heartbeat(controller, broker)
-    if known is None:
+    heartbeat_state = heartbeat(controller, broker)
+    if heartbeat_state is None:
         return controller, (), ()
     if found is None:
         return resign(controller, "maybeFenceReplicas", "RuntimeException", features, now_ms)
@@ -137,8 +150,10 @@ def expire_session(
     # and register, which sees no other fence): fenced or not, the broker is to shut down. From 3.7
     # on register touches the state whenever a change of the registration is replayed.
     if features.code_of(ids.CONTROLLER) >= (3, 7):
-        known = replace(known, controlled_shutdown_offset=ids.UNKNOWN_METADATA_OFFSET)
-    return commit(heard(controller, replace(known, fenced=True)), records, features)
+        heartbeat_state = replace(
+            heartbeat_state, controlled_shutdown_offset=ids.UNKNOWN_METADATA_OFFSET
+        )
+    return commit(heard(controller, replace(heartbeat_state, fenced=True)), records, features)
 
 
 def resign(
@@ -151,11 +166,11 @@ def resign(
     """
     following, _, _ = fail_over(controller, features, now_ms)
     taken = {known.broker: known.target_offset for known in controller.heartbeats}
-    known = tuple(
+    heartbeat_states = tuple(
         replace(fresh, target_offset=taken.get(fresh.broker, ids.UNKNOWN_METADATA_OFFSET))
         for fresh in following.heartbeats
     )
-    following = replace(following, heartbeats=known)
+    following = replace(following, heartbeats=heartbeat_states)
     resigned = ControllerResigned(
         request=event,
         exception=exception,

@@ -60,13 +60,15 @@ def broker_heartbeat(
         reply = BrokerHeartbeatResponse(error=KafkaError.STALE_BROKER_EPOCH)
         facts = (refused,) if refused else ()
         return controller, (Send(request.broker, reply),), facts
-    known = heartbeat(controller, request.broker) or HeartbeatState(
+    heartbeat_state = heartbeat(controller, request.broker) or HeartbeatState(
         request.broker, fenced=found.fenced
     )
-    caught_up = request.metadata_offset >= _target_offset(controller, found, known, features)
-    now, then = _states(controller, known, request, caught_up)
+    caught_up = request.metadata_offset >= _target_offset(
+        controller, found, heartbeat_state, features
+    )
+    now, then = _states(controller, heartbeat_state, request, caught_up)
     records = _transition(controller, found, now, then, features)
-    controller = heard(controller, _touched(known, request, then, now_ms))
+    controller = heard(controller, _touched(heartbeat_state, request, then, now_ms))
     controller, sends, written = commit(controller, records, features)
     if records and any(isinstance(record, _CHANGES_OF_A_BROKER) for record in records):
         controller = _replayed(controller, request.broker, features)
@@ -81,17 +83,17 @@ def broker_heartbeat(
 
 
 def _stale_heartbeat(
-    found: Registration | None, request: BrokerHeartbeatRequest, features: Features
+    registration: Registration | None, request: BrokerHeartbeatRequest, features: Features
 ) -> Refused | None:
     # KIP-631, Broker Leases: heartbeats keep a registration alive, and each names the broker epoch
     # that this was answered with (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3); a
     # process that was replaced cannot keep its successor's session alive, nor end it.
     guard = "631.heartbeat-epoch"
-    if found is not None and found.epoch == request.broker_epoch:
+    if registration is not None and registration.epoch == request.broker_epoch:
         return None
-    if found is not None and guard not in features.active(CONTROLLER):
+    if registration is not None and guard not in features.active(CONTROLLER):
         return None
-    held = str(found.epoch) if found else "none"
+    held = str(registration.epoch) if registration else "none"
     return Refused(
         node=CONTROLLER,
         request="broker-heartbeat",
@@ -102,21 +104,28 @@ def _stale_heartbeat(
 
 
 def _target_offset(
-    controller: Controller, found: Registration, known: HeartbeatState, features: Features
+    controller: Controller,
+    registration: Registration,
+    heartbeat_state: HeartbeatState,
+    features: Features,
 ) -> int:
     # KAFKA-13959: from 3.3 on a broker must have seen its own registration, not the whole log.
     if features.code_of(CONTROLLER) < (3, 3):
         return last_known_offset(controller)
-    return found.record_offset if known.target_offset < 0 else known.target_offset
+    return (
+        registration.record_offset
+        if heartbeat_state.target_offset < 0
+        else heartbeat_state.target_offset
+    )
 
 
 def _states(
     controller: Controller,
-    known: HeartbeatState,
+    heartbeat_state: HeartbeatState,
     request: BrokerHeartbeatRequest,
     caught_up: bool,
 ) -> tuple[BrokerState, BrokerState]:
-    now = current_state(known)
+    now = current_state(heartbeat_state)
     # Whether it leads, and how far the others are, is asked of a broker that wants to go.
     leaves = request.want_shut_down or now is BrokerState.CONTROLLED_SHUTDOWN
     return now, next_state(
@@ -125,18 +134,19 @@ def _states(
         want_shut_down=request.want_shut_down,
         caught_up=caught_up,
         leads=leaves and any(p.leader == request.broker for p in controller.partitions),
-        granted=leaves and known.controlled_shutdown_offset <= lowest_active_offset(controller),
+        granted=leaves
+        and heartbeat_state.controlled_shutdown_offset <= lowest_active_offset(controller),
     )
 
 
-def current_state(known: HeartbeatState) -> BrokerState:
+def current_state(heartbeat_state: HeartbeatState) -> BrokerState:
     """The state of a broker before its heartbeat is processed.
 
     Source: BrokerHeartbeatManager.currentBrokerState (3.5.0).
     """
-    if known.leaving:
+    if heartbeat_state.leaving:
         return BrokerState.CONTROLLED_SHUTDOWN
-    return BrokerState.FENCED if known.fenced else BrokerState.UNFENCED
+    return BrokerState.FENCED if heartbeat_state.fenced else BrokerState.UNFENCED
 
 
 def next_state(
@@ -183,7 +193,7 @@ def lowest_active_offset(controller: Controller) -> int:
 
 def _transition(
     controller: Controller,
-    found: Registration,
+    registration: Registration,
     now: BrokerState,
     then: BrokerState,
     features: Features,
@@ -191,27 +201,27 @@ def _transition(
     if then is now:
         return []
     if then in (BrokerState.FENCED, BrokerState.SHUTDOWN_NOW):
-        return fencing_records(controller, found, features)
+        return fencing_records(controller, registration, features)
     if then is BrokerState.UNFENCED:
-        return unfencing_records(controller, found, features)
-    return shutdown_records(controller, found, features)
+        return unfencing_records(controller, registration, features)
+    return shutdown_records(controller, registration, features)
 
 
 def _touched(
-    known: HeartbeatState,
+    heartbeat_state: HeartbeatState,
     request: BrokerHeartbeatRequest,
     then: BrokerState,
     now_ms: int | None,
 ) -> HeartbeatState:
     fenced = then in (BrokerState.FENCED, BrokerState.SHUTDOWN_NOW)
     return replace(
-        known,
+        heartbeat_state,
         fenced=fenced,
         last_contact_ms=now_ms or 0,
         metadata_offset=request.metadata_offset,
         controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
         if fenced
-        else known.controlled_shutdown_offset,
+        else heartbeat_state.controlled_shutdown_offset,
     )
 
 
@@ -225,18 +235,18 @@ def _replayed(controller: Controller, broker: BrokerId, features: Features) -> C
     and is touched with an unknown metadata offset; until the next heartbeat the broker counts as
     one that has replicated nothing. Up to 3.6 it is left alone.
     """
-    known = heartbeat(controller, broker)
-    if known is None or features.code_of(CONTROLLER) < (3, 7):
+    heartbeat_state = heartbeat(controller, broker)
+    if heartbeat_state is None or features.code_of(CONTROLLER) < (3, 7):
         return controller
-    return heard(controller, replace(known, metadata_offset=UNKNOWN_METADATA_OFFSET))
+    return heard(controller, replace(heartbeat_state, metadata_offset=UNKNOWN_METADATA_OFFSET))
 
 
 def _note_shutdown_offset(
     controller: Controller, broker: BrokerId, features: Features
 ) -> Controller:
-    known = heartbeat(controller, broker)
+    heartbeat_state = heartbeat(controller, broker)
     overwritten = features.code_of(CONTROLLER) < (3, 3)
-    if known is None or (known.leaving and not overwritten):
+    if heartbeat_state is None or (heartbeat_state.leaving and not overwritten):
         return controller
     offset = last_known_offset(controller)
-    return heard(controller, replace(known, controlled_shutdown_offset=offset))
+    return heard(controller, replace(heartbeat_state, controlled_shutdown_offset=offset))

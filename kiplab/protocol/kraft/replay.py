@@ -137,8 +137,8 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
 
 
 def _partition_changed(controller: Controller, record: PartitionChangeRecord) -> Controller:
-    known, named = controller.partitions, record.partition
-    partitions = tuple(merge(p, record) if p.name == named else p for p in known)
+    registrations, named = controller.partitions, record.partition
+    partitions = tuple(merge(p, record) if p.name == named else p for p in registrations)
     return replace(controller, partitions=partitions)
 
 
@@ -153,7 +153,7 @@ def _configured(controller: Controller, record: ConfigRecord) -> Controller:
 
 
 def _registered(controller: Controller, record: RegisterBrokerRecord) -> Controller:
-    known = Registration(
+    registration = Registration(
         broker=record.broker,
         epoch=record.epoch,
         incarnation=record.incarnation,
@@ -161,7 +161,7 @@ def _registered(controller: Controller, record: RegisterBrokerRecord) -> Control
         in_controlled_shutdown=record.in_controlled_shutdown,
         record_offset=controller.next_offset,
     )
-    return _with(controller, known)
+    return _with(controller, registration)
 
 
 def _unregistered(controller: Controller, record: UnregisterBrokerRecord) -> Controller:
@@ -180,14 +180,14 @@ def _registration_changed(controller: Controller, record: _ChangeOfBroker) -> Co
     return _with(controller, _changed(found, record))
 
 
-def _changed(found: Registration, record: _ChangeOfBroker) -> Registration:
+def _changed(registration: Registration, record: _ChangeOfBroker) -> Registration:
     if isinstance(record, FenceBrokerRecord):
-        return replace(found, fenced=True)
+        return replace(registration, fenced=True)
     if isinstance(record, UnfenceBrokerRecord):
-        return replace(found, fenced=False)
-    fenced = found.fenced if record.fenced == 0 else record.fenced == 1
-    leaving = found.in_controlled_shutdown or record.in_controlled_shutdown == 1
-    return replace(found, fenced=fenced, in_controlled_shutdown=leaving)
+        return replace(registration, fenced=False)
+    fenced = registration.fenced if record.fenced == 0 else record.fenced == 1
+    leaving = registration.in_controlled_shutdown or record.in_controlled_shutdown == 1
+    return replace(registration, fenced=fenced, in_controlled_shutdown=leaving)
 
 
 def _with(controller: Controller, changed: Registration) -> Controller:

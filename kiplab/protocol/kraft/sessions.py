@@ -36,10 +36,10 @@ def has_valid_session(controller: Controller, broker: BrokerId, now_ms: int | No
 
     Source: BrokerHeartbeatManager.hasValidSession (3.5.0).
     """
-    known = heartbeat(controller, broker)
-    if known is None or known.fenced:
+    heartbeat_state = heartbeat(controller, broker)
+    if heartbeat_state is None or heartbeat_state.fenced:
         return False
-    return now_ms is None or known.last_contact_ms + SESSION_TIMEOUT_MS >= now_ms
+    return now_ms is None or heartbeat_state.last_contact_ms + SESSION_TIMEOUT_MS >= now_ms
 
 
 def stale_broker(controller: Controller, now_ms: int | None) -> BrokerId | None:
@@ -60,13 +60,13 @@ def heard(controller: Controller, state: HeartbeatState) -> Controller:
     Source: BrokerHeartbeatManager.touch and QuorumController.rescheduleMaybeFenceStaleBrokers
     (3.2.0 to 3.9.0-rc3), which is called for heartbeats and registrations, and by no election.
     """
-    known = heartbeat(controller, state.broker)
-    if known == state and controller.watches_sessions:
+    heartbeat_state = heartbeat(controller, state.broker)
+    if heartbeat_state == state and controller.watches_sessions:
         return controller
-    if known is None:
+    if heartbeat_state is None:
         heartbeats = tuple(sorted([*controller.heartbeats, state], key=lambda h: h.broker))
     else:
-        heartbeats = tuple([state if h is known else h for h in controller.heartbeats])
+        heartbeats = tuple([state if h is heartbeat_state else h for h in controller.heartbeats])
     return replace(controller, heartbeats=heartbeats, watches_sessions=True)
 
 
@@ -116,23 +116,23 @@ def noted(
     return _with(controller, contact)
 
 
-def contact_of(controller: Controller, found: Registration) -> Contact | None:
+def contact_of(controller: Controller, registration: Registration) -> Contact | None:
     """When a registered broker was heard of under its epoch, or None.
 
     Source: BrokerHeartbeatTracker.contactTime (4.0.2).
     """
     for contact in controller.contacts:
-        if contact.broker == found.broker and contact.epoch == found.epoch:
+        if contact.broker == registration.broker and contact.epoch == registration.epoch:
             return contact
     return None
 
 
-def is_in_contact(controller: Controller, found: Registration, now_ms: int | None) -> bool:
+def is_in_contact(controller: Controller, registration: Registration, now_ms: int | None) -> bool:
     """Inclusive, as up to 3.9; without a clock for as long as nobody says that it is over.
 
     Source: BrokerHeartbeatTracker.hasValidSession (4.0.2).
     """
-    contact = contact_of(controller, found)
+    contact = contact_of(controller, registration)
     return contact is not None and not _is_expired(contact, now_ms)
 
 
@@ -158,14 +158,16 @@ def next_check_ms(controller: Controller, not_before_ms: int) -> int:
     return controller.checks_from_ms + max(0, -(-late // CHECK_MS)) * CHECK_MS
 
 
-def forgotten(controller: Controller, found: Registration, now_ms: int | None) -> Controller:
+def forgotten(controller: Controller, registration: Registration, now_ms: int | None) -> Controller:
     """`controller` when it was noticed that a broker is silent; the next look comes soon.
 
     Source: BrokerHeartbeatTracker.maybeRemoveExpired and PeriodicTaskControlManager.reschedule
     (4.0.2).
     """
     left = tuple(
-        c for c in controller.contacts if (c.broker, c.epoch) != (found.broker, found.epoch)
+        c
+        for c in controller.contacts
+        if (c.broker, c.epoch) != (registration.broker, registration.epoch)
     )
     checks_from = 0 if now_ms is None else now_ms + NEXT_CHECK_MS
     return replace(controller, contacts=left, checks_from_ms=checks_from)
@@ -221,11 +223,17 @@ def noted_sessions(controller: Controller) -> tuple[NotedSession, ...]:
 
 
 def _session(
-    controller: Controller, known: HeartbeatState, found: Registration | None
+    controller: Controller, heartbeat_state: HeartbeatState, registration: Registration | None
 ) -> NotedSession:
-    contact = None if found is None else contact_of(controller, found)
+    contact = None if registration is None else contact_of(controller, registration)
     last = 0 if contact is None else contact.last_contact_ms
-    return NotedSession(known.broker, contact is None, known.fenced, known.leaving, last)
+    return NotedSession(
+        heartbeat_state.broker,
+        contact is None,
+        heartbeat_state.fenced,
+        heartbeat_state.leaving,
+        last,
+    )
 
 
 def _with(controller: Controller, contact: Contact) -> Controller:

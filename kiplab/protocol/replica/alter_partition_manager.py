@@ -74,13 +74,13 @@ def _written_by_the_leader(
     """
     replica = replica_of(broker, item.partition)
     leading = replica.leading if replica is not None else None
-    known = leading.controller_epoch if leading is not None else None
+    epoch = leading.controller_epoch if leading is not None else None
     # ZooKeeper writes only over the version that the leader has read, here and in every release
     # that wrote: ReplicationUtils.updateLeaderAndIsr (2.1.1, 3.4.1). -1 means over any.
     checks = "zookeeper.isr-version" in features.active(broker.id)
     over = item if checks else replace(item, partition_epoch=PartitionEpoch(-1))
     request = messages.SetPartitionStateRequest(
-        broker=broker.id, controller_epoch=known or ControllerEpoch(0), item=over
+        broker=broker.id, controller_epoch=epoch or ControllerEpoch(0), item=over
     )
     return broker, (messages.Send(ZOOKEEPER, request),), ()
 

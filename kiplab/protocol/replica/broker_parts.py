@@ -117,8 +117,8 @@ def checkpoint_of(broker: Broker, partition: str) -> Offset:
 
     Source: OffsetCheckpoints.fetch (3.5.0).
     """
-    found = (r.checkpoint for r in broker.durable.replicas if r.partition == partition)
-    return next(found, Offset(0))
+    offsets = (r.checkpoint for r in broker.durable.replicas if r.partition == partition)
+    return next(offsets, Offset(0))
 
 
 def with_replica(broker: Broker, replica: Replica) -> Broker:

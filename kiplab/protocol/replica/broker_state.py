@@ -204,9 +204,9 @@ def log_of(broker: Broker, partition: str) -> Log:
 
     Source: LogManager.getLog (3.5.0).
     """
-    for found in broker.durable.replicas:
-        if found.partition == partition:
-            return found.log
+    for replica in broker.durable.replicas:
+        if replica.partition == partition:
+            return replica.log
     return EMPTY
 
 
@@ -217,9 +217,9 @@ def replica_of(broker: Broker, partition: str) -> Replica | None:
     """
     if broker.process is None:
         return None
-    for found in broker.process.replicas:
-        if found.partition == partition:
-            return found
+    for replica in broker.process.replicas:
+        if replica.partition == partition:
+            return replica
     return None
 
 

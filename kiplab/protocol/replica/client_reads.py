@@ -90,14 +90,14 @@ def not_the_leader(
         return fenced
     if replica is None:
         return refusal(here, partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
-    held = replica.leader_epoch
-    compared = Compared("leader epoch", str(leader_epoch), str(held))
+    epoch = replica.leader_epoch
+    compared = Compared("leader epoch", str(leader_epoch), str(epoch))
     # KIP-320, Motivation (Inadequate Replica Fencing), and Partition.checkCurrentLeaderEpoch
     # (3.2.0 to 3.9.0-rc3): fetches and OffsetsForLeaderEpoch name the leader epoch that the sender
     # follows, and whoever is behind is fenced. -1 asks for no check.
     if (
         leader_epoch != NO_LEADER_EPOCH
-        and leader_epoch < held
+        and leader_epoch < epoch
         and "320.fenced-fetch" in here.active
     ):
         error = KafkaError.FENCED_LEADER_EPOCH
@@ -105,7 +105,7 @@ def not_the_leader(
     # KIP-320, OffsetsForLeaderEpochRequest, and Partition.checkCurrentLeaderEpoch (3.2.0 to
     # 3.9.0-rc3): a later epoch than the leader's own means that the leader is behind; it cannot
     # vouch for its log and has the sender come again.
-    if leader_epoch > held and "320.unknown-fetch" in here.active:
+    if leader_epoch > epoch and "320.unknown-fetch" in here.active:
         error = KafkaError.UNKNOWN_LEADER_EPOCH
         return refusal(here, partition, request, error, "320.unknown-fetch", compared)
     if replica.leading is None:

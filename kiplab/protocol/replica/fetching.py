@@ -221,12 +221,12 @@ def _known(epoch: LeaderEpoch) -> LeaderEpoch:
 
 
 def _refusal(here: Here, replica: Replica | None, request: FetchRequest) -> Refused | None:
-    asked = _known(request.leader_epoch)
-    wrong = not_the_leader(here, replica, request.partition, asked, KIND)
+    epoch = _known(request.leader_epoch)
+    wrong = not_the_leader(here, replica, request.partition, epoch, KIND)
     if wrong is not None or replica is None:
         return wrong
     if request.replica not in replica.replicas:
-        unknown = asked == NO_LEADER_EPOCH
+        unknown = epoch == NO_LEADER_EPOCH
         error = KafkaError.NOT_LEADER_OR_FOLLOWER if unknown else KafkaError.UNKNOWN_LEADER_EPOCH
         return refusal(here, request.partition, KIND, error)
     return None
@@ -336,9 +336,9 @@ def _truncated(
     shorter = log.truncate(mine, _cut(mine, diverging))
     if shorter is mine:
         return broker, (), ()
-    known = Offset(min(replica.high_watermark, shorter.end))
+    offset = Offset(min(replica.high_watermark, shorter.end))
     broker = broker_parts.with_log(broker, replica.partition, shorter)
-    broker = broker_parts.with_replica(broker, replace(replica, high_watermark=known))
+    broker = broker_parts.with_replica(broker, replace(replica, high_watermark=offset))
     if shorter.end == mine.end:
         dropped = EpochDropped(
             node=broker.id,

@@ -156,12 +156,12 @@ def _remote(
     if led is None:
         # This broker has not led before: nothing is known of the follower, not even its epoch.
         return RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=caught_up)
-    found = next((r for r in led.remotes if r.broker == broker), None)
-    known = found or RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=never)
+    replica = next((r for r in led.remotes if r.broker == broker), None)
+    remote_replica = replica or RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=never)
     if not reset:
-        return known
+        return remote_replica
     return replace(
-        known,
+        remote_replica,
         leader_end_at_last_fetch=start,
         last_fetch_ms=caught_up,
         last_caught_up_ms=caught_up,

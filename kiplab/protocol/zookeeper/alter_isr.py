@@ -76,24 +76,28 @@ _Judged = tuple[PartitionRegistration | None, PartitionRegistration | None, Refu
 def _judged(
     turn: ControllerTurn, request: messages.AlterPartitionRequest, item: messages.AlterPartitionItem
 ) -> _Judged:
-    held = partition(turn.controller.partitions, item.partition)
-    if held is None:
+    registration = partition(turn.controller.partitions, item.partition)
+    if registration is None:
         unknown = _unknown(turn, request, item.partition)
         return None, None, turn.refusal(KIND, unknown, None, partition=item.partition)
-    wanted = _wanted(request, item, held)
-    case = _WantedState(turn, wanted, held)
+    partition_registration = _wanted(request, item, registration)
+    case = _WantedState(turn, partition_registration, registration)
     verdict = _first_verdict(case)
     if verdict is not None:
         guard, error, compared = verdict
         if error is None:
-            return held, None, None
-        return held, None, turn.refusal(KIND, error, guard, compared, partition=held.name)
+            return registration, None, None
+        return (
+            registration,
+            None,
+            turn.refusal(KIND, error, guard, compared, partition=registration.name),
+        )
     member = _ineligible_member(case)
     if member is None:
-        return held, wanted, None
+        return registration, partition_registration, None
     known = request.version >= TOPIC_IDS_SINCE
     error = KafkaError.INELIGIBLE_REPLICA if known else KafkaError.OPERATION_NOT_ATTEMPTED
-    return held, None, turn.refusal(KIND, error, *member, partition=held.name)
+    return registration, None, turn.refusal(KIND, error, *member, partition=registration.name)
 
 
 def _unknown(
@@ -108,12 +112,12 @@ def _unknown(
 def _wanted(
     request: messages.AlterPartitionRequest,
     item: messages.AlterPartitionItem,
-    held: PartitionRegistration,
+    registration: PartitionRegistration,
 ) -> PartitionRegistration:
     """The state that is asked for: the sender leads it."""
     byte = item.recovery if request.version >= 1 else LeaderRecoveryState.RECOVERED
     return replace(
-        held,
+        registration,
         leader=request.broker,
         leader_epoch=item.leader_epoch,
         partition_epoch=item.partition_epoch,
@@ -127,41 +131,41 @@ def _written(
 ) -> tuple[ControllerTurn, tuple[messages.AlterPartitionResult, ...]]:
     """Raises ControllerMovedError."""
     results: list[messages.AlterPartitionResult] = []
-    for name, (held, wanted, refused) in judged.items():
+    for name, (registration, partition_registration, refused) in judged.items():
         if refused is not None:
             turn = turn.holding(turn.controller, refused)
             results.append(messages.AlterPartitionResult(name, refused.error))
             continue
-        assert held is not None, "who is not refused is known"
-        if wanted is None:
-            results.append(_granted(held))
+        assert registration is not None, "who is not refused is known"
+        if partition_registration is None:
+            results.append(_granted(registration))
             continue
-        turn, written = write_state(turn, held, _over(turn, wanted))
+        turn, written = write_state(turn, registration, _over(turn, partition_registration))
         if written is not None:
             results.append(_granted(written))
             continue
-        turn = turn.holding(turn.controller, _overtaken(turn, wanted))
+        turn = turn.holding(turn.controller, _overtaken(turn, partition_registration))
         results.append(messages.AlterPartitionResult(name, KafkaError.INVALID_UPDATE_VERSION))
     return turn, tuple(results)
 
 
-def _over(turn: ControllerTurn, wanted: PartitionRegistration) -> PartitionRegistration:
+def _over(turn: ControllerTurn, registration: PartitionRegistration) -> PartitionRegistration:
     """Over the version that the leader has read or, without that guard, over any."""
-    there = partition(turn.ensemble.partitions, wanted.name)
+    there = partition(turn.ensemble.partitions, registration.name)
     # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): compare and set.
     if "497.partition-epoch" in turn.active or there is None:
-        return wanted
-    return replace(wanted, partition_epoch=there.partition_epoch)
+        return registration
+    return replace(registration, partition_epoch=there.partition_epoch)
 
 
-def _overtaken(turn: ControllerTurn, wanted: PartitionRegistration) -> Refused:
-    there = partition(turn.ensemble.partitions, wanted.name)
-    held = None if there is None else there.partition_epoch
-    compared = compare("partition epoch", wanted.partition_epoch, held)
+def _overtaken(turn: ControllerTurn, registration: PartitionRegistration) -> Refused:
+    there = partition(turn.ensemble.partitions, registration.name)
+    epoch = None if there is None else there.partition_epoch
+    compared = compare("partition epoch", registration.partition_epoch, epoch)
     error = KafkaError.INVALID_UPDATE_VERSION
     # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): somebody has written in between.
     guard = "497.partition-epoch"
-    return turn.refusal(KIND, error, guard, compared, partition=wanted.name)
+    return turn.refusal(KIND, error, guard, compared, partition=registration.name)
 
 
 def _granted(state: PartitionRegistration) -> messages.AlterPartitionResult:
@@ -178,13 +182,13 @@ def _granted(state: PartitionRegistration) -> messages.AlterPartitionResult:
 def _stale_sender(turn: ControllerTurn, request: messages.AlterPartitionRequest) -> Refused | None:
     if not turn.controller.active or not turn.has_session:
         return turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
-    known = epoch_of(turn.controller, request.broker)
-    if known == request.broker_epoch:
+    epoch = epoch_of(turn.controller, request.broker)
+    if epoch == request.broker_epoch:
         return None
     # KIP-497, AlterIsrRequest (BrokerEpoch): any other epoch than the one that is known is stale.
-    if known is not None and "497.request-broker-epoch" not in turn.active:
+    if epoch is not None and "497.request-broker-epoch" not in turn.active:
         return None
-    compared = compare(f"broker {request.broker} epoch", request.broker_epoch, known)
+    compared = compare(f"broker {request.broker} epoch", request.broker_epoch, epoch)
     return turn.refusal(KIND, KafkaError.STALE_BROKER_EPOCH, "497.request-broker-epoch", compared)
 
 
@@ -257,20 +261,20 @@ def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None
 
 def _newer_leader(case: _WantedState) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
-    asked, known = case.wanted.leader_epoch, case.held.leader_epoch
-    return _compared("leader epoch", asked, known, asked > known)
+    epoch, known = case.wanted.leader_epoch, case.held.leader_epoch
+    return _compared("leader epoch", epoch, known, epoch > known)
 
 
 def _newer_state(case: _WantedState) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
-    asked, known = case.wanted.partition_epoch, case.held.partition_epoch
-    return _compared("partition epoch", asked, known, asked > known)
+    epoch, known = case.wanted.partition_epoch, case.held.partition_epoch
+    return _compared("partition epoch", epoch, known, epoch > known)
 
 
 def _older_leader(case: _WantedState) -> Compared | None:
     # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): a leader of an earlier epoch.
-    asked, known = case.wanted.leader_epoch, case.held.leader_epoch
-    return _compared("leader epoch", asked, known, asked < known)
+    epoch, known = case.wanted.leader_epoch, case.held.leader_epoch
+    return _compared("leader epoch", epoch, known, epoch < known)
 
 
 def _holds_already(case: _WantedState) -> Compared | None:
@@ -283,8 +287,8 @@ def _holds_already(case: _WantedState) -> Compared | None:
 def _older_state(case: _WantedState) -> Compared | None:
     # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): compare and set. At 2.8 ZooKeeper alone
     # compares versions.
-    asked, known = case.wanted.partition_epoch, case.held.partition_epoch
-    return _compared("partition epoch", asked, known, asked < known and case.turn.code >= (3, 2))
+    epoch, known = case.wanted.partition_epoch, case.held.partition_epoch
+    return _compared("partition epoch", epoch, known, epoch < known and case.turn.code >= (3, 2))
 
 
 def _not_alone(case: _WantedState) -> Compared | None:
@@ -295,9 +299,9 @@ def _not_alone(case: _WantedState) -> Compared | None:
 
 def _no_way_back(case: _WantedState) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 2: RECOVERED does not become RECOVERING.
-    wanted, held = case.wanted.recovery, case.held.recovery
-    wrong = held is _RECOVERED and wanted is _RECOVERING
-    return Compared("recovery state", wanted.name, held.name) if wrong else None
+    wanted, leader_recovery_state = case.wanted.recovery, case.held.recovery
+    wrong = leader_recovery_state is _RECOVERED and wanted is _RECOVERING
+    return Compared("recovery state", wanted.name, leader_recovery_state.name) if wrong else None
 
 
 CHECKS: tuple[

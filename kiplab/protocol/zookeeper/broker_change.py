@@ -57,12 +57,12 @@ def registered_brokers(turn: ControllerTurn) -> tuple[LiveBroker, ...]:
 
     Source: KafkaZkClient.getAllBrokerAndEpochsInCluster (2.2.2), getAllBrokersInCluster (2.1.1).
     """
-    found = [
+    brokers = [
         LiveBroker(z.data.broker, _epoch(turn, z.stat.czxid, z.stat.ephemeral_owner))
         for z in below(turn.ensemble.znodes, BROKER_IDS_PATH)
         if isinstance(z.data, BrokerZnode)
     ]
-    return tuple(sorted(found, key=lambda known: known.broker))
+    return tuple(sorted(brokers, key=lambda known: known.broker))
 
 
 def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
@@ -170,20 +170,24 @@ def _without(
     turn: ControllerTurn, broker: BrokerId, name: str
 ) -> tuple[ControllerTurn, PartitionRegistration | None]:
     """The partition's state without the broker in the ISR; unwritten if it is not in there."""
-    held = state_in_zookeeper(turn, name)
-    if held is None:
+    registration = state_in_zookeeper(turn, name)
+    if registration is None:
         return turn, None
-    if broker not in held.isr:
-        return turn.holding(with_partition(turn.controller, held)), held
-    isr = held.isr if len(held.isr) == 1 else tuple(b for b in held.isr if b != broker)
-    state = replace(
-        held,
-        isr=isr,
-        leader=NO_LEADER if held.leader == broker else held.leader,
-        leader_epoch=LeaderEpoch(held.leader_epoch + 1),
+    if broker not in registration.isr:
+        return turn.holding(with_partition(turn.controller, registration)), registration
+    isr = (
+        registration.isr
+        if len(registration.isr) == 1
+        else tuple(b for b in registration.isr if b != broker)
     )
-    facts = (elected(held, state),) if state.leader != held.leader else ()
-    return write_state(turn, held, state, *facts)
+    state = replace(
+        registration,
+        isr=isr,
+        leader=NO_LEADER if registration.leader == broker else registration.leader,
+        leader_epoch=LeaderEpoch(registration.leader_epoch + 1),
+    )
+    facts = (elected(registration, state),) if state.leader != registration.leader else ()
+    return write_state(turn, registration, state, *facts)
 
 
 def _epoch(turn: ControllerTurn, czxid: int, session: int) -> BrokerEpoch:
@@ -209,19 +213,23 @@ def _compared(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> _Change:
     )
 
 
-def _has_bounced(turn: ControllerTurn, found: LiveBroker) -> bool:
-    known = epoch_of(turn.controller, found.broker)
+def _has_bounced(turn: ControllerTurn, live_broker: LiveBroker) -> bool:
+    broker_epoch = epoch_of(turn.controller, live_broker.broker)
     # KIP-380, Proposed Changes, Controller Detects Bounced Broker, 2: registered under a higher
     # generation than the one that is known.
-    return "380.bounce-detection" in turn.active and known is not None and found.epoch > known
+    return (
+        "380.bounce-detection" in turn.active
+        and broker_epoch is not None
+        and live_broker.epoch > broker_epoch
+    )
 
 
 def _told(turn: ControllerTurn, change: _Change) -> BrokersCompared:
     bounced = []
-    for found in change.bounced:
-        known = epoch_of(turn.controller, found.broker)
-        assert known is not None, "who bounced was known"
-        bounced.append((found.broker, known, found.epoch))
+    for live_broker in change.bounced:
+        broker_epoch = epoch_of(turn.controller, live_broker.broker)
+        assert broker_epoch is not None, "who bounced was known"
+        bounced.append((live_broker.broker, broker_epoch, live_broker.epoch))
     return BrokersCompared(
         node=turn.controller.node,
         new=_ids(change.new),

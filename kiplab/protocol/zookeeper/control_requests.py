@@ -97,9 +97,9 @@ def update_metadata(
     broker = _obeys(broker, request)
     process = broker_parts.process_of(broker)
     image = _image(process.image, request)
-    heard = replace(process, image=image, controller=ids.controller_on(request.controller))
+    volatile = replace(process, image=image, controller=ids.controller_on(request.controller))
     broker, sends, facts = alter_partition_manager.send_unsent(
-        replace(broker, process=heard), features
+        replace(broker, process=volatile), features
     )
     return broker, (_to(request, UpdateMetadataResponse()), *sends), facts
 
@@ -173,15 +173,15 @@ def _broker_epoch(request: ControlRequest) -> ids.BrokerEpoch:
 
 def _old_controller(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
     """Whether a later controller has spoken to this process already."""
-    known = broker_parts.process_of(broker).controller_epoch
-    if known is None or request.controller_epoch >= known:
+    epoch = broker_parts.process_of(broker).controller_epoch
+    if epoch is None or request.controller_epoch >= epoch:
         return None
     # ZooKeeper mode has always refused a deposed controller: ReplicaManager.becomeLeaderOrFollower,
     # stopReplicas and maybeUpdateMetadataCache (2.1.1, 3.4.1).
     guard = "zookeeper.controller-epoch"
     if guard not in features.active(broker.id):
         return None
-    compared = compare("controller epoch", request.controller_epoch, known)
+    compared = compare("controller epoch", request.controller_epoch, epoch)
     return _refusal(broker, request, KafkaError.STALE_CONTROLLER_EPOCH, guard, compared)
 
 
@@ -236,12 +236,12 @@ def _told(
 def _not_obeyed(
     broker: Broker, state: PartitionRegistration, request: LeaderAndIsrRequest, features: Features
 ) -> Refused | None:
-    held = _leader_epoch(broker, state.name)
+    epoch = _leader_epoch(broker, state.name)
     # ZooKeeper mode has always had it that only a higher leader epoch counts:
     # ReplicaManager.becomeLeaderOrFollower (2.1.1, 3.4.1).
     guard = "zookeeper.leader-epoch"
-    if state.leader_epoch <= held and guard in features.active(broker.id):
-        compared = compare("leader epoch", state.leader_epoch, held)
+    if state.leader_epoch <= epoch and guard in features.active(broker.id):
+        compared = compare("leader epoch", state.leader_epoch, epoch)
         error = KafkaError.STALE_CONTROLLER_EPOCH
         return _refusal(broker, request, error, guard, compared, partition=state.name)
     if broker.id not in state.replicas:
@@ -251,8 +251,8 @@ def _not_obeyed(
 
 
 def _leader_epoch(broker: Broker, partition: str) -> ids.LeaderEpoch:
-    found = replica_of(broker, partition)
-    return ids.NO_LEADER_EPOCH if found is None else found.leader_epoch
+    replica = replica_of(broker, partition)
+    return ids.NO_LEADER_EPOCH if replica is None else replica.leader_epoch
 
 
 def _as_sent(state: PartitionRegistration, request: LeaderAndIsrRequest) -> PartitionRegistration:
@@ -299,14 +299,14 @@ def _replica_alone(broker: Broker, state: PartitionRegistration) -> tuple[Broker
     if replica_of(broker, state.name) is not None:
         return broker, ()
     mine = broker_parts.log_of(broker, state.name)
-    known = max(mine.start, min(broker_parts.checkpoint_of(broker, state.name), mine.end))
+    offset = max(mine.start, min(broker_parts.checkpoint_of(broker, state.name), mine.end))
     alone = Replica(
         partition=state.name,
         leader=ids.NO_LEADER,
         leader_epoch=ids.NO_LEADER_EPOCH,
         partition_epoch=ids.PartitionEpoch(0),
         replicas=(),
-        high_watermark=ids.Offset(known),
+        high_watermark=ids.Offset(offset),
         min_insync_replicas=state.min_insync_replicas,
     )
     absent = f"its leader, broker {state.leader}, is not in the metadata of broker {broker.id}"
@@ -354,12 +354,12 @@ def _begin_to_checkpoint(broker: Broker) -> tuple[Broker, tuple[Fact, ...]]:
 # --- UpdateMetadata ------------------------------------------------------------------------------
 
 
-def _image(known: MetadataUpdate | None, request: UpdateMetadataRequest) -> MetadataUpdate:
+def _image(update: MetadataUpdate | None, request: UpdateMetadataRequest) -> MetadataUpdate:
     alive = tuple(
         Registration(b, ids.NO_BROKER_EPOCH, _ALIVE, fenced=False)
         for b in sorted(request.live_brokers)
     )
-    states = {p.name: p for p in known.partitions} if known is not None else {}
+    states = {p.name: p for p in update.partitions} if update is not None else {}
     states |= {p.name: p for p in request.partitions}
     left = (states[n] for n in sorted(states) if states[n].leader != LEADER_DURING_DELETE)
     return MetadataUpdate(offset=ids.MetadataOffset(0), registrations=alive, partitions=tuple(left))
@@ -371,17 +371,17 @@ def _image(known: MetadataUpdate | None, request: UpdateMetadataRequest) -> Meta
 def _fenced(
     broker: Broker, item: StopReplicaItem, request: StopReplicaRequest, features: Features
 ) -> Refused | None:
-    active, held = features.active(broker.id), _leader_epoch(broker, item.partition)
+    active, epoch = features.active(broker.id), _leader_epoch(broker, item.partition)
     # KIP-570, StopReplicaRequest: version 3 names the leader epoch, -1 being none and -2 a
     # deletion; what names no higher one is refused.
     guard = "570.stop-replica-epoch"
-    if guard not in active or request.version < 3 or not 0 <= item.leader_epoch <= held:
+    if guard not in active or request.version < 3 or not 0 <= item.leader_epoch <= epoch:
         return None
     # KAFKA-13972, "Ensure replica state deleted after reassignment cancellation": the epoch that is
     # held will do.
-    if item.leader_epoch == held and "kafka-13972.equal-epoch" in active:
+    if item.leader_epoch == epoch and "kafka-13972.equal-epoch" in active:
         return None
-    compared = compare("leader epoch", item.leader_epoch, held)
+    compared = compare("leader epoch", item.leader_epoch, epoch)
     error = KafkaError.FENCED_LEADER_EPOCH
     return _refusal(broker, request, error, guard, compared, partition=item.partition)
 

@@ -197,6 +197,6 @@ def _with_context(turn: ControllerTurn) -> ControllerTurn:
     """Source: KafkaController.initializeControllerContext (2.1.1 to 3.4.1)."""
     live = registered_brokers(turn)
     controller = replace(turn.controller, live=live, partitions=turn.ensemble.partitions)
-    for known in live:
-        controller = add_channel(controller, known.broker)
+    for live_broker in live:
+        controller = add_channel(controller, live_broker.broker)
     return turn.holding(controller)

@@ -131,10 +131,10 @@ def state_in_zookeeper(turn: ControllerTurn, name: str) -> PartitionRegistration
     Source: ReplicaStateMachine.getTopicPartitionStatesFromZk and
     PartitionStateMachine.doElectLeaderForPartitions (2.1.1 to 3.4.1).
     """
-    found = find(turn.ensemble, partition_state_path(name))
-    if found is None or not isinstance(found.data, PartitionStateZnode):
+    znode = find(turn.ensemble, partition_state_path(name))
+    if znode is None or not isinstance(znode.data, PartitionStateZnode):
         return None
-    if found.data.controller_epoch > turn.controller.epoch:
+    if znode.data.controller_epoch > turn.controller.epoch:
         return None
     return partition(turn.ensemble.partitions, name)
 

@@ -101,10 +101,10 @@ class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
     @property
     def controller_epoch(self) -> ids.ControllerEpoch:
         """What /controller_epoch holds; 0 before the first election."""
-        found = find(self, CONTROLLER_EPOCH_PATH)
-        if found is None or not isinstance(found.data, ControllerEpochZnode):
+        znode = find(self, CONTROLLER_EPOCH_PATH)
+        if znode is None or not isinstance(znode.data, ControllerEpochZnode):
             return ids.ControllerEpoch(0)
-        return found.data.epoch
+        return znode.data.epoch
 
     @property
     def registrations(self) -> tuple[Registration, ...]:
@@ -158,10 +158,10 @@ def controller_named(ensemble: Ensemble) -> ids.BrokerId | None:
 
     Source: KafkaZkClient.getControllerId (2.1.1 to 3.4.1).
     """
-    found = find(ensemble, CONTROLLER_PATH)
-    if found is None or not isinstance(found.data, ControllerZnode):
+    znode = find(ensemble, CONTROLLER_PATH)
+    if znode is None or not isinstance(znode.data, ControllerZnode):
         return None
-    return found.data.broker
+    return znode.data.broker
 
 
 def at_path(znodes: tuple[Znode, ...], path: str) -> Znode | None:
@@ -186,9 +186,9 @@ def session_of(ensemble: Ensemble, session: ids.SessionId) -> ZooKeeperSession |
 
     Source: SessionTrackerImpl.checkSession (ZooKeeper 3.9.5).
     """
-    for found in ensemble.sessions:
-        if found.id == session:
-            return found
+    for zoo_keeper_session in ensemble.sessions:
+        if zoo_keeper_session.id == session:
+            return zoo_keeper_session
     return None
 
 
@@ -203,7 +203,7 @@ def _registrations_of(znodes: tuple[Znode, ...]) -> tuple[Registration, ...]:
 @lru_cache(maxsize=4096)
 def _registered(brokers: tuple[Znode, ...]) -> tuple[Registration, ...]:
     """Asked again for the same brokers, it is the same object."""
-    found = [
+    registrations = [
         Registration(
             broker=z.data.broker,
             epoch=ids.BrokerEpoch(z.stat.czxid),
@@ -213,7 +213,7 @@ def _registered(brokers: tuple[Znode, ...]) -> tuple[Registration, ...]:
         for z in brokers
         if isinstance(z.data, BrokerZnode)
     ]
-    return tuple(sorted(found, key=lambda r: r.broker))
+    return tuple(sorted(registrations, key=lambda r: r.broker))
 
 
 _ABOUT_PARTITIONS = (PartitionStateZnode, TopicZnode, TopicConfigZnode)

@@ -79,10 +79,10 @@ def exists(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = F
     refusal = _refusal(ensemble, session, path)
     if refusal is ZooKeeperError.SESSIONEXPIRED:
         return GotStat(ensemble, error=refusal)
-    found = find(ensemble, path)
+    znode = find(ensemble, path)
     return GotStat(
         watching(ensemble, session, path, WatchKind.DATA) if watch else ensemble,
-        None if found is None else found.stat,
+        None if znode is None else znode.stat,
         refusal,
     )
 

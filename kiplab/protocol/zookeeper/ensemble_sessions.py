@@ -81,8 +81,8 @@ def _without(ensemble: Ensemble, session: SessionId) -> Ended:
     events: list[WatchEvent] = []
     znodes = ensemble.znodes
     for gone in (z for z in ensemble.znodes if z.stat.ephemeral_owner == session):
-        znodes, said = removal(znodes, gone.path)
-        events += said
+        znodes, watch_events = removal(znodes, gone.path)
+        events += watch_events
     left = replace(
         ensemble,
         zxid=Zxid(ensemble.zxid + 1),

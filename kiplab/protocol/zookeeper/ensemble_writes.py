@@ -192,9 +192,9 @@ _WAITING = {
 
 def _told(ensemble: Ensemble, hit: list[Watch], event: WatchEvent) -> Iterator[Fired]:
     for session in sorted({w.session for w in hit}):
-        known = session_of(ensemble, session)
-        assert known is not None, "watches go with their session"
-        yield Fired(known.owner, event, session)
+        zoo_keeper_session = session_of(ensemble, session)
+        assert zoo_keeper_session is not None, "watches go with their session"
+        yield Fired(zoo_keeper_session.owner, event, session)
 
 
 def _apply(
@@ -274,12 +274,12 @@ def _delete(znodes: tuple[Znode, ...], operation: Delete) -> _Applied | ZooKeepe
 def _with_version(
     znodes: tuple[Znode, ...], path: str, version: PartitionEpoch
 ) -> Znode | ZooKeeperError:
-    found = at_path(znodes, path)
-    if found is None:
+    znode = at_path(znodes, path)
+    if znode is None:
         return ZooKeeperError.NONODE
-    if version not in (ANY_VERSION, found.stat.version):
+    if version not in (ANY_VERSION, znode.stat.version):
         return ZooKeeperError.BADVERSION
-    return found
+    return znode
 
 
 def _put(znodes: tuple[Znode, ...], new: Znode) -> tuple[Znode, ...]:

@@ -47,16 +47,16 @@ def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -
     """
     item, path = request.item, znodes.partition_state_path(request.item.partition)
     before = find(ensemble, path)
-    wanted = _wanted(request)
+    znode = _wanted(request)
     session = _session_of(ensemble, request.broker)
-    done = transact(ensemble, session, (SetData(path, wanted, item.partition_epoch),))
+    done = transact(ensemble, session, (SetData(path, znode, item.partition_epoch),))
     if done.error is ZooKeeperError.NONE:
         after = find(done.ensemble, path)
         assert after is not None
         reply = _answer(request, KafkaError.NONE, after.stat.version)
-        facts = _changed(before, after, wanted, done.ensemble.zxid)
+        facts = _changed(before, after, znode, done.ensemble.zxid)
         return done.ensemble, (reply, *told(done.fired)), facts
-    if done.error is ZooKeeperError.BADVERSION and before is not None and before.data == wanted:
+    if done.error is ZooKeeperError.BADVERSION and before is not None and before.data == znode:
         # An earlier copy of the request has written it, and its answer was lost.
         return done.ensemble, (_answer(request, KafkaError.NONE, before.stat.version),), ()
     return done.ensemble, (_answer(request, KafkaError.INVALID_UPDATE_VERSION),), ()
@@ -93,18 +93,18 @@ def _answer(
 
 
 def _changed(
-    before: znodes.Znode | None, after: znodes.Znode, wanted: znodes.PartitionStateZnode, zxid: Zxid
+    before: znodes.Znode | None, after: znodes.Znode, znode: znodes.PartitionStateZnode, zxid: Zxid
 ) -> tuple[Fact, ...]:
-    leader = f"leader {wanted.leader} ISR {broker_list(wanted.isr)}"
-    text = f"{leader} (leader epoch {wanted.leader_epoch}), version {after.stat.version}"
+    leader = f"leader {znode.leader} ISR {broker_list(znode.isr)}"
+    text = f"{leader} (leader epoch {znode.leader_epoch}), version {after.stat.version}"
     wrote = ZnodeChanged(node=ZOOKEEPER, path=after.path, zxid=zxid, text=text)
     old = before.data if before is not None else None
-    if not isinstance(old, znodes.PartitionStateZnode) or old.isr == wanted.isr:
+    if not isinstance(old, znodes.PartitionStateZnode) or old.isr == znode.isr:
         return (wrote,)
     changed = IsrChanged(
-        partition=wanted.partition,
+        partition=znode.partition,
         before=old.isr,
-        after=wanted.isr,
+        after=znode.isr,
         partition_epoch=after.stat.version,
     )
     return wrote, changed

@@ -58,8 +58,8 @@ def make_partitions(
     for name in names:
         online = tuple(b for b in assigned[name].replicas if is_online(turn.controller, b))
         if online:
-            turn, made = _made(turn, assigned[name], online)
-            batch.lead_or_follow(turn, made.isr, made)
+            turn, registration = _made(turn, assigned[name], online)
+            batch.lead_or_follow(turn, registration.isr, registration)
         else:
             left.append(name)
     new = {*turn.controller.new, *left} - (set(names) - set(left))
@@ -84,7 +84,7 @@ def _made(
             turn, _ = write(turn, "created", Create(path))
     state = Create(znodes.partition_state_path(name), state_znode(turn, first))
     turn, _ = write(turn, state_in_words(first), state)
-    made = partition(turn.ensemble.partitions, name)
-    assert made is not None, "it has just been written"
-    fact = elected(replace(made, leader=NO_LEADER), made)
-    return turn.holding(with_partition(turn.controller, made), fact), made
+    registration = partition(turn.ensemble.partitions, name)
+    assert registration is not None, "it has just been written"
+    fact = elected(replace(registration, leader=NO_LEADER), registration)
+    return turn.holding(with_partition(turn.controller, registration), fact), registration

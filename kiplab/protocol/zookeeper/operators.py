@@ -56,11 +56,13 @@ def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) ->
     Source: AdminZkClient.changeTopicConfig (3.4.1).
     """
     path = topic_config_path(topic)
-    found = find(ensemble, path)
-    held = found.data if found is not None else None
+    znode = find(ensemble, path)
+    held = znode.data if znode is not None else None
     config = held if isinstance(held, TopicConfigZnode) else TopicConfigZnode(topic)
-    wanted = replace(config, unclean_leader_election=allowed)
-    done = _by_hand(ensemble, ensemble_writes.SetData(path, wanted, ensemble_writes.ANY_VERSION))
+    topic_config_znode = replace(config, unclean_leader_election=allowed)
+    done = _by_hand(
+        ensemble, ensemble_writes.SetData(path, topic_config_znode, ensemble_writes.ANY_VERSION)
+    )
     text = f"unclean.leader.election.enable={'true' if allowed else 'false'}"
     fact = ZnodeChanged(node=ZOOKEEPER, path=path, zxid=done.ensemble.zxid, text=text)
     return done.ensemble, ensemble_writes.told(done.fired), (fact,)

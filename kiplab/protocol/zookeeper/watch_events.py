@@ -74,9 +74,9 @@ def isr_changed(turn: ControllerTurn) -> ControllerTurn:
     turn = turn._replace(ensemble=read.ensemble)
     names: set[str] = set()
     for name in read.names:
-        found = find(turn.ensemble, f"{znodes.ISR_CHANGES_PATH}/{name}")
-        if found is not None and isinstance(found.data, znodes.IsrChangeZnode):
-            names.update(found.data.partitions)
+        znode = find(turn.ensemble, f"{znodes.ISR_CHANGES_PATH}/{name}")
+        if znode is not None and isinstance(znode.data, znodes.IsrChangeZnode):
+            names.update(znode.data.partitions)
     if names:
         turn = refreshed(turn, names)
         turn = send_update_metadata(turn, turn.controller.live_brokers, sorted(names))
@@ -89,9 +89,9 @@ def refreshed(turn: ControllerTurn, names: set[str]) -> ControllerTurn:
     Source: KafkaController.updateLeaderAndIsrCache (2.1.1 to 3.4.1).
     """
     for name in sorted(names):
-        found = partition(turn.ensemble.partitions, name)
-        if found is not None:
-            turn = turn.holding(with_partition(turn.controller, found))
+        registration = partition(turn.ensemble.partitions, name)
+        if registration is not None:
+            turn = turn.holding(with_partition(turn.controller, registration))
     return turn
 
 
@@ -123,9 +123,9 @@ def _topic_configured(turn: ControllerTurn, path: str) -> ControllerTurn:
     """
     watched = exists(turn.ensemble, turn.controller.session, path, watch=True)
     turn = turn._replace(ensemble=watched.ensemble)
-    found = find(turn.ensemble, path)
-    if found is None or not isinstance(found.data, znodes.TopicConfigZnode):
+    znode = find(turn.ensemble, path)
+    if znode is None or not isinstance(znode.data, znodes.TopicConfigZnode):
         return turn
-    if not found.data.unclean_leader_election:
+    if not znode.data.unclean_leader_election:
         return turn
-    return elect_for_offline_partitions(turn, found.data.topic).turn
+    return elect_for_offline_partitions(turn, znode.data.topic).turn

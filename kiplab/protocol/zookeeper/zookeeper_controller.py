@@ -100,9 +100,9 @@ def cached(controller: ZooKeeperController, name: str) -> PartitionRegistration:
 
     Source: ControllerContext.partitionLeadershipInfo (2.1.1 to 3.4.1).
     """
-    found = partition(controller.partitions, name)
-    assert found is not None, f"{name} is in the cache"
-    return found
+    registration = partition(controller.partitions, name)
+    assert registration is not None, f"{name} is in the cache"
+    return registration
 
 
 def with_partition(

@@ -54,7 +54,9 @@ class ElectionResult(NamedTuple):
 class Strategy(Protocol):
     """Who is to lead a partition, given its state in ZooKeeper."""
 
-    def __call__(self, turn: ControllerTurn, held: PartitionRegistration) -> ElectionResult: ...
+    def __call__(
+        self, turn: ControllerTurn, registration: PartitionRegistration
+    ) -> ElectionResult: ...
 
 
 class Elections(NamedTuple):
@@ -64,45 +66,47 @@ class Elections(NamedTuple):
     elected: tuple[str, ...]
 
 
-def offline_election(turn: ControllerTurn, held: PartitionRegistration) -> ElectionResult:
+def offline_election(turn: ControllerTurn, registration: PartitionRegistration) -> ElectionResult:
     """The strategy for partitions without a leader; the topic says whether it may be unclean.
 
     Source: leaderForOffline and offlinePartitionLeaderElection (2.1.1 to 3.4.1).
     """
-    return _offline(turn, held, allowed=held.unclean_leader_election)
+    return _offline(turn, registration, allowed=registration.unclean_leader_election)
 
 
-def unclean_election(turn: ControllerTurn, held: PartitionRegistration) -> ElectionResult:
+def unclean_election(turn: ControllerTurn, registration: PartitionRegistration) -> ElectionResult:
     """The same for an operator who allows it, whatever the topic says.
 
     Source: OfflinePartitionLeaderElectionStrategy(allowUnclean = true) (2.6.3 to 3.4.1).
     """
-    return _offline(turn, held, allowed=True)
+    return _offline(turn, registration, allowed=True)
 
 
-def preferred_election(turn: ControllerTurn, held: PartitionRegistration) -> ElectionResult:
+def preferred_election(turn: ControllerTurn, registration: PartitionRegistration) -> ElectionResult:
     """The first replica or nobody; every assigned replica is told.
 
     Source: leaderForPreferredReplica (2.1.1 to 3.4.1).
     """
-    preferred = held.replicas[0]
-    if preferred in held.isr and is_online(turn.controller, preferred):
-        return ElectionResult(_led_by(held, preferred, held.isr), held.replicas)
-    return ElectionResult(None, held.replicas)
+    preferred = registration.replicas[0]
+    if preferred in registration.isr and is_online(turn.controller, preferred):
+        return ElectionResult(
+            _led_by(registration, preferred, registration.isr), registration.replicas
+        )
+    return ElectionResult(None, registration.replicas)
 
 
 def controlled_shutdown_election(
-    turn: ControllerTurn, held: PartitionRegistration
+    turn: ControllerTurn, registration: PartitionRegistration
 ) -> ElectionResult:
     """A member of the ISR that stays; the leaving broker is told too, and becomes a follower.
 
     Source: leaderForControlledShutdown (2.1.1 to 3.4.1).
     """
     controller = turn.controller
-    live = tuple(b for b in held.replicas if epoch_of(controller, b) is not None)
-    staying = [b for b in live if b in held.isr and b not in controller.shutting_down]
-    isr = tuple(b for b in held.isr if b not in controller.shutting_down)
-    return ElectionResult(_led_by(held, staying[0], isr) if staying else None, live)
+    live = tuple(b for b in registration.replicas if epoch_of(controller, b) is not None)
+    staying = [b for b in live if b in registration.isr and b not in controller.shutting_down]
+    isr = tuple(b for b in registration.isr if b not in controller.shutting_down)
+    return ElectionResult(_led_by(registration, staying[0], isr) if staying else None, live)
 
 
 def elect_leaders_for(
@@ -123,12 +127,12 @@ def _elect(
 ) -> Elections:
     led: list[str] = []
     for name in names:
-        held = state_in_zookeeper(turn, name)
-        result = strategy(turn, held) if held is not None else None
-        if held is None or result is None or result.state is None:
+        registration = state_in_zookeeper(turn, name)
+        result = strategy(turn, registration) if registration is not None else None
+        if registration is None or result is None or result.state is None:
             continue
-        fact = elected(held, result.state, unclean=result.unclean)
-        turn, written = write_state(turn, held, result.state, fact)
+        fact = elected(registration, result.state, unclean=result.unclean)
+        turn, written = write_state(turn, registration, result.state, fact)
         assert written is not None, "nobody writes between a controller's read and its write"
         batch.lead_or_follow(turn, result.recipients, written)
         led.append(name)
@@ -233,10 +237,12 @@ def _before_election(turn: ControllerTurn, name: str, unclean: bool) -> KafkaErr
     """Why there is no election for this partition; None if there is to be one."""
     if partition(turn.controller.partitions, name) is None:
         return _E.UNKNOWN_TOPIC_OR_PARTITION
-    held = cached(turn.controller, name)
-    needed = held.leader != held.replicas[0]
+    registration = cached(turn.controller, name)
+    needed = registration.leader != registration.replicas[0]
     if unclean:
-        needed = held.leader == NO_LEADER or not is_online(turn.controller, held.leader)
+        needed = registration.leader == NO_LEADER or not is_online(
+            turn.controller, registration.leader
+        )
     if needed:
         return None
     return _E.NONE if turn.code < UNCLEAN_BY_OPERATORS else _E.ELECTION_NOT_NEEDED
@@ -255,15 +261,17 @@ def _answer(
     return turn.done(Send(CLIENT, ElectLeadersResponse(results=results)))
 
 
-def _offline(turn: ControllerTurn, held: PartitionRegistration, *, allowed: bool) -> ElectionResult:
-    online = tuple(b for b in held.replicas if is_online(turn.controller, b))
+def _offline(
+    turn: ControllerTurn, registration: PartitionRegistration, *, allowed: bool
+) -> ElectionResult:
+    online = tuple(b for b in registration.replicas if is_online(turn.controller, b))
     for broker in online:
-        if broker in held.isr:
-            isr = tuple(b for b in held.isr if is_online(turn.controller, b))
-            return ElectionResult(_led_by(held, broker, isr), online)
+        if broker in registration.isr:
+            isr = tuple(b for b in registration.isr if is_online(turn.controller, b))
+            return ElectionResult(_led_by(registration, broker, isr), online)
     if not allowed or not online:
         return ElectionResult(None, online)
-    state = _led_by(held, online[0], online[:1])
+    state = _led_by(registration, online[0], online[:1])
     # KIP-704, Proposed Changes: an unclean election says that the leader has to recover, from the
     # inter-broker protocol on that has a place for it.
     if at_least(turn.features.metadata_version, "3.2-IV0"):
@@ -272,7 +280,7 @@ def _offline(turn: ControllerTurn, held: PartitionRegistration, *, allowed: bool
 
 
 def _led_by(
-    held: PartitionRegistration, leader: BrokerId, isr: tuple[BrokerId, ...]
+    registration: PartitionRegistration, leader: BrokerId, isr: tuple[BrokerId, ...]
 ) -> PartitionRegistration:
-    epoch = LeaderEpoch(held.leader_epoch + 1)
-    return replace(held, leader=leader, isr=isr, leader_epoch=epoch)
+    epoch = LeaderEpoch(registration.leader_epoch + 1)
+    return replace(registration, leader=leader, isr=isr, leader_epoch=epoch)

@@ -88,19 +88,19 @@ def _refusal(turn: ControllerTurn, request: ControlledShutdownRequest) -> Refuse
     # An event that waits while the session ends is answered as if another were the controller.
     if not turn.controller.active or not turn.has_session:
         return turn.refusal(KIND, KafkaError.STALE_CONTROLLER_EPOCH, None)
-    known = epoch_of(turn.controller, request.broker)
+    epoch = epoch_of(turn.controller, request.broker)
     sent = request.broker_epoch if request.version >= EPOCH_SINCE else NO_BROKER_EPOCH
     # KIP-380, Proposed Changes, Controller Rejects ControlledShutdownRequest Sent from Former
     # Generations: a lower one than the known is refused; -1 is from a broker that knows of none.
     if "380.shutdown-epoch" in turn.active and sent != NO_BROKER_EPOCH:
-        compared = compare(f"broker {request.broker} epoch", sent, known)
-        if known is None:
+        compared = compare(f"broker {request.broker} epoch", sent, epoch)
+        if epoch is None:
             # The lookup of its epoch throws before anybody asks whether the broker is there.
             return turn.refusal(KIND, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
-        if sent < known:
+        if sent < epoch:
             error = KafkaError.STALE_BROKER_EPOCH
             return turn.refusal(KIND, error, "380.shutdown-epoch", compared)
-    if known is None:
+    if epoch is None:
         compared = Compared(f"broker {request.broker}", "live", "unknown")
         return turn.refusal(KIND, KafkaError.BROKER_NOT_AVAILABLE, None, compared)
     return None

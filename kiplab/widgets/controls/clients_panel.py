@@ -120,9 +120,9 @@ class ClientsPanel:
         self.read.value = f"{heading(reader)}{known}" if known else beside(reader, _UNREAD)
 
 
-def _held(who: str, known: tuple[Held, ...]) -> str:
+def _held(who: str, helds: tuple[Held, ...]) -> str:
     """What a client holds as a small table; what is gone stands out. Empty for a new one."""
-    rows = "".join(_entry(entry) for entry in known)
+    rows = "".join(_entry(entry) for entry in helds)
     return f'<dl class="kiplab-held" aria-label="{escape(who)}">{rows}</dl>' if rows else ""
 
 
@@ -132,11 +132,11 @@ def _entry(entry: Held) -> str:
     return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{said}</dd></div>"
 
 
-def _offer_names(made: Dropdown, names: tuple[str, ...], present: set[str]) -> None:
+def _offer_names(dropdown: Dropdown, names: tuple[str, ...], present: set[str]) -> None:
     """Other clients; who is not there yet gives way to the first that is."""
-    if made.options != (options := tuple((who, who) for who in names)):
-        made.options = options
-        made.value = made.value if made.value in present else names[0]
+    if dropdown.options != (options := tuple((who, who) for who in names)):
+        dropdown.options = options
+        dropdown.value = dropdown.value if dropdown.value in present else names[0]
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -152,10 +152,10 @@ def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ..
     found = producer_of(stage.cluster, name, partition)
     if found is None:
         return ()
-    told = [t for t in told_written(stage) if (t.producer, t.partition) == (name, partition)]
-    everything = [records for one in told for records in one.records]
+    writtens = [t for t in told_written(stage) if (t.producer, t.partition) == (name, partition)]
+    everything = [records for one in writtens for records in one.records]
     acknowledged = tuple(
-        f"{_told(records)}, {_acks(one.acks_all)}" for one in told for records in one.records
+        f"{_told(records)}, {_acks(one.acks_all)}" for one in writtens for records in one.records
     )
     return (
         Held("writes to", (_leader(found.leader, found.leader_epoch, _asks(found)),)),
@@ -167,16 +167,16 @@ def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ..
 
 def reader_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ...]:
     """Where a consumer is, what it has read, and what of that is gone; empty for a new one."""
-    found = consumer_of(stage.cluster, name, partition)
-    if found is None:
+    consumer = consumer_of(stage.cluster, name, partition)
+    if consumer is None:
         return ()
-    read = stretches(found.observed)
-    epoch = found.last_epoch
+    read = stretches(consumer.observed)
+    epoch = consumer.last_epoch
     last = f", leader epoch {epoch} of the last record" if epoch != NO_LEADER_EPOCH else ""
-    doubt = ", in doubt: it will ask where that epoch ends" if found.validating else ""
+    doubt = ", in doubt: it will ask where that epoch ends" if consumer.validating else ""
     return (
-        Held("reads from", (_asked(found),)),
-        Held("position", (f"offset {found.position}{last}{doubt}",)),
+        Held("reads from", (_asked(consumer),)),
+        Held("position", (f"offset {consumer.position}{last}{doubt}",)),
         Held("has read", tuple(_told(records) for records in read) or ("nothing",)),
         *_gone(stage.cluster, partition, read),
     )
@@ -218,23 +218,23 @@ def _acks(acks_all: bool) -> str:
 # --- what is gone ---------------------------------------------------------------------------------
 
 
-def _gone(cluster: Cluster, partition: str, known: Iterable[EpochRecords]) -> Iterator[Held]:
+def _gone(cluster: Cluster, partition: str, recordses: Iterable[EpochRecords]) -> Iterator[Held]:
     """What the leader's log does not hold, and whose does. Without a leader nobody can say."""
     state = partition_of(cluster, partition)
     leader = broker(cluster, state.leader) if state is not None else None
     if leader is None:
         return
-    lost = missing(log_of(leader, partition), known)
+    lost = missing(log_of(leader, partition), recordses)
     if lost:
         said = tuple(f"{_told(one)}, {_where(cluster, partition, one)}" for one in lost)
         yield Held(f"leader {leader.id} lacks", said, lost=True)
 
 
 def _where(cluster: Cluster, partition: str, records: EpochRecords) -> str:
-    found = holders(cluster, partition, records)
-    if not found:
+    broker_ids = holders(cluster, partition, records)
+    if not broker_ids:
         return "in no log any more"
-    return "still in the log of " + " and ".join(_holder(cluster, id) for id in found)
+    return "still in the log of " + " and ".join(_holder(cluster, id) for id in broker_ids)
 
 
 def _holder(cluster: Cluster, id: BrokerId) -> str:

@@ -28,10 +28,10 @@ class Inject:
         watch(self.disk, "value", lambda _: self.show(self._playback))
         self.brokers = {node.id: OfferRow(act) for node in cluster.brokers}
         self.partitions = {state.name: OfferRow(act) for state in truth(cluster).partitions}
-        for id, made in self.brokers.items():
-            made.box.add_class(f"kiplab-broker-{id}")
-        for name, made in self.partitions.items():
-            made.box.add_class(f"kiplab-partition-{name}")
+        for id, offer_row in self.brokers.items():
+            offer_row.box.add_class(f"kiplab-broker-{id}")
+        for name, offer_row in self.partitions.items():
+            offer_row.box.add_class(f"kiplab-partition-{name}")
         self.controller, self.time = Actions(act), Actions(act)
         self.clients = ClientsPanel(playback, act)
         self.line = line("Any other line", "produce orders-0 count=10")
@@ -60,26 +60,26 @@ class Inject:
     def show(self, playback: Playback) -> None:
         """What can happen now."""
         self._playback = playback
-        for id, made in self.brokers.items():
-            self._show_broker(id, made)
+        for id, offer_row in self.brokers.items():
+            self._show_broker(id, offer_row)
         self.controller.show(about.about_controller(playback.here.cluster))
-        for name, made in self.partitions.items():
-            self._show_partition(name, made)
+        for name, offer_row in self.partitions.items():
+            self._show_partition(name, offer_row)
         self.clients.show(playback)
         self.time.show(about.about_time(playback.here))
         self.written.value = muted(_last_line(playback))
         self.reasons.show()
 
-    def _show_broker(self, id: BrokerId, made: OfferRow) -> None:
+    def _show_broker(self, id: BrokerId, offer_row: OfferRow) -> None:
         here = self._playback.here
         state = beside(node_name(id), standing(here.cluster, id))
         often = about_broker(here, id, self.disk.value)
-        made.show(state, often, lambda: more_about_broker(here, id))
+        offer_row.show(state, often, lambda: more_about_broker(here, id))
 
-    def _show_partition(self, name: str, made: OfferRow) -> None:
+    def _show_partition(self, name: str, offer_row: OfferRow) -> None:
         cluster = self._playback.here.cluster
         state, delete = partition_of(cluster, name), about.delete_records
-        made.show(
+        offer_row.show(
             beside(name, about.leads(state) if state is not None else ""),
             about.about_partition(cluster, name),
             lambda: (*about.more_about_partition(cluster, name), delete(cluster, name)),

@@ -183,17 +183,17 @@ def _entry_html(standing: Standing) -> str:
     )
 
 
-def _status(found: tuple[Standing, ...]) -> str:
+def _status(standings: tuple[Standing, ...]) -> str:
     """One sentence; it changes, and is read aloud, only when a property breaks or mends."""
-    broken = [s for s in found if not s.holds]
-    said = f"All {len(found)} properties hold."
+    broken = [s for s in standings if not s.holds]
+    said = f"All {len(standings)} properties hold."
     if broken:
         first = min(s.broken_at or 0 for s in broken)
-        said = f"{len(broken)} of {len(found)} properties broken, the first at step {first}."
+        said = f"{len(broken)} of {len(standings)} properties broken, the first at step {first}."
     return f'<span role="status" style="color:{INK};font-size:13px"><b>{escape(said)}</b></span>'
 
 
-def _in_words(found: tuple[Standing, ...]) -> str:
-    rows = "".join(f"<li><b>{escape(s.label)}.</b> {escape(s.words)}</li>" for s in found)
+def _in_words(standings: tuple[Standing, ...]) -> str:
+    rows = "".join(f"<li><b>{escape(s.label)}.</b> {escape(s.words)}</li>" for s in standings)
     look = f"color:{INK};font-size:12px;line-height:1.5;border-top:1px solid {LINE};padding-top:4px"
     return f'<ul style="{look}">{rows}</ul>'

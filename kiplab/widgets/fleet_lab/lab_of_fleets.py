@@ -160,9 +160,11 @@ class FleetLab:
         self.open_grid = whole.toggle
         self.open_grid.layout = Style(align_self="flex-start", margin="8px 2px 2px")
         choices = row([self.metric, self.mode, self.as_begun], flex_flow="row wrap")
-        seen = row([words("Without any KIP, and with"), *self.kips.values()], flex_flow="row wrap")
+        container = row(
+            [words("Without any KIP, and with"), *self.kips.values()], flex_flow="row wrap"
+        )
         head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
-        parts = [head, choices, seen, sliders, self.told, self.how, self.picture, self.table]
+        parts = [head, choices, container, sliders, self.told, self.how, self.picture, self.table]
         return column([*parts, whole.toggle, whole.box], width="100%")
 
     def _listen(self) -> None:
