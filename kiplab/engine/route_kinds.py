@@ -10,7 +10,9 @@ from typing import Any
 from ..protocol.facts import Fact
 from ..protocol.ids import CLIENT, ZOOKEEPER, BrokerId
 from ..protocol.messages import ElectLeadersRequest, Send
+from ..protocol.zookeeper.controller_turn import ControllerTurn
 from ..protocol.zookeeper.ensemble_writes import Together
+from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from . import moves
 from .cluster import Cluster
 from .nodes import ensemble_of, state_of
@@ -57,14 +59,17 @@ def of_request(rule: Callable[..., NodeEffect]) -> Rule:
 
 
 def with_zookeeper(rule: Callable[..., Together[Any]]) -> JointRule:
-    """A rule that reads and writes ZooKeeper, and asks for the features."""
-    return lambda node, message, cluster: rule(
-        node, ensemble_of(cluster), message.body, cluster.features
-    )
+    """A rule about one event of a controller on a broker."""
+    return lambda node, message, cluster: rule(in_a_turn(node, cluster), message.body)
+
+
+def in_a_turn(node: ZooKeeperController, cluster: Cluster) -> ControllerTurn:
+    """An event of this controller begins."""
+    return ControllerTurn(node, ensemble_of(cluster), cluster.features)
 
 
 def with_zookeeper_in_time(rule: Callable[..., Together[Any]]) -> JointRule:
-    """The same for one that asks for the time, too."""
+    """A rule of a broker that reads and writes ZooKeeper, and asks for features and time."""
     return lambda node, message, cluster: rule(
         node, ensemble_of(cluster), message.body, cluster.features, cluster.clock
     )

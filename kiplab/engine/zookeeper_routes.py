@@ -43,6 +43,7 @@ from .route_kinds import (
     apart,
     ask_for_election,
     at,
+    in_a_turn,
     never,
     of_request,
     of_time,
@@ -86,7 +87,7 @@ ZOOKEEPER_ROUTES: dict[tuple[NodeKind, type], Rule] = {
 }
 JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
     (ZooKeeperController, messages.WatcherEvent): lambda c, m, w: watch_fired(
-        c, ensemble_of(w), m.body, session_at(w, m.receiver), w.features
+        in_a_turn(c, w), m.body, session_at(w, m.receiver)
     ),
     (ZooKeeperController, messages.ControlledShutdownRequest): with_zookeeper(controlled_shutdown),
     (ZooKeeperController, messages.AlterPartitionRequest): with_zookeeper(alter_isr),
@@ -99,7 +100,7 @@ JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
     ),
     (HeartbeatController, messages.IsrChangeRequest): with_zookeeper(isr_changes.isr_change),
     (HeartbeatController, messages.WatcherEvent): lambda c, m, w: heartbeat_watch_fired(
-        c, ensemble_of(w), m.body, session_at(w, m.receiver), w.features
+        in_a_turn(c, w), m.body, session_at(w, m.receiver)
     ),
     (Broker, messages.MetadataHeartbeatResponse): lambda b, m, w: heartbeat_life.heartbeat_answered(
         b, ensemble_of(w), m.body, m.request
@@ -224,9 +225,7 @@ def heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> NodeEff
     address = controller_of(cluster)
     assert address is not None, "see why_no_timeout"
     held = state_of(cluster, address)
-    done = metadata_heartbeats.heartbeats_missed(
-        held, ensemble_of(cluster), move.broker, cluster.features
-    )
+    done = metadata_heartbeats.heartbeats_missed(in_a_turn(held, cluster), move.broker)
     return apart(address, done)
 
 

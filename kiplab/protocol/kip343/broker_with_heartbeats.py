@@ -42,14 +42,10 @@ from ..zookeeper_facts import BrokerStateChanged
 from .heartbeat_controller import FIRST_WITH_HEARTBEATS, HeartbeatController, seeded
 
 
-def knows_heartbeats(broker: BrokerId, features: Features) -> bool:
-    """Whether the code of this broker is that of KIP-343, whatever protocol it speaks."""
-    return RELEASES[features.release_of(broker)].specified == 343
-
-
 def control_plane(broker: BrokerId, features: Features) -> ZooKeeperController:
     """The controller that a process of this broker has in it."""
-    if knows_heartbeats(broker, features):
+    # Whoever has the code of KIP-343, whatever protocol it speaks.
+    if RELEASES[features.release_of(broker)].specified == 343:
         return HeartbeatController(broker)
     return ZooKeeperController(broker)
 

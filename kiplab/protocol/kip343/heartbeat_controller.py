@@ -39,7 +39,7 @@ from ..zookeeper.broker_change import on_broker_failure, on_broker_startup, regi
 from ..zookeeper.control_channels import add_channel, remove_channel
 from ..zookeeper.controller_election import stand_down_if_moved
 from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
-from ..zookeeper.ensemble import Ensemble, below
+from ..zookeeper.ensemble import below
 from ..zookeeper.ensemble_reads import children
 from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.watch_events import watch_fired
@@ -70,17 +70,6 @@ class HeartbeatController(ZooKeeperController, frozen=True, cache_hash=True):
 def known_broker(controller: HeartbeatController, broker: BrokerId) -> KnownBroker | None:
     """What the controller knows of a registered broker; None of any other."""
     return next((found for found in controller.known if found.broker == broker), None)
-
-
-def with_known(controller: HeartbeatController, known_broker: KnownBroker) -> HeartbeatController:
-    """`controller` that knows this of a broker."""
-    others = [k for k in controller.known if k.broker != known_broker.broker]
-    return replace(controller, known=tuple(sorted([*others, known_broker], key=lambda k: k.broker)))
-
-
-def without_known(controller: HeartbeatController, broker: BrokerId) -> HeartbeatController:
-    """`controller` that knows no such broker any more."""
-    return replace(controller, known=tuple(k for k in controller.known if k.broker != broker))
 
 
 FIRST_WITH_HEARTBEATS = 5
@@ -126,7 +115,8 @@ def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     Raises ControllerMovedError.
     """
     is_live = broker in turn.controller.live_brokers
-    turn = turn.holding(without_known(plane_of(turn), broker))
+    known = tuple(k for k in plane_of(turn).known if k.broker != broker)
+    turn = turn.holding(replace(plane_of(turn), known=known))
     return _gone(turn, broker) if is_live else turn
 
 
@@ -185,7 +175,10 @@ def _told(
 ) -> ControllerTurn:
     if before == known_broker:
         return turn
-    turn = turn.holding(with_known(plane_of(turn), known_broker))
+    plane = plane_of(turn)
+    others = [k for k in plane.known if k.broker != known_broker.broker]
+    known = tuple(sorted([*others, known_broker], key=lambda k: k.broker))
+    turn = turn.holding(replace(plane, known=known))
     if before is not None and before.state is known_broker.state:
         return turn
     fact = BrokerDeclared(
@@ -217,15 +210,10 @@ def _gone(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
 
 
 def heartbeat_watch_fired(
-    controller: HeartbeatController,
-    ensemble: Ensemble,
-    event: WatcherEvent,
-    session: SessionId,
-    features: Features,
+    turn: ControllerTurn, event: WatcherEvent, session: SessionId
 ) -> Together[ZooKeeperController]:
     """Handle the event whole; one of another session than the process has changes nothing."""
-    done = watch_fired(controller, ensemble, event, session, features, brokers_compared)
-    return seeded(done, features)
+    return seeded(watch_fired(turn, event, session, brokers_compared), turn.features)
 
 
 def seeded(

@@ -43,22 +43,15 @@ from ..zookeeper.controller_turn import (
     state_in_zookeeper,
     write_state,
 )
-from ..zookeeper.ensemble import Ensemble
 from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.zookeeper_controller import ZooKeeperController, epoch_of
-from .heartbeat_controller import HeartbeatController, known_broker, plane_of
+from .heartbeat_controller import known_broker, plane_of
 
 KIND = "isr-change"
 
 
-def isr_change(
-    controller: HeartbeatController,
-    ensemble: Ensemble,
-    request: IsrChangeRequest,
-    features: Features,
-) -> Together[ZooKeeperController]:
+def isr_change(turn: ControllerTurn, request: IsrChangeRequest) -> Together[ZooKeeperController]:
     """Judge the request, then each partition; write what is left."""
-    turn = ControllerTurn(controller, ensemble, features)
     refused = _sender_refused(turn, request)
     if refused is not None:
         return _refuse(turn, request, refused)

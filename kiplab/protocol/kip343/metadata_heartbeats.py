@@ -22,7 +22,6 @@ from ..messages import MembershipState, MetadataHeartbeatRequest, MetadataHeartb
 from ..messages.heartbeat_messages import state_word
 from ..zookeeper.controller_election import stand_down_if_moved
 from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
-from ..zookeeper.ensemble import Ensemble
 from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.zookeeper_controller import ZooKeeperController
 from .heartbeat_controller import (
@@ -42,13 +41,9 @@ _TARGETS = (MembershipState.ACTIVE, MembershipState.STOPPING)
 
 
 def metadata_heartbeat(
-    controller: HeartbeatController,
-    ensemble: Ensemble,
-    request: MetadataHeartbeatRequest,
-    features: Features,
+    turn: ControllerTurn, request: MetadataHeartbeatRequest
 ) -> Together[ZooKeeperController]:
     """Put the broker into the state that it wants, or say why not."""
-    turn = ControllerTurn(controller, ensemble, features)
     try:
         turn, refused = _judged(turn, request)
         if refused is None:
@@ -64,12 +59,9 @@ def metadata_heartbeat(
     return turn.done(Send(request.broker, MetadataHeartbeatResponse(current_state=int(now.state))))
 
 
-def heartbeats_missed(
-    controller: HeartbeatController, ensemble: Ensemble, broker: BrokerId, features: Features
-) -> Together[ZooKeeperController]:
+def heartbeats_missed(turn: ControllerTurn, broker: BrokerId) -> Together[ZooKeeperController]:
     """controller.heartbeat.timeout.ms have passed without a heartbeat of `broker`."""
-    turn = ControllerTurn(controller, ensemble, features)
-    found = known_broker(controller, broker)
+    found = known_broker(plane_of(turn), broker)
     assert found is not None, "see why_not_missed"
     try:
         turn = declared(turn, found, MembershipState.INACTIVE, "its heartbeats stay out")

@@ -196,14 +196,13 @@ def epoch_on_wire(request: AlterPartitionRequest, member: IsrMember) -> BrokerEp
 def _accept(
     case: _Case, features: Features
 ) -> tuple[PartitionChangeRecord | None, AlterPartitionResult, Refused | None]:
-    active = features.active(CONTROLLER)
-    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    code = Code.of(features)
     members = tuple(m.broker for m in case.item.isr)
     leader_recovery_state = LeaderRecoveryState(_recovery_on_wire(case.request, case.item))
     targets = Targets(isr=members, recovery=leader_recovery_state)
 
     def acceptable(broker: BrokerId) -> bool:
-        return is_active(registration(case.controller.registrations, broker), active)
+        return is_active(registration(case.controller.registrations, broker), code.active)
 
     record = build(case.held, targets, acceptable, code, ordinary(case.held, code))
     after = case.held if record is None else merge(case.held, record)

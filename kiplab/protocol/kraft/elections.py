@@ -89,11 +89,10 @@ def elect_leader(
     )
     if not needed:
         return KafkaError.ELECTION_NOT_NEEDED, None
-    active = features.active(CONTROLLER)
-    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    code = Code.of(features)
 
     def acceptable(broker: BrokerId) -> bool:
-        return is_active(registration(controller.registrations, broker), active)
+        return is_active(registration(controller.registrations, broker), code.active)
 
     election = Election.UNCLEAN if unclean else Election.PREFERRED
     record = build(partition_registration, Targets(), acceptable, code, election)
@@ -178,8 +177,7 @@ def elect_unclean_leaders(controller: Controller, features: Features) -> Control
     Source: ReplicationControlManager.maybeElectUncleanLeaders (3.9.0-rc3).
     """
     timers = replace(controller.timers, elect_unclean=0)
-    active = features.active(CONTROLLER)
-    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    code = Code.of(features)
     leaderless = [
         p.name
         for p in controller.partitions

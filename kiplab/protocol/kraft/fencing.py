@@ -107,7 +107,7 @@ def _changes(
 ) -> list[PartitionChangeRecord]:
     """generateLeaderAndIsrUpdates: take a broker out, or let one in, wherever that matters."""
     active = features.active(ids.CONTROLLER)
-    code = Code(features.code_of(ids.CONTROLLER), features.metadata_version, active)
+    code = Code.of(features)
 
     def acceptable(broker: ids.BrokerId) -> bool:
         if broker == removed:

@@ -11,10 +11,13 @@ the record holds no epochs: `replay.merge` raises them.
 
 from collections.abc import Callable
 from enum import StrEnum
+from typing import Any
 
 import msgspec
+from msgspec.structs import asdict, replace
 
-from ..ids import NO_LEADER, BrokerId
+from ..features import Features
+from ..ids import CONTROLLER, NO_LEADER, BrokerId
 from ..registrations import LeaderRecoveryState, PartitionRegistration
 from ..releases import CodeVersion, at_least
 from .records import PartitionChangeRecord
@@ -48,6 +51,12 @@ class Code(msgspec.Struct, frozen=True):
     metadata_version: str
     active: frozenset[str]
 
+    @classmethod
+    def of(cls, features: Features) -> "Code":
+        """Of the controller."""
+        active = features.active(CONTROLLER)
+        return cls(features.code_of(CONTROLLER), features.metadata_version, active)
+
     @property
     def shrink_bumps_leader_epoch(self) -> bool:
         """Until metadata version 3.6-IV0 a shrinking ISR bumps the leader epoch."""
@@ -74,7 +83,7 @@ def build(
     Source: PartitionChangeBuilder.build (3.5.0, and 3.8.0 for the later bump rule); KIP-704,
     Proposed Changes.
     """
-    goal = _completed(_filled(partition, targets), code)
+    goal = _completed(replace(partition, **_named(targets)), code)
     clean = not _only_uncleanly(partition, code)
     leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election, clean=clean)
     new_leader = None if leader == partition.leader else leader
@@ -148,27 +157,11 @@ def _only_uncleanly(partition: PartitionRegistration, code: Code) -> bool:
     return recovering and "704.unclean-again" in code.active
 
 
-class _Goal(msgspec.Struct, frozen=True):
-    """Targets with every gap filled from the partition."""
-
-    isr: tuple[BrokerId, ...]
-    replicas: tuple[BrokerId, ...]
-    adding: tuple[BrokerId, ...]
-    removing: tuple[BrokerId, ...]
-    recovery: LeaderRecoveryState
+def _named(targets: Targets) -> dict[str, Any]:
+    return {name: value for name, value in asdict(targets).items() if value is not None}
 
 
-def _filled(partition: PartitionRegistration, targets: Targets) -> _Goal:
-    return _Goal(
-        isr=partition.isr if targets.isr is None else targets.isr,
-        replicas=partition.replicas if targets.replicas is None else targets.replicas,
-        adding=partition.adding if targets.adding is None else targets.adding,
-        removing=partition.removing if targets.removing is None else targets.removing,
-        recovery=partition.recovery if targets.recovery is None else targets.recovery,
-    )
-
-
-def _completed(goal: _Goal, code: Code) -> _Goal:
+def _completed(goal: PartitionRegistration, code: Code) -> PartitionRegistration:
     """A reassignment is complete when enough replicas are in the ISR without the removing ones."""
     if not goal.adding and not goal.removing:
         return goal
@@ -176,10 +169,12 @@ def _completed(goal: _Goal, code: Code) -> _Goal:
     replicas = tuple(r for r in goal.replicas if r not in goal.removing)
     if not isr or not replicas or not _waited_for(goal, replicas, code) <= set(isr):
         return goal
-    return _Goal(isr=isr, replicas=replicas, adding=(), removing=(), recovery=goal.recovery)
+    return replace(goal, isr=isr, replicas=replicas, adding=(), removing=())
 
 
-def _waited_for(goal: _Goal, replicas: tuple[BrokerId, ...], code: Code) -> set[BrokerId]:
+def _waited_for(
+    goal: PartitionRegistration, replicas: tuple[BrokerId, ...], code: Code
+) -> set[BrokerId]:
     """The brokers that have to be in the ISR before a reassignment to `replicas` is complete.
 
     A broker may be adding and removing: then it is none of `replicas`.
@@ -196,7 +191,7 @@ def _waited_for(goal: _Goal, replicas: tuple[BrokerId, ...], code: Code) -> set[
 
 
 def _new_isr(
-    partition: PartitionRegistration, goal: _Goal, leader: BrokerId, unclean: bool
+    partition: PartitionRegistration, goal: PartitionRegistration, leader: BrokerId, unclean: bool
 ) -> tuple[BrokerId, ...] | None:
     if unclean:
         return (leader,)
@@ -206,7 +201,7 @@ def _new_isr(
 
 def _bumps(
     partition: PartitionRegistration,
-    goal: _Goal,
+    goal: PartitionRegistration,
     isr: tuple[BrokerId, ...] | None,
     code: Code,
 ) -> bool:
@@ -221,7 +216,7 @@ def _bumps(
 
 def _recovery(
     partition: PartitionRegistration,
-    goal: _Goal,
+    goal: PartitionRegistration,
     new_leader: BrokerId | None,
     unclean: bool,
     code: Code,

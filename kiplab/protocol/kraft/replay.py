@@ -12,7 +12,7 @@ that changed. Without records the controller stays the same object and nothing i
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from .. import ids
 from ..facts import (
@@ -122,16 +122,11 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
 
     Source: PartitionRegistration.merge (3.2.0, 3.5.0, 3.9.0-rc3).
     """
-    bump = 0 if record.leader is None else 1
+    changes = {k: v for k, v in asdict(record).items() if v is not None and k != "partition"}
     return replace(
         state,
-        isr=state.isr if record.isr is None else record.isr,
-        replicas=state.replicas if record.replicas is None else record.replicas,
-        adding=state.adding if record.adding is None else record.adding,
-        removing=state.removing if record.removing is None else record.removing,
-        recovery=state.recovery if record.recovery is None else record.recovery,
-        leader=state.leader if record.leader is None else record.leader,
-        leader_epoch=ids.LeaderEpoch(state.leader_epoch + bump),
+        **changes,
+        leader_epoch=ids.LeaderEpoch(state.leader_epoch + (record.leader is not None)),
         partition_epoch=ids.PartitionEpoch(state.partition_epoch + 1),
     )
 

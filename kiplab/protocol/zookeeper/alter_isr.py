@@ -23,11 +23,9 @@ from msgspec.structs import replace
 from .. import messages
 from ..errors import KafkaError
 from ..facts import Compared, Refused, compare
-from ..features import Features
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, topic_of
 from .control_channels import all_partitions, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write_state
-from .ensemble import Ensemble
 from .ensemble_writes import Together
 from .zookeeper_controller import ZooKeeperController, epoch_of, is_online
 
@@ -37,10 +35,7 @@ TOPIC_IDS_SINCE = 2
 
 
 def alter_isr(
-    controller: ZooKeeperController,
-    ensemble: Ensemble,
-    request: messages.AlterPartitionRequest,
-    features: Features,
+    turn: ControllerTurn, request: messages.AlterPartitionRequest
 ) -> Together[ZooKeeperController]:
     """Judge every partition against what the controller remembers, then write what is left.
 
@@ -49,7 +44,6 @@ def alter_isr(
 
     Source: KafkaController.processAlterIsr (2.8.2), tryProcessAlterPartition (3.4.1).
     """
-    turn = ControllerTurn(controller, ensemble, features)
     refused = _stale_sender(turn, request) or _unreadable(turn, request)
     if refused is not None:
         return _refuse(turn, request, refused)
@@ -58,7 +52,7 @@ def alter_isr(
     judged = {name: _judged(turn, request, item) for name, item in asked.items()}
     try:
         turn, results = _written(turn, judged)
-        names = tuple(name for name in all_partitions(controller) if name in asked)
+        names = tuple(name for name in all_partitions(turn.controller) if name in asked)
         turn = send_update_metadata(turn, turn.controller.live_brokers, names)
     except ControllerMovedError as moved:
         # KafkaController.processAlterPartition (3.4.1) and processAlterIsr (2.8.2) have the same

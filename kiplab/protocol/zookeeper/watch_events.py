@@ -15,7 +15,6 @@ topic is deleted or given more partitions, or that a broker listens elsewhere, n
 
 from collections.abc import Callable
 
-from ..features import Features
 from ..ids import SessionId
 from ..messages import WatcherEvent
 from ..registrations import partition
@@ -24,7 +23,7 @@ from .broker_change import brokers_changed
 from .control_channels import send_update_metadata
 from .controller_election import delete_isr_changes, elect, stand_down_if_moved
 from .controller_turn import ControllerMovedError, ControllerTurn
-from .ensemble import Ensemble, find
+from .ensemble import find
 from .ensemble_reads import children, exists
 from .ensemble_writes import Together
 from .zookeeper_controller import ZooKeeperController, with_partition
@@ -32,11 +31,9 @@ from .zookeeper_elections import elect_for_offline_partitions, make_new_partitio
 
 
 def watch_fired(
-    controller: ZooKeeperController,
-    ensemble: Ensemble,
+    turn: ControllerTurn,
     event: WatcherEvent,
     session: SessionId,
-    features: Features,
     compare: Callable[[ControllerTurn], ControllerTurn] = brokers_changed,
 ) -> Together[ZooKeeperController]:
     """Handle the event whole; one of another session than the process has changes nothing.
@@ -46,12 +43,12 @@ def watch_fired(
     Source: the ZNodeChangeHandlers and ZNodeChildChangeHandlers of KafkaController and
     KafkaController.process (2.1.1 to 3.4.1).
     """
-    turn = ControllerTurn(controller, ensemble, features)
+    controller = turn.controller
     if event.session != session or controller.session != session or not turn.has_session:
         return turn.done()
     if event.path == znodes.CONTROLLER_PATH:
         if event.change == znodes.WatchEventType.DELETED:
-            return elect(controller, ensemble, session, features)
+            return elect(controller, turn.ensemble, session, turn.features)
         return stand_down_if_moved(turn).done()
     handler = _handler(event.path, compare)
     if handler is None or not controller.active:

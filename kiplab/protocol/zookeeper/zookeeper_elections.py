@@ -21,7 +21,6 @@ from msgspec.structs import replace
 
 from ..errors import KafkaError
 from ..facts import Fact
-from ..features import Features
 from ..ids import CLIENT, NO_LEADER, BrokerId, LeaderEpoch
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, topic_of
@@ -34,7 +33,6 @@ from .controller_turn import (
     state_in_zookeeper,
     write_state,
 )
-from .ensemble import Ensemble
 from .ensemble_writes import Together
 from .new_partitions import make_partitions, unknown_partitions
 from .zookeeper_controller import ZooKeeperController, cached, epoch_of, is_online
@@ -191,10 +189,7 @@ def gone_offline(turn: ControllerTurn, names: tuple[str, ...]) -> ControllerTurn
 
 
 def elect_leaders(
-    controller: ZooKeeperController,
-    ensemble: Ensemble,
-    request: ElectLeadersRequest,
-    features: Features,
+    turn: ControllerTurn, request: ElectLeadersRequest
 ) -> Together[ZooKeeperController]:
     """An operator asks for elections, partition by partition or, with None, for all of them.
 
@@ -204,10 +199,9 @@ def elect_leaders(
     Source: KafkaController.processReplicaLeaderElection (2.6.3 to 3.4.1) and
     PreferredReplicaLeaderElection (2.2.2), KafkaApis.handleElectReplicaLeader (2.6.3).
     """
-    turn = ControllerTurn(controller, ensemble, features)
-    if not controller.active or not turn.has_session:
+    if not turn.controller.active or not turn.has_session:
         return _answer(turn, request, dict.fromkeys(request.partitions or (), _E.NOT_CONTROLLER))
-    names = all_partitions(controller) if request.partitions is None else request.partitions
+    names = all_partitions(turn.controller) if request.partitions is None else request.partitions
     if request.unclean and turn.code < UNCLEAN_BY_OPERATORS:
         return _answer(turn, request, dict.fromkeys(names, _E.INVALID_REQUEST))
     errors = {name: _before_election(turn, name, request.unclean) for name in names}

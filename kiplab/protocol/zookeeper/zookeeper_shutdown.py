@@ -14,13 +14,11 @@ from msgspec.structs import replace
 
 from ..errors import KafkaError
 from ..facts import Compared, Refused, compare
-from ..features import Features
 from ..ids import NO_BROKER_EPOCH, BrokerId
 from ..messages import ControlledShutdownRequest, ControlledShutdownResponse, Send
 from .broker_change import stop_replicas
 from .control_channels import RequestBatch, queue
 from .controller_turn import ControllerMovedError, ControllerTurn
-from .ensemble import Ensemble
 from .ensemble_writes import Together
 from .zookeeper_controller import ZooKeeperController, cached, epoch_of, hosted_by
 from .zookeeper_elections import controlled_shutdown_election, elect_leaders_for
@@ -31,10 +29,7 @@ EPOCH_SINCE = 2
 
 
 def controlled_shutdown(
-    controller: ZooKeeperController,
-    ensemble: Ensemble,
-    request: ControlledShutdownRequest,
-    features: Features,
+    turn: ControllerTurn, request: ControlledShutdownRequest
 ) -> Together[ZooKeeperController]:
     """Let the broker go, or say why not.
 
@@ -43,7 +38,6 @@ def controlled_shutdown(
 
     Source: KafkaController.doControlledShutdown (2.1.1 to 3.4.1).
     """
-    turn = ControllerTurn(controller, ensemble, features)
     refused = _refusal(turn, request)
     if refused is not None:
         return _refuse(turn, request, refused)

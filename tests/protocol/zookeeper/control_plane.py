@@ -12,6 +12,7 @@ from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.registrations import PartitionRegistration, partition, topic_of
 from kiplab.protocol.zookeeper import ensemble_writes
 from kiplab.protocol.zookeeper.controller_election import elect
+from kiplab.protocol.zookeeper.controller_turn import ControllerTurn
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import close_session, open_session
 from kiplab.protocol.zookeeper.watch_events import watch_fired
@@ -110,11 +111,11 @@ class ControlPlane:
             owner = ids.host_of(sent.receiver)
             assert isinstance(sent.body, messages.WatcherEvent)
             if owner in self.controllers and owner in self.sessions:
-                controller = self.controllers[owner]
-                session = self.sessions[owner]
-                self.handled(
-                    watch_fired(controller, self.ensemble, sent.body, session, self.features)
-                )
+                self.handled(watch_fired(self.turn(owner), sent.body, self.sessions[owner]))
+
+    def turn(self, at: int) -> ControllerTurn:
+        """An event of the controller on this broker begins."""
+        return ControllerTurn(self.controllers[at], self.ensemble, self.features)
 
     def shut_down(
         self, broker: int, epoch: int | None = None, *, at: int = CONTROLLER, version: int = 3
@@ -124,7 +125,7 @@ class ControlPlane:
         request = messages.ControlledShutdownRequest(
             version=version, broker=ids.BrokerId(broker), broker_epoch=sent
         )
-        done = controlled_shutdown(self.controllers[at], self.ensemble, request, self.features)
+        done = controlled_shutdown(self.turn(at), request)
         self.handled(done)
         (answer,) = done.sends
         assert isinstance(answer.body, messages.ControlledShutdownResponse)

@@ -239,7 +239,7 @@ def ask(
         broker_epoch=plane.epoch(broker) if epoch is None else BrokerEpoch(epoch),
         items=items,
     )
-    done = alter_isr(plane.controllers[at], plane.ensemble, request, plane.features)
+    done = alter_isr(plane.turn(at), request)
     plane.handled(done)
     (sent,) = done.sends
     assert sent.receiver == broker
@@ -252,7 +252,7 @@ def elections(
 ) -> tuple[tuple[str, KafkaError], ...]:
     """What an operator is answered."""
     request = messages.ElectLeadersRequest(unclean=unclean, partitions=names)
-    done = elect_leaders(plane.controllers[at], plane.ensemble, request, plane.features)
+    done = elect_leaders(plane.turn(at), request)
     plane.handled(done)
     (sent,) = done.sends
     assert isinstance(sent.body, messages.ElectLeadersResponse)

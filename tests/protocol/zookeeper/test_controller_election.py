@@ -10,6 +10,7 @@ from kiplab.protocol.messages import UpdateMetadataRequest, WatcherEvent
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.zookeeper import znodes
 from kiplab.protocol.zookeeper.controller_election import resign
+from kiplab.protocol.zookeeper.controller_turn import ControllerTurn
 from kiplab.protocol.zookeeper.ensemble import controller_named, find
 from kiplab.protocol.zookeeper.ensemble_writes import Create, Delete, SetData
 from kiplab.protocol.zookeeper.watch_events import watch_fired
@@ -122,15 +123,7 @@ def test_two_controllers_believe_until_the_first_hears_of_the_second() -> None:
     heard_first = next(s for s in plane.waiting if s.receiver == controller_on(BrokerId(3)))
     plane.waiting.remove(heard_first)
     assert isinstance(heard_first.body, WatcherEvent)
-    plane.handled(
-        watch_fired(
-            plane.controllers[3],
-            plane.ensemble,
-            heard_first.body,
-            plane.sessions[3],
-            plane.features,
-        )
-    )
+    plane.handled(watch_fired(plane.turn(3), heard_first.body, plane.sessions[3]))
     assert [c.active for c in plane.controllers.values()] == [True, True]
     assert [c.epoch for c in plane.controllers.values()] == [1, 2]
     plane.look()
@@ -141,7 +134,7 @@ def test_a_watch_of_another_session_than_the_process_has_changes_nothing() -> No
     plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED)
     event = WatcherEvent(path=znodes.CONTROLLER_PATH, change="NodeDeleted", session=NO_SESSION)
     session = plane.sessions[0]
-    done = watch_fired(plane.controller, plane.ensemble, event, session, plane.features)
+    done = watch_fired(plane.turn(0), event, session)
     assert (done.node, done.ensemble, done.facts) == (plane.controller, plane.ensemble, ())
     assert done.node is plane.controller
 
@@ -153,7 +146,7 @@ def test_a_controller_whose_session_is_over_does_not_look_at_what_waits() -> Non
     event = plane.waiting[0].body
     assert isinstance(event, WatcherEvent)
     plane.die(0)
-    done = watch_fired(before, plane.ensemble, event, session, plane.features)
+    done = watch_fired(ControllerTurn(before, plane.ensemble, plane.features), event, session)
     assert done.node is before
 
 
