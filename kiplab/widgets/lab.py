@@ -213,10 +213,8 @@ class Lab:
         """The widgets; and a still picture of the run for a notebook that is read without a kernel.
         While a prediction is awaited there is none: title, legend and verdict would give it away.
         """
-        if self.is_open:
-            still_fallback.show(self.box, repr(self), self._kept_drawing())
-        else:
-            self._waits = still_fallback.show_waiting(self.box, repr(self), WAIT)
+        kept, waits = (self._kept_drawing(), "") if self.is_open else (None, WAIT)
+        self._waits = still_fallback.show(self.box, repr(self), kept, waits)
 
     def _kept_drawing(self) -> dict[str, Any]:
         return self._view.drawing_of_all(theme=self.daylight.still, legend=True)
@@ -226,7 +224,7 @@ class Lab:
     def _open(self) -> None:
         self._root.children = (words(note(OPENING)),)
         room = self.box.room
-        self._view.look_at({"theme": self.daylight.theme, **self._as_wide_as(room)}, *room[1:])
+        self._view.look_at({"theme": self.daylight.theme, **self._as_wide_as(*room)}, *room[1:])
         self.box.attempt = self._attempt
         with self.box.held():
             self._furnish()
@@ -236,7 +234,7 @@ class Lab:
 
     def _furnish(self) -> None:
         """Every part, once. One with `show(playback)` in `_followers` is kept up to date."""
-        self.transport = Transport(self.seek, self._played, self.undo, self.reset)
+        self.transport = Transport(self.seek, self._tick, self.undo, self.reset)
         self.touching = PictureMenu(
             self.playback, self._view.drawing(), lambda: self._view.rows, self.act, self._go
         )
@@ -261,8 +259,8 @@ class Lab:
         self._followers += [self.invariants, self.folds]
         self._fit()
         self._root.children = laid_out(self)
-        self.daylight.follow(self._turn_page)
-        self.box.observe(lambda change: self._make_room(change["new"]), "room")
+        self.daylight.follow(lambda theme: self._look_at({"theme": theme}))
+        self.box.observe(lambda change: self._make_room(*change["new"]), "room")
 
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
@@ -298,7 +296,7 @@ class Lab:
             self._restore()
             self._say(broken(problem, self.token), alarm=True)
 
-    def _played(self, at: int) -> None:
+    def _tick(self, at: int) -> None:
         """The player has come to a step."""
         self._turn_to(trees.seek(self.tree, at), playing=True)
 
@@ -324,20 +322,14 @@ class Lab:
                 self.logs.paint()
                 self.branching.comparison.repaint()
 
-    def _turn_page(self, theme: str) -> None:
-        """The page is light now, or dark: the same pictures in its theme."""
-        self._look_at({"theme": theme})
-
-    def _make_room(self, room: tuple[int, ...]) -> None:
+    def _make_room(self, *room: int) -> None:
         """The page has another size."""
-        self._look_at(self._as_wide_as(room), *room[1:])
+        self._look_at(self._as_wide_as(*room), *room[1:])
 
-    def _as_wide_as(self, room: tuple[int, ...]) -> dict[str, Any]:
+    def _as_wide_as(self, *room: int) -> dict[str, Any]:
         """The width of a picture in so many pixels; () for a page that has not told."""
-        if not room:
-            return {}
         least, most = WIDTHS
-        return {"width": self._asked_width or max(least, min(room[0], most))}
+        return {"width": self._asked_width or max(least, min(room[0], most))} if room else {}
 
     def _restore(self) -> None:
         """Show what there was before something went wrong."""

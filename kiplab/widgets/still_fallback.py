@@ -21,44 +21,31 @@ _HIDE_ERROR = (
 )
 
 
-def show_live(box: Surface, text: str) -> None:
-    """The panel `box`, with `text` for where there are no widgets; and under it, hidden while the
-    panel lives, what to do.
+def show(box: Surface, text: str, drawing: dict[str, Any] | None = None, waits: str = "") -> Any:
+    """Two outputs: the panel `box`, with `text` for where there are no widgets; and under it,
+    hidden while the panel lives, the still picture of `drawing`. Without one there is the sentence
+    `waits` in its place, so that nothing is given away, or else `text`; and what to do.
+
+    Returns IPython's handle of what is under the panel, for `show_opened`.
     """
-    show_waiting(box, text, AGAIN, text)
+    from IPython.display import display
 
-
-def show(box: Surface, text: str, drawing: dict[str, Any]) -> None:
-    """Two outputs: the panel `box`, with `text` for where there are no widgets; and under it the
-    still picture of `drawing`, hidden while the panel lives.
-    """
-    _show_with(box, text, still(drawing, NOTE), described(drawing))
-
-
-def show_waiting(box: Surface, text: str, waits: str, told: str = "") -> Any:
-    """As `show`, but in place of a picture the sentence `waits`, or for a page `told`: nothing is
-    given away.
-
-    Returns IPython's handle of that, for `show_opened`.
-    """
-    page = f'<div class="{MARK}"><pre>{escape(told or waits)}</pre><p>{AGAIN}</p></div>'
-    return _show_with(box, text, page, waits)
+    publish: Any = display  # which has no annotations
+    # The panel is shown once more if it gets lost.
+    bundle = box.bundle(text)
+    ShownAgain.watch(box, publish(bundle, raw=True, display_id=True), bundle)
+    instead = f'<div class="{MARK}"><pre>{escape(waits or text)}</pre><p>{AGAIN}</p></div>'
+    kept = _kept(instead, waits or AGAIN) if drawing is None else _pictured(drawing)
+    return publish(kept, raw=True, display_id=True)
 
 
 def show_opened(handle: Any, drawing: dict[str, Any]) -> None:
     """The still picture, in place of the sentence."""
-    handle.update(_kept(still(drawing, NOTE), described(drawing)), raw=True)
+    handle.update(_pictured(drawing), raw=True)
 
 
-def _show_with(box: Surface, text: str, page: str, words: str) -> Any:
-    """The panel, once more if it gets lost; and what is kept of it in a file."""
-    from IPython.display import display
-
-    publish: Any = display  # which has no annotations
-    bundle = box.bundle(text)
-    handle = publish(bundle, raw=True, display_id=True)
-    ShownAgain.watch(box, handle, bundle)
-    return publish(_kept(page, words), raw=True, display_id=True)
+def _pictured(drawing: dict[str, Any]) -> dict[str, str]:
+    return _kept(still(drawing, NOTE), described(drawing))
 
 
 def _kept(page: str, words: str) -> dict[str, str]:

@@ -151,7 +151,7 @@ def test_a_lab_that_opens_is_kept_with_its_picture(
 
 def test_what_is_kept_in_a_file_has_its_legend(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[dict[str, Any]] = []
-    monkeypatch.setattr(still_fallback, "show", lambda _box, _text, drawing: kept.append(drawing))
+    monkeypatch.setattr(still_fallback, "show", lambda *given: kept.append(given[2]))
     lab._ipython_display_()
     words = {word for trace in kept[0]["data"] for word in trace.get("text") or ()}
     assert "out of the ISR" in words

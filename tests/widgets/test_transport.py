@@ -130,7 +130,7 @@ def test_a_position_that_was_on_its_way_when_somebody_paused_comes_too_late(view
 
 def test_speed_is_chosen_by_words(viewer: Viewer) -> None:
     assert viewer.transport.player.interval == SPEEDS["normal"]
-    viewer.transport.speed.label = "fast"
+    viewer.transport.speed.value = SPEEDS["fast"]
     assert viewer.transport.player.interval == SPEEDS["fast"]
 
 

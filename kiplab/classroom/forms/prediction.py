@@ -30,7 +30,7 @@ class QuestionPanel:
         return self.box.bundle(self._in_words(), **options)
 
     def _ipython_display_(self) -> None:
-        still_fallback.show_live(self.box, self._in_words())
+        still_fallback.show(self.box, self._in_words())
 
     def _in_words(self) -> str:
         return repr(self)

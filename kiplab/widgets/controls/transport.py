@@ -21,7 +21,7 @@ SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
 
 class Transport:
     """Calls `seek` with the number of a step when somebody goes there, `tick` with it when the
-    player does; `undo` and `reset`.
+    player does; `undo` and `reset`. `is_playing` says whether it goes on by itself.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Transport:
     ) -> None:
         self._seek, self._tick = seek, tick
         self._playback: Playback | None = None
-        self._running = False
+        self.is_playing = False
         self.first = button("First", lambda: seek(0), "To the start")
         self.back = button("Back", lambda: seek(self._at - 1), "One step back")
         self.play = button("Play", self._pressed_play)
@@ -70,18 +70,13 @@ class Transport:
     def _at(self) -> int:
         return 0 if self._playback is None else self._playback.at
 
-    @property
-    def is_playing(self) -> bool:
-        """Whether it goes on by itself."""
-        return self._running
-
     def show(self, playback: Playback) -> None:
         """Follow the playback; nothing is called back."""
         self._playback = playback
         # While a longer run gives way to a shorter one both clip themselves: see `_slid`.
         self.slider.max = playback.last
         self.slider.value = playback.at
-        if not self._running:
+        if not self.is_playing:
             self.player.max = playback.last
         self.player.value = playback.at
         self.first.disabled = self.back.disabled = playback.at == 0
@@ -98,12 +93,12 @@ class Transport:
 
     def pause(self) -> None:
         """Stop playing, if it plays."""
-        if self._running:
-            self._running = self.player.playing = False
+        if self.is_playing:
+            self.is_playing = self.player.playing = False
             self._label()
 
     def _pressed_play(self) -> None:
-        if self._running or self._playback is None or self._playback.last == 0:
+        if self.is_playing or self._playback is None or self._playback.last == 0:
             self.pause()
             return
         start = 0 if self._at == self._playback.last else self._at
@@ -112,13 +107,13 @@ class Transport:
         refusal = next_refusal(seek(self._playback, start)) if self.until_refusal.value else ""
         self.player.max = self._playback.last if isinstance(refusal, str) else refusal
         self.player.value = start
-        self._running = self.player.playing = True
+        self.is_playing = self.player.playing = True
         self._label()
 
     def _ticked(self, _: Any) -> None:
         """The player moved, or came to its end; perhaps both in one message."""
         # A position that was on its way when somebody paused comes too late.
-        if not self._running:
+        if not self.is_playing:
             return
         if self.player.value != self._at:
             self._tick(self.player.value)
@@ -130,7 +125,7 @@ class Transport:
             self._seek(value)
 
     def _label(self) -> None:
-        self.play.description = "Pause" if self._running else "Play"
+        self.play.description = "Pause" if self.is_playing else "Play"
         end = self._playback is not None and self._playback.at == self._playback.last
         again = "Play again from the start" if end else "Step on by itself"
-        self.play.tooltip = "Stay at this step" if self._running else again
+        self.play.tooltip = "Stay at this step" if self.is_playing else again

@@ -100,10 +100,6 @@ class Element:
         if name not in self.classes:
             self.classes = (*self.classes, name)
 
-    def remove_class(self, name: str) -> None:
-        """Take a CSS class from it."""
-        self.classes = tuple(other for other in self.classes if other != name)
-
     @property
     def inside(self) -> tuple[Element, ...]:
         """The parts in it."""
@@ -240,11 +236,6 @@ class Scale(Slider):
     kind = "scale"
     words: tuple[str, ...] = ()
 
-    @property
-    def said(self) -> str:
-        """The words of where it stands."""
-        return self.words[self.value]
-
 
 class Player(WholeNumber):
     """Counts from its value to `max` in the page, by itself, while it is `playing`. Invisible."""
@@ -281,15 +272,6 @@ class _Choice(_Control):
     def _follow(self, name: str) -> None:
         if name == "options" and self.value not in self._values:
             self.value = self._values[0] if self.first_is_chosen and self.options else None
-
-    @property
-    def label(self) -> str | None:
-        """The words of what is chosen."""
-        return None if self.value is None else self._as_read("options")[self._as_read("value")]
-
-    @label.setter
-    def label(self, words: str) -> None:
-        self.value = self._values[self._as_read("options").index(words)]
 
     def _as_read(self, name: str) -> Any:
         if name == "options":

@@ -271,6 +271,6 @@ class Daylight:
 
     def _mark(self, theme: str) -> None:
         """The style sheet hides a picture for the moment in which it is not the page's."""
-        for name in THEMES:
-            self._surface.root.remove_class(f"kiplab-drawn-{name}")
-        self._surface.root.add_class(f"kiplab-drawn-{theme}")
+        root = self._surface.root
+        others = (name for name in root.classes if not name.startswith("kiplab-drawn"))
+        root.classes = (*others, f"kiplab-drawn-{theme}")

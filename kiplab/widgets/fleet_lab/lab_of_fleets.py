@@ -128,10 +128,8 @@ class FleetLab:
         return self.box.bundle(repr(self), **options)
 
     def _ipython_display_(self) -> None:
-        if self.answer is None:
-            still_fallback.show_live(self.box, repr(self))
-        else:
-            still_fallback.show(self.box, repr(self), self._drawing(self.daylight.still))
+        kept = None if self.answer is None else self._drawing(self.daylight.still)
+        still_fallback.show(self.box, repr(self), kept)
 
     # --- parts ----------------------------------------------------------------------------------
 
