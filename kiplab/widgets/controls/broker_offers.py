@@ -156,8 +156,7 @@ def _links(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
     """Cut off from who keeps the metadata and from whom it follows, and from the broker that is the
     controller; a link that is cut can be healed.
     """
-    leaders = _leaders_of(cluster, id)
-    apart = _apart(cluster)
+    leaders, apart = _leaders_of(cluster, id), _apart(cluster)
     ends = {*apart, *leaders, *(n for link in cluster.cut if id in link for n in link)} - {id}
     names = {end: node_name(end) for end in ends} | apart | {n: f"leader {n}" for n in leaders}
     links = tuple(link_offer(cluster, id, end, names[end]) for end in sorted(ends))

@@ -16,7 +16,7 @@ from ...engine.producers import producer_of
 from ...engine.truth import partition_of, truth
 from ...plays.stage import Stage
 from ...protocol.clients.consumer import Consumer
-from ...protocol.clients.producer import Batch, Producer
+from ...protocol.clients.producer import Batch
 from ...protocol.ids import NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, node_name
 from ...protocol.replica.broker_state import log_of
 from ...rows.client_records import EpochRecords, holders, missing, stretches, told_written
@@ -149,19 +149,18 @@ class Held(msgspec.Struct, frozen=True):
 
 def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ...]:
     """Whom a producer writes to, what it was told is written, what waits; empty for a new one."""
-    found = producer_of(stage.cluster, name, partition)
-    if found is None:
+    producer = producer_of(stage.cluster, name, partition)
+    if producer is None:
         return ()
+    asks = "; it will ask who leads before it sends" if producer.update_requested else ""
     writtens = [t for t in told_written(stage) if (t.producer, t.partition) == (name, partition)]
-    everything = [records for one in writtens for records in one.records]
-    acknowledged = tuple(
-        f"{_told(records)}, {_acks(one.acks_all)}" for one in writtens for records in one.records
-    )
+    pairs = [(records, _acks(one.acks_all)) for one in writtens for records in one.records]
+    acknowledged = tuple(f"{_told(records)}, {acks}" for records, acks in pairs)
     return (
-        Held("writes to", (_leader(found.leader, found.leader_epoch, _asks(found)),)),
+        Held("writes to", (_leader(producer.leader, producer.leader_epoch, asks),)),
         Held("acknowledged", acknowledged or ("nothing yet",)),
-        Held("waits", tuple(_waits(batch) for batch in found.batches) or ("nothing",)),
-        *_gone(stage.cluster, partition, everything),
+        Held("waits", tuple(_waits(batch) for batch in producer.batches) or ("nothing",)),
+        *_gone(stage.cluster, partition, (records for records, _ in pairs)),
     )
 
 
@@ -170,8 +169,7 @@ def reader_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ...]
     consumer = consumer_of(stage.cluster, name, partition)
     if consumer is None:
         return ()
-    read = stretches(consumer.observed)
-    epoch = consumer.last_epoch
+    read, epoch = stretches(consumer.observed), consumer.last_epoch
     last = f", leader epoch {epoch} of the last record" if epoch != NO_LEADER_EPOCH else ""
     doubt = ", in doubt: it will ask where that epoch ends" if consumer.validating else ""
     return (
@@ -190,14 +188,10 @@ def _asked(reader: Consumer) -> str:
     return _leader(reader.reads_from, reader.leader_epoch, asks)
 
 
-def _leader(leader: BrokerId, epoch: LeaderEpoch, besides: str = "") -> str:
+def _leader(leader: BrokerId, epoch: LeaderEpoch, besides: str) -> str:
     if leader == NO_LEADER:
         return f"nobody: it knows no leader{besides}"
     return f"{node_name(leader)}, in leader epoch {epoch}{besides}"
-
-
-def _asks(producer: Producer) -> str:
-    return "; it will ask who leads before it sends" if producer.update_requested else ""
 
 
 def _told(records: EpochRecords) -> str:
@@ -222,19 +216,15 @@ def _gone(cluster: Cluster, partition: str, recordses: Iterable[EpochRecords]) -
     """What the leader's log does not hold, and whose does. Without a leader nobody can say."""
     state = partition_of(cluster, partition)
     leader = broker(cluster, state.leader) if state is not None else None
-    if leader is None:
-        return
-    lost = missing(log_of(leader, partition), recordses)
-    if lost:
+    lost = missing(log_of(leader, partition), recordses) if leader is not None else ()
+    if leader is not None and lost:
         said = tuple(f"{_told(one)}, {_where(cluster, partition, one)}" for one in lost)
         yield Held(f"leader {leader.id} lacks", said, lost=True)
 
 
 def _where(cluster: Cluster, partition: str, records: EpochRecords) -> str:
-    broker_ids = holders(cluster, partition, records)
-    if not broker_ids:
-        return "in no log any more"
-    return "still in the log of " + " and ".join(_holder(cluster, id) for id in broker_ids)
+    logs = [_holder(cluster, id) for id in holders(cluster, partition, records)]
+    return f"still in the log of {' and '.join(logs)}" if logs else "in no log any more"
 
 
 def _holder(cluster: Cluster, id: BrokerId) -> str:

@@ -65,11 +65,11 @@ class Offering:
         self.list.show([_section(group) for group in shown])
 
     def _foresee(self, place: int) -> tuple[str, ...]:
-        offer = self._offers[place]
-        if offer.to is None:
-            return foreseen(self._playback, offer.line)
-        then = "Choose there what happens next; this run is kept." if offer.to.acts else ""
-        return tuple(filter(None, (f"The Lab stands on step {offer.to.step}.", then)))
+        line, to = self._offers[place].line, self._offers[place].to
+        if to is None:
+            return foreseen(self._playback, line)
+        then = ("Choose there what happens next; this run is kept.",) if to.acts else ()
+        return (f"The Lab stands on step {to.step}.", *then)
 
     def _chosen(self, place: int) -> None:
         offer = self._offers[place]

@@ -90,14 +90,12 @@ class Look:
 
     def _offer_kinds(self, kinds: tuple[str, ...]) -> None:
         """A box per kind that has arrows in this run; those that were there stay as they are."""
-        for kind in kinds:
-            if kind not in self.kinds:
-                label = f"{api_name(kind)} messages"
-                self.kinds[kind] = checkbox(label, value=True, margin=_MARGIN)
-                watch(self.kinds[kind], "value", self._chosen)
-        offered = [self.kinds[kind] for kind in kinds]
-        said = "Arrows for" if offered else "No message in this run takes a step or is refused."
-        self._kinds.children = (words(muted(said)), *offered)
+        for kind in [kind for kind in kinds if kind not in self.kinds]:
+            box = checkbox(f"{api_name(kind)} messages", value=True, margin=_MARGIN)
+            watch(box, "value", self._chosen)
+            self.kinds[kind] = box
+        said = "Arrows for" if kinds else "No message in this run takes a step or is refused."
+        self._kinds.children = (words(muted(said)), *(self.kinds[kind] for kind in kinds))
 
     def _moved(self, first: int, last: int) -> None:
         """The one that is moved pushes the other along, as far as it goes."""
