@@ -5,9 +5,9 @@ from pathlib import Path
 
 from ..figures.how_often import fleet_words
 from ..figures.how_often.measured_rate import rate_cells
+from ..fleet.fleet_answers.answer_words import sampling_words
 from ..fleet.fleet_answers.counted_metrics import COUNTED
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
-from ..fleet.fleet_answers.sampling_words import sampling_words
 from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
 from ..fleet.verification.who_checks import CheckedMetric, metrics_of, who_checks

@@ -11,8 +11,7 @@ from kiplab.fleet.agreement.kernel_run import KernelRun, kernel_run, zookeeper_k
 from kiplab.fleet.agreement.outside_events import to_json
 from kiplab.fleet.agreement.racing_outside import racing_schedule
 from kiplab.fleet.agreement.random_outside import random_schedule
-from kiplab.fleet.agreement.trace_counts import trace_counts
-from kiplab.fleet.agreement.trace_lines import Trace
+from kiplab.fleet.agreement.trace_lines import Trace, trace_counts
 from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
 from kiplab.protocol.releases import Mode
 

@@ -6,11 +6,10 @@ from itertools import groupby
 from ..pipeline.work_orders import NAIVE
 from ..statistics.block_means import WeighedRate
 from ..statistics.years_ahead import YEARS, at_least_one
+from .answer_words import chance_words, sampling_words
 from .best_rows import best_rows
-from .chance_words import chance_words
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow
-from .sampling_words import sampling_words
 from .yearly_incidents import ALL_CAUSES
 
 

@@ -1,5 +1,6 @@
 """A study of a fleet as a file: TOML in, a grid of scenarios out, and back to TOML."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -10,7 +11,6 @@ from typing import Any
 import msgspec
 
 from ...protocol.releases import Mode
-from .key_lines import line_of, told_line
 from .meaningful_sets import check_kip_set, meaningful
 from .parameter_checks import check_name
 from .parameter_errors import ParameterError
@@ -22,6 +22,8 @@ _FOLDER = files(__package__) / "presets"
 _ENDING = ".toml"
 _KEYS = ("about", "mode", "feature_sets", "parameters")
 _MOST_POINTS = 10_000
+_AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+_AT_END = re.compile(r"\s*\(at end of document\)")
 
 
 class FleetStudy(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,13 +91,15 @@ def study_from(source: str, file: str = "") -> FleetStudy:
     try:
         given = tomllib.loads(source)
     except tomllib.TOMLDecodeError as problem:
-        said, line = told_line(str(problem), source)
+        said, line = _told_line(str(problem), source)
         allowed = "a study is a TOML file: `key = value` in lines, parameters below [parameters]"
         raise ParameterError(said, allowed=allowed, line=line, file=file) from None
     try:
         return study_of(given)
     except ParameterError as wrong:
-        raise wrong.placed(file=file, line=line_of(source, wrong.key) if wrong.key else 0) from None
+        raise wrong.placed(
+            file=file, line=_line_of(source, wrong.key) if wrong.key else 0
+        ) from None
 
 
 def study_of(given: Mapping[str, Any]) -> FleetStudy:
@@ -171,3 +175,18 @@ def _check_size(study: FleetStudy) -> None:
                 f"with its {len(several)} values the grid has more than {_MOST_POINTS:,} points"
             )
             raise ParameterError(problem, allowed="sweep less at once", key=name)
+
+
+def _line_of(source: str, key: str) -> int:
+    """The line, from 1, that gives `key` a value, be it as a table of its own; 0 if none does."""
+    name = re.escape(key)
+    pattern = re.compile(rf"""\s*(\[\s*([\w.]+\.)?["']?{name}["']?\s*\]|["']?{name}["']?\s*[=.])""")
+    lines = enumerate(source.splitlines(), 1)
+    return next((number for number, line in lines if pattern.match(line)), 0)
+
+
+def _told_line(problem: str, source: str) -> tuple[str, int]:
+    """What Python's TOML reader complains of, without the place, and the line."""
+    match = _AT_LINE.search(problem)
+    line = int(match[1]) if match else len(source.splitlines())
+    return _AT_END.sub("", _AT_LINE.sub("", problem)), line

@@ -11,8 +11,7 @@ from ..agreement.kernel_run import KernelRun, kernel_run, zookeeper_kernel_run
 from ..agreement.outside_events import OutsideSchedule
 from ..agreement.racing_outside import racing_schedule
 from ..agreement.random_outside import random_schedule
-from ..agreement.trace_counts import trace_counts
-from ..agreement.trace_lines import Trace
+from ..agreement.trace_lines import Trace, trace_counts
 from ..agreement.zookeeper_run import zookeeper_trace
 from .refereed import Certain, Claim, Referee
 

@@ -10,7 +10,7 @@ from ...protocol.releases import Mode
 from ..statistics.block_means import block_mean
 from ..statistics.event_rates import poisson_interval
 from ..statistics.intervals import Interval
-from ..statistics.joint_level import level_of_each
+from ..statistics.years_ahead import level_of_each
 
 FEW = 1_000
 """Of events: fewer are bounded as Poisson's."""

@@ -10,9 +10,9 @@ from typing import Any
 from ...extras import MissingExtraError
 from ...figures.how_often.fleet_words import metric_words, plot_table_html
 from ...figures.how_often.number_words import number_words
+from ...fleet.fleet_answers.answer_words import sampling_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.quick_estimate import estimate
-from ...fleet.fleet_answers.sampling_words import sampling_words
 from ...fleet.parameters.fleet_study import FleetStudy, read_study
 from ...fleet.parameters.meaningful_sets import GUARD_OF
 from ...fleet.parameters.parameter_errors import ParameterError

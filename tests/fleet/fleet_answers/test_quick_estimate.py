@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from kiplab import fleet
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS as WINDOW_METRICS
+from kiplab.fleet.fleet_answers.answer_words import sampling_words
 from kiplab.fleet.fleet_answers.forced_scenarios import forced_metrics, forced_words
 from kiplab.fleet.fleet_answers.quick_estimate import changed
-from kiplab.fleet.fleet_answers.sampling_words import sampling_words
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
 from kiplab.protocol.releases import Mode

@@ -8,9 +8,8 @@ from scipy.stats import poisson
 
 from kiplab.fleet.statistics.block_means import NothingWeighed
 from kiplab.fleet.statistics.event_rates import NeverHappens, event_rate
-from kiplab.fleet.statistics.joint_level import level_of_each
 from kiplab.fleet.statistics.paired_counts import count_gap
-from kiplab.fleet.statistics.years_ahead import at_least_one
+from kiplab.fleet.statistics.years_ahead import at_least_one, level_of_each
 
 
 def test_one_in_a_hundred_years_in_fifty_sets_is_seen_within_ten_years() -> None:
