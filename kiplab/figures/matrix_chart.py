@@ -6,14 +6,15 @@ spans the columns or rows where its guard is off. Neighbours differ in one guard
 
 import html
 from collections.abc import Callable, Sequence
+from itertools import groupby, product
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ..explore.matrix.cells import Cell, Matrix
-from .drawing.canvas import Canvas, as_figure, safe
+from .drawing.canvas import Canvas, as_figure, safe, wrapped_safe
 from .drawing.svg import Json
-from .drawing.text_width import LINE_HEIGHT, shortened, width_of, wrapped
+from .drawing.text_width import shortened, width_of, wrapped
 from .drawing.theme import Theme, mixed, sizes_of, theme_of
 
 WIDTH, WIDTH_MIN = 980, 640
@@ -64,21 +65,15 @@ def cell_at(matrix: Matrix, row: frozenset[str], column: frozenset[str]) -> Cell
 
 def said(cell: Cell) -> str:
     """What stands in a cell: ``"▲ harm in 10"``."""
-    if cell.steps is None:
-        words = {"unfinished": "not finished"}.get(cell.word, cell.word)
-        return f"{GLYPHS[cell.word]} {words}"
-    return f"{GLYPHS[cell.word]} {cell.word} in {cell.steps}"
+    words = "not finished" if cell.word == "unfinished" else cell.word
+    return f"{GLYPHS[cell.word]} {words if cell.steps is None else f'{cell.word} in {cell.steps}'}"
 
 
 def stretches(guard: str, subsets: Sequence[frozenset[str]]) -> list[tuple[int, int]]:
     """(first, last) of every stretch in which `guard` is off."""
-    found: list[tuple[int, int]] = []
-    for index, off in enumerate(subsets):
-        if guard in off and found and found[-1][1] == index - 1:
-            found[-1] = (found[-1][0], index)
-        elif guard in off:
-            found.append((index, index))
-    return found
+    groups = groupby(range(len(subsets)), key=lambda index: guard in subsets[index])
+    places = [list(group) for is_off, group in groups if is_off]
+    return [(group[0], group[-1]) for group in places]
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -112,21 +107,15 @@ def _side(width: int) -> int:
 
 
 def _heading(canvas: Canvas, matrix: Matrix) -> float:
-    sizes, palette = canvas.sizes, canvas.theme
-    y = _paragraph(
-        canvas, f"Which rules are enough? {matrix.title}", 12, sizes.heading, palette.text
-    )
-    return _paragraph(canvas, f"Kafka {matrix.base}, {matrix.within}", y + 2, 0, palette.muted) + 14
+    title = f"Which rules are enough? {matrix.title}"
+    y = _paragraph(canvas, title, 12, canvas.theme.text, canvas.sizes.heading)
+    return _paragraph(canvas, f"Kafka {matrix.base}, {matrix.within}", y + 2) + 14
 
 
-def _paragraph(canvas: Canvas, text: str, top: float, size: float, color: str) -> float:
-    """Wrapped words; returns where they end. `size` 0 is the usual one."""
-    size = size or canvas.sizes.text
-    room = (canvas.width - 2 * MARGIN) / 1.05
-    lines = [safe(line) for line in (wrapped(text, room, size) or text).split("<br>")]
-    high = len(lines) * size * LINE_HEIGHT
-    canvas.text(canvas.at(MARGIN), top + high / 2, "<br>".join(lines), color, size=size)
-    return top + high
+def _paragraph(canvas: Canvas, text: str, top: float, color: str = "", size: float = 0) -> float:
+    """Wrapped words, muted unless they have a colour; returns where they end."""
+    lines = wrapped_safe(text, canvas.width - 2 * MARGIN, size or canvas.sizes.text)
+    return canvas.paragraph(canvas.at(MARGIN), top, lines, color or canvas.theme.muted, size)
 
 
 def _bars_across(canvas: Canvas, layout: Layout, top: float) -> float:
@@ -147,31 +136,30 @@ def _bars_down(canvas: Canvas, layout: Layout, top: float) -> None:
 
 def _bar(canvas: Canvas, box: CellBox, guard: str) -> None:
     """A filled stretch with the name of the guard that is off in it."""
-    palette, size = canvas.theme, canvas.sizes.small
     x0, x1, y0, y1 = box
-    gap = canvas.at(canvas.px(0) + GAP / 2)
-    edge = {"color": palette.tile_edge, "width": 1}
-    canvas.rect(x0 + gap, x1 - gap, y0 + GAP / 2, y1 - GAP / 2, palette.tile, line=edge)
-    room = canvas.px(x1) - canvas.px(x0) - 3 * GAP
+    size, room = canvas.sizes.small, canvas.px(x1) - canvas.px(x0) - 3 * GAP
+    _fill(canvas, box, canvas.theme.tile, canvas.theme.tile_edge, 1)
     said = f"{guard_word(guard)} off"
     fits = wrapped(said, room, size) if y1 - y0 > BAR else None
     text = safe(fits or shortened(said, room, size)).replace("&lt;br&gt;", "<br>")
     canvas.text((x0 + x1) / 2, (y0 + y1) / 2, text, size=size, anchor="center")
 
 
+def _fill(canvas: Canvas, box: CellBox, fill: str, edge: str, width: int) -> None:
+    """A rectangle with half a gap around it."""
+    (x0, x1, y0, y1), gap = box, canvas.beside(0, GAP / 2)
+    line = {"color": edge, "width": width}
+    canvas.rect(x0 + gap, x1 - gap, y0 + GAP / 2, y1 - GAP / 2, fill, line=line)
+
+
 def _cells(canvas: Canvas, matrix: Matrix, layout: Layout, top: float) -> float:
     least = {frozenset(on) for on in matrix.minimal}
-    size = canvas.sizes.text
-    widest = max(width_of(said(cell), size, bold=True) for cell in matrix.cells)
-    paint = colors_of(matrix, canvas.theme)
-    narrow = widest > canvas.unit - 2 * GAP
-    for down, row in enumerate(layout.rows):
-        for across, column in enumerate(layout.columns):
-            cell = cell_at(matrix, row, column)
-            y0 = top + down * ROW
-            lines = _lines(cell, frozenset(cell.on) in least, narrow)
-            box = (across, across + 1, y0, y0 + ROW)
-            _cell(canvas, cell, box, lines, paint[cell.word, cell.steps])
+    widest = max(width_of(said(cell), canvas.sizes.text, bold=True) for cell in matrix.cells)
+    paint, narrow = colors_of(matrix, canvas.theme), widest > canvas.unit - 2 * GAP
+    for (down, row), (across, column) in product(enumerate(layout.rows), enumerate(layout.columns)):
+        cell = cell_at(matrix, row, column)
+        lines = _lines(cell, frozenset(cell.on) in least, narrow)
+        _cell(canvas, cell, (across, top + down * ROW), lines, paint[cell.word, cell.steps])
     return top + len(layout.rows) * ROW
 
 
@@ -185,20 +173,21 @@ def _lines(cell: Cell, is_minimal: bool, narrow: bool) -> tuple[str, str]:
 
 
 def _cell(
-    canvas: Canvas, cell: Cell, box: CellBox, lines: tuple[str, str], colors: tuple[str, str]
+    canvas: Canvas,
+    cell: Cell,
+    place: tuple[int, float],
+    lines: tuple[str, str],
+    colors: tuple[str, str],
 ) -> None:
-    palette, size, small = canvas.theme, canvas.sizes.text, canvas.sizes.small
-    x0, x1, y0, y1 = box
-    fill, color = colors
-    gap = canvas.at(canvas.px(0) + GAP / 2)
+    (across, y), (fill, color), room = place, colors, canvas.unit - 2 * GAP
+    size, small, middle = canvas.sizes.text, canvas.sizes.small, across + 0.5
     framed = lines[1] == MINIMAL
-    edge = {"color": palette.band_edge if framed else fill, "width": 2 if framed else 0}
-    canvas.rect(x0 + gap, x1 - gap, y0 + GAP / 2, y1 - GAP / 2, fill, line=edge)
-    room, middle = canvas.unit - 2 * GAP, (x0 + x1) / 2
+    edge = (canvas.theme.band_edge, 2) if framed else (fill, 0)
+    _fill(canvas, (across, across + 1, y, y + ROW), fill, *edge)
     first, second = shortened(lines[0], room, size, bold=True), shortened(lines[1], room, small)
-    canvas.text(middle, y0 + ROW * 0.36, first, color, size=size, anchor="center", bold=True)
-    canvas.text(middle, y0 + ROW * 0.7, second, color, size=small, anchor="center")
-    canvas.card(middle, y0 + ROW / 2, _card(cell))
+    canvas.text(middle, y + ROW * 0.36, first, color, size=size, anchor="center", bold=True)
+    canvas.text(middle, y + ROW * 0.7, second, color, size=small, anchor="center")
+    canvas.card(middle, y + ROW / 2, _card(cell))
 
 
 def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tuple[str, str]]:
@@ -231,10 +220,12 @@ def _card(cell: Cell) -> str:
 
 def _below(canvas: Canvas, matrix: Matrix, top: float) -> float:
     """How to read it, and what it says."""
-    palette, y = canvas.theme, top + 12
-    for line in (*legend(matrix), "", *findings(matrix)):
-        color = palette.text if line in findings(matrix) else palette.muted
-        y = _paragraph(canvas, line, y, 0, color) + 3 if line else y + 6
+    y = top + 12
+    for line in legend(matrix):
+        y = _paragraph(canvas, line, y) + 3
+    y += 6
+    for line in findings(matrix):
+        y = _paragraph(canvas, line, y, canvas.theme.text) + 3
     return y
 
 

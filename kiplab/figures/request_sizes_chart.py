@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .drawing.canvas import Box, Canvas, as_figure
+from .drawing.canvas import Box, Canvas, as_figure, wrapped_safe
 from .drawing.svg import Json
 from .drawing.text_width import LINE_HEIGHT, height_of
 from .how_often.fleet_words import counted
 from .how_often.plot_axis import PlotAxis
 from .how_often.plot_panel import PlotPanel
-from .how_often.plot_sheet import EDGE, Chart, wrapped_safe
+from .how_often.plot_sheet import EDGE, Chart
 
 SizeRow = Mapping[str, Any]
 

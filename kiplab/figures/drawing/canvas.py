@@ -16,7 +16,7 @@ from ...extras import needed_by
 from ...rows.columns import Columns
 from ..timeline.mask import Lasting, row_of
 from .svg import Json
-from .text_width import height_of, width_of
+from .text_width import height_of, width_of, wrapped
 from .theme import FONT, Sizes, Theme
 
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ class Box(NamedTuple):
 def safe(text: str) -> str:
     """`text` without meaning to plotly or a browser."""
     return html.escape(text, quote=False)
+
+
+def wrapped_safe(text: str, room: float, size: float) -> str:
+    """Safe and wrapped, with some air at the end; a word that is too wide by itself stays whole."""
+    lines = (wrapped(text, room / 1.05, size) or text).split("<br>")
+    return "<br>".join(safe(line) for line in lines)
 
 
 class CanvasPanel(Protocol):
@@ -204,6 +210,17 @@ class Canvas:
         self.taken.append(box)
         self.said.append(box)
         return box
+
+    def paragraph(
+        self, x: float, top: float, lines: str, color: str = "", size: float = 0, **font: Any
+    ) -> float:
+        """Lines (already safe) from moment `x` on to the right, and from `top` down; returns where
+        they end. `size` 0 is the usual one.
+        """
+        size = size or self.sizes.text
+        high = height_of(lines, size)
+        self.text(x, top + high / 2, lines, color, size=size, **font)
+        return top + high
 
     def margin(self, y: float, text: str, color: str = "", **font: Any) -> None:
         """A name at the left of the plot, at its right end; keywords as for `text`."""

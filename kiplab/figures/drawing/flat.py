@@ -50,11 +50,6 @@ def is_panel_axis(axis: Json) -> bool:
     return "tickvals" in axis
 
 
-def is_flat_trace(trace: Json) -> bool:
-    """Whether a trace on a panel is one that can be laid flat."""
-    return trace.get("type") in ("scatter", "bar", "heatmap")
-
-
 def flat(drawing: Json) -> Json:
     """`drawing` itself where it has no panels; else the same with shapes and words alone."""
     layout = drawing["layout"]

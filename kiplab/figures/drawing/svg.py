@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from .flat import Json as Json
-from .flat import flat, is_flat_trace, is_panel_axis
+from .flat import flat, is_panel_axis
 from .text_width import LINE_HEIGHT
 
 if TYPE_CHECKING:
@@ -67,16 +67,10 @@ def svg(picture: go.Figure | Json, *, told: bool = True) -> str:
     drawing = flat(json_of(picture))
     layout, styles = drawing["layout"], Styles()
     shapes = [s for s in layout.get("shapes", ()) if s.get("visible", True)]
-    above = [s.get("layer") == "above" for s in shapes]
-    below = [
-        _shape(s, layout, styles) for s, is_above in zip(shapes, above, strict=True) if not is_above
-    ]
+    below = _joined(_shape(s, layout, styles) for s in shapes if s.get("layer") != "above")
     words = _grouped(word for trace in drawing["data"] for word in _words(trace, layout, styles))
-    over = [
-        _shape(s, layout, styles) for s, is_above in zip(shapes, above, strict=True) if is_above
-    ]
-    body = "".join((*_joined(below), *words, *_joined(over)))
-    return _document(layout, styles, body, told)
+    over = _joined(_shape(s, layout, styles) for s in shapes if s.get("layer") == "above")
+    return _document(layout, styles, "".join((*below, *words, *over)), told)
 
 
 def draws(drawing: Json) -> bool:
@@ -95,7 +89,7 @@ def draws(drawing: Json) -> bool:
 def _is_known(trace: Json, axes: Json) -> bool:
     """Words, the invisible markers of hover cards, and what stands on a panel."""
     if is_panel_axis(axes.get((trace.get("xaxis") or "x").replace("x", "xaxis"), {})):
-        return is_flat_trace(trace)
+        return trace.get("type") in ("scatter", "bar", "heatmap")
     hidden = (trace.get("marker") or {}).get("opacity") == 0
     return trace.get("mode") == "text" or (trace.get("mode") == "markers" and hidden)
 
@@ -123,7 +117,7 @@ def _document(layout: Json, styles: Styles, body: str, is_told: bool) -> str:
     )
 
 
-def _joined(drawn: list[Drawn]) -> Iterator[str]:
+def _joined(drawn: Iterable[Drawn]) -> Iterator[str]:
     """Neighbours of one style as one path: nothing that lies between them changes its place."""
     pending: list[Drawn] = []
     for item in [*drawn, Drawn("", "", "-")]:
@@ -243,12 +237,8 @@ def _text(lines: list[str], x: float, y: float, step: float) -> str:
     return f'<text x="{at}" y="{_short(y)}">{first}{rest}</text>'
 
 
-_MARKUP = {
-    "<b>": '<tspan font-weight="bold">',
-    "<i>": '<tspan font-style="italic">',
-    "</b>": "</tspan>",
-    "</i>": "</tspan>",
-}
+_MARKUP = {"<b>": '<tspan font-weight="bold">', "<i>": '<tspan font-style="italic">'}
+_MARKUP |= dict.fromkeys(("</b>", "</i>"), "</tspan>")
 
 
 def _markup(line: str) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.canvas import Box, Canvas, safe, wrapped_safe
 from .fleet_words import PlotTable, capital, metric_words, plot_table, set_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, share_words
 from .plot_axis import PlotAxis
 from .plot_panel import PlotPanel
-from .plot_sheet import EDGE, Chart, wrapped_safe
+from .plot_sheet import EDGE, Chart
 
 EMPTY = "Nothing to draw: no loss was seen by any cause."
 MOST_PANELS = 3

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.canvas import Box, Canvas, safe, wrapped_safe
 from ..drawing.svg import Json
-from ..drawing.text_width import height_of, shortened, width_of, wrapped
+from ..drawing.text_width import shortened, width_of
 from ..drawing.theme import sizes_of, theme_of
 from .fleet_words import PlotTable
 from .plot_axis import PlotAxis
@@ -77,17 +77,8 @@ def text_block(
     bold: bool = False,
 ) -> float:
     """Wrapped words to the right edge; returns where they end. `size` 0 is the usual one."""
-    size = size or canvas.sizes.text
-    lines = wrapped_safe(text, canvas.width - EDGE - left, size)
-    high = height_of(lines, size)
-    canvas.text(left, top + high / 2, lines, color, size=size, bold=bold)
-    return top + high
-
-
-def wrapped_safe(text: str, room: float, size: float) -> str:
-    """Safe and wrapped; a word that is too wide by itself stays whole."""
-    lines = (wrapped(text, room / 1.05, size) or text).split("<br>")
-    return "<br>".join(safe(line) for line in lines)
+    lines = wrapped_safe(text, canvas.width - EDGE - left, size or canvas.sizes.text)
+    return canvas.paragraph(left, top, lines, color, size, bold=bold)
 
 
 def _empty_note(canvas: Canvas, top: float, why: str) -> float:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.canvas import Box, Canvas, safe, wrapped_safe
 from ..drawing.text_width import height_of, width_of
 from .fleet_words import (
     COUNTERFACTUAL,
@@ -27,7 +27,7 @@ from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rat
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick, log_range, pushed_apart
 from .plot_panel import PlotPanel, PlotStyle, error_bars, styles_of
-from .plot_sheet import BELOW, EDGE, Chart, tick_room, wrapped_safe
+from .plot_sheet import BELOW, EDGE, Chart, tick_room
 
 REBOOTS = "reboots per broker and year"
 EMPTY = (

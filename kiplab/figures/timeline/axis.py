@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ...rows.columns import Meta, MomentRow, Rows
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
+from ..drawing.text_width import height_of, width_of, wrapped
 from .hover_cards import folded
 
 LINES_MAX, ROWS_MAX, SENTENCES_MAX = 3, 3, 7
@@ -81,15 +81,9 @@ def _to_the_edge(canvas: Canvas, x: int) -> float:
 def _wrapped(label: str, room: float, size: float, shortened: bool) -> str | None:
     """All of a label on two lines, or on as many as are allowed; `shortened`, its first half."""
     texts = (label, label.split(", ")[0]) if shortened else (label,)
-    tries = [wrapped(text, room, size) for text in texts]
-    short = (t for t in tries if t is not None and t.count("<br>") < 2)
-    long = (t for t in tries if t is not None and t.count("<br>") < LINES_MAX)
-    return next(short, None) or next(long, None)
-
-
-def safe_lines(text: str) -> str:
-    """Every line safe, the breaks kept."""
-    return "<br>".join(safe(line) for line in text.split("<br>"))
+    tries = [lines for text in texts if (lines := wrapped(text, room, size)) is not None]
+    fitting = (lines for most in (2, LINES_MAX) for lines in tries if lines.count("<br>") < most)
+    return next(fitting, None)
 
 
 def draw_axis(
@@ -105,16 +99,15 @@ def draw_axis(
     mark_steps(canvas, rows.meta if now is None else now.meta, top)
     found = labels(canvas, rows.moments, rows_max)
     first = top + canvas.sizes.text * 0.75
-    lines = max((label.text.count("<br>") + 1 for label in found), default=0)
-    height = lines * size * LINE_HEIGHT + 5
+    height = max((height_of(label.text, size) for label in found), default=0) + 5
     happened = rows if now is None else now
     for x, text, row in (label for label in found if label.x < happened.meta.end):
         y = first + row * height
         if row:
             canvas.line(x, first + 2, x, y, theme.grid)
-        middle = y + (text.count("<br>") + 1) * size * LINE_HEIGHT / 2
-        text = safe_lines(text)
-        canvas.text(x, middle, text, theme.muted, size=size, anchor="center")
+        lines = "<br>".join(safe(line) for line in text.split("<br>"))
+        middle = y + height_of(text, size) / 2
+        canvas.text(x, middle, lines, theme.muted, size=size, anchor="center")
     _cards(canvas, happened, top)
     return first + (1 + max((label.row for label in found), default=0)) * height
 
@@ -125,8 +118,7 @@ def draw_numbers(canvas: Canvas, meta: Meta, y: float) -> None:
     Folded columns come first: without their numbers the others could not be counted on.
     """
     size = canvas.sizes.text
-    last = meta.number(meta.end)
-    wide = width_of(last, size, bold=True) + 5
+    wide = width_of(meta.number(meta.end), size, bold=True) + 5
     every = next((n for n in EVERY if canvas.unit * n >= wide), EVERY[-1])
     folded = [x for x, (a, b) in enumerate(meta.columns) if a < b]
     singly = [x for x in range(canvas.end + 1) if x not in folded]

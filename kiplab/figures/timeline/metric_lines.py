@@ -179,6 +179,4 @@ def _note(canvas: Canvas, metrics_asked: MetricsAsked, top: float) -> float:
         return top - BETWEEN
     size = canvas.sizes.small
     text = wrapped(RATES, (canvas.width - canvas.sizes.left - 8) / 1.05, size) or RATES
-    high = height_of(text, size)
-    canvas.text(0, top + high / 2, text, canvas.theme.muted, size=size)
-    return top + high
+    return canvas.paragraph(0, top, text, canvas.theme.muted, size)

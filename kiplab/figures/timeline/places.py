@@ -10,7 +10,7 @@ from typing import Any
 
 from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
 from ...rows.sentences import about
-from .arrows import flights
+from .arrows import Flight, flights
 from .client_lanes import arrows_of
 from .lanes import Panel
 from .strips import places_of_others
@@ -31,11 +31,8 @@ def places_of(panel: Panel, sheet: Rows, axis: tuple[float, float]) -> dict[str,
     return {
         "lanes": [[thing, round(top), round(bottom)] for thing, top, bottom in _lanes(panel)],
         "arrows": [
-            [
-                f"message {f.message.name}",
-                *map(round, (canvas.px(f.x0), f.y0, canvas.px(f.x1), f.y1)),
-            ]
-            for f in flights(panel)
+            [f"message {flight.message.name}", *map(round, _ends(panel, flight))]
+            for flight in flights(panel)
         ],
         "steps": [[sheet.meta.own(x)[0], round(canvas.px(x))] for x in range(sheet.meta.end)],
         "here": panel.rows.meta.end - 1,
@@ -71,9 +68,8 @@ def told_marks(panel: Panel) -> Iterator[list[Any]]:
     happened. An arrow goes from (left, top) to (right, bottom), and says so: True stands behind.
     """
     for flight in flights(panel):
-        m = flight.message
-        ends = panel.canvas.px(flight.x0), flight.y0, panel.canvas.px(flight.x1), flight.y1
-        yield [*_mark(panel, filter(None, (m.began, *m.ended)), *ends), True]
+        ids = filter(None, (flight.message.began, *flight.message.ended))
+        yield [*_mark(panel, ids, *_ends(panel, flight)), True]
     for _, ask, y0, y1 in arrows_of(panel):
         px = panel.canvas.px(ask.x)
         yield [*_mark(panel, ask.message.ended, px, y0, px, y0 if y1 is None else y1), True]
@@ -81,6 +77,11 @@ def told_marks(panel: Panel) -> Iterator[list[Any]]:
     yield from _strips(panel, found)
     yield from _lane_marks(panel, found)
     yield from _others(panel)
+
+
+def _ends(panel: Panel, flight: Flight) -> tuple[float, float, float, float]:
+    """Of an arrow, in pixels."""
+    return panel.canvas.px(flight.x0), flight.y0, panel.canvas.px(flight.x1), flight.y1
 
 
 def _mark(
@@ -130,19 +131,15 @@ def _lane_marks(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:
 
 def _others(panel: Panel) -> Iterator[list[Any]]:
     """Rows of other partitions: the columns in which something happened to one of theirs."""
+    # (x, id, partition) of what happened, and of what was sent and took its time.
+    rows, px = panel.rows, panel.canvas.px
+    about = [(event.x, event.id, event.partition) for event in rows.events]
+    sent = (m for m in rows.messages if m.is_telling and m.began)
+    about += [(m.x_sent, m.began, m.partition) for m in sent]
     for other, y0, y1 in places_of_others(panel):
-        found: dict[int, dict[str, None]] = {}
-        for x, id, partition in _about_partitions(panel.rows):
+        columns: dict[int, dict[str, None]] = {}
+        for x, id, partition in about:
             if partition in other.partitions:
-                found.setdefault(x, {})[id] = None
-        for x, ids in found.items():
-            yield _mark(panel, ids, panel.canvas.px(x), y0, panel.canvas.px(x + 1), y1)
-
-
-def _about_partitions(rows: Rows) -> Iterator[tuple[int, str, str]]:
-    """(x, id, partition) of what happened, and of what was sent and took its time."""
-    for event in rows.events:
-        yield event.x, event.id, event.partition
-    for message in rows.messages:
-        if message.is_telling and message.began:
-            yield message.x_sent, message.began, message.partition
+                columns.setdefault(x, {})[id] = None
+        for x, ids in columns.items():
+            yield _mark(panel, ids, px(x), y0, px(x + 1), y1)

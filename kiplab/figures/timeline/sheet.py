@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ...rows.columns import Rows, broker_lane, has_zookeeper, queues_in, tells_epochs
-from ..drawing.canvas import Canvas, safe
-from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
+from ..drawing.canvas import Canvas, safe, wrapped_safe
+from ..drawing.text_width import width_of
 from ..drawing.theme import sizes_of, theme_of
 from . import arrows, broker_lanes, client_lanes, controller_lane, hover_cards, lane_marks, strips
 from .lanes import Panel, lanes
@@ -45,14 +45,14 @@ def draw_heading(canvas: Canvas, rows: Rows) -> float:
     """Name, title and question of the play; returns where the panels may begin."""
     meta, sizes = rows.meta, canvas.sizes
     badge = draw_badge(canvas) if has_zookeeper(rows) else 0
-    named = bool(meta.name) and meta.name != meta.title
-    name = meta.name if named else ""
-    title = _lines(canvas, f"{name}  {meta.title}".strip(), sizes.heading, badge)
-    bold = title.replace(safe(name), f"<b>{safe(name)}</b>", 1) if name else title
-    y = _paragraph(canvas, bold, MARGIN, sizes.heading, canvas.theme.text)
+    name = safe(meta.name) if meta.name != meta.title else ""
+    room, title = canvas.width - 2 * MARGIN, f"{meta.name}  {meta.title}" if name else meta.title
+    lines = wrapped_safe(title.strip(), room - badge, sizes.heading)
+    bold = lines.replace(name, f"<b>{name}</b>", 1) if name else lines
+    y = canvas.paragraph(canvas.at(MARGIN), MARGIN, bold, canvas.theme.text, sizes.heading)
     if meta.question:
-        size = sizes.text + 1
-        y = _paragraph(canvas, _lines(canvas, meta.question, size), y + 4, size, canvas.theme.muted)
+        lines = wrapped_safe(meta.question, room, sizes.text + 1)
+        y = canvas.paragraph(canvas.at(MARGIN), y + 4, lines, canvas.theme.muted, sizes.text + 1)
     return y + 18
 
 
@@ -67,17 +67,6 @@ def draw_badge(canvas: Canvas) -> float:
     middle = canvas.at((left + right) / 2)
     canvas.text(middle, y, BADGE, anchor="center", size=size, bold=True, layer="badge")
     return wide + 12
-
-
-def _lines(canvas: Canvas, text: str, size: float, less: float = 0) -> str:
-    room = (canvas.width - 2 * MARGIN - less) / 1.05
-    return "<br>".join(safe(line) for line in (wrapped(text, room, size) or text).split("<br>"))
-
-
-def _paragraph(canvas: Canvas, text: str, top: float, size: float, color: str) -> float:
-    high = (text.count("<br>") + 1) * size * LINE_HEIGHT
-    canvas.text(canvas.at(MARGIN), top + high / 2, text, color, size=size)
-    return top + high
 
 
 def draw_panel(
