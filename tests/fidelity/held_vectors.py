@@ -8,12 +8,14 @@ their names (``test_l26_...``) and from the ids of their rows (``"L26a-b 3.7"``)
 import csv
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from kiplab.protocol.features import Features
+from kiplab.protocol.guards import GUARDS, Guard
+from tests.protocol.looked_at import Vector, without
 
 HERE = Path(__file__).parent
 PROTOCOL = HERE.parent / "protocol"
@@ -102,3 +104,31 @@ def _releases(row: Any) -> set[str]:
     values = getattr(row, "values", row)
     values = values if isinstance(values, tuple) else (values,)
     return {value.release for value in values if isinstance(value, Features)}
+
+
+# --- rules and the rows that need them ------------------------------------------------------------
+
+
+class RuleRow(NamedTuple):
+    """A guard, the ids of the vectors that need it, and how many rows of the tests do."""
+
+    guard: Guard
+    vectors: tuple[str, ...]
+    rows: int
+
+
+def rule_rows(vectors: Sequence[Vector], listed: Sequence[str]) -> tuple[RuleRow, ...]:
+    """All rules in the order of their table. `listed` are the ids that Kafka's tests go by."""
+    return tuple(_row(guard, vectors, listed) for guard in GUARDS.values())
+
+
+def _row(guard: Guard, vectors: Sequence[Vector], listed: Sequence[str]) -> RuleRow:
+    having = (vector for vector in vectors if vector.has(guard.id))
+    failing = [vector for vector in having if not vector.passes(without(guard.id))]
+    named = {id for vector in failing for id in ids_of(vector)}
+    return RuleRow(guard, tuple(id for id in listed if id in named), len(failing))
+
+
+def ids_of(vector: Vector) -> set[str]:
+    """The vectors that one row of a test stands for, by its name and by its test's."""
+    return set(vectors_named(vector.row)) | set(vectors_of_name(vector.test.__name__))

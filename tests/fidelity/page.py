@@ -11,9 +11,8 @@ from pathlib import Path
 
 from kiplab.protocol.guards import Guard, GuardKind
 from kiplab.protocol.releases import RELEASES
-from tests.fidelity.held_vectors import Held, Listed
-from tests.fidelity.real_requests import JudgedBefore
-from tests.fidelity.rule_rows import RuleRow
+from tests.fidelity.held_vectors import Held, Listed, RuleRow
+from tests.judge.skeleton.coverage import GUARD, Rule
 from tests.judge.skeleton.judging import Judged
 from tests.made_pages import LABS, span, table
 
@@ -63,7 +62,7 @@ No real Kafka stands beside these; they follow its source, and the tests that re
 
 
 def page(
-    judged: Sequence[JudgedBefore],
+    judged: Sequence[Judged],
     partitions: Sequence[Judged],
     rules: Sequence[RuleRow],
     vectors: Sequence[Listed],
@@ -84,18 +83,18 @@ def page(
     return "\n".join(parts)
 
 
-def with_numbers(readme: str, judged: Sequence[JudgedBefore], partitions: Sequence[Judged]) -> str:
+def with_numbers(readme: str, judged: Sequence[Judged], partitions: Sequence[Judged]) -> str:
     """The README with the numbers of requests and turns that agree."""
-    requests, turns = sum(j.requests for j in judged), sum(p.turns for p in partitions)
+    requests, turns = sum(j.turns for j in judged), sum(p.turns for p in partitions)
     counted = re.sub(r"[\d,]+(?= generated requests)", f"{requests:,}", readme, count=1)
     return re.sub(r"[\d,]+(?=\s+turns beside)", f"{turns:,}", counted, count=1)
 
 
-def _beside_real_controllers(judged: Sequence[JudgedBefore]) -> str:
-    requests = sum(one.requests for one in judged)
-    releases = len({one.release for one in judged})
+def _beside_real_controllers(judged: Sequence[Judged]) -> str:
+    requests = sum(one.turns for one in judged)
+    releases = len({one.subject.partition("/")[0] for one in judged})
     rows = [
-        (one.kafka, one.metadata_version, f"{one.requests:,}", str(one.differences))
+        (one.patch, one.subject.partition("/")[2], f"{one.turns:,}", str(len(one.differences)))
         for one in judged
     ]
     words = (
@@ -123,7 +122,7 @@ def _beside_the_partition(judged: Sequence[Judged]) -> str:
     return f"## Beside Kafka's own Partition\n\n{words}\n{table(head, rows)}"
 
 
-def _rules(rules: Sequence[RuleRow], judged: Sequence[JudgedBefore]) -> str:
+def _rules(rules: Sequence[RuleRow], judged: Sequence[Judged]) -> str:
     words = (
         "Each rule is one sentence and one check, and can be switched off by its name. *Tests* are"
         " rows of the suite that fail without it, with the ids of Kafka's tests among them."
@@ -135,7 +134,7 @@ def _rules(rules: Sequence[RuleRow], judged: Sequence[JudgedBefore]) -> str:
     return f"## Rule by rule\n\n{words}\n{table(head, (_rule(row, judged) for row in rules))}"
 
 
-def _rule(row: RuleRow, judged: Sequence[JudgedBefore]) -> tuple[str, ...]:
+def _rule(row: RuleRow, judged: Sequence[Judged]) -> tuple[str, ...]:
     ids = f" ({', '.join(row.vectors)})" if row.vectors else ""
     return (
         f"`{row.guard.id}`",
@@ -147,12 +146,12 @@ def _rule(row: RuleRow, judged: Sequence[JudgedBefore]) -> tuple[str, ...]:
     )
 
 
-def _real_answers(guard: Guard, judged: Sequence[JudgedBefore]) -> str:
+def _real_answers(guard: Guard, judged: Sequence[Judged]) -> str:
     by_release: dict[str, int] = {}
     for one in judged:
-        if guard.id in one.decided:
-            by_release.setdefault(one.release, 0)
-            by_release[one.release] += one.decided[guard.id]
+        if answers := one.hits[Rule(GUARD, guard.id)]:
+            release = one.subject.partition("/")[0]
+            by_release[release] = by_release.get(release, 0) + answers
     if not by_release:
         return "-"
     fewest = min(by_release, key=lambda release: by_release[release])

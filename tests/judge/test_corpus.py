@@ -8,9 +8,8 @@ import pytest
 
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.releases import RELEASES, Mode, of_mode
-from tests.fidelity import held_vectors, real_requests
+from tests.fidelity import held_vectors
 from tests.fidelity.page import PAGE, page, with_numbers
-from tests.fidelity.rule_rows import rule_rows
 from tests.judge.kraft.kraft_judge import RECORDINGS, KraftJudge, judge_recording, load
 from tests.judge.kraft.pairs import JudgedPair, judged_pairs
 from tests.judge.kraft.rules import RECORD, TRANSITION, UNREACHABLE, Unreachable, rules_of
@@ -123,8 +122,8 @@ def test_the_page_and_the_readme_count_the_requests_of_the_recordings() -> None:
 def test_the_page_and_the_readme_say_what_the_recordings_come_to(rewrite: bool) -> None:
     vectors = held_vectors.listed()
     partitions = [judge_partition_recording(r) for r in partition_releases()]
-    judged = real_requests.judged_before(map(every, RECORDED))
-    rules = rule_rows(all_vectors(), [vector.id for vector in vectors])
+    judged = [every(pair) for pair in RECORDED]
+    rules = held_vectors.rule_rows(all_vectors(), [vector.id for vector in vectors])
     expected = page(judged, partitions, rules, vectors, held_vectors.held())
     readme = with_numbers(README.read_text(encoding="utf-8"), judged, partitions)
     holds_as_made(PAGE, expected, TEST, rewrite=rewrite)

@@ -26,6 +26,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from kiplab.plays.play_errors import PlayError
+from kiplab.protocol.releases import RELEASES
+from tests.ledger import in_files, in_plays
+from tests.ledger.in_plays import Shown, Wrong
+
 HERE = Path(__file__).parent
 
 
@@ -43,93 +48,19 @@ ALWAYS = "before 3.2"
 """Older than the releases that kiplab knows."""
 
 
-class RuleAtWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A guard, and a play that goes otherwise when it is switched off."""
-
-    guard: str
-    play: str
-    at: str = ""
-
-
-class RuleInTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A guard, and a row of tests/protocol that fails when it is switched off: the id of one of
-    Kafka's own test cases, the first word of the row's name, or its test.
-    """
-
-    guard: str
-    row: str
-
-
-class Played(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A play, and a line of it that begins with `expect`, which holds."""
-
-    play: str
-    expect: str
-
-
-class PropertyInPlay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A property, and a play in which it breaks, or holds, or each under other features."""
-
-    property: str
-    play: str
-    breaks: str | None = None
-    holds: str | None = None
-
-
-class OwnTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A test of ours, as ``file::name``."""
-
-    test: str
-
-
-class KafkasTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One of Kafka's own test cases, by the id that the fidelity page knows it by."""
-
-    vector: str
-
-
-class FieldHere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A field of a message, a record or a state of the engine, as ``Struct.field``."""
-
-    field: str
-
-
-class FieldOnWire(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A field that the judge writes or reads by Kafka's own schema, and of which message."""
-
-    wire: str
-    of: str
-
-
-class ToldInLab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Words of a lab, under a heading of it; also those that open with an answer there."""
-
-    lab: str
-    heading: str
-    words: str
-
-
-Shown = (
-    RuleAtWork
-    | RuleInTest
-    | Played
-    | PropertyInPlay
-    | OwnTest
-    | KafkasTest
-    | FieldHere
-    | FieldOnWire
-    | ToldInLab
-)
-ENTRIES: dict[tuple[str, str], type[Shown]] = {
-    ("guard", "play"): RuleAtWork,
-    ("guard", "row"): RuleInTest,
-    ("play", "expect"): Played,
-    ("property", "play"): PropertyInPlay,
-    ("test", ""): OwnTest,
-    ("vector", ""): KafkasTest,
-    ("field", ""): FieldHere,
-    ("wire", "of"): FieldOnWire,
-    ("lab", "heading"): ToldInLab,
+ENTRIES: dict[tuple[str, ...], type[Shown]] = {
+    (*kind.__struct_fields__, "")[:2]: kind
+    for kind in (
+        in_plays.RuleAtWork,
+        in_plays.RuleInTest,
+        in_plays.Played,
+        in_plays.PropertyInPlay,
+        in_files.OwnTest,
+        in_files.KafkasTest,
+        in_files.FieldHere,
+        in_files.FieldOnWire,
+        in_files.ToldInLab,
+    )
 }
 """The kinds of entries, by the first two of their keys."""
 
@@ -145,6 +76,31 @@ class Clause(NamedTuple):
     note: str
     shown: tuple[Shown, ...]
     not_simulated: str
+
+    def wrong(self) -> Wrong:
+        """What to mend in the row, each as a sentence that begins with its id: everything that it
+        names is there and shows what it says.
+        """
+        try:
+            yield from (f"{self.id}: {problem}" for problem in self._wrong_by_itself())
+            for shown in self.shown:
+                yield from (f"{self.id}: {problem}" for problem in shown.wrong())
+        except PlayError as problem:
+            yield f"{self.id}: {problem}"
+
+    def _wrong_by_itself(self) -> Wrong:
+        if bool(self.shown) == bool(self.not_simulated):
+            yield "say what shows it, or why it is not simulated: one of the two"
+        built = self.kafka in (Becomes.SPECIFIED, Becomes.OTHERWISE)
+        if built and self.since not in (*RELEASES, ALWAYS):
+            yield f"say since which release, or {ALWAYS!r}: {self.since!r} is none"
+        if not built and self.since:
+            yield f"{self.kafka.value} has no release"
+        if self.kafka is Becomes.OTHERWISE and not self.note:
+            yield "say in its note what Kafka does otherwise"
+        for text in (self.says, self.note, self.not_simulated):
+            if "|" in text or "\n" in text:
+                yield "a row is one line of a table: no line break and no bar in it"
 
 
 class Seed(NamedTuple):
@@ -179,23 +135,23 @@ def seed_of(file: Path) -> Seed:
 
 
 def _clause(file: str, section: str, row: dict[str, Any]) -> Clause:
-    given = dict(row)
+    left = dict(row)
     try:
         clause = Clause(
-            id=given.pop("id"),
+            id=left.pop("id"),
             section=section,
-            says=given.pop("says"),
-            kafka=Becomes(given.pop("kafka")),
-            since=given.pop("since", ""),
-            note=given.pop("note", ""),
-            shown=tuple(_shown(entry) for entry in given.pop("shown", ())),
-            not_simulated=given.pop("not_simulated", ""),
+            says=left.pop("says"),
+            kafka=Becomes(left.pop("kafka")),
+            since=left.pop("since", ""),
+            note=left.pop("note", ""),
+            shown=tuple(_shown(entry) for entry in left.pop("shown", ())),
+            not_simulated=left.pop("not_simulated", ""),
         )
     except (KeyError, ValueError) as problem:
         what = f"lacks {problem}" if isinstance(problem, KeyError) else str(problem)
         raise UnreadableRowError(f"{file}, clause {row.get('id')}: {what}") from None
-    if given:
-        raise UnreadableRowError(f"{file}, clause {clause.id}: there is no {', '.join(given)}")
+    if left:
+        raise UnreadableRowError(f"{file}, clause {clause.id}: there is no {', '.join(left)}")
     return clause
 
 

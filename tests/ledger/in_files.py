@@ -19,20 +19,24 @@ import msgspec
 import kiplab.protocol
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from tests.fidelity.held_vectors import listed
-from tests.ledger.clauses import FieldHere, FieldOnWire, KafkasTest, OwnTest, ToldInLab
+from tests.ledger.in_plays import Shown, Wrong
 from tests.made_pages import LABS, ROOT
 
-Wrong = Iterator[str]
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
-def tested(entry: OwnTest) -> Wrong:
-    """A test of ours."""
-    file, _, name = entry.test.partition("::")
-    if not (ROOT / file).is_file():
-        yield f"there is no file {file}"
-    elif name not in _functions(file) or not name.startswith("test_"):
-        yield f"there is no test {name} in {file}"
+class OwnTest(Shown, frozen=True):
+    """A test of ours, as ``file::name``."""
+
+    kind = "a test"
+    test: str
+
+    def wrong(self) -> Wrong:
+        file, _, name = self.test.partition("::")
+        if not (ROOT / file).is_file():
+            yield f"there is no file {file}"
+        elif name not in _functions(file) or not name.startswith("test_"):
+            yield f"there is no test {name} in {file}"
 
 
 @cache
@@ -47,17 +51,27 @@ def kafkas_tests() -> dict[str, str]:
     return {vector.id: vector.kafka_test for vector in listed() if not vector.left_out}
 
 
-def kafkas_test(entry: KafkasTest) -> Wrong:
-    """One of Kafka's cases."""
-    if entry.vector not in kafkas_tests():
-        yield f"there is no vector {entry.vector} that is held: see tests/fidelity/vectors.tsv"
+class KafkasTest(Shown, frozen=True):
+    """One of Kafka's own test cases, by the id that the fidelity page knows it by."""
+
+    kind = "a test"
+    vector: str
+
+    def wrong(self) -> Wrong:
+        if self.vector not in kafkas_tests():
+            yield f"there is no vector {self.vector} that is held: see tests/fidelity/vectors.tsv"
 
 
-def field_here(entry: FieldHere) -> Wrong:
-    """A field of the engine."""
-    struct, _, field = entry.field.partition(".")
-    if field not in _structs().get(struct, ()):
-        yield f"there is no field {entry.field} on a struct of kiplab/protocol"
+class FieldHere(Shown, frozen=True):
+    """A field of a message, a record or a state of the engine, as ``Struct.field``."""
+
+    kind = "a field"
+    field: str
+
+    def wrong(self) -> Wrong:
+        struct, _, field = self.field.partition(".")
+        if field not in _structs().get(struct, ()):
+            yield f"there is no field {self.field} on a struct of kiplab/protocol"
 
 
 @cache
@@ -70,10 +84,16 @@ def _structs() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def field_on_wire(entry: FieldOnWire) -> Wrong:
-    """A field that only the wire has."""
-    if entry.wire not in _spoken().get(entry.of, ()):
-        yield f"the judge neither writes nor reads {entry.wire} of {entry.of}: see {_TERMS.name}"
+class FieldOnWire(Shown, frozen=True):
+    """A field that the judge writes or reads by Kafka's own schema, and of which message."""
+
+    kind = "a field"
+    wire: str
+    of: str
+
+    def wrong(self) -> Wrong:
+        if self.wire not in _spoken().get(self.of, ()):
+            yield f"the judge neither writes nor reads {self.wire} of {self.of}: see {_TERMS.name}"
 
 
 _TERMS = ROOT / "kiplab" / "judge" / "conversation" / "kafka_terms.py"
@@ -119,16 +139,23 @@ def _texts_below(
             yield from _texts_below(functions[part.id], functions, seen)
 
 
-def told_in_lab(entry: ToldInLab) -> Wrong:
-    """Words of a lab."""
-    if not (LABS / f"{entry.lab}.ipynb").is_file():
-        yield f"there is no lab {entry.lab}"
-        return
-    text = _sections(entry.lab).get(entry.heading)
-    if text is None:
-        yield f"lab {entry.lab} has no heading {entry.heading!r}"
-    elif entry.words not in text:
-        yield f"lab {entry.lab} does not say {entry.words!r} under {entry.heading!r}"
+class ToldInLab(Shown, frozen=True):
+    """Words of a lab, under a heading of it; also those that open with an answer there."""
+
+    kind = "a lab"
+    lab: str
+    heading: str
+    words: str
+
+    def wrong(self) -> Wrong:
+        if not (LABS / f"{self.lab}.ipynb").is_file():
+            yield f"there is no lab {self.lab}"
+            return
+        text = _sections(self.lab).get(self.heading)
+        if text is None:
+            yield f"lab {self.lab} has no heading {self.heading!r}"
+        elif self.words not in text:
+            yield f"lab {self.lab} does not say {self.words!r} under {self.heading!r}"
 
 
 @cache

@@ -7,7 +7,9 @@ the entry says so. Each check yields sentences; no sentence means that the entry
 
 from collections.abc import Iterator
 from functools import cache
+from typing import ClassVar
 
+import msgspec
 from msgspec.structs import replace
 
 from kiplab.engine.events import Event, PropertyBroken
@@ -17,11 +19,10 @@ from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.values import feature_set
 from kiplab.protocol.facts import Refused
-from kiplab.protocol.features import Features, switched
+from kiplab.protocol.features import switched
 from kiplab.protocol.guards import GUARDS
-from kiplab.protocol.ids import CONTROLLER, BrokerId
-from tests.fidelity.rule_rows import ids_of
-from tests.ledger.clauses import Played, PropertyInPlay, RuleAtWork, RuleInTest
+from kiplab.protocol.ids import CONTROLLER
+from tests.fidelity.held_vectors import ids_of
 from tests.protocol.looked_at import Vector, all_vectors, without
 
 Wrong = Iterator[str]
@@ -33,32 +34,44 @@ def staged(play: str, at: str) -> Stage:
     return run_play(load(play), feature_set(at) if at else None)
 
 
-def rule_at_work(entry: RuleAtWork) -> Wrong:
-    """A guard and a play that goes otherwise without it."""
-    guard, where = GUARDS.get(entry.guard), f"{entry.play} {entry.at}".strip()
-    if guard is None:
-        yield f"there is no guard {entry.guard}"
-        return
-    if not _is_play(entry.play):
-        yield f"there is no play {entry.play}"
-        return
-    stage = staged(entry.play, entry.at)
-    if not any(entry.guard in stage.features.active(node) for node in _nodes(stage.features)):
-        yield f"{entry.guard} is not on in {where}"
-        return
-    without = run_play(stage.play, switched(stage.features, entry.guard, False))
-    if _happened(without) == _happened(stage):
-        yield f"{where} goes the same way without {entry.guard}: name a play that needs it"
-    elif guard.error is not None and entry.guard not in _refused(stage):
-        yield f"{entry.guard} refuses nothing in {where}"
+class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry. What its fields are called says which kind it is."""
+
+    kind: ClassVar[str]
+    """In the words of the page's table of counts."""
+
+    def wrong(self) -> Wrong:
+        """What to mend. Raises PlayError for a feature set that there is none of."""
+        raise NotImplementedError
 
 
-def _refused(stage: Stage) -> set[str | None]:
-    return {event.guard for event in stage.events if isinstance(event, Refused)}
+class RuleAtWork(Shown, frozen=True):
+    """A guard, and a play that goes otherwise when it is switched off."""
 
+    kind = "a rule at work"
+    guard: str
+    play: str
+    at: str = ""
 
-def _nodes(features: Features) -> tuple[BrokerId, ...]:
-    return (CONTROLLER, *(node for node, _ in features.nodes))
+    def wrong(self) -> Wrong:
+        guard, where = GUARDS.get(self.guard), f"{self.play} {self.at}".strip()
+        if guard is None:
+            yield f"there is no guard {self.guard}"
+            return
+        if self.play not in names():
+            yield f"there is no play {self.play}"
+            return
+        stage = staged(self.play, self.at)
+        nodes = (CONTROLLER, *(node for node, _ in stage.features.nodes))
+        if not any(self.guard in stage.features.active(node) for node in nodes):
+            yield f"{self.guard} is not on in {where}"
+            return
+        off = run_play(stage.play, switched(stage.features, self.guard, False))
+        refused = {event.guard for event in stage.events if isinstance(event, Refused)}
+        if _happened(off) == _happened(stage):
+            yield f"{where} goes the same way without {self.guard}: name a play that needs it"
+        elif guard.error is not None and self.guard not in refused:
+            yield f"{self.guard} refuses nothing in {where}"
 
 
 def _happened(stage: Stage) -> list[Event]:
@@ -69,16 +82,24 @@ def _happened(stage: Stage) -> list[Event]:
     ]
 
 
-def rule_in_test(entry: RuleInTest) -> Wrong:
-    """A guard and a row of the tests that fails without it."""
-    if entry.guard not in GUARDS:
-        yield f"there is no guard {entry.guard}"
-        return
-    rows = [vector for vector in _vectors() if entry.row in names_of(vector)]
-    if not rows:
-        yield f"there is no row {entry.row} in tests/protocol/test_vectors_*.py"
-    elif all(row.passes(without(entry.guard)) for row in rows):
-        yield f"{entry.row} passes without {entry.guard}: name a row that needs it"
+class RuleInTest(Shown, frozen=True):
+    """A guard, and a row of tests/protocol that fails when it is switched off: the id of one of
+    Kafka's own test cases, the first word of the row's name, or its test.
+    """
+
+    kind = "a rule at work"
+    guard: str
+    row: str
+
+    def wrong(self) -> Wrong:
+        if self.guard not in GUARDS:
+            yield f"there is no guard {self.guard}"
+            return
+        rows = [vector for vector in _vectors() if self.row in names_of(vector)]
+        if not rows:
+            yield f"there is no row {self.row} in tests/protocol/test_vectors_*.py"
+        elif all(row.passes(without(self.guard)) for row in rows):
+            yield f"{self.row} passes without {self.guard}: name a row that needs it"
 
 
 _vectors = cache(all_vectors)
@@ -89,39 +110,49 @@ def names_of(vector: Vector) -> set[str]:
     return {vector.test.__name__, vector.row.partition(" ")[0], *ids_of(vector)}
 
 
-def _is_play(name: str) -> bool:
-    return name in names()
+class Played(Shown, frozen=True):
+    """A play, and a line of it that begins with `expect`, which holds."""
+
+    kind = "a play"
+    play: str
+    expect: str
+
+    def wrong(self) -> Wrong:
+        if self.play not in names():
+            yield f"there is no play {self.play}"
+            return
+        first = self.expect.split()[0]
+        stage = staged(self.play, first if first.startswith("@") else "")
+        line = " ".join(f"expect {self.expect}".split())
+        statuses = [e.status for e in stage.expectations if e.text == line]
+        if not statuses:
+            yield f"{self.play} has no line `{line}`"
+        elif "held" not in statuses:
+            yield f"`{line}` of {self.play} {statuses[0]}"
 
 
-def played(entry: Played) -> Wrong:
-    """A line of a play."""
-    if not _is_play(entry.play):
-        yield f"there is no play {entry.play}"
-        return
-    first = entry.expect.split()[0]
-    stage = staged(entry.play, first if first.startswith("@") else "")
-    line = " ".join(f"expect {entry.expect}".split())
-    found = [e.status for e in stage.expectations if e.text == line]
-    if not found:
-        yield f"{entry.play} has no line `{line}`"
-    elif "held" not in found:
-        yield f"`{line}` of {entry.play} {found[0]}"
+class PropertyInPlay(Shown, frozen=True):
+    """A property, and a play in which it breaks, or holds, or each under other features."""
 
+    kind = "a property"
+    property: str
+    play: str
+    breaks: str | None = None
+    holds: str | None = None
 
-def property_in_play(entry: PropertyInPlay) -> Wrong:
-    """A property and a play."""
-    if entry.property not in PROPERTIES:
-        yield f"there is no property {entry.property}; they are {', '.join(PROPERTIES)}"
-        return
-    if not _is_play(entry.play):
-        yield f"there is no play {entry.play}"
-        return
-    if entry.breaks is None and entry.holds is None:
-        yield f"say where {entry.property} `breaks`, or `holds`, in {entry.play}"
-    for at, breaks in ((entry.breaks, True), (entry.holds, False)):
-        if at is None:
-            continue
-        broken = {id for id, _ in staged(entry.play, at).cluster.broken}
-        if (entry.property in broken) is not breaks:
-            does = "holds" if breaks else "breaks"
-            yield f"{entry.property} {does} in {entry.play} {at}".rstrip()
+    def wrong(self) -> Wrong:
+        if self.property not in PROPERTIES:
+            yield f"there is no property {self.property}; they are {', '.join(PROPERTIES)}"
+            return
+        if self.play not in names():
+            yield f"there is no play {self.play}"
+            return
+        if self.breaks is None and self.holds is None:
+            yield f"say where {self.property} `breaks`, or `holds`, in {self.play}"
+        for at, breaks in ((self.breaks, True), (self.holds, False)):
+            if at is None:
+                continue
+            broken = {id for id, _ in staged(self.play, at).cluster.broken}
+            if (self.property in broken) is not breaks:
+                does = "holds" if breaks else "breaks"
+                yield f"{self.property} {does} in {self.play} {at}".rstrip()

@@ -13,23 +13,16 @@ from urllib.parse import quote
 
 from kiplab.plays.values import feature_set
 from kiplab.protocol.releases import RELEASES
-from tests.ledger.clauses import (
-    ALWAYS,
-    Becomes,
-    Clause,
+from tests.ledger.clauses import ALWAYS, ENTRIES, Becomes, Clause, Seed
+from tests.ledger.in_files import (
     FieldHere,
     FieldOnWire,
     KafkasTest,
     OwnTest,
-    Played,
-    PropertyInPlay,
-    RuleAtWork,
-    RuleInTest,
-    Seed,
-    Shown,
     ToldInLab,
+    kafkas_tests,
 )
-from tests.ledger.in_files import kafkas_tests
+from tests.ledger.in_plays import Played, PropertyInPlay, RuleAtWork, RuleInTest, Shown
 from tests.made_pages import LABS, table
 
 PAGE = LABS / "ledger.md"
@@ -63,15 +56,6 @@ _BECOMES = {
     Becomes.NEVER: "never built",
     Becomes.REASON: "reasons, and how things are",
 }
-KINDS: dict[str, tuple[type[Shown], ...]] = {
-    "a rule at work": (RuleAtWork, RuleInTest),
-    "a play": (Played,),
-    "a property": (PropertyInPlay,),
-    "a test": (OwnTest, KafkasTest),
-    "a field": (FieldHere, FieldOnWire),
-    "a lab": (ToldInLab,),
-}
-"""What shows a clause, by the words of the table of counts."""
 
 
 def page(seeds: Sequence[Seed]) -> str:
@@ -85,29 +69,23 @@ def page(seeds: Sequence[Seed]) -> str:
 def _counts(seeds: Sequence[Seed]) -> str:
     head = ("", *(f"KIP-{seed.kip}" for seed in seeds))
     rows = [("clauses", *(f"**{len(seed.clauses)}**" for seed in seeds))]
-    for becomes, words in _BECOMES.items():
-        rows.append((words, *(_count(seed, _became(becomes)) for seed in seeds)))
-    for words, kinds in KINDS.items():
-        rows.append((f"shown by {words}", *(_count(seed, _shown_by(kinds)) for seed in seeds)))
-    rows.append(("not simulated", *(_count(seed, _is_left_out) for seed in seeds)))
+    counted: dict[str, Callable[[Clause], bool]] = {
+        **{words: _became(becomes) for becomes, words in _BECOMES.items()},
+        **{f"shown by {kind.kind}": _shown_by(kind.kind) for kind in ENTRIES.values()},
+        "not simulated": lambda clause: bool(clause.not_simulated),
+    }
+    for words, counts in counted.items():
+        rows.append((words, *(str(sum(map(counts, seed.clauses))) for seed in seeds)))
     words = "Most clauses are shown by several things, so these do not add up.\n"
     return f"## In numbers\n\n{table(head, rows)}\n{words}"
-
-
-def _count(seed: Seed, counts: Callable[[Clause], bool]) -> str:
-    return str(sum(counts(clause) for clause in seed.clauses))
 
 
 def _became(becomes: Becomes) -> Callable[[Clause], bool]:
     return lambda clause: clause.kafka is becomes
 
 
-def _shown_by(kinds: tuple[type[Shown], ...]) -> Callable[[Clause], bool]:
-    return lambda clause: any(isinstance(shown, kinds) for shown in clause.shown)
-
-
-def _is_left_out(clause: Clause) -> bool:
-    return bool(clause.not_simulated)
+def _shown_by(words: str) -> Callable[[Clause], bool]:
+    return lambda clause: any(shown.kind == words for shown in clause.shown)
 
 
 # --- one KIP ------------------------------------------------------------------------------------
