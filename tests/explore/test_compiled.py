@@ -116,7 +116,7 @@ def test_one_property_of_two(start: Any) -> None:
 def test_offsets_and_epochs_come_back(start: Any) -> None:
     cluster = PARTITION.admit(start(play="kafka-14139"))
     compiled = CompiledModel(PARTITION, cluster, bounds(2, 1, 0))
-    offsets = compiled.encoding.numbers.offsets
+    offsets = compiled.encoding.offsets
     assert offsets.up(offsets.down(100)) == 100
     assert compiled.unpack(compiled.pack(cluster, (2, 1, 0))) == (cluster, (2, 1, 0))
 

@@ -16,8 +16,8 @@ from ..levels.level_table import Action, Level
 from . import expanding
 from . import word_layout as at
 from .compiled_guards import NotCompiledError
-from .fitting import Encoding, parameters_of
-from .packing import Packing, Unpacking
+from .fitting import parameters_of
+from .packing import Encoding
 
 PROPERTIES = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
 """What the compiled observer checks; bit i of `asked` is property i."""
@@ -50,7 +50,7 @@ class CompiledModel:
             raise NotCompiledError("its actions and bounds are not those that the level has now")
         self.level, self.seen = level, terms.Coverage()
         self.encoding = Encoding(level.admit(cluster), bounds)
-        self.pack, self.unpack = Packing(self.encoding).pack, Unpacking(self.encoding).unpack
+        self.pack, self.unpack = self.encoding.pack, self.encoding.unpack
         self.given = np.array(parameters_of(self.encoding.start), np.int64)
         self.begin = self.encoding.start, tuple(bounds.values())
         if self.unpack(self.pack(*self.begin)) != self.begin:
@@ -68,26 +68,26 @@ class CompiledModel:
         self, state: tuple[int, ...]
     ) -> Iterator[tuple[Action, tuple[int, ...], tuple[str, ...]]]:
         """As EngineModel.successors, in the same order: for those who compare state by state."""
-        rows = np.zeros((32, at.WORDS), np.int64)
-        codes, out = np.zeros(32, np.int64), np.zeros(at.OUTS, np.int64)
-        before = np.array(state, np.int64)
-        count = expanding.roots().successors(before, self.given, rows, codes, out)
-        self.note(int(out[at.FIRED]), bool(out[at.MOVED]))
-        if out[at.OVERFLOW]:
+        one = _CompiledSearch(self, state)
+        ended = one.expand(1)
+        self.note(one.out)
+        if ended == expanding.NARROW:
             raise NotCompiledError(TOO_NARROW.sentence)
-        for row, code in zip(rows[:count], codes[:count], strict=True):
+        count = int(one.tallies[expanding.TRANSITIONS])
+        for row, code in zip(one.after[:count], one.codes[:count], strict=True):
             broken = _NAMES[int(code) >> 16]
-            yield self.action(int(code) & 0xFFFF), tuple(map(int, row)), broken
+            yield self.action(int(code)), tuple(map(int, row)), broken
 
-    def note(self, fired: int, moved: bool) -> None:
+    def note(self, out: npt.NDArray[np.int64]) -> None:
         """Remember which guards fired, and whether anything was committed."""
+        fired = int(out[at.FIRED])
         self.seen.guards |= {id for n, id in enumerate(at.RULES) if fired >> n & 1}
-        self.seen.committed |= moved
+        self.seen.committed |= bool(out[at.MOVED])
 
     def action(self, code: int) -> Action:
         """The action that a code stands for."""
         kind, id = self.level.kinds[code & at.THREE].name, self.encoding.ids[code >> 3 & at.TWO]
-        return Action(kind, id, incarnation=code >> 5)
+        return Action(kind, id, incarnation=code >> 5 & at.THREE)
 
 
 _NAMES: tuple[tuple[str, ...], ...] = (
@@ -110,10 +110,8 @@ def search_compiled(
 
     `room` is asked before the arrays grow. Raises NotCompiledError for another property.
     """
-    asked = check_properties(properties)
-    return _CompiledSearch(
-        model, sum(1 << PROPERTIES.index(id) for id in set(asked)), stop, room
-    ).run()
+    asked = sum(1 << PROPERTIES.index(id) for id in set(check_properties(properties)))
+    return _CompiledSearch(model, model.first(), asked, stop, room).run()
 
 
 def check_properties(properties: Iterable[str]) -> tuple[str, ...]:
@@ -126,21 +124,26 @@ def check_properties(properties: Iterable[str]) -> tuple[str, ...]:
 
 
 class _CompiledSearch:
-    def __init__(self, model: CompiledModel, asked: int, stop: terms.StopRule, room: Room) -> None:
+    def __init__(
+        self,
+        model: CompiledModel,
+        first: tuple[int, ...],
+        asked: int = 0,
+        stop: terms.StopRule = terms.never,
+        room: Room = unlimited,
+    ) -> None:
         self.model, self.asked, self.stop, self.room = model, asked, stop, room
-        self.roots = expanding.roots()
         self.rows: npt.NDArray[np.int64] = np.zeros((FIRST_ROWS, at.WORDS), np.int64)
-        self.parents = np.zeros(FIRST_ROWS, np.int32)
-        self.two = np.zeros((2, at.WORDS), np.int64)
-        self.how = np.zeros(FIRST_ROWS, np.int16)
+        self.parents, self.how = np.zeros(FIRST_ROWS, np.int32), np.zeros(FIRST_ROWS, np.int16)
+        self.after = np.zeros((expanding.MOST_SUCCESSORS, at.WORDS), np.int64)
+        self.codes = np.zeros(expanding.MOST_SUCCESSORS, np.int64)
         self._fresh_table(2 * FIRST_ROWS)
         self.tallies = np.zeros(expanding.TALLIES, np.int64)
-        self.taken = np.zeros(at.KINDS, np.int64)
-        self.out = np.zeros(at.OUTS, np.int64)
+        self.taken, self.out = np.zeros(at.KINDS, np.int64), np.zeros(at.OUTS, np.int64)
         self.layers: list[int] = []
-        self.rows[0] = model.first()
+        self.rows[0] = first
         self.tallies[expanding.COUNT] = 1
-        tag = self.roots.hash_of(self.rows[0])
+        tag = expanding.hash_of(self.rows[0])
         self.table[tag >> self.free] = tag << 32 | 1
 
     def _fresh_table(self, slots: int) -> None:
@@ -167,11 +170,7 @@ class _CompiledSearch:
             halt = self.stop(self._progress())
             if halt is not None:
                 return halt
-            tallies[expanding.UNTIL] = min(end, int(tallies[expanding.LOOKED]) + LOOK_EVERY)
-            ended = self.roots.expand(
-                *(self.rows, self.parents, self.how, self.two, self.table, self.free),
-                *(self.model.given, self.asked, tallies, self.taken, self.out),
-            )
+            ended = self.expand(min(end, int(tallies[expanding.LOOKED]) + LOOK_EVERY))
             if ended == expanding.NARROW:
                 return TOO_NARROW
             if ended == expanding.FULL and (halt := self._grow()) is not None:
@@ -179,6 +178,15 @@ class _CompiledSearch:
             if ended not in (expanding.DONE, expanding.FULL):
                 return None
         return None
+
+    def expand(self, until: int) -> int:
+        """Look at all states up to row `until`; why that ended."""
+        self.tallies[expanding.UNTIL] = until
+        ended: int = expanding.expand_root()(
+            *(self.rows, self.parents, self.how, self.after, self.codes, self.table, self.free),
+            *(self.model.given, self.asked, self.tallies, self.taken, self.out),
+        )
+        return ended
 
     def _grow(self) -> terms.Halt | None:
         size = len(self.parents)
@@ -194,7 +202,7 @@ class _CompiledSearch:
         if wider:
             narrow = self.table
             self._fresh_table(2 * len(narrow))
-            self.roots.move(narrow, self.table, self.free)
+            expanding.move_root()(narrow, self.table, self.free)
         return None
 
     def _progress(self) -> terms.Progress:
@@ -207,7 +215,7 @@ class _CompiledSearch:
     def _outcome(
         self, verdict: str, depth: int, frontier: int, halt: terms.Halt | None = None
     ) -> terms.SearchOutcome:
-        self.model.note(int(self.out[at.FIRED]), bool(self.out[at.MOVED]))
+        self.model.note(self.out)
         names = [kind.name for kind in self.model.level.kinds]
         taken = {name: int(n) for name, n in zip(names, self.taken, strict=True) if n}
         hit = int(self.tallies[expanding.HIT])

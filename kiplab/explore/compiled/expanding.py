@@ -1,8 +1,7 @@
 """The roots of the compiled code: what Python calls."""
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ MOST_SUCCESSORS = 32
 MIX = -7046029254386353131
 """An odd number of 64 bits without a pattern."""
 NUMBER_MASK, TAG_BITS = (1 << 32) - 1, 31
-TAG_MASK = (1 << TAG_BITS) - 1
+TAG_MASK, CODE_MASK = (1 << TAG_BITS) - 1, (1 << 16) - 1
 
 Table = npt.NDArray[np.int64]
 """Slots: 0, or the hash of a row above 1 + its number. A row is at its hash without the lowest
@@ -100,48 +99,38 @@ def breaks(broken: int, asked: int) -> int:
     return second if broken > 2 and asked >> (second - 1) & 1 == 1 else 0
 
 
-class Roots(NamedTuple):
-    """The functions that Python calls, compiled at their first call."""
+@inner
+def successors(before: Ints, ints: Ints, asked: int, rows: Ints, codes: Ints, out: Ints) -> int:
+    """How many successors a state has: `rows`, and `codes` with what broke above 16 bits.
 
-    successors: Callable[..., int]
-    expand: Callable[..., int]
-    move: Callable[..., None]
-    hash_of: Callable[[Ints], int]
+    The last one may break what is asked for, or be followed by one that has no room.
+    """
+    count = 0
+    for kind in range(at.KINDS):
+        for broker in range(at.REQUESTS if kind == at.DELIVER else ints[at.P_BROKERS]):
+            code = successor(before, ints, kind, broker, rows[count], out)
+            if out[at.OVERFLOW] != 0:
+                return count
+            if code >= 0:
+                codes[count] = code | out[at.BROKEN] << 16
+                count += 1
+                if breaks(out[at.BROKEN], asked) != 0:
+                    return count
+    return count
 
 
 @cache
-def roots() -> Roots:
-    """The roots, cached on disk under the digest of this room's sources."""
+def expand_root() -> Any:
+    """The search of some states, cached on disk under the digest of this room's sources."""
     sources_digest = digest()
-    return Roots(
-        _successors(sources_digest), _expand(sources_digest), _move(sources_digest), hash_of
-    )
 
-
-def _successors(sources_digest: int) -> Any:
-    @root
-    def successors(before: Ints, ints: Ints, rows: Ints, codes: Ints, out: Ints) -> int:
-        """All successors of one state; the codes have what broke above 16 bits."""
-        assert sources_digest  # A part of the key under which this is cached.
-        count = 0
-        for kind in range(at.KINDS):
-            for broker in range(at.REQUESTS if kind == at.DELIVER else ints[at.P_BROKERS]):
-                code = successor(before, ints, kind, broker, rows[count], out)
-                if code >= 0:
-                    codes[count] = code | out[at.BROKEN] << 16
-                    count += 1
-        return count
-
-    return successors
-
-
-def _expand(sources_digest: int) -> Any:
     @root
     def expand(
         rows: Ints,
         parents: npt.NDArray[np.int32],
         how: npt.NDArray[np.int16],
-        two: Ints,
+        after: Ints,
+        codes: Ints,
         table: Table,
         free: int,
         ints: Ints,
@@ -152,41 +141,40 @@ def _expand(sources_digest: int) -> Any:
     ) -> int:
         """Look at rows LOOKED to UNTIL. At a hit, `out[BROKEN]` is the code of the last action."""
         assert sources_digest  # A part of the key under which this is cached.
-        before, after = two[0], two[1]
         while tallies[LOOKED] < tallies[UNTIL]:
             if tallies[COUNT] + MOST_SUCCESSORS > len(parents):
                 return FULL
-            for place in range(at.WORDS):
-                before[place] = rows[tallies[LOOKED], place]
-            for kind in range(at.KINDS):
-                for broker in range(at.REQUESTS if kind == at.DELIVER else ints[at.P_BROKERS]):
-                    code = successor(before, ints, kind, broker, after, out)
-                    if out[at.OVERFLOW] != 0:
-                        return NARROW
-                    if code < 0:
-                        continue
-                    tallies[TRANSITIONS] += 1
-                    taken[kind] += 1
-                    tag = hash_of(after)
-                    slot = slot_of(rows, table, free, after, tag)
-                    if table[slot] == 0:
-                        number = tallies[COUNT]
-                        for place in range(at.WORDS):
-                            rows[number, place] = after[place]
-                        parents[number], how[number] = tallies[LOOKED], code
-                        table[slot] = tag << 32 | (number + 1)
-                        tallies[COUNT] = number + 1
-                    tallies[HIT] = breaks(out[at.BROKEN], asked)
-                    if tallies[HIT] != 0:
-                        out[at.BROKEN] = code
-                        return HIT_ONE
+            count = successors(rows[tallies[LOOKED]], ints, asked, after, codes, out)
+            for place in range(count):
+                code = codes[place] & CODE_MASK
+                tallies[TRANSITIONS] += 1
+                taken[code & at.THREE] += 1
+                tag = hash_of(after[place])
+                slot = slot_of(rows, table, free, after[place], tag)
+                if table[slot] == 0:
+                    number = tallies[COUNT]
+                    for word in range(at.WORDS):
+                        rows[number, word] = after[place, word]
+                    parents[number], how[number] = tallies[LOOKED], code
+                    table[slot] = tag << 32 | (number + 1)
+                    tallies[COUNT] = number + 1
+                tallies[HIT] = breaks(codes[place] >> 16, asked)
+                if tallies[HIT] != 0:
+                    out[at.BROKEN] = code
+                    return HIT_ONE
+            if out[at.OVERFLOW] != 0:
+                return NARROW
             tallies[LOOKED] += 1
         return DONE
 
     return expand
 
 
-def _move(sources_digest: int) -> Any:
+@cache
+def move_root() -> Any:
+    """What fills a wider table, cached as `expand_root`."""
+    sources_digest = digest()
+
     @root
     def move(narrow: Table, table: Table, free: int) -> None:
         """Put every entry of a table into an empty one."""

@@ -9,43 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ...engine.cluster import Cluster
 from ...engine.truth import registration_of, truth
-from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
+from ...protocol.ids import CONTROLLER
 from ...protocol.log import Log
 from ...protocol.replica.broker_parts import here, process_of
 from ...protocol.replica.broker_state import Replica
 from ...protocol.replica.high_watermark import wanted_in_sync
 from . import word_layout as at
 from .compiled_guards import NotCompiledError, check_guards, rules_of
-
-
-class Encoding:
-    """What all words of one search have in common: its play's brokers, numbers and rules.
-
-    `start` is the play's normal form. Raises NotCompiledError with a reason for people.
-    """
-
-    def __init__(self, start: Cluster, bounds: Mapping[str, int]) -> None:
-        _check(start, bounds)
-        self.start = start
-        self.state = truth(start).partitions[0]
-        self.ids = [b.id for b in start.brokers]
-        self.numbers = SmallNumbers(start, bounds["writes"])
-
-    def number(self, broker: BrokerId) -> int:
-        """A broker as the words have it."""
-        return at.NOBODY if broker == NO_LEADER else self.ids.index(broker)
-
-    def broker(self, number: int) -> BrokerId:
-        """The broker of that number."""
-        return NO_LEADER if number == at.NOBODY else self.ids[number]
-
-    def members(self, bits: int) -> tuple[BrokerId, ...]:
-        """The brokers whose bits are set."""
-        return tuple(b for number, b in enumerate(self.ids) if bits >> number & 1)
-
-    def place(self, id: BrokerId, other: BrokerId) -> int:
-        """Where `other` stands in a table about the two other brokers, at broker `id`."""
-        return (self.ids.index(other) - self.ids.index(id) + at.BROKERS - 1) % at.BROKERS
 
 
 def parameters_of(start: Cluster) -> list[int]:
@@ -60,7 +30,8 @@ def parameters_of(start: Cluster) -> list[int]:
     return given
 
 
-def _check(start: Cluster, bounds: Mapping[str, int]) -> None:
+def check_play(start: Cluster, bounds: Mapping[str, int]) -> None:
+    """Raises NotCompiledError for a play, in its normal form, that has no words."""
     features, state = start.features, truth(start).partitions[0]
     mixed = any(r != features.release for _, r in features.nodes)
     if mixed or features.code_of(CONTROLLER) < (3, 3):

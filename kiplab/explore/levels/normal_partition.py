@@ -43,6 +43,7 @@ Observer
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -230,19 +231,30 @@ def of_broker(node: Broker, incarnations: Incarnations) -> Broker:
     process = node.process
     if process is None:
         return Broker(node.id, node.incarnation, durable)
-    running = broker_state.Volatile(
-        lifecycle=broker_state.Lifecycle.RUNNING,
-        epoch=_incarnation(incarnations, node.id, process.epoch),
-        ready_to_unfence=True,
+    process = running(
+        _incarnation(incarnations, node.id, process.epoch),
         image=metadata_seen(process.image, node.id, incarnations)
         if leads(node) and process.image
-        else NOTHING_KNOWN,
-        published=True,
+        else None,
         replicas=tuple(_replica(r, incarnations) for r in process.replicas),
         items=tuple(_item(i, incarnations) for i in process.items),
         in_flight=tuple(_item(i, incarnations) for i in process.in_flight),
     )
-    return Broker(node.id, node.incarnation, durable, running)
+    return Broker(node.id, node.incarnation, durable, process)
+
+
+def running(
+    epoch: ids.BrokerEpoch, image: MetadataUpdate | None, **played: Any
+) -> broker_state.Volatile:
+    """A process of this level: it has recovered its logs, and only a leader keeps an image."""
+    return broker_state.Volatile(
+        lifecycle=broker_state.Lifecycle.RUNNING,
+        epoch=epoch,
+        ready_to_unfence=True,
+        image=NOTHING_KNOWN if image is None else image,
+        published=True,
+        **played,
+    )
 
 
 def leads(node: Broker) -> bool:
@@ -284,24 +296,32 @@ def metadata_seen(
     """What a leader's rules read in its metadata: the others' incarnations, and the partition
     epoch.
     """
-    others = tuple(_registration(r, incarnations) for r in update.registrations if r.broker != id)
-    epochs = tuple(
-        PartitionRegistration(p.name, (), (), ids.BrokerId(-1), partition_epoch=p.partition_epoch)
-        for p in update.partitions
+    others = [_registration(r, incarnations) for r in update.registrations if r.broker != id]
+    return image_of_leader(others, [(p.name, p.partition_epoch) for p in update.partitions])
+
+
+def image_of_leader(
+    others: Iterable[Registration],
+    versions: Iterable[tuple[ids.PartitionName, ids.PartitionEpoch]],
+) -> MetadataUpdate:
+    """The metadata of a leader, with the partition epoch of each partition."""
+    states = (
+        PartitionRegistration(name, (), (), ids.NO_LEADER, partition_epoch=version)
+        for name, version in versions
     )
-    return MetadataUpdate(offset=LEVEL, registrations=others, partitions=epochs)
+    return MetadataUpdate(offset=LEVEL, registrations=tuple(others), partitions=tuple(states))
 
 
 def _registration(registration: Registration, incarnations: Incarnations) -> Registration:
     incarnation = _incarnation(incarnations, registration.broker, registration.epoch)
+    return registered(registration.broker, incarnation, fenced=registration.fenced)
+
+
+def registered(broker: ids.BrokerId, incarnation: int, *, fenced: bool) -> Registration:
+    """A registration of this level: its epoch, and its record's offset, are the incarnation."""
+    epoch, number = ids.BrokerEpoch(incarnation), ids.Incarnation(incarnation)
     written = ids.MetadataOffset(incarnation)
-    return Registration(
-        registration.broker,
-        incarnation,
-        ids.Incarnation(incarnation),
-        registration.fenced,
-        record_offset=written,
-    )
+    return Registration(broker, epoch, number, fenced, record_offset=written)
 
 
 def _replica(replica: Replica, incarnations: Incarnations) -> Replica:
