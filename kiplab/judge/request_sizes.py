@@ -1,42 +1,43 @@
 """`kiplab.request_sizes`: what naming each topic once saves, as a table and a picture.
 
-The size of a control request's body is what its fields take: no header, no flexible version. What
-they take was read off the schemas in Kafka's own jars; a test holds it against them.
+The size of a control request's body is what its fields take: no header, no flexible version.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from .wire.message_schemas import FieldSizes, body_size
-
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-FIELDS = Path(__file__).parent / "request_sizes.json"
-"""By API and version. `pytest --rewrite tests/judge/test_request_sizes.py` writes it."""
-BEFORE_AND_AFTER = {
-    "LeaderAndIsr": (1, 2),
-    "UpdateMetadata": (4, 5),
-    "StopReplica": (0, 1),
-}
-"""KIP-380: the last version that repeats a topic's name, and the first that does not."""
 BROKERS, HOST, LISTENER, RACK = 3, 20, "PLAINTEXT", 5
 """Live brokers, the length of the name of their host, their only listener, and the length of the
 name of their rack.
 """
-_PARTITIONS = (
-    "UngroupedPartitionStates",
-    "UngroupedPartitions",
-    "PartitionStates",
-    "PartitionIndexes",
-)
-"""What lists of partitions are called."""
+
+
+class BodyBytes(NamedTuple):
+    """What a version's body takes, but for names of topics: `fixed` with its live brokers, for each
+    partition, for each replica of one, and for each topic; None where a partition has the name.
+    """
+
+    fixed: int
+    partition: int
+    replica: int
+    topic: int | None = None
+
+
+BEFORE_AND_AFTER = {
+    "LeaderAndIsr": {1: BodyBytes(106, 31, 8), 2: BodyBytes(114, 29, 8, 6)},
+    "UpdateMetadata": {4: BodyBytes(178, 34, 8), 5: BodyBytes(186, 32, 8, 6)},
+    "StopReplica": {0: BodyBytes(13, 6, 0), 1: BodyBytes(21, 4, 0, 6)},
+}
+"""KIP-380: the last version that repeats a topic's name, and the first that does not. A test reads
+the same off the schemas in Kafka's own jars.
+"""
 LONGEST_NAME = 249
 """Of a topic."""
 
@@ -61,18 +62,11 @@ def request_size(api: str, version: int, shape: RequestShape) -> int:
     KeyError for a version that is none of `BEFORE_AND_AFTER`.
     """
     _check(shape)
-    named, hosts = ("TopicName", "Name"), ("HostName", "Host")
-    lengths = dict.fromkeys(named, shape.name_length) | dict.fromkeys(hosts, HOST)
-    lengths |= {"Listener": len(LISTENER), "Rack": RACK}
-    counts = {"OfflineReplicas": 0}
-    for names, count in (
-        (_PARTITIONS, shape.partitions),
-        (("TopicStates", "Topics"), shape.topics),
-        (("Isr", "Replicas"), shape.partitions * shape.replicas),
-        (("LiveLeaders", "LiveBrokers", "Endpoints"), BROKERS),
-    ):
-        counts |= dict.fromkeys(names, count)
-    return body_size(control_fields()[api][str(version)], lengths, counts)
+    body = BEFORE_AND_AFTER[api][version]
+    of_partitions = shape.partitions * (body.partition + body.replica * shape.replicas)
+    if body.topic is None:
+        return body.fixed + of_partitions + shape.partitions * shape.name_length
+    return body.fixed + of_partitions + shape.topics * (body.topic + shape.name_length)
 
 
 def _check(shape: RequestShape) -> None:
@@ -88,12 +82,6 @@ def _check(shape: RequestShape) -> None:
         raise ImpossibleRequestError(
             f"name_length={shape.name_length}; a topic's name has from 1 to {LONGEST_NAME} bytes"
         )
-
-
-@cache
-def control_fields() -> dict[str, dict[str, FieldSizes]]:
-    """What the fields of each request take, by API and version."""
-    return msgspec.json.decode(FIELDS.read_bytes(), type=dict[str, dict[str, FieldSizes]])
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -185,9 +173,9 @@ def request_sizes(
 
 
 def _change(api: str, shape: RequestShape) -> SizeChange:
-    versions = BEFORE_AND_AFTER[api]
-    before, after = (request_size(api, version, shape) for version in versions)
-    return SizeChange(api, versions, *shape, before=before, after=after)
+    first, last = BEFORE_AND_AFTER[api]
+    before, after = (request_size(api, version, shape) for version in (first, last))
+    return SizeChange(api, (first, last), *shape, before=before, after=after)
 
 
 def _line(row: SizeChange) -> str:

@@ -4,10 +4,37 @@ Only versions before the flexible ones (KIP-482), in which a length is as long a
 only messages in which structs stand in arrays, as in those of a controller.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from kiplab.judge.wire.message_bytes import FIXED, INT16, INT32, UUID_BYTES
-from kiplab.judge.wire.message_schemas import FieldSizes, MessageSchema, SchemaField
+from kiplab.judge.wire.message_schemas import MessageSchema, SchemaField
+
+
+class FieldSizes(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A struct of a message. `fixed` are the bytes that it always takes, the lengths of its strings
+    and arrays among them; an array has what one of its elements takes.
+    """
+
+    fixed: int
+    strings: tuple[str, ...] = ()
+    arrays: dict[str, FieldSizes] = {}
+
+
+def body_size(
+    sizes: FieldSizes, lengths: Mapping[str, int], counts: Mapping[str, int], times: int = 1
+) -> int:
+    """Bytes of a body, or of `times` such structs: `lengths` are those of its strings by the name
+    of the field, 0 for null; `counts` say how many elements all arrays of a name have together.
+
+    Raises KeyError for a string or an array of which nothing is said.
+    """
+    here = sizes.fixed + sum(lengths[name] for name in sizes.strings)
+    inside = (body_size(one, lengths, counts, counts[name]) for name, one in sizes.arrays.items())
+    return times * here + sum(inside)
 
 
 class FlexibleVersionError(ValueError):

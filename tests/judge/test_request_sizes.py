@@ -1,7 +1,4 @@
-"""The sizes of requests: what was computed from Kafka's schemas, and what those say now.
-
-`pytest --rewrite tests/judge/test_request_sizes.py` reads the schemas of a jar anew.
-"""
+"""The sizes of requests: what was computed from Kafka's schemas, and what those say now."""
 
 import msgspec
 import pytest
@@ -12,23 +9,33 @@ import kiplab
 from kiplab.figures.request_sizes_chart import SIZES_WIDTH_MIN, sizes_drawing
 from kiplab.judge.request_sizes import (
     BEFORE_AND_AFTER,
-    FIELDS,
+    BROKERS,
+    HOST,
+    LISTENER,
     NOTE,
+    RACK,
+    TOLD,
     ImpossibleRequestError,
     RequestShape,
     RequestSizes,
-    control_fields,
     request_size,
     request_sizes,
 )
 from kiplab.judge.wire.message_bytes import written_message
-from kiplab.judge.wire.message_schemas import FieldSizes, body_size, schema_of
+from kiplab.judge.wire.message_schemas import schema_of
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from tests.figures.boxes import covered, cut_off
-from tests.judge.field_sizes import FlexibleVersionError, field_sizes
+from tests.judge.field_sizes import FieldSizes, FlexibleVersionError, body_size, field_sizes
 from tests.judge.kafka_here import real_kafka
 from tests.judge.small_schemas import EVERYTHING
 
+PARTITION_ARRAYS = (
+    "UngroupedPartitionStates",
+    "UngroupedPartitions",
+    "PartitionStates",
+    "PartitionIndexes",
+)
+"""What lists of partitions are called."""
 shapes = st.builds(
     RequestShape,
     partitions=st.integers(50, 10**6),
@@ -121,17 +128,29 @@ def test_what_no_request_can_be_about_is_refused(given: tuple[int, ...], said: s
 
 
 @pytest.mark.kafka
-def test_what_the_fields_take_is_what_the_schemas_in_kafkas_jar_say(rewrite: bool) -> None:
+def test_a_body_takes_what_the_schemas_in_kafkas_jar_say() -> None:
     with real_kafka():
         requests = control_schemas().requests
-    read = {
-        api: {str(version): field_sizes(requests[api], version) for version in versions}
-        for api, versions in BEFORE_AND_AFTER.items()
-    }
-    if rewrite:
-        FIELDS.write_bytes(msgspec.json.format(msgspec.json.encode(read)) + b"\n")
-        control_fields.cache_clear()
-    assert control_fields() == read
+    for api, versions in BEFORE_AND_AFTER.items():
+        for version in versions:
+            sizes = field_sizes(requests[api], version)
+            for shape in (RequestShape(1, 1, 1, 1), *(shape for _, shape in TOLD)):
+                assert request_size(api, version, shape) == body_size(sizes, *measures(shape))
+
+
+def measures(shape: RequestShape) -> tuple[dict[str, int], dict[str, int]]:
+    """The lengths of a request's strings, and how many elements its arrays have, by name."""
+    lengths = dict.fromkeys(("TopicName", "Name"), shape.name_length)
+    lengths |= {"HostName": HOST, "Host": HOST, "Listener": len(LISTENER), "Rack": RACK}
+    counts = {"OfflineReplicas": 0}
+    for names, count in (
+        (PARTITION_ARRAYS, shape.partitions),
+        (("TopicStates", "Topics"), shape.topics),
+        (("Isr", "Replicas"), shape.partitions * shape.replicas),
+        (("LiveLeaders", "LiveBrokers", "Endpoints"), BROKERS),
+    ):
+        counts |= dict.fromkeys(names, count)
+    return lengths, counts
 
 
 @given(
