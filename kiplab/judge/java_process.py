@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from ..machine.java import JavaNotFound, find_java
 from .kafka_jars.judged_releases import MissingKafkaError
@@ -28,59 +28,6 @@ IN_MEMORY = Path("/dev/shm")
 
 class DeadKafkaError(Exception):
     """A real Kafka did not start, or ended by itself; the message has its last words."""
-
-
-class ChildJvm:
-    """`command` is a main class and its arguments, `log` where its errors go, `what` its name.
-
-    It says one line when it is ready, and ends when its input does. Raises DeadKafkaError where it
-    does not start, MissingKafkaError without Java.
-    """
-
-    def __init__(self, what: str, classes: Sequence[Path | str], command: Sequence[str], log: Path):
-        self._what, self._log = what, log
-        with log.open("w") as errors:
-            self._process = subprocess.Popen(
-                java_command(classes, command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._input, self._output = self._process.stdin, self._process.stdout
-        if not self._output.readline():
-            self.stop()
-            raise DeadKafkaError(self.last_words())
-
-    def tell(self, line: str) -> str:
-        """What it answers. Raises DeadKafkaError if it has ended."""
-        try:
-            self._input.write(f"{line}\n")
-            self._input.flush()
-            answer = self._output.readline()
-        except (OSError, ValueError):
-            answer = ""
-        if not answer:
-            raise DeadKafkaError(self.last_words())
-        return answer
-
-    def stop(self) -> None:
-        """End it. Stopping twice does nothing."""
-        # Of a process that is gone, an unsent line may be left.
-        with suppress(OSError):
-            self._input.close()
-        try:
-            self._process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._output.close()
-
-    def last_words(self) -> str:
-        """In one sentence, what it said before it ended."""
-        return f"{self._what} ended by itself: {last_lines(self._log.read_text())}"
 
 
 def properties(settings: Mapping[str, object]) -> str:
@@ -111,18 +58,20 @@ PORTS_TRIED = 3
 
 
 class OwnedProcess(ABC):
-    """``with`` starts it. Raises DeadKafkaError where it does not start, MissingKafkaError without
-    Java.
+    """``with`` starts a JVM that says one line when it is ready, answers each line that it is told
+    with one, and ends when its input does. Raises DeadKafkaError where it does not start,
+    MissingKafkaError without Java.
 
-    `kind` is in the name of its folder: ``"kafka"``. Whoever inherits writes its settings and says
-    how it is launched.
+    `name` is what messages call it, ``"Kafka 3.4.1"``; `kind` is in the name of its folder.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, name: str, kind: str = "kafka") -> None:
         # No disk, where the machine has such a folder: Kafka waits for what it writes.
         memory = IN_MEMORY if IN_MEMORY.is_dir() else None
+        self._name = name
         self._folder = Path(tempfile.mkdtemp(prefix=f"kiplab-{kind}-", dir=memory))
-        self._child: ChildJvm | None = None
+        self._log = self._folder / "said.log"
+        self._child: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -135,41 +84,82 @@ class OwnedProcess(ABC):
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def stop(self) -> None:
-        """End it, and forget what it has written. Stopping twice does nothing."""
-        self._let_go()
-        shutil.rmtree(self._folder, ignore_errors=True)
+    @abstractmethod
+    def _settle(self) -> None:
+        """Find free ports, if it needs any, and write its settings."""
 
-    def _let_go(self) -> None:
-        """End the process, if there is one, and leave its files."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.stop()
+    @abstractmethod
+    def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
+        """(class path, main class and its arguments)."""
 
     def _begin(self) -> None:
         """Settle on ports and launch it; again, where somebody has taken one meanwhile."""
         for left in reversed(range(PORTS_TRIED)):
             self._settle()
             try:
-                self._child = self._launched()
+                self._launch()
             except DeadKafkaError:
                 if not left or "BindException" not in self._log.read_text():
                     raise
             else:
                 return
 
-    @abstractmethod
-    def _settle(self) -> None:
-        """Find free ports, if it needs any, and write its settings."""
+    def _launch(self) -> None:
+        """Start it, and wait until it is ready. Raises DeadKafkaError where it does not start."""
+        pipe, command = subprocess.PIPE, java_command(*self._command())
+        with self._log.open("w") as log:
+            self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True)
+        if not _output(self._child).readline():
+            self._end()
+            raise self._dead()
 
-    @abstractmethod
-    def _launched(self) -> ChildJvm:
-        """The process, which is ready. Raises DeadKafkaError where it is not."""
+    def tell(self, line: str) -> str:
+        """What it answers. Raises DeadKafkaError where it has ended, or was not started."""
+        if self._child is None:
+            raise DeadKafkaError(f"{self._name} has not been started, or is stopped")
+        try:
+            _input(self._child).write(f"{line}\n")
+            _input(self._child).flush()
+            answer = _output(self._child).readline()
+        except (OSError, ValueError):
+            answer = ""
+        if not answer:
+            raise self._dead()
+        return answer
 
-    @property
-    def _log(self) -> Path:
-        """Where its errors go."""
-        return self._folder / "said.log"
+    def _dead(self) -> DeadKafkaError:
+        """What it logged before it ended."""
+        return DeadKafkaError(f"{self._name} ended by itself: {last_lines(self._log.read_text())}")
+
+    def stop(self) -> None:
+        """End it, and forget what it has written. Stopping twice does nothing."""
+        self._end()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _end(self) -> None:
+        """End the process, if there is one, and leave its files."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        # Of a process that is gone, an unsent line may be left.
+        with suppress(OSError):
+            _input(child).close()
+        try:
+            child.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        _output(child).close()
+
+
+def _input(child: subprocess.Popen[str]) -> IO[str]:
+    assert child.stdin is not None
+    return child.stdin
+
+
+def _output(child: subprocess.Popen[str]) -> IO[str]:
+    assert child.stdout is not None
+    return child.stdout
 
 
 def free_port() -> int:

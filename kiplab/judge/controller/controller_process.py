@@ -3,6 +3,7 @@ its settings nothing happens by itself.
 """
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
@@ -66,45 +67,30 @@ class ControllerProcess(java_process.OwnedProcess):
         # Without Java there is no use for 50 MB of jars.
         java_process.java_of_kafka()
         self.jars = jars_of(self.patch)
-        super().__init__("kafka")
+        super().__init__(f"Kafka {self.patch}")
         self.data = self._folder / "data"
         self._settings = str(self._folder / "server.properties")
         self._classes = (LAUNCHER, f"{self.jars}/*")
         self.port = 0
 
     def freeze(self) -> None:
-        """Let time stand still until `advance` or `thaw`. Raises DeadKafkaError, as all of these
-        do, if the process has ended.
-        """
-        self._tell("freeze")
-
-    def thaw(self) -> None:
-        """Let time go on by itself."""
-        self._tell("thaw")
+        """Let time stand still until `advance`, or until it is told to thaw."""
+        self.tell("freeze")
 
     def advance(self, ms: int) -> None:
         """Let so many milliseconds pass at once."""
-        self._tell(f"advance {ms}")
-
-    def now_ms(self) -> int:
-        """What its clock says."""
-        return int(self._tell("now"))
+        self.tell(f"advance {ms}")
 
     def restart(self) -> None:
         """Stop the controller and start it again, in the same process and on the same log."""
-        self._tell("restart")
+        self.tell("restart")
 
-    def _tell(self, command: str) -> str:
-        if self._child is None:
-            raise java_process.DeadKafkaError(
-                f"Kafka {self.patch} has not been started, or is stopped"
-            )
-        return self._child.tell(command).strip()
-
-    def _begin(self) -> None:
-        self._settle()
-        self._format()
-        super()._begin()
+    def _settle(self) -> None:
+        self.port = java_process.free_port()
+        text = server_settings(self.release, self.port, self.data)
+        Path(self._settings).write_text(text)
+        if not self.data.exists():
+            self._format()
 
     def _format(self) -> None:
         command = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", self._settings]
@@ -113,33 +99,22 @@ class ControllerProcess(java_process.OwnedProcess):
             command += ["--release-version", self.metadata_version]
         if RELEASES[self.release].code >= (4, 0):
             command += ["--feature", WITHOUT_ELR]
-        what = f"Kafka {self.patch}"
+        words, pipe = java_process.java_command(self._classes, command), subprocess.PIPE
         try:
             done = subprocess.run(
-                java_process.java_command(self._classes, command),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=FORMAT_S,
+                words, stdout=pipe, stderr=subprocess.STDOUT, text=True, timeout=FORMAT_S
             )
         except subprocess.TimeoutExpired:
-            raise java_process.DeadKafkaError(
-                f"{what} did not format within {FORMAT_S} s"
-            ) from None
+            why = f"{self._name} did not format within {FORMAT_S} s"
+            raise java_process.DeadKafkaError(why) from None
         if done.returncode != 0:
             why = java_process.last_lines(done.stdout)
             raise java_process.DeadKafkaError(
-                f"{what} does not begin at {self.metadata_version}: {why}"
+                f"{self._name} does not begin at {self.metadata_version}: {why}"
             )
 
-    def _launched(self) -> java_process.ChildJvm:
-        command = ["JudgeLauncher", self._settings]
-        return java_process.ChildJvm(f"Kafka {self.patch}", self._classes, command, self._log)
-
-    def _settle(self) -> None:
-        self.port = java_process.free_port()
-        text = server_settings(self.release, self.port, self.data)
-        Path(self._settings).write_text(text)
+    def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
+        return self._classes, ["JudgeLauncher", self._settings]
 
 
 def server_settings(release: str, port: int, data: Path) -> str:

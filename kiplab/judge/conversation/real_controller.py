@@ -123,13 +123,13 @@ class RealController:
 
     def return_from_resignation(self) -> int:
         """The same controller, elected again by itself, which takes it some time; how much."""
-        before = self.process.now_ms()
-        self.process.thaw()
+        before = int(self.process.tell("now"))
+        self.process.tell("thaw")
         try:
             self._until_active(False)
         finally:
             self.process.freeze()
-        return self.process.now_ms() - before
+        return int(self.process.tell("now")) - before
 
     def raise_metadata_version(self, metadata_version: str) -> tuple[str, int]:
         """Why it was refused, or nothing; the milliseconds until what follows was written."""

@@ -18,7 +18,7 @@ from ...protocol.messages.replication_messages import AlterPartitionResult
 from ...protocol.registrations import PartitionRegistration, Registration
 from ...protocol.releases import RELEASES
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
-from ..java_process import ChildJvm, OwnedProcess
+from ..java_process import OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
 from .observed_broker import ObservedBroker, without_times
@@ -201,7 +201,8 @@ def partition_releases() -> tuple[str, ...]:
 
 
 class PartitionProcess(OwnedProcess):
-    """``with PartitionProcess("3.5") as kafka: kafka.tell("1 begin 100 orders-0,orders-1")``.
+    """``with PartitionProcess("3.5") as kafka: kafka.tell("1 begin 100 orders-0,orders-1")``: one
+    command of PartitionLauncher.java, answered by a line of JSON.
 
     Raises UnjudgedReleaseError for a release that there is not, MissingKafkaError where none can be
     run, DeadKafkaError where it does not start or ends by itself.
@@ -211,24 +212,15 @@ class PartitionProcess(OwnedProcess):
         self.patch = patch_release(release)
         self.release = release if release in RELEASES else release.rpartition(".")[0]
         self.jars = jars_of(self.patch)
-        super().__init__("partition")
-
-    def tell(self, line: str) -> str:
-        """One command of PartitionLauncher.java, and the line of JSON that it answers."""
-        assert self._child is not None, "it has not been started"
-        return self._child.tell(line)
+        super().__init__(f"Kafka {self.patch}", "partition")
+        self._data = self._folder / "data"
 
     def _settle(self) -> None:
         self._data.mkdir(exist_ok=True)
 
-    def _launched(self) -> ChildJvm:
-        command = ["PartitionLauncher", str(self._data), RELEASES[self.release].latest]
-        classes = (PARTITION_CLASSES, f"{self.jars}/*")
-        return ChildJvm(f"Kafka {self.patch}", classes, command, self._log)
-
-    @property
-    def _data(self) -> Path:
-        return self._folder / "data"
+    def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
+        arguments = [str(self._data), RELEASES[self.release].latest]
+        return (PARTITION_CLASSES, f"{self.jars}/*"), ["PartitionLauncher", *arguments]
 
 
 class RealLeader:

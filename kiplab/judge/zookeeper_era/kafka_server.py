@@ -3,7 +3,7 @@
 Its settings are such that little happens by itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .. import java_process
@@ -92,7 +92,7 @@ class KafkaServer(java_process.OwnedProcess):
         # Without Java there is no use for 40 MB of jars.
         java_process.java_of_kafka()
         self.jars = jars_of(patch, with_zookeeper=True)
-        super().__init__("kafka")
+        super().__init__(f"Kafka {patch}")
         self.data = self._folder / "data"
         self.port = 0
 
@@ -102,8 +102,7 @@ class KafkaServer(java_process.OwnedProcess):
         (self._folder / "server.properties").write_text(text)
         (self._folder / "log4j.properties").write_text(LOG_TO_STDERR)
 
-    def _launched(self) -> java_process.ChildJvm:
+    def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
         log4j = f"-Dlog4j.configuration=file:{self._folder / 'log4j.properties'}"
         command = [log4j, "ServerLauncher", str(self._folder / "server.properties")]
-        classes = (SERVER_LAUNCHER, f"{self.jars}/*")
-        return java_process.ChildJvm(f"Kafka {self.patch}", classes, command, self._log)
+        return (SERVER_LAUNCHER, f"{self.jars}/*"), command

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...extras import MissingExtraError, install, needed_by
-from ..java_process import ChildJvm, DeadKafkaError, OwnedProcess, bound, java_of_kafka, properties
+from ..java_process import DeadKafkaError, OwnedProcess, bound, java_of_kafka, properties
 from ..kafka_jars.jar_cache import spark_jars
 from ..kafka_jars.judged_releases import MissingKafkaError
 from ..zookeeper_era.asked_controller import add_registration, end, session
@@ -37,7 +37,7 @@ class ZooKeeperProcess(OwnedProcess):
         self._jars = zookeeper_jars()
         self._tick_ms = tick_ms
         self._ports: list[list[int]] = [[] for _ in range(servers)]
-        super().__init__("zookeeper")
+        super().__init__("ZooKeeper", "zookeeper")
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -54,10 +54,10 @@ class ZooKeeperProcess(OwnedProcess):
             text = zookeeper_settings(number, self._ports, folder / "data", self._tick_ms)
             (folder / "zoo.cfg").write_text(text)
 
-    def _launched(self) -> ChildJvm:
+    def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
         files = [str(folder / "zoo.cfg") for folder in self._folders]
         command = ["-Dzookeeper.jmx.log4j.disable=true", "ZooKeeperLauncher", *files]
-        return ChildJvm("ZooKeeper", (ZOOKEEPER_LAUNCHER, *self._jars), command, self._log)
+        return (ZOOKEEPER_LAUNCHER, *self._jars), command
 
     @property
     def _folders(self) -> list[Path]:

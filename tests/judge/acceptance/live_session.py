@@ -109,14 +109,14 @@ class RestartedServer(KafkaServer):
         """Start it again after `end`."""
         if self._child is not None:
             raise DeadKafkaError(f"Kafka {self.patch} runs already")
-        self._child = self._launched()
+        self._launch()
 
     def end(self, how: str = "stop") -> None:
         """Stop it as a signal would, or ``"kill"`` it where it stands; its files stay."""
         if self._child is None:
             raise DeadKafkaError(f"Kafka {self.patch} does not run")
-        self._child.tell(how)
-        self._let_go()
+        self.tell(how)
+        self._end()
 
 
 class LiveSession:
