@@ -1,11 +1,12 @@
 """What kinds of rules the routing tables hold, and how rules of `protocol` become such.
 
-A rule of `protocol` asks for what it needs and knows no cluster; `of_features` and its like hand it
-that: a message's body, the features, the time, the request that an answer answers, ZooKeeper.
+A rule of `protocol` asks for what it needs and knows no cluster; `by_name` hands it that: a body,
+the features, the time, the request that an answer answers, ZooKeeper.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from inspect import Parameter, signature
+from typing import Any, TypeVar
 
 from ..protocol.facts import Fact
 from ..protocol.ids import CLIENT, ZOOKEEPER, BrokerId
@@ -15,17 +16,17 @@ from ..protocol.zookeeper.ensemble_writes import Together
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from . import moves
 from .cluster import Cluster
-from .nodes import ensemble_of, state_of
+from .nodes import ensemble_of, session_at, state_of
 from .truth import controller_of
 
 NodeKind = type
 """What lives at an address: the type of its state."""
 NodeEffect = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
 Rule = Callable[[Any, Any, Cluster], NodeEffect]
+"""(node, the message or move that reaches it, cluster) to what becomes of the node."""
 JointRule = Callable[[Any, Any, Cluster], Together[Any]]
-"""(node, message, cluster) to what becomes of the node and of ZooKeeper."""
-JointTimerRule = Callable[[Any, Cluster], Together[Any]]
-TimerRule = Callable[[Any, Cluster], NodeEffect]
+"""The same to what becomes of the node and of ZooKeeper."""
+OfRule = TypeVar("OfRule")
 IdleCheck = Callable[[Any, Cluster], str | None]
 """(node, cluster) to why nothing would come of a timer; None when something may."""
 Plan = Callable[[Any, Cluster], Any]
@@ -41,26 +42,37 @@ def unmoved(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
     return node, (), ()
 
 
-def of_features(rule: Callable[..., NodeEffect]) -> Rule:
-    """A rule that asks for the features."""
-    return lambda node, message, cluster: rule(node, message.body, cluster.features)
+_ASKED: dict[str, Callable[[Any, Cluster], Any]] = {
+    "ensemble": lambda _, cluster: ensemble_of(cluster),
+    "session": lambda message, cluster: session_at(cluster, message.receiver),
+    "response": lambda message, _: message.body,
+    "update": lambda message, _: message.body,
+    "event": lambda message, _: message.body,
+    "request": lambda message, _: message.body,
+    "features": lambda _, cluster: cluster.features,
+    "now_ms": lambda _, cluster: cluster.clock,
+}
+"""Parameters of rules, and where each is found; any other is a field of a move."""
 
 
-def of_time(rule: Callable[..., NodeEffect]) -> Rule:
-    """A rule that asks for the features and the time."""
-    return lambda node, message, cluster: rule(node, message.body, cluster.features, cluster.clock)
+def by_name(rule: Callable[..., OfRule]) -> Callable[[Any, Any, Cluster], OfRule]:
+    """A rule of `protocol` as (node, message or move, cluster) to its effect: its parameters say
+    what it asks for, but for those with a default. One about a response gets its request, too.
+    """
+    of, *names = (name.lstrip("_") for name in _required(rule))
+    gets = [_ASKED.get(name) or _field(name) for name in names]
+    if of == "turn":
+        return lambda node, cause, cluster: rule(
+            in_a_turn(node, cluster), *[get(cause, cluster) for get in gets]
+        )
+    if "response" in names and "request" in names:
+        gets[names.index("request")] = _field("request")
+    return lambda node, cause, cluster: rule(node, *[get(cause, cluster) for get in gets])
 
 
-def of_request(rule: Callable[..., NodeEffect]) -> Rule:
-    """A rule about an answer, which asks for the request, too."""
-    return lambda node, message, cluster: rule(
-        node, message.body, message.request, cluster.features, cluster.clock
-    )
-
-
-def with_zookeeper(rule: Callable[..., Together[Any]]) -> JointRule:
-    """A rule about one event of a controller on a broker."""
-    return lambda node, message, cluster: rule(in_a_turn(node, cluster), message.body)
+def _required(rule: Callable[..., Any]) -> list[str]:
+    parameters = signature(rule).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.default is Parameter.empty]
 
 
 def in_a_turn(node: ZooKeeperController, cluster: Cluster) -> ControllerTurn:
@@ -68,16 +80,20 @@ def in_a_turn(node: ZooKeeperController, cluster: Cluster) -> ControllerTurn:
     return ControllerTurn(node, ensemble_of(cluster), cluster.features)
 
 
-def with_zookeeper_in_time(rule: Callable[..., Together[Any]]) -> JointRule:
-    """A rule of a broker that reads and writes ZooKeeper, and asks for features and time."""
-    return lambda node, message, cluster: rule(
-        node, ensemble_of(cluster), message.body, cluster.features, cluster.clock
-    )
+def _field(name: str) -> Callable[[Any, Cluster], Any]:
+    return lambda cause, _: getattr(cause, name)
 
 
-def at(address: BrokerId, rule: Callable[[Any, Any, Cluster], NodeEffect]) -> ModeRule:
+def at(address: BrokerId, rule: Rule) -> ModeRule:
     """A move that reaches what stands off the brokers, and nobody else."""
-    return lambda w, move: ((address, rule(state_of(w, address), move, w)),)
+    return lambda cluster, move: ((address, rule(state_of(cluster, address), move, cluster)),)
+
+
+def at_broker(rule: Rule) -> ModeRule:
+    """A move that reaches the broker that it names, and nobody else."""
+    return lambda cluster, move: (
+        (move.broker, rule(state_of(cluster, move.broker), move, cluster)),
+    )
 
 
 def ask_for_election(cluster: Cluster, move: moves.Elect) -> NodeEffects:

@@ -31,7 +31,8 @@ from ..protocol import messages
 from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.kip343 import broker_with_heartbeats
 from ..protocol.kraft import broker_lifecycle as lifecycle
-from ..protocol.kraft import broker_registration, elections, fencing, heartbeats, replay, sessions
+from ..protocol.kraft import broker_registration as registration
+from ..protocol.kraft import elections, fencing, heartbeats, replay, sessions
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.messages import Send
@@ -40,48 +41,26 @@ from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.fetches_at_once import serve_fetches_at_once
 from ..protocol.zookeeper.isr_writes import ANNOUNCE_ISR_MS
-from . import moves, zookeeper_routes
+from . import moves, route_kinds, zookeeper_routes
 from .cluster import Cluster, broker
 from .nodes import Clients, control_planes, is_in_control, state_of, with_state
-from .route_kinds import (
-    IdleCheck,
-    ModeRule,
-    NodeEffect,
-    NodeEffects,
-    NodeKind,
-    Plan,
-    Rule,
-    TimerRule,
-    ask_for_election,
-    at,
-    never,
-    of_features,
-    of_request,
-    of_time,
-    unmoved,
-)
+from .route_kinds import NodeKind, Rule, at, at_broker, by_name, never, unmoved
 
 ROUTES: dict[tuple[NodeKind, type], Rule] = {
-    (Controller, messages.AlterPartitionRequest): of_time(alter_partition),
-    (Controller, messages.BrokerRegistrationRequest): of_time(broker_registration.register_broker),
-    (Controller, messages.BrokerHeartbeatRequest): of_time(heartbeats.broker_heartbeat),
-    (Controller, messages.ElectLeadersRequest): of_features(elections.elect_leaders),
-    (Controller, messages.UnregisterBrokerRequest): of_features(
-        broker_registration.unregister_broker
-    ),
-    (Broker, messages.FetchRequest): of_time(fetching.serve_fetch),
-    (Broker, messages.FetchResponse): lambda b, m, w: fetching.fetched(
-        b, m.body, m.request, w.clock
-    ),
-    (Broker, messages.AlterPartitionResponse): of_request(alter_partition_manager.answered),
-    (Broker, messages.BrokerRegistrationResponse): of_time(lifecycle.registered),
-    (Broker, messages.BrokerHeartbeatResponse): lambda b, m, _: lifecycle.heartbeat_answered(
-        b, m.body
-    ),
+    (Controller, messages.AlterPartitionRequest): by_name(alter_partition),
+    (Controller, messages.BrokerRegistrationRequest): by_name(registration.register_broker),
+    (Controller, messages.BrokerHeartbeatRequest): by_name(heartbeats.broker_heartbeat),
+    (Controller, messages.ElectLeadersRequest): by_name(elections.elect_leaders),
+    (Controller, messages.UnregisterBrokerRequest): by_name(registration.unregister_broker),
+    (Broker, messages.FetchRequest): by_name(fetching.serve_fetch),
+    (Broker, messages.FetchResponse): by_name(fetching.fetched),
+    (Broker, messages.AlterPartitionResponse): by_name(alter_partition_manager.answered),
+    (Broker, messages.BrokerRegistrationResponse): by_name(lifecycle.registered),
+    (Broker, messages.BrokerHeartbeatResponse): by_name(lifecycle.heartbeat_answered),
     # Only a raw request makes a broker ask for an election, or have another one forgotten.
     (Broker, messages.ElectLeadersResponse): unmoved,
     (Broker, messages.UnregisterBrokerResponse): unmoved,
-    (Broker, messages.MetadataUpdate): of_time(lifecycle.metadata_arrived),
+    (Broker, messages.MetadataUpdate): by_name(lifecycle.metadata_arrived),
     **{(Clients, reply): unmoved for reply in messages.RESPONSES},
     **zookeeper_routes.ZOOKEEPER_ROUTES,
 }
@@ -116,25 +95,19 @@ UNANSWERED: dict[tuple[NodeKind, type], Callable[[Any], Any]] = {
 }
 """What a node makes of it that no answer to its request will come."""
 
-TIMERS: dict[tuple[NodeKind, moves.Timer], TimerRule] = {
-    (Broker, moves.Timer.HEARTBEAT): lambda b, w: (
+TIMERS: dict[tuple[NodeKind, moves.Timer], Rule] = {
+    (Broker, moves.Timer.HEARTBEAT): lambda b, _, w: (
         lifecycle.heartbeat(b, w.clock)
         if process_of(b).session is None
         else zookeeper_routes.send_heartbeat(b, w)
     ),
-    (Broker, moves.Timer.FETCH): lambda b, w: fetching.fetch(b, w.features),
-    (Broker, moves.Timer.LAG_CHECK): lambda b, w: alter_partition_manager.check_lag(
-        b, w.features, w.clock
-    ),
-    (Broker, moves.Timer.RETRY): lambda b, w: alter_partition_manager.retry(b, w.features),
-    (Broker, moves.Timer.CHECKPOINT): lambda b, _: disk.checkpoint(b),
-    (Broker, moves.Timer.FLUSH): lambda b, _: disk.flush(b),
-    (Controller, moves.Timer.ELECT_UNCLEAN): lambda c, w: elections.elect_unclean_leaders(
-        c, w.features
-    ),
-    (Controller, moves.Timer.BALANCE_LEADERS): lambda c, w: elections.balance_leaders(
-        c, w.features
-    ),
+    (Broker, moves.Timer.FETCH): by_name(fetching.fetch),
+    (Broker, moves.Timer.LAG_CHECK): by_name(alter_partition_manager.check_lag),
+    (Broker, moves.Timer.RETRY): by_name(alter_partition_manager.retry),
+    (Broker, moves.Timer.CHECKPOINT): by_name(disk.checkpoint),
+    (Broker, moves.Timer.FLUSH): by_name(disk.flush),
+    (Controller, moves.Timer.ELECT_UNCLEAN): by_name(elections.elect_unclean_leaders),
+    (Controller, moves.Timer.BALANCE_LEADERS): by_name(elections.balance_leaders),
 }
 PERIOD_MS = {
     moves.Timer.HEARTBEAT: lifecycle.HEARTBEAT_MS,
@@ -150,21 +123,18 @@ PERIOD_MS = {
 
 
 def _no_heartbeats(node: Broker, _cluster: Cluster) -> str | None:
-    return (
-        None if process_of(node).session is None else broker_with_heartbeats.why_no_heartbeat(node)
-    )
+    if process_of(node).session is None:
+        return None
+    return broker_with_heartbeats.why_no_heartbeat(node)
 
 
 def _follows_nobody(node: Broker, _cluster: Cluster) -> str | None:
-    if any(r.leading is None for r in process_of(node).replicas):
-        return None
-    return f"broker {node.id} follows nobody"
+    follows = any(r.leading is None for r in process_of(node).replicas)
+    return None if follows else f"broker {node.id} follows nobody"
 
 
 def _nothing_to_retry(node: Broker, _cluster: Cluster) -> str | None:
-    if process_of(node).items:
-        return None
-    return f"broker {node.id} has no AlterPartition to retry"
+    return None if process_of(node).items else f"broker {node.id} has no AlterPartition to retry"
 
 
 def _no_unclean_elections(controller: Controller, cluster: Cluster) -> str | None:
@@ -185,7 +155,7 @@ def _nothing_planned(due_ms: int, cluster: Cluster) -> str | None:
     return None
 
 
-IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
+IDLE: dict[tuple[NodeKind, moves.Timer], route_kinds.IdleCheck] = {
     (Broker, moves.Timer.HEARTBEAT): _no_heartbeats,
     (Broker, moves.Timer.FETCH): _follows_nobody,
     (Broker, moves.Timer.RETRY): _nothing_to_retry,
@@ -195,7 +165,9 @@ IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
 }
 """Timers of which, as things are, nothing may come, and the reason for people."""
 
-PLANS: dict[NodeKind, Plan] = {Controller: lambda c, w: elections.plan(c, w.features, w.now_ms)}
+PLANS: dict[NodeKind, route_kinds.Plan] = {
+    Controller: lambda c, w: elections.plan(c, w.features, w.now_ms)
+}
 """What a control plane plans in a run with a clock.
 
 It is asked whenever a control plane, the truth or the features are not what they were. That time
@@ -216,7 +188,7 @@ def node_kinds() -> frozenset[NodeKind]:
 # --- moves that reach a node ----------------------------------------------------------------------
 
 
-def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
+def _start(cluster: Cluster, move: moves.Start) -> route_kinds.NodeEffects:
     """A process begins, and the controller lets it have the metadata."""
     down = broker(cluster, move.broker)
     assert down is not None
@@ -225,24 +197,16 @@ def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
     return (move.broker, lifecycle.start(down, cluster.clock)), (CONTROLLER, sent)
 
 
-MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
+MODE_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
     (Controller, moves.Start): _start,
-    (Controller, moves.FinishRecovery): lambda w, m: (
-        (m.broker, lifecycle.finish_recovery(state_of(w, m.broker), w.clock)),
-    ),
-    (Controller, moves.ShutDown): lambda w, m: (
-        (m.broker, lifecycle.begin_shutdown(state_of(w, m.broker), w.clock)),
-    ),
-    (Controller, moves.ExpireSession): at(
-        CONTROLLER, lambda c, m, w: fencing.expire_session(c, m.broker, w.features, w.clock)
-    ),
+    (Controller, moves.FinishRecovery): at_broker(by_name(lifecycle.finish_recovery)),
+    (Controller, moves.ShutDown): at_broker(by_name(lifecycle.begin_shutdown)),
+    (Controller, moves.ExpireSession): at(CONTROLLER, by_name(fencing.expire_session)),
     # Impossible: there are no MetadataHeartbeats.
     (Controller, moves.HeartbeatTimeout): at(CONTROLLER, unmoved),
-    (Controller, moves.FailOver): at(
-        CONTROLLER, lambda c, _, w: fencing.fail_over(c, w.features, w.clock)
-    ),
-    (Controller, moves.UpgradeMetadata): at(CONTROLLER, lambda c, *_: replay.finalize(c)),
-    (Controller, moves.Elect): ask_for_election,
+    (Controller, moves.FailOver): at(CONTROLLER, by_name(fencing.fail_over)),
+    (Controller, moves.UpgradeMetadata): at(CONTROLLER, by_name(replay.finalize)),
+    (Controller, moves.Elect): route_kinds.ask_for_election,
     (Controller, moves.Configure): at(
         CONTROLLER,
         lambda c, m, w: elections.allow_unclean_elections(
@@ -256,19 +220,21 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
 }
 """What every mode does in its own way, by the kind of the control plane."""
 
-BROKER_MOVES: dict[type, Callable[[Any, Any, Cluster], NodeEffect]] = {
-    moves.Produce: lambda b, m, w: produce.produce(
-        b, m.partition, m.count, w.features, w.clock, acks_all=m.acks_all, transaction=m.transaction
+BROKER_MOVES: dict[type, route_kinds.ModeRule] = {
+    moves.Produce: at_broker(
+        lambda b, m, w: produce.produce(
+            *(b, m.partition, m.count, w.features, w.clock),
+            acks_all=m.acks_all,
+            transaction=m.transaction,
+        )
     ),
-    moves.EndTransaction: lambda b, m, w: produce.end_transaction(
-        b, m.partition, w.features, w.clock, commits=m.commits
+    moves.EndTransaction: at_broker(
+        lambda b, m, w: produce.end_transaction(
+            b, m.partition, w.features, w.clock, commits=m.commits
+        )
     ),
-    moves.DeleteRecords: lambda b, m, w: produce.delete_records(
-        b, m.partition, m.before, w.features, w.clock
-    ),
-    moves.FinishLeaderRecovery: lambda b, m, w: alter_partition_manager.finish_leader_recovery(
-        b, m.partition, w.features, w.clock
-    ),
+    moves.DeleteRecords: at_broker(by_name(produce.delete_records)),
+    moves.FinishLeaderRecovery: at_broker(by_name(alter_partition_manager.finish_leader_recovery)),
 }
 """What somebody asks of the broker that a move names."""
 

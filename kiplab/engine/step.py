@@ -97,7 +97,7 @@ def round_trip(cluster: Cluster, fire: moves.Fire, is_held: IsHeld) -> Cluster |
         return None
     at, due = fire.node, cluster.now_ms + routes.PERIOD_MS[fire.timer]
     node = nodes.with_due(nodes.state_of(cluster, at), fire.timer, due)
-    node, asks, _ = routes.TIMERS[type(node), fire.timer](node, cluster)
+    node, asks, _ = routes.TIMERS[type(node), fire.timer](node, fire, cluster)
     request, sent = _sent_alone(cluster, cluster.sent, at, asks, None)
     if request is None or request.receiver != CONTROLLER or is_held(request.name, CONTROLLER):
         return None
@@ -175,10 +175,11 @@ def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
 
 
 def _as_the_mode_does(cluster: Cluster, move: moves.Move, decide: Decide | None) -> Moved:
+    rule = routes.BROKER_MOVES.get(type(move))
+    if rule is None:
+        rule = routes.MODE_MOVES[nodes.kind_of(cluster, CONTROLLER), type(move)]
     events: list[Event] = []
-    for node, effect in routes.MODE_MOVES[nodes.kind_of(cluster, CONTROLLER), type(move)](
-        cluster, move
-    ):
+    for node, effect in rule(cluster, move):
         cluster, more = _put(cluster, node, effect, move, decide)
         events += more
     return cluster, events
@@ -212,25 +213,16 @@ def _lose_reply(cluster: Cluster, move: moves.LoseReply, decide: Decide | None) 
     return reply_lost(cluster, request, events)
 
 
-# --- brokers --------------------------------------------------------------------------------------
-
-
 def _fire(cluster: Cluster, move: moves.Fire, decide: Decide | None) -> Moved:
     node = nodes.state_of(cluster, move.node)
-    rule = routes.TIMERS.get((type(node), move.timer))
+    key = type(node), move.timer
+    rule = routes.TIMERS.get(key)
     if rule is None:
-        return _together(
-            cluster, move.node, zookeeper_routes.JOINT_TIMERS[type(node), move.timer](node, cluster)
-        )
+        done = zookeeper_routes.JOINT_TIMERS[key](node, move, cluster)
+        return _together(cluster, move.node, done)
     if cluster.clock is not None:
         node = nodes.with_due(node, move.timer, cluster.now_ms + routes.PERIOD_MS[move.timer])
-    return _put(cluster, move.node, rule(node, cluster), move, decide)
-
-
-def _at_broker(cluster: Cluster, move: Any, decide: Decide | None) -> Moved:
-    node = nodes.state_of(cluster, move.broker)
-    effect = routes.BROKER_MOVES[type(move)](node, move, cluster)
-    return _put(cluster, move.broker, effect, move, decide)
+    return _put(cluster, move.node, rule(node, move, cluster), move, decide)
 
 
 # --- the control plane ----------------------------------------------------------------------------
@@ -286,8 +278,7 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
 # --- table ---------------------------------------------------------------------------------------
 
 _OF_NODES: dict[type, Callable[[Cluster, Any, Decide | None], Moved]] = {
-    **{move: _as_the_mode_does for _, move in routes.MODE_MOVES},
-    **dict.fromkeys(routes.BROKER_MOVES, _at_broker),
+    **dict.fromkeys((*routes.BROKER_MOVES, *(m for _, m in routes.MODE_MOVES)), _as_the_mode_does),
     moves.Deliver: _deliver,
     moves.LoseReply: _lose_reply,
     moves.Fire: _fire,

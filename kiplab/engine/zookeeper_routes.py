@@ -17,40 +17,17 @@ from ..protocol.releases import RELEASES
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker, Lifecycle
 from ..protocol.zookeeper import broker_in_zookeeper as life
-from ..protocol.zookeeper import (
-    control_channels,
-    control_requests,
-    isr_writes,
-    operators,
-    zookeeper_elections,
-)
+from ..protocol.zookeeper import control_channels, control_requests, isr_writes, operators
+from ..protocol.zookeeper import zookeeper_elections as elections
 from ..protocol.zookeeper.alter_isr import alter_isr
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.watch_events import watch_fired
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from ..protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
-from . import moves
+from . import moves, route_kinds
 from .cluster import Cluster, Message, broker
-from .nodes import Clients, ensemble_of, has_zookeeper, is_cut, session_at, state_of
-from .route_kinds import (
-    JointRule,
-    JointTimerRule,
-    ModeRule,
-    NodeEffect,
-    NodeEffects,
-    NodeKind,
-    Rule,
-    apart,
-    ask_for_election,
-    at,
-    in_a_turn,
-    never,
-    of_request,
-    of_time,
-    unmoved,
-    with_zookeeper,
-    with_zookeeper_in_time,
-)
+from .nodes import Clients, ensemble_of, has_zookeeper, is_cut, state_of
+from .route_kinds import JointRule, NodeEffect, NodeKind, Rule, apart, at, by_name, never, unmoved
 from .truth import controller_of
 
 _CONTROL = (
@@ -70,57 +47,44 @@ def _answered(node: Any, message: Any, _cluster: Cluster) -> NodeEffect:
 
 
 ZOOKEEPER_ROUTES: dict[tuple[NodeKind, type], Rule] = {
-    (Ensemble, messages.SetPartitionStateRequest): lambda e, m, _: isr_writes.set_partition_state(
-        e, m.body
-    ),
-    (Broker, messages.SetPartitionStateResponse): of_request(isr_writes.written),
-    (Broker, messages.LeaderAndIsrRequest): of_time(control_requests.leader_and_isr),
-    (Broker, messages.UpdateMetadataRequest): of_time(control_requests.update_metadata),
-    (Broker, messages.StopReplicaRequest): of_time(control_requests.stop_replica),
+    (Ensemble, messages.SetPartitionStateRequest): by_name(isr_writes.set_partition_state),
+    (Broker, messages.SetPartitionStateResponse): by_name(isr_writes.written),
+    (Broker, messages.LeaderAndIsrRequest): by_name(control_requests.leader_and_isr),
+    (Broker, messages.UpdateMetadataRequest): by_name(control_requests.update_metadata),
+    (Broker, messages.StopReplicaRequest): by_name(control_requests.stop_replica),
     **{(ZooKeeperController, reply): _answered for reply in _OWN_ANSWERS},
     # Only a raw request makes a broker send these by itself.
     **{(Broker, reply): unmoved for reply in _OWN_ANSWERS},
     # The code of a release does not know these: it closes the connection, unanswered.
     (ZooKeeperController, messages.MetadataHeartbeatRequest): unmoved,
     (ZooKeeperController, messages.IsrChangeRequest): unmoved,
-    (Broker, messages.IsrChangeResponse): of_request(isr_changes.isr_change_answered),
+    (Broker, messages.IsrChangeResponse): by_name(isr_changes.isr_change_answered),
 }
 JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
-    (ZooKeeperController, messages.WatcherEvent): lambda c, m, w: watch_fired(
-        in_a_turn(c, w), m.body, session_at(w, m.receiver)
-    ),
-    (ZooKeeperController, messages.ControlledShutdownRequest): with_zookeeper(controlled_shutdown),
-    (ZooKeeperController, messages.AlterPartitionRequest): with_zookeeper(alter_isr),
-    (ZooKeeperController, messages.ElectLeadersRequest): with_zookeeper(
-        zookeeper_elections.elect_leaders
-    ),
-    (Broker, messages.ControlledShutdownResponse): with_zookeeper_in_time(life.shutdown_answered),
-    (HeartbeatController, messages.MetadataHeartbeatRequest): with_zookeeper(
+    (ZooKeeperController, messages.WatcherEvent): by_name(watch_fired),
+    (ZooKeeperController, messages.ControlledShutdownRequest): by_name(controlled_shutdown),
+    (ZooKeeperController, messages.AlterPartitionRequest): by_name(alter_isr),
+    (ZooKeeperController, messages.ElectLeadersRequest): by_name(elections.elect_leaders),
+    (HeartbeatController, messages.MetadataHeartbeatRequest): by_name(
         metadata_heartbeats.metadata_heartbeat
     ),
-    (HeartbeatController, messages.IsrChangeRequest): with_zookeeper(isr_changes.isr_change),
-    (HeartbeatController, messages.WatcherEvent): lambda c, m, w: heartbeat_watch_fired(
-        in_a_turn(c, w), m.body, session_at(w, m.receiver)
-    ),
-    (Broker, messages.MetadataHeartbeatResponse): lambda b, m, w: heartbeat_life.heartbeat_answered(
-        b, ensemble_of(w), m.body, m.request
-    ),
-    (Broker, messages.SessionExpired): with_zookeeper_in_time(
-        heartbeat_life.session_expired_with_heartbeats
-    ),
+    (HeartbeatController, messages.IsrChangeRequest): by_name(isr_changes.isr_change),
+    (HeartbeatController, messages.WatcherEvent): by_name(heartbeat_watch_fired),
+    (Broker, messages.ControlledShutdownResponse): by_name(life.shutdown_answered),
+    (Broker, messages.MetadataHeartbeatResponse): by_name(heartbeat_life.heartbeat_answered),
+    (Broker, messages.SessionExpired): by_name(heartbeat_life.session_expired_with_heartbeats),
 }
 """Messages that a node handles together with ZooKeeper, in one step."""
-JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointTimerRule] = {
-    (Broker, moves.Timer.ANNOUNCE_ISR): lambda b, w: isr_writes.announce_isr(b, ensemble_of(w))
+JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointRule] = {
+    (Broker, moves.Timer.ANNOUNCE_ISR): by_name(isr_writes.announce_isr)
 }
 """Timers of the same kind."""
 
 
 def nothing_to_announce(node: Broker, _cluster: Cluster) -> str | None:
     """Why a look at what is to be announced finds nothing; None when something is."""
-    if process_of(node).isr_changes:
-        return None
-    return f"broker {node.id} has written no ISR to ZooKeeper that it has not announced"
+    nothing = f"broker {node.id} has written no ISR to ZooKeeper that it has not announced"
+    return None if process_of(node).isr_changes else nothing
 
 
 _ONLY_KIP_343 = (messages.MetadataHeartbeatRequest, messages.IsrChangeRequest)
@@ -195,7 +159,7 @@ for _table in (JOINT_ROUTES, ZOOKEEPER_ROUTES, ZOOKEEPER_NOT_ADDRESSED):
     _as_in_a_release(_table)
 
 
-def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
+def _start(cluster: Cluster, move: moves.Start) -> route_kinds.NodeEffects:
     down = broker(cluster, move.broker)
     assert down is not None
     done = heartbeat_life.start_with_heartbeats(
@@ -204,7 +168,7 @@ def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
     return apart(move.broker, done)
 
 
-def _shut_down(cluster: Cluster, move: moves.ShutDown) -> NodeEffects:
+def _shut_down(cluster: Cluster, move: moves.ShutDown) -> route_kinds.NodeEffects:
     leaving = state_of(cluster, move.broker)
     if heartbeat_life.stops_by_heartbeats(leaving, cluster.features):
         return apart(move.broker, heartbeat_life.begin_stopping(leaving, ensemble_of(cluster)))
@@ -212,30 +176,30 @@ def _shut_down(cluster: Cluster, move: moves.ShutDown) -> NodeEffects:
     return apart(move.broker, done)
 
 
-def _expire(cluster: Cluster, move: moves.ExpireSession) -> NodeEffects:
+def _expire(cluster: Cluster, move: moves.ExpireSession) -> route_kinds.NodeEffects:
     host = broker(cluster, move.broker)
     running = host.process.session if host is not None and host.process is not None else None
     return ((ZOOKEEPER, operators.expire(ensemble_of(cluster), move.broker, running)),)
 
 
-def heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> NodeEffects:
+def heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> route_kinds.NodeEffects:
     """One of the two timeouts is over: the broker's own, or the controller's for that broker."""
     if not move.at_controller:
         return ((move.broker, heartbeat_life.fence_itself(state_of(cluster, move.broker))),)
     address = controller_of(cluster)
     assert address is not None, "see why_no_timeout"
     held = state_of(cluster, address)
-    done = metadata_heartbeats.heartbeats_missed(in_a_turn(held, cluster), move.broker)
+    done = metadata_heartbeats.heartbeats_missed(route_kinds.in_a_turn(held, cluster), move.broker)
     return apart(address, done)
 
 
-ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
+ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
     (Ensemble, moves.Start): _start,
     (Ensemble, moves.ShutDown): _shut_down,
     (Ensemble, moves.ExpireSession): _expire,
     (Ensemble, moves.HeartbeatTimeout): heartbeat_timeout,
-    (Ensemble, moves.FailOver): at(ZOOKEEPER, lambda e, *_: operators.delete_controller(e)),
-    (Ensemble, moves.Elect): ask_for_election,
+    (Ensemble, moves.FailOver): at(ZOOKEEPER, by_name(operators.delete_controller)),
+    (Ensemble, moves.Elect): route_kinds.ask_for_election,
     (Ensemble, moves.Configure): at(
         ZOOKEEPER,
         lambda e, m, _: operators.allow_unclean_elections(
@@ -264,9 +228,7 @@ def why_not_start(cluster: Cluster, move: moves.Start) -> str | None:
 
 
 def needs_no_zookeeper(cluster: Cluster, message: Message) -> bool:
-    """Whether a rule that may ask ZooKeeper does not, of this message: only a stop closes a
-    session.
-    """
+    """Whether a rule of JOINT_ROUTES does not ask ZooKeeper: only a stop closes a session."""
     if not isinstance(message.body, messages.MetadataHeartbeatResponse):
         return False
     process = process_of(state_of(cluster, message.receiver))

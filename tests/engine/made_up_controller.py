@@ -96,7 +96,7 @@ def given_up(plane: MadeUp) -> MadeUp:
     return replace(plane, asks=False)
 
 
-def announced(plane: MadeUp, world: Cluster) -> route_kinds.NodeEffect:
+def announced(plane: MadeUp, _move: object, world: Cluster) -> route_kinds.NodeEffect:
     """Send to whoever is first, unless it is down: then it stays first."""
     if not nodes.is_up(world, plane.queued[0]):
         return plane, (), ()
@@ -123,7 +123,7 @@ def nothing_planned(plane: MadeUp, world: Cluster) -> str | None:
     return None
 
 
-def balance(plane: MadeUp, world: Cluster) -> route_kinds.NodeEffect:
+def balance(plane: MadeUp, _move: object, world: Cluster) -> route_kinds.NodeEffect:
     """Ask for elections, of whoever keeps the truth."""
     names = tuple(p.name for p in truth(world).partitions)
     request = messages.ElectLeadersRequest(unclean=False, partitions=names)
