@@ -20,9 +20,7 @@ from tests.judge.acceptance.acceptance_judge import (
     RecordedAcceptance,
     answers_of,
     as_compared,
-    file_of,
     keep_acceptance,
-    partings_of,
     recorded_acceptance,
 )
 from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
@@ -70,7 +68,9 @@ def test_every_case_of_every_broker_is_recorded(name: str) -> None:
 
 
 def test_nothing_else_is_kept() -> None:
-    assert set(ACCEPTED.iterdir()) == set(map(file_of, control_bodies.ASKED))
+    assert set(ACCEPTED.iterdir()) == {
+        recordings.file_of(name, ACCEPTED) for name in control_bodies.ASKED
+    }
 
 
 # --- the broker epoch (KIP-380, KAFKA-9839) -------------------------------------------------------
@@ -282,7 +282,7 @@ def test_2_2_2_judges_broker_epochs_as_recorded_and_2_1_1_loses_its_checkpoint_a
 
 @pytest.mark.parametrize("name", control_bodies.ASKED)
 def test_the_engine_answers_and_does_what_kafka_does_in_every_case(name: str) -> None:
-    assert list(partings_of(recorded_acceptance(name))) == []
+    assert acceptance_judge.judged(recorded_acceptance(name)).differences == ()
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,8 @@ def test_without_one_of_its_rules_the_engine_is_told_from_kafka(patch: str, guar
         case.name: AcceptingEngine(switched(features, guard, False), versions)
         for case in acceptance_cases()
     }
-    assert any("request" in line for line in partings_of(recorded_acceptance(patch), without))
+    runs = acceptance_judge.case_runs(recorded_acceptance(patch), without)
+    assert any(run.parted for _, run in runs)
 
 
 def test_all_that_is_passed_over_is_a_partition_without_a_log_that_3_4_keeps() -> None:
@@ -342,7 +343,7 @@ def test_agreement_is_said_in_a_line_live_and_recorded(
         assert judged(*given) == command.AGREED
         line = capsys.readouterr().out.splitlines()[1].split()
         assert line[:3] == ["2.2.2", how, "2.2.2"]
-        assert (line[3], line[5]) == (str(len(acceptance_cases())), "0")
+        assert (line[3], line[5]) == (str(len(acceptance_cases()) + 1), "0")
 
 
 def test_a_difference_is_named_with_both_answers(
@@ -355,15 +356,16 @@ def test_a_difference_is_named_with_both_answers(
     changed = found.answers | {name: (*before, lost)}
     as_if_live(monkeypatch, msgspec.structs.replace(found, answers=changed))
     assert judged("2.2.2") == command.PARTED
-    said = f"# {name}, request 3: error: Kafka has -1, the engine 0"
-    assert said in capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()
+    (place,) = (n for n, line in enumerate(lines) if line.startswith(f"# {name}, turn 3: "))
+    assert lines[place + 1] == "#   error: Kafka has -1, the engine 0"
 
 
 def test_another_checkpoint_is_named_too() -> None:
     other = recorded_acceptance("2.1.1").checkpoint
     mixed = msgspec.structs.replace(recorded_acceptance("2.2.2"), checkpoint=other)
-    (line,) = partings_of(mixed)
-    assert line.startswith("# checkpoint: Kafka CheckpointStory(")
+    (line,) = acceptance_judge.judged(mixed).differences
+    assert line.startswith("# checkpoint: Kafka has CheckpointStory(")
 
 
 def test_what_is_said_live_is_kept_only_when_that_is_asked_for(

@@ -27,14 +27,14 @@ RECORDED = tuple(JudgedPair(*name.split("_", 1)) for name in recordings.names_in
 @cache
 def every(pair: JudgedPair) -> judging.Judged:
     """All conversations of a recording, asked once."""
-    return judge_recording(pair, load(pair)).judged
+    return judge_recording(pair, load(pair))
 
 
 @cache
 def few(pair: JudgedPair) -> judging.Judged:
     """The conversations that stand for all of a recording, asked once."""
     recording = load(pair)
-    return judge_recording(pair, recording, recording.head.covering).judged
+    return judge_recording(pair, recording, recording.head.covering)
 
 
 def test_every_pair_is_recorded() -> None:

@@ -21,7 +21,7 @@ PARTED = "631.heartbeat-epoch"
 
 def answered(
     pair: pairs.JudgedPair, guard: str | None = None
-) -> tuple[kraft_judge.JudgedPairs, kraft_judge.KraftRecording]:
+) -> tuple[judging.Judged, kraft_judge.KraftRecording]:
     """As a live run: the engine stands for Kafka, which is without a rule, if any."""
     features = switched(pair.features, guard, False) if guard else pair.features
     return kraft_judge.judge_with(engine_in_place.EngineInPlace(features), pair, "3.9.1", SEEDS)
@@ -29,7 +29,7 @@ def answered(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    kraft_judge.save(PAIR, answered(PAIR)[1], tmp_path)
+    recordings.save(str(PAIR), answered(PAIR)[1], tmp_path)
     return tmp_path
 
 
@@ -71,7 +71,7 @@ def test_a_live_run_says_that_it_is_one_and_records_only_when_told_to(
     assert recordings.names_in(tmp_path) == ("3.9_3.9-IV0",)
     kept = kraft_judge.load(PAIR, tmp_path)
     assert kept.head.covering
-    assert not kraft_judge.judge_recording(PAIR, kept).parted
+    assert not kraft_judge.parts(PAIR, kept)
     assert run(tmp_path, "--recorded", "--quick", "3.9")[0] == 0
 
 
@@ -136,8 +136,8 @@ def test_coverage_is_printed_rule_by_rule(run: Run, folder: Path) -> None:
 
 
 def test_what_is_hardly_tried_is_named_with_what_to_do() -> None:
-    result, _ = answered(PAIR)
-    untried = list(judging.untried_lines(kraft_judge.KraftJudge(), [result.judged]))
+    judged, _ = answered(PAIR)
+    untried = list(judging.untried_lines(kraft_judge.KraftJudge(), [judged]))
     assert any(line.startswith("3.9: guard 903.controller-epoch was tried ") for line in untried)
     assert all("rules.py why it cannot be reached" in line for line in untried)
     assert not any("ConfigRecord" in line for line in untried)

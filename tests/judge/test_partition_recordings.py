@@ -25,7 +25,7 @@ from kiplab.protocol.replica import (
 )
 from tests.judge.__main__ import JUDGES
 from tests.judge.partition import engine_leader, leader_transitions, partition_judge
-from tests.judge.skeleton import command
+from tests.judge.skeleton import command, recordings
 from tests.judge.skeleton.recordings import NoRecordingError
 
 QUICK = (
@@ -53,9 +53,9 @@ def runs_of(release: str) -> partition_judge.RecordedRuns:
 def agrees(release: str, places: Iterable[int] | None) -> int:
     """How many turns agreed."""
     turns = 0
-    for one in partition_judge.replayed(runs_of(release), places=places):
-        assert not one.run.parted, f"run {one.seed}, turn {len(one.run.done)}: {one.run.last}"
-        turns += len(one.run.done)
+    for seed, run in partition_judge.replayed(runs_of(release), places=places):
+        assert not run.parted, run.difference(f"run {seed}")
+        turns += len(run.done)
     return turns
 
 
@@ -67,8 +67,8 @@ def test_the_engine_goes_the_way_that_kafka_went_in_its_first_runs(release: str)
 def test_the_first_runs_of_all_releases_meet_every_rule() -> None:
     met = set()
     for release in partition_releases():
-        for one in partition_judge.replayed(runs_of(release), places=FIRST):
-            met |= set(leader_transitions.rules_of((done.turn, done.real) for done in one.run.done))
+        for _, run in partition_judge.replayed(runs_of(release), places=FIRST):
+            met |= set(partition_judge.hits(run))
     assert met == set(leader_transitions.RULES)
 
 
@@ -105,7 +105,7 @@ def test_a_leaders_rule_that_is_switched_is_noticed(guard: str) -> None:
 def parts(release: str, **switched: tuple[str, ...]) -> bool:
     """Whether a run notices it: the first few do, as a rule."""
     features = parse_features(release, **switched)
-    return any(one.run.parted for one in partition_judge.replayed(runs_of(release), features))
+    return any(run.parted for _, run in partition_judge.replayed(runs_of(release), features))
 
 
 AS_IT_IS: dict[str, Callable[..., Any]] = {"isr_state": leader._isr_state}
@@ -156,10 +156,11 @@ def test_what_is_kept_of_a_run_is_read_again(tmp_path: Path) -> None:
     # The turns are chosen by what `beside` holds, which has done all before.
     assert run.follow(partition_judge.generated_turns(beside, 4, 60)) is None
     kept = partition_judge.recorded_run(run, 4)
-    partition_judge.save_runs(partition_judge.RunsHead("3.5.2", "3.5"), [kept], tmp_path)
+    head = partition_judge.RunsHead("3.5.2", "3.5")
+    recordings.save("3.5", recordings.Recording(head, [kept]), tmp_path)
     again = partition_judge.load_runs("3.5", tmp_path)
     assert msgspec.convert(again.lines[0], partition_judge.RecordedRun) == kept
-    assert [one.run.parted for one in partition_judge.replayed(again)] == [False]
+    assert [run.parted for _, run in partition_judge.replayed(again)] == [False]
 
 
 def test_what_was_not_recorded_is_asked_for_by_name(tmp_path: Path) -> None:

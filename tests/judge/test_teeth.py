@@ -6,7 +6,7 @@ import pytest
 
 from kiplab.protocol.kraft import fencing
 from tests.judge.kraft import pairs, rules, wrong_engines
-from tests.judge.kraft.kraft_judge import Switch, judge_recording, load
+from tests.judge.kraft.kraft_judge import Switch, load, parts
 from tests.judge.skeleton.coverage import GUARD, Rule
 from tests.judge.skeleton.wrong_engines import WrongEngine, built
 
@@ -18,8 +18,7 @@ def differs(pair: pairs.JudgedPair, switch: Switch = lambda features: features) 
     of the pair.
     """
     recording = load(pair)
-    places = recording.head.covering
-    return bool(judge_recording(pair, recording, places, switch=switch, first_only=True).parted)
+    return parts(pair, recording, recording.head.covering, switch)
 
 
 def fails(test: Callable[[], None]) -> bool:

@@ -187,12 +187,10 @@ def test_the_scripts_of_every_run_try_whatever_there_is() -> None:
     assert set(script_judge.RULES) <= set(hits)
 
 
-def test_a_difference_is_shown_with_the_script_as_far_as_it_went() -> None:
-    text = script_judge.difference_text(3, other_answers(OpenStep("a"), OpenStep("b")))
-    assert text == (
-        "script 3 parts after 1 steps:\n"
-        "  OpenStep(who='a')\n"
-        "  the last step: Kafka has ('NONODE', 0, 2), the engine ('rises', 1)"
+def test_a_difference_is_shown_with_its_step_and_both_answers() -> None:
+    assert other_answers(OpenStep("a"), OpenStep("b")).difference("script 3") == (
+        "# script 3, turn 1: OpenStep(who='a')\n"
+        "#   the last step: Kafka has ('NONODE', 0, 2), the engine ('rises', 1)"
     )
 
 
@@ -225,7 +223,7 @@ def test_a_difference_and_what_nothing_has_tried_make_the_command_fail(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, (0, other_answers(OpenStep("a")))) == 1
-    assert "script 0 parts after 1 steps:" in capsys.readouterr().out
+    assert "# script 0, turn 1: OpenStep" in capsys.readouterr().out
     assert run(monkeypatch, (0, alike(0))) == 1
     assert "3.9.5: end lapsed was tried 0 times of 1" not in capsys.readouterr().err
     assert run(monkeypatch, (1, alike(1))) == 1

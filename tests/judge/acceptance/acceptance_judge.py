@@ -3,9 +3,7 @@ controller, case by case.
 """
 
 import argparse
-import time
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -19,7 +17,7 @@ from kiplab.judge.zookeeper_era.real_control_requests import CheckpointStory
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 
 from ..skeleton import judging, recordings, sides
-from ..skeleton.recordings import SUFFIX, WRITTEN_BY, NoRecordingError, Recording
+from ..skeleton.recordings import WRITTEN_BY, NoRecordingError, Recording
 from .acceptance_cases import acceptance_cases
 from .accepting_broker import AcceptingBroker
 from .accepting_engine import AcceptingEngine, engine_checkpoint, features_of
@@ -106,9 +104,9 @@ def recorded_acceptance(name: str, folder: Path = ACCEPTED) -> RecordedAcceptanc
     answers other questions, UnaskedBrokerError for a broker that is not asked.
     """
     asked_broker(name)
-    file, what = file_of(name, folder), f"the broker of Kafka {name}"
-    head, lines = recordings.load(file, RecordedAcceptance, what)
+    head, lines = recordings.load(name, folder, RecordedAcceptance, "the broker of Kafka")
     if head.cases != cases_mark():
+        file = recordings.file_of(name, folder)
         raise NoRecordingError(f"{file} answers other questions than are asked now; {WRITTEN_BY}")
     answers = dict(msgspec.convert(line, tuple[str, tuple[ControlAnswer, ...]]) for line in lines)
     return msgspec.structs.replace(head, answers=answers)
@@ -119,7 +117,7 @@ def keep_acceptance(recorded: RecordedAcceptance, folder: Path = ACCEPTED) -> Pa
     head = msgspec.structs.replace(recorded, answers={})
     lines = [msgspec.to_builtins(case) for case in recorded.answers.items()]
     recorded_acceptance.cache_clear()
-    return recordings.save(file_of(recorded.kafka, folder), Recording(head, lines))
+    return recordings.save(recorded.kafka, Recording(head, lines), folder)
 
 
 def ship_checkpoints() -> None:
@@ -130,11 +128,6 @@ def ship_checkpoints() -> None:
     real_control_requests.recorded_checkpoints.cache_clear()
 
 
-def file_of(name: str, folder: Path = ACCEPTED) -> Path:
-    """Where the recording of a broker is, or would be."""
-    return folder / f"{name.replace('/', '_')}{SUFFIX}"
-
-
 def _json(plain: object) -> str:
     return msgspec.json.encode(plain).decode()
 
@@ -142,22 +135,32 @@ def _json(plain: object) -> str:
 # --- compared -------------------------------------------------------------------------------------
 
 
-def partings_of(
+def case_runs(
     recorded: RecordedAcceptance, engines: Mapping[str, AcceptingEngine] | None = None
-) -> Iterator[str]:
-    """A line for each request that the engine's broker answers in another way, or does something
-    else at; `engines` have other rules, by the name of a case.
+) -> Iterator[tuple[str, CaseRun]]:
+    """Every case with the engine's broker beside the real one's answers; `engines` have other
+    rules, by the name of a case.
     """
     features, versions = features_of(recorded.kafka), asked_broker(recorded.kafka).versions
     for case in acceptance_cases():
         engine = engines[case.name] if engines else AcceptingEngine(features, versions)
         run = CaseRun(sides.Recorded(recorded.answers[case.name]), engine, compared)
-        last = run.follow(case.questions)
-        for parting in last.partings if last is not None else ():
-            yield f"# {case.name}, request {len(run.done)}: {parting}"
-    mine = engine_checkpoint(recorded.kafka)
-    if recorded.checkpoint != mine:
-        yield f"# checkpoint: Kafka {recorded.checkpoint}, the engine {mine}"
+        run.follow(case.questions)
+        yield case.name, run
+
+
+def judged(recorded: RecordedAcceptance, *, live: bool = False) -> judging.Judged:
+    """What comes of all cases, and of the checkpoint."""
+    patch = recorded.kafka.partition("/")[0]
+    return judging.judged(recorded.kafka, patch, _outcomes(recorded), live=live)
+
+
+def _outcomes(recorded: RecordedAcceptance) -> Iterator[judging.Outcome]:
+    for name, run in case_runs(recorded):
+        yield judging.Outcome(len(run.done), run.difference(name))
+    theirs, mine = recorded.checkpoint, engine_checkpoint(recorded.kafka)
+    parting = sides.Parting("checkpoint", str(theirs), str(mine))
+    yield judging.Outcome(0, f"# {parting}" if theirs != mine else "")
 
 
 def compared(real: ControlAnswer, engine: ControlAnswer) -> Iterator[sides.Parting]:
@@ -197,27 +200,12 @@ class AcceptanceJudge(judging.Judge):
 
     def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """Every case, now."""
-        begun = time.perf_counter()
         answered = asked_live(subject)
         if options.record:
             keep_acceptance(answered, options.recordings)
             ship_checkpoints()
-        return _judged(answered, begun, live=True)
+        return judged(answered, live=True)
 
     def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """Every case, as recorded."""
-        begun = time.perf_counter()
-        return _judged(recorded_acceptance(subject, options.recordings), begun, live=False)
-
-
-def _judged(answered: RecordedAcceptance, begun: float, *, live: bool) -> judging.Judged:
-    return judging.Judged(
-        answered.kafka,
-        live,
-        answered.kafka.partition("/")[0],
-        len(answered.answers),
-        sum(map(len, answered.answers.values())),
-        tuple(partings_of(answered)),
-        Counter(),
-        time.perf_counter() - begun,
-    )
+        return judged(recorded_acceptance(subject, options.recordings))

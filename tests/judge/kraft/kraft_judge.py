@@ -1,11 +1,11 @@
 """The judge of the KRaft controller: generated conversations, with a real one or its recording."""
 
 import argparse
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.protocol.features import Features, UnknownFeatureError
 
-from ..skeleton import coverage, recordings, rows, sides, wrong_engines
-from ..skeleton.judging import BadSubjectError, Judge, Judged
+from ..skeleton import judging, recordings, rows, sides, wrong_engines
+from ..skeleton.coverage import Rule
 from ..skeleton.recordings import Recording
 from . import difference_as_play, real_side, rules
 from .conversation import Conversation, Generated
@@ -43,7 +43,7 @@ class RecordedConversation(msgspec.Struct, frozen=True):
     turns: tuple[RecordedTurn, ...]
 
 
-class RecordingHead(msgspec.Struct, frozen=True, kw_only=True):
+class RecordingHead(msgspec.Struct, frozen=True):
     """Where a recording came from. `kafka` is the patch release that answered.
 
     `covering` are the places of the conversations that meet every rule of the pair, and notice each
@@ -62,128 +62,112 @@ Switch = Callable[[Features], Features]
 """Makes other features of those that were recorded."""
 
 
-class JudgedPairs(NamedTuple):
-    """What came of the conversations of one pair."""
-
-    judged: Judged
-    parted: tuple[PartedConversation, ...]
-    rules: tuple[frozenset[coverage.Rule], ...]
-    """What each conversation tried."""
-
-
-class _Judging:
-    """Conversations so far."""
-
-    def __init__(self, pair: JudgedPair) -> None:
-        self._pair = pair
-        self._coverage = rules.coverage()
-        self._rules: list[frozenset[coverage.Rule]] = []
-        self._requests, self._begun = 0, time.perf_counter()
-        self.parted: list[PartedConversation] = []
-
-    def watch(self, conversation: Conversation) -> None:
-        """Count what the engine tries from now on."""
-        conversation.engine.witness = self._coverage.see
-        self._before = Counter(self._coverage.hits)
-
-    def done(self, seed: int, conversation: Conversation) -> None:
-        """A conversation is over."""
-        self._rules.append(frozenset(self._coverage.hits - self._before))
-        self._requests += conversation.requests
-        if conversation.parted:
-            self.parted.append(PartedConversation.of(seed, conversation))
-
-    def result(self, patch: str, *, live: bool) -> JudgedPairs:
-        """What came of all."""
-        judged = Judged(
-            str(self._pair),
-            live,
-            patch,
-            len(self._rules),
-            self._requests,
-            tuple(difference_as_play.difference_text(parted, patch) for parted in self.parted),
-            self._coverage.hits,
-            time.perf_counter() - self._begun,
-        )
-        return JudgedPairs(judged, tuple(self.parted), tuple(self._rules))
-
-
 def judge_with(
     kafka: real_side.Controller, pair: JudgedPair, patch: str, seeds: Sequence[Seed]
-) -> tuple[JudgedPairs, KraftRecording]:
-    """Have a controller of the release `patch` answer the conversations of these seeds."""
-    judging, lines = _Judging(pair), []
+) -> tuple[judging.Judged, KraftRecording]:
+    """Have a controller of the release `patch` answer the conversations of these seeds; where they
+    part, in few words.
+    """
+    lines: list[Any] = []
+    judged = judging.judged(str(pair), patch, _asked(kafka, pair, patch, seeds, lines), live=True)
+    return judged, Recording(RecordingHead(patch, *pair, judged.turns), lines)
+
+
+def _asked(
+    kafka: real_side.Controller,
+    pair: JudgedPair,
+    patch: str,
+    seeds: Sequence[Seed],
+    lines: list[Any],
+) -> Iterator[judging.Outcome]:
+    """Each conversation, which is added to `lines`."""
+    coverage, parted = rules.coverage(), 0
     for seed in seeds:
         features = replace(pair.features, metadata_version=kafka.begin().metadata_version)
         generated = Generated(kafka, features, seed.number, raises=seed.raises)
-        judging.watch(generated.conversation)
+        held = generated.conversation
+        held.engine.witness = coverage.see
+        before = Counter(coverage.hits)
         generated.run(QUESTIONS)
-        judging.done(seed.number, generated.conversation)
-        lines.append(rows.write_row(_recorded(generated), RecordedConversation))
-    judging.parted[:SHRUNK] = [shortest_difference(kafka, p) for p in judging.parted[:SHRUNK]]
-    result = judging.result(patch, live=True)
-    head = RecordingHead(
-        kafka=patch,
-        release=pair.release,
-        metadata_version=pair.metadata_version,
-        requests=result.judged.turns,
-    )
-    return result, Recording(head, lines)
+        turns = tuple(RecordedTurn(done.turn, done.real) for done in held.done)
+        recorded = RecordedConversation(seed.number, generated.beginning, turns)
+        lines.append(rows.write_row(recorded, RecordedConversation))
+        difference = ""
+        if held.parted:
+            short = PartedConversation.of(seed.number, held)
+            short = shortest_difference(kafka, short) if parted < SHRUNK else short
+            difference, parted = difference_as_play.difference_text(short, patch), parted + 1
+        yield judging.Outcome(held.requests, difference, coverage.hits - before)
 
 
-def _recorded(generated: Generated) -> RecordedConversation:
-    turns = tuple(RecordedTurn(done.turn, done.real) for done in generated.conversation.done)
-    return RecordedConversation(generated.seed, generated.beginning, turns)
+class Replayed(NamedTuple):
+    """A conversation that was recorded, with the engine beside it, and what it has tried."""
+
+    seed: int
+    conversation: Conversation
+    hits: Counter[Rule]
 
 
-def judge_recording(
+def replayed(
     pair: JudgedPair,
     recording: KraftRecording,
     places: Iterable[int] | None = None,
-    *,
     switch: Switch = lambda features: features,
-    first_only: bool = False,
-) -> JudgedPairs:
-    """The engine beside what was recorded: all conversations, or those at `places`; with
-    `first_only` no further than to the first difference.
-    """
-    judging = _Judging(pair)
-    for place in range(len(recording.lines)) if places is None else places:
-        recorded: RecordedConversation = rows.read_row(recording.lines[place], RecordedConversation)
+) -> Iterator[Replayed]:
+    """The engine beside what was recorded: all conversations, or those at `places`."""
+    coverage = rules.coverage()
+    for line in recording.at(places):
+        recorded: RecordedConversation = rows.read_row(line, RecordedConversation)
         version = recorded.beginning.metadata_version
         features = switch(replace(pair.features, metadata_version=version))
         real = sides.Recorded[Turn, Answer](turn.answer for turn in recorded.turns)
         conversation = Conversation(real, recorded.beginning, features)
-        judging.watch(conversation)
+        conversation.engine.witness = coverage.see
+        before = Counter(coverage.hits)
         conversation.follow(turn.turn for turn in recorded.turns)
-        judging.done(recorded.seed, conversation)
-        if first_only and judging.parted:
-            break
-    return judging.result(recording.head.kafka, live=False)
+        yield Replayed(recorded.seed, conversation, coverage.hits - before)
+
+
+def parts(
+    pair: JudgedPair,
+    recording: KraftRecording,
+    places: Iterable[int] | None = None,
+    switch: Switch = lambda features: features,
+) -> bool:
+    """Whether one of these conversations parts."""
+    return any(one.conversation.parted for one in replayed(pair, recording, places, switch))
+
+
+def judge_recording(
+    pair: JudgedPair, recording: KraftRecording, places: Iterable[int] | None = None
+) -> judging.Judged:
+    """What comes of all conversations that were recorded, or of those at `places`."""
+    patch = recording.head.kafka
+    outcomes = (
+        judging.Outcome(one.conversation.requests, _difference(one, patch), one.hits)
+        for one in replayed(pair, recording, places)
+    )
+    return judging.judged(str(pair), patch, outcomes, live=False)
+
+
+def _difference(one: Replayed, patch: str) -> str:
+    if not one.conversation.parted:
+        return ""
+    parted = PartedConversation.of(one.seed, one.conversation)
+    return difference_as_play.difference_text(parted, patch)
 
 
 # --- recordings -----------------------------------------------------------------------------------
 
 
-def file_of(pair: JudgedPair, folder: Path) -> Path:
-    """Where the recording of a pair is, or would be."""
-    return folder / f"{pair.release}_{pair.metadata_version}{recordings.SUFFIX}"
-
-
 def load(pair: JudgedPair, folder: Path = RECORDINGS) -> KraftRecording:
     """The recording of a pair. Raises NoRecordingError without one."""
-    return recordings.load(file_of(pair, folder), RecordingHead, f"Kafka {pair}")
-
-
-def save(pair: JudgedPair, recording: KraftRecording, folder: Path = RECORDINGS) -> Path:
-    """Write the recording of a pair, and return where."""
-    return recordings.save(file_of(pair, folder), recording)
+    return recordings.load(str(pair), folder, RecordingHead)
 
 
 def with_covering(pair: JudgedPair, recording: KraftRecording) -> KraftRecording:
     """The recording, with the few conversations in its head that stand for all of them."""
-    judged = judge_recording(pair, recording)
-    chosen = [*recordings.covering(judged.rules)]
+    chosen = [*recordings.covering([one.hits for one in replayed(pair, recording)])]
     for engine in ENGINES:
         if engine.is_for_recordings and pair_named(engine.subject) == pair:
             with wrong_engines.built(engine):
@@ -202,18 +186,15 @@ def _noticing(
     switch: Switch = lambda features: features,
 ) -> Iterator[int]:
     """The first conversation in which the engine as it is now parts, if none of `chosen` is one."""
-    if judge_recording(pair, recording, chosen, switch=switch, first_only=True).parted:
-        return
-    for place in range(len(recording.lines)):
-        if judge_recording(pair, recording, [place], switch=switch).parted:
-            yield place
-            return
+    if not parts(pair, recording, chosen, switch):
+        every = enumerate(replayed(pair, recording, None, switch))
+        yield from islice((place for place, one in every if one.conversation.parted), 1)
 
 
 # --- the command ----------------------------------------------------------------------------------
 
 
-class KraftJudge(Judge):
+class KraftJudge(judging.Judge):
     """See `Judge`: a subject is a pair such as ``"3.7/3.5-IV2"``."""
 
     name = "kraft"
@@ -235,7 +216,7 @@ class KraftJudge(Judge):
         try:
             return str(pair_named(name))
         except UnknownFeatureError as problem:
-            raise BadSubjectError(str(problem)) from None
+            raise judging.BadSubjectError(str(problem)) from None
 
     def options(self, parser: argparse.ArgumentParser) -> None:
         """`--quick` replays only the conversations that cover every rule."""
@@ -243,26 +224,26 @@ class KraftJudge(Judge):
             "--quick", action="store_true", help="with --recorded: the fewest conversations"
         )
 
-    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+    def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """Generated conversations with a real controller."""
         pair = pair_named(subject)
-        result, recording = judge_live(pair, seeds_for(pair, options.seed, options.count))
-        if options.record and not result.parted:
-            save(pair, with_covering(pair, recording), options.recordings)
-        return result.judged
+        judged, recording = judge_live(pair, seeds_for(pair, options.seed, options.count))
+        if options.record and not judged.differences:
+            recordings.save(subject, with_covering(pair, recording), options.recordings)
+        return judged
 
-    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
+    def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """The conversations that were recorded."""
         pair = pair_named(subject)
         recording = load(pair, options.recordings)
         places = recording.head.covering if options.quick else None
-        return judge_recording(pair, recording, places).judged
+        return judge_recording(pair, recording, places)
 
-    def rules(self, subject: str) -> Sequence[coverage.Rule]:
+    def rules(self, subject: str) -> Sequence[Rule]:
         """All of the release."""
         return rules.rules_of(pair_named(subject).release)
 
-    def why_untried(self, rule: coverage.Rule, subject: str) -> str | None:
+    def why_untried(self, rule: Rule, subject: str) -> str | None:
         """Why no conversation with that pair tries a rule; None if one can."""
         return rules.why_unreachable(rule, pair_named(subject))
 
@@ -271,8 +252,8 @@ class KraftJudge(Judge):
         return pair_named(subject).release
 
 
-def judge_live(pair: JudgedPair, seeds: Sequence[Seed]) -> tuple[JudgedPairs, KraftRecording]:
-    """Ask a real controller; where they part, in few words.
+def judge_live(pair: JudgedPair, seeds: Sequence[Seed]) -> tuple[judging.Judged, KraftRecording]:
+    """Ask a real controller.
 
     Raises MissingKafkaError where none can run, DeadKafkaError where one ends by itself.
     """

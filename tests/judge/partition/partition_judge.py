@@ -1,11 +1,10 @@
 """The judge of the broker's side: generated turns, to Kafka's own Partition and the engine's."""
 
 import argparse
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -137,43 +136,22 @@ def recorded_run(run: BrokerRun, seed: int) -> RecordedRun:
 
 def load_runs(release: str, folder: Path = RECORDINGS) -> RecordedRuns:
     """Those of ``"3.5"``. Raises NoRecordingError without any, or for a file that is none."""
-    return recordings.load(_file(release, folder), RunsHead, f"the Partition of Kafka {release}")
-
-
-def save_runs(head: RunsHead, runs: Sequence[RecordedRun], folder: Path = RECORDINGS) -> Path:
-    """Write them into `folder`, and return where."""
-    return recordings.save(_file(head.release, folder), Recording(head, runs))
-
-
-def _file(release: str, folder: Path) -> Path:
-    return folder / f"{release}{recordings.SUFFIX}"
-
-
-class Replayed(NamedTuple):
-    """A recorded run with the engine beside it."""
-
-    seed: int
-    run: BrokerRun
-
-    @property
-    def last(self) -> sides.Done[BrokerTurn, observed_broker.ObservedBroker] | None:
-        """The turn in which the two part, if they do."""
-        return self.run.last
+    return recordings.load(release, folder, RunsHead, "the Partition of Kafka")
 
 
 def replayed(
     runs: RecordedRuns, features: Features | None = None, places: Iterable[int] | None = None
-) -> Iterator[Replayed]:
-    """The engine beside each recorded run, or beside those at `places`.
+) -> Iterator[tuple[int, BrokerRun]]:
+    """The engine beside each recorded run, or beside those at `places`; each with its seed.
 
     `features` are those of the release, unless others are tried.
     """
     under = features or parse_features(runs.head.release)
-    for place in range(len(runs.lines)) if places is None else places:
-        kept = msgspec.convert(runs.lines[place], RecordedRun)
+    for line in runs.at(places):
+        kept = msgspec.convert(line, RecordedRun)
         run = side_by_side(sides.Recorded(kept.answers()), under, timed=kept.timed)
         run.follow(kept.turns)
-        yield Replayed(kept.seed, run)
+        yield kept.seed, run
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -195,19 +173,20 @@ class PartitionJudge(judging.Judge):
 
     def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """Generated runs, and the four ways of the second proposal."""
-        begun, features = time.perf_counter(), parse_features(subject)
+        features = parse_features(subject)
         with partition_process.PartitionProcess(subject) as process:
             runs = [
                 (s, generated_run(process, features, s, TURNS))
                 for s in judging.seeds_of(options, RUNS)
             ]
-            stories = [(number, run) for number, run in enumerate(story_runs(process))]
-            patch = process.patch
-        judged = _judged(subject, patch, [*runs, *stories], begun, live=True)
+            every = chain(runs, enumerate(story_runs(process)))
+            judged = judging.judged(subject, process.patch, map(outcome, every), live=True)
         if options.record and not judged.differences:
+            head = RunsHead(
+                process.patch, subject, recordings.covering([hits(run) for _, run in runs])
+            )
             kept = [recorded_run(run, seed) for seed, run in runs]
-            covering = recordings.covering([_rules_of(run) for _, run in runs])
-            save_runs(RunsHead(patch, subject, covering), kept, options.recordings)
+            recordings.save(subject, Recording(head, kept), options.recordings)
         return judged
 
     def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
@@ -221,34 +200,16 @@ class PartitionJudge(judging.Judge):
 
 def judge_recording(release: str, folder: Path = RECORDINGS) -> judging.Judged:
     """The runs that were recorded. Raises NoRecordingError where there are none."""
-    begun, kept = time.perf_counter(), load_runs(release, folder)
-    runs = [(one.seed, one.run) for one in replayed(kept)]
-    return _judged(release, kept.head.kafka, runs, begun, live=False)
+    kept = load_runs(release, folder)
+    return judging.judged(release, kept.head.kafka, map(outcome, replayed(kept)), live=False)
 
 
-def _judged(
-    release: str, patch: str, runs: Sequence[tuple[int, BrokerRun]], begun: float, *, live: bool
-) -> judging.Judged:
-    hits: Counter[coverage.Rule] = Counter()
-    for _, run in runs:
-        hits.update(_rules_of(run))
-    return judging.Judged(
-        release,
-        live,
-        patch,
-        len(runs),
-        sum(len(run.done) for _, run in runs),
-        tuple(_difference(seed, run) for seed, run in runs if run.parted),
-        hits,
-        time.perf_counter() - begun,
-    )
+def outcome(one: tuple[int, BrokerRun]) -> judging.Outcome:
+    """What came of the run of a seed."""
+    seed, run = one
+    return judging.Outcome(len(run.done), run.difference(f"run {seed}"), hits(run))
 
 
-def _rules_of(run: BrokerRun) -> list[coverage.Rule]:
-    return list(leader_transitions.rules_of((done.turn, done.real) for done in run.done))
-
-
-def _difference(seed: int, run: BrokerRun) -> str:
-    last = run.done[-1]
-    partings = (f"#   {parting}" for parting in last.partings)
-    return "\n".join([f"# run {seed}, turn {len(run.done)}: {last.turn}", *partings])
+def hits(run: BrokerRun) -> Counter[coverage.Rule]:
+    """How often a run tries each rule."""
+    return Counter(leader_transitions.rules_of((done.turn, done.real) for done in run.done))

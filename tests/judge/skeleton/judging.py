@@ -1,6 +1,7 @@
 """What a judge is, and what comes of one subject that it judges."""
 
 import argparse
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -34,6 +35,26 @@ class Judged(NamedTuple):
     def source(self) -> str:
         """``"live 3.7.2"`` or ``"recorded 3.7.2"``."""
         return f"{'live' if self.live else 'recorded'} {self.patch}"
+
+
+class Outcome(NamedTuple):
+    """What came of one conversation: `difference` is empty if the two agree, `hits` say how often
+    it tried each rule.
+    """
+
+    turns: int
+    difference: str
+    hits: Mapping[Rule, int] = {}
+
+
+def judged(subject: str, patch: str, outcomes: Iterable[Outcome], *, live: bool) -> Judged:
+    """What came of all conversations; the seconds are those in which `outcomes` come."""
+    begun, every, hits = time.perf_counter(), list(outcomes), Counter[Rule]()
+    for one in every:
+        hits.update(one.hits)
+    differences = tuple(one.difference for one in every if one.difference)
+    turns, seconds = sum(one.turns for one in every), time.perf_counter() - begun
+    return Judged(subject, live, patch, len(every), turns, differences, hits, seconds)
 
 
 class Judge:

@@ -28,6 +28,10 @@ class Recording(NamedTuple, Generic[HeadT]):
     head: HeadT
     lines: Sequence[Any]
 
+    def at(self, places: Iterable[int] | None) -> Iterable[Any]:
+        """The lines at these places, or all."""
+        return self.lines if places is None else (self.lines[place] for place in places)
+
 
 class _Lines(Sequence[Any]):
     """Lines that are decoded when they are asked for: a quick test asks for few."""
@@ -44,25 +48,32 @@ class _Lines(Sequence[Any]):
         return msgspec.json.decode(self._encoded[place])
 
 
-def save(file: Path, recording: Recording[Any]) -> Path:
+def file_of(subject: str, folder: Path) -> Path:
+    """Where the recording of a subject is, or would be."""
+    return folder / f"{subject.replace('/', '_')}{SUFFIX}"
+
+
+def save(subject: str, recording: Recording[Any], folder: Path) -> Path:
     """Write it, and return where."""
+    file = file_of(subject, folder)
     lines = b"\n".join(msgspec.json.encode(part) for part in (recording.head, *recording.lines))
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(lzma.compress(lines, preset=_STRONGEST))
     return file
 
 
-def load(file: Path, head: type[HeadT], what: str) -> Recording[HeadT]:
-    """The recording in `file` of `what`, as in ``"Kafka 3.5"``.
+def load(subject: str, folder: Path, head: type[HeadT], whose: str = "Kafka") -> Recording[HeadT]:
+    """The recording of a subject; `whose` goes before it where there is none.
 
     Raises NoRecordingError without one, or for a file that is none.
     """
+    file = file_of(subject, folder)
     try:
         first, *others = lzma.decompress(file.read_bytes()).split(b"\n")
         decoded = msgspec.json.decode(first, type=head)
         return Recording(decoded, _Lines(others))
     except FileNotFoundError:
-        problem = f"{what} was never recorded: there is no {file}"
+        problem = f"{whose} {subject} was never recorded: there is no {file}"
     except (lzma.LZMAError, msgspec.MsgspecError, OSError) as unreadable:
         problem = f"{file} is no recording ({unreadable})"
     raise NoRecordingError(f"{problem}; {WRITTEN_BY}")

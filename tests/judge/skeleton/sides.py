@@ -62,6 +62,13 @@ class Run(Generic[TurnT, AnswerT]):
         """The turn in which the two part, or None if they agree."""
         return self.done[-1] if self.parted else None
 
+    def difference(self, name: str) -> str:
+        """The turn in which the two part, and how; empty if they agree. `name` is the run's."""
+        if not self.parted:
+            return ""
+        partings = (f"#   {parting}" for parting in self.done[-1].partings)
+        return "\n".join([f"# {name}, turn {len(self.done)}: {self.done[-1].turn}", *partings])
+
     def do(self, turn: TurnT) -> bool:
         """Do one more turn, unless they have parted; whether they still agree."""
         if self.parted:

@@ -2,8 +2,7 @@
 
 import argparse
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,8 +17,8 @@ from kiplab.protocol.features import parse_features
 
 from ..skeleton import recordings, shrinking
 from ..skeleton.coverage import Rule
-from ..skeleton.judging import Judge, Judged, seeds_of
-from ..skeleton.recordings import SUFFIX, NoRecordingError, Recording
+from ..skeleton.judging import Judge, Judged, Outcome, judged, seeds_of
+from ..skeleton.recordings import NoRecordingError, Recording
 from . import control_coverage, real_controller, sequence_text, telling
 from .random_situations import GENERATOR, Turn, of_turns, random_situation, turns_of
 from .situations import parsed, situations, why_not
@@ -65,20 +64,13 @@ def done_with(play: Play, patch: str, heard: tuple[sequences.Passage, ...]) -> S
     return SituationDone(patch, GENERATOR, play.name, len(heard), difference, tried)
 
 
-def _judged(patch: str, done: Sequence[SituationDone], begun: float, *, live: bool) -> Judged:
-    hits: Counter[Rule] = Counter()
-    for one in done:
-        hits.update({Rule(*name.split(" ", 1)): count for name, count in one.tried.items()})
-    return Judged(
-        patch,
-        live,
-        patch,
-        len(done),
-        sum(one.passages for one in done),
-        tuple(one.difference for one in done if one.difference),
-        hits,
-        time.perf_counter() - begun,
-    )
+def _judged(patch: str, done: Iterable[SituationDone], *, live: bool) -> Judged:
+    outcomes = (Outcome(one.passages, one.difference, _rules(one)) for one in done)
+    return judged(patch, patch, outcomes, live=live)
+
+
+def _rules(done: SituationDone) -> dict[Rule, int]:
+    return {Rule(*name.split(" ", 1)): count for name, count in done.tried.items()}
 
 
 class _OfControllers(Judge):
@@ -116,27 +108,25 @@ class ControllersJudge(_OfControllers):
         )
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
-        begun, hear = time.perf_counter(), live_controllers()
-        done = []
-        for situation in _wanted(subject, options):
-            try:
-                heard = hear(situation, subject)
-            except sequences.TooQuietError as problem:
-                raise DeadKafkaError(f"Kafka {subject} does not go on: {problem}") from None
-            done.append(self._compared(situation, subject, heard, keep=options.record))
-        return _judged(subject, done, begun, live=True)
+        hear = live_controllers()
+        done = (
+            self._compared(situation, subject, hear, keep=options.record)
+            for situation in _wanted(subject, options)
+        )
+        return _judged(subject, done, live=True)
 
     def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
-        begun = time.perf_counter()
-        done = [
+        done = (
             done_with(situation, subject, recorded_situation(situation, subject))
             for situation in _wanted(subject, options)
-        ]
-        return _judged(subject, done, begun, live=False)
+        )
+        return _judged(subject, done, live=False)
 
-    def _compared(
-        self, situation: Play, subject: str, heard: tuple[sequences.Passage, ...], *, keep: bool
-    ) -> SituationDone:
+    def _compared(self, situation: Play, subject: str, hear: Hear, *, keep: bool) -> SituationDone:
+        try:
+            heard = hear(situation, subject)
+        except sequences.TooQuietError as problem:
+            raise DeadKafkaError(f"Kafka {subject} does not go on: {problem}") from None
         done = done_with(situation, subject, heard)
         if keep and not done.difference:
             sequence_text.keep_sequences(subject, {situation.name: heard})
@@ -200,7 +190,7 @@ class SchedulesJudge(_OfControllers):
         return super().why_untried(rule, subject) or _IN_SITUATIONS
 
     def live(self, subject: str, options: argparse.Namespace) -> Judged:
-        begun, hear = time.perf_counter(), live_controllers()
+        hear, begun = live_controllers(), time.perf_counter()
         done = list(done_before(options.into, subject))
         recorded, missed = [], []
         for play in map(random_situation, seeds_of(options, COUNT)):
@@ -218,16 +208,15 @@ class SchedulesJudge(_OfControllers):
             raise DeadKafkaError(
                 f"Kafka {subject} did not go on in {'; '.join(missed)}. Ask these again."
             )
-        judged = _judged(subject, done, begun, live=True)
-        if options.record and not judged.differences:
+        result = _judged(subject, done, live=True)
+        if options.record and not result.differences:
             save_schedules(subject, recorded, options.recordings)
-        return judged
+        return result._replace(seconds=time.perf_counter() - begun)
 
     def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
-        begun = time.perf_counter()
         schedules = load_schedules(subject, options.recordings)
-        done = [done_with(one.situation, subject, one.heard) for one in schedules]
-        return _judged(subject, done, begun, live=False)
+        done = (done_with(one.situation, subject, one.heard) for one in schedules)
+        return _judged(subject, done, live=False)
 
 
 def schedule_done(
@@ -281,7 +270,7 @@ def save_schedules(patch: str, schedules: Sequence[RecordedSchedule], folder: Pa
     covering = recordings.covering([rules_tried(one, patch) for one in schedules])
     lines = [msgspec.to_builtins(one) for one in schedules]
     head = SchedulesHead(patch, covering)
-    return recordings.save(folder / f"{patch}{SUFFIX}", Recording(head, lines))
+    return recordings.save(patch, Recording(head, lines), folder)
 
 
 def rules_tried(schedule: RecordedSchedule, patch: str) -> frozenset[str]:
@@ -296,7 +285,6 @@ def load_schedules(
 
     Raises NoRecordingError without any, or for a file that is none.
     """
-    recording = recordings.load(folder / f"{patch}{SUFFIX}", SchedulesHead, f"Kafka {patch}")
-    lines = recording.lines
-    chosen = [lines[n] for n in recording.head.covering] if covering else lines
-    return tuple(msgspec.convert(line, RecordedSchedule) for line in chosen)
+    recording = recordings.load(patch, folder, SchedulesHead)
+    lines = recording.at(recording.head.covering if covering else None)
+    return tuple(msgspec.convert(line, RecordedSchedule) for line in lines)

@@ -1,15 +1,15 @@
 """The judge of ZooKeeper itself: the same scripts for a real one and for the engine's."""
 
 import argparse
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from kiplab.protocol.zookeeper.ensemble_writes import Operation, ZooKeeperError
 from kiplab.protocol.zookeeper.znodes import WatchEventType
 
+from ..skeleton import judging
 from ..skeleton.coverage import Rule
 from ..skeleton.judging import Judge, Judged, seeds_of
 from ..skeleton.recordings import NoRecordingError
@@ -89,13 +89,6 @@ def _tried(step: script_steps.ScriptStep, answer: script_steps.ScriptAnswer) -> 
         yield Rule(_ERROR, answer[0])
 
 
-def difference_text(seed: int, run: ScriptRun) -> str:
-    """The script as far as it went, and both answers."""
-    lines = [f"script {seed} parts after {len(run.done)} steps:"]
-    lines += [f"  {done.turn}" for done in run.done]
-    return "\n".join([*lines, *(f"  {parting}" for parting in run.done[-1].partings)])
-
-
 class ScriptJudge(Judge):
     """Scripts of what a few sessions ask; they are asked live alone."""
 
@@ -119,15 +112,10 @@ class ScriptJudge(Judge):
         return RULES
 
 
-def judged(subject: str, runs: Iterator[tuple[int, ScriptRun]]) -> Judged:
+def judged(subject: str, runs: Iterable[tuple[int, ScriptRun]]) -> Judged:
     """What came of these scripts."""
-    begun, scripts, steps = time.perf_counter(), 0, 0
-    differences: list[str] = []
-    hits: Counter[Rule] = Counter()
-    for seed, run in runs:
-        scripts, steps = scripts + 1, steps + len(run.done)
-        hits += tried(run)
-        if run.parted:
-            differences.append(difference_text(seed, run))
-    seconds = time.perf_counter() - begun
-    return Judged(subject, True, subject, scripts, steps, tuple(differences), hits, seconds)
+    outcomes = (
+        judging.Outcome(len(run.done), run.difference(f"script {seed}"), tried(run))
+        for seed, run in runs
+    )
+    return judging.judged(subject, subject, outcomes, live=True)
