@@ -256,7 +256,7 @@ def walked(leaders: live_kafka.LiveLeaders, dice: Random, features: Features) ->
     """So many moves by dice; where the two part, or None."""
     mine = started(features)
     leaders.begin(mine)
-    theirs, do = judged_step.begun(mine, leaders), judged_step.step_decided_by(None, leaders)
+    theirs, do = judged_step.begun(mine, leaders), judged_step.DecidedStep(None, leaders)
     for _ in range(MOVES):
         move = chosen(mine, dice)
         mine, done = step(mine, move).cluster, do(theirs, move)

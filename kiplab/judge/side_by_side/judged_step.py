@@ -6,7 +6,7 @@ records are what happens: the records are replayed, the brokers get the metadata
 and whoever asked gets the answer. What a real broker holds after a turn is what the broker holds.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -35,18 +35,6 @@ from .leader_effect import LedTurn, leader_effect
 
 _OF_THE_LOG = ("next_offset", "write_offset", "registrations", "partitions")
 """What a controller reads in its log, or of it; all else is the memory of a sitting one."""
-_ALONE = "; with `--judge controller` brokers are the engine's"
-
-
-def step_decided_by(
-    ask: deciding.AskKafka | None, leaders: deciding.DecidingLeaders | None = None
-) -> Callable[[Cluster, moves.Move], Step]:
-    """A `step` in which `ask` asks the controller, and `leaders` are brokers; None: the engine's.
-
-    It raises ImpossibleMoveError as `step` does, and UnaskableError for a move that no real
-    controller, or no real leader, can be told.
-    """
-    return _DecidedStep(ask, leaders)
 
 
 def begun(cluster: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
@@ -66,13 +54,18 @@ def _is_driven(broker: Broker, cluster: Cluster) -> bool:
     return bool(truth(cluster).partitions) and release in turns.partition_releases()
 
 
-class _DecidedStep:
-    """`led` is whether a real broker took a turn of the last move."""
+class DecidedStep:
+    """A `step` in which `ask` asks the controller, and `leaders` are brokers; None: the engine's.
+
+    It raises ImpossibleMoveError as `step` does, and UnaskableError for a move that no real
+    controller, or no real leader, can be told.
+    """
 
     def __init__(
-        self, ask: deciding.AskKafka | None, leaders: deciding.DecidingLeaders | None
+        self, ask: deciding.AskKafka | None, leaders: deciding.DecidingLeaders | None = None
     ) -> None:
         self._ask, self._leaders = ask, leaders
+        # Whether a real broker took a turn of the last move.
         self._led = False
 
     def __call__(self, cluster: Cluster, move: moves.Move) -> Step:
@@ -123,41 +116,44 @@ class _DecidedStep:
 # --- what cannot be told --------------------------------------------------------------------------
 
 
+_SWITCHED_OFF = (
+    "what a real controller does unasked every 300 s is switched off, so that nothing happens by"
+    " itself"
+)
+
+
 def _controller_can_be_told(move: moves.Move) -> None:
     match move:
         case moves.Upgrade() if move.node in (None, CONTROLLER):
-            raise deciding.UnaskableError(
-                "a real controller stays on its release while a play runs"
-            )
+            why = "a real controller stays on its release while a play runs"
         case moves.Configure():
-            raise deciding.UnaskableError(
-                "the settings of a real controller's topics stay as they are made"
-            )
+            why = "the settings of a real controller's topics stay as they are made"
         case moves.Fire() if move.node == CONTROLLER:
-            raise deciding.UnaskableError(
-                "what a real controller does unasked every 300 s is switched off, so that nothing"
-                " happens by itself"
-            )
+            why = _SWITCHED_OFF
+        case _:
+            return
+    raise deciding.UnaskableError(why)
 
 
 def _leaders_can_be_told(cluster: Cluster, move: moves.Move) -> None:
     match move:
         case moves.Produce() if move.transaction:
-            raise deciding.UnaskableError(
-                f"a real broker is told of no transaction{_ALONE}", "leader"
-            )
+            raise _unaskable("a real broker is told of no transaction")
         case moves.Race():
-            raise deciding.UnaskableError(
-                f"its threads meet where nobody can hold one up{_ALONE}", "leader"
-            )
+            raise _unaskable("its threads meet where nobody can hold one up")
         case moves.Upgrade():
             for node in cluster.brokers:
                 if move.node in (None, node.id) and node.up and _is_driven(node, cluster):
-                    raise deciding.UnaskableError(
+                    raise _unaskable(
                         "a real broker that runs another release begins anew, and broker"
-                        f" {node.id} is up: let it stop, upgrade it, and start it{_ALONE}",
-                        "leader",
+                        f" {node.id} is up: let it stop, upgrade it, and start it"
                     )
+
+
+def _unaskable(why: str) -> deciding.UnaskableError:
+    """What no real broker can be told."""
+    alone = "with `--judge controller` brokers are the engine's"
+    return deciding.UnaskableError(f"{why}; {alone}", "leader")
 
 
 def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders) -> Moved:
@@ -174,9 +170,8 @@ def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders)
             continue
         if was.incarnation != node.incarnation or not _is_driven(node, after):
             continue
-        if _holds(was) != _holds(node):
-            why = f"a real broker takes no such turn here, and broker {node.id} would{_ALONE}"
-            raise deciding.UnaskableError(why, "leader")
+        if _replicas(was) != _replicas(node):
+            raise _unaskable(f"a real broker takes no such turn here, and broker {node.id} would")
         if was.process.in_flight and not node.process.in_flight:
             turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
             state, _, facts = _taken(turn, after, leaders)
@@ -185,7 +180,7 @@ def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders)
     return after, events
 
 
-def _holds(node: Broker) -> Any:
+def _replicas(node: Broker) -> Any:
     logs = [(kept.log.start, kept.log.end, kept.log.epochs) for kept in node.durable.replicas]
     return process_of(node).replicas, logs
 
@@ -217,11 +212,10 @@ def _replayed(cluster: Cluster, mine: NodeEffect, decision: deciding.Decision) -
     after: Any = state_of(cluster, CONTROLLER)
     facts: list[Fact] = []
     for written in decision.written:
-        after = replace(after, next_offset=MetadataOffset(written.offset))
+        beyond = MetadataOffset(written.offset + (written.record is None))
+        after = replace(after, next_offset=beyond)
         facts.append(_written_fact(written))
-        if written.record is None:
-            after = replace(after, next_offset=MetadataOffset(written.offset + 1))
-        else:
+        if written.record is not None:
             after, _, more = commit(after, [written.record], cluster.features)
             facts += (fact for fact in more if not isinstance(fact, RecordWritten))
     sends = (messages.Send(ALL_BROKERS, image(after)),) if decision.written else ()
@@ -240,13 +234,9 @@ def _records(facts: Iterable[Fact]) -> list[Fact]:
 
 def _written_fact(written: deciding.Written) -> RecordWritten:
     """A record of Kafka's as the engine tells of its own."""
-    text = record_text(written.record) if written.record is not None else written.name
-    return RecordWritten(
-        offset=written.offset,
-        record=written.name,
-        text=text + written.beyond,
-        version=written.version,
-    )
+    name, record = written.name, written.record
+    text = (record_text(record) if record is not None else name) + written.beyond
+    return RecordWritten(offset=written.offset, record=name, text=text, version=written.version)
 
 
 def _refusals(request: messages.Request, response: messages.Response | None) -> Iterator[Refused]:
@@ -271,11 +261,11 @@ def _taken(turn: LedTurn, cluster: Cluster, leaders: deciding.DecidingLeaders) -
     # What a process begins with, and the epoch that it has by then, is in the engine's broker.
     begins = isinstance(turn.question, deciding.ProcessBegun)
     who = replace(turn.was, process=turn.mine[0].process) if begins else turn.was
-    broker = leaders.decide(who, turn.question, cluster)
-    if broker is None:
+    held = leaders.decide(who, turn.question, cluster)
+    if held is None:
         return turn.mine
     names = tuple(state.name for state in truth(cluster).partitions)
-    (state, sends, facts), partings = leader_effect(turn, broker, names, cluster.features)
+    (state, sends, facts), partings = leader_effect(turn, held, names, cluster.features)
     parted = (Happened(text=f"broker {turn.was.id}: {parting}") for parting in partings)
     return state, sends, (*facts, *parted)
 
@@ -305,12 +295,8 @@ def _arrived(was: Broker, after: Broker, message: Message) -> deciding.LeaderQue
             return body
         case messages.AlterPartitionResponse():
             # An answer to a request that was given up, or to a copy, is nobody's.
-            request = message.request
-            waits = (
-                isinstance(request, messages.AlterPartitionRequest)
-                and process.in_flight == request.items
-            )
-            return body if waits else None
+            items = getattr(message.request, "items", None)
+            return body if process.in_flight == items else None
         case messages.MetadataUpdate() if process.published:
             return _metadata(was.id, process, body)
         case messages.FetchResponse():
@@ -324,7 +310,7 @@ def _metadata(
     latest = process.image
     if latest is not None and latest.offset >= update.offset:
         return None
-    earlier = {} if latest is None else {s.name: s.partition_epoch for s in latest.partitions}
+    earlier = {s.name: s.partition_epoch for s in (latest.partitions if latest else ())}
     own = (state for state in update.partitions if who in state.replicas)
     changed = (s.name for s in own if earlier.get(s.name) != s.partition_epoch)
     return deciding.MetadataPlayed(update, tuple(changed))

@@ -19,6 +19,7 @@ from ...protocol.messages.replication_messages import IsrMember
 from ...protocol.registrations import LeaderRecoveryState
 from ...protocol.replica import broker_state
 from ...protocol.replica.broker_parts import process_of, with_log, with_replica
+from ...protocol.replica.broker_state import log_of, replica_of
 from ..partition import observed_broker as observed
 from ..partition.partition_process import ProducedTurn
 from .deciding import LeaderQuestion
@@ -46,46 +47,35 @@ class LedTurn(NamedTuple):
     mine: NodeEffect
 
 
-class LedEffect(NamedTuple):
-    """What becomes of it, and where Kafka and the engine part."""
-
-    effect: NodeEffect
-    partings: tuple[observed.Parting, ...]
-
-
 def leader_effect(
     turn: LedTurn,
-    observed_broker: observed.ObservedBroker,
+    kafka: observed.ObservedBroker,
     names: Sequence[ids.PartitionName],
     features: Features,
-) -> LedEffect:
-    """`seen` is what is held after it, by Kafka."""
-    broker, sends, told = turn.mine
+) -> tuple[NodeEffect, tuple[observed.Parting, ...]]:
+    """What becomes of it, and where Kafka and the engine part; `kafka` is what is held there."""
+    broker, sends, reported = turn.mine
     observation = observed.EngineObservation(features.code_of(broker.id), names)
-    expected = observation.of(broker, [send.body for send in sends], told)
+    expected = observation.of(broker, [send.body for send in sends], reported)
     # Of a partition that the broker does not play nothing is compared.
-    played = tuple(
-        mine if broker_state.replica_of(broker, name) is not None else theirs
-        for name, mine, theirs in zip(
-            names, expected.partitions, observed_broker.partitions, strict=True
-        )
-    )
-    expected = replace(expected, partitions=played)
-    partings = tuple(observed.observed_partings(observed_broker, expected, names))
+    states = zip(names, expected.partitions, kafka.partitions, strict=True)
+    played = (mine if replica_of(broker, name) else theirs for name, mine, theirs in states)
+    expected = replace(expected, partitions=tuple(played))
+    partings = tuple(observed.observed_partings(kafka, expected, names))
     if partings:
-        return LedEffect(_Parted(turn, observed_broker, observation).effect(), partings)
+        return _Parted(turn, kafka, observation).effect(), partings
     # Kafka proposes somebody, or does not: why not is said by nobody.
-    said = (_unnamed(fact) for fact in told if not isinstance(fact, facts.NotProposed))
-    return LedEffect((broker, sends, tuple(said)), ())
-
-
-def _unnamed(fact: facts.Fact) -> facts.Fact:
-    return replace(fact, guard=None, compared=()) if isinstance(fact, facts.Refused) else fact
+    own = (
+        replace(fact, guard=None, compared=()) if isinstance(fact, facts.Refused) else fact
+        for fact in reported
+        if not isinstance(fact, facts.NotProposed)
+    )
+    return (broker, sends, tuple(own)), ()
 
 
 class _Parted:
-    """A turn after which every field is as it is `seen`. What is seen the same stays the engine's
-    own: it knows more, such as the order of an ISR, and what an observer has noted.
+    """A turn after which every field is as it is in `seen`. What is seen the same stays the
+    engine's own: it knows more, such as the order of an ISR, and what an observer has noted.
     """
 
     def __init__(
@@ -101,26 +91,21 @@ class _Parted:
         for name, partition in zip(self.names, self.seen.partitions, strict=True):
             if self.observation.partition(self.broker, name) != partition:
                 self._hold(name, partition)
-        replies = tuple(
-            self._reply(send)
-            for send in self.sends
-            if not isinstance(send.body, messages.AlterPartitionRequest)
-        )
-        sends = (*replies, *self._requests())
-        kept = tuple(fact for fact in self.facts if not isinstance(fact, LEADERS_WORD))
-        return self.broker, sends, (*kept, *self._happened())
+        is_request = [isinstance(s.body, messages.AlterPartitionRequest) for s in self.sends]
+        both = list(zip(self.sends, is_request, strict=True))
+        replies = [self._reply(send) for send, is_asking in both if not is_asking]
+        requests = self._requests([send for send, is_asking in both if is_asking])
+        kept = (fact for fact in self.facts if not isinstance(fact, LEADERS_WORD))
+        return self.broker, (*replies, *requests), (*kept, *self._happened())
 
     # --- what is held ---------------------------------------------------------------------------
 
     def _hold(self, name: ids.PartitionName, partition: observed.SeenPartition) -> None:
-        replica, log = (
-            broker_state.replica_of(self.broker, name),
-            broker_state.log_of(self.broker, name),
-        )
+        replica = replica_of(self.broker, name)
         if replica is None:
             return
-        epochs = tuple(EpochStart(*entry) for entry in partition.epochs)
-        log = Log(epochs, partition.end, min(log.flushed, partition.end))
+        flushed = min(log_of(self.broker, name).flushed, partition.end)
+        log = Log(tuple(EpochStart(*e) for e in partition.epochs), partition.end, flushed)
         played = replace(
             replica,
             leader=ids.NO_LEADER if partition.leader is None else partition.leader,
@@ -148,53 +133,46 @@ class _Parted:
         recovery = state.recovery if sent is not None else LeaderRecoveryState(partition.recovery)
         isr = state.isr if tuple(sorted(state.isr)) == partition.isr else partition.isr
         earlier = {remote.broker: remote for remote in mine.remotes} if mine is not None else {}
-        remotes = tuple(
-            self._remote(earlier.get(remote.broker), remote) for remote in partition.remotes
-        )
-        return broker_state.Leading(
-            partition.start_offset, broker_state.IsrState(isr, sent, recovery), remotes
-        )
+        remotes = (self._remote(earlier.get(r.broker), r) for r in partition.remotes)
+        now = broker_state.IsrState(isr, sent, recovery)
+        return broker_state.Leading(partition.start_offset, now, tuple(remotes))
 
     def _remote(
-        self, mine: broker_state.RemoteReplica | None, seen_remote: observed.SeenRemote
+        self, mine: broker_state.RemoteReplica | None, remote: observed.SeenRemote
     ) -> broker_state.RemoteReplica:
-        if mine is None or self.observation.remote(mine) == seen_remote:
-            return mine or broker_state.RemoteReplica(**asdict(seen_remote))
+        if mine is None or self.observation.remote(mine) == remote:
+            return mine or broker_state.RemoteReplica(**asdict(remote))
         # What a release has no field for is as the engine has it.
-        epoch = mine.epoch if seen_remote.epoch is None else seen_remote.epoch
-        return replace(mine, **asdict(seen_remote) | {"epoch": epoch})
+        epoch = mine.epoch if remote.epoch is None else remote.epoch
+        return replace(mine, **asdict(remote) | {"epoch": epoch})
 
     # --- what is sent ---------------------------------------------------------------------------
 
     def _reply(self, send: messages.Send) -> messages.Send:
-        question, read = self.question, self.seen.read
+        question, read, error = self.question, self.seen.read, KafkaError(self.seen.error)
         is_reply = isinstance(send.body, messages.FetchResponse)
         if not is_reply or not isinstance(question, messages.FetchRequest):
             return send
-        name, replica = question.partition, broker_state.replica_of(self.broker, question.partition)
+        replica = replica_of(self.broker, question.partition)
         epoch = ids.NO_LEADER_EPOCH if replica is None else replica.leader_epoch
-        response = messages.FetchResponse(partition=name, leader_epoch=epoch)
+        fields: dict[str, Any] = {"leader_epoch": epoch}
         if read is not None:
-            response = replace(
-                response,
-                records=_records(read, question.offset),
-                high_watermark=read.high_watermark,
-                diverging=None if read.diverging is None else EpochStart(*read.diverging),
-            )
-        elif self.seen.error == KafkaError.OFFSET_OUT_OF_RANGE:
-            end = EpochStart(ids.NO_LEADER_EPOCH, broker_state.log_of(self.broker, name).end)
-            response = replace(response, error=KafkaError(self.seen.error), diverging=end)
+            fields["records"] = _records(read, question.offset)
+            fields["high_watermark"] = read.high_watermark
+            fields["diverging"] = None if read.diverging is None else EpochStart(*read.diverging)
+        elif error is KafkaError.OFFSET_OUT_OF_RANGE:
+            end = log_of(self.broker, question.partition).end
+            fields |= {"error": error, "diverging": EpochStart(ids.NO_LEADER_EPOCH, end)}
         else:
-            error = KafkaError(self.seen.error)
-            response = replace(response, leader_epoch=ids.NO_LEADER_EPOCH, error=error)
+            fields = {"error": error}
+        response = messages.FetchResponse(partition=question.partition, **fields)
         return messages.Send(send.receiver, response)
 
-    def _requests(self) -> tuple[messages.Send, ...]:
+    def _requests(self, mine: list[messages.Send]) -> list[messages.Send]:
         """What the AlterPartition manager has sent, which waits for an answer from now on."""
-        sends = [s for s in self.sends if isinstance(s.body, messages.AlterPartitionRequest)]
-        bodies: list[Any] = [send.body for send in sends]
+        bodies: list[Any] = [send.body for send in mine]
         if tuple(map(self.observation.request, bodies)) == self.seen.sent:
-            return tuple(sends)
+            return mine
         requests = [
             messages.AlterPartitionRequest(
                 version=sent.version,
@@ -207,7 +185,7 @@ class _Parted:
         items = requests[-1].items if requests else ()
         process = replace(process_of(self.broker), items=items, in_flight=items)
         self.broker = replace(self.broker, process=process)
-        return tuple(messages.Send(ids.CONTROLLER, request) for request in requests)
+        return [messages.Send(ids.CONTROLLER, request) for request in requests]
 
     # --- what has happened, read off the fields -------------------------------------------------
 
@@ -223,23 +201,19 @@ class _Parted:
             )
         for name in self.names:
             where: dict[str, Any] = {"node": self.broker.id, "partition": name}
-            first, end = (
-                broker_state.log_of(self.was, name).end,
-                broker_state.log_of(self.broker, name).end,
-            )
+            first, end = log_of(self.was, name).end, log_of(self.broker, name).end
             if end > first:
                 yield facts.Appended(**where, first=first, last=ids.Offset(end - 1))
-            yield from self._played(name, where, end)
+            before, after = replica_of(self.was, name), replica_of(self.broker, name)
+            if after is not None:
+                yield from self._played(where, before, after)
 
     def _played(
-        self, name: ids.PartitionName, where: dict[str, Any], end: ids.Offset
+        self,
+        where: dict[str, Any],
+        before: broker_state.Replica | None,
+        after: broker_state.Replica,
     ) -> Iterator[facts.Fact]:
-        before, after = (
-            broker_state.replica_of(self.was, name),
-            broker_state.replica_of(self.broker, name),
-        )
-        if after is None:
-            return
         earlier, leading, epoch = before and before.leading, after.leading, after.leader_epoch
         if before is None or (before.leader_epoch, not earlier) != (epoch, not leading):
             if leading is None:
@@ -247,7 +221,9 @@ class _Parted:
             else:
                 start = leading.start_offset
                 yield facts.BecameLeader(**where, leader_epoch=epoch, start_offset=start)
-        yield from self._fetched(where, end)
+        question, read = self.question, self.seen.read
+        if isinstance(question, messages.FetchRequest) and read is not None:
+            yield from self._fetched(where, question, read)
         if leading is None:
             return
         yield from self._isr(where, earlier.isr_state.sent if earlier else None, leading.isr_state)
@@ -255,14 +231,13 @@ class _Parted:
         if after.high_watermark > mark:
             yield facts.HighWatermarkMoved(**where, before=mark, after=after.high_watermark)
 
-    def _fetched(self, where: dict[str, Any], end: ids.Offset) -> Iterator[facts.Fact]:
-        question, read = self.question, self.seen.read
-        if not isinstance(question, messages.FetchRequest) or read is None or read.diverging:
-            return
-        if question.partition == where["partition"]:
-            follower, offset = question.replica, question.offset
-            caught_up = offset >= end
-            yield facts.Fetched(**where, follower=follower, offset=offset, caught_up=caught_up)
+    def _fetched(
+        self, where: dict[str, Any], fetch: messages.FetchRequest, read: observed.SeenRead
+    ) -> Iterator[facts.Fact]:
+        if read.diverging is None and fetch.partition == where["partition"]:
+            caught_up = fetch.offset >= log_of(self.broker, fetch.partition).end
+            reached = {"offset": fetch.offset, "caught_up": caught_up}
+            yield facts.Fetched(**where, follower=fetch.replica, **reached)
 
     def _isr(
         self,
@@ -282,13 +257,14 @@ class _Parted:
             yield facts.IsrStuck(**where, error=error)
 
 
-def _records(read: observed.SeenRead, asked: ids.Offset) -> Log:
+def _records(read: observed.SeenRead, offset: ids.Offset) -> Log:
+    """What a fetch from `offset` on has read."""
     if read.diverging is not None:
         return EMPTY
-    end = ids.Offset(read.records[-1][1] + 1) if read.records else asked
+    end = ids.Offset(read.records[-1][1] + 1) if read.records else offset
     starts: dict[ids.LeaderEpoch, EpochStart] = {}
-    for epoch, offset in read.records:
-        starts.setdefault(epoch, EpochStart(epoch, offset))
+    for epoch, first in read.records:
+        starts.setdefault(epoch, EpochStart(epoch, first))
     return Log(tuple(starts.values()), end, end)
 
 

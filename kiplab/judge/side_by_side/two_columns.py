@@ -30,7 +30,7 @@ from ..conversation.real_controller import record_texts
 from ..zookeeper_era.sequences import Passage
 from . import deciding
 from .initial_state import untold
-from .judged_step import begun, step_decided_by
+from .judged_step import DecidedStep, begun
 from .leader_effect import LEADERS_WORD
 
 
@@ -120,7 +120,7 @@ def play_in_two_columns(
         return decisions[-1]
 
     start = _begun(play, opened.cluster, leaders) if leaders is not None else opened.cluster
-    history = History(start, doing=step_decided_by(ask if kafka is not None else None, leaders))
+    history = History(start, doing=DecidedStep(ask if kafka is not None else None, leaders))
     stage = replace(opened, history=history, strict=False)
     for line, statement in enumerate(play.statements, 1):
         # What is expected is held against the engine.
