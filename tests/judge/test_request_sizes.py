@@ -128,7 +128,7 @@ def test_what_no_request_can_be_about_is_refused(given: tuple[int, ...], said: s
 
 
 @pytest.mark.kafka
-def test_a_body_takes_what_the_schemas_in_kafkas_jar_say() -> None:
+def test_what_the_fields_take_is_what_the_schemas_in_kafkas_jar_say() -> None:
     with real_kafka():
         requests = control_schemas().requests
     for api, versions in BEFORE_AND_AFTER.items():

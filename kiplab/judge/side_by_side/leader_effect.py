@@ -235,9 +235,9 @@ class _Parted:
         self, where: dict[str, Any], fetch: messages.FetchRequest, read: observed.SeenRead
     ) -> Iterator[facts.Fact]:
         if read.diverging is None and fetch.partition == where["partition"]:
-            caught_up = fetch.offset >= log_of(self.broker, fetch.partition).end
-            reached = {"offset": fetch.offset, "caught_up": caught_up}
-            yield facts.Fetched(**where, follower=fetch.replica, **reached)
+            offset, end = fetch.offset, log_of(self.broker, fetch.partition).end
+            follower, caught_up = fetch.replica, offset >= end
+            yield facts.Fetched(**where, follower=follower, offset=offset, caught_up=caught_up)
 
     def _isr(
         self,

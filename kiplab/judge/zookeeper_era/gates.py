@@ -15,13 +15,19 @@ from __future__ import annotations
 import asyncio
 import struct
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, NamedTuple, Self, TypeVar
 
-from ..wire import node_connection
 from ..wire.message_bytes import INT16, INT32
 from ..wire.message_schemas import ReleaseSchemas
+from ..wire.node_connection import (
+    ReceivedRequest,
+    UnknownRequestError,
+    read_request,
+    written_answer,
+)
 from . import sequences
 
 PATIENCE_S = 20
@@ -77,21 +83,52 @@ async def _end_all() -> None:
     await asyncio.gather(*others, return_exceptions=True)
 
 
-class _HeldWatch(NamedTuple):
-    path: str
-    frame: bytes
-    to_kafka: asyncio.StreamWriter
+class _Server(ABC):
+    """Listens at `port` of the loopback interface, at the same one as ever when it listens again.
+
+    Whoever inherits holds a conversation with each that connects.
+    """
+
+    def __init__(self, loop: BackgroundLoop) -> None:
+        self._loop, self.port = loop, 0
+        self._streams: set[asyncio.StreamWriter] = set()
+
+    async def _listen(self) -> None:
+        self._server = await asyncio.start_server(self._served, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._streams.add(writer)
+        try:
+            with suppress(asyncio.IncompleteReadError, OSError, UnknownRequestError):
+                await self._converse(reader, writer)
+        # The conversation was ended while somebody waited.
+        except asyncio.CancelledError:
+            pass
+        finally:
+            self._streams.discard(writer)
+            writer.close()
+
+    @abstractmethod
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Until one of the two hangs up, which raises OSError or IncompleteReadError."""
+
+    def _hang_up(self) -> None:
+        self._server.close()
+        for stream in self._streams:
+            stream.close()
 
 
-class Gate:
-    """Listens at `port` of the loopback interface, and passes everything on to ZooKeeper's port."""
+class Gate(_Server):
+    """Passes everything on to ZooKeeper's port."""
 
     def __init__(self, loop: BackgroundLoop, zookeeper_port: int) -> None:
-        self._loop, self._zookeeper_port = loop, zookeeper_port
-        self._relays: set[asyncio.Task[None]] = set()
-        self._held: list[_HeldWatch] = []
-        self._holds_watches = False
-        self.port: int = loop.do(self._listen())
+        super().__init__(loop)
+        self._zookeeper_port = zookeeper_port
+        self._held: list[tuple[str, bytes, asyncio.StreamWriter]] = []
+        self._holds_watches, self._may_pass = False, asyncio.Event()
+        self._may_pass.set()
+        loop.do(self._listen())
 
     def shut(self) -> None:
         """Hold back what ZooKeeper says from now on."""
@@ -111,53 +148,26 @@ class Gate:
 
     def close(self) -> None:
         """Hang up on both sides, and listen no more."""
-        self._loop.do(self._close())
-
-    async def _listen(self) -> int:
-        self._may_pass = asyncio.Event()
-        self._may_pass.set()
-        self._server = await asyncio.start_server(self._relay, "127.0.0.1", 0)
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
+        self._loop.call(self._hang_up)
 
     async def _let_through(self, path: str) -> bool:
         end = asyncio.get_running_loop().time() + LATE_S
-        while (watch := next((h for h in self._held if h.path == path), None)) is None:
+        while (watch := next((w for w in self._held if w[0] == path), None)) is None:
             if asyncio.get_running_loop().time() > end:
                 return False
             await asyncio.sleep(_CHECK_AGAIN_S)
         self._held.remove(watch)
-        watch.to_kafka.write(watch.frame)
+        _, frame, to_kafka = watch
+        to_kafka.write(frame)
         return True
 
-    async def _close(self) -> None:
-        self._server.close()
-        for relay in self._relays:
-            relay.cancel()
-        await asyncio.gather(*self._relays, return_exceptions=True)
-
-    async def _relay(
-        self, from_kafka: asyncio.StreamReader, to_kafka: asyncio.StreamWriter
-    ) -> None:
-        relay = asyncio.current_task()
-        assert relay is not None
-        self._relays.add(relay)
-        try:
-            await self._join(from_kafka, to_kafka)
-        # Nobody waits for it but `close`, which has cancelled it.
-        except asyncio.CancelledError:
-            pass
-        finally:
-            to_kafka.close()
-            self._relays.discard(relay)
-
-    async def _join(self, from_kafka: asyncio.StreamReader, to_kafka: asyncio.StreamWriter) -> None:
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         from_server, to_server = await asyncio.open_connection("127.0.0.1", self._zookeeper_port)
+        self._streams.add(to_server)
         try:
-            await asyncio.gather(
-                _pass_on(from_kafka, to_server), self._answer(from_server, to_kafka)
-            )
+            await asyncio.gather(_pass_on(reader, to_server), self._answer(from_server, writer))
         finally:
+            self._streams.discard(to_server)
             to_server.close()
 
     async def _answer(
@@ -171,7 +181,7 @@ class Gate:
                 await self._may_pass.wait()
                 path = watched_path(body) if self._holds_watches else None
                 if path is not None and path.startswith(HELD_PATHS):
-                    self._held.append(_HeldWatch(path, size + body, to_kafka))
+                    self._held.append((path, size + body, to_kafka))
                 else:
                     to_kafka.write(size + body)
                     await to_kafka.drain()
@@ -203,7 +213,7 @@ class _Waiting(NamedTuple):
     connection: asyncio.StreamReader
 
 
-class PermittedBroker:
+class PermittedBroker(_Server):
     """A broker that hears a request of the real controller when the engine's broker hears its own:
     so both controllers' requests arrive between the same two events, however quick the real one is.
 
@@ -214,14 +224,13 @@ class PermittedBroker:
     def __init__(
         self, broker: int, loop: BackgroundLoop, journal: sequences.Journal, schemas: ReleaseSchemas
     ) -> None:
-        self.broker, self._loop, self._journal, self._schemas = broker, loop, journal, schemas
+        super().__init__(loop)
+        self.broker, self._journal, self._schemas = broker, journal, schemas
         self._keys = {schemas.requests[api].api_key for api in _HEARS}
         self.epoch, self.generation = -1, ""
         self.is_open, self.hears = True, False
-        self._streams: set[asyncio.StreamWriter] = set()
         self._waiting: list[_Waiting] = []
         self._owed: list[int] = []
-        self.port = 0
         self.hear()
 
     def hear(self) -> None:
@@ -233,7 +242,7 @@ class PermittedBroker:
     def turn_deaf(self) -> None:
         """Close the port and every connection: what was under way is not heard."""
         if self.hears:
-            self._loop.call(self._close)
+            self._loop.call(self._hang_up)
         self.hears = False
 
     def let_one(self, error: int) -> None:
@@ -246,16 +255,11 @@ class PermittedBroker:
 
     def shut(self) -> None:
         """Hear nothing by itself any more."""
-        self._loop.call(self._shut)
+        self.is_open = False
+        self._loop.call(self._owed.clear)
 
-    async def _listen(self) -> None:
-        self._server = await asyncio.start_server(self._converse, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    def _close(self) -> None:
-        self._server.close()
-        for stream in self._streams:
-            stream.close()
+    def _hang_up(self) -> None:
+        super()._hang_up()
         for waiting in self._waiting:
             waiting.answer.cancel()
         self._waiting.clear()
@@ -276,44 +280,21 @@ class PermittedBroker:
                 waiting.answer.set_result(sequences.NONE)
         self._waiting.clear()
 
-    def _shut(self) -> None:
-        self.is_open = False
-        self._owed.clear()
-
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._streams.add(writer)
-        try:
-            with suppress(
-                asyncio.IncompleteReadError, OSError, node_connection.UnknownRequestError
-            ):
-                while True:
-                    (size,) = INT32.unpack(await reader.readexactly(INT32.size))
-                    await self._hear_out(await reader.readexactly(size), reader, writer)
-        # The process ended while a request waited.
-        except asyncio.CancelledError:
-            pass
-        finally:
-            self._streams.discard(writer)
-            writer.close()
+        while True:
+            (size,) = INT32.unpack(await reader.readexactly(INT32.size))
+            frame = await reader.readexactly(size)
+            if INT16.unpack_from(frame)[0] not in self._keys:
+                raise UnknownRequestError("a replica of the real broker fetches")
+            request = read_request(self._schemas, frame)
+            error = await self._permission(request, reader)
+            self._journal.received.append(self._received(request, error))
+            body = sequences.answer_to(request.api, request.version, request.body, error)
+            answer = written_answer(self._schemas, request, body)
+            writer.write(INT32.pack(len(answer)) + answer)
+            await writer.drain()
 
-    async def _hear_out(
-        self, frame: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        if INT16.unpack_from(frame)[0] not in self._keys:
-            raise node_connection.UnknownRequestError(
-                "it is no controller's: a replica of the real broker fetches"
-            )
-        request = node_connection.read_request(self._schemas, frame)
-        error = await self._permission(request, reader)
-        self._journal.write(self._received(request, error))
-        body = sequences.answer_to(request.api, request.version, request.body, error)
-        answer = node_connection.written_answer(self._schemas, request, body)
-        writer.write(INT32.pack(len(answer)) + answer)
-        await writer.drain()
-
-    async def _permission(
-        self, request: node_connection.ReceivedRequest, reader: asyncio.StreamReader
-    ) -> int:
+    async def _permission(self, request: ReceivedRequest, reader: asyncio.StreamReader) -> int:
         """What is to be answered, once it may be heard."""
         if sequences.is_bare_marker(self._received(request, sequences.NONE)):
             return sequences.NONE
@@ -326,6 +307,6 @@ class PermittedBroker:
         self._waiting.append(waiting)
         return await waiting.answer
 
-    def _received(self, request: node_connection.ReceivedRequest, error: int) -> sequences.Received:
-        said = (request.api, request.version, request.body, error)
-        return sequences.Received(self.broker, self.generation, *said)
+    def _received(self, request: ReceivedRequest, error: int) -> sequences.Received:
+        what = (request.api, request.version, request.body, error)
+        return sequences.Received(self.broker, self.generation, *what)

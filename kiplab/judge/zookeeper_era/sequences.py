@@ -5,7 +5,6 @@ correlation ids, the order inside a request, and how the control requests to sev
 interleave.
 """
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -276,59 +275,36 @@ class TooQuietError(Exception):
     """What must have come by now did not; the message says what was waited for."""
 
 
-def wait_until(come: Callable[[], object], what: str) -> None:
-    """Look again and again until it has `come`. Raises TooQuietError after `PATIENCE_S`."""
-    end = time.monotonic() + PATIENCE_S
+def wait_until(come: Callable[[], object], what: str, patience_s: float = PATIENCE_S) -> None:
+    """Look again and again until it has `come`. Raises TooQuietError after `patience_s`."""
+    end = time.monotonic() + patience_s
     while not come():
         if time.monotonic() > end:
-            raise TooQuietError(f"{what} did not come within {PATIENCE_S} s")
+            raise TooQuietError(f"{what} did not come within {patience_s} s")
         time.sleep(_LOOK_AGAIN_S)
 
 
 class Journal:
-    """Every request that reached a fake broker, in the order in which they came.
-
-    Fakes write from their own thread, the judge reads and waits.
+    """Every request that reached a fake broker, in the order in which they came. Fakes add to it
+    from their own thread, the judge reads and waits.
     """
 
     def __init__(self) -> None:
-        self._written: list[Received] = []
-        self._changed = threading.Condition()
+        self.received: list[Received] = []
         self._taken = 0
-
-    def write(self, received: Received) -> None:
-        """Add the next one."""
-        with self._changed:
-            self._written.append(received)
-            self._changed.notify_all()
 
     def take(self) -> tuple[Received, ...]:
         """What came since the last time."""
-        with self._changed:
-            new = tuple(self._written[self._taken :])
-            self._taken = len(self._written)
+        new = tuple(self.received[self._taken :])
+        self._taken += len(new)
         return new
 
     def wait_for(
         self,
         come: Callable[[Received], bool],
         what: str,
-        *,
         since: int = 0,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        """Until there is one that is `come`, from place `since` on.
-
-        Raises TooQuietError naming `what` after `patience_s`.
-        """
-        with self._changed:
-            if not self._changed.wait_for(lambda: any(self._from(since, come)), patience_s):
-                raise TooQuietError(f"{what} did not come within {patience_s} s")
-
-    def _from(self, since: int, come: Callable[[Received], bool]) -> Iterator[bool]:
-        return (come(received) for received in self._written[since:])
-
-    @property
-    def now(self) -> int:
-        """The place of the next one."""
-        return len(self._written)
+        """Until there is one that is `come`, from place `since` on. Raises TooQuietError."""
+        wait_until(lambda: any(map(come, self.received[since:])), what, patience_s)

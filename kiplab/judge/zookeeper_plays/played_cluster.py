@@ -212,14 +212,15 @@ class PlayedCluster(ExitStack):
 
     def hear_one(self, broker: int, error: int) -> None:
         """Let the broker hear one request, and answer it so; in vain where none comes in time."""
-        since, patience_s = self._journal.now, _GIVEN_UP_S if self.is_missed else _LATE_S
+        since = len(self._journal.received)
 
         def is_it(received: sequences.Received) -> bool:
             return received.broker == broker and not sequences.is_bare_marker(received)
 
         self.fake(broker).let_one(error)
         try:
-            self._journal.wait_for(is_it, "a request", since=since, patience_s=patience_s)
+            patience_s = _GIVEN_UP_S if self.is_missed else _LATE_S
+            self._journal.wait_for(is_it, "a request", since, patience_s)
         except sequences.TooQuietError:
             self.is_missed = True
             self.fake(broker).shut()
