@@ -30,12 +30,10 @@ def broken_with_zookeeper(cluster: Cluster, events: Iterable[Event]) -> Iterator
     """Properties of ZooKeeper mode that do not hold."""
     for event in events:
         if isinstance(event, CheckpointLost):
-            detail = f"broker {event.node} forgets that its high watermark was"
-            yield (
-                properties.CHECKPOINT_KEEPS_PARTITIONS,
-                event.partition,
-                f"{detail} {event.high_watermark}",
+            detail = (
+                f"broker {event.node} forgets that its high watermark was {event.high_watermark}"
             )
+            yield properties.CHECKPOINT_KEEPS_PARTITIONS, event.partition, detail
     if is_at_rest(cluster):
         for state in truth(cluster).partitions:
             yield from _unserved(cluster, state)
@@ -48,24 +46,21 @@ def is_at_rest(cluster: Cluster) -> bool:
     if cluster.messages or cluster.cut:
         return False
     processes = {(b.id, b.incarnation): b.process for b in cluster.brokers if b.process}
-    if any(p.lifecycle is not Lifecycle.RUNNING for p in processes.values()):
-        return False
-    if any(p.state in _WAITING for p in processes.values()):
+    if any(p.lifecycle is not Lifecycle.RUNNING or p.state in _WAITING for p in processes.values()):
         return False
     if any((s.owner, s.incarnation) not in processes for s in nodes.ensemble_of(cluster).sessions):
         return False
-    if any(_waits_for_heartbeats(plane) for plane in _controllers(cluster)):
-        return False
-    return not any(channel.queue for plane in _controllers(cluster) for channel in plane.channels)
+    return not any(
+        _waits_for_heartbeats(plane) or any(channel.queue for channel in plane.channels)
+        for plane in _controllers(cluster)
+    )
 
 
 def _waits_for_heartbeats(plane: ZooKeeperController) -> bool:
-    """Whether a controller holds a registered broker for inactive: its next heartbeat changes that
-    (KIP-343).
-    """
-    if not isinstance(plane, HeartbeatController):
-        return False
-    return any(b.state is MembershipState.INACTIVE and not b.legacy for b in plane.known)
+    """Whether a registered broker counts as inactive: its next heartbeat changes that (KIP-343)."""
+    return isinstance(plane, HeartbeatController) and any(
+        b.state is MembershipState.INACTIVE and not b.legacy for b in plane.known
+    )
 
 
 def _controllers(cluster: Cluster) -> Iterator[ZooKeeperController]:

@@ -88,9 +88,7 @@ def _renamed(cluster: Cluster) -> tuple[Message, ...]:
 
 
 def _client(message: Message) -> tuple[int, int, str]:
-    """Who opened the connection of a message, in which incarnation, and for what kind of
-    request.
-    """
+    """Who opened the connection of a message, in which incarnation, for what kind of request."""
     kind = message.name.kind
     if message.request is None:
         return message.name.sender, message.name.incarnation, kind
@@ -101,10 +99,8 @@ def _counters(messages: tuple[Message, ...]) -> tuple[tuple[BrokerId, int, str, 
     """How far each sender's names and connections are taken."""
     taken: dict[tuple[int, int, str], int] = {}
     for message in messages:
-        for key, number in (
-            (message.name[:3], message.name.ordinal),
-            (_client(message), message.connection),
-        ):
+        connection = _client(message), message.connection
+        for key, number in ((message.name[:3], message.name.ordinal), connection):
             taken[key] = max(number, taken.get(key, 0))
     return tuple(
         (BrokerId(who), incarnation, kind, n)

@@ -53,9 +53,7 @@ def under_way(
     body: Body,
     answers: Message | None = None,
 ) -> Message:
-    """The message to that incarnation of the receiver; a reply goes back the way its request
-    came.
-    """
+    """The message to that incarnation; a reply goes back the way its request came."""
     return Message(
         name=name,
         receiver=receiver,
@@ -81,10 +79,7 @@ def named(
 
 def find(cluster: Cluster, name: MessageName) -> Message | None:
     """The message in flight with this name, or None."""
-    for message in cluster.messages:
-        if message.name == name:
-            return message
-    return None
+    return next((message for message in cluster.messages if message.name == name), None)
 
 
 def blocker(cluster: Cluster, message: Message) -> Message | None:
@@ -122,6 +117,11 @@ def resent(cluster: Cluster, message: Message) -> tuple[Cluster, Event]:
     return replace(cluster, sent=sent, messages=(*cluster.messages, copy)), event
 
 
+def dropped(message: Message, why: str) -> Dropped:
+    """The event of a message in flight that will never arrive."""
+    return Dropped(message=message.name, receiver=message.receiver, body=message.body, why=why)
+
+
 def close(cluster: Cluster, node: BrokerId) -> tuple[Cluster, list[Event]]:
     """A process died: what was on its way to it, or to whatever lived on it, is lost.
 
@@ -132,8 +132,4 @@ def close(cluster: Cluster, node: BrokerId) -> tuple[Cluster, list[Event]]:
     if not lost:
         return cluster, []
     left = tuple(m for m in cluster.messages if node not in (m.receiver, host_of(m.receiver)))
-    why = "the receiver died"
-    events: list[Event] = [
-        Dropped(message=m.name, receiver=m.receiver, body=m.body, why=why) for m in lost
-    ]
-    return replace(cluster, messages=left), events
+    return replace(cluster, messages=left), [dropped(m, "the receiver died") for m in lost]

@@ -8,6 +8,7 @@ sent as keep its session, the last one as late as it would really be.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from operator import attrgetter, itemgetter
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
@@ -57,18 +58,18 @@ def coming_moves(
     is_all = expiry is None or expiry[0] > end_ms
     until = end_ms if expiry is None or is_all else expiry[0]
     # First: the controller's event was due before a request of the same millisecond came.
-    found = [] if expiry is None or is_all else [expiry]
+    dues = [] if expiry is None or is_all else [expiry]
     for node, other in zip(cluster.brokers, others, strict=False):
         alive = _lifecycle(cluster, node, node.id in counted_on, until)
         if alive is not None and alive[0] <= end_ms:
-            found.append(alive)
+            dues.append(alive)
             is_all = is_all and alive[0] + _HEARTBEAT_MS > end_ms
         if other is not None and other[0] <= end_ms:
-            found.append(other)
+            dues.append(other)
     if others[-1] is not None and others[-1][0] <= end_ms:
-        found.append(others[-1])
-    found.sort(key=_WHEN)
-    return found, is_all
+        dues.append(others[-1])
+    dues.sort(key=_WHEN)
+    return dues, is_all
 
 
 OtherDues = tuple[Due | None, ...]
@@ -94,27 +95,21 @@ def _first(dues: Sequence[Due]) -> Due | None:
 
 def _of_control_planes(cluster: Cluster) -> list[Due]:
     """The timers of each that something would come of."""
-    found: list[Due] = []
+    dues: list[Due] = []
     for node in nodes.control_planes(cluster):
         state = nodes.state_of(cluster, node)
-        for timer, idle in _timers_of(type(state)):
+        for timer, idle in _timers_of(nodes.kind_of(cluster, node)):
             if idle is None or idle(state, cluster) is None:
                 at = max(nodes.due_ms(state, timer), cluster.now_ms)
-                found.append((at, moves.Fire(node, timer)))
-    return found
+                dues.append((at, moves.Fire(node, timer)))
+    return dues
 
 
-def _timers_of(kind: route_kinds.NodeKind) -> _Timers:
-    found = _TIMERS_OF.get(kind)
-    if found is None:
-        each = (timer for owner, timer in routes.TIMERS if owner is kind)
-        found = _TIMERS_OF[kind] = tuple((timer, routes.IDLE.get((kind, timer))) for timer in each)
-    return found
-
-
-_Timers = tuple[tuple[moves.Timer, route_kinds.IdleCheck | None], ...]
-_TIMERS_OF: dict[route_kinds.NodeKind, _Timers] = {}
-"""What TIMERS and IDLE say of each kind, which is asked for all the time."""
+@cache
+def _timers_of(kind: type) -> tuple[tuple[moves.Timer, route_kinds.IdleCheck | None], ...]:
+    """What TIMERS and IDLE say of a kind of node, which is asked for all the time."""
+    timers = (timer for owner, timer in routes.TIMERS if owner is kind)
+    return tuple((timer, routes.IDLE.get((kind, timer))) for timer in timers)
 
 
 def _expiry(cluster: Cluster, sessions: Iterable[Session], first: Sequence[BrokerId]) -> Due | None:
@@ -149,20 +144,20 @@ def _of_broker(cluster: Cluster, node: Broker) -> Due | None:
     process = node.process
     if process is None:
         return None
-    found: list[Due] = []
+    dues: list[Due] = []
     now, timers = cluster.now_ms, process.timers
     if process.items and not process.in_flight:
-        found.append((max(now, timers.retry), moves.Fire(node.id, moves.Timer.RETRY)))
+        dues.append((max(now, timers.retry), moves.Fire(node.id, moves.Timer.RETRY)))
     if process.isr_changes:
-        found.append((max(now, timers.announce_isr), moves.Fire(node.id, moves.Timer.ANNOUNCE_ISR)))
+        dues.append((max(now, timers.announce_isr), moves.Fire(node.id, moves.Timer.ANNOUNCE_ISR)))
     for replica in process.replicas:
         if replica.leading is None and wants_fetch(cluster, node, replica):
-            found.append((max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)))
+            dues.append((max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)))
         elif replica.leading is not None and _may_shrink(replica.leading, node, replica):
             at = _next_tick(timers.lag_check, LAG_CHECK_MS, now)
-            found.append((at, moves.Fire(node.id, moves.Timer.LAG_CHECK)))
-    _add_on_disk(found, node, process, now)
-    return _first(found)
+            dues.append((at, moves.Fire(node.id, moves.Timer.LAG_CHECK)))
+    _add_on_disk(dues, node, process, now)
+    return _first(dues)
 
 
 def _add_on_disk(dues: list[Due], node: Broker, process: Volatile, now: int) -> None:
@@ -209,17 +204,14 @@ def _counted_on(sessions: Sequence[Session]) -> Sequence[BrokerId]:
 
 
 def keeps_sessions(cluster: Cluster, coming: Sequence[Due]) -> bool:
-    """Whether all that comes is heartbeats of brokers in good standing: then sessions are kept, and
-    nothing else becomes of the cluster.
-    """
+    """Whether all that comes is heartbeats of brokers in good standing: they keep sessions."""
     counted_on = _counted_on(watched_sessions(cluster))
     for _, move in coming:
         if type(move) is not moves.Fire or move.timer is not moves.Timer.HEARTBEAT:
             return False
         node = broker(cluster, move.node)
-        if node is None or node.process is None or not has_started(node.process):
-            return False
-        if move.node not in counted_on:
+        process = None if node is None else node.process
+        if process is None or not has_started(process) or move.node not in counted_on:
             return False
     return True
 
@@ -230,9 +222,7 @@ def has_started(process: Volatile) -> bool:
 
 
 def comes_too_early(cluster: Cluster, node: BrokerId) -> bool:
-    """Whether an earlier incarnation of a broker counts as alive still: most controllers refuse
-    another one until its session is over.
-    """
+    """Whether an earlier incarnation counts as alive still: most controllers refuse another one."""
     registration = registration_of(cluster, node)
     return registration is not None and not registration.fenced
 
@@ -242,9 +232,7 @@ def wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:
         return False
     leader = broker(cluster, replica.leader)
     there = replica_of(leader, replica.partition) if leader is not None else None
-    if leader is None or there is None or there.leading is None:
-        return False
-    if _awaits(cluster, node, "fetch"):
+    if leader is None or there is None or there.leading is None or _awaits(cluster, node, "fetch"):
         return False
     mine, theirs = log_of(node, replica.partition), log_of(leader, replica.partition)
     state = there.leading.isr_state

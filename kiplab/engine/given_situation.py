@@ -1,6 +1,4 @@
-"""What a run is said to begin with, and what of it the first cluster of every mode has: brokers,
-partitions, logs, what was committed, consumers.
-"""
+"""What a run begins with, and what of it the first cluster of every mode has."""
 
 import msgspec
 
@@ -80,20 +78,15 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
 def first_disk(setup: Setup, broker: ids.BrokerId) -> Durable:
     """The logs that a broker has on its disk, sorted by partition."""
-    return Durable(
-        tuple(
-            _durable(p, broker)
-            for p in sorted(setup.partitions, key=lambda p: p.name)
-            if broker in p.replicas
-        )
-    )
+    partitions = sorted(setup.partitions, key=lambda p: p.name)
+    return Durable(tuple(_durable(p, broker) for p in partitions if broker in p.replicas))
 
 
 def first_consumers(
     setup: Setup, truth: Truth, observed: tuple[Observed, ...]
 ) -> tuple[Consumer, ...]:
-    found = (_consumer(given, truth, observed) for given in setup.consumers)
-    return tuple(sorted(found, key=lambda c: (c.name, c.partition)))
+    consumers = (_consumer(consumer, truth, observed) for consumer in setup.consumers)
+    return tuple(sorted(consumers, key=lambda c: (c.name, c.partition)))
 
 
 def _consumer(setup: ConsumerSetup, truth: Truth, observed: tuple[Observed, ...]) -> Consumer:
@@ -162,9 +155,8 @@ def _committed(state: registrations.PartitionRegistration, nodes: tuple[Broker, 
     node = next((n for n in nodes if n.id == holder), None)
     if node is None:
         return EMPTY
-    durable_replica = next((r for r in node.durable.replicas if r.partition == state.name), None)
-    if durable_replica is None:
+    kept = next((r for r in node.durable.replicas if r.partition == state.name), None)
+    if kept is None:
         return EMPTY
     replica = replica_of(node, state.name)
-    mark = replica.high_watermark if replica is not None else durable_replica.checkpoint
-    return up_to(durable_replica.log, mark)
+    return up_to(kept.log, kept.checkpoint if replica is None else replica.high_watermark)

@@ -6,6 +6,7 @@ plane may live on a broker (`ids.controller_on`): it is part of that broker's pr
 and there may be several at once, each believing that it is the one.
 """
 
+from operator import is_
 from typing import Any, cast
 
 import msgspec
@@ -37,10 +38,8 @@ def state_of(cluster: Cluster, node: ids.BrokerId) -> Any:
     if node in _OFF_THE_BROKERS:
         return cluster.controller
     if node >= 0:
-        for found in cluster.brokers:
-            if found.id == node:
-                return found if found.process is not None else None
-        return None
+        state = broker(cluster, node)
+        return state if state is not None and state.process is not None else None
     if node == ids.CLIENT:
         return _CLIENTS
     host = _host(cluster, node)
@@ -60,8 +59,8 @@ def with_state(cluster: Cluster, node: ids.BrokerId, state: Any) -> Cluster:
 
 
 def has_zookeeper(cluster: Cluster) -> bool:
-    """Whether ZooKeeper is a node of the cluster. A cluster keeps its mode, and the release tells
-    it: whoever asks has not read the controller (explore/search/hidden_parts.py).
+    """Whether ZooKeeper is a node of the cluster. The release tells it: whoever asks has not read
+    the controller (explore/search/hidden_parts.py).
     """
     return cluster.features.release in _WITH_ZOOKEEPER
 
@@ -107,20 +106,16 @@ def incarnation_of(cluster: Cluster, node: ids.BrokerId) -> ids.Incarnation:
     if node in _OFF_THE_BROKERS:
         return _NO_LIFE
     on = node if node >= 0 else ids.host_of(node)
-    for found in cluster.brokers:
-        if found.id == on:
-            return found.incarnation
-    return _NO_LIFE
+    host = broker(cluster, on)
+    return _NO_LIFE if host is None else host.incarnation
 
 
 def running_incarnation(cluster: Cluster, node: ids.BrokerId) -> ids.Incarnation | None:
     """Which incarnation of a node runs now: None if nothing can be delivered to it."""
     if node < 0:
         return incarnation_of(cluster, node) if is_up(cluster, node) else None
-    for found in cluster.brokers:
-        if found.id == node:
-            return found.incarnation if found.up else None
-    return None
+    state = broker(cluster, node)
+    return state.incarnation if state is not None and state.up else None
 
 
 def is_cut(cluster: Cluster, one: ids.BrokerId, other: ids.BrokerId) -> bool:
@@ -157,8 +152,6 @@ def _host(cluster: Cluster, node: ids.BrokerId) -> Broker | None:
 
 
 def _with_broker(cluster: Cluster, state: Broker) -> Cluster:
-    id, brokers = state.id, cluster.brokers
-    for found in brokers:
-        if found is state:
-            return cluster
-    return replace(cluster, brokers=tuple([state if b.id == id else b for b in brokers]))
+    brokers = [state if b.id == state.id else b for b in cluster.brokers]
+    same = all(map(is_, brokers, cluster.brokers))
+    return cluster if same else replace(cluster, brokers=tuple(brokers))

@@ -20,7 +20,7 @@ from .cluster import Cluster, Observed, broker
 from .events import Delivered, Event
 from .nodes import has_zookeeper
 from .truth import partition_of, registration_of
-from .unclean_leader_epochs import with_unclean_epoch
+from .unclean_leader_epochs import with_unclean_epoch, without_deleted
 
 Client = TypeVar("Client", Consumer, Producer)
 
@@ -34,18 +34,18 @@ def updated(cluster: Cluster, observed: Observed, events: Iterable[Event]) -> Ob
     for event in events:
         if isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
             asked = _epochs_asked(event.body, observed.partition)
-        elif isinstance(event, facts.IsrChanged) and event.partition == observed.partition:
+        elif getattr(event, "partition", None) != observed.partition:
+            continue
+        elif isinstance(event, facts.IsrChanged):
             observed = _with_members(cluster, observed, state, asked)
-        elif isinstance(event, facts.LeaderElected) and event.partition == observed.partition:
+        elif isinstance(event, facts.LeaderElected):
             observed = _after_election(cluster, observed, state, event)
-        elif (
-            isinstance(event, facts.HighWatermarkMoved)
-            and event.partition == observed.partition
-            and event.node != loser
-        ):
+        elif isinstance(event, facts.HighWatermarkMoved) and event.node != loser:
             observed = _committed(cluster, observed, event.node, event.after)
-        elif isinstance(event, facts.RecordsDeleted) and event.partition == observed.partition:
-            observed = _without_deleted(observed, event)
+        elif isinstance(event, facts.RecordsDeleted):
+            left = without_deleted(observed.committed, event)
+            if left is not observed.committed:
+                observed = replace(observed, committed=left)
     if observed.excused:
         observed = with_unclean_epoch(cluster, observed, state, events)
     return _with_damage(cluster, observed, state, events)
@@ -86,10 +86,8 @@ def _with_members(
     def epoch(member: BrokerId) -> BrokerEpoch:
         if member in before:
             return before[member]
-        broker_epoch = asked.get(member, NO_BROKER_EPOCH)
-        return (
-            broker_epoch if broker_epoch != NO_BROKER_EPOCH else registered_epoch(cluster, member)
-        )
+        proposed = asked.get(member, NO_BROKER_EPOCH)
+        return registered_epoch(cluster, member) if proposed == NO_BROKER_EPOCH else proposed
 
     return replace(observed, isr_epochs=tuple((m, epoch(m)) for m in state.isr))
 
@@ -117,17 +115,11 @@ def _committed(cluster: Cluster, observed: Observed, leader: BrokerId, mark: Off
 
 
 def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:
-    """As `_without_deleted`, of what a consumer has read or a producer was told is written."""
-    left = log.delete_before(client.observed, Offset(min(event.start, client.observed.end)))
+    """Without what was deleted on purpose, of what it has read or was told is written."""
+    left = without_deleted(client.observed, event)
     if client.partition != event.partition or left is client.observed:
         return client
     return replace(client, observed=left)
-
-
-def _without_deleted(observed: Observed, event: facts.RecordsDeleted) -> Observed:
-    """What is deleted on purpose is not lost."""
-    left = log.delete_before(observed.committed, Offset(min(event.start, observed.committed.end)))
-    return observed if left is observed.committed else replace(observed, committed=left)
 
 
 def _with_damage(
@@ -142,16 +134,14 @@ def _with_damage(
     """
     crashed = [e.node for e in events if isinstance(e, facts.Destroyed)]
     # After an unclean election, what was committed since.
-    counts = (
-        observed.committed if observed.unclean_epoch is None else observed.unclean_epoch.committed
-    )
-    damaged = tuple(
-        [
-            m
-            for m in state.isr
-            if m in observed.damaged or m in crashed or _is_damaged(cluster, observed, m, counts)
-        ]
-    )
+    since = observed.unclean_epoch
+    counts = observed.committed if since is None else since.committed
+    members = [
+        m
+        for m in state.isr
+        if m in observed.damaged or m in crashed or _is_damaged(cluster, observed, m, counts)
+    ]
+    damaged = tuple(members)
     if not damaged and state.isr:
         return observed if not observed.damaged else replace(observed, damaged=())
     # An ISR that shrinks may leave only members that were damaged before.

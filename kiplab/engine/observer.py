@@ -51,19 +51,10 @@ def observe(
     return after, noticed
 
 
-_HEEDED = frozenset(
-    (
-        *(
-            facts.BecameLeader,
-            facts.Destroyed,
-            facts.HighWatermarkMoved,
-            facts.IsrChanged,
-            facts.LeaderElected,
-            facts.Polled,
-        ),
-        *(zookeeper_facts.CheckpointLost, facts.RecordsDeleted),
-    )
-)
+_HEEDED = {
+    *(facts.BecameLeader, facts.Destroyed, facts.HighWatermarkMoved, facts.IsrChanged),
+    *(facts.LeaderElected, facts.Polled, facts.RecordsDeleted, zookeeper_facts.CheckpointLost),
+}
 _MAY_BE_HEEDED = _HEEDED | {Delivered}
 
 
@@ -81,12 +72,11 @@ def broken_now(cluster: Cluster) -> tuple[str, ...]:
 
 def may_matter(before: Cluster, after: Cluster) -> bool:
     """Whether the move changed anything that a property speaks of: most heartbeats do not."""
-    if not is_same_truth(before, after):
-        was, now = truth(before), truth(after)
-        if now.partitions is not was.partitions or now.registrations is not was.registrations:
-            return True
-        if now.controller_epoch != was.controller_epoch:
-            return True
+    was, now = truth(before), truth(after)
+    if now.partitions is not was.partitions or now.registrations is not was.registrations:
+        return True
+    if now.controller_epoch != was.controller_epoch:
+        return True
     if after.consumers is not before.consumers or after.producers is not before.producers:
         return True
     if after.brokers is before.brokers:
@@ -125,25 +115,25 @@ def _report(
 
 def _takes_over(cluster: Cluster, event: facts.BecameLeader) -> tuple[Cluster, list[CommittedLost]]:
     """A leader begins: whatever it lacks of the committed records is lost from here on."""
-    known = next((o for o in cluster.observed if o.partition == event.partition), None)
+    before = next((o for o in cluster.observed if o.partition == event.partition), None)
     node = broker(cluster, event.node)
     state = partition_of(cluster, event.partition)
-    if known is None or node is None or state is None or state.leader != event.node:
+    if before is None or node is None or state is None or state.leader != event.node:
         return cluster, []
     mine = log_of(node, event.partition)
-    if log.holds(mine, known.committed):
+    if log.holds(mine, before.committed):
         return cluster, []
     lost = CommittedLost(
         partition=event.partition,
         leader=event.node,
-        first=log.first_difference(mine, known.committed),
-        last=Offset(known.committed.end - 1),
+        first=log.first_difference(mine, before.committed),
+        last=Offset(before.committed.end - 1),
     )
     # What is lost is lost once: from now on the new leader's records are the ones that count.
     replica = replica_of(node, event.partition)
     mark = replica.high_watermark if replica is not None else Offset(0)
-    now = replace(known, committed=log.up_to(mine, mark))
-    observed = tuple(now if o is known else o for o in cluster.observed)
+    now = replace(before, committed=log.up_to(mine, mark))
+    observed = tuple(now if o is before else o for o in cluster.observed)
     return replace(cluster, observed=observed), [lost]
 
 
@@ -154,15 +144,15 @@ def _loss(lost: CommittedLost) -> Broken:
 
 def checks(before: Cluster, after: Cluster) -> list[Broken]:
     broken: list[Broken] = []
-    for known in after.observed:
-        state = partition_of(after, known.partition)
+    for observed in after.observed:
+        state = partition_of(after, observed.partition)
         if state is not None:
-            broken += _unelectable(after, known, state)
+            broken += _unelectable(after, observed, state)
             # KIP-903, a notable exception: the last member stays, whatever became of it.
             if len(state.isr) != 1:
-                broken += _stale_members(after, known)
-            if known.unclean_epoch is not None:
-                broken += contradictions(after, known, state)
+                broken += _stale_members(after, observed)
+            if observed.unclean_epoch is not None:
+                broken += contradictions(after, observed, state)
     for old, new in zip(before.brokers, after.brokers, strict=True):
         if old.process is not new.process:
             broken += _fallen_marks(old, new)
@@ -171,10 +161,9 @@ def checks(before: Cluster, after: Cluster) -> list[Broken]:
     if not is_same_truth(before, after):
         broken += _fallen_epochs(before, after)
     for reader in after.consumers:
-        done = f"which {reader.name} has read"
-        broken += _forgotten(after, reader, properties.CONSUMER_READS_STAY, done)
+        broken += _forgotten(after, reader, properties.CONSUMER_READS_STAY, "has read")
     for writer in after.producers:
-        done = f"which {writer.name} was told is written"
+        done = "was told is written"
         broken += _forgotten(after, writer, properties.ACKNOWLEDGED_RECORDS_STAY, done)
     return broken
 
@@ -209,21 +198,18 @@ def _fallen_marks(old: Broker, new: Broker) -> Iterator[Broken]:
         return
     for was in old.process.replicas:
         now = replica_of(new, was.partition)
-        sitting = now is not None and was.leading is not None and now.leading is not None
-        if now is None or not sitting or now.leader_epoch != was.leader_epoch:
+        if now is None or was.leading is None or now.leading is None:
             continue
-        if now.high_watermark < was.high_watermark:
+        if now.leader_epoch == was.leader_epoch and now.high_watermark < was.high_watermark:
             detail = f"broker {new.id}: {was.high_watermark} to {now.high_watermark}"
             yield properties.HIGH_WATERMARK_STAYS, was.partition, detail
 
 
 def _forgotten(
-    cluster: Cluster, client: Consumer | Producer, found: properties.Property, done: str
+    cluster: Cluster, client: Consumer | Producer, broken: properties.Property, done: str
 ) -> Iterator[Broken]:
     """What a client has seen, and the broker that leads, and knows that it does, has not."""
-    if not client.observed.end:
-        return
-    state = partition_of(cluster, client.partition)
+    state = partition_of(cluster, client.partition) if client.observed.end else None
     node = broker(cluster, state.leader) if state is not None else None
     replica = replica_of(node, client.partition) if node is not None else None
     if state is None or node is None or replica is None or replica.leading is None:
@@ -232,7 +218,8 @@ def _forgotten(
         return
     missing = log.first_missing(log_of(node, client.partition), client.observed)
     if missing is not None:
-        yield found, client.partition, f"broker {node.id} leads without offset {missing}, {done}"
+        words = f"broker {node.id} leads without offset {missing}, which {client.name} {done}"
+        yield broken, client.partition, words
 
 
 def _mismatches(cluster: Cluster, old: Broker, new: Broker) -> Iterator[Broken]:
@@ -263,16 +250,11 @@ def _fallen_epochs(before: Cluster, after: Cluster) -> Iterator[Broken]:
         yield properties.EPOCHS_STAY, "", detail
     for was in old.partitions:
         now = registrations.partition(new.partitions, was.name)
-        if now is not None and (now.leader_epoch, now.partition_epoch) < (
-            was.leader_epoch,
-            was.partition_epoch,
-        ):
+        epochs = was.leader_epoch, was.partition_epoch
+        if now is not None and (now.leader_epoch, now.partition_epoch) < epochs:
             yield properties.EPOCHS_STAY, was.name, "an epoch of the partition went back"
-    for known in old.registrations:
-        held = registrations.registration(new.registrations, known.broker)
-        if held is not None and held.epoch < known.epoch:
-            yield (
-                properties.EPOCHS_STAY,
-                "",
-                f"broker {known.broker}: {known.epoch} to {held.epoch}",
-            )
+    for lasting in old.registrations:
+        renewed = registrations.registration(new.registrations, lasting.broker)
+        if renewed is not None and renewed.epoch < lasting.epoch:
+            detail = f"broker {lasting.broker}: {lasting.epoch} to {renewed.epoch}"
+            yield properties.EPOCHS_STAY, "", detail

@@ -27,7 +27,7 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
     """`needs` are the guards under which it is promised; `durable` that it is not promised once
     every ISR member died without the committed records, or after an unclean election;
     `needs_controller` that it is promised while somebody is the controller. `mode` is the only one
-    that has what it speaks of, None: every one. `harm` is what one says of a run in which it broke.
+    that has what it speaks of. `harm` is what one says of a run in which it broke.
     """
 
     id: str
@@ -46,10 +46,8 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
             kips = sorted({GUARDS[g].subject for g in self.needs})
             words.append(f"with {', '.join(kips)}")
         if self.durable:
-            words.append(
-                "while one member of the ISR still has the committed records, and without an"
-                " unclean election"
-            )
+            words.append("while one member of the ISR still has the committed records")
+            words[-1] += ", and without an unclean election"
         if self.needs_controller:
             words.append("while a broker is the controller")
         return "; ".join(words) or "always"

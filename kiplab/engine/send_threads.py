@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from ..protocol import ids, messages
 from ..protocol.messages.api_message import ControlRequest
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
-from .channels import blocker, post, without
+from .channels import blocker, dropped, post, without
 from .cluster import Cluster, Message
-from .events import Dropped, Event, Moved
+from .events import Event, Moved
 from .nodes import is_cut, is_up, state_of
 
 _WAITED_FOR = (messages.SetPartitionStateRequest, messages.SetPartitionStateResponse)
@@ -63,10 +63,7 @@ def _closed(cluster: Cluster, node: ids.BrokerId, controller: ZooKeeperControlle
     for message in _requests_of(cluster, node):
         if heads.get(message.receiver) != (message.body,):
             cluster = without(cluster, message)
-            why = "the controller closed the connection"
-            events.append(
-                Dropped(message=message.name, receiver=message.receiver, body=message.body, why=why)
-            )
+            events.append(dropped(message, "the controller closed the connection"))
     return cluster, events
 
 

@@ -60,13 +60,11 @@ def _without_repeats(cluster: Cluster) -> Cluster:
 def _is_gone(cluster: Cluster, move: moves.ExpireSession) -> bool:
     node = next(b for b in cluster.brokers if b.id == move.broker)
     registered = truth.registration_of(cluster, move.broker)
-    another = (
-        node.process is None or registered is None or node.incarnation != registered.incarnation
-    )
-    return truth.session_lasts(cluster, move.broker) and another
+    incarnation = None if registered is None else registered.incarnation
+    is_gone = node.process is None or node.incarnation != incarnation
+    return is_gone and truth.session_lasts(cluster, move.broker)
 
 
 def _can_arrive(cluster: Cluster, message: Message) -> bool:
-    if nodes.is_cut(cluster, message.name.sender, message.receiver):
-        return False
-    return channels.blocker(cluster, message) is None
+    is_cut = nodes.is_cut(cluster, message.name.sender, message.receiver)
+    return not is_cut and channels.blocker(cluster, message) is None

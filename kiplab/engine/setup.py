@@ -6,6 +6,7 @@ and roles are those of a cluster that has come up and is at rest.
 """
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -54,11 +55,11 @@ def cluster_of(setup: Setup) -> Cluster:
 
 
 def _in_kraft(setup: Setup) -> Cluster:
-    brokers = tuple(sorted(setup.brokers, key=lambda b: b.id))
+    brokers = sorted(setup.brokers, key=attrgetter("id"))
     controller = Controller(
         next_offset=first_free_offset(setup),
         registrations=tuple(_registration(b) for b in brokers),
-        partitions=tuple(_partition(p) for p in sorted(setup.partitions, key=lambda p: p.name)),
+        partitions=tuple(_partition(p) for p in sorted(setup.partitions, key=attrgetter("name"))),
         heartbeats=tuple(_heartbeat(b, first_free_offset(setup)) for b in brokers),
         auto_leader_rebalance=setup.auto_leader_rebalance,
     )
@@ -120,7 +121,7 @@ _FIRST = ids.Incarnation(1)
 
 def first_with_zookeeper(setup: Setup) -> Cluster:
     """Brokers registered under the epochs given, partitions as given, a broker elected."""
-    setups = tuple(sorted(setup.brokers, key=lambda b: b.id))
+    setups = tuple(sorted(setup.brokers, key=attrgetter("id")))
     ensemble, sessions = _with_sessions(setup, setups)
     ensemble = _with_znodes(ensemble, _znodes(setup, setups, sessions))
     ensemble = replace(ensemble, zxid=ids.Zxid(max([ensemble.zxid, *(b.epoch for b in setups)])))
@@ -129,14 +130,14 @@ def first_with_zookeeper(setup: Setup) -> Cluster:
     # Who tries to become the controller: the first of them with success.
     for id in sorted((b.id for b in setups if b.up), key=lambda id: id != setup.controller):
         cluster = _elected(cluster, id)
-    return _at_rest(settle.deliver_all(_send_queued(cluster)), setup)
+    cluster, _ = send_threads.threads_go_on(cluster, [], lambda world, _: (world, []))
+    return _at_rest(settle.deliver_all(cluster), setup)
 
 
 def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
-    address = ids.controller_on(id)
-    host = state_of(cluster, id)
-    held = state_of(cluster, address)
-    done = elect(held, ensemble_of(cluster), host.process.session, cluster.features)
+    address, process = ids.controller_on(id), state_of(cluster, id).process
+    plane, ensemble = process.control_plane, ensemble_of(cluster)
+    done = elect(plane, ensemble, process.session, cluster.features)
     cluster = with_state(with_state(cluster, ids.ZOOKEEPER, done.ensemble), address, done.node)
     cluster, _ = channels.post(cluster, address, done.sends)
     return channels.post(cluster, ids.ZOOKEEPER, done.fired)[0]
@@ -194,11 +195,9 @@ def _znodes(
         # KIP-380, Broker generation: the second operation of the multi writes the data.
         version = ids.PartitionEpoch(1 if setup.features.code_of(broker.id) >= (2, 2) else 0)
         stat = znodes.Stat(epoch_of, epoch_of, version, sessions[broker.id])
-        yield znodes.znode(
-            znodes.broker_path(broker.id),
-            znodes.BrokerZnode(broker.id, _FIRST, broker_info_version(broker.id, setup.features)),
-            stat,
-        )
+        info_version = broker_info_version(broker.id, setup.features)
+        data = znodes.BrokerZnode(broker.id, _FIRST, info_version)
+        yield znodes.znode(znodes.broker_path(broker.id), data, stat)
     for topic in dict.fromkeys(topic_of(p.name) for p in setup.partitions):
         yield from _topic(topic, [p for p in setup.partitions if topic_of(p.name) == topic])
     for partition in setup.partitions:
@@ -209,7 +208,7 @@ def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[znodes.Znod
     stat = znodes.Stat(ids.Zxid(1), ids.Zxid(1))
     assigned = tuple(
         znodes.ReplicaAssignment(p.name, p.replicas, p.adding, p.removing)
-        for p in sorted(partitions, key=lambda p: p.name)
+        for p in sorted(partitions, key=attrgetter("name"))
     )
     yield znodes.znode(znodes.topic_path(topic), znodes.TopicZnode(topic, assigned), stat)
     least, unclean = partitions[0].min_insync_replicas, partitions[0].unclean_leader_election
@@ -233,7 +232,8 @@ def _state(setup: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> znod
 def _broker_with_session(
     broker_setup: BrokerSetup, setup: Setup, session: ids.SessionId | None
 ) -> Broker:
-    down = Broker(broker_setup.id, durable=first_disk(setup, broker_setup.id))
+    id = broker_setup.id
+    down = Broker(id, durable=first_disk(setup, id))
     if session is None:
         return down
     process = Volatile(
@@ -243,30 +243,21 @@ def _broker_with_session(
         published=True,
         controller=None,
         controller_epoch=None,
-        control_plane=control_plane(broker_setup.id, setup.features),
-        state=MembershipState.ACTIVE
-        if first_state(broker_setup.id, setup.features) is not None
-        else None,
+        control_plane=control_plane(id, setup.features),
+        state=None if first_state(id, setup.features) is None else MembershipState.ACTIVE,
         session=session,
         checkpoints=False,
     )
     return replace(down, process=process)
 
 
-def _generation(broker_setup: BrokerSetup, setup: Setup, session: ids.SessionId) -> ids.BrokerEpoch:
+def _generation(broker: BrokerSetup, setup: Setup, session: ids.SessionId) -> ids.BrokerEpoch:
     """What the process took for its generation when it registered."""
-    if setup.features.code_of(broker_setup.id) < (2, 2):
+    if setup.features.code_of(broker.id) < (2, 2):
         return ids.NO_BROKER_EPOCH
     # KIP-380, Rejected Alternatives: the session's id in place of the czxid.
-    return (
-        ids.BrokerEpoch(session)
-        if "380.session-id" in setup.features.active(broker_setup.id)
-        else broker_setup.epoch
-    )
-
-
-def _send_queued(cluster: Cluster) -> Cluster:
-    return send_threads.threads_go_on(cluster, [], lambda world, _: (world, []))[0]
+    by_session = "380.session-id" in setup.features.active(broker.id)
+    return ids.BrokerEpoch(session) if by_session else broker.epoch
 
 
 FIRST_CLUSTERS: dict[releases.Mode, Callable[[Setup], Cluster]] = {

@@ -10,15 +10,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, cast
 
 from ..protocol.ids import CONTROLLER, BrokerId, ControllerEpoch, Milliseconds, controller_on
+from ..protocol.kraft import sessions as kraft_sessions
 from ..protocol.kraft.controller_state import Controller
-from ..protocol.kraft.sessions import (
-    SESSION_TIMEOUT_MS,
-    has_contacts,
-    next_check_ms,
-    noted_sessions,
-    out_of_contact,
-    stale_broker,
-)
 from ..protocol.registrations import PartitionRegistration, Registration
 from ..protocol.zookeeper.ensemble import Ensemble, controller_named
 from .cluster import Cluster
@@ -73,16 +66,18 @@ class Session(Protocol):
 
 
 class TruthReader(NamedTuple):
-    """How one mode is read, beyond what its state says by itself: see `Truth`."""
+    """How one mode is read, beyond what its state says by itself: see `Truth`. A mode without a
+    clock leaves out what is about time.
+    """
 
     sessions: Callable[[Cluster], tuple[Session, ...]]
-    stale_sessions: Callable[[Cluster], frozenset[BrokerId]]
-    watches_sessions: Callable[[Cluster], bool]
-    next_check_ms: Callable[[Cluster, Milliseconds], Milliseconds]
-    """When it is noticed at the earliest, from a moment on, that a session is over."""
-    session_timeout_ms: int
     controller: Callable[[Cluster], BrokerId | None]
     """The address of the rightful controller."""
+    session_timeout_ms: int
+    stale_sessions: Callable[[Cluster], frozenset[BrokerId]] = lambda _: frozenset()
+    watches_sessions: Callable[[Cluster], bool] = lambda _: False
+    next_check_ms: Callable[[Cluster, Milliseconds], Milliseconds] = lambda _, from_ms: from_ms
+    """When it is noticed at the earliest, from a moment on, that a session is over."""
 
 
 def truth(cluster: Cluster) -> Truth:
@@ -93,8 +88,7 @@ def truth(cluster: Cluster) -> Truth:
     state: Any = cluster.controller
     if type(state) not in READERS:
         raise NoTruthReaderError(type(state))
-    held: Truth = state
-    return held
+    return cast("Truth", state)
 
 
 def is_same_truth(before: Cluster, after: Cluster) -> bool:
@@ -144,18 +138,14 @@ def watched_sessions(cluster: Cluster) -> tuple[Session, ...]:
 
 
 def session_end_ms(cluster: Cluster, session: Session) -> Milliseconds:
-    """When it is noticed at the earliest that a session is over: strictly after the timeout, and
-    up to 3.9 at once.
-    """
+    """When it is noticed that a session is over: strictly after the timeout, up to 3.9 at once."""
     reader = _reader(cluster)
     over = session.last_contact_ms + reader.session_timeout_ms + 1
     return reader.next_check_ms(cluster, over if over > cluster.now_ms else cluster.now_ms)
 
 
 def watches_sessions(cluster: Cluster) -> bool:
-    """Whether it is found out that a session is over: not by a controller that is new, and has
-    heard of nobody yet.
-    """
+    """Whether the end of a session is found out: a new controller that heard of nobody does not."""
     return _reader(cluster).watches_sessions(cluster)
 
 
@@ -192,26 +182,35 @@ def _kraft(cluster: Cluster) -> Controller:
 
 
 def _notes(cluster: Cluster) -> bool:
-    return has_contacts(cluster.features.code_of(CONTROLLER))
+    return kraft_sessions.has_contacts(cluster.features.code_of(CONTROLLER))
 
 
 def _kraft_sessions(cluster: Cluster) -> tuple[Session, ...]:
     controller = _kraft(cluster)
-    return noted_sessions(controller) if _notes(cluster) else controller.heartbeats
+    return kraft_sessions.noted_sessions(controller) if _notes(cluster) else controller.heartbeats
 
 
 def _kraft_stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
     controller = _kraft(cluster)
     if _notes(cluster):
-        return frozenset(out_of_contact(controller, cluster.clock))
-    oldest = stale_broker(controller, cluster.clock)
-    on = [known for known in controller.heartbeats if not known.over]
-    last = [known.last_contact_ms for known in on if known.broker == oldest]
-    return frozenset(known.broker for known in on if known.last_contact_ms in last)
+        return frozenset(kraft_sessions.out_of_contact(controller, cluster.clock))
+    oldest = kraft_sessions.stale_broker(controller, cluster.clock)
+    on = [heartbeat for heartbeat in controller.heartbeats if not heartbeat.over]
+    last = [heartbeat.last_contact_ms for heartbeat in on if heartbeat.broker == oldest]
+    return frozenset(heartbeat.broker for heartbeat in on if heartbeat.last_contact_ms in last)
 
 
 def _kraft_next_check_ms(cluster: Cluster, not_before_ms: Milliseconds) -> Milliseconds:
-    return next_check_ms(_kraft(cluster), not_before_ms) if _notes(cluster) else not_before_ms
+    return (
+        kraft_sessions.next_check_ms(_kraft(cluster), not_before_ms)
+        if _notes(cluster)
+        else not_before_ms
+    )
+
+
+def _zookeeper_sessions(cluster: Cluster) -> tuple[Session, ...]:
+    ensemble = cast("Ensemble", cluster.controller)
+    return tuple(sorted(ensemble.sessions, key=attrgetter("broker")))
 
 
 def _controller_in_zookeeper(cluster: Cluster) -> BrokerId | None:
@@ -224,21 +223,14 @@ ZOOKEEPER_SESSION_TIMEOUT_MS = 18_000
 READERS: dict[type, TruthReader] = {
     Controller: TruthReader(
         sessions=_kraft_sessions,
+        controller=lambda _: CONTROLLER,
+        session_timeout_ms=kraft_sessions.SESSION_TIMEOUT_MS,
         stale_sessions=_kraft_stale_sessions,
         watches_sessions=lambda cluster: _kraft(cluster).watches_sessions,
         next_check_ms=_kraft_next_check_ms,
-        session_timeout_ms=SESSION_TIMEOUT_MS,
-        controller=lambda _: CONTROLLER,
     ),
     Ensemble: TruthReader(
-        sessions=lambda c: tuple(
-            sorted(cast("Ensemble", c.controller).sessions, key=attrgetter("broker"))
-        ),
-        stale_sessions=lambda _: frozenset(),
-        watches_sessions=lambda _: False,
-        next_check_ms=lambda _, not_before_ms: not_before_ms,
-        session_timeout_ms=ZOOKEEPER_SESSION_TIMEOUT_MS,
-        controller=_controller_in_zookeeper,
+        _zookeeper_sessions, _controller_in_zookeeper, ZOOKEEPER_SESSION_TIMEOUT_MS
     ),
 }
 """The type of a control plane's state, and how it is read."""

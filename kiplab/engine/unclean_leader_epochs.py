@@ -47,7 +47,8 @@ def _followed(
     cluster: Cluster, noted: UncleanLeaderEpoch, state: PartitionRegistration, event: Event
 ) -> UncleanLeaderEpoch:
     if isinstance(event, facts.RecordsDeleted):
-        return _without_deleted(noted, event)
+        committed, given = (without_deleted(r, event) for r in (noted.committed, noted.given))
+        return replace(noted, committed=committed, given=given)
     if not isinstance(event, facts.BecameLeader | facts.HighWatermarkMoved | facts.Polled):
         return noted
     node = broker(cluster, event.node)
@@ -74,10 +75,10 @@ def _recovering(state: PartitionRegistration) -> bool:
 def _committed(
     noted: UncleanLeaderEpoch, mine: log.Log, event: facts.HighWatermarkMoved
 ) -> UncleanLeaderEpoch:
-    known = noted.committed
-    if event.after <= known.end or not log.holds(mine, known):
+    before = noted.committed
+    if event.after <= before.end or not log.holds(mine, before):
         return noted
-    return replace(noted, committed=log.delete_before(log.up_to(mine, event.after), known.start))
+    return replace(noted, committed=log.delete_before(log.up_to(mine, event.after), before.start))
 
 
 def _given(noted: UncleanLeaderEpoch, mine: log.Log, event: facts.Polled) -> UncleanLeaderEpoch:
@@ -87,21 +88,15 @@ def _given(noted: UncleanLeaderEpoch, mine: log.Log, event: facts.Polled) -> Unc
     return replace(noted, given=log.overlaid(noted.given, read))
 
 
-def _without_deleted(noted: UncleanLeaderEpoch, event: facts.RecordsDeleted) -> UncleanLeaderEpoch:
+def without_deleted(records: log.Log, event: facts.RecordsDeleted) -> log.Log:
     """What is deleted on purpose is not lost."""
-
-    def left(known: log.Log) -> log.Log:
-        return log.delete_before(known, ids.Offset(min(event.start, known.end)))
-
-    return replace(noted, committed=left(noted.committed), given=left(noted.given))
+    return log.delete_before(records, ids.Offset(min(event.start, records.end)))
 
 
 def contradictions(
     cluster: Cluster, observed: Observed, state: PartitionRegistration
 ) -> Iterator[Broken]:
-    """What the broker that leads, and knows that it does, lacks of the records of that leader
-    epoch.
-    """
+    """What a broker that leads, and knows it, lacks of the records of that leader epoch."""
     noted, leader = observed.unclean_epoch, broker(cluster, state.leader)
     if noted is None or leader is None or state.leader == ids.NO_LEADER:
         return

@@ -13,7 +13,7 @@ from ..protocol.messages import Send
 from ..protocol.replica import disk
 from . import channels, consumers, moves, nodes, producers
 from .cluster import Cluster, Message, MessageName, later
-from .events import Delivered, Dropped, Event, Happened, Moved
+from .events import Delivered, Event, Happened, Moved
 from .routes import AT_ONCE, UNANSWERED, put_back
 
 
@@ -37,13 +37,13 @@ def delivered(cluster: Cluster, message: Message) -> Delivered:
 
 def _drop(cluster: Cluster, move: moves.Drop) -> Moved:
     message = in_flight(cluster, move.message)
-    return channels.without(cluster, message), [_dropped(message, "lost on the way")]
+    return channels.without(cluster, message), [channels.dropped(message, "lost on the way")]
 
 
 def _time_out(cluster: Cluster, move: moves.TimeOut) -> Moved:
     message = in_flight(cluster, move.message)
     cluster = _sender_notices(channels.without(cluster, message), message)
-    return cluster, [_dropped(message, "timed out; the sender noticed")]
+    return cluster, [channels.dropped(message, "timed out; the sender noticed")]
 
 
 def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Moved:
@@ -71,7 +71,7 @@ def reply_lost(cluster: Cluster, request: Message, events: list[Event]) -> Moved
     if reply is None:
         return cluster, events
     cluster = _sender_notices(channels.without(cluster, reply), request)
-    return cluster, [*events, _dropped(reply, "the answer was lost; the sender noticed")]
+    return cluster, [*events, channels.dropped(reply, "the answer was lost; the sender noticed")]
 
 
 def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
@@ -81,10 +81,6 @@ def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
         return cluster
     given_up = UNANSWERED.get((type(node), type(request.body)))
     return cluster if given_up is None else put_back(cluster, sender, given_up(node))
-
-
-def _dropped(message: Message, why: str) -> Dropped:
-    return Dropped(message=message.name, receiver=message.receiver, body=message.body, why=why)
 
 
 def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
@@ -102,16 +98,12 @@ def _advance(cluster: Cluster, move: moves.Advance) -> Moved:
     return later(cluster, move.ms), [Happened(text=f"{move.ms} ms pass")]
 
 
-def _cut(cluster: Cluster, move: moves.Cut) -> Moved:
-    link = tuple(sorted((move.one, move.other)))
-    text = f"the link between {node_name(move.one)} and {node_name(move.other)} is cut"
-    return replace(cluster, cut=tuple(sorted({*cluster.cut, link}))), [Happened(text=text)]
-
-
-def _heal(cluster: Cluster, move: moves.Heal) -> Moved:
-    left = tuple(link for link in cluster.cut if set(link) != {move.one, move.other})
-    text = f"the link between {node_name(move.one)} and {node_name(move.other)} is back"
-    return replace(cluster, cut=left), [Happened(text=text)]
+def _turn_link(cluster: Cluster, move: moves.Cut | moves.Heal) -> Moved:
+    link, is_cut = tuple(sorted((move.one, move.other))), isinstance(move, moves.Cut)
+    links = {*cluster.cut, link} if is_cut else {*cluster.cut} - {link}
+    ends = f"{node_name(move.one)} and {node_name(move.other)}"
+    text = f"the link between {ends} is {'cut' if is_cut else 'back'}"
+    return replace(cluster, cut=tuple(sorted(links))), [Happened(text=text)]
 
 
 OF_THE_WORLD: dict[type, Callable[[Cluster, Any], Moved]] = {
@@ -126,8 +118,8 @@ OF_THE_WORLD: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.RefreshMetadata: consumers.refresh,
     moves.ResetOffset: consumers.reset,
     moves.Crash: _crash,
-    moves.Cut: _cut,
-    moves.Heal: _heal,
+    moves.Cut: _turn_link,
+    moves.Heal: _turn_link,
     moves.RawRequest: _raw,
 }
 """Moves of the network, of clients by name and of whoever breaks things."""

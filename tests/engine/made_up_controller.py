@@ -163,14 +163,7 @@ def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(routes.IDLE, (MadeUp, BALANCE), nothing_planned)
     monkeypatch.setitem(routes.PLANS, MadeUp, planned)
     monkeypatch.setitem(unrouted.PLANS_NOTHING, MadeUpTruth, "it is written to")
-    reader = TruthReader(
-        sessions=lambda _c: (),
-        stale_sessions=lambda _c: frozenset(),
-        watches_sessions=lambda _c: False,
-        next_check_ms=lambda _c, ms: ms,
-        session_timeout_ms=1,
-        controller=lambda _c: HERE,
-    )
+    reader = TruthReader(lambda _c: (), lambda _c: HERE, session_timeout_ms=1)
     monkeypatch.setitem(READERS, MadeUpTruth, reader)
     for _, move in tuple(routes.MODE_MOVES):
         monkeypatch.setitem(routes.MODE_MOVES, (MadeUpTruth, move), lambda _w, _m: ())

@@ -27,10 +27,7 @@ class Loft(msgspec.Struct, frozen=True, cache_hash=True):
 '''
 IMPORT = "from ..protocol.pigeons.loft import Loft\n"
 READER = """
-READERS[Loft] = TruthReader(
-    lambda c: (), lambda c: frozenset(), lambda c: True, lambda c, now_ms: now_ms, 18_000,
-    lambda c: None,
-)
+READERS[Loft] = TruthReader(lambda c: (), lambda c: None, session_timeout_ms=18_000)
 """
 ROUTED = """
 NOT_ADDRESSED.update({(Loft, body): "it is written to" for body in messages.REQUESTS})
