@@ -440,7 +440,7 @@ TABLES = (
     Table(
         "mode",
         "release",
-        "_ENTRIES in kiplab/protocol/releases.py",
+        "_TABLE in kiplab/protocol/releases.py",
         lambda: {release.mode for release in RELEASES.values()},
     ),
     Table(

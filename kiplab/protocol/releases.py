@@ -9,7 +9,7 @@ name (``"3.5"``); rules never compare names, they ask for the version of the cod
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -73,200 +73,99 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """The KIP of which it does everything that the text wants; None for what was ever released."""
 
 
-def _kraft(
-    name: str, *brings: MetadataVersion, lowest: str, latest: str, alter_partition: tuple[int, int]
-) -> Release:
-    return Release(
-        name=name,
-        mode=Mode.KRAFT,
-        code=CodeVersion(*(int(number) for number in name.split("."))),
-        brings=brings,
-        lowest=lowest,
-        latest=latest,
-        alter_partition=alter_partition[1],
-        oldest_alter_partition=alter_partition[0],
-        specified=None,
-    )
-
-
 NEVER_SPOKEN = -1
 """The version of a request that a release does not have."""
-
-
-def _zookeeper(
-    name: str,
-    code: tuple[int, int, int],
-    *brings: MetadataVersion,
-    latest: str,
-    alter_partition: int = NEVER_SPOKEN,
-    specified: int | None = None,
-) -> Release:
-    return Release(
-        name=name,
-        mode=Mode.ZOOKEEPER,
-        code=CodeVersion(*code),
-        brings=brings,
-        lowest="2.1-IV2",
-        latest=latest,
-        alter_partition=alter_partition,
-        oldest_alter_partition=min(alter_partition, 0),
-        specified=specified,
-    )
-
-
-def _protocol(name: str, *, fetch: int) -> MetadataVersion:
-    """A version of the inter-broker protocol from before there were metadata records."""
-    return MetadataVersion(
-        name=name, fetch=fetch, register_broker_record=-1, partition_change_record=-1
-    )
-
-
-def _gates(name: str, *, fetch: int, register: int, change: int) -> MetadataVersion:
-    return MetadataVersion(
-        name=name, fetch=fetch, register_broker_record=register, partition_change_record=change
-    )
-
-
 # Kafka's MetadataVersion at each release: up to 3.9 the lowest is MINIMUM_KRAFT_VERSION, at which a
 # cluster runs that came from 3.2 and never finalized one. 3.2 itself has no finalized version: its
-# gates follow inter.broker.protocol.version.
-_ENTRIES = (
-    _zookeeper("zk-2.1", (2, 1, 1), _protocol("2.1-IV2", fetch=10), latest="2.1-IV2"),
-    _zookeeper(
-        "zk-2.2",
-        (2, 2, 2),
-        _protocol("2.2-IV0", fetch=10),
-        _protocol("2.2-IV1", fetch=10),
-        latest="2.2-IV1",
-    ),
-    # KIP-343 is of 2018, of the time of 2.1 and 2.2, and was never built: the code of 2.2 with it.
-    _zookeeper("kip-343", (2, 2, 2), latest="2.2-IV1", specified=343),
-    _zookeeper(
-        "zk-2.5.0",
-        (2, 5, 0),
-        _protocol("2.3-IV0", fetch=10),
-        _protocol("2.3-IV1", fetch=11),
-        _protocol("2.4-IV0", fetch=11),
-        _protocol("2.4-IV1", fetch=11),
-        _protocol("2.5-IV0", fetch=11),
-        latest="2.5-IV0",
-    ),
-    _zookeeper("zk-2.6", (2, 6, 3), _protocol("2.6-IV0", fetch=11), latest="2.6-IV0"),
-    _zookeeper(
-        "zk-2.8",
-        (2, 8, 2),
-        _protocol("2.7-IV0", fetch=11),
-        _protocol("2.7-IV1", fetch=12),
-        _protocol("2.7-IV2", fetch=12),
-        _protocol("2.8-IV0", fetch=12),
-        _protocol("2.8-IV1", fetch=12),
-        latest="2.8-IV1",
-        alter_partition=0,
-    ),
-    _zookeeper("zk-3.4", (3, 4, 1), latest="3.4-IV0", alter_partition=2),
-    _kraft(
-        "3.2",
-        _gates("3.0-IV1", fetch=12, register=0, change=0),
-        _gates("3.1-IV0", fetch=13, register=0, change=0),
-        _gates("3.2-IV0", fetch=13, register=0, change=0),
-        lowest="3.0-IV1",
-        latest="3.2-IV0",
-        alter_partition=(0, 1),
-    ),
-    _kraft(
-        "3.3",
-        _gates("3.3-IV0", fetch=13, register=0, change=0),
-        _gates("3.3-IV1", fetch=13, register=0, change=0),
-        _gates("3.3-IV2", fetch=13, register=0, change=0),
-        _gates("3.3-IV3", fetch=13, register=1, change=0),
-        lowest="3.0-IV1",
-        latest="3.3-IV3",
-        alter_partition=(0, 2),
-    ),
-    _kraft(
-        "3.4",
-        _gates("3.4-IV0", fetch=13, register=2, change=0),
-        lowest="3.0-IV1",
-        latest="3.4-IV0",
-        alter_partition=(0, 2),
-    ),
-    _kraft(
-        "3.5",
-        _gates("3.5-IV0", fetch=14, register=2, change=0),
-        _gates("3.5-IV1", fetch=15, register=2, change=0),
-        _gates("3.5-IV2", fetch=15, register=2, change=0),
-        lowest="3.0-IV1",
-        latest="3.5-IV2",
-        alter_partition=(0, 3),
-    ),
-    _kraft(
-        "3.6",
-        _gates("3.6-IV0", fetch=15, register=2, change=0),
-        _gates("3.6-IV1", fetch=15, register=2, change=0),
-        _gates("3.6-IV2", fetch=15, register=2, change=0),
-        lowest="3.0-IV1",
-        latest="3.6-IV2",
-        alter_partition=(0, 3),
-    ),
-    _kraft(
-        "3.7",
-        _gates("3.7-IV0", fetch=15, register=2, change=0),
-        _gates("3.7-IV1", fetch=15, register=2, change=0),
-        _gates("3.7-IV2", fetch=15, register=3, change=1),
-        _gates("3.7-IV3", fetch=15, register=3, change=1),
-        _gates("3.7-IV4", fetch=16, register=3, change=1),
-        lowest="3.0-IV1",
-        latest="3.7-IV4",
-        alter_partition=(0, 3),
-    ),
-    _kraft(
-        "3.8",
-        _gates("3.8-IV0", fetch=16, register=3, change=1),
-        lowest="3.0-IV1",
-        latest="3.8-IV0",
-        alter_partition=(0, 3),
-    ),
-    _kraft(
-        "3.9",
-        _gates("3.9-IV0", fetch=17, register=3, change=1),
-        lowest="3.0-IV1",
-        latest="3.9-IV0",
-        alter_partition=(0, 3),
-    ),
-    _kraft(
-        "4.0",
-        _gates("4.0-IV0", fetch=17, register=3, change=1),
-        _gates("4.0-IV1", fetch=17, register=3, change=2),
-        _gates("4.0-IV2", fetch=17, register=3, change=2),
-        _gates("4.0-IV3", fetch=17, register=3, change=2),
-        lowest="3.3-IV3",
-        latest="4.0-IV3",
-        alter_partition=(2, 3),
-    ),
-    _kraft(
-        "4.1",
-        _gates("4.1-IV0", fetch=17, register=3, change=2),
-        _gates("4.1-IV1", fetch=18, register=3, change=2),
-        lowest="3.3-IV3",
-        latest="4.1-IV1",
-        alter_partition=(2, 3),
-    ),
-    _kraft(
-        "4.2",
-        _gates("4.2-IV0", fetch=18, register=3, change=2),
-        _gates("4.2-IV1", fetch=18, register=3, change=2),
-        lowest="3.3-IV3",
-        latest="4.2-IV1",
-        alter_partition=(2, 3),
-    ),
-    _kraft(
-        "4.3",
-        _gates("4.3-IV0", fetch=18, register=4, change=2),
-        lowest="3.3-IV3",
-        latest="4.3-IV0",
-        alter_partition=(2, 3),
-    ),
-)
+# gates follow inter.broker.protocol.version. KIP-343 is of 2018, of the time of 2.1 and 2.2, and
+# was never built: the code of 2.2 with it.
+_TABLE = """
+zk-2.1 zookeeper code=2.1.1 lowest=2.1-IV2 latest=2.1-IV2 alter-partition=-1..-1
+    fetch=10 register=-1 change=-1: 2.1-IV2
+zk-2.2 zookeeper code=2.2.2 lowest=2.1-IV2 latest=2.2-IV1 alter-partition=-1..-1
+    fetch=10 register=-1 change=-1: 2.2-IV0 2.2-IV1
+kip-343 zookeeper code=2.2.2 lowest=2.1-IV2 latest=2.2-IV1 alter-partition=-1..-1 specified=343
+zk-2.5.0 zookeeper code=2.5.0 lowest=2.1-IV2 latest=2.5-IV0 alter-partition=-1..-1
+    fetch=10 register=-1 change=-1: 2.3-IV0
+    fetch=11 register=-1 change=-1: 2.3-IV1 2.4-IV0 2.4-IV1 2.5-IV0
+zk-2.6 zookeeper code=2.6.3 lowest=2.1-IV2 latest=2.6-IV0 alter-partition=-1..-1
+    fetch=11 register=-1 change=-1: 2.6-IV0
+zk-2.8 zookeeper code=2.8.2 lowest=2.1-IV2 latest=2.8-IV1 alter-partition=0..0
+    fetch=11 register=-1 change=-1: 2.7-IV0
+    fetch=12 register=-1 change=-1: 2.7-IV1 2.7-IV2 2.8-IV0 2.8-IV1
+zk-3.4 zookeeper code=3.4.1 lowest=2.1-IV2 latest=3.4-IV0 alter-partition=0..2
+3.2 kraft code=3.2.0 lowest=3.0-IV1 latest=3.2-IV0 alter-partition=0..1
+    fetch=12 register=0 change=0: 3.0-IV1
+    fetch=13 register=0 change=0: 3.1-IV0 3.2-IV0
+3.3 kraft code=3.3.0 lowest=3.0-IV1 latest=3.3-IV3 alter-partition=0..2
+    fetch=13 register=0 change=0: 3.3-IV0 3.3-IV1 3.3-IV2
+    fetch=13 register=1 change=0: 3.3-IV3
+3.4 kraft code=3.4.0 lowest=3.0-IV1 latest=3.4-IV0 alter-partition=0..2
+    fetch=13 register=2 change=0: 3.4-IV0
+3.5 kraft code=3.5.0 lowest=3.0-IV1 latest=3.5-IV2 alter-partition=0..3
+    fetch=14 register=2 change=0: 3.5-IV0
+    fetch=15 register=2 change=0: 3.5-IV1 3.5-IV2
+3.6 kraft code=3.6.0 lowest=3.0-IV1 latest=3.6-IV2 alter-partition=0..3
+    fetch=15 register=2 change=0: 3.6-IV0 3.6-IV1 3.6-IV2
+3.7 kraft code=3.7.0 lowest=3.0-IV1 latest=3.7-IV4 alter-partition=0..3
+    fetch=15 register=2 change=0: 3.7-IV0 3.7-IV1
+    fetch=15 register=3 change=1: 3.7-IV2 3.7-IV3
+    fetch=16 register=3 change=1: 3.7-IV4
+3.8 kraft code=3.8.0 lowest=3.0-IV1 latest=3.8-IV0 alter-partition=0..3
+    fetch=16 register=3 change=1: 3.8-IV0
+3.9 kraft code=3.9.0 lowest=3.0-IV1 latest=3.9-IV0 alter-partition=0..3
+    fetch=17 register=3 change=1: 3.9-IV0
+4.0 kraft code=4.0.0 lowest=3.3-IV3 latest=4.0-IV3 alter-partition=2..3
+    fetch=17 register=3 change=1: 4.0-IV0
+    fetch=17 register=3 change=2: 4.0-IV1 4.0-IV2 4.0-IV3
+4.1 kraft code=4.1.0 lowest=3.3-IV3 latest=4.1-IV1 alter-partition=2..3
+    fetch=17 register=3 change=2: 4.1-IV0
+    fetch=18 register=3 change=2: 4.1-IV1
+4.2 kraft code=4.2.0 lowest=3.3-IV3 latest=4.2-IV1 alter-partition=2..3
+    fetch=18 register=3 change=2: 4.2-IV0 4.2-IV1
+4.3 kraft code=4.3.0 lowest=3.3-IV3 latest=4.3-IV0 alter-partition=2..3
+    fetch=18 register=4 change=2: 4.3-IV0
+"""
+"""Of each release its name, its mode and the other fields of `Release`; below, indented, the
+metadata versions that it brings, behind what they gate.
+"""
+
+
+def _read(table: str) -> Iterator[Release]:
+    """Raises KeyError for a field that an entry does not name."""
+    lines = table.strip().splitlines()
+    heads = [at for at, line in enumerate(lines) if not line.startswith(" ")]
+    for at, end in pairwise([*heads, len(lines)]):
+        name, mode, *words = lines[at].split()
+        fields = _fields(words)
+        oldest, highest = map(int, fields["alter-partition"].split(".."))
+        yield Release(
+            name=name,
+            mode=Mode(mode),
+            code=CodeVersion(*map(int, fields["code"].split("."))),
+            brings=tuple(version for line in lines[at + 1 : end] for version in _gated(line)),
+            lowest=fields["lowest"],
+            latest=fields["latest"],
+            alter_partition=highest,
+            oldest_alter_partition=oldest,
+            specified=int(fields["specified"]) if "specified" in fields else None,
+        )
+
+
+def _gated(line: str) -> Iterator[MetadataVersion]:
+    words, _, names = line.partition(":")
+    gates = _fields(words.split())
+    for name in names.split():
+        yield MetadataVersion(
+            name=name,
+            fetch=int(gates["fetch"]),
+            register_broker_record=int(gates["register"]),
+            partition_change_record=int(gates["change"]),
+        )
+
+
+def _fields(words: Iterable[str]) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in words)
 
 
 def metadata_versions_of(entries: Iterable[Release]) -> dict[str, MetadataVersion]:
@@ -326,9 +225,9 @@ def _each_once(what: str, names: list[str]) -> None:
         raise ValueError(f"{what} {twice[0]} has two entries; one is enough")
 
 
-RELEASES = checked(_ENTRIES)
+RELEASES = checked(tuple(_read(_TABLE)))
 """Every release by name, the oldest of its mode first."""
-METADATA_VERSIONS = metadata_versions_of(_ENTRIES)
+METADATA_VERSIONS = metadata_versions_of(RELEASES.values())
 """Every metadata version by name, oldest first."""
 
 
