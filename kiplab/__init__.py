@@ -10,10 +10,9 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .extras import MissingExtraError, needed_by
+from .extras import MissingExtraError, homes_of, loaded
 
 if TYPE_CHECKING:
-    # For type checkers and editors, which cannot read the table below; a test holds them equal.
     from . import fleet as fleet
     from .classroom.attempts import check as check
     from .classroom.forms.check_panels import AnswerSheet as AnswerSheet
@@ -51,49 +50,19 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "classroom.attempts": ("check",),
-    "classroom.forms.check_panels": ("AnswerSheet", "Ordering"),
-    "classroom.forms.held_back": ("explain",),
-    "classroom.forms.overview": ("my_work",),
-    "classroom.forms.prediction": ("predict",),
-    "classroom.together.class_work": ("class_work",),
-    "judge.partition.second_proposal": ("second_proposal",),
-    "judge.request_sizes": ("request_sizes",),
-    "judge.side_by_side.real_run": ("RealRun", "real"),
-    "judge.zookeeper_era.real_control_requests": ("real_checkpoint", "real_control_requests"),
-    "judge.zookeeper_server.zookeeper_process": ("two_incarnations",),
-    "machine": ("LackingError",),
-    "matrices": ("alternatives", "matrix", "minimise"),
-    "plays.play_errors": ("PlayError",),
-    "rows.heartbeat_fates": ("heartbeat_fates",),
-    "runs": ("Run", "all_plays", "bounces", "differences", "guards", "ladder", "run", "twin"),
-    "widgets": ("FleetLab", "Lab"),
-}
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-_ROOMS = ("explore", "fleet")
-"""Public names that are packages; `explore` can be called as well."""
-__all__ = ["MissingExtraError", *_HOME_OF, *_ROOMS]
+__all__ = [MissingExtraError.__name__, *homes_of(__name__)]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for: `import kiplab` stays quick.
-
-    Raises MissingExtraError for one that needs a package which is not installed.
-    """
-    if name in _ROOMS:
+    if name in ("explore", "fleet"):  # packages; the first can be called as well
         return import_module(f".{name}", __name__)
-    if name in _HOME_OF:
-        with needed_by(f"kiplab.{name}"):
-            home = import_module(f".{_HOME_OF[name]}", __name__)
-        return getattr(home, name)
-    raise AttributeError(f"module 'kiplab' has no attribute {name!r}{_renamed(name)}")
+    if name.startswith("check_"):
+        raise AttributeError(f"module 'kiplab' has no attribute {name!r}{_renamed(name)}")
+    return loaded(__name__, name)
 
 
 def _renamed(name: str) -> str:
     """What came in place of a check that had a name of its own; else empty."""
-    if not name.startswith("check_"):
-        return ""
     from .classroom.exercise_table import id_of_check
 
     id = id_of_check(name)

@@ -1,7 +1,12 @@
-"""What comes with an extra: kiplab itself needs msgspec alone, and what needs more says so."""
+"""What is loaded when it is asked for: kiplab needs msgspec alone, and what needs more says so."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from pkgutil import get_data
+from typing import Any
 
 EXTRAS = {
     "lab": ("pandas", "plotly", "ipywidgets", "traitlets", "anywidget", "jupyterlab"),
@@ -50,3 +55,27 @@ def needed_by(what: str) -> Iterator[None]:
             raise
         package = str(missing.name).partition(".")[0]
         raise MissingExtraError(what, package, extra) from None
+
+
+@cache
+def homes_of(package: str) -> dict[str, str]:
+    """Each public name of a package, and the module in it that the name is loaded from.
+
+    They are those that the package imports for type checkers and editors: ``name as name``.
+    """
+    source = (get_data(package, "__init__.py") or b"").decode()
+    imports = re.findall(r"^    from \.(\S*) import \(?\s*(\w+) as \2\b", source, re.MULTILINE)
+    return {name: module or name for module, name in imports}
+
+
+def loaded(package: str, name: str) -> Any:
+    """A public name, loaded when it is first asked for: an import of the package stays quick.
+
+    Raises MissingExtraError for one that needs a package which is not installed, AttributeError for
+    no public name.
+    """
+    if name not in homes_of(package):
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    with needed_by(f"{package}.{name}"):
+        home = import_module(f".{homes_of(package)[name]}", package)
+    return getattr(home, name)

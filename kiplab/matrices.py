@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Callable
 from errno import EACCES, EISDIR, ENOENT
@@ -14,7 +15,7 @@ import msgspec
 
 from .explore.levels.level_table import ExploreError
 from .explore.matrix.alternatives import Alternatives, alternatives
-from .explore.matrix.cells import Cell, Matrix
+from .explore.matrix.cells import Matrix
 from .explore.matrix.guard_matrix import matrix as asked
 from .explore.shrink.minimise import Minimised, minimise
 from .extras import needed_by
@@ -30,35 +31,8 @@ SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
 """What a matrix can be written as."""
 
 
-class GuardMatrix:
-    """What `kiplab.matrix` found, as `found`, and ways to look at it. Nothing about it changes."""
-
-    def __init__(self, found: Matrix) -> None:
-        self.found = found
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """Every subset, least off first."""
-        return self.found.cells
-
-    @property
-    def minimal(self) -> list[list[str]]:
-        """The minimal sufficient sets of guards."""
-        return self.found.minimal
-
-    @property
-    def redundant(self) -> list[str]:
-        """The guards that are never needed within the bounds."""
-        return self.found.redundant
-
-    @property
-    def sentence(self) -> str:
-        """What it says, with its bounds."""
-        return self.found.sentence
-
-    def cell(self, *off: str) -> Cell:
-        """The cell in which these guards are off: ``cell("841", "903")``."""
-        return self.found.cell(*off)
+class GuardMatrix(Matrix, frozen=True):
+    """What `kiplab.matrix` found, and ways to look at it."""
 
     def run(self, *off: str) -> Run:
         """The shortest counterexample where these are off, run: ``run("841").timeline()``.
@@ -77,7 +51,7 @@ class GuardMatrix:
         """
         from .figures.matrix_chart import matrix_figure
 
-        return matrix_figure(self.found, **options)
+        return matrix_figure(self, **options)
 
     def view(self, *, theme: str = "auto") -> Any:
         """The map as buttons, for a notebook: each shows its counterexample below.
@@ -88,7 +62,7 @@ class GuardMatrix:
         with needed_by("the matrix in a notebook"):
             from .widgets.matrix_view import MatrixView
 
-        return MatrixView(self.found, theme=theme)
+        return MatrixView(self, theme=theme)
 
     def table(self) -> pd.DataFrame:
         """A row per cell: off, verdict, steps, states, property, rules.
@@ -100,14 +74,14 @@ class GuardMatrix:
 
         from .figures.matrix_chart import table
 
-        heads, body = table(self.found)
+        heads, body = table(self)
         return pd.DataFrame(body, columns=heads)
 
     def text(self) -> str:
         """For a terminal: what it says, and a line per cell."""
         from .figures.matrix_chart import text
 
-        return text(self.found)
+        return text(self)
 
     def to_html(self, *, theme: str = "light") -> str:
         """A page of its own whose cells open the timelines of their counterexamples.
@@ -116,11 +90,7 @@ class GuardMatrix:
         """
         from .pages.matrix_page import matrix_page
 
-        return matrix_page(self.found, theme=theme)
-
-    def report(self) -> dict[str, Any]:
-        """Plain values: what `kiplab matrix --json` prints."""
-        return self.found.report()
+        return matrix_page(self, theme=theme)
 
     def write(self, path: str | Path, *, theme: str = "light", width: int | None = None) -> Path:
         """Write it to a file ending in .html .svg .png .json .csv or .txt, and return the path.
@@ -129,38 +99,33 @@ class GuardMatrix:
         a package that is not installed, OSError for a path that cannot be written, ValueError for a
         theme or a width that cannot be.
         """
+        from .figures.matrix_chart import matrix_drawing
         from .pages.export import image
 
         target = check_target(path, theme)
-        writers: dict[str, Callable[[], object]] = {
-            ".html": lambda: target.write_text(self.to_html(theme=theme), encoding="utf-8"),
-            ".svg": lambda: image(self._drawing(theme, width), target),
-            ".png": lambda: image(self._drawing(theme, width), target),
-            ".json": lambda: target.write_bytes(msgspec.json.encode(self.report()) + b"\n"),
-            ".csv": lambda: self._csv(target),
-            ".txt": lambda: target.write_text(self.text(), encoding="utf-8"),
+        suffix = target.suffix.lower()
+        if suffix in (".svg", ".png"):
+            return image(matrix_drawing(self, theme=theme, width=width), target)
+        texts: dict[str, Callable[[], str]] = {
+            ".html": lambda: self.to_html(theme=theme),
+            ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
+            ".csv": self._csv,
+            ".txt": self.text,
         }
-        writers[target.suffix.lower()]()
+        target.write_text(texts[suffix](), encoding="utf-8", newline="")
         return target
 
-    def _drawing(self, theme: str, width: int | None) -> Any:
-        from .figures.matrix_chart import matrix_drawing
-
-        return matrix_drawing(self.found, theme=theme, width=width)
-
-    def _csv(self, target: Path) -> None:
+    def _csv(self) -> str:
         from .figures.matrix_chart import table
 
-        heads, body = table(self.found)
-        with target.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([heads, *body])
+        heads, body = table(self)
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([heads, *body])
+        return text.getvalue()
 
     def _repr_mimebundle_(self, **_: Any) -> Any:
         """The figure, a still image with words, and words."""
         return self.figure()._repr_mimebundle_()
-
-    def __repr__(self) -> str:
-        return repr(self.found)
 
 
 def check_target(path: str | Path, theme: str) -> Path:
@@ -190,16 +155,15 @@ def check_target(path: str | Path, theme: str) -> Path:
     return target
 
 
-def _for_authors(ask: Callable[P, Matrix]) -> Callable[P, GuardMatrix]:
-    """The same question; what comes out can be looked at."""
-
-    @wraps(ask)
-    def asking(*args: P.args, **options: P.kwargs) -> GuardMatrix:
-        return GuardMatrix(ask(*args, **options))
-
-    return asking
+def for_authors(matrix: Matrix) -> GuardMatrix:
+    """The same cells, to be looked at."""
+    return GuardMatrix(**msgspec.structs.asdict(matrix))
 
 
-matrix = _for_authors(asked)
+def _asking(ask: Callable[P, Matrix]) -> Callable[P, GuardMatrix]:
+    return wraps(ask)(lambda *args, **options: for_authors(ask(*args, **options)))
+
+
+matrix = _asking(asked)
 
 __all__ = ["Alternatives", "GuardMatrix", "Minimised", "alternatives", "matrix", "minimise"]

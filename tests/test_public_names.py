@@ -9,11 +9,12 @@ import pytest
 
 import kiplab
 from kiplab import classroom, fleet
+from kiplab.extras import homes_of
 
 PACKAGES = (kiplab, classroom, fleet)
 
 
-def told_to_type_checkers(package: ModuleType) -> dict[str, str]:
+def imported_for_type_checkers(package: ModuleType) -> dict[str, str]:
     """Each public name, and the module that type checkers are told it comes from."""
     tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
     (block,) = (
@@ -31,27 +32,16 @@ def told_to_type_checkers(package: ModuleType) -> dict[str, str]:
     }
 
 
-def loaded_from(package: ModuleType) -> dict[str, str]:
-    """Each public name that is not there from the start, and the module that it is loaded from."""
-    # As a package, `explore` can be called: type checkers are told of the function in it.
-    rooms = {"explore": "explore.search.explore_play", "fleet": "fleet"}
-    return {**package._HOME_OF, **{name: rooms[name] for name in getattr(package, "_ROOMS", ())}}
-
-
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
-def test_type_checkers_are_told_of_the_names_that_can_be_loaded(package: ModuleType) -> None:
-    told, loaded = told_to_type_checkers(package), loaded_from(package)
-    wrong = {name for name in {*told, *loaded} if told.get(name) != loaded.get(name)}
-    assert not wrong, (
-        f"{package.__name__}: write {sorted(wrong)} both under TYPE_CHECKING, as"
-        " `from .home import name as name`, and in _HOMES, from the same module"
-    )
+def test_what_type_checkers_are_told_of_can_be_loaded(package: ModuleType) -> None:
+    assert homes_of(package.__name__) == imported_for_type_checkers(package)
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
 def test_every_public_name_is_the_one_of_its_home(package: ModuleType) -> None:
-    for name, home in package._HOME_OF.items():
-        module = import_module(f"{package.__name__}.{home}")
+    homes = homes_of(package.__name__)
+    for name in homes.keys() - {"explore", "fleet"}:
+        module = import_module(f"{package.__name__}.{homes[name]}")
         assert getattr(package, name) is getattr(module, name)
     assert {*package.__all__} <= {*dir(package)}
 

@@ -1,9 +1,8 @@
 """Predictions that lock, and exercises that the engine judges."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..extras import needed_by
+from ..extras import homes_of, loaded
 
 if TYPE_CHECKING:
     from .exercise_table import ALL_WHAT_IFS as ALL_WHAT_IFS
@@ -23,34 +22,11 @@ if TYPE_CHECKING:
     from .forms.prediction import predict as predict
     from .forms.what_if import what_if as what_if
 
-_HOMES = {
-    "exercises.check_result": ("Checked", "say"),
-    "exercises.committed": ("acknowledged", "committed"),
-    "exercises.epochs": ("epochs_moved",),
-    "exercises.first_failing_rule": ("rulings_of",),
-    "exercises.reading_rates": ("loss_of",),
-    "exercises.race": ("EVENTS",),
-    "exercises.proofs": ("mystery",),
-    "exercise_table": ("ALL_WHAT_IFS",),
-    "forms.held_back": ("after", "explain"),
-    "forms.check_panels": ("Ordering",),
-    "forms.prediction": ("Prediction", "predict"),
-    "forms.what_if": ("what_if",),
-}
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = [*_HOME_OF]
+__all__ = [*homes_of(__name__)]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for: grading needs neither widgets nor a search.
-
-    Raises MissingExtraError for one that needs a package which is not installed.
-    """
-    if name in _HOME_OF:
-        with needed_by(f"kiplab.classroom.{name}"):
-            home = import_module(f".{_HOME_OF[name]}", __name__)
-        return getattr(home, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return loaded(__name__, name)
 
 
 def __dir__() -> list[str]:

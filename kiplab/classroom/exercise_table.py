@@ -1,9 +1,5 @@
-"""The table of what the labs ask: predictions and exercises, by the ids their answers have.
+"""What the labs ask, in their order: the predictions and exercises of exercises.toml, by id."""
 
-It is the file ``kiplab/classroom/exercises.toml``, in the order of the labs.
-"""
-
-from collections.abc import Iterator
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
@@ -24,6 +20,8 @@ WAYS = {
     NEVER: "It cannot happen, before or after.",
 }
 """What may become of a rate; their words are the choices of every question."""
+Verdict = str | tuple[str, dict[str, Any]]
+"""The key of an outcome of the exercise, and the values that its sentences name."""
 
 
 class WhatIf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -132,17 +130,15 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.choices[LETTERS.index(self.right)] if self.right else ""
 
     def judge(self, answer: object, kafka: str | None = None) -> Checked:
-        """All there is to say about an answer; nothing is kept. One that is no answer at all gets a
-        sentence, and never an error.
+        """All there is to say about an answer; nothing is kept. What is no answer gets a sentence.
 
         `kafka` is a release, perhaps with a metadata version: ``"3.6/3.5-IV2"``; without one the
         exercise's own. Raises ExerciseIdError for a prediction, MissingExtraError where a package
         is missing, and ValueError for a release where the answer does not depend on it.
         """
         if not self.check:
-            raise ExerciseIdError(
-                f"{self.id!r} is a prediction: ask it by kiplab.predict({self.id!r})"
-            )
+            way = f"ask it by kiplab.predict({self.id!r})"
+            raise ExerciseIdError(f"{self.id!r} is a prediction: {way}")
         if kafka is not None and not self.by_release:
             raise ValueError("this exercise is about one release only; leave kafka= out")
         module, _, name = self.check.partition(".")
@@ -158,35 +154,31 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         lines = self.plays[key].replace("; ", "\n")
         return f"{self.situation}{lines}\n".format(**values)
 
-    def outcome(self, key: str, **values: Any) -> Checked:
-        """One of `outcomes`, its sentences with these values in them; or a field's value itself."""
-        listed = msgspec.structs.asdict(self.outcomes[key])
-        fields = {**listed, **{n: v for n, v in values.items() if n in Checked.__struct_fields__}}
+    def outcome(self, verdict: Verdict, **values: Any) -> Checked:
+        """The outcome of a verdict: its sentences with these values in them, or a field's value."""
+        key, named = (verdict, {}) if isinstance(verdict, str) else verdict
+        values |= named
+        fields = msgspec.structs.asdict(self.outcomes[key])
+        fields |= {name: v for name, v in values.items() if name in Checked.__struct_fields__}
         message = fields.pop("message").format(**values)
         return Checked(of=self.points, message=message, **fields)
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    exercise: tuple[Exercise, ...]
-
-
-def _read() -> Iterator[Exercise]:
-    text = files(__package__).joinpath("exercises.toml").read_text(encoding="utf-8")
-    for exercise in msgspec.toml.decode(text, type=_Table).exercise:
-        yield exercise if exercise.what_if is None else _worded(exercise, exercise.what_if)
-
-
-def _worded(exercise: Exercise, what_if: WhatIf) -> Exercise:
-    """A what-if as the prediction that it is."""
+def _worded(exercise: Exercise) -> Exercise:
+    """An entry; a what-if as the prediction that it is."""
+    if exercise.what_if is None:
+        return exercise
     return replace(
         exercise,
-        question=f"{exercise.title[-1]} · {what_if.question}",
+        question=f"{exercise.title[-1]} · {exercise.what_if.question}",
         choices=tuple(WAYS.values()),
-        right=LETTERS[[*WAYS].index(what_if.comes)],
+        right=LETTERS[[*WAYS].index(exercise.what_if.comes)],
     )
 
 
-EXERCISES = tuple(_read())
+_TEXT = files(__package__).joinpath("exercises.toml").read_text(encoding="utf-8")
+_TABLE = msgspec.toml.decode(_TEXT, type=dict[str, tuple[Exercise, ...]])
+EXERCISES = tuple(map(_worded, _TABLE["exercise"]))
 """In the order of the labs."""
 WHAT_IFS = {e.title[-1]: e.what_if for e in EXERCISES if e.what_if is not None}
 """By their letters."""
@@ -198,11 +190,9 @@ def exercise(id: str) -> Exercise:
     """The entry of an id. Raises ExerciseIdError, with the nearest id, where there is none."""
     if id in _BY_ID:
         return _BY_ID[id]
-    tails = {known.partition("/")[2]: known for known in reversed(_BY_ID)}
-    near = get_close_matches(id, _BY_ID, n=1) or [
-        tails[tail] for tail in get_close_matches(id, tails, n=1)
-    ]
-    expected = f"did you mean {near[0]!r}?" if near else f"they ask {', '.join(_BY_ID)}"
+    ids = {one.partition("/")[2]: one for one in reversed(_BY_ID)} | {one: one for one in _BY_ID}
+    near = get_close_matches(id, _BY_ID, n=1) or get_close_matches(id, ids, n=1)
+    expected = f"did you mean {ids[near[0]]!r}?" if near else f"they ask {', '.join(_BY_ID)}"
     raise ExerciseIdError(f"the labs ask no {id!r}; {expected}")
 
 

@@ -189,14 +189,14 @@ def run_matrix(options: argparse.Namespace) -> int:
 
 def _searched(options: argparse.Namespace) -> GuardMatrix:
     from ..explore.matrix.guard_matrix import DEFAULT_GUARDS, DEFAULT_KAFKA, matrix_of
-    from ..matrices import GuardMatrix
+    from ..matrices import for_authors
 
     guards = DEFAULT_GUARDS
     if options.guards is not None:
         guards = tuple(name.strip() for name in options.guards.split(",") if name.strip())
     if options.kafka is None:
         options.kafka = DEFAULT_KAFKA
-    return GuardMatrix(
+    return for_authors(
         matrix_of(
             _question_of(options),
             guards,

@@ -5,8 +5,9 @@
 given a crash in this window; not a rate
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from ..extras import homes_of, loaded
 
 if TYPE_CHECKING:
     from .agreement.story import story as story
@@ -26,29 +27,11 @@ if TYPE_CHECKING:
     from .race_schedules.study import schedules as schedules
     from .verification.verified import verify as verify
 
-_HOMES = {
-    "agreement.story": ("story",),
-    "fleet_answers.fleet_answer": ("FleetAnswer",),
-    "fleet_answers.fleet_row": ("FleetRow",),
-    "fleet_answers.fleet_run": ("answer_in", "run"),
-    "fleet_answers.quick_estimate": ("estimate",),
-    "parameters.fleet_study": ("FleetStudy", "presets", "read_study"),
-    "parameters.parameter_errors": ("ParameterError",),
-    "parameters.parameter_table": ("PARAMETERS", "Parameters"),
-    "race_schedules.random_schedule": ("Window",),
-    "race_schedules.result": ("Schedules",),
-    "race_schedules.study": ("schedules",),
-    "verification.verified": ("verify",),
-}
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = [*_HOME_OF]
+__all__ = [*homes_of(__name__)]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for: the engine is not needed to look around."""
-    if name in _HOME_OF:
-        return getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return loaded(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -26,7 +26,7 @@ from kiplab.figures.matrix_chart import (
     table_html,
     text,
 )
-from kiplab.matrices import GuardMatrix
+from kiplab.matrices import GuardMatrix, for_authors
 from kiplab.pages.export import ExportError
 from kiplab.pages.matrix_page import matrix_page
 from tests.figures.boxes import covered, cut_off, words
@@ -257,7 +257,7 @@ def test_a_cell_opens_by_keyboard(small: Matrix, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def authored(small: Matrix) -> GuardMatrix:
-    return GuardMatrix(small)
+    return for_authors(small)
 
 
 def test_a_cell_runs_as_a_run(authored: GuardMatrix) -> None:

@@ -1,5 +1,6 @@
 """Kernels find this checkout, and every lab keeps its work in a folder of its own."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,14 +8,14 @@ import pytest
 from tests.labs.running import ROOT
 
 
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Work is kept beside the notebook; what a kernel says only to a server's owner stays out. As
-    on Binder, no Kafka is in the cache.
-    """
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.delenv("KIPLAB_WORK", raising=False)
+@pytest.fixture(autouse=True, scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Work is kept beside the notebook. As on Binder, no Kafka is in the cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+        patch.setenv("PYTHONPATH", str(ROOT))
+        patch.delenv("KIPLAB_WORK", raising=False)
+        yield
 
 
 @pytest.fixture

@@ -36,6 +36,21 @@ BYTES_MAX = 600_000
 SAVED_MAX = 160_000
 """Of a lab that `kiplab lab` has saved, its figures still."""
 PLOTLY = "application/vnd.plotly.v1+json"
+BEGIN = """%reset -f
+import os, kiplab
+os.chdir({folder!r})
+def remembered(work):
+    results = {{}}
+    def once(*args, **options):
+        key = repr((args, options))
+        if key not in results:
+            results[key] = work(*args, **options)
+        return results[key]
+    return once
+kiplab.explore, kiplab.matrix = map(remembered, (kiplab.explore, kiplab.matrix))
+kiplab.fleet.estimate = remembered(kiplab.fleet.estimate)
+%reset -f"""
+"""How a lab begins in a kernel that others have used: what it searches and estimates is kept."""
 Outputs = dict[str, list[Any]]
 
 
@@ -147,40 +162,48 @@ def notebook_of(name: str, only: tuple[str, ...] = (), left_out: tuple[str, ...]
     return notebook
 
 
-def executed(notebook: Any, folder: Path) -> list[list[Any]]:
-    """Run every cell in a kernel of its own; the outputs of each code cell when it had just run.
+def client_in(folder: Path) -> NotebookClient:
+    """What runs notebooks, in a kernel of its own that begins in this folder."""
+    resources = {"metadata": {"path": str(folder)}}
+    return NotebookClient(
+        nbformat.v4.new_notebook(), timeout=SECONDS, resources=resources, store_widget_state=False
+    )
+
+
+def executed(client: NotebookClient, notebook: Any, **options: bool) -> list[list[Any]]:
+    """Run every cell; the outputs of each code cell when it had just run.
 
     A cell may fill itself in later: that is in the notebook. Fails at the first cell that raises.
     """
     at_once: list[list[Any]] = []
-    NotebookClient(
-        notebook,
-        timeout=SECONDS,
-        resources={"metadata": {"path": str(folder)}},
-        store_widget_state=False,
-        on_cell_executed=lambda cell, **_: at_once.append(deepcopy(cell.outputs)),
-    ).execute()
+    client.nb = notebook
+    client.on_cell_executed = lambda cell, **_: at_once.append(deepcopy(cell.outputs))
+    client.execute(**options)
     return at_once
 
 
-def run_twice(name: str, folder: Path, predictions: dict[str, str]) -> tuple[Outputs, Outputs]:
-    """A lab unanswered, and answered rightly, in one kernel: the outputs of its cells, by id.
+def run_twice(
+    client: NotebookClient, name: str, folder: Path, predictions: dict[str, str]
+) -> tuple[Outputs, Outputs]:
+    """A lab unanswered, and answered rightly: the outputs of its cells, by id.
 
-    In between these predictions are locked in. Nothing may be kept before.
+    In between these predictions are locked in. Nothing may be kept before. What was searched or
+    estimated the first time is not worked out again.
     """
     first, second = notebook_of(name), notebook_of(name)
     for cell in second.cells:
         cell.source = answered(cell.source)
     work = json.dumps({"predictions": predictions})
-    between = nbformat.v4.new_code_cell(
+    between = (
         "from pathlib import Path\nassert [*Path().iterdir()] == [], 'something was kept'\n"
         f"_ = Path('kiplab-work.json').write_text({work!r})"
     )
+    hidden = map(nbformat.v4.new_code_cell, (BEGIN.format(folder=str(folder)), between))
     both = nbformat.v4.new_notebook(metadata=first.metadata)
-    both.cells = deepcopy([*first.cells, between, *second.cells])
+    both.cells = deepcopy([next(hidden), *first.cells, next(hidden), *second.cells])
     for number, cell in enumerate(both.cells):
         cell.id = f"cell-{number}"
-    at_once = executed(both, folder)
+    _, *at_once = executed(client, both, cleanup_kc=False)
     second.cells = [
         {**cell, "outputs": ran.get("outputs", [])} if cell.cell_type == "code" else cell
         for cell, ran in zip(second.cells, both.cells[-len(second.cells) :], strict=True)
@@ -206,7 +229,7 @@ def run_lab(
     for cell in notebook.cells:
         if cell.id in (begins or {}):
             cell.source = "\n".join([(begins or {})[cell.id], *cell.source.splitlines()[1:]])
-    executed(notebook, folder)
+    executed(client_in(folder), notebook)
     return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
 
 

@@ -1,10 +1,12 @@
-"""Every lab in a kernel of its own, unanswered and then answered."""
+"""Every lab in a kernel, unanswered and then answered."""
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from nbclient import NotebookClient
 
 from tests.labs.running import (
     BETWEEN,
@@ -12,6 +14,7 @@ from tests.labs.running import (
     NAMES,
     SHUT,
     asked,
+    client_in,
     exercises,
     explained,
     prediction,
@@ -23,14 +26,29 @@ from tests.labs.running import (
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NotebookClient]:
+    """One kernel for all of them: in a browser each has its own."""
+    started = client_in(tmp_path_factory.mktemp("labs"))
+    with started.setup_kernel():
+        yield started
+
+
+WALKED = pytest.mark.long(
+    quick="tests/browser/test_lessons.py::test_the_exercises_are_answered_in_their_cells"
+)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=WALKED if name == "10-fleet" else ()) for name in NAMES]
+)
 def test_it_waits_for_answers_gives_nothing_away_and_opens_with_them(
-    name: str, tmp_path: Path
+    name: str, tmp_path: Path, client: NotebookClient
 ) -> None:
     between = {id: BETWEEN[id] for id in predictions_asked(name)[1:-1]}
     _, locked = prediction(name)
     work = dict([prediction(name), *between.items(), ticket(name)])
-    waiting, opened = run_twice(name, tmp_path, work)
+    waiting, opened = run_twice(client, name, tmp_path, work)
 
     assert "not made yet" in text_of(waiting["lock"])
     assert "First lock in your prediction" in text_of(waiting["lab"])

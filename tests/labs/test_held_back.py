@@ -8,7 +8,7 @@ from typing import Any
 
 import nbformat
 
-from tests.labs.running import PLOTLY, SHUT, executed, text_of
+from tests.labs.running import PLOTLY, SHUT, client_in, executed, text_of
 
 BEGIN = """
 import kiplab
@@ -23,7 +23,7 @@ def run_cells(folder: Path, *sources: str) -> tuple[list[list[Any]], list[list[A
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(source) for source in (BEGIN, *sources)]
     )
-    _, *at_once = executed(notebook, folder)
+    _, *at_once = executed(client_in(folder), notebook)
     return at_once, [cell.outputs for cell in notebook.cells[1:]]
 
 

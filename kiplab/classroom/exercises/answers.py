@@ -15,6 +15,7 @@ import msgspec
 from ...engine.cluster import Cluster
 from ...plays.stage import Performed, Stage
 from ..exercise_table import LETTERS, Exercise, Idea, UnfitError
+from ..exercise_table import Verdict as Verdict
 from .check_result import Checked
 
 BLANK = "?"
@@ -27,19 +28,13 @@ _STILL_OPEN = Idea("", "One has no answer yet. If it is none of them, write -.")
 """A part that is BLANK among parts that are not."""
 AskedRelease = Mapping[str, str | None]
 """``{"kafka": ...}`` where an answer depends on the release, else empty."""
-Verdict = str | tuple[str, dict[str, Any]]
-"""The key of an outcome of the exercise, and the values that its sentences name."""
-
-
-# --- reading --------------------------------------------------------------------------------------
 
 
 def parts(answer: object) -> list[str]:
     """The parts of an answer: words of a line, the letters of one word, items of anything else.
 
-    What is in braces is one word: ``{1, 3}``.
-
-    Whatever is no sequence is one part; nothing (None, ...) is one BLANK.
+    What is in braces is one word: ``{1, 3}``. Whatever is no sequence is one part; nothing (None,
+    ...) is one BLANK.
     """
     if answer is None or answer is ...:
         return [BLANK]
@@ -60,88 +55,55 @@ def is_none(part: str) -> bool:
     return part.strip().lower() in _NONES
 
 
-def demand_order(answer: object, given: Sequence[str], wanted: str) -> None:
+def demand_order(answer: object, words: Sequence[str], form: str) -> None:
     """Raises UnfitError for a set, where the order counts, and for parts empty or all BLANK.
 
-    `wanted` is what an answer looks like: ``"six answers, in order"``.
+    `form` is what an answer looks like: ``"six answers, in order"``.
     """
     if isinstance(answer, set | frozenset) and answer:
-        raise UnfitError(f"A set has no order: give {wanted}, as a list or as one line of text.")
-    _demand_answer(given, wanted)
+        raise UnfitError(f"A set has no order: give {form}, as a list or as one line of text.")
+    if not set(words) - {BLANK, ""}:
+        raise UnfitError(f"Not answered yet: give {form}.")
 
 
-def _demand_answer(given: Sequence[str], wanted: str) -> None:
-    if not set(given) - {BLANK, ""}:
-        raise UnfitError(f"Not answered yet: give {wanted}.")
+def letters_among(letters: Collection[str], use: str) -> Callable[[list[str]], list[str]]:
+    """Reads parts that are one letter each. Raises UnfitError for another letter."""
 
-
-def _in_order(answer: object, wanted: int, form: str) -> list[str]:
-    """The parts of an answer whose order counts, BLANK where one is empty.
-
-    Raises UnfitError if there is none yet, if there are not `wanted` of them, or for a set.
-    """
-    expected = f"{wanted} {form}, in order"
-    given = [part or BLANK for part in parts(answer)]
-    demand_order(answer, given, expected)
-    if len(given) != wanted:
-        raise UnfitError(f"Give {expected}. Here are {len(given)}.")
-    return given
-
-
-def letters_among(known: Collection[str], use: str) -> Callable[[list[str]], list[str]]:
-    """Reads parts that are one letter each. Raises UnfitError for a letter that is not `known`."""
-
-    def read(given: list[str]) -> list[str]:
-        letters = [part.upper() for part in given]
-        strange = sorted({part for part in letters if part not in (*known, BLANK)})
-        if strange:
-            named = ", ".join(part[:20] for part in strange[:5])
-            raise UnfitError(f"There is no {named}. Use {use}.")
-        return letters
+    def read(words: list[str]) -> list[str]:
+        capitals = [word.upper() for word in words]
+        _demand_known({*capitals} - {BLANK}, letters, "There is no {}. Use " + f"{use}.")
+        return capitals
 
     return read
-
-
-def _letter_set(part: str) -> frozenset[str]:
-    """The letters of one part, in capitals."""
-    return frozenset() if is_none(part) else frozenset(c for c in part.upper() if c.isalnum())
 
 
 def sets_among(
-    known: Collection[str], what: str = "", use: str = ""
+    letters: Collection[str], what: str = "", use: str = ""
 ) -> Callable[[list[str]], list[str | frozenset[str]]]:
     """Reads parts that are several letters each, or none; BLANK stays what it is.
 
-    `what` is what a letter stands for. Raises UnfitError for a letter that is not `known`.
+    `what` is what a letter stands for. Raises UnfitError for another letter.
     """
-    use = use or f"{' '.join(known)}, or - for none"
+    named = f"{what} {{}}" if what else "{}"
+    problem = f"There is no {named}. Use {use or ' '.join(letters) + ', or - for none'}."
 
-    def read(given: list[str]) -> list[str | frozenset[str]]:
-        strange = sorted(frozenset().union(*map(_letter_set, given)) - set(known))
-        if strange:
-            named = " ".join(filter(None, [what, ", ".join(strange[:5])]))
-            raise UnfitError(f"There is no {named}. Use {use}.")
-        return [part if part == BLANK else _letter_set(part) for part in given]
+    def read(words: list[str]) -> list[str | frozenset[str]]:
+        _demand_known(frozenset().union(*map(_letter_set, words)), letters, problem)
+        return [word if word == BLANK else _letter_set(word) for word in words]
 
     return read
 
 
-def _chosen_letters(answer: object, among: Sequence[str]) -> set[str]:
-    """The letters chosen. Raises UnfitError if there is one that nothing stands for."""
-    given = [answer] if isinstance(answer, str) and is_none(answer) else parts(answer)
-    letters = " ".join(among)
-    _demand_answer(given, f"the letters of those that are true, among {letters}, or - for none")
-    if len(given) == 1 and is_none(given[0]):
-        return set()
-    chosen = {part.upper() for part in given if part}
-    unknown = sorted(chosen - set(among))
+def _letter_set(word: str) -> frozenset[str]:
+    """The letters of one part, in capitals."""
+    return frozenset() if is_none(word) else frozenset(c for c in word.upper() if c.isalnum())
+
+
+def _demand_known(words: Collection[str], letters: Collection[str], problem: str) -> None:
+    """Raises UnfitError for words that are none of these letters: a problem that names them."""
+    unknown = sorted({*words} - {*letters})
     if unknown:
-        named = ", ".join(word[:20] for word in unknown[:5])
-        raise UnfitError(f"Choose among {letters}. There is no {named}.")
-    return chosen
-
-
-# --- judging --------------------------------------------------------------------------------------
+        raise UnfitError(problem.format(", ".join(word[:20] for word in unknown[:5])))
 
 
 class WholeAnswer(msgspec.Struct, frozen=True):
@@ -151,13 +113,7 @@ class WholeAnswer(msgspec.Struct, frozen=True):
 
     def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
         """That outcome. Raises UnfitError for what is no answer."""
-        return outcome_of(exercise, self.judged(answer))
-
-
-def outcome_of(exercise: Exercise, verdict: Verdict, **values: object) -> Checked:
-    """The outcome that a verdict names."""
-    key, named = (verdict, {}) if isinstance(verdict, str) else verdict
-    return exercise.outcome(key, **values, **named)
+        return exercise.outcome(self.judged(answer))
 
 
 class TrueStatements(msgspec.Struct, frozen=True):
@@ -173,7 +129,14 @@ class TrueStatements(msgspec.Struct, frozen=True):
 
         Raises UnfitError for what is no answer.
         """
-        chosen = _chosen_letters(answer, tuple(exercise.ideas))
+        words = [answer] if isinstance(answer, str) and is_none(answer) else parts(answer)
+        among = " ".join(exercise.ideas)
+        form = f"the letters of those that are true, among {among}, or - for none"
+        demand_order(None, words, form)
+        chosen = set[str]()
+        if not (len(words) == 1 and is_none(words[0])):
+            chosen = {word.upper() for word in words if word}
+        _demand_known(chosen, exercise.ideas, f"Choose among {among}. There is no {{}}.")
         wrong = chosen ^ set(self.true(**release))
         names = {letter: f"{exercise.parts} {letter}" for letter in sorted(wrong)}
         return _summed(exercise, names, {letter: exercise.ideas[letter] for letter in names})
@@ -200,15 +163,19 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises UnfitError for what is no answer.
         """
-        given = self.read(_in_order(self.plain(answer), exercise.points, exercise.form))
-        pairs = enumerate(zip(given, self.true(**release), strict=True))
+        plain, form = self.plain(answer), f"{exercise.points} {exercise.form}, in order"
+        words = [part or BLANK for part in parts(plain)]
+        demand_order(plain, words, form)
+        if len(words) != exercise.points:
+            raise UnfitError(f"Give {form}. Here are {len(words)}.")
+        pairs = enumerate(zip(self.read(words), self.true(**release), strict=True))
         wrong = {n: (mine, true) for n, (mine, true) in pairs if mine != true}
         names = {LETTERS[place]: self._name(exercise, place) for place in wrong}
-        found = {
+        ideas = {
             LETTERS[place]: self._idea(exercise, place, *pair, release)
             for place, pair in wrong.items()
         }
-        return _summed(exercise, names, found, self.token(**release))
+        return _summed(exercise, names, ideas, self.token(**release))
 
     def _name(self, exercise: Exercise, place: int) -> str:
         if self.name is not None:
@@ -234,7 +201,7 @@ def _group_of(exercise: Exercise, letter: str) -> str:
 
 
 def _summed(
-    exercise: Exercise, names: Mapping[str, str], found: Mapping[str, Idea], token: str = ""
+    exercise: Exercise, names: Mapping[str, str], ideas: Mapping[str, Idea], token: str = ""
 ) -> Checked:
     """A point for each part that is not wrong; `names` and ideas of those that are, by letters.
 
@@ -244,8 +211,7 @@ def _summed(
     of = exercise.points
     if not names:
         return Checked(points=of, of=of, message=exercise.praise, token=token)
-    wrong = [*found.values()]
-    explained = next((idea for idea in wrong if idea.misconception), wrong[0])
+    explained = next((i for i in ideas.values() if i.misconception), next(iter(ideas.values())))
     right = of - len(names)
     return Checked(
         points=right,

@@ -65,8 +65,6 @@ check_incarnations = PartsInOrder(
 """A or R for each message of RUN, in order: accepted, or refused for its incarnation."""
 
 
-# --- the wrong way round --------------------------------------------------------------------------
-
 GUARD = "343.partition-epoch"
 WITH_EPOCHS = features.parse_features("kip-343")
 """The rules of the play, and a partition epoch in each IsrChange, as Kafka came to have it."""
@@ -86,8 +84,6 @@ def check_swapped(stage: Stage) -> Verdict:
         return "kept"
     return "epochs too" if verdict.verdict(noticed) == verdict.LOSS else "lost"
 
-
-# --- what became of it ----------------------------------------------------------------------------
 
 NEVER = "N"
 LETTERS_OF_KIPS = {380: "B", 497: "A", 631: "K", None: NEVER}
@@ -113,8 +109,6 @@ check_fates = PartsInOrder(
 )
 """A letter for each of FATES, in order: B, A, K or N."""
 
-
-# --- two timeouts ---------------------------------------------------------------------------------
 
 SITUATION = "343-two-leaders"
 """The play whose situation and rules this is about."""

@@ -25,9 +25,6 @@ END = 110
 """Where the log ends after the ten records that the exercises ask about."""
 
 
-# --- what the engine says -------------------------------------------------------------------------
-
-
 def committed(stage: Stage, end: int = END) -> bool:
     """Whether a leader's high watermark ever reached `end`."""
     return any(_reached(cluster, end) for _, cluster in moments(stage))
@@ -81,9 +78,6 @@ def _reached(cluster: Cluster, end: int) -> bool:
     return replica is not None and replica.leading is not None and replica.high_watermark >= end
 
 
-# --- acknowledged, or committed -------------------------------------------------------------------
-
-
 @TrueStatements
 def check_acknowledged(kafka: str | None) -> list[str]:
     """What is true of M1 in the play STALE: ``"AC"`` names two."""
@@ -120,9 +114,6 @@ def schedule(letter: str) -> Stage:
 def check_schedules() -> list[str]:
     """Which SCHEDULES end with the ten records committed: ``"AB"`` names two of them."""
     return [letter for letter in SCHEDULES if committed(schedule(letter))]
-
-
-# --- the high watermark, step by step -------------------------------------------------------------
 
 
 class LeaderView(msgspec.Struct, frozen=True):
@@ -182,9 +173,6 @@ check_high_watermark = PartsInOrder(
     token=lambda kafka: run(COMMITTED, kafka=kafka).token,
 )
 """The leader's high watermark after each step of the play COMMITTED, on a release."""
-
-
-# --- lose what was acknowledged -------------------------------------------------------------------
 
 
 @OwnRun

@@ -24,9 +24,6 @@ _USE = ", ".join(f"{letter} ({epoch})" for letter, epoch in EPOCHS.items())
 _SETS = sets_among(EPOCHS, "epoch", _USE)
 
 
-# --- what the engine says -------------------------------------------------------------------------
-
-
 def epochs_moved(stage: Stage) -> list[tuple[str, frozenset[str]]]:
     """(the line, the letters of the epochs that it moved) for each line that did something."""
     before, moved = stage.history.start, []
@@ -53,9 +50,6 @@ def _epochs(cluster: Cluster) -> tuple[object, ...]:
         tuple(p.leader_epoch for p in now.partitions),
         tuple(p.partition_epoch for p in now.partitions),
     )
-
-
-# --- twelve events --------------------------------------------------------------------------------
 
 
 @cache
@@ -93,9 +87,6 @@ One word per event: ``"LP"`` for the leader and the partition epoch, ``"-"`` for
 """
 
 
-# --- what gives it away ---------------------------------------------------------------------------
-
-
 def _fence_keys(place: int, mine: str, fence: str, **_: object) -> tuple[str, ...]:
     fits = {
         "names C": mine == "C",
@@ -118,9 +109,6 @@ check_fences = PartsInOrder(
     token=lambda kafka: run(FENCES, kafka=kafka).token,
 )
 """Which epoch gives each message of FENCES away: a letter of EPOCHS each."""
-
-
-# --- three leader epochs of one leader ------------------------------------------------------------
 
 
 def _three_leader_epochs(stage: Stage) -> Verdict:

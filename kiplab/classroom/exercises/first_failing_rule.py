@@ -55,9 +55,6 @@ class Ruling(msgspec.Struct, frozen=True):
     letter: str
 
 
-# --- what the engine says -------------------------------------------------------------------------
-
-
 def rulings_of(stage: Stage) -> list[Ruling]:
     """What became of each request of a run, in order; BLANK for the rule if nobody says it."""
     return [
@@ -99,9 +96,6 @@ def _alone(number: int, kafka: str | None) -> Play:
     return replace(whole.play, statements=(*header_of(load(EIGHT)), *taken, sent[number - 1]))
 
 
-# --- the first rule that fails --------------------------------------------------------------------
-
-
 def _ruling(part: str) -> Ruling:
     """The error and the letter of an answer, in any order, BLANK for one that is open."""
     error, letter, nothing = "", "", False
@@ -141,8 +135,6 @@ Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES be
 ``"NONE -"`` for a request that is taken. A point for each of which both are right.
 """
 
-
-# --- three refusals -------------------------------------------------------------------------------
 
 _HINTED = ("INELIGIBLE_REPLICA", "FENCED_LEADER_EPOCH", "STALE_BROKER_EPOCH")
 """The errors to which a hint leads, while they are not there yet."""

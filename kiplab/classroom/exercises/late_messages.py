@@ -44,9 +44,6 @@ NOBODY = "N"
 """Nobody refuses anything: who is told of a change finds more in it."""
 
 
-# --- what the engine says -----------------------------------------------------------------------
-
-
 @cache
 def played(letter: str, features: Features) -> Stage:
     """The play of one of MESSAGES."""
@@ -108,9 +105,6 @@ def _off(letter: str) -> Iterator[str]:
         yield f"   without {check}: {sentence(without(letter, check))}"
 
 
-# --- symptoms, objectors, checks ------------------------------------------------------------------
-
-
 check_symptoms = PartsInOrder(
     read=letters_among(MESSAGES, " ".join(MESSAGES)),
     true=lambda: [cause_of(place) for place in range(4)],
@@ -139,8 +133,6 @@ check_needed_checks = PartsInOrder(
 A check is needed where harm is done on SINCE with nothing but this check off.
 """
 
-
-# --- session ids that fall ------------------------------------------------------------------------
 
 OWN = "380-rising-session-ids"
 CZXIDS = parse_features("zk-2.2")

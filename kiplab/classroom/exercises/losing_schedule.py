@@ -30,9 +30,6 @@ def events(stage: Stage) -> int:
     return sum(verb not in ("hold", "expect") and not grammar.VERBS[verb].header for verb in verbs)
 
 
-# --- shorter than yours ---------------------------------------------------------------------------
-
-
 def shortest() -> int:
     """The events of the explorer's shortest way, without metadata that flows by itself in a play"""
     return sum(action.kind != "view" for action in explored().path)
@@ -61,8 +58,6 @@ def check_shorter(stage: Stage) -> Verdict:
     key = "shortest" if count <= least else "near" if count <= least + NEAR else "long"
     return key, {"count": count, "least": least}
 
-
-# --- nobody dies ----------------------------------------------------------------------------------
 
 BEGINS = "hole-never-level"
 """The play whose situation and rules the exercise begins with."""

@@ -12,7 +12,7 @@ from ...plays.stage import Stage
 from ...protocol.features import UnknownFeatureError
 from ...runs import Run
 from ..exercise_table import Exercise, UnfitError
-from .answers import BLANK, AskedRelease, Verdict, outcome_of
+from .answers import BLANK, AskedRelease, Verdict
 from .check_result import Checked
 
 FORMS = "a Lab, its run, a token, or the events of a play with ; between"
@@ -30,7 +30,7 @@ class OwnRun(msgspec.Struct, frozen=True):
     def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
         """What happened in the run, with its token. Raises UnfitError for what is no answer."""
         stage = own_run(answer, exercise.begins, exercise.forbidden)
-        return outcome_of(exercise, self.judged(stage), token=token_of(stage))
+        return exercise.outcome(self.judged(stage), token=token_of(stage))
 
 
 def own_run(answer: object, name: str, forbidden: tuple[str, ...] = ()) -> Stage:

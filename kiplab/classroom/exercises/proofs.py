@@ -24,9 +24,6 @@ PROVEN, RACE = "isr-two-of-three", "kafka-14139"
 """The plays whose situations the proof and the matrix are about."""
 
 
-# --- what a proof says ----------------------------------------------------------------------------
-
-
 @cache
 def proof(writes: int = 1) -> Explored:
     """Kafka 3.5 as specified, one crash at most."""
@@ -51,8 +48,6 @@ def check_proof() -> list[str]:
     }
     return [letter for letter, fact in facts.items() if fact]
 
-
-# --- which hole -----------------------------------------------------------------------------------
 
 GUARDS = ("841", "903", "497.maximal-isr", "497.partition-epoch")
 """The guards of the matrix."""
@@ -105,8 +100,6 @@ The one of HOLES that 841 closes, the one that 903 closes, the guards that are n
 for none), and how many of the sixteen sets are proved to suffice.
 """
 
-
-# --- the missing rule -----------------------------------------------------------------------------
 
 SUSPECTS = guard_matrix.DEFAULT_GUARDS
 """One of these is off in each of the clusters."""

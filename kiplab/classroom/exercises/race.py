@@ -41,9 +41,6 @@ def _range(part: str) -> str:
     return "-".join(numbers) if numbers else part.lower()
 
 
-# --- the window -----------------------------------------------------------------------------------
-
-
 @cache
 def at_risk() -> tuple[int, int]:
     """[from, to) in steps: when committed records of the race on 3.4 are at risk."""
@@ -91,9 +88,6 @@ there is a word for each of RELEASES: ``[6, 8, "345", "5", "-"]`` has the right 
 """
 
 
-# --- two by two -----------------------------------------------------------------------------------
-
-
 @cache
 def losses(rules: str) -> frozenset[str]:
     """The MOMENTS that lose data under one of RULES."""
@@ -111,9 +105,6 @@ check_two_by_two = PartsInOrder(
     keys=_cell_keys,
 )
 """Which MOMENTS lose data under each of RULES, in their order: ``"FR"``, ``"-"``."""
-
-
-# --- the last replica -----------------------------------------------------------------------------
 
 
 def last_replica(played: Run) -> tuple[str, str, str]:

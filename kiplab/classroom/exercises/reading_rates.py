@@ -19,13 +19,9 @@ from .answers import TrueStatements, Verdict, WholeAnswer
 FLEET = "small"
 
 
-# --- what a rate says -----------------------------------------------------------------------------
-
 check_rates = TrueStatements(lambda: "BDF")
 """Which statements about rates hold: ``"AC"`` names two."""
 
-
-# --- a safer fleet --------------------------------------------------------------------------------
 
 LOST_KIPS, LOSS = frozenset({"841", "903"}), "last_replica_loss"
 FACTORS = (2.0, 5.0, 10.0)
@@ -92,8 +88,6 @@ def _rate(parameters: parameter_table.Parameters) -> float:
     return float(getattr(forced_rates(parameters, LOST_KIPS, seed=0)[LOSS], "rate", 0.0))
 
 
-# --- what-ifs -------------------------------------------------------------------------------------
-
 TWICE = 2.0
 """The same fleet twice, before a change and after it: from this factor on it is more, or less."""
 
@@ -127,8 +121,6 @@ def _answer(features: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
     study: fleet_study.FleetStudy = changed(fleet_study.read_study(FLEET), dict(parameters))
     return estimate(msgspec.structs.replace(study, feature_sets=(features,)))
 
-
-# --- a loss, as a play ----------------------------------------------------------------------------
 
 KIPS = "841+903"
 CAUSES = ("shock_loss", "last_replica_loss", "unclean_loss")

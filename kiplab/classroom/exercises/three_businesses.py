@@ -60,9 +60,6 @@ class Night(msgspec.Struct, frozen=True):
     served: frozenset[str]
 
 
-# --- what the engine says -----------------------------------------------------------------------
-
-
 @cache
 def nights(settings: Settings) -> tuple[Night, ...]:
     """What the NIGHTS do under (min.insync.replicas, acks, unclean.leader.election.enable)."""
@@ -124,9 +121,6 @@ def _settings(part: str) -> Settings | None:
     wanted, acks, unclean = words
     valid = wanted in MIN_IN_SYNC and acks in ACKS and unclean in UNCLEAN
     return (wanted, acks, unclean) if valid else None
-
-
-# --- what it costs each business ------------------------------------------------------------------
 
 
 def complaint(business: Business, settings: Settings) -> str:

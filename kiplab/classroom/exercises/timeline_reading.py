@@ -66,9 +66,6 @@ check_reading = PartsInOrder(
 """Six answers, as text or numbers, about the timeline of a release."""
 
 
-# --- get it accepted ------------------------------------------------------------------------------
-
-
 @OwnRun
 def check_accepted(stage: Stage) -> Verdict:
     """A run of PLAY in which a request that names broker 3 is accepted.

@@ -70,9 +70,6 @@ def _node(cluster: Cluster, id: ids.BrokerId) -> Broker:
     return node
 
 
-# --- the offsets that vanish ----------------------------------------------------------------------
-
-
 @WholeAnswer
 def check_vanishing(answer: object) -> Verdict:
     """Which offsets of RUN vanish: ``"10..19"``, a range, or every one of them.
@@ -123,8 +120,6 @@ def _wrong(first: int, last: int, run: Vanishing) -> str:
     return "beyond" if last > run.last else "other"
 
 
-# --- four consumers -------------------------------------------------------------------------------
-
 PLAY = "704-consumers"
 VALIDATION = "320.validated-position"
 CONSUMERS = (
@@ -169,9 +164,6 @@ BEGINS = "unclean-election"
 """The play whose situation and rules the exercise begins with."""
 
 
-# --- what the engine says -----------------------------------------------------------------------
-
-
 def _gone(stage: Stage) -> set[int]:
     """Every committed record that a leader did not have when it took over."""
     spans = (item for item in lost(stage) if item["partition"] == PARTITION)
@@ -205,9 +197,6 @@ def _elected_uncleanly(stage: Stage) -> bool:
 def _disks(stage: Stage) -> int:
     """How many crashes took something of a disk."""
     return sum(s.arg("disk") not in (None, "kept") for s in done(stage))
-
-
-# --- what there is to say -------------------------------------------------------------------------
 
 
 @WholeAnswer
