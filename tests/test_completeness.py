@@ -81,6 +81,7 @@ from kiplab.rows import (
 from kiplab.rows.columns import MarkKind
 from kiplab.widgets.controls import broker_offers
 from tests.engine import unrouted
+from tests.explore import guard_rules
 from tests.rows import left_out, unlogged
 
 
@@ -420,16 +421,16 @@ TABLES = (
         "word on whether a run tells that it acted",
         "_WATCHED in kiplab/explore/search/explored.py",
         lambda: explored._WATCHED,
-        explored._WORDLESS,
-        "_WORDLESS in kiplab/explore/search/explored.py",
+        guard_rules.WORDLESS,
+        "WORDLESS in tests/explore/guard_rules.py",
     ),
     Table(
         "kind of guard",
         "word on whether it is tried in the place of KIP-903",
         "_IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py",
         lambda: alternatives._IN_ITS_PLACE,
-        alternatives._NOT_IN_ITS_PLACE,
-        "_NOT_IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py",
+        guard_rules.NOT_IN_ITS_PLACE,
+        "NOT_IN_ITS_PLACE in tests/explore/guard_rules.py",
     ),
     Table(
         "mode",

@@ -4,8 +4,9 @@
 """
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 from ..engine.cluster import broker
 from ..engine.consumers import consumer_of
@@ -22,7 +23,7 @@ from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from . import values
 from .play import Statement
-from .play_errors import Part, PlayError, nearest
+from .play_errors import Part, PlayError, nearest, no_key
 from .stage import Expectation, Stage
 from .values import Keys, Names, WordCheck
 from .verdict import verdict
@@ -89,18 +90,23 @@ def _state(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     return subject.state(stage, words)
 
 
+def _fields(struct: Any, keys: Iterable[str], missing: str = "none") -> KeyStates:
+    """Those keys that are the fields of a struct, as a line says them."""
+    if struct is None:
+        return dict.fromkeys(keys, missing)
+    return {key: _word_of(key, getattr(struct, key.replace("-", "_"))) for key in keys}
+
+
+def _word_of(key: str, value: Any) -> str:
+    if KEYS[key] is values.brokers:
+        return _ids(value)
+    if KEYS[key] is values.leader:
+        return "none" if value < 0 else str(value)
+    return value.name.lower() if isinstance(value, IntEnum) else str(value)
+
+
 def _partition(stage: Stage, words: tuple[str, ...]) -> KeyStates:
-    state = partition_of(stage.cluster, words[0])
-    if state is None:
-        return dict.fromkeys(PARTITION.keys, "unknown")
-    return {
-        "leader": _leader(state.leader),
-        "isr": _ids(state.isr),
-        "replicas": _ids(state.replicas),
-        "leader-epoch": str(state.leader_epoch),
-        "partition-epoch": str(state.partition_epoch),
-        "recovery": state.recovery.name.lower(),
-    }
+    return _fields(partition_of(stage.cluster, words[0]), PARTITION.keys, "unknown")
 
 
 def _line(stage: Stage, _words: tuple[str, ...]) -> KeyStates:
@@ -165,27 +171,13 @@ def _replica(stage: Stage, words: tuple[str, ...]) -> KeyStates:
 
 def _consumer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     name = words[2] if len(words) > 2 else values.DEFAULT_CONSUMER
-    consumer = consumer_of(stage.cluster, name, words[1])
-    if consumer is None:
-        return dict.fromkeys(SUBJECTS["consumer"].keys, "none")
-    return {
-        "position": str(consumer.position),
-        "last-epoch": str(consumer.last_epoch),
-        "reads-from": _leader(consumer.reads_from),
-        "leader": _leader(consumer.leader),
-        "leader-epoch": str(consumer.leader_epoch),
-    }
+    return _fields(consumer_of(stage.cluster, name, words[1]), _CONSUMER)
 
 
 def _producer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     producer = producer_of(stage.cluster, words[2], words[1])
-    if producer is None:
-        return dict.fromkeys(SUBJECTS["producer"].keys, "none")
-    return {
-        "queued": str(len(producer.batches)),
-        "leader": _leader(producer.leader),
-        "leader-epoch": str(producer.leader_epoch),
-    }
+    queued = "none" if producer is None else str(len(producer.batches))
+    return {"queued": queued, **_fields(producer, ("leader", "leader-epoch"))}
 
 
 def _reply(stage: Stage, words: tuple[str, ...]) -> KeyStates:
@@ -204,10 +196,7 @@ def _answer(response: AlterPartitionResponse, words: tuple[str, ...]) -> KeyStat
     result = next((r for r in response.results if name in ("", r.partition)), fallback)
     return {
         "error": result.error.name,
-        "leader": _leader(result.leader),
-        "isr": _ids(result.isr),
-        "leader-epoch": str(result.leader_epoch),
-        "partition-epoch": str(result.partition_epoch),
+        **_fields(result, ("leader", "isr", "leader-epoch", "partition-epoch")),
         "recovery": LeaderRecoveryState(result.recovery).name.lower(),
     }
 
@@ -230,10 +219,6 @@ def _property(stage: Stage, words: tuple[str, ...]) -> KeyStates:
 
 def _ids(ids: tuple[BrokerId, ...]) -> str:
     return ",".join(str(i) for i in ids) or "none"
-
-
-def _leader(id: BrokerId) -> str:
-    return "none" if id < 0 else str(id)
 
 
 # --- what a line may speak of ---------------------------------------------------------------------
@@ -289,10 +274,7 @@ def check_form(statement: Statement, names: Names) -> None:
     for position, (key, _) in enumerate(statement.args):
         if key not in keys:
             subject = " ".join(words[first:]) or "what followed from the last line"
-            expected = nearest(key, keys) if keys else _USAGE
-            problem = PlayError(f"{subject} has no {key!r}", expected=expected, token=f"{key}=")
-            problem.part = Part(pair=True, number=position)
-            raise problem
+            raise no_key(subject, key, nearest(key, keys) if keys else _USAGE, position)
     if keys and not statement.args:
         raise PlayError(f"{statement.text!r} expects nothing", expected=_USAGE)
 
@@ -307,9 +289,9 @@ def _subject(words: tuple[str, ...], first: int, names: Names) -> ExpectSubject:
         _check_word(values.partition, word, names, first)
         return PARTITION
     if subject is None or not _fits(subject, word, rest):
-        problem = PlayError(f"{' '.join(words)!r} cannot be read", expected=_USAGE, token=word)
-        problem.part = Part(pair=False, number=first)
-        raise problem
+        part = Part(pair=False, number=first)
+        problem = f"{' '.join(words)!r} cannot be read"
+        raise PlayError(problem, expected=_USAGE, token=word, part=part)
     if rest != ["nothing"]:
         for place, (check, text) in enumerate(zip(subject.words, rest, strict=False), first + 1):
             _check_word(check, text, names, place)

@@ -6,9 +6,9 @@ from . import values
 from .expect import KEYS as EXPECTED
 from .expect import check_form
 from .header import names_of
-from .move_lines import MOVE_VERBS
+from .move_lines import MOVE_VERBS, MoveForm
 from .play import FREE_TEXT, Play, Statement, lines_of, split
-from .play_errors import Part, PlayError, nearest
+from .play_errors import Part, PlayError, nearest, no_key
 from .request_words import ITEMS_MAX, WORDS, said_again, words_of
 from .situation import judge
 from .values import Keys, Names, WordCheck
@@ -58,12 +58,15 @@ class Verb(msgspec.Struct, frozen=True):
     repeat: WordCheck | None = None
 
 
-def _timer(verb: str) -> Verb:
-    return Verb(f"{verb} BROKER", (values.broker,))
+def _of_brokers(*verbs: str) -> dict[str, Verb]:
+    return {verb: Verb(f"{verb} BROKER", (values.broker,)) for verb in verbs}
 
 
-def _of_move(verb: str) -> Verb:
-    form = MOVE_VERBS[verb]
+def _of_moves(*verbs: str) -> dict[str, Verb]:
+    return {verb: _of_move(MOVE_VERBS[verb]) for verb in verbs}
+
+
+def _of_move(form: MoveForm) -> Verb:
     keys = {word.key.word: word.form.check for word in form.keys if word.key}
     return Verb(
         form.usage,
@@ -146,28 +149,17 @@ VERBS: dict[str, Verb] = {
     # Two of a kind, to one broker, which has a thread for each. The second is the next one that
     # the line fits, whoever sent it, if `with` and its kind do not say which.
     "race": Verb("race KIND [from=NODE] [life=N] [with=NODE] [with-life=N]", (values.kind,), _RACE),
-    "fetch": _timer("fetch"),
-    "catch-up": _timer("catch-up"),
-    "heartbeat": _timer("heartbeat"),
-    "check-lag": _timer("check-lag"),
-    "retry": _timer("retry"),
-    "checkpoint": _timer("checkpoint"),
-    "flush": _timer("flush"),
-    "announce-isr": _timer("announce-isr"),
-    "crash": _of_move("crash"),
-    "start": _of_move("start"),
-    "recover": _of_move("recover"),
-    "unfence": Verb("unfence BROKER", (values.broker,)),
+    **_of_brokers("fetch", "catch-up", "heartbeat", "check-lag", "retry"),
+    **_of_brokers("checkpoint", "flush", "announce-isr"),
+    **_of_moves("crash", "start", "recover"),
+    **_of_brokers("unfence"),
     # Not the end of a broker's recovery of its logs (`recover`), but of a leader's from an unclean
     # election, which only KIP-704 as specified has. With `where=704.specified` a play of a release,
     # which has nothing of it, may have the line too: there it is not applicable.
-    "finish-recovery": _of_move("finish-recovery"),
-    "shut-down": _of_move("shut-down"),
-    "expire": _of_move("expire"),
+    **_of_moves("finish-recovery", "shut-down", "expire"),
     # KIP-343 has two timeouts of a broker's heartbeats, the controller's and the broker's own.
     # There is no clock: these lines say that one of them is over.
-    "declare-inactive": Verb("declare-inactive BROKER", (values.broker,)),
-    "fence-itself": Verb("fence-itself BROKER", (values.broker,)),
+    **_of_brokers("declare-inactive", "fence-itself"),
     # With a producer's name the records are a batch that it keeps until they are acknowledged, and
     # that goes to whom it takes for the leader; without, they are appended to a leader's log.
     "produce": Verb(
@@ -183,20 +175,13 @@ VERBS: dict[str, Verb] = {
         },
     ),
     # One is open in a log at a time: the first `produce` with transaction=open begins it.
-    "end-transaction": _of_move("end-transaction"),
-    "resend": _of_move("resend"),
+    **_of_moves("end-transaction", "resend"),
     # To the leader, unless `to` says to whom; without `before`, everything that is committed.
-    "delete-records": _of_move("delete-records"),
-    "poll": _of_move("poll"),
-    "refresh": _of_move("refresh"),
-    "reset": _of_move("reset"),
-    "cut": _of_move("cut"),
-    "heal": _of_move("heal"),
-    "fail-over": _of_move("fail-over"),
-    "elect": _of_move("elect"),
+    **_of_moves("delete-records", "poll", "refresh", "reset"),
+    **_of_moves("cut", "heal", "fail-over", "elect"),
     # A topic's setting, while the controller runs. Up to 3.8 no controller reads it; from 3.9 on it
     # does when it elects next.
-    "configure": _of_move("configure"),
+    **_of_moves("configure"),
     # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
     # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
     "elect-unclean": Verb("elect-unclean"),
@@ -265,14 +250,13 @@ def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
     given = statement.words
     fewest, most = len(verb.words) - verb.optional_words, len(verb.words)
     if len(given) < fewest or (len(given) > most and verb.repeat is None):
-        token = given[most] if len(given) > most else statement.verb
-        problem = PlayError(
+        many = len(given) > most
+        raise PlayError(
             f"{statement.verb!r} has {len(given)} of its words",
             expected=f"it reads: {verb.usage}",
-            token=token,
+            token=given[most] if many else statement.verb,
+            part=Part(pair=False, number=most) if many else None,
         )
-        problem.part = Part(pair=False, number=most) if len(given) > most else None
-        raise problem
     for position, word in enumerate(given):
         expected = verb.words[position] if position < most else verb.repeat
         if expected is not None:
@@ -283,20 +267,16 @@ def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
     seen: set[str] = set()
     for position, (key, value) in enumerate(statement.args):
         seen -= said_again(statement, key, seen)
-        if key not in verb.keys or key in seen:
-            problem = _wrong_key(statement, verb, key)
-            problem.part = Part(pair=True, number=position)
-            raise problem
+        part = Part(pair=True, number=position)
+        if key in seen:
+            problem = f"{key!r} is given twice"
+            raise PlayError(problem, expected="once is enough", token=f"{key}=", part=part)
+        if key not in verb.keys:
+            expected = nearest(key, verb.keys) if verb.keys else f"it reads: {verb.usage}"
+            raise no_key(repr(statement.verb), key, expected, position)
         seen.add(key)
         check_value = words_of(statement).get(key, verb.keys[key])
-        _check_part(check_value, value, names, Part(pair=True, number=position, value=True))
-
-
-def _wrong_key(statement: Statement, verb: Verb, key: str) -> PlayError:
-    if key in verb.keys:
-        return PlayError(f"{key!r} is given twice", expected="once is enough", token=f"{key}=")
-    expected = nearest(key, verb.keys) if verb.keys else f"it reads: {verb.usage}"
-    return PlayError(f"{statement.verb!r} has no {key!r}", expected=expected, token=f"{key}=")
+        _check_part(check_value, value, names, part._replace(value=True))
 
 
 def _check_part(expected: WordCheck, text: str, names: Names, part: Part) -> None:
@@ -311,26 +291,24 @@ def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
     """What concerns more than one part of a line."""
     given = [key for key, _ in statement.args]
     missing = [key for key in verb.needs if key not in given]
+    problem, expected, token = "", f"it reads: {verb.usage}", statement.verb
     if missing:
         problem = f"{statement.verb!r} needs {missing[0]}="
-        raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
-    if statement.verb in ("given", "controller") and not given:
+    elif statement.verb in ("given", "controller") and not given:
         of = " of the controller" if statement.verb == "controller" else ""
         problem = f"{statement.verb!r} says nothing{of}"
-        raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
-    if statement.verb == "upgrade" and (
+    elif statement.verb == "upgrade" and (
         len(given) != 1 or (statement.words and given == ["metadata"])
     ):
         problem = f"{statement.text!r} does not say what is upgraded to what"
-        raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
-    if statement.verb == "produce" and {"producer", "to"} <= set(given):
+    elif statement.verb == "produce" and {"producer", "to"} <= set(given):
+        problem, token = "a producer finds the leader by itself", "to="
         expected = "it writes to whom its metadata names; leave to= away"
-        raise PlayError("a producer finds the leader by itself", expected=expected, token="to=")
-    if statement.verb == "produce" and {"producer", "transaction"} <= set(given):
+    elif statement.verb == "produce" and {"producer", "transaction"} <= set(given):
+        problem, token = "no transaction of a producer by name", "producer="
         expected = "leave producer= away: what is written in a transaction is not sent again"
-        raise PlayError(
-            "no transaction of a producer by name", expected=expected, token="producer="
-        )
+    if problem:
+        raise PlayError(problem, expected=expected, token=token)
     if statement.verb == "send":
         _check_fields(statement)
     if statement.verb == "expect":
@@ -341,13 +319,9 @@ def _check_fields(statement: Statement) -> None:
     kind = statement.words[0]
     for position, (key, _) in enumerate(statement.args):
         if key not in WORDS[kind]:
-            expected = nearest(key, WORDS[kind])
-            problem = PlayError(f"{kind} has no {key!r}", expected=expected, token=f"{key}=")
-            problem.part = Part(pair=True, number=position)
-            raise problem
+            raise no_key(kind, key, nearest(key, WORDS[kind]), position)
     named = [n for n, (key, _) in enumerate(statement.args) if key == "partition"]
     if len(named) > ITEMS_MAX:
         expected = f"at most {ITEMS_MAX} in one request"
-        problem = PlayError("too many partitions", expected=expected, token="partition=")
-        problem.part = Part(pair=True, number=named[ITEMS_MAX])
-        raise problem
+        part = Part(pair=True, number=named[ITEMS_MAX])
+        raise PlayError("too many partitions", expected=expected, token="partition=", part=part)

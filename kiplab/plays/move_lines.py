@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 import msgspec
 
 from ..engine import moves
-from ..engine.cluster import Cluster
+from ..engine.cluster import Cluster, MessageName
 from ..engine.history import History
 from ..engine.truth import partition_of
 from ..protocol.clients.consumer import Reset
@@ -180,33 +180,6 @@ def _word(move: type, field: msgspec.structs.FieldInfo, hint: Any) -> MoveWord:
     return MoveWord(field.name, FORMS[hint], key, field.default)
 
 
-MOVE_FORMS = {
-    move: form_of(move)
-    for move in (
-        moves.ExpireSession,
-        moves.EndTransaction,
-        moves.Resend,
-        moves.DeleteRecords,
-        moves.Poll,
-        moves.RefreshMetadata,
-        moves.ResetOffset,
-        moves.Crash,
-        moves.Start,
-        moves.ShutDown,
-        moves.FinishRecovery,
-        moves.FinishLeaderRecovery,
-        moves.Cut,
-        moves.Heal,
-        moves.FailOver,
-        moves.Elect,
-        moves.Configure,
-    )
-}
-"""Moves that are one line, whatever the situation; `verbs` does the others."""
-MOVE_VERBS = {form.verb: form for form in MOVE_FORMS.values()}
-"""The same, by what plays call them."""
-
-
 def written(play: Play, history: History, header: tuple[Statement, ...]) -> Play:
     """The play whose header is `header` and whose lines are the moves of `history`."""
     lines = tuple(statement_of(step.move) for step in history.steps[: history.at])
@@ -220,19 +193,17 @@ def statement_of(move: moves.Move) -> Statement:
 
 
 def _about_message(move: moves.AboutMessage) -> Statement:
-    name = move.message
-    args = [("from", node_word(name.sender)), ("n", str(name.ordinal))]
-    if name.incarnation:
-        args.append(("life", str(name.incarnation)))
-    return Statement(verb_of(type(move)), (name.kind,), tuple(args))
+    return Statement(verb_of(type(move)), (move.message.kind,), _message(move.message))
 
 
 def _race(move: moves.Race) -> Statement:
-    one, other = _about_message(moves.Deliver(move.message)), move.other
-    args = [("with", node_word(other.sender)), ("with-n", str(other.ordinal))]
-    if other.incarnation:
-        args.append(("with-life", str(other.incarnation)))
-    return Statement("race", one.words, (*one.args, *args))
+    other = _message(move.other, "with", "with-")
+    return Statement("race", (move.message.kind,), (*_message(move.message), *other))
+
+
+def _message(name: MessageName, who: str = "from", prefix: str = "") -> tuple[tuple[str, str], ...]:
+    pairs = (who, node_word(name.sender)), (f"{prefix}n", str(name.ordinal))
+    return (*pairs, (f"{prefix}life", str(name.incarnation))) if name.incarnation else pairs
 
 
 def _fire(move: moves.Fire) -> Statement:
@@ -240,17 +211,17 @@ def _fire(move: moves.Fire) -> Statement:
     return Statement(move.timer.verb, () if move.node == CONTROLLER else (str(move.node),))
 
 
-def _produce(move: moves.Produce) -> Statement:
-    args = [("count", str(move.count)), ("to", str(move.broker))]
-    acks = () if move.acks_all else (("acks", "1"),)
-    open_ = (("transaction", "open"),) if move.transaction else ()
-    return Statement("produce", (move.partition,), (*args, *acks, *open_))
-
-
-def _produce_as(move: moves.ProduceAs) -> Statement:
-    args = (("count", str(move.count)), ("producer", move.producer))
-    acks = () if move.acks_all else (("acks", "1"),)
-    return Statement("produce", (move.partition,), (*args, *acks))
+def _produce(move: moves.Produce | moves.ProduceAs) -> Statement:
+    args = [("count", str(move.count))]
+    if isinstance(move, moves.ProduceAs):
+        args.append(("producer", move.producer))
+    else:
+        args.append(("to", str(move.broker)))
+    if not move.acks_all:
+        args.append(("acks", "1"))
+    if isinstance(move, moves.Produce) and move.transaction:
+        args.append(("transaction", "open"))
+    return Statement("produce", (move.partition,), tuple(args))
 
 
 def _upgrade(move: moves.Upgrade) -> Statement:
@@ -258,8 +229,7 @@ def _upgrade(move: moves.Upgrade) -> Statement:
     return Statement("upgrade", (who,), (("kafka", move.release),))
 
 
-_WRITERS: dict[type, Callable[[Any], Statement]] = {
-    **{move: form.written for move, form in MOVE_FORMS.items()},
+_BY_HAND: dict[type, Callable[[Any], Statement]] = {
     **dict.fromkeys(get_args(moves.AboutMessage), _about_message),
     moves.Race: _race,
     moves.Advance: lambda m: Statement("advance", (f"{m.ms}ms",)),
@@ -268,8 +238,13 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
         "declare-inactive" if m.at_controller else "fence-itself", (str(m.broker),)
     ),
     moves.Produce: _produce,
-    moves.ProduceAs: _produce_as,
+    moves.ProduceAs: _produce,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: lambda m: Statement("upgrade", (), (("metadata", m.metadata_version),)),
     moves.RawRequest: lambda m: raw_statement(m.sender, m.receiver, m.body),
 }
+MOVE_FORMS = {move: form_of(move) for move in get_args(moves.Move) if move not in _BY_HAND}
+"""Moves that are one line, whatever the situation; `verbs` does the others."""
+MOVE_VERBS = {form.verb: form for form in MOVE_FORMS.values()}
+"""The same, by what plays call them."""
+_WRITERS = {**_BY_HAND, **{move: form.written for move, form in MOVE_FORMS.items()}}

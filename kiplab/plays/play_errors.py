@@ -23,16 +23,19 @@ class PlayError(ValueError):
     """File, line and column (both from 1), what was found, what was expected or possible there."""
 
     def __init__(
-        self, problem: str, *, expected: str = "", line: int = 0, token: str = "", file: str = ""
+        self,
+        problem: str,
+        *,
+        expected: str = "",
+        line: int = 0,
+        token: str = "",
+        file: str = "",
+        part: Part | None = None,
     ) -> None:
         super().__init__(problem)
-        self.problem = problem
-        self.expected = expected
-        self.line = line
-        self.token = token
-        self.part: Part | None = None
-        self.column = 1
-        self.file = file
+        self.problem, self.expected = problem, expected
+        self.file, self.line, self.column = file, line, 1
+        self.token, self.part = token, part
 
     def at(self, *, file: str = "", line: int = 0, source: str = "") -> PlayError:
         """The same error, with the place it belongs to filled in where it was still open."""
@@ -66,3 +69,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
     close = get_close_matches(word, names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}expected one of {', '.join(names)}"
+
+
+def no_key(whose: str, key: str, expected: str, position: int) -> PlayError:
+    """Of something that has no such key; the line's pairs are counted from 0."""
+    part = Part(pair=True, number=position)
+    return PlayError(f"{whose} has no {key!r}", expected=expected, token=f"{key}=", part=part)

@@ -1,7 +1,7 @@
 """The kinds of values a play's lines take, each with its check and its error."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -64,10 +64,7 @@ def one_of(*words: str) -> Callable[[str, Names], str]:
 
 
 def number(text: str, _names: Names) -> int:
-    """A whole number; -1 and below mean "none" to Kafka and are allowed.
-
-    Raises PlayError when `text` is none.
-    """
+    """A whole number; -1 and below mean "none" to Kafka and are allowed. Raises PlayError."""
     if not re.fullmatch(r"-?[0-9]{1,12}", text):
         raise _wrong(text, "is no whole number", "expected 0, 17, -1 ...")
     return int(text)
@@ -85,18 +82,22 @@ def count(text: str, names: Names) -> int:
     """A positive whole number. Raises PlayError when `text` is none, 0, negative or too large."""
     value = number(text, names)
     if not 0 < value <= RECORDS_MAX:
-        expected = f"expected 1 to {RECORDS_MAX}"
-        raise _wrong(text, "is out of range", expected)
+        raise _wrong(text, "is out of range", f"expected 1 to {RECORDS_MAX}")
     return value
+
+
+def _of_the_play(what: str, text: str, known: Iterable[object], more: str = "") -> str:
+    """`text`, if it is one of those that a play has; else raises PlayError that lists them."""
+    listed = [str(one) for one in known]
+    if text not in listed:
+        expected = f"the {what}s are {', '.join(listed) or 'none yet'}{more}"
+        raise PlayError(f"there is no {what} {text!r}", expected=expected, token=text)
+    return text
 
 
 def broker(text: str, names: Names) -> ids.BrokerId:
     """One of the play's brokers. Raises PlayError when there is no such broker."""
-    known = ", ".join(str(b) for b in names.brokers) or "none yet"
-    if not is_broker_id(text) or int(text) not in names.brokers:
-        expected = f"the brokers are {known}"
-        raise PlayError(f"there is no broker {text!r}", expected=expected, token=text)
-    return ids.BrokerId(int(text))
+    return ids.BrokerId(int(_of_the_play("broker", text, names.brokers)))
 
 
 def is_broker_id(text: str) -> bool:
@@ -105,7 +106,7 @@ def is_broker_id(text: str) -> bool:
 
 
 def any_broker(text: str, _names: Names) -> ids.BrokerId:
-    """Any broker id: a raw request may come from anybody. Raises PlayError when it is no id."""
+    """Any broker id: a raw request may come from anybody. Raises PlayError when it is none."""
     if not is_broker_id(text):
         raise _wrong(text, "is no broker id", "expected 1, 2 ...")
     return ids.BrokerId(int(text))
@@ -152,10 +153,8 @@ def upgradable(text: str, names: Names) -> str:
 
 
 def topic(text: str, _names: Names) -> str:
-    """A topic's name, as Kafka allows it (Topic.validate), but for a dash at its end.
-
-    Raises PlayError when it is no such name.
-    """
+    """A topic's name, as Kafka allows it (Topic.validate), but for a dash at its end. Raises
+    PlayError."""
     if not _is_topic(text):
         raise _wrong(text, "is no topic", f"expected {_TOPIC_NAME}")
     return text
@@ -175,11 +174,7 @@ partition_index = _written_as(
 def partition(text: str, names: Names) -> str:
     """One of the play's partitions. Raises PlayError when there is no such partition."""
     any_partition(text, names)
-    if text not in names.partitions:
-        known = ", ".join(names.partitions) or "none yet"
-        expected = f"the partitions are {known}"
-        raise PlayError(f"there is no partition {text!r}", expected=expected, token=text)
-    return text
+    return _of_the_play("partition", text, names.partitions)
 
 
 _CLIENT_NAME = r"[a-zA-Z][a-zA-Z0-9._-]{0,39}"
@@ -187,31 +182,19 @@ _NAMED_SO = "expected a letter, then up to 39 letters, digits, dots, dashes or u
 
 
 new_consumer = _written_as(_CLIENT_NAME, "is no consumer's name", _NAMED_SO)
-
-
 producer = _written_as(_CLIENT_NAME, "is no producer's name", _NAMED_SO)
 """A producer's name: it needs no introduction."""
 
 
 def consumer(text: str, names: Names) -> str:
-    """One of the play's consumers, or the one that needs no introduction.
-
-    Raises PlayError when there is no such consumer.
-    """
-    known = (DEFAULT_CONSUMER, *(c for c in names.consumers if c != DEFAULT_CONSUMER))
-    if text not in known:
-        expected = f"the consumers are {', '.join(known)}; the header introduces others"
-        raise PlayError(f"there is no consumer {text!r}", expected=expected, token=text)
-    return text
+    """One of the play's consumers, or the one that needs no introduction. Raises PlayError."""
+    known = dict.fromkeys((DEFAULT_CONSUMER, *names.consumers))
+    return _of_the_play("consumer", text, known, "; the header introduces others")
 
 
 def known_topic(text: str, names: Names) -> str:
     """One of the play's topics. Raises PlayError when there is no such topic."""
-    known = tuple(dict.fromkeys(topic_of(name) for name in names.partitions))
-    if text not in known:
-        expected = f"the topics are {', '.join(known) or 'none yet'}"
-        raise PlayError(f"there is no topic {text!r}", expected=expected, token=text)
-    return text
+    return _of_the_play("topic", text, dict.fromkeys(topic_of(name) for name in names.partitions))
 
 
 def any_partition(text: str, _names: Names) -> str:
@@ -231,26 +214,20 @@ def any_partition(text: str, _names: Names) -> str:
 
 def brokers(text: str, names: Names) -> tuple[ids.BrokerId, ...]:
     """``1,2,3`` or ``none``."""
-    if text in ("none", ""):
-        return ()
-    return tuple(any_broker(part, names) for part in text.split(","))
+    return () if text in ("none", "") else tuple(any_broker(b, names) for b in text.split(","))
 
 
 def leader(text: str, names: Names) -> ids.BrokerId:
     """A broker id, or ``none``."""
-    return ids.BrokerId(-1) if text == "none" else any_broker(text, names)
+    return ids.NO_LEADER if text == "none" else any_broker(text, names)
 
 
 def members(text: str, names: Names) -> tuple[tuple[int, int], ...]:
     """``1@101,2@102``, an ISR with broker epochs; without ``@`` the epoch is -1."""
     if text in ("none", ""):
         return ()
-    return tuple(_member(part, names) for part in text.split(","))
-
-
-def _member(text: str, names: Names) -> tuple[int, int]:
-    id, at, epoch = text.partition("@")
-    return number(id, names), number(epoch, names) if at else -1
+    pairs = (part.partition("@") for part in text.split(","))
+    return tuple((number(id, names), number(e, names) if at else -1) for id, at, e in pairs)
 
 
 def recovery_state(text: str, names: Names) -> int:
@@ -321,10 +298,7 @@ property_id = one_of(*PROPERTIES)
 
 
 def guard(text: str, _names: Names) -> str:
-    """A guard, a KIP's number for its refusals and rules, or ``704.specified``.
-
-    Raises PlayError when it is none of these.
-    """
+    """A guard, a KIP's number for its refusals and rules, or ``704.specified``; else PlayError."""
     if not named(text):
         expected = (
             "`kiplab guards` lists them; a bare KIP number means its refusals and rules,"
@@ -334,32 +308,25 @@ def guard(text: str, _names: Names) -> str:
     return text
 
 
-def release(text: str, _names: Names) -> str:
-    """A release, perhaps with a metadata version: ``3.5/3.4-IV0``.
+def _known_to(check: Callable[[str], object]) -> Callable[[str, Names], str]:
+    """A check of words that `features` knows; raises PlayError that lists what there is."""
 
-    Raises PlayError when there is no such release, or it does not know that metadata version.
-    """
-    try:
-        features.parse_features(text)
-    except features.UnknownFeatureError as problem:
-        raise PlayError(str(problem), token=text) from None
-    return text
+    def checked(text: str, _names: Names) -> str:
+        try:
+            check(text)
+        except features.UnknownFeatureError as problem:
+            raise PlayError(str(problem), token=text) from None
+        return text
 
-
-def code_release(text: str, _names: Names) -> str:
-    """A release alone: one node's code. Raises PlayError when there is no such release."""
-    try:
-        return features.check_release(text)
-    except features.UnknownFeatureError as problem:
-        raise PlayError(str(problem), token=text) from None
+    return checked
 
 
-def metadata_version(text: str, _names: Names) -> str:
-    """A metadata version that some release knows. Raises PlayError when none does."""
-    try:
-        return features.check_metadata_version(text)
-    except features.UnknownFeatureError as problem:
-        raise PlayError(str(problem), token=text) from None
+release = _known_to(features.parse_features)
+"""A release, perhaps with a metadata version that it knows: ``3.5/3.4-IV0``."""
+code_release = _known_to(features.check_release)
+"""A release alone: one node's code."""
+metadata_version = _known_to(features.check_metadata_version)
+"""A metadata version that some release knows."""
 
 
 def feature_set(text: str) -> features.Features:
@@ -367,14 +334,12 @@ def feature_set(text: str) -> features.Features:
 
     Raises PlayError when it is not written so, or names what does not exist.
     """
-    match = re.fullmatch(
-        r"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)((?:[+-](?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)*)",
-        text,
-    )
+    switch = r"([+-])((?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)"
+    match = re.fullmatch(rf"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)((?:{switch})*)", text)
     if not match:
         expected = "expected @RELEASE, then +GUARD or -GUARD, as in @3.5-903"
         raise _wrong(text, "names no feature set", expected)
-    switches = re.findall(r"([+-])((?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)", match[2])
+    switches = re.findall(switch, match[2])
     off = tuple(g for sign, g in switches if sign == "-")
     on = tuple(g for sign, g in switches if sign == "+")
     try:
@@ -388,7 +353,5 @@ def text(text: str, _names: Names) -> str:
     return text
 
 
-Judgement = Callable[[], object]
-"""A check with its word already in its hand."""
 yes_no = one_of("yes", "no")
 Keys = Mapping[str, WordCheck]

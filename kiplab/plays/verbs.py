@@ -21,6 +21,7 @@ from .stage import Pattern, Stage, act, flow
 from .values import Names
 
 Perform = Callable[[Stage, Statement, int], Stage]
+MadeMove = Callable[[Stage, Statement], moves.Move]
 _ANY = Names()
 CATCH_UP_ROUNDS_MAX = 20
 
@@ -96,13 +97,11 @@ def _release(stage: Stage, statement: Statement, _line: int) -> Stage:
     return replace(stage, holds=(*stage.holds, (pattern, False)), held=left)
 
 
-def _about(move: type[moves.AboutMessage]) -> Perform:
-    return lambda stage, statement, line: act(
-        stage, move(_meant(stage, pattern_of(statement)).name), line
-    )
+def _about(move: type[moves.AboutMessage]) -> MadeMove:
+    return lambda stage, statement: move(_meant(stage, pattern_of(statement)).name)
 
 
-def _race(stage: Stage, statement: Statement, line: int) -> Stage:
+def _race(stage: Stage, statement: Statement) -> moves.Race:
     one = _meant(stage, pattern_of(statement))
     others = Pattern(
         kind=one.name.kind,
@@ -111,8 +110,7 @@ def _race(stage: Stage, statement: Statement, line: int) -> Stage:
         ordinal=_number(statement.arg("with-n")),
         life=_number(statement.arg("with-life")),
     )
-    other = _meant(stage, others, besides=one)
-    return act(stage, moves.Race(one.name, other.name), line)
+    return moves.Race(one.name, _meant(stage, others, besides=one).name)
 
 
 def _meant(stage: Stage, pattern: Pattern, besides: Message | None = None) -> Message:
@@ -128,15 +126,19 @@ def _meant(stage: Stage, pattern: Pattern, besides: Message | None = None) -> Me
 # --- brokers ------------------------------------------------------------------------------------
 
 
-def _move_of(form: MoveForm) -> Perform:
-    return lambda stage, statement, line: act(stage, form.made(statement, stage.cluster), line)
+def _move_of(form: MoveForm) -> MadeMove:
+    return lambda stage, statement: form.made(statement, stage.cluster)
 
 
-def _timer(timer: moves.Timer) -> Perform:
+def _timer(timer: moves.Timer) -> MadeMove:
     """The controller is only one, and is not named."""
-    return lambda stage, statement, line: act(
-        stage, moves.Fire(_broker(statement) if statement.words else CONTROLLER, timer), line
+    return lambda _stage, statement: moves.Fire(
+        _broker(statement) if statement.words else CONTROLLER, timer
     )
+
+
+def _heartbeat_timeout(*, at_controller: bool) -> MadeMove:
+    return lambda _stage, statement: moves.HeartbeatTimeout(_broker(statement), at_controller)
 
 
 def _catch_up(stage: Stage, statement: Statement, line: int) -> Stage:
@@ -154,12 +156,11 @@ def _catch_up(stage: Stage, statement: Statement, line: int) -> Stage:
 def _unfence(stage: Stage, statement: Statement, line: int) -> Stage:
     """Recovery ends, and a heartbeat asks to be unfenced."""
     id = _broker(statement)
-    found = broker(stage.cluster, id)
-    recovering = found is not None and found.process is not None
-    if recovering and found is not None and found.process is not None:
-        process = found.process
-        if process.lifecycle is not Lifecycle.RECOVERY or not process.ready_to_unfence:
-            stage = act(stage, moves.FinishRecovery(id), line)
+    node = broker(stage.cluster, id)
+    process = None if node is None else node.process
+    recovered = process is not None and process.lifecycle is Lifecycle.RECOVERY
+    if process is not None and not (recovered and process.ready_to_unfence):
+        stage = act(stage, moves.FinishRecovery(id), line)
     return act(stage, moves.Fire(id, moves.Timer.HEARTBEAT), line)
 
 
@@ -173,38 +174,35 @@ def _shut_down(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, heartbeat, line)
 
 
-def _heartbeat_timeout(*, at_controller: bool) -> Perform:
-    return lambda stage, statement, line: act(
-        stage, moves.HeartbeatTimeout(_broker(statement), at_controller), line
-    )
-
-
 # --- clients and operators ----------------------------------------------------------------------
 
 
-def _produce(stage: Stage, statement: Statement, line: int) -> Stage:
+def _produce(stage: Stage, statement: Statement) -> moves.Move:
     name, acks_all = statement.arg("producer"), statement.arg("acks") != "1"
+    partition, count = statement.words[0], int(statement.arg("count") or 1)
     if name is not None:
-        count = int(statement.arg("count") or 1)
-        return act(stage, moves.ProduceAs(statement.words[0], name, count, acks_all), line)
-    to = _number(statement.arg("to"))
-    move = moves.Produce(
-        partition=statement.words[0],
-        broker=leader_of(stage.cluster, statement.words[0]) if to is None else BrokerId(to),
-        count=int(statement.arg("count") or 1),
+        return moves.ProduceAs(partition, name, count, acks_all)
+    to = _node(statement.arg("to"))
+    return moves.Produce(
+        partition=partition,
+        broker=leader_of(stage.cluster, partition) if to is None else to,
+        count=count,
         acks_all=acks_all,
         transaction=statement.arg("transaction") is not None,
     )
-    return act(stage, move, line)
 
 
-def _upgrade(stage: Stage, statement: Statement, line: int) -> Stage:
+def _upgrade(_stage: Stage, statement: Statement) -> moves.Move:
     metadata_version = statement.arg("metadata")
     if metadata_version is not None:
-        return act(stage, moves.UpgradeMetadata(metadata_version), line)
+        return moves.UpgradeMetadata(metadata_version)
     everybody = not statement.words or statement.words[0] == "all"
     node = None if everybody else _node(statement.words[0])
-    return act(stage, moves.Upgrade(node, statement.arg("kafka") or ""), line)
+    return moves.Upgrade(node, statement.arg("kafka") or "")
+
+
+def _send(stage: Stage, statement: Statement) -> moves.RawRequest:
+    return moves.RawRequest(*raw_request(statement, stage.cluster))
 
 
 def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
@@ -224,25 +222,28 @@ def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, moves.Advance(left), line) if left or not cluster.timed else stage
 
 
-def _send(stage: Stage, statement: Statement, line: int) -> Stage:
-    sender, receiver, body = raw_request(statement, stage.cluster)
-    return act(stage, moves.RawRequest(sender, receiver, body), line)
+def _alone(made: MadeMove) -> Perform:
+    """A line that is one move."""
+    return lambda stage, statement, line: act(stage, made(stage, statement), line)
 
 
-_VERBS: dict[str, Perform] = {
+_ONE_MOVE: dict[str, MadeMove] = {
     **{verb: _move_of(form) for verb, form in MOVE_VERBS.items()},
     **{timer.verb: _timer(timer) for timer in moves.Timer},
     **{verb_of(move): _about(move) for move in get_args(moves.AboutMessage)},
-    "hold": _hold,
-    "release": _release,
     "race": _race,
-    "catch-up": _catch_up,
-    "unfence": _unfence,
-    "shut-down": _shut_down,
     "declare-inactive": _heartbeat_timeout(at_controller=True),
     "fence-itself": _heartbeat_timeout(at_controller=False),
     "produce": _produce,
     "upgrade": _upgrade,
-    "advance": _advance,
     "send": _send,
+}
+_VERBS: dict[str, Perform] = {
+    **{verb: _alone(made) for verb, made in _ONE_MOVE.items()},
+    "hold": _hold,
+    "release": _release,
+    "catch-up": _catch_up,
+    "unfence": _unfence,
+    "shut-down": _shut_down,
+    "advance": _advance,
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 from kiplab.explore.compiled.compiled_guards import WITHOUT_EFFECT
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.guards import GUARDS, GuardKind
 from kiplab.protocol.ids import CONTROLLER
 from kiplab.protocol.releases import Mode, of_mode
 
@@ -36,6 +36,18 @@ TOGETHER: list[Rules] = [
     {"kafka": "3.5/3.5-IV0"},
 ]
 USUAL = "3.5"
+WORDLESS = {
+    GuardKind.RULE: "somebody behaves otherwise, which no fact tells; some do say so (_SAYS_SO)",
+    GuardKind.ALTERNATIVE: "as of a rule",
+    GuardKind.AS_SPECIFIED: "as of a rule",
+}
+"""Kinds of guards that a search does not watch (explored._WATCHED), and why."""
+NOT_IN_ITS_PLACE = {
+    GuardKind.REFUSAL: "it is part of what was chosen",
+    GuardKind.RULE: "it is part of what was chosen",
+    GuardKind.AS_SPECIFIED: "it goes with each of them: as_specified",
+}
+"""Kinds that are not tried in the place of KIP-903 (alternatives._IN_ITS_PLACE), and why."""
 
 
 def rules_of_the_tables(first: str) -> list[Rules]:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.channels import blocker
-from ...engine.cluster import Cluster, Message, broker
+from ...engine.cluster import Cluster, broker
 from ...engine.truth import registration_of, session_lasts, sessions, truth
 from ...protocol.ids import CLIENT, CONTROLLER, NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ...protocol.messages import ANSWERED
@@ -68,16 +68,12 @@ def _may_fetch(cluster: Cluster, node: Broker) -> bool:
     """A fetcher thread has one request under way at a time."""
     incarnation = node.id, node.incarnation
     return follows(cluster, node) and not any(
-        _is_of(m, "fetch", incarnation) for m in cluster.messages
+        m.name[:2] == incarnation
+        if m.name.kind == "fetch"
+        else ANSWERED.get(m.name.kind) == "fetch"
+        and (m.receiver, m.receiver_incarnation) == incarnation
+        for m in cluster.messages
     )
-
-
-def _is_of(message: Message, kind: str, incarnation: tuple[BrokerId, int]) -> bool:
-    """Whether a request of this incarnation, or the answer to it, is under way."""
-    if message.name.kind == kind:
-        return message.name[:2] == incarnation
-    receiver = message.receiver, message.receiver_incarnation
-    return ANSWERED.get(message.name.kind) == kind and receiver == incarnation
 
 
 def _may_beat(cluster: Cluster, node: Broker) -> bool:
@@ -85,20 +81,17 @@ def _may_beat(cluster: Cluster, node: Broker) -> bool:
     process = node.process
     if process is None:
         return False
-    registration = registration_of(cluster, node.id)
     leaving = process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
-    waiting = any(s.leaving for s in sessions(cluster))
-    return (
-        leaving
-        or waiting
-        or (registration is not None and registration.fenced and process.ready_to_unfence)
-    )
+    if leaving or any(s.leaving for s in sessions(cluster)):
+        return True
+    return _is_fenced(cluster, node) and process.ready_to_unfence
 
 
 def _recovers_logs(_cluster: Cluster, node: Broker) -> bool:
     process = node.process
-    recovers = process is not None and process.lifecycle is Lifecycle.RECOVERY
-    return recovers and process is not None and not process.ready_to_unfence
+    if process is None or process.ready_to_unfence:
+        return False
+    return process.lifecycle is Lifecycle.RECOVERY
 
 
 def _has_unsent(_cluster: Cluster, node: Broker) -> bool:
@@ -145,9 +138,8 @@ def _requests(cluster: Cluster) -> Iterable[Action]:
 
 
 def _deliver_request(cluster: Cluster, action: Action) -> Moves:
-    wanted = (action.node, action.incarnation, "alter-partition")
-    name = next((m.name for m in cluster.messages if m.name[:3] == wanted), None)
-    return () if name is None else (moves.Deliver(name),)
+    request = (action.node, action.incarnation, "alter-partition")
+    return tuple(moves.Deliver(m.name) for m in cluster.messages if m.name[:3] == request)[:1]
 
 
 def _news(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
@@ -191,10 +183,6 @@ def _fire(timer: moves.Timer) -> Callable[[Cluster, Action], Moves]:
     return on(lambda node: moves.Fire(node, timer))
 
 
-def _crash(loss: Loss) -> Callable[[Cluster, Action], Moves]:
-    return on(lambda node: moves.Crash(node, loss))
-
-
 def _crashes(cluster: Cluster) -> Iterable[Action]:
     running = (b.id for b in cluster.brokers if b.process is not None)
     losses = Loss.NOTHING, Loss.DISK
@@ -204,8 +192,8 @@ def _crashes(cluster: Cluster) -> Iterable[Action]:
 def _produce(cluster: Cluster, action: Action) -> Moves:
     """One record to the broker, for the partition that it leads, or believes to lead."""
     node = broker(cluster, action.node)
-    replicas = node.process.replicas if node is not None and node.process is not None else ()
-    led = (r.partition for r in replicas if r.leading is not None)
+    process = None if node is None else node.process
+    led = (r.partition for r in process.replicas if r.leading is not None) if process else ()
     return tuple(moves.Produce(partition, action.node, 1) for partition in led)[:1]
 
 
@@ -267,15 +255,15 @@ DELIVER = Kind("deliver", _deliver_first, offered=_arrivals)
 DELIVER_REQUEST = Kind("deliver", _deliver_request, offered=_requests)
 RACE = Kind("race", _race, offered=_races, costs="races")
 VIEW = Kind("view", _catch_up, _has_news)
-CRASH = Kind("crash", _crash(Loss.NOTHING), runs, costs="crashes")
-CRASH_WITH_DISK = Kind("crash", _crash(Loss.DISK), runs, costs="crashes")
+CRASH = Kind("crash", on(moves.Crash), runs, costs="crashes")
+WIPE = Kind("wipe", on(lambda node: moves.Crash(node, Loss.DISK)), runs, costs="wipes")
+CRASH_WITH_DISK = Kind("crash", WIPE.moves, runs, costs="crashes")
 CRASH_OR_BOTH = Kind(
     "crash",
     lambda _cluster, action: (moves.Crash(action.node, Loss(action.what)),),
     offered=_crashes,
     costs="crashes",
 )
-WIPE = Kind("wipe", _crash(Loss.DISK), runs, costs="wipes")
 START = Kind("start", on(moves.Start), is_down)
 START_REGISTERED = Kind("start", on(moves.Start), is_down, came=_registered)
 START_WITH_IMAGE = Kind("start", on(moves.Start), is_down, came=_registered, then=_news)

@@ -4,7 +4,8 @@ Each constant's docstring lists its actions, each one step of a search, with the
 up. What they do is in action_kinds.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -30,16 +31,22 @@ OF_RECOVERY = properties.GIVEN_WHILE_RECOVERING_STAYS.id, properties.RECOVERED_R
 """What is promised after an unclean election."""
 
 
-def _check(cluster: Cluster, level: str) -> None:
-    """Raises PlayError for what the levels "partition" and "recovery" cannot speak of."""
-    one_partition(cluster)
-    problem, expected = next(_problems(cluster, level), (None, ""))
-    if problem is not None:
-        raise PlayError(problem, expected=expected)
+def _admission(
+    level: str, normal: Callable[[Cluster], Cluster], **unread: Any
+) -> Callable[[Cluster], Cluster]:
+    """`Level.admit`: who writes, what time it is, and what is `unread` is no part of the level."""
+
+    def admit(cluster: Cluster) -> Cluster:
+        one_partition(cluster)
+        for problem, expected in () if level == "cluster" else _problems(cluster, level):
+            raise PlayError(problem, expected=expected)
+        return normal(replace(cluster, producers=(), timed=False, now_ms=0, **unread))
+
+    return admit
 
 
 def _problems(cluster: Cluster, level: str) -> Iterator[tuple[str, str]]:
-    """(what the level cannot speak of, what is expected), the first problem first."""
+    """(what "partition" or "recovery" cannot speak of, what is expected), the first one first."""
     state, elsewhere = truth(cluster).partitions[0], "level cluster explores that"
     for id in state.replicas:
         if broker(cluster, id) is None:
@@ -55,26 +62,6 @@ def _problems(cluster: Cluster, level: str) -> Iterator[tuple[str, str]]:
     if any(r.in_controlled_shutdown for r in truth(cluster).registrations):
         problem = "a broker is shutting down as the play begins"
         yield problem, "level cluster explores controlled shutdowns"
-
-
-def _admit_to_partition(cluster: Cluster) -> Cluster:
-    _check(cluster, "partition")
-    # Who reads and writes, and what time it is, is no part of this level.
-    return normal_partition.normal(
-        replace(cluster, consumers=(), producers=(), timed=False, now_ms=0)
-    )
-
-
-def _admit_to_recovery(cluster: Cluster) -> Cluster:
-    _check(cluster, "recovery")
-    # Who writes, and what time it is, is no part of this level.
-    return normal_recovery.normal(replace(cluster, producers=(), timed=False, now_ms=0))
-
-
-def _admit_to_cluster(cluster: Cluster) -> Cluster:
-    one_partition(cluster)
-    # Who reads and writes, and what time it is, is no part of this level.
-    return _normal(replace(cluster, consumers=(), producers=(), timed=False, now_ms=0))
 
 
 def _normal(cluster: Cluster) -> Cluster:
@@ -104,7 +91,7 @@ PARTITION = Level(
     ),
     smallest=10,
     normal=normal_partition.normal,
-    admit=_admit_to_partition,
+    admit=_admission("partition", normal_partition.normal, consumers=()),
     asks=CAN_DATA_BE_LOST,
     blind=(*OF_CLIENTS, *OF_RECOVERY),
 )
@@ -160,7 +147,7 @@ CLUSTER = Level(
     ),
     smallest=1_100,
     normal=_normal,
-    admit=_admit_to_cluster,
+    admit=_admission("cluster", _normal, consumers=()),
     asks=CAN_DATA_BE_LOST,
     blind=(*OF_CLIENTS, properties.GIVEN_WHILE_RECOVERING_STAYS.id),
 )
@@ -217,7 +204,7 @@ RECOVERY = Level(
     ),
     smallest=3,
     normal=normal_recovery.normal,
-    admit=_admit_to_recovery,
+    admit=_admission("recovery", normal_recovery.normal),
     asks=OF_RECOVERY,
     blind=OF_CLIENTS,
 )

@@ -17,7 +17,6 @@ from ...plays.stage import Stage
 from ...protocol.facts import Refused
 from ...protocol.features import switched
 from ...protocol.guards import GUARDS, GuardKind, named
-from ...protocol.registrations import partition
 from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
 from ..search import limits as outside
@@ -25,8 +24,9 @@ from ..search.explored import Explored
 from ..search.limits import MEMORY_MB
 from ..search.question import question_about, situation
 from ..search_terms import PROVED, REFUTED
+from .cells import FOUND
 from .guard_matrix import DEFAULT_KAFKA, PENDING
-from .processes import announcement, answers, processes_and_memory, try_out
+from .processes import announce, answers, processes_and_memory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,12 +36,6 @@ COST_PLAY = "903-bump-leader-epochs"
 """A broker that was never in the ISR comes back, while metadata is slow to reach one that is."""
 _IN_ITS_PLACE = (GuardKind.ALTERNATIVE,)
 """Kinds of guards of which those of KIP-903 are tried in its place."""
-_NOT_IN_ITS_PLACE = {
-    GuardKind.REFUSAL: "it is part of what was chosen",
-    GuardKind.RULE: "it is part of what was chosen",
-    GuardKind.AS_SPECIFIED: "it goes with each of them: as_specified",
-}
-"""The others, and why they are none of the ways."""
 _FETCH_GUARDS = ("320.fenced-fetch", "320.unknown-fetch")
 
 
@@ -107,18 +101,12 @@ class Alternatives(msgspec.Struct, frozen=True):
         with needed_by("a table"):
             import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "way": row.name,
-                "verdict": row.verdict,
-                "steps": row.steps,
-                "states": row.states,
-                "refused fetches": row.cost.refused_fetches,
-                "leader epochs": row.cost.leader_epochs,
-                "sentence": row.sentence,
-            }
-            for row in self.rows
+        rows = (
+            (r.name, r.verdict, r.steps, r.states, *msgspec.structs.astuple(r.cost), r.sentence)
+            for r in self.rows
         )
+        costs = ("refused fetches", "leader epochs")
+        return pd.DataFrame(rows, columns=["way", "verdict", "steps", "states", *costs, "sentence"])
 
     def report(self) -> dict[str, Any]:
         """Plain values."""
@@ -176,9 +164,7 @@ def alternatives(
         replace(question, features=base if guard is None else switched(base, guard, True))
         for _, guard, _ in ways
     ]
-    tried = try_out(questions[0])
-    if tried.predicted:
-        (say or outside.say)(announcement("rows", len(questions), crew, tried.predicted))
+    announce("rows", questions, crew, say or outside.say)
     exploreds = answers(questions, processes=crew, told=progress or outside.of_cells("rows"))
     return Alternatives(
         rows=tuple(
@@ -201,10 +187,6 @@ def _ways() -> list[tuple[str, str | None, str]]:
     ]
 
 
-_FOUND = ("verdict", "violated", "steps", "states", "play", "features")
-"""What a row says of its search as the search does."""
-
-
 def _row(way: tuple[str, str | None, str], one: Explored | None, cost: Cost) -> Alternative:
     name, guard, clause = way
     if one is None:
@@ -216,7 +198,7 @@ def _row(way: tuple[str, str | None, str], one: Explored | None, cost: Cost) -> 
         name=name,
         guard=guard,
         clause=clause,
-        **{field: getattr(one, field) for field in _FOUND},
+        **{field: getattr(one, field) for field in FOUND},
         cost=cost,
     )
 
@@ -224,10 +206,6 @@ def _row(way: tuple[str, str | None, str], one: Explored | None, cost: Cost) -> 
 def cost_of(stage: Stage) -> Cost:
     """What a run cost those that replicate, over all its partitions."""
     refused = [e for e in stage.events if isinstance(e, Refused) and e.guard in _FETCH_GUARDS]
-    before = truth(stage.history.start).partitions
+    before = {p.name: p.leader_epoch for p in truth(stage.history.start).partitions}
     after = truth(stage.cluster).partitions
-    epochs = 0
-    for now in after:
-        was = partition(before, now.name)
-        epochs += now.leader_epoch - (was.leader_epoch if was is not None else 0)
-    return Cost(len(refused), epochs)
+    return Cost(len(refused), sum(p.leader_epoch - before.get(p.name, 0) for p in after))

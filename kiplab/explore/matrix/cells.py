@@ -12,6 +12,9 @@ from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
 from ..search_terms import PROVED, REFUTED, UNFINISHED
 
+FOUND = ("verdict", "violated", "steps", "states", "play", "features")
+"""What a cell of a matrix, or a row of alternatives, says as its search does (Explored)."""
+
 
 class Cell(msgspec.Struct, frozen=True):
     """One subset: the guards that are `off`, those that are `on`, and what the search came to.

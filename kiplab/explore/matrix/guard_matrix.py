@@ -19,7 +19,7 @@ from ..search.limits import MEMORY_MB, interruptible
 from ..search.question import Question, question_about, situation
 from ..search_terms import UNFINISHED, Halt, HaltReason
 from . import processes as workers
-from .cells import Cell, Matrix
+from .cells import FOUND, Cell, Matrix
 
 DEFAULT_GUARDS = (
     "841",
@@ -115,7 +115,9 @@ def matrix_of(
     A hand that switched PENDING in its features decides on it, whatever `as_specified` says.
     Nothing is told to anybody but `progress` and `say`. Raises as `matrix`.
     """
-    _is_of_kraft(question.play)
+    if features_of(question.play).mode is not Mode.KRAFT:
+        problem = f"this play is of Kafka {features_of(question.play).release}, with ZooKeeper"
+        raise ExploreError(f"a matrix is of KRaft's rules, and {problem}")
     features = question.features
     names = _checked(guards, features.release)
     if as_specified and PENDING not in dict(features.overrides):
@@ -131,9 +133,7 @@ def matrix_of(
         replace(question, features=_rules(features, names, s, nodes), memory_mb=each_mb)
         for s in subsets
     ]
-    tried = workers.try_out(questions[0])
-    if tried.predicted and say is not None:
-        say(workers.announcement("cells", len(questions), crew, tried.predicted))
+    workers.announce("cells", questions, crew, say)
     began = time.perf_counter()
     exploreds: Sequence[workers.MaybeExplored]
     if spark:
@@ -156,12 +156,6 @@ def matrix_of(
         ),
         seconds=time.perf_counter() - began,
     )
-
-
-def _is_of_kraft(play: Play) -> None:
-    if features_of(play).mode is not Mode.KRAFT:
-        problem = "a matrix is of KRaft's rules, and this play is of"
-        raise ExploreError(f"{problem} Kafka {features_of(play).release}, with ZooKeeper")
 
 
 def _checked(guards: str | Iterable[str], release: str) -> tuple[str, ...]:
@@ -210,12 +204,7 @@ def _cell(
     return Cell(
         off=off,
         on=left,
-        verdict=one.verdict,
-        violated=one.violated,
-        steps=one.steps,
-        states=one.states,
+        **{name: getattr(one, name) for name in FOUND},
         seconds=one.seconds,
-        play=one.play,
-        features=one.features,
         stopped=one.stopped,
     )

@@ -200,15 +200,17 @@ def main() -> None:
 # --- what will be long, and Spark -----------------------------------------------------------------
 
 
-def try_out(question: Question) -> Explored:
-    """The search, cancelled as it begins: what is wrong with a question is said here, before it
-    travels, and `predicted` is what is to be expected of it."""
-    return explore_play(question, cancel=lambda: True)
+def announce(
+    what: str, questions: Sequence[Question], crew: int, say: Callable[[str], object] | None
+) -> None:
+    """Say what is to be expected where searches, `crew` of them at a time, will be long.
 
-
-def announcement(what: str, count: int, crew: int, predicted: str) -> str:
-    """A prediction for each of many searches, `crew` of them at a time."""
-    return f"{count} {what}, {crew} at a time; where nothing breaks, for each: {predicted}"
+    What is wrong with the first question is raised here, before it travels.
+    """
+    predicted = explore_play(questions[0], cancel=lambda: True).predicted
+    if predicted and say is not None:
+        many = f"{len(questions)} {what}, {crew} at a time"
+        say(f"{many}; where nothing breaks, for each: {predicted}")
 
 
 def on_spark(questions: Sequence[Question], *, master: str | None = None) -> list[Explored]:

@@ -10,7 +10,7 @@ from ...engine.cluster import Cluster
 from ...extras import MissingExtraError
 from ..compiled.compiled_guards import NotCompiledError
 from ..levels.level_table import ExploreError, Level
-from ..search_terms import HaltReason, Model, SearchOutcome
+from ..search_terms import Model, SearchOutcome
 from . import size_prediction as sizes
 from .breadth_first import search
 from .engine_model import EngineModel
@@ -88,11 +88,9 @@ def steps(
     """The engine's own search: with the memoised model where there is one, which goes on with the
     `memory` that earlier searches left.
     """
-    model: Model
+    model: Model = EngineModel(level, start, dict(bounds))
     if level.name == "partition":
         model = MemoisedModel(level, start, dict(bounds), memory)
-    else:
-        model = EngineModel(level, start, dict(bounds))
     return Engine(STEP, model, search, note, _PACES[level.name])
 
 
@@ -117,8 +115,3 @@ def _compiled(
 
     check_properties(asked)
     return Engine(COMPILED, CompiledModel(level, start, bounds), run, pace=sizes.COMPILED)
-
-
-def too_narrow(outcome: SearchOutcome) -> bool:
-    """Whether a compiled search ended because its words have no room for what comes next."""
-    return outcome.halt is not None and outcome.halt.reason is HaltReason.TOO_NARROW

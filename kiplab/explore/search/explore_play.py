@@ -11,11 +11,11 @@ from ...engine.setup import cluster_of
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ..levels.all_levels import level_named
-from ..search_terms import REFUTED, Model, SearchOutcome, StopRule
+from ..search_terms import REFUTED, HaltReason, Model, SearchOutcome, StopRule
 from . import limits as outside
 from .breadth_first import search
-from .engine_choice import AUTO, SearchFunction, engine_for, steps, too_narrow
-from .explored import Explored, sentence_of, vacuity_of
+from .engine_choice import AUTO, SearchFunction, engine_for, steps
+from .explored import AS_FOUND, Explored, sentence_of, vacuity_of
 from .limits import MEMORY_MB, Limits, TimedProgress, ceiling_mb, interruptible
 from .path_as_play import play_of
 from .question import Question, question_about, situation
@@ -109,14 +109,14 @@ def explore_play(
             cancel=cancel,
         )
         outcome = outcome_of(searcher.model, asked, limits, searcher.run)
-        if question.engine == AUTO and too_narrow(outcome):
+        too_narrow = outcome.halt is not None and outcome.halt.reason is HaltReason.TOO_NARROW
+        if question.engine == AUTO and too_narrow:
             searcher = steps(level, start, within, outcome.stopped, memory)
             outcome = outcome_of(searcher.model, asked, limits, searcher.run)
         took = limits.seconds
     rules = question.features.label()
     return Explored(
-        verdict=outcome.verdict,
-        violated=outcome.violated,
+        **{name: getattr(outcome, name) for name in AS_FOUND},
         properties=asked,
         bounds=within,
         level=level.name,
@@ -125,14 +125,8 @@ def explore_play(
         play=play_of(question.play, question.features, level, outcome.path, outcome.violated)
         if outcome.path and outcome.violated is not None
         else None,
-        path=outcome.path,
-        states=outcome.states,
-        transitions=outcome.transitions,
-        depth=outcome.depth,
-        frontier=outcome.frontier,
         seconds=took,
         vacuity=vacuity_of(outcome, searcher.model.seen, level, start),
-        stopped=outcome.stopped,
         predicted=predicted,
         sentence=sentence_of(outcome, level, within, asked, rules),
         engine=searcher.name,

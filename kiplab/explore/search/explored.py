@@ -15,13 +15,12 @@ from ..search_terms import PROVED, REFUTED, Coverage, SearchOutcome
 _SAYS_SO = ("841.leader-skips-fenced", "841.leader-skips-shutting-down", "903.leader-epoch")
 """Rules that report when they bar a follower; other rules act without a word."""
 _WATCHED = (GuardKind.REFUSAL,)
-"""Kinds of guards that report whenever they act."""
-_WORDLESS = {
-    GuardKind.RULE: "somebody behaves otherwise, which no fact tells; some do say so (_SAYS_SO)",
-    GuardKind.ALTERNATIVE: "as of a rule",
-    GuardKind.AS_SPECIFIED: "as of a rule",
-}
-"""The others, and why nobody can say whether they were needed."""
+"""Kinds of guards that report whenever they act; of others nobody can say whether they were needed
+(tests/explore/guard_rules.py says why)."""
+AS_FOUND = (
+    *("verdict", "violated", "path", "states", "transitions", "depth", "frontier", "stopped"),
+)
+"""What an answer says as its SearchOutcome does."""
 
 
 class Vacuity(msgspec.Struct, frozen=True):

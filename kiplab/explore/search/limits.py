@@ -51,13 +51,9 @@ def check_limits(seconds: object, states: object, memory_mb: object) -> None:
         )
 
 
-class TimedProgress(msgspec.Struct, frozen=True):
+class TimedProgress(Progress, frozen=True):
     """What a progress callback is given: counts, and transitions a second so far."""
 
-    states: int
-    transitions: int
-    depth: int
-    frontier: int
     seconds: float
     rate: float
 
@@ -102,7 +98,8 @@ class Limits:
         seconds = self.seconds
         if self.progress is not None and seconds - self.told >= TELL_EVERY_S:
             self.told = seconds
-            self.progress(timed(now, seconds))
+            rate = now.transitions / seconds if seconds else 0.0
+            self.progress(TimedProgress(**msgspec.structs.asdict(now), seconds=seconds, rate=rate))
         if self.cancel is not None and self.cancel():
             return Halt(HaltReason.CANCELLED)
         if self.most_states is not None and now.states >= self.most_states:
@@ -121,36 +118,22 @@ class Limits:
         return None
 
 
-def timed(now: Progress, seconds: float) -> TimedProgress:
-    """Progress with the time that it took."""
-    rate = now.transitions / seconds if seconds else 0.0
-    return TimedProgress(now.states, now.transitions, now.depth, now.frontier, seconds, rate)
-
-
 def ceiling_mb(memory_mb: int) -> int:
     """`memory_mb`, or three quarters of what this container has, if that is less.
 
     The rest is for whoever else lives there: the kernel, JupyterLab, an editor.
     """
-    return min([memory_mb, *(max(b * 3 // 4 // 1_000_000, 1) for b in _container_bytes())])
-
-
-def _container_bytes() -> Iterator[int]:
     for file in CONTAINERS:
         # No such file, or the word "max": no limit.
         with suppress(OSError, ValueError):
-            yield int(file.read_text())
+            memory_mb = min(memory_mb, max(int(file.read_text()) * 3 // 4 // 1_000_000, 1))
+    return memory_mb
 
 
 def memory_now() -> int:
     """Bytes that this process holds; where the system does not say, the most it ever held; or 0."""
-    try:
+    with suppress(OSError, ValueError, IndexError):
         return int(_STATM.read_text().split()[1]) * mmap.PAGESIZE
-    except (OSError, ValueError, IndexError):
-        return _most_ever()
-
-
-def _most_ever() -> int:
     try:
         import resource
     except ImportError:
