@@ -4,13 +4,17 @@ Every fact is about one move. `Refused` names the guard, and both sides of the c
 failed, so that an explanation never has to be reconstructed.
 """
 
+import operator
 from enum import StrEnum
+from functools import reduce
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from . import zookeeper_facts
 from .errors import KafkaError
 from .ids import BrokerEpoch, BrokerId, ControllerEpoch, LeaderEpoch, Offset, PartitionEpoch
-from .zookeeper_facts import ZooKeeperFact
+from .zookeeper_facts import AnyFact
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -26,7 +30,7 @@ def compare(name: str, requested: object, held: object) -> Compared:
     return Compared(name, str(requested), "none" if held is None else str(held))
 
 
-class Refused(msgspec.Struct, frozen=True, tag="refused", kw_only=True):
+class Refused(AnyFact, frozen=True, tag="refused"):
     """A request, or one partition of it, was answered with an error.
 
     `guard` is the first check that failed, None where the check cannot be switched off.
@@ -45,14 +49,14 @@ class Refused(msgspec.Struct, frozen=True, tag="refused", kw_only=True):
         return "; ".join(words) or self.error.name
 
 
-class PartitionFact(msgspec.Struct, frozen=True, kw_only=True):
+class PartitionFact(AnyFact, frozen=True):
     """What a node reports of a partition."""
 
     node: BrokerId
     partition: str
 
 
-class ConsumerFact(msgspec.Struct, frozen=True, kw_only=True):
+class ConsumerFact(AnyFact, frozen=True):
     """What happens between a consumer and the broker that it asks."""
 
     node: BrokerId
@@ -82,13 +86,13 @@ class IsrReverted(PartitionFact, frozen=True, tag="isr-reverted", kw_only=True):
     error: KafkaError
 
 
-class IsrStuck(PartitionFact, frozen=True, tag="isr-stuck", kw_only=True):
+class IsrStuck(PartitionFact, frozen=True, tag="isr-stuck"):
     """The proposal was refused, and the leader waits with it for newer metadata."""
 
     error: KafkaError
 
 
-class RecordWritten(msgspec.Struct, frozen=True, tag="record", kw_only=True):
+class RecordWritten(AnyFact, frozen=True, tag="record", kw_only=True):
     """The controller appended a metadata record."""
 
     offset: int
@@ -97,7 +101,7 @@ class RecordWritten(msgspec.Struct, frozen=True, tag="record", kw_only=True):
     version: int
 
 
-class IsrChanged(msgspec.Struct, frozen=True, tag="isr-changed", kw_only=True):
+class IsrChanged(AnyFact, frozen=True, tag="isr-changed"):
     """The committed ISR is another one; `partition_epoch` is the new one."""
 
     partition: str
@@ -106,7 +110,7 @@ class IsrChanged(msgspec.Struct, frozen=True, tag="isr-changed", kw_only=True):
     partition_epoch: PartitionEpoch
 
 
-class LeaderElected(msgspec.Struct, frozen=True, tag="leader-elected", kw_only=True):
+class LeaderElected(AnyFact, frozen=True, tag="leader-elected", kw_only=True):
     """A record set the leader field; `leader` -1 means that the partition is offline."""
 
     partition: str
@@ -126,7 +130,7 @@ class BrokerChange(StrEnum):
     SHUTTING_DOWN = "shutting-down"
 
 
-class BrokerChanged(msgspec.Struct, frozen=True, tag="broker-changed", kw_only=True):
+class BrokerChanged(AnyFact, frozen=True, tag="broker-changed"):
     """The controller registered, fenced, unfenced, or noted the shutdown of a broker."""
 
     broker: BrokerId
@@ -221,7 +225,7 @@ class HighWatermarkMoved(PartitionFact, frozen=True, tag="high-watermark", kw_on
     after: Offset
 
 
-class ControllerResigned(msgspec.Struct, frozen=True, tag="controller-resigned", kw_only=True):
+class ControllerResigned(AnyFact, frozen=True, tag="controller-resigned", kw_only=True):
     """The controller of epoch `before` met an exception that it does not expect, and gave up.
 
     `request` is what it was working on, `last_committed` the offset of the last metadata record
@@ -235,7 +239,7 @@ class ControllerResigned(msgspec.Struct, frozen=True, tag="controller-resigned",
     last_committed: int
 
 
-class PeriodicElections(msgspec.Struct, frozen=True, tag="periodic-elections", kw_only=True):
+class PeriodicElections(AnyFact, frozen=True, tag="periodic-elections", kw_only=True):
     """The controller looked after partitions that nobody leads (`unclean`), or not their preferred
     replica, as it does from time to time: it elected in some and left the others as they are.
 
@@ -247,7 +251,7 @@ class PeriodicElections(msgspec.Struct, frozen=True, tag="periodic-elections", k
     left: tuple[str, ...]
 
 
-class TopicConfigured(msgspec.Struct, frozen=True, tag="topic-configured", kw_only=True):
+class TopicConfigured(AnyFact, frozen=True, tag="topic-configured", kw_only=True):
     """A setting of a topic was written down; `heeded` says whether the controller reads it."""
 
     topic: str
@@ -256,14 +260,14 @@ class TopicConfigured(msgspec.Struct, frozen=True, tag="topic-configured", kw_on
     heeded: bool
 
 
-class Registered(msgspec.Struct, frozen=True, tag="registered", kw_only=True):
+class Registered(AnyFact, frozen=True, tag="registered"):
     """A broker process learnt its broker epoch."""
 
     node: BrokerId
     epoch: BrokerEpoch
 
 
-class LifecycleChanged(msgspec.Struct, frozen=True, tag="lifecycle", kw_only=True):
+class LifecycleChanged(AnyFact, frozen=True, tag="lifecycle"):
     """A broker process moved to another lifecycle state."""
 
     node: BrokerId
@@ -284,7 +288,7 @@ class Polled(ConsumerFact, frozen=True, tag="polled", kw_only=True):
     aborted: int = 0
 
 
-class TransactionBegun(PartitionFact, frozen=True, tag="transaction-begun", kw_only=True):
+class TransactionBegun(PartitionFact, frozen=True, tag="transaction-begun"):
     """A producer began a transaction in a log: it is open from `first` on."""
 
     first: Offset
@@ -333,7 +337,7 @@ class PositionReset(ConsumerFact, frozen=True, tag="position-reset", kw_only=Tru
     to: str
 
 
-class ConsumerRaised(msgspec.Struct, frozen=True, tag="consumer-raised", kw_only=True):
+class ConsumerRaised(AnyFact, frozen=True, tag="consumer-raised", kw_only=True):
     """A poll threw: no reset policy says where to go on. `diverging` is where the logs part."""
 
     consumer: str
@@ -357,61 +361,56 @@ class MetadataRefreshed(ConsumerFact, frozen=True, tag="metadata-refreshed", kw_
     validating: bool
 
 
-class BatchQueued(msgspec.Struct, frozen=True, tag="batch-queued", kw_only=True):
-    """A producer's batch waits until the batch `behind` which it stands is acknowledged."""
+class BatchFact(AnyFact, frozen=True):
+    """What happens to a producer's batch of `count` records before a leader has it."""
 
     producer: str
     partition: str
     number: int
     count: int
+
+
+class BatchQueued(BatchFact, frozen=True, tag="batch-queued", kw_only=True):
+    """A producer's batch waits until the batch `behind` which it stands is acknowledged."""
+
     behind: int
 
 
-class BatchWaits(msgspec.Struct, frozen=True, tag="batch-waits", kw_only=True):
+class LeaderBatchFact(AnyFact, frozen=True):
+    """What a leader that has appended a producer's batch makes of it."""
+
+    node: BrokerId
+    producer: str
+    partition: str
+    number: int
+    first: Offset
+    last: Offset
+
+
+class BatchWaits(LeaderBatchFact, frozen=True, tag="batch-waits"):
     """A leader has appended a batch, and answers when all in sync have it (acks=all)."""
 
-    node: BrokerId
-    producer: str
-    partition: str
-    number: int
-    first: Offset
-    last: Offset
 
-
-class BatchAcknowledged(msgspec.Struct, frozen=True, tag="batch-acknowledged", kw_only=True):
+class BatchAcknowledged(LeaderBatchFact, frozen=True, tag="batch-acknowledged", kw_only=True):
     """A producer was told that its records stand at first..last."""
 
-    node: BrokerId
-    producer: str
-    partition: str
-    number: int
-    first: Offset
-    last: Offset
     acks_all: bool
 
 
-class BatchRequeued(msgspec.Struct, frozen=True, tag="batch-requeued", kw_only=True):
+class BatchRequeued(BatchFact, frozen=True, tag="batch-requeued", kw_only=True):
     """A batch was refused, or got no answer, and will be sent again."""
 
-    producer: str
-    partition: str
-    number: int
-    count: int
     error: KafkaError
     asks_who_leads: bool
 
 
-class BatchFailed(msgspec.Struct, frozen=True, tag="batch-failed", kw_only=True):
+class BatchFailed(BatchFact, frozen=True, tag="batch-failed", kw_only=True):
     """A producer gives a batch up; whether its records are in a log it cannot know."""
 
-    producer: str
-    partition: str
-    number: int
-    count: int
     exception: str
 
 
-class ProducerInformed(msgspec.Struct, frozen=True, tag="producer-informed", kw_only=True):
+class ProducerInformed(AnyFact, frozen=True, tag="producer-informed", kw_only=True):
     """A producer asked broker `node` who leads; `leader` is whom it believes from now on."""
 
     node: BrokerId
@@ -421,49 +420,12 @@ class ProducerInformed(msgspec.Struct, frozen=True, tag="producer-informed", kw_
     leader_epoch: LeaderEpoch
 
 
-Fact = (
-    Refused
-    | NotProposed
-    | IsrProposed
-    | IsrReverted
-    | IsrStuck
-    | RecordWritten
-    | IsrChanged
-    | LeaderElected
-    | BrokerChanged
-    | BecameLeader
-    | LeaderRecovery
-    | BecameFollower
-    | Fetched
-    | Appended
-    | Truncated
-    | EpochDropped
-    | RecordsDeleted
-    | Destroyed
-    | HighWatermarkMoved
-    | ControllerResigned
-    | PeriodicElections
-    | TopicConfigured
-    | Registered
-    | LifecycleChanged
-    | Polled
-    | TransactionBegun
-    | TransactionEnded
-    | PollFailed
-    | PositionValidated
-    | PositionTruncated
-    | PositionReset
-    | ConsumerRaised
-    | ReplicaPreferred
-    | MetadataRefreshed
-    | BatchQueued
-    | BatchWaits
-    | BatchAcknowledged
-    | BatchRequeued
-    | BatchFailed
-    | ProducerInformed
-    | ZooKeeperFact
-)
-
+if TYPE_CHECKING:
+    Fact = AnyFact
+else:
+    # A closed union of every kind, so that a fact can be read back from JSON.
+    _WRITTEN = (*vars().values(), *vars(zookeeper_facts).values())
+    _CLASSES = (c for c in _WRITTEN if isinstance(c, type) and issubclass(c, AnyFact))
+    Fact = reduce(operator.or_, (c for c in _CLASSES if c.__struct_config__.tag))
 Replayed = BrokerChanged | IsrChanged | LeaderElected
 """What a metadata record changed: these come right after its RecordWritten."""

@@ -5,7 +5,11 @@ import msgspec
 from .ids import BrokerEpoch, BrokerId, ControllerEpoch, Offset, SessionId, Zxid
 
 
-class ZnodeChanged(msgspec.Struct, frozen=True, tag="znode-changed", kw_only=True):
+class AnyFact(msgspec.Struct, frozen=True):
+    """What a rule reports of what it did; each kind has a tag."""
+
+
+class ZnodeChanged(AnyFact, frozen=True, tag="znode-changed"):
     """A transaction of ZooKeeper created, wrote or deleted a znode; `text` says to what."""
 
     node: BrokerId
@@ -14,20 +18,20 @@ class ZnodeChanged(msgspec.Struct, frozen=True, tag="znode-changed", kw_only=Tru
     text: str
 
 
-class BrokerFact(msgspec.Struct, frozen=True, kw_only=True):
+class BrokerFact(AnyFact, frozen=True):
     """What ZooKeeper or a controller reports of a broker."""
 
     node: BrokerId
     broker: BrokerId
 
 
-class SessionOpened(BrokerFact, frozen=True, tag="session-opened", kw_only=True):
+class SessionOpened(BrokerFact, frozen=True, tag="session-opened"):
     """A process has a session with ZooKeeper."""
 
     session: SessionId
 
 
-class SessionEnded(BrokerFact, frozen=True, tag="session-ended", kw_only=True):
+class SessionEnded(BrokerFact, frozen=True, tag="session-ended"):
     """A session with ZooKeeper is over, and what was ephemeral in it is gone."""
 
     session: SessionId
@@ -35,19 +39,19 @@ class SessionEnded(BrokerFact, frozen=True, tag="session-ended", kw_only=True):
     """Whether ZooKeeper ended it; else the process closed it."""
 
 
-class ControllerElected(BrokerFact, frozen=True, tag="controller-elected", kw_only=True):
+class ControllerElected(BrokerFact, frozen=True, tag="controller-elected"):
     """A broker has become the controller."""
 
     controller_epoch: ControllerEpoch
 
 
-class ControllerStoodDown(BrokerFact, frozen=True, tag="controller-stood-down", kw_only=True):
+class ControllerStoodDown(BrokerFact, frozen=True, tag="controller-stood-down"):
     """A broker is the controller no more, and knows it; its queues are gone."""
 
     reason: str
 
 
-class BrokersCompared(msgspec.Struct, frozen=True, tag="brokers-compared", kw_only=True):
+class BrokersCompared(AnyFact, frozen=True, tag="brokers-compared", kw_only=True):
     """A controller has compared the registered brokers with those it knows; all lists are sorted.
 
     With nothing in them it found no change, whatever has happened in between.
@@ -60,19 +64,19 @@ class BrokersCompared(msgspec.Struct, frozen=True, tag="brokers-compared", kw_on
     dead: tuple[BrokerId, ...] = ()
 
 
-class RequestsQueued(BrokerFact, frozen=True, tag="requests-queued", kw_only=True):
+class RequestsQueued(BrokerFact, frozen=True, tag="requests-queued"):
     """A controller has put requests into its queue for a broker; each is told in words."""
 
     requests: tuple[str, ...]
 
 
-class QueueDropped(BrokerFact, frozen=True, tag="queue-dropped", kw_only=True):
+class QueueDropped(BrokerFact, frozen=True, tag="queue-dropped"):
     """A controller has closed its connection to a broker, and what was queued for it is gone."""
 
     requests: tuple[str, ...]
 
 
-class ReplicaStopped(msgspec.Struct, frozen=True, tag="replica-stopped", kw_only=True):
+class ReplicaStopped(AnyFact, frozen=True, tag="replica-stopped"):
     """A follower fetches a partition no more: a StopReplica, or nobody to fetch from."""
 
     node: BrokerId
@@ -80,7 +84,7 @@ class ReplicaStopped(msgspec.Struct, frozen=True, tag="replica-stopped", kw_only
     reason: str
 
 
-class CheckpointLost(msgspec.Struct, frozen=True, tag="checkpoint-lost", kw_only=True):
+class CheckpointLost(AnyFact, frozen=True, tag="checkpoint-lost"):
     """The file of high watermarks was written anew, without a partition that it had."""
 
     node: BrokerId
@@ -88,7 +92,7 @@ class CheckpointLost(msgspec.Struct, frozen=True, tag="checkpoint-lost", kw_only
     high_watermark: Offset
 
 
-class ShutdownTried(msgspec.Struct, frozen=True, tag="shutdown-tried", kw_only=True):
+class ShutdownTried(AnyFact, frozen=True, tag="shutdown-tried"):
     """A broker's try at a controlled shutdown came to nothing; `left` is how many it still has."""
 
     node: BrokerId
@@ -105,27 +109,10 @@ class BrokerDeclared(BrokerFact, frozen=True, tag="broker-declared", kw_only=Tru
     reason: str
 
 
-class BrokerStateChanged(msgspec.Struct, frozen=True, tag="broker-state-changed", kw_only=True):
+class BrokerStateChanged(AnyFact, frozen=True, tag="broker-state-changed"):
     """A broker of KIP-343 takes itself for something else than before."""
 
     node: BrokerId
     before: str
     after: str
     reason: str
-
-
-ZooKeeperFact = (
-    ZnodeChanged
-    | SessionOpened
-    | SessionEnded
-    | ControllerElected
-    | ControllerStoodDown
-    | BrokersCompared
-    | RequestsQueued
-    | QueueDropped
-    | ReplicaStopped
-    | CheckpointLost
-    | ShutdownTried
-    | BrokerDeclared
-    | BrokerStateChanged
-)

@@ -166,10 +166,7 @@ def _fetched(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
 def _sent_away(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
     """The leader's answer names another replica and holds no records (KIP-392)."""
     fact = ReplicaPreferred(
-        node=asked.here.id,
-        consumer=consumer.name,
-        partition=consumer.partition,
-        replica=consumer.nearest,
+        asked.here.id, consumer.name, consumer.partition, replica=consumer.nearest
     )
     return replace(consumer, preferred=consumer.nearest), (fact,)
 
@@ -212,9 +209,9 @@ def _unanswered(consumer: Consumer, by: ids.BrokerId) -> ConsumerEffect:
     """A lost connection is a reason to ask who leads (NetworkClient.processDisconnection)."""
     known = by != ids.NO_LEADER
     fact = PollFailed(
-        node=by,
-        consumer=consumer.name,
-        partition=consumer.partition,
+        by,
+        consumer.name,
+        consumer.partition,
         error=KafkaError.NETWORK_EXCEPTION if known else KafkaError.LEADER_NOT_AVAILABLE,
     )
     return _asks_who_leads(consumer), (fact,)
@@ -232,9 +229,9 @@ def _validated(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
             return _lost_position(consumer, asked, "LogTruncationException", answer.offset)
         return _cut_back(consumer, asked, answer)
     fact = PositionValidated(
-        node=asked.here.id,
-        consumer=consumer.name,
-        partition=consumer.partition,
+        asked.here.id,
+        consumer.name,
+        consumer.partition,
         position=consumer.position,
         last_epoch=consumer.last_epoch,
         end=answer.offset,
@@ -244,9 +241,9 @@ def _validated(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
 
 def _cut_back(consumer: Consumer, asked: client_reads.Asked, end: log.EpochStart) -> ConsumerEffect:
     fact = PositionTruncated(
-        node=asked.here.id,
-        consumer=consumer.name,
-        partition=consumer.partition,
+        asked.here.id,
+        consumer.name,
+        consumer.partition,
         before=consumer.position,
         after=end.offset,
         last_epoch=consumer.last_epoch,
@@ -278,9 +275,9 @@ def _moved(consumer: Consumer, asked: client_reads.Asked, to: Reset) -> Consumer
     if isinstance(answer, Refused):
         return _asks_who_leads(consumer), (answer,)
     fact = PositionReset(
-        node=asked.here.id,
-        consumer=consumer.name,
-        partition=consumer.partition,
+        asked.here.id,
+        consumer.name,
+        consumer.partition,
         before=consumer.position,
         after=answer,
         to=to.value,
@@ -294,9 +291,9 @@ def _read(
 ) -> tuple[Consumer, Polled]:
     records = answer.records
     polled = Polled(
-        node=asked.here.id,
-        consumer=consumer.name,
-        partition=consumer.partition,
+        asked.here.id,
+        consumer.name,
+        consumer.partition,
         first=consumer.position,
         last=ids.Offset(max(records.end, consumer.position) - 1),
         high_watermark=answer.high_watermark,

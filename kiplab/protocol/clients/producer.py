@@ -209,10 +209,10 @@ def expired(producer: Producer, now_ms: int) -> ProducerEffect:
         return producer, ()
     facts = tuple(
         BatchFailed(
-            producer=producer.name,
-            partition=producer.partition,
-            number=batch.number,
-            count=batch.count,
+            producer.name,
+            producer.partition,
+            batch.number,
+            batch.count,
             exception="TimeoutException",
         )
         for batch in late
@@ -242,10 +242,10 @@ def _requeued(producer: Producer, error: KafkaError, now_ms: int | None) -> Prod
         due_ms=0 if now_ms is None else now_ms + RETRY_BACKOFF_MS,
     )
     fact = BatchRequeued(
-        producer=producer.name,
-        partition=producer.partition,
-        number=batch.number,
-        count=batch.count,
+        producer.name,
+        producer.partition,
+        batch.number,
+        batch.count,
         error=error,
         asks_who_leads=asks,
     )
@@ -260,10 +260,10 @@ def _requeued(producer: Producer, error: KafkaError, now_ms: int | None) -> Prod
 def _acknowledged(producer: Producer, node: Broker) -> ProducerEffect:
     batch = producer.batches[0]
     fact = BatchAcknowledged(
-        node=node.id,
-        producer=producer.name,
-        partition=producer.partition,
-        number=batch.number,
+        node.id,
+        producer.name,
+        producer.partition,
+        batch.number,
         first=batch.first,
         last=ids.Offset(batch.end - 1),
         acks_all=batch.acks_all,
@@ -279,10 +279,10 @@ def _acknowledged(producer: Producer, node: Broker) -> ProducerEffect:
 
 def _waits(producer: Producer, batch: Batch) -> BatchWaits:
     return BatchWaits(
-        node=batch.at,
-        producer=producer.name,
-        partition=producer.partition,
-        number=batch.number,
+        batch.at,
+        producer.name,
+        producer.partition,
+        batch.number,
         first=batch.first,
         last=ids.Offset(batch.end - 1),
     )

@@ -171,7 +171,7 @@ def begin_stopping(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     facts: tuple[Fact, ...] = ()
     if process.lifecycle is not leaving:
-        facts = (LifecycleChanged(node=broker.id, state=leaving),)
+        facts = (LifecycleChanged(broker.id, leaving),)
         broker = replace(broker, process=replace(process, lifecycle=leaving))
     broker, sends, _ = send_heartbeat(broker, ensemble)
     return Together(broker, ensemble, sends, facts=facts)
@@ -181,12 +181,7 @@ def _now(broker: Broker, state: MembershipState, reason: str) -> tuple[Broker, t
     process = process_of(broker)
     if process.state is state or process.state is None:
         return broker, ()
-    fact = BrokerStateChanged(
-        node=broker.id,
-        before=state_word(process.state),
-        after=state_word(state),
-        reason=reason,
-    )
+    fact = BrokerStateChanged(broker.id, state_word(process.state), state_word(state), reason)
     return replace(broker, process=replace(process, state=state)), (fact,)
 
 

@@ -182,8 +182,8 @@ def _told(
     if before is not None and before.state is known_broker.state:
         return turn
     fact = BrokerDeclared(
-        node=turn.controller.node,
-        broker=known_broker.broker,
+        turn.controller.node,
+        known_broker.broker,
         incarnation_id=known_broker.incarnation_id,
         before="" if before is None else state_word(before.state),
         after=state_word(known_broker.state),

@@ -116,11 +116,11 @@ def _stale_sender(
     if found is not None and "497.request-broker-epoch" not in active:
         return None
     return Refused(
-        node=CONTROLLER,
-        request=KIND,
-        error=KafkaError.STALE_BROKER_EPOCH,
-        guard="497.request-broker-epoch",
-        compared=(compare(f"broker {request.broker} epoch", request.broker_epoch, held),),
+        CONTROLLER,
+        KIND,
+        KafkaError.STALE_BROKER_EPOCH,
+        "497.request-broker-epoch",
+        (compare(f"broker {request.broker} epoch", request.broker_epoch, held),),
     )
 
 
@@ -133,9 +133,7 @@ def _judge(
     registration = partition(controller.partitions, item.partition)
     if registration is None:
         error = _unknown(controller, request, item.partition)
-        refused = Refused(
-            node=CONTROLLER, request=KIND, error=error, guard=None, partition=item.partition
-        )
+        refused = Refused(CONTROLLER, KIND, error, None, partition=item.partition)
         return None, AlterPartitionResult(item.partition, error), refused
     active = features.active(CONTROLLER)
     case = _Case(controller, request, _as_boolean(item, active), registration)
@@ -210,9 +208,7 @@ def _accept(
         # A reassignment that completes may take the leadership from the sender: the record stands.
         newer = case.request.version >= 2
         error = KafkaError.NEW_LEADER_ELECTED if newer else KafkaError.FENCED_LEADER_EPOCH
-        refused = Refused(
-            node=CONTROLLER, request=KIND, error=error, guard=None, partition=case.item.partition
-        )
+        refused = Refused(CONTROLLER, KIND, error, None, partition=case.item.partition)
         return record, AlterPartitionResult(case.item.partition, error), refused
     return record, _result(after, case.request.version), None
 
@@ -355,14 +351,7 @@ def _ineligible(case: _Case, guard: str, compared: Compared) -> Refused:
 
 
 def _refused(case: _Case, guard: str | None, error: KafkaError, compared: Compared) -> Refused:
-    return Refused(
-        node=CONTROLLER,
-        request=KIND,
-        error=error,
-        guard=guard,
-        compared=(compared,),
-        partition=case.item.partition,
-    )
+    return Refused(CONTROLLER, KIND, error, guard, (compared,), case.item.partition)
 
 
 def _listed(members: Iterable[BrokerId]) -> str:

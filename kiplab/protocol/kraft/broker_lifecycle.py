@@ -38,7 +38,7 @@ def start(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.Broke
     born = broker_state.Volatile(timers=timers)
     next_incarnation = Incarnation(broker.incarnation + 1)
     broker = replace(disk.load(broker), incarnation=next_incarnation, process=born)
-    fact = LifecycleChanged(node=broker.id, state=broker_state.Lifecycle.STARTING)
+    fact = LifecycleChanged(broker.id, broker_state.Lifecycle.STARTING)
     sends = register(broker)[1]
     return broker, sends, (fact,)
 
@@ -66,7 +66,7 @@ def registered(
     process = broker_parts.process_of(broker)
     if response.error is not KafkaError.NONE:
         return broker, (), ()
-    fact = Registered(node=broker.id, epoch=response.broker_epoch)
+    fact = Registered(broker.id, response.broker_epoch)
     broker = replace(broker, process=replace(process, epoch=response.broker_epoch))
     if process.published:
         # The answer to a registration sent twice: the process is further already.
@@ -122,7 +122,7 @@ def _publish_first(
     if mine is None or mine.epoch != process.epoch:
         return broker, ()
     ready = replace(process, published=True, lifecycle=broker_state.Lifecycle.RECOVERY)
-    fact = LifecycleChanged(node=broker.id, state=broker_state.Lifecycle.RECOVERY)
+    fact = LifecycleChanged(broker.id, broker_state.Lifecycle.RECOVERY)
     broker, facts = _apply(replace(broker, process=ready), image.partitions, features, now_ms)
     return broker, (fact, *facts)
 
@@ -180,7 +180,7 @@ def heartbeat_answered(
         return disk.stop_cleanly(broker)
     if not response.is_fenced and process.lifecycle is broker_state.Lifecycle.RECOVERY:
         running = replace(process, lifecycle=broker_state.Lifecycle.RUNNING)
-        fact = LifecycleChanged(node=broker.id, state=broker_state.Lifecycle.RUNNING)
+        fact = LifecycleChanged(broker.id, broker_state.Lifecycle.RUNNING)
         return replace(broker, process=running), (), (fact,)
     return broker, (), ()
 
@@ -207,7 +207,7 @@ def begin_shutdown(broker: broker_state.Broker, now_ms: int | None) -> broker_pa
     if process.lifecycle is not broker_state.Lifecycle.RUNNING:
         return disk.stop_cleanly(broker)
     leaving = broker_state.Lifecycle.PENDING_CONTROLLED_SHUTDOWN
-    fact = LifecycleChanged(node=broker.id, state=leaving)
+    fact = LifecycleChanged(broker.id, leaving)
     process = replace(process, lifecycle=leaving)
     if now_ms is not None:
         process = replace(process, timers=replace(process.timers, heartbeat=now_ms))

@@ -147,11 +147,11 @@ def _duplicate(
         return None
     held = f"session of incarnation {existing.incarnation}"
     return Refused(
-        node=CONTROLLER,
-        request="broker-registration",
-        error=KafkaError.DUPLICATE_BROKER_REGISTRATION,
-        guard=guard,
-        compared=(Compared("incarnation", str(request.incarnation), held),),
+        CONTROLLER,
+        "broker-registration",
+        KafkaError.DUPLICATE_BROKER_REGISTRATION,
+        guard,
+        (Compared("incarnation", str(request.incarnation), held),),
     )
 
 
@@ -220,11 +220,11 @@ def unregister_broker(
     if found is None:
         error = KafkaError.BROKER_ID_NOT_REGISTERED
         refused = Refused(
-            node=CONTROLLER,
-            request="unregister-broker",
-            error=error,
-            guard=None,
-            compared=(Compared("broker", str(request.broker), "none"),),
+            CONTROLLER,
+            "unregister-broker",
+            error,
+            None,
+            (Compared("broker", str(request.broker), "none"),),
         )
         return (
             controller,

@@ -63,7 +63,7 @@ def elect_leaders(
         if request.partitions is not None or error is not KafkaError.ELECTION_NOT_NEEDED:
             results.append((name, error))
     refused: list[Fact] = [
-        Refused(node=CONTROLLER, request="elect-leaders", error=e, guard=None, partition=name)
+        Refused(CONTROLLER, "elect-leaders", e, None, partition=name)
         for name, e in results
         if e is not KafkaError.NONE
     ]

@@ -95,11 +95,11 @@ def _stale_heartbeat(
         return None
     held = str(registration.epoch) if registration else "none"
     return Refused(
-        node=CONTROLLER,
-        request="broker-heartbeat",
-        error=KafkaError.STALE_BROKER_EPOCH,
-        guard=guard,
-        compared=(Compared(f"broker {request.broker} epoch", str(request.broker_epoch), held),),
+        CONTROLLER,
+        "broker-heartbeat",
+        KafkaError.STALE_BROKER_EPOCH,
+        guard,
+        (Compared(f"broker {request.broker} epoch", str(request.broker_epoch), held),),
     )
 
 

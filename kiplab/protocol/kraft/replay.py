@@ -195,7 +195,7 @@ def _registration_reported(
     _before: Controller, _after: Controller, record: RegisterBrokerRecord
 ) -> list[Replayed]:
     change = BrokerChange.REGISTERED
-    return [BrokerChanged(broker=record.broker, change=change, epoch=record.epoch)]
+    return [BrokerChanged(record.broker, change, record.epoch)]
 
 
 def _partition_reported(
@@ -211,14 +211,7 @@ def _partition_changes(
 ) -> list[Replayed]:
     facts: list[Replayed] = []
     if new.isr != old.isr:
-        facts.append(
-            IsrChanged(
-                partition=new.name,
-                before=old.isr,
-                after=new.isr,
-                partition_epoch=new.partition_epoch,
-            )
-        )
+        facts.append(IsrChanged(new.name, old.isr, new.isr, new.partition_epoch))
     if record.leader is not None:
         facts.append(
             LeaderElected(
@@ -247,7 +240,7 @@ def _broker_reported(
     old = registration(before.registrations, record.broker)
     new = registration(after.registrations, record.broker)
     return [
-        BrokerChanged(broker=record.broker, change=change, epoch=record.epoch)
+        BrokerChanged(record.broker, change, record.epoch)
         for change in _changes_of_broker(old, new)
     ]
 

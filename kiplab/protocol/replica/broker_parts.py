@@ -175,10 +175,10 @@ def refuses_metadata(broker: Broker, features: Features) -> Refused | None:
 def _refused(node: BrokerId, request: str, partition: str | None) -> Refused:
     # KIP-343, BrokerState Enum: INACTIVE is who should be fenced from the cluster.
     return Refused(
-        node=node,
-        request=request,
-        error=KafkaError.NOT_LEADER_OR_FOLLOWER,
-        guard="343.refuse-while-fenced",
-        compared=(Compared("broker state", "active or stopping", "fenced"),),
-        partition=partition,
+        node,
+        request,
+        KafkaError.NOT_LEADER_OR_FOLLOWER,
+        "343.refuse-while-fenced",
+        (Compared("broker state", "active or stopping", "fenced"),),
+        partition,
     )

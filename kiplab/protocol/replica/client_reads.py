@@ -125,14 +125,7 @@ def refusal(
 
     Source: none; it stands for the error that Kafka's code throws and KafkaApis answers with.
     """
-    return Refused(
-        node=here.id,
-        request=request,
-        error=error,
-        guard=guard,
-        compared=(compared,) if compared else (),
-        partition=partition,
-    )
+    return Refused(here.id, request, error, guard, (compared,) if compared else (), partition)
 
 
 def consumer_fetch(

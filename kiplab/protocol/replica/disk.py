@@ -73,7 +73,7 @@ def _write_high_watermarks(broker: Broker) -> broker_parts.BrokerEffect:
 
 def _lost(broker: Broker, marks: dict[str, Offset]) -> tuple[Fact, ...]:
     return tuple(
-        CheckpointLost(node=broker.id, partition=r.partition, high_watermark=r.checkpoint)
+        CheckpointLost(broker.id, r.partition, r.checkpoint)
         for r in broker.durable.replicas
         if r.partition not in marks and r.checkpoint
     )
@@ -85,7 +85,7 @@ def stop_cleanly(broker: Broker) -> broker_parts.BrokerEffect:
     Source: BrokerServer.shutdown, LogManager.shutdown and ReplicaManager.shutdown (3.5.0).
     """
     broker, _, lost = _write_high_watermarks(flush(broker)[0])
-    stopped = LifecycleChanged(node=broker.id, state="STOPPED")
+    stopped = LifecycleChanged(broker.id, "STOPPED")
     return replace(broker, process=None), (), (*lost, stopped)
 
 
@@ -94,7 +94,7 @@ def crash(broker: Broker, loss: Loss) -> broker_parts.BrokerEffect:
 
     Source: none; it stands for a killed process, a machine without power, a replaced disk.
     """
-    facts: list[Fact] = [LifecycleChanged(node=broker.id, state="CRASHED")]
+    facts: list[Fact] = [LifecycleChanged(broker.id, "CRASHED")]
     kept: list[DurableReplica] = []
     for replica in broker.durable.replicas:
         left = _after_loss(replica, loss)
@@ -102,8 +102,8 @@ def crash(broker: Broker, loss: Loss) -> broker_parts.BrokerEffect:
         if left.log.end < replica.log.end:
             facts.append(
                 Destroyed(
-                    node=broker.id,
-                    partition=replica.partition,
+                    broker.id,
+                    replica.partition,
                     first=left.log.end,
                     last=Offset(replica.log.end - 1),
                 )

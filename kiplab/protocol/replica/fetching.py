@@ -295,7 +295,7 @@ def fetched(
     facts: tuple[Fact, ...] = ()
     if longer.end != mine.end:
         last = Offset(longer.end - 1)
-        facts = (Appended(node=broker.id, partition=replica.partition, first=mine.end, last=last),)
+        facts = (Appended(broker.id, replica.partition, first=mine.end, last=last),)
     if kept is not longer:
         facts = (*facts, _deleted(broker, replica, mine, kept.start))
     return broker, (), facts
@@ -312,8 +312,8 @@ def _backing_off(broker: Broker, now_ms: int | None) -> Broker:
 
 def _deleted(broker: Broker, replica: Replica, mine: log.Log, start: Offset) -> RecordsDeleted:
     return RecordsDeleted(
-        node=broker.id,
-        partition=replica.partition,
+        broker.id,
+        replica.partition,
         first=mine.start,
         last=Offset(min(start, mine.end) - 1),
         start=start,
@@ -341,15 +341,10 @@ def _truncated(
     broker = broker_parts.with_replica(broker, replace(replica, high_watermark=offset))
     if shorter.end == mine.end:
         dropped = EpochDropped(
-            node=broker.id,
-            partition=replica.partition,
-            epoch=log.latest_epoch(mine),
-            end=mine.end,
+            broker.id, replica.partition, epoch=log.latest_epoch(mine), end=mine.end
         )
         return broker, (), (dropped,)
-    fact = Truncated(
-        node=broker.id, partition=replica.partition, first=shorter.end, last=Offset(mine.end - 1)
-    )
+    fact = Truncated(broker.id, replica.partition, first=shorter.end, last=Offset(mine.end - 1))
     return broker, (), (fact,)
 
 

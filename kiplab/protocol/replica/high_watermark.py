@@ -47,7 +47,7 @@ def move_high_watermark(here: Here, replica: Replica, log: Log) -> ReplicaEffect
     if lowest <= replica.high_watermark:
         return replica, ()
     fact = HighWatermarkMoved(
-        node=here.id, partition=replica.partition, before=replica.high_watermark, after=lowest
+        here.id, replica.partition, before=replica.high_watermark, after=lowest
     )
     return replace(replica, high_watermark=lowest), (fact,)
 

@@ -48,11 +48,7 @@ def propose_expand(
     if barred is not None:
         guard, compared = barred
         fact = NotProposed(
-            node=here.id,
-            partition=replica.partition,
-            follower=follower,
-            guard=guard,
-            compared=(compared,),
+            here.id, replica.partition, follower=follower, guard=guard, compared=(compared,)
         )
         return replica, None, (fact,)
     return _proposed(here, replica, leading, (*state.isr, follower))
@@ -114,7 +110,7 @@ def _proposed(
     )
     pending = _with_sent(replica, leading, item)
     maximal = leading_of(pending).isr_state.maximal
-    fact = IsrProposed(node=here.id, partition=replica.partition, isr=isr, maximal=maximal)
+    fact = IsrProposed(here.id, replica.partition, isr=isr, maximal=maximal)
     return pending, item, (fact,)
 
 
@@ -201,7 +197,7 @@ def denied(leader: BrokerId, replica: Replica, error: KafkaError) -> ReplicaEffe
         return replica, stuck(leader, replica, error)
     isr = leading.isr_state.isr
     reverted = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
-    fact = IsrReverted(node=leader, partition=name, isr=isr, error=error)
+    fact = IsrReverted(leader, name, isr=isr, error=error)
     return reverted, (fact,)
 
 
@@ -210,4 +206,4 @@ def stuck(leader: BrokerId, replica: Replica, error: KafkaError) -> tuple[Fact, 
 
     Source: Partition.handleAlterPartitionError (3.5.0), handleAlterIsrResponse (2.8.2).
     """
-    return (IsrStuck(node=leader, partition=replica.partition, error=error),)
+    return (IsrStuck(leader, replica.partition, error),)

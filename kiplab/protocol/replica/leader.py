@@ -69,12 +69,7 @@ def make_follower(
     same_leader_epoch = replica is not None and replica.leader_epoch == state.leader_epoch
     if same_leader_epoch and replica is not None and replica.leading is None:
         return follower, ()
-    fact = BecameFollower(
-        node=me.id,
-        partition=state.name,
-        leader=state.leader,
-        leader_epoch=state.leader_epoch,
-    )
+    fact = BecameFollower(me.id, state.name, leader=state.leader, leader_epoch=state.leader_epoch)
     return follower, (fact,)
 
 
@@ -114,12 +109,7 @@ def make_leader(
     facts: list[Fact] = []
     if new_epoch or led is None:
         facts.append(
-            BecameLeader(
-                node=here.id,
-                partition=state.name,
-                leader_epoch=state.leader_epoch,
-                start_offset=start,
-            )
+            BecameLeader(here.id, state.name, leader_epoch=state.leader_epoch, start_offset=start)
         )
     facts += noted(here, replica, leader)
     leader, moved = move_high_watermark(here, leader, log)
@@ -183,8 +173,8 @@ def follower_fetched(
     noted = _noted(here, remote, request, log.end, sender)
     caught_up = request.offset >= log.end
     fetched = Fetched(
-        node=here.id,
-        partition=replica.partition,
+        here.id,
+        replica.partition,
         follower=request.replica,
         offset=request.offset,
         caught_up=caught_up,

@@ -80,9 +80,7 @@ def produce(
     longer = log.append(mine, replica.leader_epoch, count, transaction=transaction)
     broker = broker_parts.with_log(broker, partition, longer)
     replica, facts = move_high_watermark(here, replica, longer)
-    appended = Appended(
-        node=broker.id, partition=partition, first=mine.end, last=Offset(longer.end - 1)
-    )
+    appended = Appended(broker.id, partition, first=mine.end, last=Offset(longer.end - 1))
     begun = _begun(broker.id, partition, mine) if transaction else ()
     return broker_parts.with_replica(broker, replica), (), (*begun, appended, *facts)
 
@@ -90,7 +88,7 @@ def produce(
 def _begun(leader: BrokerId, partition: str, mine: log.Log) -> tuple[Fact, ...]:
     if log.open_transaction(mine) is not None:
         return ()
-    return (TransactionBegun(node=leader, partition=partition, first=mine.end),)
+    return (TransactionBegun(leader, partition, mine.end),)
 
 
 def asked_to_produce(
@@ -121,12 +119,12 @@ def _too_few_in_sync(here: Here, replica: Replica) -> Refused | None:
         return None
     asked = f"at least {wanted} (min.insync.replicas)"
     return Refused(
-        node=here.id,
-        request=PRODUCE,
-        error=KafkaError.NOT_ENOUGH_REPLICAS,
-        guard=None,
-        compared=(Compared("size of the ISR", asked, str(in_sync)),),
-        partition=replica.partition,
+        here.id,
+        PRODUCE,
+        KafkaError.NOT_ENOUGH_REPLICAS,
+        None,
+        (Compared("size of the ISR", asked, str(in_sync)),),
+        replica.partition,
     )
 
 
@@ -152,12 +150,7 @@ def end_transaction(
     here = broker_parts.here(broker, features, now_ms)
     replica, moved = move_high_watermark(here, replica, longer)
     ended = TransactionEnded(
-        node=broker.id,
-        partition=partition,
-        first=first,
-        marker=mine.end,
-        commits=commits,
-        recovery=recovery,
+        broker.id, partition, first=first, marker=mine.end, commits=commits, recovery=recovery
     )
     facts: tuple[Fact, ...] = (ended, *moved)
     return broker_parts.with_replica(broker, replica), (), facts
@@ -200,11 +193,7 @@ def delete_records(
     mine = broker_parts.log_of(broker, partition)
     kept = log.delete_before(mine, start)
     deleted = RecordsDeleted(
-        node=broker.id,
-        partition=partition,
-        first=mine.start,
-        last=Offset(kept.start - 1),
-        start=kept.start,
+        broker.id, partition, first=mine.start, last=Offset(kept.start - 1), start=kept.start
     )
     return broker_parts.with_log(broker, partition, kept), (), (deleted,)
 

@@ -57,10 +57,7 @@ def recovery_fact(here: Here, replica: Replica, phase: RecoveryPhase) -> LeaderR
     Source: none; it stands for a line in the log of a broker that would recover.
     """
     return LeaderRecovery(
-        node=here.id,
-        partition=replica.partition,
-        leader_epoch=replica.leader_epoch,
-        phase=phase,
+        here.id, replica.partition, leader_epoch=replica.leader_epoch, phase=phase
     )
 
 
@@ -105,10 +102,5 @@ def compared_state() -> Compared:
 
 def _refused(here: Here, name: str, request: str, guard: str) -> Refused:
     return Refused(
-        node=here.id,
-        request=request,
-        error=KafkaError.NOT_LEADER_OR_FOLLOWER,
-        guard=guard,
-        compared=(compared_state(),),
-        partition=name,
+        here.id, request, KafkaError.NOT_LEADER_OR_FOLLOWER, guard, (compared_state(),), name
     )

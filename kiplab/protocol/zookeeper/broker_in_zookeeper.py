@@ -75,12 +75,12 @@ def start(
     )
     broker = replace(disk.load(broker), incarnation=incarnation, process=born)
     began = (
-        LifecycleChanged(node=broker.id, state=Lifecycle.STARTING),
+        LifecycleChanged(broker.id, Lifecycle.STARTING),
         _opened(broker.id, opened.session),
     )
     plane = ZooKeeperController(broker=broker.id) if plane is None else plane
     done = _registered(broker, plane, opened.ensemble, features)
-    running = LifecycleChanged(node=broker.id, state=Lifecycle.RUNNING)
+    running = LifecycleChanged(broker.id, Lifecycle.RUNNING)
     return done._replace(facts=(*began, *done.facts, running))
 
 
@@ -123,7 +123,7 @@ def begin_shutdown(
     facts: tuple[Fact, ...] = ()
     leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     if process.lifecycle is not leaving:
-        facts = (LifecycleChanged(node=broker.id, state=leaving),)
+        facts = (LifecycleChanged(broker.id, leaving),)
     tried = replace(process, lifecycle=leaving, shutdown_tries=process.shutdown_tries + 1)
     broker = replace(broker, process=tried)
     controller, reason = controller_of_broker(broker, ensemble)
@@ -170,9 +170,9 @@ def _registered(
     epoch = _epoch(done.results[-1], session, features.active(broker.id))
     zxid = done.ensemble.zxid
     text = f"broker {broker.id} is registered, czxid {zxid}"
-    facts: tuple[Fact, ...] = (ZnodeChanged(node=ids.ZOOKEEPER, path=path, zxid=zxid, text=text),)
+    facts: tuple[Fact, ...] = (ZnodeChanged(ids.ZOOKEEPER, path, zxid, text),)
     if epoch != ids.NO_BROKER_EPOCH:
-        facts = (*facts, Registered(node=broker.id, epoch=epoch))
+        facts = (*facts, Registered(broker.id, epoch))
     elected = elect(plane, done.ensemble, session, features)
     process = replace(process_of(broker), epoch=epoch, control_plane=elected.node)
     return Together(
@@ -214,7 +214,7 @@ def _epoch(result: object, session: ids.SessionId, active: frozenset[str]) -> id
 
 
 def _opened(broker: ids.BrokerId, session: ids.SessionId) -> SessionOpened:
-    return SessionOpened(node=ids.ZOOKEEPER, broker=broker, session=session)
+    return SessionOpened(ids.ZOOKEEPER, broker, session)
 
 
 # --- the way out ---------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def _request(broker: Broker, features: Features) -> messages.ControlledShutdownR
 def _failed(broker: Broker, ensemble: Ensemble, reason: str) -> Together[Broker]:
     """A try came to nothing; after the last one the process stops all the same."""
     left = SHUTDOWN_TRIES - process_of(broker).shutdown_tries
-    fact = ShutdownTried(node=broker.id, reason=reason, left=left)
+    fact = ShutdownTried(broker.id, reason, left)
     if left:
         return Together(broker, ensemble, facts=(fact,))
     done = stop(broker, ensemble)
@@ -260,7 +260,7 @@ def stop(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     _, resigned = resign(_plane(process), "its process stops")
     stopped, _, facts = disk.stop_cleanly(broker)
     ended = close_session(ensemble, session)
-    over = SessionEnded(node=ids.ZOOKEEPER, broker=broker.id, session=session, expired=False)
+    over = SessionEnded(ids.ZOOKEEPER, broker.id, session=session, expired=False)
     known = (over,) if ended.ensemble is not ensemble else ()
     return Together(
         stopped, ended.ensemble, fired=told(ended.fired), facts=(*facts, *resigned, *known)

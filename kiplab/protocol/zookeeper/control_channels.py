@@ -142,9 +142,7 @@ def dropped(
     """
     return tuple(
         QueueDropped(
-            node=controller.node,
-            broker=channel.broker,
-            requests=tuple(request.in_words() for request in channel.queue),
+            controller.node, channel.broker, tuple(request.in_words() for request in channel.queue)
         )
         for channel in channels
         if channel.queue
@@ -183,9 +181,7 @@ def _queued(
         replace(c, queue=(*c.queue, *requests)) if c.broker == broker else c
         for c in controller.channels
     )
-    fact = RequestsQueued(
-        node=controller.node, broker=broker, requests=tuple(r.in_words() for r in requests)
-    )
+    fact = RequestsQueued(controller.node, broker, tuple(r.in_words() for r in requests))
     return turn.holding(replace(controller, channels=channels), fact)
 
 

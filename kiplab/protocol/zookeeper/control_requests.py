@@ -202,14 +202,7 @@ def _refusal(
     *compared: Compared,
     partition: str | None = None,
 ) -> Refused:
-    return Refused(
-        node=broker.id,
-        request=KINDS[type(request)],
-        error=error,
-        guard=guard,
-        compared=compared,
-        partition=partition,
-    )
+    return Refused(broker.id, KINDS[type(request)], error, guard, compared, partition)
 
 
 def _to(request: ControlRequest, reply: Response) -> Send:
@@ -311,7 +304,7 @@ def _replica_alone(broker: Broker, state: PartitionRegistration) -> tuple[Broker
     )
     absent = f"its leader, broker {state.leader}, is not in the metadata of broker {broker.id}"
     reason = "there is no leader" if state.leader == ids.NO_LEADER else absent
-    fact = ReplicaStopped(node=broker.id, partition=state.name, reason=reason)
+    fact = ReplicaStopped(broker.id, state.name, reason)
     return broker_parts.with_replica(broker, alone), (fact,)
 
 
@@ -337,7 +330,7 @@ def _without_fetcher(
     broker: Broker, partition: str, facts: tuple[Fact, ...], reason: str
 ) -> tuple[Broker, tuple[Fact, ...]]:
     process = broker_parts.process_of(broker)
-    fact = ReplicaStopped(node=broker.id, partition=partition, reason=reason)
+    fact = ReplicaStopped(broker.id, partition, reason)
     stopped = tuple(sorted({*process.stopped, partition}))
     return replace(broker, process=replace(process, stopped=stopped)), (*facts, fact)
 
@@ -411,5 +404,5 @@ def _deleted(broker: Broker, partition: str) -> tuple[Broker, tuple[Fact, ...]]:
         durable=replace(durable, replicas=logs),
         process=replace(broker_parts.process_of(broker), replicas=kept),
     )
-    fact = ReplicaStopped(node=broker.id, partition=partition, reason="StopReplica deletes it")
+    fact = ReplicaStopped(broker.id, partition, "StopReplica deletes it")
     return broker, (fact,)

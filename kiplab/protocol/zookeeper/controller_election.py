@@ -74,7 +74,7 @@ def resign(
     """
     if not controller.active:
         return controller, ()
-    fact = ControllerStoodDown(node=controller.node, broker=controller.broker, reason=reason)
+    fact = ControllerStoodDown(controller.node, controller.broker, reason)
     facts: tuple[Fact, ...] = (fact, *dropped(controller, controller.channels))
     return type(controller)(controller.broker, controller.session), facts
 
@@ -120,7 +120,7 @@ def _elected(turn: ControllerTurn) -> ControllerTurn:
         return turn
     version = PartitionEpoch(at.stat.version + 1)
     controller = replace(turn.controller, active=True, epoch=epoch, epoch_version=version)
-    fact = ControllerElected(node=controller.node, broker=broker, controller_epoch=epoch)
+    fact = ControllerElected(controller.node, broker, epoch)
     turn = turn.holding(
         controller,
         _changed(turn, znodes.CONTROLLER_PATH, f"broker {broker}"),
@@ -147,7 +147,7 @@ def _transacted(
 
 
 def _changed(turn: ControllerTurn, path: str, text: str) -> ZnodeChanged:
-    return ZnodeChanged(node=ZOOKEEPER, path=path, zxid=turn.ensemble.zxid, text=text)
+    return ZnodeChanged(ZOOKEEPER, path, turn.ensemble.zxid, text)
 
 
 def _take_over(turn: ControllerTurn) -> ControllerTurn:

@@ -72,14 +72,7 @@ class ControllerTurn(NamedTuple):
         partition: str | None = None,
     ) -> Refused:
         """The fact that this controller refuses a request, or one partition of it."""
-        return Refused(
-            node=self.controller.node,
-            request=request,
-            error=error,
-            guard=guard,
-            compared=compared,
-            partition=partition,
-        )
+        return Refused(self.controller.node, request, error, guard, compared, partition)
 
     def moved_refusal(self, request: str, error: KafkaError) -> Refused:
         """The same where ZooKeeper refused a write, since another controller was elected."""
@@ -118,7 +111,7 @@ def write(
     done = transact(turn.ensemble, turn.controller.session, operations)
     turn = turn._replace(ensemble=done.ensemble, fired=(*turn.fired, *told(done.fired)))
     if done.error is ZooKeeperError.NONE:
-        fact = ZnodeChanged(node=ZOOKEEPER, path=operation.path, zxid=done.ensemble.zxid, text=text)
+        fact = ZnodeChanged(ZOOKEEPER, operation.path, done.ensemble.zxid, text)
         return turn.holding(turn.controller, fact), done
     if done.error is ZooKeeperError.SESSIONEXPIRED or (checked and done.failing == 0):
         raise ControllerMovedError(turn)
@@ -158,9 +151,7 @@ def write_state(
     written = replace(after, partition_epoch=version)
     turn = turn.holding(with_partition(turn.controller, written), *facts)
     if before.isr != after.isr:
-        changed = IsrChanged(
-            partition=after.name, before=before.isr, after=after.isr, partition_epoch=version
-        )
+        changed = IsrChanged(after.name, before.isr, after.isr, version)
         turn = turn.holding(turn.controller, changed)
     return turn, written
 

@@ -97,16 +97,11 @@ def _changed(
 ) -> tuple[Fact, ...]:
     leader = f"leader {znode.leader} ISR {broker_list(znode.isr)}"
     text = f"{leader} (leader epoch {znode.leader_epoch}), version {after.stat.version}"
-    wrote = ZnodeChanged(node=ZOOKEEPER, path=after.path, zxid=zxid, text=text)
+    wrote = ZnodeChanged(ZOOKEEPER, after.path, zxid, text)
     old = before.data if before is not None else None
     if not isinstance(old, znodes.PartitionStateZnode) or old.isr == znode.isr:
         return (wrote,)
-    changed = IsrChanged(
-        partition=znode.partition,
-        before=old.isr,
-        after=znode.isr,
-        partition_epoch=after.stat.version,
-    )
+    changed = IsrChanged(znode.partition, old.isr, znode.isr, after.stat.version)
     return wrote, changed
 
 
@@ -169,7 +164,7 @@ def _kept(leader: BrokerId, replica: Replica, error: KafkaError) -> tuple[Replic
     leading = leading_of(replica)
     isr = leading.isr_state.isr
     kept = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
-    return kept, IsrReverted(node=leader, partition=replica.partition, isr=isr, error=error)
+    return kept, IsrReverted(leader, replica.partition, isr=isr, error=error)
 
 
 def _to_announce(broker: Broker, partition: str) -> Broker:
@@ -197,6 +192,6 @@ def announce_isr(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
         return Together(broker, done.ensemble)
     path = str(done.results[0])
     text = f"the ISR of {', '.join(process.isr_changes)} was written"
-    fact = ZnodeChanged(node=ZOOKEEPER, path=path, zxid=done.ensemble.zxid, text=text)
+    fact = ZnodeChanged(ZOOKEEPER, path, done.ensemble.zxid, text)
     announced = replace(broker, process=replace(process, isr_changes=()))
     return Together(announced, done.ensemble, fired=told(done.fired), facts=(fact,))

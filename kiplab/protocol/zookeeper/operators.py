@@ -30,7 +30,7 @@ def expire(ensemble: Ensemble, broker: BrokerId, running: SessionId | None) -> O
     """
     session = next(s.id for s in ensemble.sessions if s.owner == broker)
     ended = expire_session(ensemble, session)
-    fact = SessionEnded(node=ZOOKEEPER, broker=broker, session=session, expired=True)
+    fact = SessionEnded(ZOOKEEPER, broker, session=session, expired=True)
     word = (Send(broker, SessionExpired(session=session)),) if session == running else ()
     return ended.ensemble, (*ensemble_writes.told(ended.fired), *word), (fact,)
 
@@ -42,7 +42,7 @@ def delete_controller(ensemble: Ensemble) -> OperatorEffect:
     """
     done = _by_hand(ensemble, ensemble_writes.Delete(CONTROLLER_PATH, ensemble_writes.ANY_VERSION))
     text = "an operator deletes it"
-    fact = ZnodeChanged(node=ZOOKEEPER, path=CONTROLLER_PATH, zxid=done.ensemble.zxid, text=text)
+    fact = ZnodeChanged(ZOOKEEPER, CONTROLLER_PATH, done.ensemble.zxid, text)
     return (
         done.ensemble,
         ensemble_writes.told(done.fired),
@@ -64,7 +64,7 @@ def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) ->
         ensemble, ensemble_writes.SetData(path, topic_config_znode, ensemble_writes.ANY_VERSION)
     )
     text = f"unclean.leader.election.enable={'true' if allowed else 'false'}"
-    fact = ZnodeChanged(node=ZOOKEEPER, path=path, zxid=done.ensemble.zxid, text=text)
+    fact = ZnodeChanged(ZOOKEEPER, path, done.ensemble.zxid, text)
     return done.ensemble, ensemble_writes.told(done.fired), (fact,)
 
 
