@@ -1,11 +1,12 @@
 """Somebody at a panel: what a button does is done to a playback, and the panel follows."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from kiplab.plays.grammar import parse
-from kiplab.plays.library import load
+from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.protocol.features import parse_features
 from kiplab.runs import Run
@@ -17,7 +18,31 @@ from kiplab.widgets.history_tree.playback import (
     read_line,
     seek,
 )
+from tests.repeated import in_long
 
+COVERING = (
+    "343-partitioned-broker",
+    "343-two-processes",
+    "380-newer-epoch",
+    "380-overwritten-checkpoint",
+    "380-rising-session-ids",
+    "380-stale-controlled-shutdown",
+    "704-consumers",
+    "704-election-epoch",
+    "704-one-replica",
+    "704-transactions",
+    "841-rejoins",
+    "841-removed-meanwhile",
+    "consumer-nearby",
+    "consumer-old-leader",
+    "delete-records",
+    "hole-level",
+    "kafka-14139",
+    "producer-lost-acknowledged",
+    "producer-retries",
+    "unclean-election-after-upgrade",
+)
+"""Plays in which each kind of move, event and offer comes up that does in any play."""
 SIX = """
 broker 1
 broker 2
@@ -35,6 +60,23 @@ broker 2
 broker 3
 topic orders replicas=1,2,3 log=10@0
 """
+
+
+@cache
+def opened(name: str) -> Playback:
+    """A shipped play before its first step, opened once for all tests."""
+    return open_playback(load(name))
+
+
+def steps(playback: Playback) -> Iterator[Playback]:
+    """A run, seen from each of its steps."""
+    return (seek(playback, at) for at in range(playback.last + 1))
+
+
+def every_play(test: str) -> list[Any]:
+    """The names of all plays; `test` tries those in COVERING quickly, the others take long."""
+    others = (name for name in names() if name not in COVERING)
+    return [*COVERING, *in_long(others, f"tests/widgets/{test}")]
 
 
 def fails(*_: object, **__: object) -> None:

@@ -27,11 +27,12 @@ from kiplab.widgets.fleet_lab.lab_of_fleets import LastQuestion
 from tests.widgets.hands import hear
 
 
-@pytest.fixture(autouse=True)
-def quickly(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture(autouse=True, scope="module")
+def quickly() -> Iterator[None]:
     """A little of the kernel is enough to see that everything follows."""
-    monkeypatch.setattr(quick_estimate, "_WORK", 20_000)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quick_estimate, "_WORK", 20_000)
+        yield
     lab_of_fleets._estimated.cache_clear()
 
 
@@ -190,6 +191,7 @@ def test_values_that_contradict_each_other_are_explained_and_the_last_answer_sta
 def test_without_the_packages_it_opens_and_says_what_mends_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    lab_of_fleets._estimated.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
     lab = FleetLab()
     assert lab.answer is None

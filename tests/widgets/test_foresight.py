@@ -7,7 +7,7 @@ import pytest
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
 from kiplab.plays import verdict as verdicts
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
@@ -19,21 +19,22 @@ from kiplab.widgets.controls.offering import (
     happenings,
 )
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import THREE, at, made
+from tests.widgets.hands import THREE, at, every_play, made, opened, steps
+
+EVERY = every_play("test_foresight.py::test_what_is_foretold_is_what_the_lab_then_says")
 
 
 def told(playback: Playback, line: str) -> str:
     return " ".join(foreseen(playback, read_line(playback, line)))
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", EVERY)
 def test_what_is_foretold_is_what_the_lab_then_says(name: str) -> None:
     """Every event of every step: verdict, records and refusals against those of the line done."""
-    opened = open_playback(load(name))
-    for step in range(opened.last + 1):
-        playback = seek(opened, step)
+    for playback in steps(opened(name)):
         for happening in happenings(playback.here.cluster):
-            said = " ".join(foreseen(playback, happening.line))
+            sentences = foreseen(playback, happening.line)
+            said = " ".join(sentences)
             after = act(playback, happening.line).here
             if "Verdict: " in said:
                 assert f"{verdicts.verdict(after)}, {verdicts.sentence(after)}" in said
@@ -46,7 +47,7 @@ def test_what_is_foretold_is_what_the_lab_then_says(name: str) -> None:
             }
             assert errors == set(re.findall(r" refuses .*?: ([A-Z_]+)", said))
             assert (said == NOTHING) <= (after.cluster == playback.here.cluster)
-            assert len(foreseen(playback, happening.line)) <= SENTENCES_MAX
+            assert len(sentences) <= SENTENCES_MAX
 
 
 def states(cluster: Cluster, record: str) -> set[str]:

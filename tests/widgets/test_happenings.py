@@ -1,14 +1,13 @@
 """One list of all that can happen: the engine's own, faults apart, each line doing its move."""
 
-from collections.abc import Iterator
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from msgspec.structs import replace
 
 from kiplab.engine import moves
 from kiplab.engine.enabled import EVERYTHING, enabled
-from kiplab.plays.library import load, names
+from kiplab.plays.library import names
 from kiplab.plays.play import Statement
 from kiplab.widgets.controls.broker_offers import Offer
 from kiplab.widgets.controls.cluster_offers import consumers, producers
@@ -19,19 +18,22 @@ from kiplab.widgets.controls.offering import (
     groups_of,
     happenings,
 )
-from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, read_line, seek
 from tests.engine.unrouted import NOT_OFFERED
-from tests.widgets.hands import SIX, THREE, made
+from tests.widgets.hands import COVERING, SIX, THREE, every_play, made, opened, steps
 from tests.widgets.test_inject import RECOVERING, every_choice
 
-ALL = {name: open_playback(load(name)) for name in names()}
-ALL |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
-ALL["recovering"] = made(RECOVERING)
+OWN = {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
+OWN["recovering"] = made(RECOVERING)
 
 
-def steps(playback: Playback) -> Iterator[Playback]:
-    """A run, seen from each of its steps."""
-    return (seek(playback, at) for at in range(playback.last + 1))
+def every_run(test: str) -> Any:
+    """A test's runs: each shipped play, and four of its own."""
+    return pytest.mark.parametrize("name", [*OWN, *every_play(f"test_happenings.py::{test}")])
+
+
+def run_of(name: str) -> Playback:
+    return OWN[name] if name in OWN else opened(name)
 
 
 def begun(playback: Playback, line: Statement) -> moves.Move | None:
@@ -52,9 +54,9 @@ def of(happening: Offer) -> str:
     return happening.line.text
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
+@every_run("test_the_list_is_the_engines_own_and_each_line_does_its_move")
 def test_the_list_is_the_engines_own_and_each_line_does_its_move(name: str) -> None:
-    for playback in steps(ALL[name]):
+    for playback in steps(run_of(name)):
         found = happenings(playback.here.cluster)
         assert len({of(h) for h in found}) == len(found)
         for happening, move in zip(found, possible(playback), strict=True):
@@ -64,10 +66,10 @@ def test_the_list_is_the_engines_own_and_each_line_does_its_move(name: str) -> N
             assert happening.is_fault is isinstance(move, moves.FAULTS)
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
+@every_run("test_whatever_a_button_begins_with_is_in_the_list")
 def test_whatever_a_button_begins_with_is_in_the_list(name: str) -> None:
     """A button may do more, write more records or wait for another message; it is never ahead."""
-    for playback in steps(ALL[name]):
+    for playback in steps(run_of(name)):
         kinds = {type(move) for move in possible(playback)}
         for choice in every_choice(playback.here):
             if choice.reason is None:
@@ -76,16 +78,20 @@ def test_whatever_a_button_begins_with_is_in_the_list(name: str) -> None:
 
 
 def test_every_kind_of_move_is_in_some_list_or_has_a_reason_not_to_be() -> None:
-    seen: set[type] = set()
-    for playback in (playback for opened in ALL.values() for playback in steps(opened)):
-        seen |= {type(move) for move in possible(playback)}
     cut = act(made(THREE), read_line(made(THREE), "cut 1 controller"))
-    seen |= {type(move) for move in possible(cut)}
-    assert set(get_args(moves.Move)) - seen == {*NOT_OFFERED}
+    own = kinds_in(*OWN.values(), cut)
+    covered = kinds_in(*map(opened, COVERING))
+    assert covered == kinds_in(*map(opened, names()))
+    assert set(get_args(moves.Move)) - own - covered == {*NOT_OFFERED}
+
+
+def kinds_in(*runs: Playback) -> set[type]:
+    """The kinds of moves that are possible at some step of some run."""
+    return {type(move) for run in runs for playback in steps(run) for move in possible(playback)}
 
 
 def test_faults_stand_apart_and_after_the_rest() -> None:
-    ordinary, faults = groups_of(happenings(seek(ALL["kafka-14139"], 1).here.cluster))
+    ordinary, faults = groups_of(happenings(seek(opened("kafka-14139"), 1).here.cluster))
     assert (ordinary.title, faults.title) == (ORDINARY, FAULTS)
     assert ordinary.offers[0].label == "Alter-partition #1 from broker 1 arrives"
     said = {offer.label for offer in faults.offers}
@@ -94,7 +100,7 @@ def test_faults_stand_apart_and_after_the_rest() -> None:
 
 
 def test_each_says_what_it_is_about_in_the_picture() -> None:
-    about = {of(h): h.thing for h in happenings(seek(ALL["kafka-14139"], 1).here.cluster)}
+    about = {of(h): h.thing for h in happenings(seek(opened("kafka-14139"), 1).here.cluster)}
     assert about["deliver alter-partition from=1"] == "message alter-partition #1 from broker 1"
     assert about["crash 2 disk=replaced"] == "broker 2"
     assert about["cut controller 2"] == "broker 2"
@@ -103,7 +109,7 @@ def test_each_says_what_it_is_about_in_the_picture() -> None:
 
 
 def test_only_of_alike_messages_is_a_line_exact() -> None:
-    playback = seek(ALL["kafka-14139"], 3)
+    playback = seek(opened("kafka-14139"), 3)
     both = act(playback, read_line(playback, "duplicate alter-partition from=1"))
     lines = {of(h) for h in happenings(both.here.cluster)}
     assert {"drop alter-partition from=1", "drop alter-partition from=1 n=2 life=1"} < lines

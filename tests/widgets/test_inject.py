@@ -8,7 +8,7 @@ from kiplab.engine.nodes import has_zookeeper
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import VERBS
 from kiplab.plays.header import features_of
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.stage import Stage
 from kiplab.protocol.ids import NO_LEADER, BrokerId
@@ -36,7 +36,17 @@ from kiplab.widgets.controls.cluster_offers import (
 from kiplab.widgets.controls.inflight import next_up
 from kiplab.widgets.controls.inject import Inject
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, THREE, Hands, at_panel, made
+from tests.widgets.hands import (
+    COVERING,
+    SIX,
+    THREE,
+    Hands,
+    at_panel,
+    every_play,
+    made,
+    opened,
+    steps,
+)
 
 TWO = BrokerId(2)
 RECOVERING = f"""on 704.specified
@@ -52,23 +62,24 @@ elect orders-0 unclean=yes
 """
 
 
-OPENED = {
-    name: open_playback(load(name)) for name in ("kafka-14139", "last-replica", "isr-committed")
-}
+BOUNCE, HEARTBEATS = "380-missed-bounce", "343-partitioned-broker"
+SHIPPED = ("kafka-14139", "last-replica", "isr-committed", BOUNCE, HEARTBEATS)
+OPENED = {name: opened(name) for name in SHIPPED}
 OPENED["recovering"] = made(RECOVERING)
 OPENED |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
 OPENED |= {"shop": made(THREE + "crash 2\nproduce orders-0 count=2 producer=shop\n")}
-BOUNCE, HEARTBEATS = "380-missed-bounce", "343-partitioned-broker"
-OPENED |= {name: open_playback(load(name)) for name in (BOUNCE, HEARTBEATS)}
 
 
 def with_zookeeper() -> list[Playback]:
-    """All plays of that mode, a leader that recovers there, and a producer that waits."""
-    plays = [load(name) for name in names()]
-    opened = [open_playback(p) for p in plays if features_of(p).mode is Mode.ZOOKEEPER]
+    """Plays of that mode, a leader that recovers there, and a producer that waits."""
+    shipped = [
+        opened(name)
+        for name in (*COVERING, "kafka-14139-zookeeper")
+        if features_of(load(name)).mode is Mode.ZOOKEEPER
+    ]
     recovering = made("kafka zk-3.4\n" + RECOVERING.replace("unfence 2\n", ""))
     shop = made(f"kafka zk-2.2\n{THREE}crash 1\nproduce orders-0 count=2 producer=shop\n")
-    return [*opened, recovering, shop]
+    return [*shipped, recovering, shop]
 
 
 def every_choice(stage: Stage) -> tuple[Offer, ...]:
@@ -118,12 +129,13 @@ def test_on_a_random_walk_what_is_offered_can_be_done(data: st.DataObject) -> No
     assert hands.replayed()
 
 
-@pytest.mark.parametrize("name", names())
+EVERY = every_play("test_inject.py::test_what_the_engine_refuses_is_disabled_with_its_reason")
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_what_the_engine_refuses_is_disabled_with_its_reason(name: str) -> None:
     """A button's word against the engine's, for one step after the other of every play."""
-    opened = open_playback(load(name))
-    for step in range(opened.last + 1):
-        playback = seek(opened, step)
+    for playback in steps(opened(name)):
         for choice in every_choice(playback.here):
             if choice.reason is None:
                 assert act(playback, choice.line).at >= playback.at
@@ -211,7 +223,7 @@ def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgra
 
 
 def _along(playback: Playback) -> list[Offer]:
-    choices = [c for n in range(playback.last + 1) for c in every_choice(seek(playback, n).here)]
+    choices = [choice for seen in steps(playback) for choice in every_choice(seen.here)]
     cluster = playback.here.cluster
     keeper = "zookeeper" if has_zookeeper(cluster) else "controller"
     cut = act(playback, read_line(playback, f"cut {cluster.brokers[0].id} {keeper}"))

@@ -13,7 +13,6 @@ from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import History
 from kiplab.engine.routes import NOT_ADDRESSED, node_kinds
-from kiplab.plays.library import load, names
 from kiplab.plays.request_words import WORDS
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.kraft.controller_state import Controller
@@ -31,8 +30,8 @@ from kiplab.rows.state_words import (
     OF_OTHER_MODES,
 )
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
-from kiplab.widgets.history_tree.playback import act, open_playback, read_line
-from tests.widgets.hands import SIX, at, made, text
+from kiplab.widgets.history_tree.playback import act, read_line
+from tests.widgets.hands import COVERING, SIX, at, made, opened, text
 
 STRUCTS: dict[str, type[msgspec.Struct]] = {}
 
@@ -77,9 +76,9 @@ def is_addressed(kind: str) -> bool:
 
 
 def clusters() -> Iterator[Cluster]:
-    """Every situation of every play, move by move; and a run with a clock."""
-    for name in names():
-        history = open_playback(load(name)).whole.history
+    """Every situation of the plays that cover the rest, move by move; and a run with a clock."""
+    for name in (*COVERING, "380-session-expiry"):
+        history = opened(name).whole.history
         yield from (history.start, *(step.cluster for step in history.steps))
     timed = made("timed\n" + SIX)
     yield act(timed, read_line(timed, "advance 2s")).here.cluster
@@ -110,9 +109,15 @@ def clusters() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def shown() -> set[str]:
+def every_row() -> list[StateNode]:
+    """All rows of all situations."""
+    return [row for cluster in clusters() for row in rows(tree_of(cluster))]
+
+
+@pytest.fixture(scope="module")
+def shown(every_row: list[StateNode]) -> set[str]:
     """The fields that appear in some situation."""
-    return {row.field for cluster in clusters() for row in rows(tree_of(cluster))}
+    return {row.field for row in every_row}
 
 
 def test_every_field_of_the_state_is_shown_or_left_out_for_a_reason(shown: set[str]) -> None:
@@ -137,11 +142,10 @@ def test_there_is_one_branch_per_node_and_the_observer_is_none() -> None:
     assert found(tree, "observer").note == "no node knows this"
 
 
-def test_siblings_have_different_names() -> None:
-    for cluster in clusters():
-        for row in rows(tree_of(cluster)):
-            keys = [child.key for child in row.children]
-            assert len(keys) == len(set(keys))
+def test_siblings_have_different_names(every_row: list[StateNode]) -> None:
+    for row in every_row:
+        keys = [child.key for child in row.children]
+        assert len(keys) == len(set(keys))
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,13 @@ import pytest
 from ipywidgets.widgets.widget import _instances
 
 import kiplab
-from kiplab.plays.library import names
 from kiplab.plays.stage import Stage
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets import Lab, view_model
 from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
-from tests.widgets.hands import fails, press, text
+from tests.widgets.hands import every_play, fails, press, text
 
 
 def words_in_figure(lab: Lab) -> str:
@@ -176,7 +175,9 @@ def test_the_note_and_the_transcript_are_escaped(lab: Lab) -> None:
     assert "&lt;b&gt;bold" in lab.note.value
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(
+    "name", every_play("test_lab.py::test_every_play_opens_and_steps_to_its_end")
+)
 def test_every_play_opens_and_steps_to_its_end(name: str) -> None:
     lab = kiplab.Lab(name)
     for _ in range(lab.playback.last):

@@ -6,15 +6,18 @@ from typing import Any
 import pytest
 
 from kiplab.figures.timeline.under_way import drawing_so_far
-from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.widgets.controls.broker_offers import GoTo, Offer
 from kiplab.widgets.controls.offering import OfferGroup
 from kiplab.widgets.controls.picture_menu import HERE, menu_for
-from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, made
+from kiplab.widgets.history_tree.playback import Playback, act, read_line, seek
+from tests.widgets.hands import SIX, every_play, made, opened
+
+EVERY = every_play(
+    "test_picture_menus.py::test_everything_in_the_picture_has_a_menu_that_keeps_its_word"
+)
 
 
 class Looker:
@@ -56,12 +59,12 @@ class Looker:
 
 
 def looking_at(name: str, step: int = 0) -> Looker:
-    return Looker(open_playback(load(name))).at(step)
+    return Looker(opened(name)).at(step)
 
 
-@pytest.mark.parametrize("name", [*names(), "six"])
+@pytest.mark.parametrize("name", [*EVERY, "six"])
 def test_everything_in_the_picture_has_a_menu_that_keeps_its_word(name: str) -> None:
-    looker = Looker(made(SIX) if name == "six" else open_playback(load(name)))
+    looker = Looker(made(SIX) if name == "six" else opened(name))
     for step in range(looker.playback.last + 1):
         for thing in looker.at(step).things:
             offers = looker.offers(thing)
@@ -115,7 +118,7 @@ def test_the_arrow_of_a_message_that_has_arrived_leads_to_its_two_ends() -> None
 
 
 def test_messages_that_share_an_arrow_are_each_in_its_menu() -> None:
-    playback = open_playback(load("kafka-14139"))
+    playback = opened("kafka-14139")
     both = act(seek(playback, 3), read_line(playback, "duplicate alter-partition from=1"))
     looker = Looker(both).at(4)
     (arrow,) = (arrow[0] for arrow in looker.places["arrows"])

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab.plays.library import names
 from kiplab.widgets import Lab
 from kiplab.widgets.elements.kinds import Finder
+from tests.widgets.hands import every_play
 
 FOLD = "This run so far, in sentences and as a table"
 ABOUT = re.compile(r' data-about="([^"]*)"')
@@ -83,7 +83,10 @@ def test_the_page_knows_when_another_run_is_told(lab: Lab) -> None:
     assert guide.run != second
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(
+    "name",
+    every_play("test_told_lines.py::test_ids_and_marks_are_a_small_part_of_what_a_step_sends"),
+)
 def test_ids_and_marks_are_a_small_part_of_what_a_step_sends(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
