@@ -184,6 +184,15 @@ class HeartbeatTimeout(msgspec.Struct, frozen=True, cache_hash=True, tag="heartb
     broker: BrokerId
     at_controller: bool
 
+    @property
+    def offered(self) -> Offered:
+        """Of the clock that is over."""
+        if self.at_controller:
+            too_long = "The controller has waited too long for its heartbeat, and lets others lead"
+            return Offered("Declare inactive", too_long)
+        unanswered = "No heartbeat of it was answered for too long: it refuses clients from now on"
+        return Offered("Fence itself", unanswered)
+
 
 class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
     """A producer writes `count` records to the broker that leads, or believes it does; with
@@ -269,6 +278,12 @@ class ResetOffset(msgspec.Struct, frozen=True, cache_hash=True, tag="reset"):
     to: Annotated[Reset, LineKey("to", needed=True)] = Reset.EARLIEST
     consumer: ConsumerName = "consumer"
 
+    @property
+    def offered(self) -> Offered:
+        """By the end to which it goes."""
+        end = "beginning" if self.to is Reset.EARLIEST else "end"
+        return Offered(f"Reset to {self.to}", f"It goes to the {end}")
+
 
 class Crash(msgspec.Struct, frozen=True, cache_hash=True, tag="crash"):
     """A broker process dies."""
@@ -338,6 +353,7 @@ class FinishLeaderRecovery(
 class Cut(msgspec.Struct, frozen=True, cache_hash=True, tag="cut"):
     """A link goes down; what is on it waits."""
 
+    offered = Offered("Cut off from {}", "The link goes down; what is on it waits")
     label: ClassVar[str] = "link {one}–{other} cut"
 
     one: LinkEnd
@@ -347,6 +363,7 @@ class Cut(msgspec.Struct, frozen=True, cache_hash=True, tag="cut"):
 class Heal(msgspec.Struct, frozen=True, cache_hash=True, tag="heal"):
     """A link comes back."""
 
+    offered = Offered("Heal link to {}", "The link comes back; what waited on it goes on")
     label: ClassVar[str] = "link {one}–{other} back"
 
     one: LinkEnd
@@ -372,6 +389,16 @@ class Elect(msgspec.Struct, frozen=True, cache_hash=True, tag="elect"):
 
     partition: PartitionName
     unclean: bool = False
+
+    @property
+    def offered(self) -> Offered:
+        """By who may be elected."""
+        if self.unclean:
+            outside = "An operator lets a replica outside the ISR lead"
+            return Offered("Elect unclean", f"{outside}: committed records may be lost")
+        return Offered(
+            "Elect preferred", "An operator asks for the first replica of the list as leader"
+        )
 
 
 class Configure(msgspec.Struct, frozen=True, cache_hash=True, tag="configure"):

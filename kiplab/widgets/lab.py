@@ -14,18 +14,16 @@ from ..protocol.features import Features
 from ..runs import Run
 from . import still_fallback
 from .controls.actions import PictureDrawer
-from .controls.branches import Branches
+from .controls.branches import Branches, Sharing
 from .controls.broker_offers import GoTo
 from .controls.inflight import InFlight
 from .controls.inject import Inject
 from .controls.inspector import Inspector, Telling
 from .controls.invariants import InvariantStrip
-from .controls.jumps import JumpButtons, StepGuide
 from .controls.offering import WhatNext
 from .controls.picture_menu import PictureMenu
 from .controls.rulebook import Rulebook, left_behind, turned
-from .controls.sharing import Sharing
-from .controls.transport import Transport
+from .controls.transport import JumpButtons, StepGuide, Transport
 from .controls.view_options import Look
 from .elements.labelled import column, words
 from .elements.surface import AUTO, Daylight, Surface
@@ -35,8 +33,7 @@ from .history_tree import playback as playbacks
 from .history_tree.branch_tree import Tree
 from .history_tree.playback import Playback
 from .lab_layout import folds_of, in_hand, laid_out
-from .markup import note, on_record, transcript, verdict_line
-from .press_outcomes import because, broken, forked
+from .markup import because, broken, forked, note, on_record, transcript, verdict_line
 from .still_fallback import OPENING, WAIT, Lock
 from .view_model import ViewModel
 

@@ -11,7 +11,7 @@ from ..plays.stage import Stage
 from ..rows.columns import Rows
 from ..rows.log_blocks import log_blocks
 from ..rows.rows_of_stage import rows_of, rows_until
-from .controls.jumps import divergence
+from .controls.transport import divergence
 from .history_tree.branch_tree import Tree
 
 STAGES_KEPT = 6
@@ -21,7 +21,7 @@ class ViewModel:
     """`tree` is the history, `rows` the branch where one is, `look` the options of the picture,
     `high` the pixels that there are for it, if a page has told.
 
-    `diverges` is what `jumps.divergence` says of that branch.
+    `diverges` is what `transport.divergence` says of that branch.
     """
 
     def __init__(self, tree: Tree, **look: Any) -> None:

@@ -6,8 +6,7 @@ The last test is the whole exercise: one record is lost on purpose, and found.
 import pytest
 
 from kiplab.plays.library import load
-from kiplab.widgets.controls.clients_panel import ClientsPanel, producer_in_words, reader_in_words
-from kiplab.widgets.controls.inject import Inject
+from kiplab.widgets.controls.inject import ClientsPanel, Inject, producer_in_words, reader_in_words
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
 from tests.widgets.hands import THREE, Hands, made, text
 

@@ -1,6 +1,6 @@
 """One list of all that can happen: the engine's own, faults apart, each line doing its move."""
 
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from msgspec.structs import replace
@@ -10,14 +10,8 @@ from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.plays.library import names
 from kiplab.plays.play import Statement
 from kiplab.widgets.controls.broker_offers import Offer
-from kiplab.widgets.controls.cluster_offers import consumers, producers
-from kiplab.widgets.controls.offering import (
-    FAULTS,
-    ORDINARY,
-    WAITS_MS,
-    groups_of,
-    happenings,
-)
+from kiplab.widgets.controls.cluster_offers import WAITS_MS, consumers, producers
+from kiplab.widgets.controls.offering import FAULTS, ORDINARY, groups_of, happenings
 from kiplab.widgets.history_tree.playback import Playback, act, read_line, seek
 from tests.engine.unrouted import NOT_OFFERED
 from tests.widgets.hands import COVERING, SIX, THREE, every_play, made, opened, steps
@@ -27,7 +21,7 @@ OWN = {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("time
 OWN["recovering"] = made(RECOVERING)
 
 
-def every_run(test: str) -> Any:
+def every_run(test: str) -> pytest.MarkDecorator:
     """A test's runs: each shipped play, and four of its own."""
     return pytest.mark.parametrize("name", [*OWN, *every_play(f"test_happenings.py::{test}")])
 

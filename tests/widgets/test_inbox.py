@@ -46,14 +46,14 @@ def message(playback: Playback, place: int) -> Message:
 
 def test_by_itself_it_is_the_order_of_sending(crowded: Playback) -> None:
     cluster = crowded.here.cluster
-    assert arranged(cluster, InboxOrder()) == cluster.messages
+    assert arranged(cluster, ()) == cluster.messages
 
 
 def test_a_message_of_another_connection_can_go_first(crowded: Playback) -> None:
     cluster, third = crowded.here.cluster, message(crowded, 2)
-    order = moved(cluster, InboxOrder(), third.name, -1)
+    order = moved(cluster, (), third.name, -1)
     assert [m.name for m in arranged(cluster, order)][1] == third.name
-    assert moved(cluster, order, third.name, 1).names == tuple(m.name for m in cluster.messages)
+    assert moved(cluster, order, third.name, 1) == tuple(m.name for m in cluster.messages)
 
 
 def test_on_one_connection_nobody_overtakes(crowded: Playback) -> None:
@@ -67,7 +67,7 @@ def test_on_one_connection_nobody_overtakes(crowded: Playback) -> None:
         "broker-heartbeat #2 from broker 2 follows it on the same connection,"
         " and cannot overtake it"
     )
-    assert moved(cluster, InboxOrder(), second, -1) == InboxOrder()
+    assert moved(cluster, (), second, -1) == ()
 
 
 def test_the_ends_of_the_order_are_ends(crowded: Playback) -> None:
@@ -81,7 +81,7 @@ def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(
     crowded: Playback,
 ) -> None:
     last = message(crowded, 4).name
-    order = moved(crowded.here.cluster, InboxOrder(), last, -1)
+    order = moved(crowded.here.cluster, (), last, -1)
     more = act(crowded, read_line(crowded, "heartbeat 1"))
     inbox = [m.name for m in arranged(more.here.cluster, order)]
     assert inbox[3] == last
@@ -91,7 +91,7 @@ def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(
 
 
 def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Playback) -> None:
-    order = InboxOrder(tuple(reversed([m.name for m in crowded.here.cluster.messages])))
+    order = tuple(reversed([m.name for m in crowded.here.cluster.messages]))
     for step in range(crowded.last + 1):
         cluster = seek(crowded, step).here.cluster
         inbox = arranged(cluster, order)
@@ -103,7 +103,7 @@ def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Pla
 
 def test_deliver_next_takes_the_first_that_can_arrive(crowded: Playback) -> None:
     cluster, third = crowded.here.cluster, message(crowded, 2)
-    order = moved(cluster, moved(cluster, InboxOrder(), third.name, -1), third.name, -1)
+    order = moved(cluster, moved(cluster, (), third.name, -1), third.name, -1)
     choice = next_up(cluster, arranged(cluster, order))
     assert (choice.label, choice.reason) == ("Deliver next", None)
     assert choice.line.text == "deliver broker-heartbeat from=3"

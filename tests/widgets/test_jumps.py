@@ -7,7 +7,7 @@ from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
 from kiplab.widgets import Lab
-from kiplab.widgets.controls.jumps import (
+from kiplab.widgets.controls.transport import (
     DIVERGENCE,
     REFUSAL,
     TARGETS,

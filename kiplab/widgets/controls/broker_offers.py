@@ -52,13 +52,16 @@ class Offer(msgspec.Struct, frozen=True):
 def offer_of(cluster: Cluster, move: moves.Move, label: str = "", advice: str = "") -> Offer:
     """A move as an offer: as it says itself how it is offered, or in these words."""
     own: moves.Offered = getattr(move, "offered", None) or moves.Offered(label, advice)
-    if not advice:
-        advice = (own.with_zookeeper if has_zookeeper(cluster) else "") or own.advice
+    apart = own.with_zookeeper if has_zookeeper(cluster) else ""
+    advice = advice or apart or own.advice
     return Offer(label or own.label, statement_of(move), why_not(cluster, move), advice)
 
 
-def tried(stage: Stage, line: Statement, reason: str | None, label: str, advice: str) -> Offer:
-    """A line of several moves: the first can be in its way, or any that follows."""
+def tried(
+    stage: Stage, line: Statement, offered: moves.Offered, first: moves.Move | None = None
+) -> Offer:
+    """A line of several moves: the `first` can be in its way, or any that follows."""
+    reason = None if first is None else why_not(stage.cluster, first)
     if reason is None:
         try:
             perform(stage, line, 0)
@@ -66,7 +69,7 @@ def tried(stage: Stage, line: Statement, reason: str | None, label: str, advice:
             reason = problem.reason
         except PlayError as problem:
             reason = problem.problem
-    return Offer(label, line, reason, advice)
+    return Offer(offered.label, line, reason, offered.advice)
 
 
 NO_BUTTON = dict.fromkeys(
@@ -95,23 +98,18 @@ def about_broker(stage: Stage, id: BrokerId, disk: str) -> tuple[Offer, ...]:
 
 def more_about_broker(stage: Stage, id: BrokerId) -> tuple[Offer, ...]:
     """What else can happen to a broker; the last ones cut or mend its links."""
-    cluster, fetch = stage.cluster, moves.Fire(id, moves.Timer.FETCH)
-    catches_up = "The follower fetches until it has caught up with its leader"
+    cluster, down, fetch = stage.cluster, moves.ShutDown(id), moves.Fire(id, moves.Timer.FETCH)
     return (
-        _several(stage, id, "shut-down", moves.ShutDown(id), moves.ShutDown.offered),
+        tried(stage, Statement("shut-down", (str(id),)), down.offered, down),
         *_heartbeats(cluster, id),
-        _several(stage, id, "catch-up", fetch, moves.Offered("Catch up", catches_up)),
+        tried(stage, Statement("catch-up", (str(id),)), _CATCH_UP, fetch),
         offer_of(cluster, moves.Fire(id, moves.Timer.LAG_CHECK)),
         *_links(cluster, id),
     )
 
 
-def _several(
-    stage: Stage, id: BrokerId, verb: str, first: moves.Move, offered: moves.Offered
-) -> Offer:
-    """A verb about a broker that is several moves."""
-    reason = why_not(stage.cluster, first)
-    return tried(stage, Statement(verb, (str(id),)), reason, offered.label, offered.advice)
+_CATCH_UP = moves.Offered("Catch up", "The follower fetches until it has caught up with its leader")
+_UNFENCE = moves.Offered("Unfence", "Recovery is over: the broker asks to be unfenced")
 
 
 def _heartbeats(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
@@ -124,13 +122,8 @@ def _heartbeats(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
         return (offer_of(cluster, moves.FinishRecovery(id)), beat)
     if RELEASES[cluster.features.release_of(id)].specified is None:
         return ()
-    at_controller = "The controller has waited too long for its heartbeat, and lets others lead"
-    at_broker = "No heartbeat of it was answered for too long: it refuses clients from now on"
-    return (
-        beat,
-        offer_of(cluster, moves.HeartbeatTimeout(id, True), "Declare inactive", at_controller),
-        offer_of(cluster, moves.HeartbeatTimeout(id, False), "Fence itself", at_broker),
-    )
+    clocks = (moves.HeartbeatTimeout(id, at_controller) for at_controller in (True, False))
+    return (beat, *(offer_of(cluster, clock) for clock in clocks))
 
 
 def _unfence(stage: Stage, id: BrokerId) -> Offer:
@@ -138,14 +131,12 @@ def _unfence(stage: Stage, id: BrokerId) -> Offer:
 
     A broker that is not fenced has nothing to ask for.
     """
-    offered = moves.Offered("Unfence", "Recovery is over: the broker asks to be unfenced")
     node = broker(stage.cluster, id)
     lifecycle = node.process.lifecycle if node and node.process else Lifecycle.STARTING
-    if lifecycle is Lifecycle.RECOVERY:
-        return tried(stage, Statement("unfence", (str(id),)), None, *offered[:2])
-    if lifecycle is Lifecycle.STARTING:
-        return _several(stage, id, "unfence", moves.FinishRecovery(id), offered)
-    beat = offer_of(stage.cluster, moves.Fire(id, moves.Timer.HEARTBEAT), *offered[:2])
+    if lifecycle in (Lifecycle.RECOVERY, Lifecycle.STARTING):
+        first = moves.FinishRecovery(id) if lifecycle is Lifecycle.STARTING else None
+        return tried(stage, Statement("unfence", (str(id),)), _UNFENCE, first)
+    beat = offer_of(stage.cluster, moves.Fire(id, moves.Timer.HEARTBEAT), *_UNFENCE[:2])
     registration = registration_of(stage.cluster, id)
     if registration is not None and not registration.fenced:
         return replace(beat, reason=f"{node_name(id)} is not fenced")
@@ -179,11 +170,8 @@ def _apart(cluster: Cluster) -> dict[BrokerId, str]:
 
 def link_offer(cluster: Cluster, id: BrokerId, end: BrokerId, who: str) -> Offer:
     """Cut the link between two nodes, or heal it where it is cut."""
-    if is_cut(cluster, id, end):
-        advice = "The link comes back; what waited on it goes on"
-        return offer_of(cluster, moves.Heal(id, end), f"Heal link to {who}", advice)
-    advice = "The link goes down; what is on it waits"
-    return offer_of(cluster, moves.Cut(id, end), f"Cut off from {who}", advice)
+    move = moves.Heal(id, end) if is_cut(cluster, id, end) else moves.Cut(id, end)
+    return offer_of(cluster, move, move.offered.label.format(who))
 
 
 def _leaders_of(cluster: Cluster, id: BrokerId) -> set[BrokerId]:

@@ -35,15 +35,18 @@ def about_zookeeper(cluster: Cluster) -> tuple[Offer, ...]:
     return (*about_controller(cluster), *ends, *links)
 
 
+WAITS_MS = (500, 2_000, 9_000)
+"""How long one can wait in a run with a clock."""
+
+
 def about_time(stage: Stage) -> tuple[Offer, ...]:
     """How long to wait, in a run with a clock; nothing in one without."""
-    if not stage.cluster.timed:
-        return ()
     advice = "Time passes; whatever falls due on the way is done"
-    spans = (("0.5 s", "500ms"), ("2 s", "2s"), ("9 s", "9s"))
+    spans = [f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s" for ms in WAITS_MS]
     return tuple(
-        tried(stage, Statement("advance", (span,)), None, f"Wait {words}", advice)
-        for words, span in spans
+        tried(stage, Statement("advance", (span,)), moves.Offered(f"Wait {ms / 1_000:g} s", advice))
+        for ms, span in zip(WAITS_MS, spans, strict=True)
+        if stage.cluster.timed
     )
 
 
@@ -52,12 +55,7 @@ def about_time(stage: Stage) -> tuple[Offer, ...]:
 
 def about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
     """Elections of one partition that an operator can ask for."""
-    preferred = "An operator asks for the first replica of the list as leader"
-    unclean = "An operator lets a replica outside the ISR lead: committed records may be lost"
-    return (
-        offer_of(cluster, moves.Elect(name), "Elect preferred", preferred),
-        offer_of(cluster, moves.Elect(name, unclean=True), "Elect unclean", unclean),
-    )
+    return tuple(offer_of(cluster, moves.Elect(name, unclean)) for unclean in (False, True))
 
 
 def more_about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
@@ -168,8 +166,8 @@ def about_consumer(cluster: Cluster, name: str, partition: str) -> tuple[Offer, 
     return (
         offer_of(cluster, moves.Poll(partition, name)),
         offer_of(cluster, moves.RefreshMetadata(name)),
-        offer_of(cluster, first, "Reset to earliest", "It goes to the beginning"),
-        offer_of(cluster, last, "Reset to latest", "It goes to the end"),
+        offer_of(cluster, first),
+        offer_of(cluster, last),
     )
 
 

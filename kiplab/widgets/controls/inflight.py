@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec.structs import replace
 
 from ...engine.channels import blocker
@@ -30,17 +29,15 @@ _AT_ONCE = 2
 # --- the order ------------------------------------------------------------------------------------
 
 
-class InboxOrder(msgspec.Struct, frozen=True):
-    """In which order somebody wants messages taken; the others stay where they were sent."""
-
-    names: tuple[MessageName, ...] = ()
+InboxOrder = tuple[MessageName, ...]
+"""In which order somebody wants messages taken; the others stay where they were sent."""
 
 
 def arranged(cluster: Cluster, order: InboxOrder) -> tuple[Message, ...]:
     """The messages in flight, next one first. Connections stay first in, first out."""
-    if not order.names:
+    if not order:
         return cluster.messages
-    rank = {name: place for place, name in enumerate(order.names)}
+    rank = {name: place for place, name in enumerate(order)}
     ranked = sorted((m for m in cluster.messages if m.name in rank), key=lambda m: rank[m.name])
     wanted = iter(ranked)
     left = [next(wanted) if m.name in rank else m for m in cluster.messages]
@@ -75,7 +72,7 @@ def moved(cluster: Cluster, order: InboxOrder, name: MessageName, by: int) -> In
     names = [message.name for message in inbox]
     place = names.index(name)
     names[place], names[place + by] = names[place + by], names[place]
-    return InboxOrder(tuple(names))
+    return tuple(names)
 
 
 def next_up(cluster: Cluster, inbox: tuple[Message, ...]) -> Offer:
@@ -173,7 +170,7 @@ class InFlight:
 
     def __init__(self, playback: Playback, act: Act) -> None:
         self.act: Act = act
-        self.order = InboxOrder()
+        self.order: InboxOrder = ()
         self.inbox: tuple[Message, ...] = ()
         self.rows: list[_MessageRow] = []
         self._playback = playback

@@ -1,17 +1,33 @@
-"""What can happen next, as buttons: to brokers and controller, by clients; and any other line."""
+"""What can happen next, as buttons: to brokers and controller, by clients; and any other line. Of
+one producer and one consumer that one watches, what each was told or has read, and what is gone.
+"""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from html import escape
 from typing import Any
 
+import msgspec
+
+from ...engine.cluster import Cluster, broker
+from ...engine.consumers import consumer_of
+from ...engine.producers import producer_of
 from ...engine.truth import partition_of, truth
-from ...protocol.ids import BrokerId, node_name
+from ...plays.stage import Stage
+from ...protocol.clients.consumer import Consumer
+from ...protocol.clients.producer import Batch
+from ...protocol.ids import NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, node_name
+from ...protocol.replica.broker_state import log_of
+from ...rows.client_records import EpochRecords, holders, missing, stretches, told_written
+from ...rows.columns import offsets, plural
+from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
 from ..history_tree.playback import Playback
 from ..markup import beside, heading, muted
 from . import cluster_offers as about
-from .actions import Act, Actions, OfferRow, Reasons
+from .actions import Act, Actions, Drawer, OfferRow, Reasons
 from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, standing
-from .clients_panel import ClientsPanel
 
 
 class Inject:
@@ -98,3 +114,210 @@ class Inject:
 def _last_line(playback: Playback) -> str:
     done = playback.here.performed
     return f"Last line of the play here: {done[-1].statement.text}" if done else ""
+
+
+# --- clients --------------------------------------------------------------------------------------
+
+
+RECORDS_MAX = 1_000_000
+_LEADER = ("the leader", NO_LEADER)
+"""Whoever leads. (A dropdown takes None for nothing chosen.)"""
+_UNSENT = "It has sent nothing yet: Send takes the records and the acks from above."
+_UNREAD = "has read nothing yet: Poll lets it read"
+
+
+class ClientsPanel:
+    """What a producer writes and how sure it wants to be; where a consumer reads.
+
+    `watched` is a drawer with what the two hold.
+    """
+
+    def __init__(self, playback: Playback, act: Act) -> None:
+        self._playback = playback
+        names = [state.name for state in truth(playback.here.cluster).partitions]
+        self.partition = dropdown("partition", [(name, name) for name in names])
+        lies = Style(width="130px", margin="2px")
+        self.count = WholeNumber(
+            description="records", min=1, max=RECORDS_MAX, value=10, layout=lies
+        )
+        self.acks = dropdown("acks", [("all", "all"), ("1", "1")])
+        self.to, self.consumer = dropdown("to", [_LEADER]), dropdown("consumer", [])
+        self.producer = dropdown("producer", [])
+        self.state, self.written, self.read = words(), words(), words()
+        self.actions, self.reads, self.writes = Actions(act), Actions(act), Actions(act)
+        self._who = row([self.state])
+        self._writer = row([self.writes.box], flex_flow="row wrap")
+        self.watched = Drawer(
+            *("Watch the clients", self._watch, self._writer, self.written, self.read),
+            tooltip="What a producer was told, what a consumer has read",
+        )
+        for made in (self.partition, self.count, self.acks, self.to, self.consumer, self.producer):
+            watch(made, "value", lambda _: self._offer())
+        self.box = column(self._parts(len(names) > 1))
+
+    def _parts(self, several: bool) -> list[Any]:
+        head = [words(heading("Clients")), *([self.partition] if several else [])]
+        writes = [self.count, self.acks, self.to, self.actions.box]
+        return [
+            row([*head, self.watched.toggle], justify_content="space-between"),
+            row(writes, flex_flow="row wrap"),
+            self._who,
+            self.reads.box,
+            self.watched.box,
+        ]
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """Everything that they can do."""
+        return (*self.actions.offers, *self.reads.offers, *self._sending())
+
+    def show(self, playback: Playback) -> None:
+        """Follow the playback."""
+        self._playback = playback
+        cluster, name = playback.here.cluster, self.partition.value
+        stale = [(node_name(id), id) for id in about.believes_to_lead(cluster, name)]
+        self.to.options = (_LEADER, *stale)
+        readers, writers = about.consumers(cluster), about.producers(cluster)
+        _offer_names(self.consumer, readers, {client.name for client in cluster.consumers})
+        _offer_names(self.producer, writers, {client.name for client in cluster.producers})
+        self._who.children = (self.consumer, self.state) if len(readers) > 1 else (self.state,)
+        who = self.producer if len(writers) > 1 else words(heading(writers[0]))
+        self._writer.children = (who, self.writes.box)
+        self._offer()
+
+    def _offer(self) -> None:
+        cluster, name = self._playback.here.cluster, self.partition.value
+        to = None if self.to.value == _LEADER[1] else BrokerId(self.to.value)
+        self.actions.show((about.produce(cluster, name, self.count.value, self.acks.value, to),))
+        who = self.consumer.value
+        self.reads.show(about.about_consumer(cluster, who, name))
+        state, alone = about.reading(cluster, who, name), len(self.consumer.options) == 1
+        self.state.value = beside(who, state) if alone else muted(state)
+        if self.watched.is_open:
+            self._watch()
+
+    def _sending(self) -> tuple[Offer, ...]:
+        cluster, name, who = self._playback.here.cluster, self.partition.value, self.producer.value
+        return about.about_producer(cluster, who, name, self.count.value, self.acks.value)
+
+    def _watch(self) -> None:
+        stage, name = self._playback.here, self.partition.value
+        self.writes.show(self._sending())
+        writer, reader = self.producer.value, self.consumer.value
+        written = producer_in_words(stage, writer, name)
+        self.written.value = _held(writer, written) or muted(_UNSENT)
+        known = _held(reader, reader_in_words(stage, reader, name))
+        self.read.value = f"{heading(reader)}{known}" if known else beside(reader, _UNREAD)
+
+
+def _held(who: str, helds: tuple[Held, ...]) -> str:
+    """What a client holds as a small table; what is gone stands out. Empty for a new one."""
+    rows = "".join(_entry(entry) for entry in helds)
+    return f'<dl class="kiplab-held" aria-label="{escape(who)}">{rows}</dl>' if rows else ""
+
+
+def _entry(entry: Held) -> str:
+    mark, sign = (' class="kiplab-lost"', "▼ ") if entry.lost else ("", "")
+    said = "".join(f"<div>{escape(line)}</div>" for line in entry.said)
+    return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{said}</dd></div>"
+
+
+def _offer_names(dropdown: Dropdown, names: tuple[str, ...], present: set[str]) -> None:
+    """Other clients; who is not there yet gives way to the first that is."""
+    if dropdown.options != (options := tuple((who, who) for who in names)):
+        dropdown.options = options
+        dropdown.value = dropdown.value if dropdown.value in present else names[0]
+
+
+class Held(msgspec.Struct, frozen=True):
+    """Something that a client knows, line by line; `lost`: of its records, those that are gone."""
+
+    name: str
+    said: tuple[str, ...]
+    lost: bool = False
+
+
+def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ...]:
+    """Whom a producer writes to, what it was told is written, what waits; empty for a new one."""
+    producer = producer_of(stage.cluster, name, partition)
+    if producer is None:
+        return ()
+    asks = "; it will ask who leads before it sends" if producer.update_requested else ""
+    writtens = [t for t in told_written(stage) if (t.producer, t.partition) == (name, partition)]
+    pairs = [(records, _acks(one.acks_all)) for one in writtens for records in one.records]
+    acknowledged = tuple(f"{_told(records)}, {acks}" for records, acks in pairs)
+    return (
+        Held("writes to", (_leader(producer.leader, producer.leader_epoch, asks),)),
+        Held("acknowledged", acknowledged or ("nothing yet",)),
+        Held("waits", tuple(_waits(batch) for batch in producer.batches) or ("nothing",)),
+        *_gone(stage.cluster, partition, (records for records, _ in pairs)),
+    )
+
+
+def reader_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ...]:
+    """Where a consumer is, what it has read, and what of that is gone; empty for a new one."""
+    consumer = consumer_of(stage.cluster, name, partition)
+    if consumer is None:
+        return ()
+    read, epoch = stretches(consumer.observed), consumer.last_epoch
+    last = f", leader epoch {epoch} of the last record" if epoch != NO_LEADER_EPOCH else ""
+    doubt = ", in doubt: it will ask where that epoch ends" if consumer.validating else ""
+    return (
+        Held("reads from", (_asked(consumer),)),
+        Held("position", (f"offset {consumer.position}{last}{doubt}",)),
+        Held("has read", tuple(_told(records) for records in read) or ("nothing",)),
+        *_gone(stage.cluster, partition, read),
+    )
+
+
+def _asked(reader: Consumer) -> str:
+    """A follower that is nearer (KIP-392), or the leader."""
+    asks = "; it will ask who leads before it reads on" if reader.update_requested else ""
+    if reader.preferred != NO_LEADER:
+        asks = f"; it was sent there by {node_name(reader.leader)}{asks}"
+    return _leader(reader.reads_from, reader.leader_epoch, asks)
+
+
+def _leader(leader: BrokerId, epoch: LeaderEpoch, besides: str) -> str:
+    if leader == NO_LEADER:
+        return f"nobody: it knows no leader{besides}"
+    return f"{node_name(leader)}, in leader epoch {epoch}{besides}"
+
+
+def _told(records: EpochRecords) -> str:
+    return f"{offsets(records.first, records.last)} in leader epoch {records.epoch}"
+
+
+def _waits(batch: Batch) -> str:
+    if batch.at == NO_LEADER:
+        return f"{plural(batch.count, 'record')}, not written anywhere yet, {_acks(batch.acks_all)}"
+    there = f"{offsets(batch.first, batch.end - 1)} in the log of {node_name(batch.at)}"
+    return f"{there}, not acknowledged yet, {_acks(batch.acks_all)}"
+
+
+def _acks(acks_all: bool) -> str:
+    return f"acks={'all' if acks_all else '1'}"
+
+
+# --- what is gone ---------------------------------------------------------------------------------
+
+
+def _gone(cluster: Cluster, partition: str, recordses: Iterable[EpochRecords]) -> Iterator[Held]:
+    """What the leader's log does not hold, and whose does. Without a leader nobody can say."""
+    state = partition_of(cluster, partition)
+    leader = broker(cluster, state.leader) if state is not None else None
+    lost = missing(log_of(leader, partition), recordses) if leader is not None else ()
+    if leader is not None and lost:
+        said = tuple(f"{_told(one)}, {_where(cluster, partition, one)}" for one in lost)
+        yield Held(f"leader {leader.id} lacks", said, lost=True)
+
+
+def _where(cluster: Cluster, partition: str, records: EpochRecords) -> str:
+    logs = [_holder(cluster, id) for id in holders(cluster, partition, records)]
+    return f"still in the log of {' and '.join(logs)}" if logs else "in no log any more"
+
+
+def _holder(cluster: Cluster, id: BrokerId) -> str:
+    node = broker(cluster, id)
+    down = node is None or node.process is None
+    return f"{node_name(id)}{', which is down' if down else ''}"

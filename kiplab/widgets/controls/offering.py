@@ -26,11 +26,10 @@ from ...rows.step_labels import expected
 from ..elements.kinds import ChoiceList, Element, Section
 from ..elements.labelled import watch
 from ..history_tree.playback import Playback, act
-from ..markup import record_of
-from ..press_outcomes import because
+from ..markup import because, record_of
 from .actions import Act, Drawer, impossible
 from .broker_offers import GoTo, Offer, standing
-from .cluster_offers import consumers, holds_in_words, in_short, producers
+from .cluster_offers import WAITS_MS, consumers, holds_in_words, in_short, producers
 
 
 class OfferGroup(msgspec.Struct, frozen=True):
@@ -212,10 +211,6 @@ def groups_of(happenings: tuple[Offer, ...]) -> Iterator[OfferGroup]:
     for title, are_faults in ((ORDINARY, False), (FAULTS, True)):
         here = tuple(offer for offer in happenings if offer.is_fault is are_faults)
         yield OfferGroup(title, here)
-
-
-WAITS_MS = (500, 2_000, 9_000)
-"""How long one can wait in a run with a clock."""
 
 
 def happenings(cluster: Cluster) -> tuple[Offer, ...]:

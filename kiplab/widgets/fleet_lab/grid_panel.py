@@ -22,8 +22,7 @@ from ...machine import LackingError
 from ..elements.kinds import Text
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..markup import muted, note
-from .fleet_findings import grid_table
-from .fleet_question import DIALS
+from .fleet_question import DIALS, grid_table
 
 _RUN = "Run the whole grid on Spark"
 _YEARS = {"100 thousand": 1e5, "1 million": 1e6, "10 million": 1e7}

@@ -25,7 +25,7 @@ from ..elements.labelled import button, checkbox, column, dropdown, row, watch, 
 from ..elements.surface import AUTO, Daylight, Surface
 from ..markup import muted, note
 from . import fleet_question as asks
-from .fleet_findings import findings_drawing, findings_sentence, findings_table, rows_at
+from .fleet_question import findings_drawing, findings_sentence, findings_table, rows_at
 from .grid_panel import GridPanel
 
 WIDTH = 840
