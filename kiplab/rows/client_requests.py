@@ -73,15 +73,19 @@ def _of_step(step: Recorded, events: Sequence[tuple[str, Event]], x: int) -> Ite
 
 def _client(step: Recorded, event: Event) -> str:
     """Who asked: as the fact says, or as the move does; empty for what no client asked."""
-    for kind in ("consumer", "producer"):
-        name = getattr(event, kind, "")
-        if name:
-            return client_name(kind, name)
+    named = _named(event)
+    if named:
+        return named
     if isinstance(event, facts.Appended) and not isinstance(step.move, moves.Produce):
         # A producer with a name is told of it, at once or later.
         return ""
-    client_of = _CLIENTS.get(type(step.move))
-    return client_of(step.move) if client_of is not None else ""
+    return _named(step.move) or _NAMELESS.get(type(step.move), "")
+
+
+def _named(event: Any) -> str:
+    """The client by name that an event or a move is about; empty if there is none."""
+    names = ((kind, getattr(event, kind, "")) for kind in ("consumer", "producer"))
+    return next((client_name(kind, name) for kind, name in names if name), "")
 
 
 def _told(event: Event, after: cluster.Cluster) -> ClientTold | None:
@@ -97,17 +101,18 @@ def _told(event: Event, after: cluster.Cluster) -> ClientTold | None:
         return None
     request, outcome = _TELLS[type(event)]
     first, last = getattr(event, "first", 0), getattr(event, "last", 0)
-    said = outcome.format(e=event, range=_range(first, last) if first <= last else "nothing")
-    error, node = getattr(event, "error", None), getattr(event, "node", ids.NO_LEADER)
+    of = offsets(first, last).split(" ")[1] if first <= last else "nothing"
+    words, node = outcome.format(e=event, range=of), getattr(event, "node", ids.NO_LEADER)
+    error = getattr(event, "error", None)
     if error is None:
-        return ClientTold(request, "delivered", said, node)
-    return ClientTold(request, "dropped", said, node, error.name)
+        return ClientTold(request, "delivered", words, node)
+    return ClientTold(request, "dropped", words, node, error.name)
 
 
 def _row(client: str, client_told: ClientTold, event: Event, id: str, x: int) -> MessageRow:
     label = API_LABELS[client_told.request]
-    guard = event.guard or "" if isinstance(event, facts.Refused) else ""
-    compared = event.compared if isinstance(event, facts.Refused) else ()
+    refused = event if isinstance(event, facts.Refused) else None
+    guard = refused.guard or "" if refused else ""
     return MessageRow(
         name=f"{client_told.request} of {client} at {id}",
         kind=client_told.request,
@@ -123,7 +128,7 @@ def _row(client: str, client_told: ClientTold, event: Event, id: str, x: int) ->
         error=client_told.error,
         guard=guard,
         clause=clause_of(guard),
-        compared=tuple(map(compared_words, compared)),
+        compared=tuple(map(compared_words, refused.compared if refused else ())),
         began=id,
         ended=(id,),
     )
@@ -131,15 +136,11 @@ def _row(client: str, client_told: ClientTold, event: Event, id: str, x: int) ->
 
 def clients_shown(rows: Rows, partition: str = "") -> list[str]:
     """The clients that have a lane in a picture of that partition, those first that asked first."""
-    found: dict[str, list[MessageRow]] = {}
-    for row in asked_about(rows, partition):
-        found.setdefault(row.sender, []).append(row)
-    named = any(name not in NAMELESS for name in found)
-    return [
-        name
-        for name, asked in found.items()
-        if name not in NAMELESS or (named and any(row.guard for row in asked))
-    ]
+    requests = list(asked_about(rows, partition))
+    clients = dict.fromkeys(row.sender for row in requests)
+    named = any(name not in NAMELESS for name in clients)
+    guarded = {row.sender for row in requests if row.guard and named}
+    return [name for name in clients if name not in NAMELESS or name in guarded]
 
 
 def asked_about(rows: Rows, partition: str = "") -> Iterator[MessageRow]:
@@ -163,18 +164,8 @@ def short_name(client: str) -> str:
 ADMIN, PRODUCER = "admin client", "producer"
 NAMELESS = (ADMIN, PRODUCER)
 """Clients that nobody gave a name."""
-_CLIENTS: dict[type, Callable[[Any], str]] = {
-    moves.Poll: lambda move: client_name("consumer", move.consumer),
-    moves.ResetOffset: lambda move: client_name("consumer", move.consumer),
-    moves.ProduceAs: lambda move: client_name("producer", move.producer),
-    moves.Resend: lambda move: client_name("producer", move.producer),
-    moves.Produce: lambda _: PRODUCER,
-    moves.DeleteRecords: lambda _: ADMIN,
-}
-
-
-def _range(first: int, last: int) -> str:
-    return offsets(first, last).split(" ")[1]
+_NAMELESS: dict[type, str] = {moves.Produce: PRODUCER, moves.DeleteRecords: ADMIN}
+"""Who makes a move that names no client."""
 
 
 _TELLS: dict[type, tuple[str, str]] = {

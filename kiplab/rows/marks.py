@@ -38,15 +38,14 @@ def _marked(event: events.Event, before: cluster.Cluster) -> _Made:
         return None if mark is None else mark(event)
     kind, text = mark
     first, last = getattr(event, "first", 0), getattr(event, "last", 0)
-    numbers = {"offsets": offsets(first, last), "records": plural(last - first + 1, "record")}
+    guard = guards.GUARDS.get(getattr(event, "guard", ""))
+    words = {"offsets": offsets(first, last), "records": plural(last - first + 1, "record")}
     lane = _LANES.get(kind) or broker_lane(ids.host_of(getattr(event, "node", ids.CONTROLLER)))
-    return lane, kind, text.format(e=event, **numbers)
+    return lane, kind, text.format(e=event, subject=guard and guard.subject, **words)
 
 
 def _fetched(event: facts.Fetched, before: cluster.Cluster) -> _Made:
-    """Catching up matters to a follower that is not in the ISR yet; one that is down by now, and
-    whose fetch comes late, is only thought to.
-    """
+    """Catching up matters to a follower that runs and is not in the ISR yet."""
     state, follower = partition_of(before, event.partition), cluster.broker(before, event.follower)
     if follower is None or follower.process is None or not event.caught_up:
         return None
@@ -59,11 +58,6 @@ def _lifecycle(event: facts.LifecycleChanged) -> _Made:
     kinds: dict[str, MarkKind] = {"CRASHED": "crashed", "STOPPED": "stopped"}
     kind = kinds.get(str(event.state))
     return (broker_lane(event.node), kind, kind) if kind else None
-
-
-def _not_proposed(event: facts.NotProposed) -> _Made:
-    text = f"does not propose {event.follower}: {guards.GUARDS[event.guard].subject}"
-    return broker_lane(event.node), "not proposed", text
 
 
 def _deleted(event: facts.RecordsDeleted) -> _Made:
@@ -80,37 +74,31 @@ def _polled(event: facts.Polled) -> _Made:
 
 def _client_refused(event: facts.Refused) -> _Made:
     """Clients' requests have no arrow that a refusal could be drawn on."""
-    if event.request == PRODUCE:
-        return "world", "happened", f"produce to {event.partition} refused: {event.error.name}"
-    if event.request == DELETE_RECORDS:
-        text = f"delete-records of {event.partition} refused: {event.error.name}"
-        return "world", "happened", text
-    if event.request not in (CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS):
-        return None
-    return broker_lane(event.node), "polled", event.error.name
+    if event.request in (CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS):
+        return broker_lane(event.node), "polled", event.error.name
+    words = {PRODUCE: "produce to", DELETE_RECORDS: "delete-records of"}.get(event.request)
+    text = f"{words} {event.partition} refused: {event.error.name}"
+    return ("world", "happened", text) if words else None
 
 
 def _elected(event: facts.LeaderElected) -> _Made:
-    if not event.unclean:
-        return None
-    return broker_lane(event.leader), "unclean", "elected uncleanly"
+    lane = broker_lane(event.leader)
+    return (lane, "unclean", "elected uncleanly") if event.unclean else None
 
 
 def _compared(event: zookeeper_facts.BrokersCompared) -> _Made:
     bounced = ", ".join(f"{b} bounced: {was} → {now}" for b, was, now in event.bounced)
     came = f"new {ids.broker_list(event.new)}" if event.new else ""
     went = f"dead {ids.broker_list(event.dead)}" if event.dead else ""
-    said = ", ".join(filter(None, (came, bounced, went)))
-    if not said:
+    changes = ", ".join(filter(None, (came, bounced, went)))
+    if not changes:
         return "controller", "unchanged", "compares brokers: nothing changed"
-    return "controller", "bounced" if bounced else "compared", said
+    return "controller", "bounced" if bounced else "compared", changes
 
 
 def _queue_dropped(event: zookeeper_facts.QueueDropped) -> _Made:
-    if not event.requests:
-        return None
     text = f"{plural(len(event.requests), 'request')} for broker {event.broker} dropped"
-    return "controller", "queue dropped", text
+    return ("controller", "queue dropped", text) if event.requests else None
 
 
 _LANES = {"happened": "world", "lost": "records", "broken": "records", "elected": "controller"}
@@ -120,7 +108,7 @@ _MARKS: dict[type, Callable[[Any], _Made] | tuple[MarkKind, str]] = {
     facts.RecordsDeleted: _deleted,
     facts.Polled: _polled,
     facts.Refused: _client_refused,
-    facts.NotProposed: _not_proposed,
+    facts.NotProposed: ("not proposed", "does not propose {e.follower}: {subject}"),
     facts.LeaderElected: _elected,
     zookeeper_facts.BrokersCompared: _compared,
     zookeeper_facts.QueueDropped: _queue_dropped,

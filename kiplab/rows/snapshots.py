@@ -14,7 +14,7 @@ from ..engine.history import Recorded
 from ..engine.nodes import state_of
 from ..engine.truth import registration_of
 from ..plays.play import Statement
-from ..plays.stage import Performed, Stage, event_id
+from ..plays.stage import Stage, event_id
 from ..protocol.ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, controller_on
 from ..protocol.messages.api_message import ControlRequest
 from ..protocol.releases import CodeVersion, Mode
@@ -24,9 +24,7 @@ from .columns import SpanRow
 
 
 class Moment:
-    """A move, the cluster before it, and the events that followed with their ids: what rows, log
-    lines and metrics are read from.
-    """
+    """A move, the cluster before it, and the events that followed with their ids."""
 
     def __init__(
         self,
@@ -54,9 +52,8 @@ class Moment:
     @cached_property
     def answered(self) -> Any:
         """The request that the delivered message answers."""
-        came = self.delivered
-        messages = self.before.messages if came is not None else ()
-        return next((m.request for m in messages if came and m.name == came.message), None)
+        name = None if self.delivered is None else self.delivered.message
+        return next((m.request for m in self.before.messages if m.name == name), None)
 
 
 # --- queues ---------------------------------------------------------------------------------------
@@ -195,14 +192,18 @@ class Snapshot(msgspec.Struct, frozen=True):
 def snapshots(stage: Stage) -> tuple[Snapshot, ...]:
     """One per moment, x = 0 first; lines that moved nothing and took no moment are left out."""
     watch = QueueWatch(stage.history.start)
-    found = [Snapshot(0, stage.history.start, waiting=tuple(watch.waiting(stage.history.start)))]
-    for performed in _openers(stage):
+    cluster, moment = stage.history.start, 0
+    shots = [Snapshot(0, cluster, waiting=tuple(watch.waiting(cluster)))]
+    for performed in stage.performed:
+        if performed.moment <= moment:
+            continue
+        moment = performed.moment
         steps = stage.history.steps[performed.first : performed.last]
-        moves = tuple(_moves(performed.moment, steps, found[-1].cluster, watch))
-        cluster = steps[-1].cluster if steps else found[-1].cluster
-        found.append(
+        moves = tuple(_moves(moment, steps, cluster, watch))
+        cluster = steps[-1].cluster if steps else cluster
+        shots.append(
             Snapshot(
-                x=performed.moment,
+                x=moment,
                 cluster=cluster,
                 first_step=performed.first,
                 moves=moves,
@@ -213,7 +214,7 @@ def snapshots(stage: Stage) -> tuple[Snapshot, ...]:
                 waiting=tuple(watch.waiting(cluster)),
             )
         )
-    return tuple(found)
+    return tuple(shots)
 
 
 def _moves(
@@ -225,14 +226,6 @@ def _moves(
         named = [(event_id(x, next(numbers)), event) for event in step.events]
         yield Moment(before, step, named, watch.sent_for)
         before = step.cluster
-
-
-def _openers(stage: Stage) -> Iterator[Performed]:
-    moment = 0
-    for performed in stage.performed:
-        if performed.moment > moment:
-            moment = performed.moment
-            yield performed
 
 
 # --- span reading ---------------------------------------------------------------------------------
@@ -247,6 +240,21 @@ class Reading(NamedTuple):
 
 
 Read = Callable[[Snapshot], Reading | None]
+Track = tuple[str, str]
+"""The name of a track on some lane, and the partition that it is about, if it is about one."""
+
+
+def tracks(
+    shots: Sequence[Snapshot],
+    lane: str,
+    names: Iterable[Track],
+    read: Callable[[Snapshot], Iterable[tuple[Track, Reading]]],
+) -> Iterator[SpanRow]:
+    """As `track`, of several tracks that are read at once."""
+    read_all = [(shot.x, dict(read(shot))) for shot in shots]
+    for name, partition in names:
+        readings = [(x, of_tracks.get((name, partition))) for x, of_tracks in read_all]
+        yield from _spans(readings, shots[-1].x + 1, lane, name, partition)
 
 
 def track(
@@ -254,7 +262,13 @@ def track(
 ) -> Iterator[SpanRow]:
     """The spans of the track called `name` on a lane; none where nothing is read."""
     readings = ((shot.x, read(shot)) for shot in shots)
-    for x0, x1, reading in stretches(readings, shots[-1].x + 1):
+    return _spans(readings, shots[-1].x + 1, lane, name, partition)
+
+
+def _spans(
+    readings: Iterable[tuple[int, Reading | None]], end: int, lane: str, name: str, partition: str
+) -> Iterator[SpanRow]:
+    for x0, x1, reading in stretches(readings, end):
         yield SpanRow(lane, name, x0, x1, reading.value, reading.text, partition, reading.flags)
 
 
@@ -264,9 +278,7 @@ _Value = TypeVar("_Value")
 def stretches(
     readings: Iterable[tuple[int, _Value | None]], end: int
 ) -> Iterator[tuple[int, int, _Value]]:
-    """(x0, x1, value) for equal neighbours of (x, value), the last one up to `end`; None is
-    nothing.
-    """
+    """(x0, x1, value) for equal neighbours of (x, value), up to `end`; None is nothing."""
     x0, lasting = 0, None
     for x, value in readings:
         if value != lasting:

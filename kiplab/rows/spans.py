@@ -10,21 +10,28 @@ from ..engine.nodes import has_zookeeper
 from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.facts import Destroyed, LifecycleChanged
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId, broker_list
-from ..protocol.log import holds
+from ..protocol.log import Log, holds
 from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from ..protocol.replica.broker_state import Broker, Lifecycle, Loss, Replica, log_of, replica_of
+from ..protocol.replica.broker_state import (
+    Broker,
+    Lifecycle,
+    Loss,
+    Replica,
+    Volatile,
+    log_of,
+    replica_of,
+)
 from .columns import SpanRow, broker_lane, offsets
-from .snapshots import Reading, Snapshot, track
+from .snapshots import Reading, Snapshot, Track, track, tracks
 from .zookeeper_spans import (
-    broker_spans,
     controller_in_zookeeper,
     czxid_of,
     is_idle,
+    taken_for,
     zookeeper_spans,
 )
 
-_ReadState = Callable[[PartitionRegistration], Reading]
 Downs = dict[tuple[int, int], tuple[str, str]]
 """(broker, x) -> (value, text) of the track "down"."""
 
@@ -43,30 +50,49 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     if has_zookeeper(start):
         yield from zookeeper_spans(shots)
     for node in start.brokers:
-        yield from _broker(shots, node.id, names, reasons)
+        read_all = partial(_broker, node.id, names, reasons)
+        yield from tracks(shots, broker_lane(node.id), _broker_tracks(names), read_all)
     for name in names:
         yield from track(shots, "records", "state", _Records(name), name)
 
 
+def _broker_tracks(names: Iterable[str]) -> list[Track]:
+    own = ("uptime", "down", "fenced", "shutting down", "registered", "passed over")
+    return [*((track, "") for track in own), *((t, n) for n in names for t in ("role", "log"))]
+
+
 def _broker(
-    shots: Sequence[Snapshot], id: BrokerId, names: Iterable[str], reasons: Downs
-) -> Iterator[SpanRow]:
-    lane = broker_lane(id)
-    yield from track(shots, lane, "uptime", partial(_uptime, id))
-    yield from track(shots, lane, "down", partial(_down, id, reasons))
-    yield from track(shots, lane, "fenced", partial(_fenced, id))
-    yield from track(shots, lane, "shutting down", partial(_shutting_down, id))
-    if has_zookeeper(shots[0].cluster):
-        yield from broker_spans(shots, id)
+    id: BrokerId, names: Iterable[str], reasons: Downs, shot: Snapshot
+) -> Iterator[tuple[Track, Reading]]:
+    """What every track of a broker shows."""
+    node, registration = broker(shot.cluster, id), registration_of(shot.cluster, id)
+    if node is None:
+        return
+    if node.process is None:
+        yield ("down", ""), Reading(*reasons.get((id, shot.x), ("down", "down")))
+    else:
+        yield ("uptime", ""), _uptime(node, node.process, shot)
+        if registration is not None and registration.fenced:
+            yield ("fenced", ""), Reading("yes", "fenced")
+        leaving = node.process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+        if leaving or (registration is not None and registration.in_controlled_shutdown):
+            yield ("shutting down", ""), Reading("yes", "shutting down")
+    if has_zookeeper(shot.cluster):
+        yield from taken_for(node, registration, shot)
     for name in names:
-        yield from track(shots, lane, "role", partial(_role, id, name), name)
-        yield from track(shots, lane, "log", partial(_log, id, name), name)
+        state = partition_of(shot.cluster, name)
+        if state is not None and id in state.replicas:
+            yield ("log", name), _log(node, name)
+            if node.process is not None:
+                yield ("role", name), _role(shot.cluster, node, state)
 
 
 # --- the partition, as the metadata log has it --------------------------------------------------
 
 
-def _strip(read: _ReadState, name: str, shot: Snapshot) -> Reading | None:
+def _strip(
+    read: Callable[[PartitionRegistration], Reading], name: str, shot: Snapshot
+) -> Reading | None:
     state = partition_of(shot.cluster, name)
     return None if state is None else read(state)
 
@@ -84,7 +110,7 @@ def _plain(value: str) -> Reading:
     return Reading(value, value)
 
 
-_PARTITION_TRACKS: dict[str, _ReadState] = {
+_PARTITION_TRACKS: dict[str, Callable[[PartitionRegistration], Reading]] = {
     "leader epoch": _leader_epoch,
     "partition epoch": lambda state: _plain(str(state.partition_epoch)),
     "ISR": lambda state: _plain(broker_list(state.isr)),
@@ -114,84 +140,44 @@ def _standing(id: BrokerId, shot: Snapshot) -> Reading:
 # --- a broker -----------------------------------------------------------------------------------
 
 
-def _uptime(id: BrokerId, shot: Snapshot) -> Reading | None:
-    node = broker(shot.cluster, id)
-    if node is None or node.process is None:
-        return None
+def _uptime(node: Broker, process: Volatile, shot: Snapshot) -> Reading:
     incarnation = (f"life {node.incarnation}",)
     if has_zookeeper(shot.cluster):
         return czxid_of(node, shot, incarnation)
-    if node.process.epoch == NO_BROKER_EPOCH:
+    if process.epoch == NO_BROKER_EPOCH:
         return Reading("none", "not registered yet", incarnation)
-    return Reading(str(node.process.epoch), f"broker epoch {node.process.epoch}", incarnation)
+    return Reading(str(process.epoch), f"broker epoch {process.epoch}", incarnation)
 
 
-def _down(id: BrokerId, reasons: Downs, shot: Snapshot) -> Reading | None:
-    node = broker(shot.cluster, id)
-    if node is None or node.process is not None:
-        return None
-    value, text = reasons.get((id, shot.x), ("down", "down"))
-    return Reading(value, text)
-
-
-def _fenced(id: BrokerId, shot: Snapshot) -> Reading | None:
-    node = broker(shot.cluster, id)
-    registration = registration_of(shot.cluster, id)
-    up = node is not None and node.process is not None
-    return (
-        Reading("yes", "fenced")
-        if up and registration is not None and registration.fenced
-        else None
-    )
-
-
-def _shutting_down(id: BrokerId, shot: Snapshot) -> Reading | None:
-    node = broker(shot.cluster, id)
-    if node is None or node.process is None:
-        return None
-    registration = registration_of(shot.cluster, id)
-    known = registration is not None and registration.in_controlled_shutdown
-    leaving = node.process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
-    return Reading("yes", "shutting down") if known or leaving else None
-
-
-def _log(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
-    node = broker(shot.cluster, id)
-    state = partition_of(shot.cluster, name)
-    if node is None or state is None or id not in state.replicas:
-        return None
-    end = log_of(node, name).end
-    replica, text = replica_of(node, name), f"log ends at offset {end}"
+def _log(node: Broker, name: str) -> Reading:
+    end, replica = log_of(node, name).end, replica_of(node, name)
+    text = f"log ends at offset {end}"
     if replica is None:
         return Reading(str(end), text)
     mark = f"high watermark {replica.high_watermark}"
     return Reading(str(end), f"{text}, {mark}", (mark,))
 
 
-def _role(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
+def _role(cluster: Cluster, node: Broker, state: PartitionRegistration) -> Reading:
     """What the running process is to the partition, by the controller's word."""
-    node = broker(shot.cluster, id)
-    state = partition_of(shot.cluster, name)
-    if node is None or node.process is None or state is None or id not in state.replicas:
-        return None
-    mine = replica_of(node, name)
-    lacks = _lacking(shot.cluster, node, name)
+    name, mine = state.name, replica_of(node, state.name)
+    observed = next((o for o in cluster.observed if o.partition == name), None)
+    lacks = "" if observed is None else _lacking(log_of(node, name), observed)
     flags = ("lacks committed",) if lacks else ()
-    if _is_empty(shot.cluster, node, name):
+    if observed is not None and observed.committed.end > 0 and not log_of(node, name).end:
         flags = (*flags, "log empty")
-    idle = ", does not fetch" if is_idle(shot.cluster, node, state) else ""
+    idle = ", does not fetch" if is_idle(cluster, node, state) else ""
     if idle:
         flags = (*flags, "idle")
-    leads = mine is not None and mine.leading is not None
-    if state.leader == id:
-        lost = (properties.NO_COMMITTED_RECORD_LOST.id, name) in shot.cluster.broken
+    if state.leader == node.id:
+        lost = (properties.NO_COMMITTED_RECORD_LOST.id, name) in cluster.broken
         return _leading(state, mine, lacks, flags, lost)
-    if leads and mine is not None:
+    if mine is not None and mine.leading is not None:
         text = f"still believes it leads, epoch {mine.leader_epoch}"
         return Reading("believes", text, flags)
-    if id in state.isr:
+    if node.id in state.isr:
         return Reading("in ISR", f"in ISR{idle}{lacks}", flags)
-    if _is_proposed(shot.cluster, state, node):
+    if _is_proposed(cluster, state, node):
         return Reading("proposed", "proposed, not decided", flags)
     return Reading("out", f"out of the ISR{idle}", flags)
 
@@ -216,23 +202,15 @@ def _leading(
     return Reading("leader", "leader · in ISR", flags)
 
 
-def _lacking(cluster: Cluster, node: Broker, name: str) -> str:
+def _lacking(mine: Log, observed: Observed) -> str:
     """What a replica lacks of the committed records, in words; empty if nothing."""
-    observed = _observed(cluster, name)
-    mine = log_of(node, name)
-    if observed is None or holds(mine, observed.committed):
+    if holds(mine, observed.committed):
         return ""
     if not mine.end:
         return ", log empty"
     if mine.end >= observed.committed.end:
         return ", log differs"
     return f", lacks {offsets(mine.end, observed.committed.end - 1)}"
-
-
-def _is_empty(cluster: Cluster, node: Broker, name: str) -> bool:
-    """Whether a log has nothing where something was committed once."""
-    observed = _observed(cluster, name)
-    return observed is not None and observed.committed.end > 0 and not log_of(node, name).end
 
 
 def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: Broker) -> bool:
@@ -282,24 +260,15 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
     broken = {id for id, name in cluster.broken if name == state.name}
     if not broken & {properties.ELECTABLE_HOLDS_COMMITTED.id, properties.NO_STALE_EPOCH_IN_ISR.id}:
         return False
-    observed = _observed(cluster, state.name)
-    if observed is None:
-        return False
+    observed = next(o for o in cluster.observed if o.partition == state.name)
     members = [b for b in cluster.brokers if b.id in state.isr]
     lacking = any(not holds(log_of(b, state.name), observed.committed) for b in members)
     if has_zookeeper(cluster):
         # Its ISR knows of no broker epochs: whoever is gone may come back with all that it held.
         return lacking
-    return lacking or (len(state.isr) > 1 and _is_stale(cluster, observed))
-
-
-def _is_stale(cluster: Cluster, observed: Observed) -> bool:
     registered = {r.broker: r.epoch for r in truth(cluster).registrations}
-    return any(registered.get(member) != epoch for member, epoch in observed.isr_epochs)
-
-
-def _observed(cluster: Cluster, name: str) -> Observed | None:
-    return next((o for o in cluster.observed if o.partition == name), None)
+    stale = any(registered.get(member) != epoch for member, epoch in observed.isr_epochs)
+    return lacking or (len(state.isr) > 1 and stale)
 
 
 # --- downtime -------------------------------------------------------------------------------------

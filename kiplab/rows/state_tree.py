@@ -25,6 +25,7 @@ from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration,
 from ..protocol.releases import Mode
 from ..protocol.replica import broker_state
 from ..protocol.zookeeper.znodes import ROOT, Znode, parent_path
+from .columns import plural
 from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING, OF_OTHER_MODES
 from .zookeeper_state import ZOOKEEPER_SHORT
 
@@ -59,16 +60,7 @@ def tree_of(cluster: Cluster) -> StateNode:
     """Everything there is: the controller, each broker, the network, the observer's knowledge."""
     walk = _TreeWalk(cluster.timed)
     keeper = _zookeeper if cluster.features.mode is Mode.ZOOKEEPER else _kraft
-    brokers = (
-        StateNode(
-            f"broker {node.id}",
-            node_name(node.id),
-            _process_words(node),
-            field="Cluster.brokers",
-            children=(_release(cluster, node.id), *walk.fields(node)),
-        )
-        for node in cluster.brokers
-    )
+    brokers = (_broker(cluster, node, walk) for node in cluster.brokers)
     kinds = ("consumers", "producers")
     clients = tuple(walk.field(cluster, kind) for kind in kinds if getattr(cluster, kind))
     clock = (walk.field(cluster, "now_ms"),) if cluster.timed else ()
@@ -87,19 +79,15 @@ def changed(before: StateNode, after: StateNode) -> tuple[Change, ...]:
 
 def _kraft(cluster: Cluster, walk: _TreeWalk) -> StateNode:
     version = _version(cluster, LABELS["Features.metadata_version"])
-    return _keeper(
-        "controller",
-        node_name(CONTROLLER),
-        cluster,
-        (_release(cluster, CONTROLLER), version, *walk.fields(cluster.controller)),
-    )
+    rows = (_release(cluster, CONTROLLER), version, *walk.fields(cluster.controller))
+    return _keeper("controller", node_name(CONTROLLER), cluster, rows)
 
 
 def _zookeeper(cluster: Cluster, walk: _TreeWalk) -> StateNode:
     """ZooKeeper is no part of Kafka: the release and the protocol are the brokers'."""
     version = _version(cluster, "inter.broker.protocol.version")
-    nodes = walk.fields(cluster.controller)
-    return _keeper("zookeeper", node_name(ZOOKEEPER), cluster, (version, *nodes))
+    rows = (version, *walk.fields(cluster.controller))
+    return _keeper("zookeeper", node_name(ZOOKEEPER), cluster, rows)
 
 
 def _keeper(key: str, label: str, cluster: Cluster, rows: tuple[StateNode, ...]) -> StateNode:
@@ -116,19 +104,21 @@ def _release(cluster: Cluster, node: BrokerId) -> StateNode:
     return StateNode("release", "release", f"Kafka {cluster.features.release_of(node)}")
 
 
-def _process_words(node: broker_state.Broker) -> str:
-    return "down" if node.process is None else str(node.process.lifecycle)
+def _broker(cluster: Cluster, node: broker_state.Broker, walk: _TreeWalk) -> StateNode:
+    state = "down" if node.process is None else str(node.process.lifecycle)
+    rows = (_release(cluster, node.id), *walk.fields(node))
+    name = node_name(node.id)
+    return StateNode(name, name, state, field="Cluster.brokers", children=rows)
 
 
 def _network(cluster: Cluster, walk: _TreeWalk) -> StateNode:
     count = len(cluster.messages)
-    said = f"{count} message{'s' * (count != 1)} in flight" if count else "nothing in flight"
+    words = f"{plural(count, 'message') if count else 'nothing'} in flight"
     cut = tuple(f"{node_name(one)} and {node_name(other)}" for one, other in cluster.cut)
     links = StateNode("cut", LABELS["Cluster.cut"], ", ".join(cut) or "none", field="Cluster.cut")
     flying = walk.field(cluster, "messages").children
-    return StateNode(
-        "network", "network", said, field="Cluster.messages", children=(*flying, links)
-    )
+    rows = (*flying, links)
+    return StateNode("network", "network", words, field="Cluster.messages", children=rows)
 
 
 def _observer(cluster: Cluster, walk: _TreeWalk) -> StateNode:
@@ -154,8 +144,7 @@ class _TreeWalk(msgspec.Struct, frozen=True):
     def fields(self, struct: Any) -> tuple[StateNode, ...]:
         """The rows of a struct: what is worked out first, then each of its fields."""
         owner, kind = type(struct).__name__, cast(Hashable, type(struct))
-        worked_out = _WORKED_OUT.get(type(struct))
-        rows = list(worked_out(struct)) if worked_out else []
+        rows = _worked_out(struct)
         for name in struct.__struct_fields__:
             place = f"{owner}.{name}"
             if name == IDENTITY.get(owner) or place in LEFT_OUT:
@@ -326,7 +315,7 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     Producer: lambda producer: (
         f"{len(producer.batches)} batch{'es' * (len(producer.batches) != 1)} not acknowledged"
     ),
-    Batch: lambda batch: f"{batch.count} record{'s' * (batch.count != 1)}",
+    Batch: lambda batch: plural(batch.count, "record"),
     Contact: lambda known: f"heard of under broker epoch {known.epoch}",
     HeartbeatState: lambda known: "fenced" if known.fenced else "unfenced",
     broker_state.Volatile: lambda process: (
@@ -336,14 +325,14 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     **ZOOKEEPER_SHORT,
 }
 
-_WORKED_OUT: dict[type, Callable[[Any], tuple[StateNode, ...]]] = {
-    broker_state.Replica: lambda replica: (
-        StateNode("role", "role", "leader" if replica.leading is not None else "follower"),
-    ),
-    broker_state.IsrState: lambda state: (
-        StateNode("maximal", "maximal ISR", broker_list(state.maximal)),
-    ),
-}
+
+def _worked_out(struct: Any) -> list[StateNode]:
+    """Rows of what is no field."""
+    if isinstance(struct, broker_state.Replica):
+        return [StateNode("role", "role", "leader" if struct.leading is not None else "follower")]
+    if isinstance(struct, broker_state.IsrState):
+        return [StateNode("maximal", "maximal ISR", broker_list(struct.maximal))]
+    return []
 
 
 # --- what changed ---------------------------------------------------------------------------------
@@ -358,13 +347,11 @@ def _changes(before: StateNode, after: StateNode, path: _Names, labels: _Names) 
         return
     old = {child.key: child for child in before.children}
     new = {child.key: child for child in after.children}
-    for key in (*new, *(key for key in old if key not in new)):
+    for key, node in (new | {k: n for k, n in old.items() if k not in new}).items():
+        there, called = (*path, key), (*labels, node.label)
         was, now = old.get(key), new.get(key)
-        node = now or was
-        there, called = (*path, key), (*labels, node.label if node else key)
-        if was is not None and now is not None:
-            if was != now:
-                yield from _changes(was, now, there, called)
-        else:
-            old_said = None if was is None else was.value
-            yield Change(there, called, old_said, None if now is None else now.value)
+        if was is None or now is None:
+            old_value = None if was is None else was.value
+            yield Change(there, called, old_value, None if now is None else now.value)
+        elif was != now:
+            yield from _changes(was, now, there, called)

@@ -55,10 +55,6 @@ def _fetch(statement: Statement, events: Sequence[Event]) -> str:
     return f"{who} catches up" if caught_up else f"{who} fetches"
 
 
-def _crash(statement: Statement, _events: Sequence[Event]) -> str:
-    return f"broker {statement.words[0]} {_CRASHES[statement.arg('disk') or 'kept']}"
-
-
 def _start(statement: Statement, events: Sequence[Event]) -> str:
     registered = any(isinstance(e, facts.Registered) for e in events)
     return f"broker {statement.words[0]} {'registers' if registered else 'starts'}"
@@ -82,16 +78,9 @@ def _produce(statement: Statement, events: Sequence[Event]) -> str:
     return f"{records} {'written' if written else 'refused'}"
 
 
-def _resend(statement: Statement, events: Sequence[Event]) -> str:
-    return f"{statement.words[0]} {_fate(events) or 'sends again'}"
-
-
 def _fate(events: Sequence[Event]) -> str:
     """What became of a batch by the end of a step."""
-    for event in reversed(events):
-        if type(event) in _FATES:
-            return _FATES[type(event)]
-    return ""
+    return next((_FATES[type(e)] for e in reversed(events) if type(e) in _FATES), "")
 
 
 _FATES: dict[type, str] = {
@@ -114,31 +103,19 @@ def _upgrade(statement: Statement, _events: Sequence[Event]) -> str:
     metadata = statement.arg("metadata")
     if metadata is not None:
         return f"metadata version {metadata}"
-    who = _party(statement.words[0]) if statement.words else "all"
-    return f"{who} runs {statement.arg('kafka')}"
-
-
-def _poll(statement: Statement, _events: Sequence[Event]) -> str:
-    return f"{_consumer(statement)} polls"
+    who = statement.words[0] if statement.words else "all"
+    return f"{'broker ' * who.isdigit()}{who} runs {statement.arg('kafka')}"
 
 
 def _refresh(statement: Statement, _events: Sequence[Event]) -> str:
-    asked = statement.arg("from")
-    whom = f" broker {asked}" if asked is not None else ""
+    broker = statement.arg("from")
+    whom = f" broker {broker}" if broker is not None else ""
     return f"{_consumer(statement)} asks{whom} who leads"
-
-
-def _reset(statement: Statement, _events: Sequence[Event]) -> str:
-    return f"{_consumer(statement)} goes to the {statement.arg('to')} offset"
 
 
 def _consumer(statement: Statement) -> str:
     name = statement.arg("consumer")
     return "consumer" if name in (None, "consumer") else f"consumer {name}"
-
-
-def _party(word: str) -> str:
-    return f"broker {word}" if word.isdigit() else word
 
 
 def _called(move: type[Any]) -> Callable[[Statement, Sequence[Event]], str]:
@@ -161,16 +138,16 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     **{timer.verb: _saying(timer.label) for timer in moves.Timer},
     "fetch": _fetch,
     "catch-up": _fetch,
-    "crash": _crash,
+    "crash": lambda s, _: f"broker {s.words[0]} {_CRASHES[s.arg('disk') or 'kept']}",
     "start": _start,
     "unfence": _unfence,
     "produce": _produce,
-    "resend": _resend,
+    "resend": lambda s, events: f"{s.words[0]} {_fate(events) or 'sends again'}",
     "delete-records": _delete_records,
     "upgrade": _upgrade,
-    "poll": _poll,
+    "poll": lambda s, _: f"{_consumer(s)} polls",
     "refresh": _refresh,
-    "reset": _reset,
+    "reset": lambda s, _: f"{_consumer(s)} goes to the {s.arg('to')} offset",
     "declare-inactive": _saying("the controller misses broker {0}'s heartbeats"),
     "fence-itself": _saying("broker {0} misses the controller"),
     "end-transaction": lambda s, _: (

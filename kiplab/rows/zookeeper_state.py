@@ -7,6 +7,7 @@ from ..engine.explain import session_name
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, NO_SESSION, broker_list
 from ..protocol.kip343.heartbeat_controller import HeartbeatController, KnownBroker
 from ..protocol.zookeeper import ensemble, znodes, zookeeper_controller
+from .columns import plural
 
 
 def _znode(znode: znodes.Znode) -> str:
@@ -36,8 +37,7 @@ def _live(broker: zookeeper_controller.LiveBroker) -> str:
 
 
 def _channel(channel: zookeeper_controller.BrokerChannel) -> str:
-    count = len(channel.queue)
-    return f"{count} request{'s' * (count != 1)} queued" if count else "nothing queued"
+    return f"{plural(len(channel.queue), 'request') if channel.queue else 'nothing'} queued"
 
 
 _CONTENTS: dict[type, Callable[[Any], str]] = {
