@@ -16,6 +16,7 @@ from kiplab.protocol.releases import Mode, of_mode
 
 Rules = dict[str, Any]
 """Keywords of the fixture `start`."""
+_ALONE = {(id,) for id in WITHOUT_EFFECT}
 OF_KRAFT = tuple(id for id, guard in GUARDS.items() if Mode.KRAFT in guard.modes)
 """The guards that may be switched where the level begins."""
 FAR_REACHING: list[Rules] = [
@@ -63,6 +64,19 @@ def rules_of_the_tables(first: str) -> list[Rules]:
         *TOGETHER,
     ]
     return found
+
+
+def of_effect(first: str) -> list[Rules]:
+    """Of the rules of the tables those that a quick test tries: not the guards, each by itself,
+    that are said to be without effect, which are there together."""
+    rules = rules_of_the_tables(first)
+    return [one for one in rules if (*one.get("off", ()), *one.get("on", ())) not in _ALONE]
+
+
+def of_no_effect(first: str) -> list[Rules]:
+    """The others."""
+    quick = of_effect(first)
+    return [one for one in rules_of_the_tables(first) if one not in quick]
 
 
 def _off_and_on(id: str, releases: list[str]) -> Iterator[Rules]:

@@ -24,12 +24,18 @@ from kiplab.explore.search_terms import (
     SearchOutcome,
 )
 from tests.explore.bounds import bounds as within
+from tests.repeated import in_long
 
 PARTITION = level_named("partition")
 ENOUGH = Halt(HaltReason.STATES, 1_000)
 LOSS = ("no-committed-record-lost", "electable-holds-committed")
 STALE = ("no-stale-epoch-in-isr",)
 PENDING = ("497.pending-outlives-metadata",)
+HERE = "tests/explore/test_breadth_first.py::test_"
+COUNTS, PREVENTS = f"{HERE}pinned_counts", f"{HERE}what_each_guard_prevents"
+BOTH = f"{HERE}with_both_kips_and_pending_proposals_kept_nothing_is_lost"
+NORMAL = f"{HERE}the_normal_form_changes_no_verdict"
+START = f"{HERE}a_start_that_is_refused_may_be_left_out"
 
 
 def asked(
@@ -46,8 +52,7 @@ def asked(
         ((0, 1, 0), 805, 2010, 15),
         ((0, 0, 1), 770, 2003, 14),
         ((1, 1, 0), 8434, 25624, 19),
-        ((1, 0, 1), 8645, 26805, 18),
-        ((0, 2, 0), 18587, 60405, 24),
+        *in_long([((1, 0, 1), 8645, 26805, 18), ((0, 2, 0), 18587, 60405, 24)], COUNTS, rows=True),
     ],
 )
 def test_pinned_counts(
@@ -64,9 +69,8 @@ def test_pinned_counts(
     [
         (("903",), LOSS, 10),
         (("903",), STALE, 6),
-        (("841",), LOSS, 10),
         (("841",), STALE, 5),
-        (("903", "841"), LOSS, 10),
+        *in_long([(("841",), LOSS, 10), (("903", "841"), LOSS, 10)], PREVENTS, rows=True),
     ],
 )
 def test_what_each_guard_prevents(
@@ -76,7 +80,7 @@ def test_what_each_guard_prevents(
     assert (found.verdict, len(found.path)) == (REFUTED, steps)
 
 
-@pytest.mark.parametrize("bounds", [(1, 1, 0), (1, 0, 1)])
+@pytest.mark.parametrize("bounds", [(1, 1, 0), *in_long([(1, 0, 1)], BOTH)])
 def test_with_both_kips_and_pending_proposals_kept_nothing_is_lost(
     start: Any, bounds: tuple[int, int, int]
 ) -> None:
@@ -100,7 +104,7 @@ def test_the_last_replica_is_no_counterexample(start: Any) -> None:
     assert asked(start(play="last-replica"), within(0, 1, 0)).verdict == PROVED
 
 
-@pytest.mark.parametrize("off", [(), ("903",), ("841",)])
+@pytest.mark.parametrize("off", [("903",), *in_long([(), ("841",)], NORMAL)])
 @pytest.mark.parametrize("bounds", [(0, 1, 0), (1, 0, 0)])
 def test_the_normal_form_changes_no_verdict(
     start: Any, off: tuple[str, ...], bounds: tuple[int, int, int]
@@ -115,7 +119,7 @@ def test_the_normal_form_changes_no_verdict(
         assert exact.states >= memoised.states
 
 
-@pytest.mark.parametrize("off", [("903",), ("841",), ()])
+@pytest.mark.parametrize("off", [("903",), *in_long([("841",), ()], START)])
 def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...]) -> None:
     """Against a level that leaves refused processes waiting, and lets them ask again."""
     kinds = {k.name: k for k in PARTITION.kinds}
@@ -155,7 +159,7 @@ def test_a_search_can_be_stopped_and_says_what_is_left(start: Any) -> None:
 def test_two_processes_find_the_same_way() -> None:
     """Whatever the seed of the hashes."""
     program = (
-        "import kiplab; f = kiplab.explore('isr-two-of-three', off='903');"
+        "import kiplab; f = kiplab.explore('kafka-14139', kafka='3.4');"
         "print(f.states, f.transitions, f.text)"
     )
     said = [

@@ -38,6 +38,9 @@ from tests.explore.test_memoised_model import assert_same_graph
 
 PARTITION = level_named("partition")
 KINDS = [kind.name for kind in PARTITION.kinds]
+REPEATED = pytest.mark.long(
+    quick="tests/explore/test_what_actions_read.py::test_whatever_an_action_reads_it_is_remembered_under"
+)
 Peek = Callable[[Cluster, Action], int]
 """A number told from some part of a cluster; an odd one brings a nosy action to nothing."""
 
@@ -110,8 +113,16 @@ def nosy(kind: str, peek: Peek) -> Level:
     return level_with(kind, change)
 
 
-@pytest.mark.parametrize("peek", PEEKS, ids=lambda peek: peek.__name__)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "peek"),
+    [
+        pytest.param(
+            kind, peek, id=f"{kind}-{peek.__name__}", marks=REPEATED if (n + m) % 3 else ()
+        )
+        for n, kind in enumerate(KINDS)
+        for m, peek in enumerate(PEEKS)
+    ],
+)
 def test_whatever_an_action_reads_it_is_remembered_under(
     start: Start, kind: str, peek: Peek
 ) -> None:
