@@ -10,14 +10,13 @@ import kiplab
 from kiplab.figures.timeline.callouts import callout_lines
 from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.ladder import ladder_drawing
-from kiplab.figures.timeline.sheet import room_for
+from kiplab.figures.timeline.sheet import PictureOptions
 from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin_drawing
 from kiplab.plays.library import names
 from kiplab.rows.columns import MessageRow, Rows
 from kiplab.rows.message_paths import told_messages
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.rows.view import view, views
 from tests.figures.boxes import covered, unreadable, words
 from tests.figures.long_runs import long_stage
 from tests.figures.small_plays import (
@@ -100,9 +99,9 @@ def test_every_refusal_says_its_error_and_what_was_compared(kafka: str, width: i
     for name in refusing(kafka):
         run = rows(name, kafka)
         figure = timeline_drawing(run, width=width)
-        drawn = view(run, fold=None, room=room_for((run,), width))
-        assert (name, named(figure)) == (name, wanted(drawn))
-        assert (name, compared(figure)) == (name, explained(drawn))
+        drawn = PictureOptions(width=width).views((run,))
+        assert (name, named(figure)) == (name, wanted(*drawn))
+        assert (name, compared(figure)) == (name, explained(*drawn))
         assert (name, unreadable(figure)) == (name, [])
 
 
@@ -112,7 +111,7 @@ def test_so_it_does_in_both_panels_of_a_twin(releases: tuple[str, str], width: i
     for name in refusing(*releases):
         one, other = (rows(name, kafka) for kafka in releases)
         figure = twin_drawing(one, other, width=width)
-        drawn = views((one, other), fold=None, room=room_for((one, other), width))
+        drawn = PictureOptions(width=width).views((one, other))
         assert (name, named(figure)) == (name, wanted(*drawn))
         assert (name, compared(figure)) == (name, explained(*drawn))
         assert (name, covered(figure)) == (name, [])
@@ -124,7 +123,7 @@ def test_every_refusal_by_the_controller_has_its_name_in_a_ladder(width: int) ->
         runs = [rows(name, kafka) for kafka in RELEASES]
         drawn = [
             m.error
-            for run in views(runs, fold=None, room=room_for(runs, width))
+            for run in PictureOptions(width=width).views(runs)
             for m in told_messages(run, run.busiest)
             if m.fate == "refused" and m.receiver == "controller"
         ]
@@ -144,10 +143,8 @@ def test_a_long_run_has_them_too_also_where_it_is_zoomed(
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_many_refusals_are_all_named(longer_run: Rows, width: int) -> None:
-    run = longer_run
-    figure = timeline_drawing(run, width=width)
-    seen = view(run, fold=None, room=room_for((run,), width))
-    drawn = [m for m in told_messages(seen, run.busiest) if m.fate == "refused"]
+    figure = timeline_drawing(longer_run, width=width)
+    drawn = refused(*PictureOptions(width=width).views((longer_run,)))
     assert named(figure).total() == len(drawn) > 1
     assert covered(figure) == []
 

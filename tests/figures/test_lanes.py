@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from kiplab.figures.drawing.theme import LIGHT
-from kiplab.figures.timeline.sheet import room_for
+from kiplab.figures.timeline.sheet import PictureOptions
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.rows.view import view
 from tests.figures.boxes import words
 from tests.figures.long_runs import long_stage
 from tests.figures.small_plays import LEAVING, PAIR, TRIO, WIPED, play, shapes
@@ -32,7 +31,7 @@ def long_run() -> Rows:
 def test_a_wiped_disk_has_its_sign_with_or_without_words(
     long_run: Rows, width: int, fold: bool | None
 ) -> None:
-    seen = view(long_run, fold=fold, room=room_for((long_run,), width))
+    (seen,) = PictureOptions(width=width, fold=fold).views((long_run,))
     wiped = [s for s in seen.spans if (s.track, s.value) == ("down", "disk replaced")]
     figure = timeline(long_run, width=width, fold=fold, legend=False)
     assert sum("⌀" in word for word in said(figure)) == len(wiped) == 1

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from kiplab import run
 from kiplab.cli import command
-from kiplab.figures.timeline.sheet import room_for
+from kiplab.figures.timeline.sheet import PictureOptions
 from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin
 from kiplab.pages.export import write
@@ -103,8 +103,8 @@ def test_events_and_messages_stay_to_be_told(rows: Rows, folded: Rows) -> None:
 
 def test_without_folding_the_rows_are_the_rows(rows: Rows) -> None:
     assert view(rows, fold=False) is rows
-    assert view(rows, fold=None, room=room_for((rows,), 980)) is rows
-    assert view(rows, fold=None, room=room_for((rows,), 600)) == view(rows, fold=True)
+    assert PictureOptions(width=980).views((rows,)) == (rows,)
+    assert PictureOptions(width=600).views((rows,)) == (view(rows, fold=True),)
 
 
 def test_a_view_of_a_view_counts_the_moments_of_the_play(folded: Rows) -> None:

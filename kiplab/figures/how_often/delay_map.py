@@ -6,6 +6,7 @@ line runs where a fleet loses once a year, between the middles of cells, by powe
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise, product
 from math import log10
 
 import msgspec
@@ -97,24 +98,15 @@ def _none_seen(cells: Sequence[MapCell]) -> str:
 def _table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> PlotTable:
     """A line per cell: the rate, and the ratio where it is held against something."""
     ratios = (f"times as often as: {beside}", "95 % interval") if beside else ()
-    rates = ("per fleet-year", "95 % interval")
-    lines = [
-        (
-            value_words(cell.reboots),
-            scale.said(cell.delay),
-            *(rate_cells(cell.shown)[:2] if beside else ()),
-            *_found_cells(cell),
-            cell.method,
-        )
-        for cell in cells
-    ]
-    heads = (REBOOTS_ACROSS, scale.words, *ratios, *rates, "remarks", "by")
-    return plot_table("Incidents in a fleet-year", heads, lines)
-
-
-def _found_cells(cell: MapCell) -> tuple[str, str, str]:
-    rate, interval, said = rate_cells(cell.found)
-    return rate, interval, "; ".join(filter(None, [said, cell.remark]))
+    heads = (REBOOTS_ACROSS, scale.words, *ratios, "per fleet-year", "95 % interval")
+    lines = []
+    for cell in cells:
+        *rate, said = rate_cells(cell.found)
+        ratio = rate_cells(cell.shown)[:2] if beside else ()
+        remarks = "; ".join(filter(None, [said, cell.remark]))
+        values = value_words(cell.reboots), scale.said(cell.delay)
+        lines.append((*values, *ratio, *rate, remarks, cell.method))
+    return plot_table("Incidents in a fleet-year", (*heads, "remarks", "by"), lines)
 
 
 def is_map(cells: Sequence[MapCell]) -> bool:
@@ -133,42 +125,32 @@ def _values(cells: Sequence[MapCell]) -> tuple[list[float], list[float]]:
 
 def once_a_year(cells: Sequence[MapCell]) -> list[Segment]:
     """Where the rate is 1, in columns and rows from the cell of the smallest values: pieces between
-    the middles of neighbouring cells that were seen, straight on a logarithmic scale.
+    the middles of neighbouring cells that were seen, straight on a logarithmic scale; from the
+    middle of an outermost cell straight on to the edge of the map.
     """
     across, down = _values(cells)
-    height = {
-        (across.index(c.reboots), down.index(c.delay)): log10(c.found.rate)
-        for c in cells
-        if c.found.seen
-    }
-    squares = ((i, j) for i in range(len(across) - 1) for j in range(len(down) - 1))
-    pieces = [piece for i, j in squares for piece in _crossings(height, i, j)]
-    ends = dict.fromkeys(end for piece in pieces for end in piece)
-    return pieces + [on for end in ends for on in _to_edge(end, len(across) - 1, len(down) - 1)]
-
-
-def _to_edge(end: tuple[float, float], last: int, highest: int) -> list[Segment]:
-    """From the middle of an outermost cell straight on to the edge of the map."""
-    i, j = end
-    beyond = [(i + (0.5 if i == last else -0.5), j)] if i in (0, last) else []
-    beyond += [(i, j + (0.5 if j == highest else -0.5))] if j in (0, highest) else []
-    return [(end, out) for out in beyond]
+    places = ((across.index(c.reboots), down.index(c.delay), c.found) for c in cells)
+    height = {(i, j): log10(rate.rate) for i, j, rate in places if rate.seen}
+    last, highest = len(across) - 1, len(down) - 1
+    pieces = [p for i, j in product(range(last), range(highest)) for p in _crossings(height, i, j)]
+    for i, j in dict.fromkeys(end for piece in pieces for end in piece):
+        if i in (0, last):
+            pieces.append(((i, j), (i + (0.5 if i == last else -0.5), j)))
+        if j in (0, highest):
+            pieces.append(((i, j), (i, j + (0.5 if j == highest else -0.5))))
+    return pieces
 
 
 def _crossings(height: dict[tuple[int, int], float], i: int, j: int) -> list[Segment]:
     corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
     if any(corner not in height for corner in corners):
         return []
-    edges = [(corners[n], corners[(n + 1) % 4]) for n in range(4)]
-    found = [_zero(height, a, b) for a, b in edges if (height[a] < 0) != (height[b] < 0)]
-    return [(found[n], found[n + 1]) for n in range(0, len(found), 2)]
-
-
-def _zero(
-    height: dict[tuple[int, int], float], a: tuple[int, int], b: tuple[int, int]
-) -> tuple[float, float]:
-    share = height[a] / (height[a] - height[b])
-    return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])
+    crossings = []
+    for a, b in pairwise([*corners, corners[0]]):
+        if (height[a] < 0) != (height[b] < 0):
+            share = height[a] / (height[a] - height[b])
+            crossings.append((a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])))
+    return list(zip(crossings[::2], crossings[1::2], strict=True))
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -194,12 +176,14 @@ def _plot(cells: Sequence[MapCell], scale: DelayScale, canvas: Canvas, top: floa
     panel = PlotPanel(canvas, box, replace(columns, title=REBOOTS_ACROSS), rows)
     small, muted = canvas.sizes.small, canvas.theme.muted
     canvas.text(EDGE, box.y0 - 13, safe(scale.words), muted, size=small)
-    _heat(panel, cells)
+    placed = {(across.index(c.reboots), down.index(c.delay)): c for c in cells}
+    farthest = max([1.0, *(abs(log10(c.shown.rate)) for c in cells if c.shown.seen)])
+    _heat(panel, placed, farthest)
     for piece in once_a_year(cells):
         xs, ys = zip(*piece, strict=True)
         panel.line(xs, ys, canvas.theme.text, width=2.6)
-    for cell in cells:
-        _number(panel, cell, across.index(cell.reboots), down.index(cell.delay))
+    for place, cell in placed.items():
+        _number(panel, cell, place, farthest)
     return box.y1 + BELOW + 2
 
 
@@ -209,29 +193,30 @@ def _index_axis(words: Sequence[str]) -> PlotAxis:
     return PlotAxis(-0.5, len(words) - 0.5, marks=ticks)
 
 
-def _heat(panel: PlotPanel, cells: Sequence[MapCell]) -> None:
-    """Cells with a number in their colour, the others hatched."""
-    canvas, (across, down) = panel.canvas, _values(cells)
-    known = {(c.delay, c.reboots): log10(c.shown.rate) for c in cells if c.shown.seen}
-    farthest = max([1.0, *map(abs, known.values())])
-    box = panel.box
+def _heat(panel: PlotPanel, placed: dict[tuple[int, int], MapCell], farthest: float) -> None:
+    """Cells with a number in their colour, the others hatched; `farthest` is the power of ten of
+    the strongest colour.
+    """
+    canvas, box, (last, highest) = panel.canvas, panel.box, max(placed)
     canvas.rect(box.x0, box.x1, box.y0, box.y1, canvas.theme.isr_fill)
-    for cell in (cell for cell in cells if not cell.shown.seen):
-        i, j = across.index(cell.reboots), down.index(cell.delay)
-        ends = panel.px(i - 0.5), panel.px(i + 0.5), panel.py(j + 0.5), panel.py(j - 0.5)
-        canvas.hatch(*ends, canvas.theme.line)
+    for (i, j), cell in placed.items():
+        if not cell.shown.seen:
+            ends = panel.px(i - 0.5), panel.px(i + 0.5), panel.py(j + 0.5), panel.py(j - 0.5)
+            canvas.hatch(*ends, canvas.theme.line)
+    across, down = range(last + 1), range(highest + 1)
+    rows = [[placed[i, j] for i in across] for j in down]
     panel.add(
         type="heatmap",
-        x=list(range(len(across))),
-        y=list(range(len(down))),
-        z=[[known.get((delay, reboots)) for reboots in across] for delay in down],
+        x=list(across),
+        y=list(down),
+        z=[[log10(c.shown.rate) if c.shown.seen else None for c in row] for row in rows],
         colorscale=color_scale(canvas.theme),
         zmin=-farthest,
         zmax=farthest,
         xgap=_GAP,
         ygap=_GAP,
         showscale=False,
-        hovertext=[[_card(cells, delay, reboots) for reboots in across] for delay in down],
+        hovertext=[[_card(cell) for cell in row] for row in rows],
         hoverongaps=True,
     )
 
@@ -244,25 +229,19 @@ def color_scale(palette: Theme) -> list[tuple[float, str]]:
     return [(at, mixed(palette.paper, *shade)) for at, shade in zip(places, shades, strict=True)]
 
 
-def _number(panel: PlotPanel, cell: MapCell, i: int, j: int) -> None:
+def _number(panel: PlotPanel, cell: MapCell, place: tuple[int, int], farthest: float) -> None:
     """On a plate of the cell's colour, so that no line runs through it."""
-    sizes, rate = panel.canvas.sizes, cell.shown
+    sizes, theme, rate = panel.canvas.sizes, panel.canvas.theme, cell.shown
     room = (panel.box.x1 - panel.box.x0) / (panel.x.high - panel.x.low) - 6
     words = f"{_in_cell(rate)}{' !' if cell.found.alarms else ''}"
     size = sizes.text if width_of(words, sizes.text) < room else sizes.small - 1
-    panel.note(i, j, words, size=size, ground=_ground(panel, rate))
+    ground = theme.isr_fill
+    if rate.seen:
+        ground = color_at(color_scale(theme), 0.5 + log10(rate.rate) / farthest / 2)
+    panel.note(*place, words, size=size, ground=ground)
 
 
-def _ground(panel: PlotPanel, measured_rate: MeasuredRate) -> str:
-    """The colour of a cell."""
-    heat = next(trace for trace in panel.traces if trace["type"] == "heatmap")
-    if not measured_rate.seen:
-        return panel.canvas.theme.isr_fill
-    return color_at(heat["colorscale"], 0.5 + log10(measured_rate.rate) / heat["zmax"] / 2)
-
-
-def _card(cells: Sequence[MapCell], delay: float, reboots: float) -> str:
-    cell = next(c for c in cells if (c.delay, c.reboots) == (delay, reboots))
+def _card(cell: MapCell) -> str:
     lines = [f"{rate_words(cell.found)} in a fleet-year"]
     if cell.ratio is not None:
         lines.insert(0, f"ratio: {rate_words(cell.ratio)}")

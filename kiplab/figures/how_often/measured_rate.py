@@ -66,19 +66,10 @@ NOT_REACHED = MeasuredRate(certainty=Certainty.NOT_REACHED)
 
 def rate_words(rate: MeasuredRate) -> str:
     """``1.9×10⁻⁸ (1.7 to 2.1×10⁻⁸)``, or why there is no rate; never a bare 0."""
-    match rate.certainty:
-        case Certainty.SEEN:
-            return f"{_rate_words(rate)} ({range_words(rate.low, rate.high)})"
-        case Certainty.UNSEEN:
-            return f"none seen, at most {number_words(rate.high)}"
-        case Certainty.NEVER:
-            return "cannot happen"
-        case Certainty.NOT_REACHED:
-            return "no sample hit it"
-
-
-def _rate_words(measured_rate: MeasuredRate) -> str:
-    return number_words(measured_rate.rate, telling_digits(measured_rate.low, measured_rate.high))
+    words, interval, _ = rate_cells(rate)
+    if rate.certainty is Certainty.SEEN:
+        return f"{words} ({interval})"
+    return f"{words}, {interval}" if interval else words
 
 
 def alarm_words(rates: tuple[MeasuredRate, ...]) -> str:
@@ -90,18 +81,21 @@ def alarm_words(rates: tuple[MeasuredRate, ...]) -> str:
     return f"{are} not to be relied on (marked !): {ringing[0]}."
 
 
+_NO_RATE = {
+    Certainty.UNSEEN: "none seen",
+    Certainty.NEVER: "cannot happen",
+    Certainty.NOT_REACHED: "no sample hit it",
+}
+
+
 def rate_cells(rate: MeasuredRate) -> tuple[str, str, str]:
     """What a table says of a rate: the rate or why there is none, its interval, remarks."""
     remarks = [rate.because, *rate.alarms]
     if rate.effective is not None:
         remarks.append(f"{number_words(rate.effective)} effective samples")
-    said = "; ".join(word for word in remarks if word)
-    match rate.certainty:
-        case Certainty.SEEN:
-            return _rate_words(rate), range_words(rate.low, rate.high), said
-        case Certainty.UNSEEN:
-            return "none seen", f"at most {number_words(rate.high)}", said
-        case Certainty.NEVER:
-            return "cannot happen", "", said
-        case Certainty.NOT_REACHED:
-            return "no sample hit it", "", said
+    said = "; ".join(filter(None, remarks))
+    if rate.certainty is Certainty.SEEN:
+        words = number_words(rate.rate, telling_digits(rate.low, rate.high))
+        return words, range_words(rate.low, rate.high), said
+    bound = f"at most {number_words(rate.high)}" if rate.certainty is Certainty.UNSEEN else ""
+    return _NO_RATE[rate.certainty], bound, said

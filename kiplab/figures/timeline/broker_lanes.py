@@ -28,7 +28,10 @@ def draw_brokers(panel: Panel) -> None:
         for span in panel.spans(lane, "uptime"):
             _uptime(panel, span)
         for span in panel.spans(lane, "registered"):
-            _registered(panel, span)
+            # The edges of the tile go on while ZooKeeper counts a process in that is gone.
+            for y in panel.lanes.brokers[lane]:
+                edge = panel.canvas.theme.tile_edge
+                panel.canvas.line(span.x0, y, span.x1, y, edge, dash="2px,3px")
     # Before all other words of the lanes: the ends of the logs have a line to themselves.
     draw_log_ends(panel)
     drawn = (
@@ -52,13 +55,6 @@ def _uptime(panel: Panel, span: SpanRow) -> None:
         canvas.line(span.x0, top, span.x0, bottom, canvas.theme.tile_edge, width=2)
         canvas.keep(span.x0, span.x0, top, bottom, pad=1)
     _say_epoch(panel, span)
-
-
-def _registered(panel: Panel, span: SpanRow) -> None:
-    """The edges of the tile go on while ZooKeeper counts a process in that is gone."""
-    for y in panel.lanes.brokers[span.lane]:
-        edge = panel.canvas.theme.tile_edge
-        panel.canvas.line(span.x0, y, span.x1, y, edge, dash="2px,3px")
 
 
 def _say_epoch(panel: Panel, span: SpanRow) -> None:
@@ -105,10 +101,9 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     on a plate where a hatch or the edge of a low band lies under them.
     """
     canvas, y = panel.canvas, panel.lanes.band(span.lane)
-    said = _role_words(canvas, span)
-    if said is None:
+    candidates, color, fill = _role_words(canvas, span)
+    if not candidates:
         return
-    candidates, color, fill = said
     half = canvas.sizes.band / 2
     canvas.keep(span.x0, span.x1, y - half, y + half)
     place = next(_places_of_role(panel, span, candidates), None)
@@ -132,8 +127,14 @@ def _places_of_role(
     there): at the beginning of a piece of the band, behind the sign of a fence, and clear of the
     gate at its end.
     """
-    canvas, size, fences = panel.canvas, panel.canvas.sizes.text, panel.rows.gates(span.lane)
-    sign, gates = _room_of_sign(panel, span, candidates[-1]), [canvas.px(f.x1) for f in fences]
+    canvas, size = panel.canvas, panel.canvas.sizes.text
+    gates = [canvas.px(fence.x1) for fence in panel.rows.gates(span.lane)]
+    # The sign of a fence that begins there, if it finds room before the shortest words of the role.
+    fences = list(panel.spans(span.lane, "fenced"))
+    gate = icons.GATE if any(f.x0 <= span.x0 < f.x1 for f in fences) else 0
+    wide = width_of(candidates[-1], size) + (1.6 * _PAD + gate) + SIGN_ROOM
+    begins = any(fence.x0 == span.x0 for fence in fences)
+    sign = SIGN_ROOM if begins and (span.x1 - span.x0) * canvas.unit >= wide else 0
     for x0, x1, low in _pieces(panel, span):
         start, end = canvas.px(x0), canvas.px(x1)
         behind = [gate for gate in gates if start < gate < end]
@@ -144,17 +145,6 @@ def _places_of_role(
                 yield text, left + _PAD, known, low
 
 
-def _room_of_sign(panel: Panel, span: SpanRow, shortest: str) -> float:
-    """Pixels for the sign of a fence that begins there, if it finds room before the shortest words
-    of a role.
-    """
-    canvas, fences = panel.canvas, list(panel.spans(span.lane, "fenced"))
-    gate = icons.GATE if any(f.x0 <= span.x0 < f.x1 for f in fences) else 0
-    wide = width_of(shortest, canvas.sizes.text) + (1.6 * _PAD + gate) + SIGN_ROOM
-    begins = any(fence.x0 == span.x0 for fence in fences)
-    return SIGN_ROOM if begins and (span.x1 - span.x0) * canvas.unit >= wide else 0
-
-
 def _say_no_copy(panel: Panel, lane: str) -> None:
     """Why there is nothing on the tiles of this lane: on the first that has room for it."""
     canvas, size, y = panel.canvas, panel.canvas.sizes.small, panel.lanes.band(lane)
@@ -163,14 +153,14 @@ def _say_no_copy(panel: Panel, lane: str) -> None:
     for text, span in product(texts, panel.spans(lane, "uptime")):
         start = fences.get(span.x0, span.x0)
         at = canvas.at(canvas.px(start) + _PAD + (THIN_SHIFT if panel.is_thin(lane) else 0))
-        box = canvas.box_of(at, y, text, size)
-        if box.x1 + _PAD <= canvas.px(span.x1) and canvas.is_free(box):
-            canvas.text(at, y, safe(text), canvas.theme.muted, size=size, since=start)
+        places = [(text, at, y)]
+        fits = canvas.box_of(at, y, text, size).x1 + _PAD <= canvas.px(span.x1)
+        if fits and canvas.write_first(places, canvas.theme.muted, size=size, since=start):
             return
 
 
-def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | None:
-    """(texts from long to short, their colour, what they stand on); None for a thin line."""
+def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str]:
+    """(texts from long to short, their colour, what they stand on); a thin line has no words."""
     theme, flags = canvas.theme, span.flags
     if span.value == "leader":
         texts = [f"★ {span.text}", "★ leader", "★"]
@@ -189,9 +179,8 @@ def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | N
         hollow = "log empty" in flags
         color, fill = (theme.text, theme.box) if hollow else (theme.member_text, theme.member)
         return [span.text, "in ISR", "ISR"], color, fill
-    if span.value == "proposed":
-        return [span.text, "proposed"], theme.text, theme.tile
-    return None
+    words = [span.text, "proposed"] if span.value == "proposed" else []
+    return words, theme.text, theme.tile
 
 
 # --- fences ---------------------------------------------------------------------------------------
@@ -212,23 +201,20 @@ def _fence(panel: Panel, span: SpanRow) -> None:
 
 def _say_fence(panel: Panel, span: SpanRow) -> None:
     """⛔ at the beginning, or behind the words that stand there, and what it means if that fits."""
-    canvas, y = panel.canvas, panel.lanes.band(span.lane)
+    canvas, theme, y = panel.canvas, panel.canvas.theme, panel.lanes.band(span.lane)
     gate = icons.GATE if span in panel.rows.gates(span.lane) else 0
-    left, end = canvas.px(span.x0) + 1, canvas.px(span.x1) - gate
-    while left + SIGN_ROOM <= end:
-        sign = Box(left, y - 7, left + SIGN_ROOM, y + 7)
-        if not any(sign.overlaps(said) for said in canvas.said):
-            _sign(panel, span, left, end)
-            return
+    left, end, size = canvas.px(span.x0) + 1, canvas.px(span.x1) - gate, canvas.sizes.small
+
+    def is_clear(wide: float) -> bool:
+        box = Box(left, y - 7, left + wide, y + 7)
+        return left + wide <= end and not any(box.overlaps(said) for said in canvas.said)
+
+    while not is_clear(SIGN_ROOM):
         left += STEP
-
-
-def _sign(panel: Panel, span: SpanRow, left: float, end: float) -> None:
-    canvas, y, size = panel.canvas, panel.lanes.band(span.lane), panel.canvas.sizes.small
-    theme, wide = canvas.theme, SIGN_ROOM + width_of("fenced", size) + 3
-    words = Box(left, y - 7, left + wide, y + 7)
-    spoken = words.x1 <= end and not any(words.overlaps(said) for said in canvas.said)
-    right = words.x1 if spoken else left + SIGN_ROOM
+        if left + SIGN_ROOM > end:
+            return
+    spoken = is_clear(wide := SIGN_ROOM + width_of("fenced", size) + 3)
+    right = left + (wide if spoken else SIGN_ROOM)
     canvas.plate(Box(left, y - 7.5, right, y + 7.5), theme.tile, 0)
     icons.no_entry(canvas, left + SIGN_ROOM / 2, y, theme.muted, theme.tile)
     if spoken:

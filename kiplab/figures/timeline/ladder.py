@@ -1,17 +1,16 @@
 """Small multiples: one play under two to four sets of rules, every panel on the same axis."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ...rows.columns import MessageRow, Meta, Rows, tells_epochs
+from ...rows.columns import MessageRow, Rows, tells_epochs
 from ...rows.difference import first_difference
 from ...rows.message_paths import told_messages
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
-from ...rows.view import views
 from ..drawing.canvas import Canvas, as_figure, safe
 from ..drawing.svg import Json
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of, wrapped
@@ -24,7 +23,7 @@ from .legend_marks import draw_legend
 from .log_ends import is_dense
 from .mask import from_moment, mask_until
 from .places import told_marks
-from .sheet import MARGIN
+from .sheet import MARGIN, PictureOptions
 
 RUNS_MIN, RUNS_MAX = 2, 4
 SIDE_BY_SIDE_FROM = 760
@@ -42,49 +41,39 @@ class Column(NamedTuple):
 
     canvas: Canvas
     left: int
-    places: tuple[int, ...]
+    places: Sequence[int]
 
 
-def ladder_drawing(
-    runs_rows: Sequence[Rows],
-    *,
-    partition: str | None = None,
-    until: int | None = None,
-    fold: bool | None = None,
-    kinds: Iterable[str] | None = None,
-    between: tuple[int, int] | None = None,
-    theme: str = "light",
-    width: int | None = None,
-    height: int | None = None,
-    legend: bool = True,
-) -> Json:
+def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
     """Two to four runs of one play as small panels, two beside each other where the width allows.
 
     A panel has the partition's strips, what the controller answered, the brokers' bands, the
     records and the verdict; ◆ marks where it first differs from the first panel. Options and their
-    errors are as for `timeline`, folded is what is quiet in all; ValueError too for another number
-    of runs, or for runs of different plays.
+    errors are as for `timeline`, but that there is no room for metrics; folded is what is quiet in
+    all. ValueError too for another number of runs, or for runs of different plays.
     """
-    runs = comparable(runs_rows)
+    picture, runs = PictureOptions(**options), comparable(runs_rows)
     said = " ".join(f"{n}: {summary(run)}" for n, run in zip(titles(runs), runs, strict=True))
-    name = sheets.followed_partition(partition, *runs)
+    name = sheets.followed_partition(picture.partition, *runs)
     differ = [first_difference(runs[0], run) for run in runs]
-    pixels = max(width or sheets.WIDTH, sheets.WIDTH_MIN)
-    rowses = views(
-        runs, fold=fold, kinds=kinds, between=between, room=sheets.room_for(runs, pixels)
-    )
-    axis = _longest(rowses)
-    sheet = Canvas(pixels, axis.meta.end, theme_of(theme), SIZES, axis.meta.columns)
+    rowses = picture.views(runs)
+    longest = max(rowses, key=lambda run: run.meta.end)
+    # A line that does not apply there has the words of a run in which it does.
+    spoken = {m.x: m for run in rowses for m in run.moments if "not applicable" not in m.label}
+    axis = replace(longest, moments=tuple(spoken.get(m.x, m) for m in longest.moments))
+    pixels = max(picture.width or sheets.WIDTH, sheets.WIDTH_MIN)
+    sheet = Canvas(pixels, axis.meta.end, theme_of(picture.theme), SIZES, axis.meta.columns)
     top = sheets.draw_heading(sheet, axis)
     columns = _columns(sheet, len(runs))
     ends = _draw_panels(columns, rowses, name, differ, top)
     bottom = _draw_moments(sheet, columns, axis, ends)
-    if legend:
+    if picture.legend:
         # The marks of the panels, which have neither arrows nor ticks.
         drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in rowses]
         dense = is_dense(columns[0].canvas)
         bottom = draw_legend(sheet, drawn, bottom + 4, name, dense=dense)
-    return mask_until(joined(sheet, columns, max(bottom + 10, height or 0), said), until)
+    drawing = joined(sheet, columns, max(bottom + 10, picture.height or 0), said)
+    return mask_until(drawing, picture.until)
 
 
 ladder = as_figure(ladder_drawing)
@@ -112,17 +101,13 @@ def comparable(runs_rows: Sequence[Rows]) -> tuple[Rows, ...]:
 def _columns(sheet: Canvas, runs: int) -> tuple[Column, ...]:
     half = sheet.width // 2
     pair = half - SIZES.left - SIZES.right >= UNIT_MIN * sheet.end
-    if sheet.width < SIDE_BY_SIDE_FROM or not pair:
-        return (_column(sheet, 0, sheet.width, range(runs)),)
-    halves = ((0, half), (half, sheet.width - half))
+    parts = [(0, sheet.width, range(runs))]
+    if sheet.width >= SIDE_BY_SIDE_FROM and pair:
+        parts = [(0, half, range(0, runs, 2)), (half, sheet.width - half, range(1, runs, 2))]
     return tuple(
-        _column(sheet, left, wide, range(n, runs, 2)) for n, (left, wide) in enumerate(halves)
+        Column(Canvas(wide, sheet.end, sheet.theme, SIZES, sheet.columns), left, places)
+        for left, wide, places in parts
     )
-
-
-def _column(sheet: Canvas, left: int, width: int, places: Sequence[int]) -> Column:
-    canvas = Canvas(width, sheet.end, sheet.theme, SIZES, sheet.columns)
-    return Column(canvas, left, tuple(places))
 
 
 def _draw_panels(
@@ -142,13 +127,14 @@ def _draw_panels(
         y = top
         for place in column.places:
             run, first = runs[place], differ[place]
+            begin = y + HEAD - 2 * SIZES.title
+            talk = TALK + TILED * tells_epochs(run)
+            planned = lanes(begin, run.meta.brokers, SIZES, tick_rows=answered, talk=talk)
+            panel = Panel(column.canvas, run, partition, planned, (), place)
             note = "no difference from the first panel" if place else ""
-            mark = None
-            if first is not None:
-                note, x = f"◆ first differs at {first}", run.meta.place(first)
-                mark = x if 0 <= x < run.meta.end else None
-            said = Said(names[place], note, mark, answered)
-            panel = draw_rung(column.canvas, run, partition, y, said, place)
+            note = note if first is None else f"◆ first differs at {first}"
+            draw_head(panel, y, names[place], note)
+            draw_rung(panel, -1 if first is None else run.meta.place(first))
             y = panel.lanes.bottom + SEAM
         ends.append(y - SEAM)
         sheets.draw_mask(column.canvas, top + HEAD, ends[-1] + 4)
@@ -189,16 +175,6 @@ def draw_key(sheet: Canvas, rows: Rows, top: float) -> float:
     return top + down * line
 
 
-def _longest(runs: tuple[Rows, ...]) -> Rows:
-    """The axis' rows: of the run that got furthest, a line that does not apply there in the words
-    of one in which it does.
-    """
-    first = max(runs, key=lambda run: run.meta.end)
-    spoken = {m.x: m for run in runs for m in run.moments if "not applicable" not in m.label}
-    moments = tuple(spoken.get(m.x, m) for m in first.moments)
-    return replace(first, moments=moments)
-
-
 # --- one panel ------------------------------------------------------------------------------------
 
 HEAD = 36
@@ -206,31 +182,17 @@ HEAD = 36
 TALK, TILED = 14, 6
 
 
-class Said(NamedTuple):
-    """What a panel says of itself: `note` stands beside its verdict, `differs` is the x to mark as
-    the first at which it is not like the first panel, and `answered` is how many rows there are
-    above the controller's line for answers that find no room on it.
+def draw_rung(panel: Panel, differs: int) -> None:
+    """Everything below the head; `differs` is the x to mark as the first at which the run is not
+    like that of the first panel, if it is shown.
     """
-
-    title: str
-    note: str = ""
-    differs: int | None = None
-    answered: int = 0
-
-
-def draw_rung(
-    canvas: Canvas, rows: Rows, partition: str, top: float, said: Said, run: int = 0
-) -> Panel:
-    """The panel whose title begins at `top`; `run` counts the runs of the picture."""
-    begin = top + HEAD - 2 * canvas.sizes.title
-    talk, brokers = TALK + TILED * tells_epochs(rows), rows.meta.brokers
-    planned = lanes(begin, brokers, canvas.sizes, tick_rows=said.answered, talk=talk)
-    panel = Panel(canvas, rows, partition, planned, (), run)
-    draw_head(panel, top, said.title, said.note)
+    canvas, rows, lanes = panel.canvas, panel.rows, panel.lanes
     strips.draw_grid(panel)
     sheets.draw_folds(panel)
-    if said.differs is not None:
-        _mark(panel, said.differs)
+    if 0 <= differs < rows.meta.end:  # behind everything, with ◆ at its head
+        ends, top = (lanes.top - 3, lanes.bottom + 4), lanes.top - 9
+        canvas.line(differs, ends[0], differs, ends[1], canvas.theme.dot, width=1.5, dash="dot")
+        canvas.text(differs, top, "◆", anchor="center", size=canvas.sizes.text)
     strips.draw_strips(panel)
     broker_lanes.draw_brokers(panel)
     lane_marks.draw_glyphs(panel)
@@ -241,40 +203,31 @@ def draw_rung(
     unsent = panel._replace(rows=replace(rows, messages=(), clients=()))
     hover_cards.draw_cards(unsent)
     canvas.marks += told_marks(unsent)
-    return panel
-
-
-def _mark(panel: Panel, x: int) -> None:
-    """A dotted line behind everything, and ◆ at its head."""
-    canvas, top = panel.canvas, panel.lanes.top - 9
-    canvas.line(x, top + 6, x, panel.lanes.bottom + 4, canvas.theme.dot, width=1.5, dash="dot")
-    canvas.text(x, top, "◆", anchor="center", size=canvas.sizes.text)
 
 
 def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
-    """Title; verdict below it; at its right the note, or as much of it as there is room for."""
+    """Title; below it the verdict, or what there is room for: that nothing is lost yet is said
+    last; at its right the note, or as much of it as there is room for.
+    """
     canvas, meta = panel.canvas, panel.rows.meta
     theme, size = canvas.theme, canvas.sizes.title
     left, line = canvas.at(MARGIN), size * LINE_HEIGHT
     canvas.text(left, top + line / 2, safe(title), size=size, bold=True)
     color, y = strips.verdict_color(canvas, meta.verdict), top + line * 1.45
-    small = canvas.sizes.text + 1
-    said = _verdict(canvas, meta, small)
+    small, room = canvas.sizes.text + 1, canvas.width - 2 * MARGIN
+    glyph, texts = (
+        strips.VERDICT_GLYPHS[meta.verdict],
+        (meta.sentence, *strips.harms(meta.sentence)),
+    )
+    tried = [f"{glyph} {safe(text)}" for text in texts]
+    fits = (text for text in tried if width_of(text, small, bold=True) <= room)
+    said = next(fits, None) or shortened(tried[-1], room / 1.06, small)
     canvas.text(left, y, said, color, size=small, bold=True, layer="verdict")
-    room = canvas.width - 2 * MARGIN - width_of(said, small, bold=True) - 20
-    short = first_fit((note, "no difference"), room, canvas.sizes.small)
+    beside = room - width_of(said, small, bold=True) - 20
+    short = first_fit((note, "no difference"), beside, canvas.sizes.small)
     if short and note:
         right = canvas.at(canvas.width - MARGIN)
         canvas.text(right, y, safe(short), theme.muted, size=canvas.sizes.small, anchor="right")
-
-
-def _verdict(canvas: Canvas, meta: Meta, size: float) -> str:
-    """All of it, or what there is room for: that nothing is lost yet is said last."""
-    glyph, room = strips.VERDICT_GLYPHS[meta.verdict], canvas.width - 2 * MARGIN
-    texts = (meta.sentence, *strips.harms(meta.sentence))
-    tried = [f"{glyph} {safe(text)}" for text in texts]
-    fits = (text for text in tried if width_of(text, size, bold=True) <= room)
-    return next(fits, None) or shortened(tried[-1], room / 1.06, size)
 
 
 # --- the controller's answers -------------------------------------------------------------------

@@ -1,8 +1,13 @@
-"""What single and twin pictures share: the sheet, its heading, a panel, the mask."""
+"""What single and twin pictures share: their options, the sheet, its heading, a panel, the mask."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec.structs import replace
 
 from ...rows.columns import Rows, broker_lane, has_zookeeper, queues_in, tells_epochs
+from ...rows.metric_readings import MetricChoice
+from ...rows.view import views
 from ..drawing.canvas import Canvas, safe, wrapped_safe
 from ..drawing.text_width import width_of
 from ..drawing.theme import sizes_of, theme_of
@@ -25,20 +30,52 @@ GROUND_FROM = 18
 """Pixels of a column below which grounds would be nothing but noise."""
 
 
-def room_for(runs: Sequence[Rows], width: int | None) -> int:
-    """How many moments of these runs a picture of that width has room for, unfolded."""
-    pixels = width or WIDTH
-    sizes = sizes_of(pixels, len(max(runs, key=lambda run: run.meta.end).meta.brokers))
-    return (pixels - sizes.left - sizes.right) // MOMENT_MIN
+class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be asked of a picture of runs; what cannot be done raises ValueError: a partition, a
+    theme, a kind, a metric or a range that there is none of.
+
+    `partition` is the one drawn, by default the one with the most events. `theme` is "light" or
+    "dark". `width` is in pixels, at least 480, by default 980; `height` too, and is at least what
+    the lanes need. With `until`, what comes after that moment is masked and the verdict hidden.
+    `fold`, `kinds` and `between` are as for `view.view`: quiet stretches folded (None: where there
+    is no room), messages of some kinds only, a range of moments. `metrics` draws Kafka's metrics
+    below the lanes: those that move (True), all that this release has ("all"), or those that are
+    named. `legend` explains the marks that occur, below the axis.
+    """
+
+    partition: str | None = None
+    until: int | None = None
+    fold: bool | None = None
+    kinds: Iterable[str] | None = None
+    between: tuple[int, int] | None = None
+    metrics: MetricChoice = False
+    theme: str = "light"
+    width: int | None = None
+    height: int | None = None
+    legend: bool = True
+
+    def views(self, runs: Sequence[Rows]) -> tuple[Rows, ...]:
+        """The runs as they are drawn, folded where a moment would have too few pixels."""
+        pixels = self.width or WIDTH
+        sizes = sizes_of(pixels, len(max(runs, key=lambda run: run.meta.end).meta.brokers))
+        room = (pixels - sizes.left - sizes.right) // MOMENT_MIN
+        return views(runs, fold=self.fold, kinds=self.kinds, between=self.between, room=room)
+
+    def canvas(self, rows: Rows, *, low: float | None = None) -> Canvas:
+        """An empty canvas, as wide as suits a notebook if nobody says; `low` as for `sizes_of`."""
+        pixels = max(self.width or WIDTH, WIDTH_MIN)
+        sizes = sizes_of(pixels, len(rows.meta.brokers), low=low)
+        return Canvas(pixels, rows.meta.end, theme_of(self.theme), sizes, rows.meta.columns)
 
 
-def canvas_of(
-    rows: Rows, end: int, width: int | None, theme: str, *, low: float | None = None
-) -> Canvas:
-    """An empty canvas of that width, or of the width that suits a notebook; `low` as `sizes_of`."""
-    pixels = max(width or WIDTH, WIDTH_MIN)
-    sizes = sizes_of(pixels, len(rows.meta.brokers), low=low)
-    return Canvas(pixels, end, theme_of(theme), sizes, rows.meta.columns)
+def axis_rows(runs: Sequence[Rows]) -> Rows:
+    """The axis' rows: of the run that got furthest, a line that is not applicable there in the
+    words of one in which it is.
+    """
+    first, *rest = sorted(runs, key=lambda run: -run.meta.end)
+    others = {m.x: m for run in rest for m in run.moments}
+    moments = tuple(others.get(m.x, m) if "not applicable" in m.label else m for m in first.moments)
+    return replace(first, moments=moments)
 
 
 def draw_heading(canvas: Canvas, rows: Rows) -> float:

@@ -2,13 +2,15 @@
 that the picture does not follow: one thin row each, and one for all the rest.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ...rows.columns import STRIPS, Rows, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.svg import Json
 from ..drawing.text_width import first_fit, shortened, width_of
+from ..drawing.theme import Theme
 from .hover_cards import folded
 from .icons import CELL, CELL_GAP, CELLS, bracket, struck_cells
 from .lanes import Lanes, Panel
@@ -17,6 +19,8 @@ from .mask import Lasting
 CELLS_ROOM = CELLS * (CELL + CELL_GAP) + 6
 """Pixels that crossed cells take, with a gap to the end of their span."""
 VERDICT_GLYPHS = {"loss": "▼", "harm": "▲", "safe": "●"}
+GLYPHS = {"lost": "▼", "at risk": "▲", "offline": "○", "safe": "●"}
+"""What became of the committed records, the worst first."""
 
 
 def draw_grid(panel: Panel) -> None:
@@ -98,52 +102,57 @@ def _step(canvas: Canvas, ends: tuple[int, int, float, float], fill: str) -> Non
 
 def draw_records(panel: Panel) -> None:
     """What became of the committed records: safe, at risk, lost, offline."""
-    canvas, (y0, y1) = panel.canvas, panel.lanes.records
+    canvas, theme, (y0, y1) = panel.canvas, panel.canvas.theme, panel.lanes.records
     canvas.keep(0, canvas.end, y0, y1)
     _name(canvas, "committed records", (y0 + y1) / 2)
+    safe_colors = theme.safe, theme.safe_text
     for span in panel.spans("records", "state"):
-        RECORDS[span.value](canvas, span, y0, y1)
+        ends, (fill, color) = (span.x0, span.x1), _colors(theme, span.value) or safe_colors
+        edge: Json = {"width": 0}
+        if span.value == "lost":
+            edge = {"color": color, "width": 1}
+        elif span.value == "offline":
+            edge = {"color": theme.line, "width": 1, "dash": "dot"}
+        canvas.rect(*ends, y0, y1, fill, line=edge)
+        text = _centred(canvas, ends, (y0 + y1) / 2, _record_words(span), color)
+        if span.value == "at risk":
+            canvas.hatch(*ends, y0, y1, theme.risk_edge)
+            if text:
+                middle, wide = (span.x0 + span.x1) / 2, width_of(text, canvas.sizes.text)
+                half, y = canvas.beside(0, wide / 2 + 5), (y0 + y1) / 2
+                canvas.rect(middle - half, middle + half, y - 8, y + 8, fill)
+        elif span.value == "lost":
+            bracket(canvas, *ends, y0 - 8, color)
+            _strike_cells(canvas, span, (y0 + y1) / 2, text)
 
 
-def _safe(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
-    canvas.rect(span.x0, span.x1, y0, y1, canvas.theme.safe)
-    _centred(canvas, (span.x0, span.x1), (y0 + y1) / 2, ["● safe", "●"], canvas.theme.safe_text)
+def _colors(theme: Theme, state: str) -> tuple[str, str] | None:
+    """What the strip of records is filled with in this state, and its words; None for safe."""
+    return {
+        "lost": (theme.lost, theme.lost_text),
+        "at risk": (theme.risk, theme.risk_text),
+        "offline": (theme.offline, theme.text),
+    }.get(state)
 
 
-def _at_risk(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
-    theme, ends = canvas.theme, (span.x0, span.x1)
-    canvas.rect(*ends, y0, y1, theme.risk)
-    canvas.hatch(*ends, y0, y1, theme.risk_edge)
-    _centred(canvas, ends, (y0 + y1) / 2, ["▲ at risk", "▲"], theme.risk_text, plate=theme.risk)
+def _record_words(span: SpanRow) -> list[str]:
+    """From long to short."""
+    glyph = GLYPHS[span.value]
+    texts = [f"{glyph} {span.value}"]
+    if span.value == "offline":
+        texts = [f"{glyph} {span.text}", *texts]
+    elif span.value == "lost":
+        numbers = span.text.removesuffix(" lost").removeprefix("offsets ")
+        long = [f"{glyph} {said}" for said in (span.text, f"{numbers} lost", numbers)]
+        texts = [*long, *texts]
+    return [*texts, glyph]
 
 
-def _lost(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
-    color, ends, y = canvas.theme.lost_text, (span.x0, span.x1), (y0 + y1) / 2
-    canvas.rect(*ends, y0, y1, canvas.theme.lost, line={"color": color, "width": 1})
-    bracket(canvas, *ends, y0 - 8, color)
-    numbers = span.text.removesuffix(" lost").removeprefix("offsets ")
-    words = [f"▼ {span.text}", f"▼ {numbers} lost", f"▼ {numbers}", "▼ lost", "▼"]
-    said = _centred(canvas, ends, y, words, color)
-    # Cells that are crossed out stand at the right end if words and cells find room.
+def _strike_cells(canvas: Canvas, span: SpanRow, y: float, text: str) -> None:
+    """Cells that are crossed out stand at the right end if words and cells find room."""
     left, middle = canvas.px(span.x1) - CELLS_ROOM, canvas.px((span.x0 + span.x1) / 2)
-    if middle + width_of(said, canvas.sizes.text) / 2 + 8 <= left:
-        struck_cells(canvas, left, y, color)
-
-
-def _offline(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
-    theme, ends = canvas.theme, (span.x0, span.x1)
-    edge = {"color": theme.line, "width": 1, "dash": "dot"}
-    canvas.rect(*ends, y0, y1, theme.offline, line=edge)
-    words = [f"○ {span.text}", "○ offline", "○"]
-    _centred(canvas, ends, (y0 + y1) / 2, words, theme.text)
-
-
-RECORDS: dict[str, Callable[[Canvas, SpanRow, float, float], None]] = {
-    "safe": _safe,
-    "at risk": _at_risk,
-    "lost": _lost,
-    "offline": _offline,
-}
+    if middle + width_of(text, canvas.sizes.text) / 2 + 8 <= left:
+        struck_cells(canvas, left, y, canvas.theme.lost_text)
 
 
 def _centred(
@@ -152,33 +161,20 @@ def _centred(
     y: float,
     candidates: Sequence[str],
     color: str = "",
-    plate: str = "",
+    *,
+    size: float = 0,
+    spare: int = 4,
 ) -> str:
-    """The first of `candidates` that fits, which is returned; nothing if none does."""
-    size = canvas.sizes.text
-    text = first_fit(candidates, (ends[1] - ends[0]) * canvas.unit - 4, size)
+    """The first of `candidates` that fits in what lasts, in its middle, and which it is; nothing if
+    none does. `spare` pixels of the room stay free.
+    """
+    size = size or canvas.sizes.text
+    text = first_fit(candidates, (ends[1] - ends[0]) * canvas.unit - spare, size)
     if text:
-        middle = (ends[0] + ends[1]) / 2
-        if plate:
-            half = canvas.beside(0, width_of(text, size) / 2 + 5)
-            canvas.rect(middle - half, middle + half, y - 8, y + 8, plate)
-        _say_lasting(canvas, ends, y, (text, candidates), color, size)
+        shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
+        middle, lasting = (ends[0] + ends[1]) / 2, Lasting(*ends, shorter)
+        canvas.text(middle, y, safe(text), color, size=size, anchor="center", lasting=lasting)
     return text
-
-
-def _say_lasting(
-    canvas: Canvas,
-    ends: tuple[int, int],
-    y: float,
-    said: tuple[str, Sequence[str]],
-    color: str,
-    size: float,
-) -> None:
-    """A text in the middle of what lasts; those of the candidates behind it are shorter."""
-    text, candidates = said
-    shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
-    middle, lasting = (ends[0] + ends[1]) / 2, Lasting(*ends, shorter)
-    canvas.text(middle, y, safe(text), color, size=size, anchor="center", lasting=lasting)
 
 
 def _name(canvas: Canvas, name: str, y: float) -> None:
@@ -194,10 +190,8 @@ def _name(canvas: Canvas, name: str, y: float) -> None:
 ROWS_MAX = 2
 """So many get a row of their own; the others share one."""
 ROW, GAP, ABOVE = 16, 4, 9
-T = TypeVar("T")
 _LEADS, _NOBODY = ("leader", "elected"), "nobody"
-_GLYPHS = {"lost": "▼", "at risk": "▲", "offline": "○", "safe": "●"}
-_WORST = tuple(_GLYPHS)
+_WORST = tuple(GLYPHS)
 
 
 class StripReading(NamedTuple):
@@ -220,7 +214,12 @@ class Other(NamedTuple):
 def other_rows(rows: Rows, partition: str) -> tuple[Other, ...]:
     """The rows below the lanes, those with trouble first to get one of their own."""
     names = [name for name in rows.meta.partitions if name != partition]
-    own = sorted(names, key=lambda name: _trouble(rows, name))[:ROWS_MAX]
+    worst: dict[str, int] = {}
+    for span in rows.spans:
+        if span.track == "state":
+            trouble = _WORST.index(span.value)
+            worst[span.partition] = min(worst.get(span.partition, trouble), trouble)
+    own = sorted(names, key=lambda name: worst.get(name, len(_WORST)))[:ROWS_MAX]
     rest = tuple(name for name in names if name not in own)
     single = tuple(Other(n, tuple(readings(rows, n)), (n,)) for n in names if n in own)
     if not rest:
@@ -228,20 +227,15 @@ def other_rows(rows: Rows, partition: str) -> tuple[Other, ...]:
     return (*single, Other(f"and {len(rest)} more", tuple(_folded(rows, rest)), rest))
 
 
-def _trouble(rows: Rows, name: str) -> int:
-    states = (s.value for s in rows.spans if (s.track, s.partition) == ("state", name))
-    return min(map(_WORST.index, states), default=len(_WORST))
-
-
 def readings(rows: Rows, name: str) -> Iterator[StripReading]:
     """Leader and ISR of one partition; equal neighbours are one."""
     for x0, x1, (leader, isr, state) in _stretches(_states(rows, name)):
-        mark = "" if state in ("safe", "offline") else f"{_GLYPHS[state]} {state} · "
+        mark = "" if state in ("safe", "offline") else f"{GLYPHS[state]} {state} · "
         who = f"★ {leader}" if leader else "no leader"
         who = f"○ {who}" if state == "offline" else who
         short = mark.replace(" · ", "").strip()
         texts = (f"{mark}{who} · ISR {isr}", f"{mark}{who} {isr}", f"{who} {isr}", short or who)
-        yield StripReading(x0, x1, state, (*texts, _GLYPHS[state]))
+        yield StripReading(x0, x1, state, (*texts, GLYPHS[state]))
 
 
 def _states(rows: Rows, name: str) -> Iterator[tuple[str, str, str]]:
@@ -272,10 +266,10 @@ def _folded(rows: Rows, names: tuple[str, ...]) -> Iterator[StripReading]:
         worst.append((state, states.count(state)))
     for x0, x1, (state, count) in _stretches(worst):
         said = "all safe" if state == "safe" else f"{count} {state}"
-        yield StripReading(x0, x1, state, (f"{_GLYPHS[state]} {said}", _GLYPHS[state]))
+        yield StripReading(x0, x1, state, (f"{GLYPHS[state]} {said}", GLYPHS[state]))
 
 
-def _stretches(values: Iterable[T]) -> Iterator[tuple[int, int, T]]:
+def _stretches(values: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
     x = 0
     for value, same in groupby(values):
         count = len(list(same))
@@ -314,20 +308,14 @@ def draw_others(panel: Panel) -> None:
 
 def _reading(canvas: Canvas, reading: StripReading, y0: float, y1: float) -> None:
     theme, size, ends = canvas.theme, canvas.sizes.small, (reading.x0, reading.x1)
-    fill, color = {
-        "lost": (theme.lost, theme.lost_text),
-        "at risk": (theme.risk, theme.risk_text),
-        "offline": (theme.offline, theme.text),
-    }.get(reading.state, (theme.isr_fill, theme.text))
+    fill, color = _colors(theme, reading.state) or (theme.isr_fill, theme.text)
     _step(canvas, (*ends, y0, y1), fill)
-    text = first_fit(reading.texts, (reading.x1 - reading.x0) * canvas.unit - 6, size)
+    text = _centred(canvas, ends, (y0 + y1) / 2, reading.texts, color, size=size, spare=6)
     if reading.state == "at risk":
         canvas.hatch(*ends, y0, y1, theme.risk_edge)
-    if text:
-        if reading.state == "at risk":
+        if text:
             px, half = canvas.px((reading.x0 + reading.x1) / 2), width_of(text, size) / 2
             canvas.plate(Box(px - half, y0 + 1, px + half, y1 - 1), fill, 4)
-        _say_lasting(canvas, ends, (y0 + y1) / 2, (text, reading.texts), color, size)
 
 
 def _card(rows: Rows, other: Other, reading: StripReading) -> Iterator[str]:

@@ -1,22 +1,20 @@
 """Picture (a) while the run is under way: what has happened, on the sheet of the whole run."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from msgspec.structs import replace
 
 from ...rows.client_requests import clients_shown
 from ...rows.columns import Rows
-from ...rows.metric_readings import MetricChoice
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
-from ...rows.view import through, until, view, with_kinds
+from ...rows.view import through, until, with_kinds
 from ..drawing.canvas import as_figure
 from .axis import ROWS_MAX, draw_axis
 from .legend_marks import draw_legend, occurring
 from .metric_lines import draw_metrics, metrics_asked, told_of
 from .places import places_of
-from .sheet import MARGIN, canvas_of, draw_heading, draw_panel, followed_partition, room_for
+from .sheet import MARGIN, PictureOptions, draw_heading, draw_panel, followed_partition
 
 WITHOUT_CLIENTS = 2.0
 """How low a picture is that is as low as can be read, and has no lanes of clients; the words of
@@ -25,18 +23,7 @@ its axis stand on one row less.
 
 
 def drawing_so_far(
-    now: Rows,
-    whole: Rows,
-    *,
-    partition: str | None = None,
-    fold: bool | None = None,
-    kinds: Iterable[str] | None = None,
-    between: tuple[int, int] | None = None,
-    metrics: MetricChoice = False,
-    theme: str = "light",
-    width: int | None = None,
-    legend: bool = True,
-    low: float | None = None,
+    now: Rows, whole: Rows, *, low: float | None = None, **options: Any
 ) -> dict[str, Any]:
     """`now` drawn where `whole` has its lanes and its axis: from step to step nothing moves.
 
@@ -52,18 +39,17 @@ def drawing_so_far(
     rows_max = ROWS_MAX if low is None or low <= 1 else ROWS_MAX - 1
     if rows_max < ROWS_MAX:
         now, whole, low = replace(now, clients=()), replace(whole, clients=()), 1
-    name, between = followed_partition(partition, whole), _within(whole, between)
-    sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
-    here = through(with_kinds(now, kinds), sheet.meta.columns)
-    canvas = canvas_of(sheet, sheet.meta.end, width, theme, low=low)
+    picture, name, sheet = _picture(whole, options)
+    here = through(with_kinds(now, picture.kinds), sheet.meta.columns)
+    canvas = picture.canvas(sheet, low=low)
     top = draw_heading(canvas, sheet) if low is None else MARGIN * canvas.sizes.air
     panel = draw_panel(canvas, here, name, top, own_title(now), (sheet,))
-    asked = metrics_asked((sheet,), metrics)
+    asked = metrics_asked((sheet,), picture.metrics)
     lowest = draw_metrics(canvas, here, asked, panel.lanes.bottom, (sheet,))
     air = canvas.sizes.air
     bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here, rows_max)
     places = places_of(panel, sheet, (lowest + 4 + 10 * air, bottom))
-    if legend:
+    if picture.legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
     drawing = canvas.drawing(bottom + 10 * air, summary(now) + told_of(here, asked))
     drawing["layout"]["meta"]["places"] = places
@@ -93,21 +79,19 @@ def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
 
 def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:
     """The legend that `drawing_so_far` draws below its picture for the same options, by itself."""
-    name, between = (
-        followed_partition(options.get("partition"), whole),
-        _within(whole, options.get("between")),
-    )
-    width = options.get("width")
-    about = {key: options.get(key) for key in ("fold", "kinds")}
-    sheet = view(whole, **about, between=between, room=room_for((whole,), width))
-    canvas = canvas_of(sheet, sheet.meta.end, width, options.get("theme", "light"))
+    picture, name, sheet = _picture(whole, options)
+    canvas = picture.canvas(sheet)
     bottom = draw_legend(canvas, (sheet,), 0, name, growing=True)
     marks = occurring((sheet,), name, growing=True)
     return canvas.drawing(bottom + 4, "; ".join(f"{mark.glyph} {mark.words}" for mark in marks))
 
 
-def _within(whole: Rows, between: tuple[int, int] | None) -> tuple[int, int] | None:
-    if between is None:
-        return None
-    first, last = max(between[0], 0), min(between[1], whole.meta.end - 1)
-    return (first, last) if first < last else None
+def _picture(whole: Rows, options: dict[str, Any]) -> tuple[PictureOptions, str, Rows]:
+    """The options, a range cut to what there is; the partition; the rows of the sheet."""
+    picture = PictureOptions(**options)
+    name = followed_partition(picture.partition, whole)
+    if picture.between is not None:
+        first, last = max(picture.between[0], 0), min(picture.between[1], whole.meta.end - 1)
+        picture = replace(picture, between=(first, last) if first < last else None)
+    (sheet,) = picture.views((whole,))
+    return picture, name, sheet

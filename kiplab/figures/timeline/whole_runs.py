@@ -2,17 +2,13 @@
 the other on one x axis; and its logs alone.
 """
 
-from collections.abc import Iterable
-
-from msgspec.structs import replace
+from typing import Any
 
 from ...rows.columns import Rows
 from ...rows.difference import first_difference
 from ...rows.log_blocks import told_logs
-from ...rows.metric_readings import MetricChoice
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
-from ...rows.view import views
 from ..drawing.canvas import Canvas, as_figure
 from ..drawing.svg import Json
 from . import sheet
@@ -21,43 +17,17 @@ from .legend_marks import draw_legend
 from .log_strip import draw_logs
 from .mask import mask_until
 from .metric_lines import MetricsAsked, draw_metrics, metrics_asked, told_of
+from .sheet import PictureOptions, axis_rows
 
 SEAM = 46
 """Pixels between the two panels of a twin."""
 
 
-def timeline_drawing(
-    rows: Rows,
-    *,
-    partition: str | None = None,
-    until: int | None = None,
-    fold: bool | None = None,
-    kinds: Iterable[str] | None = None,
-    between: tuple[int, int] | None = None,
-    metrics: MetricChoice = False,
-    theme: str = "light",
-    width: int | None = None,
-    height: int | None = None,
-    legend: bool = True,
-) -> Json:
-    """One run as plotly's data and layout; `timeline` makes a figure of them.
-
-    `partition` is the one drawn, by default the one with the most events. `theme` is "light" or
-    "dark". `width` is in pixels, at least 480, by default 980; `height` too, and is at least what
-    the lanes need. With `until`, what comes after that moment is masked and the verdict hidden.
-    `fold`, `kinds` and `between` are as for `view.view`: quiet stretches folded (None: where there
-    is no room), messages of some kinds only, a range of moments. `metrics` draws Kafka's metrics
-    below the lanes: those that move (True), all that this release has ("all"), or those that are
-    named. `legend` explains the marks that occur, below the axis. Raises ValueError for a
-    partition, a theme, a kind, a metric or a range that there is none of.
+def timeline_drawing(rows: Rows, **options: Any) -> Json:
+    """One run as plotly's data and layout; `timeline` makes a figure of them. Options, and errors,
+    are those of `sheet.PictureOptions`.
     """
-    name, room = sheet.followed_partition(partition, rows), sheet.room_for((rows,), width)
-    shown = views((rows,), fold=fold, kinds=kinds, between=between, room=room)
-    canvas = sheet.canvas_of(shown[0], shown[0].meta.end, width, theme)
-    asked = metrics_asked(shown, metrics)
-    said = summary(rows) + _told(shown[0], asked, name)
-    bottom = _draw(canvas, shown, name, asked, titles(shown), legend=legend)
-    return mask_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
+    return _drawing((rows,), PictureOptions(**options), titles((rows,)))
 
 
 timeline = as_figure(timeline_drawing)
@@ -67,77 +37,61 @@ def twin_drawing(
     rows_a: Rows,
     rows_b: Rows,
     *,
-    partition: str | None = None,
-    until: int | None = None,
-    fold: bool | None = None,
-    kinds: Iterable[str] | None = None,
-    between: tuple[int, int] | None = None,
-    metrics: MetricChoice = False,
-    theme: str = "light",
-    width: int | None = None,
-    height: int | None = None,
-    legend: bool = True,
     names: tuple[str, ...] = (),
     called: tuple[str, ...] = (),
+    **options: Any,
 ) -> Json:
     """Two runs of one play, one above the other; ◆ marks the first moment at which they differ.
 
-    Arguments and errors as for `timeline`; folded is what is quiet in both, and metrics are those
-    that move in either. `names` go in front of
-    the panels' titles, and what they are `called` in place of them.
+    Options, and errors, as for `timeline`; folded is what is quiet in both, and metrics are those
+    that move in either. `names` go in front of the panels' titles, and what they are `called` in
+    place of them.
     """
     runs = rows_a, rows_b
-    name, room = sheet.followed_partition(partition, *runs), sheet.room_for(runs, width)
-    headings = called or titles(runs, names)
-    shown = views(runs, fold=fold, kinds=kinds, between=between, room=room)
-    axis = _axis_rows(shown)
-    canvas = sheet.canvas_of(axis, axis.meta.end, width, theme)
-    asked, differs = metrics_asked(shown, metrics), first_difference(rows_a, rows_b)
-    x = -1 if differs is None else axis.meta.place(differs)
-    bottom = _draw(canvas, shown, name, asked, headings, legend=legend, differs=x)
-    said = " ".join(
-        f"{title}: {summary(run)}{_told(seen, asked, name)}"
-        for title, run, seen in zip(headings, runs, shown, strict=True)
-    )
-    return mask_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
+    return _drawing(runs, PictureOptions(**options), called or titles(runs, names))
 
 
 twin = as_figure(twin_drawing)
 
 
-def _told(rows: Rows, metrics_asked: MetricsAsked, partition: str) -> str:
-    return told_of(rows, metrics_asked) + told_logs(rows, partition)
+def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[str, ...]) -> Json:
+    name, shown = sheet.followed_partition(options.partition, *runs), options.views(runs)
+    axis = axis_rows(shown)
+    canvas, asked = options.canvas(axis), metrics_asked(shown, options.metrics)
+    ends = _draw_panels(canvas, shown, name, asked, headings)
+    (first, seam), low = ends[0], ends[-1][1]
+    differs = first_difference(*runs) if len(runs) > 1 else None
+    x = -1 if differs is None else axis.meta.place(differs)
+    if 0 <= x < axis.meta.end:
+        _mark(canvas, x, (first - 4, low + 6), seam + SEAM * 0.38)
+    bottom = draw_axis(canvas, axis, low + 26)
+    bottom = draw_logs(canvas, shown, name, bottom, headings if len(runs) > 1 else ())
+    bottom = draw_legend(canvas, shown, bottom + 4, name) if options.legend else bottom
+    sheet.draw_mask(canvas, first - 6, low + 4)
+    said = [
+        f"{f'{title}: ' if len(runs) > 1 else ''}{summary(run)}{told_of(seen, asked)}"
+        f"{told_logs(seen, name)}"
+        for title, run, seen in zip(headings, runs, shown, strict=True)
+    ]
+    drawing = canvas.drawing(max(bottom + 10, options.height or 0), " ".join(said))
+    return mask_until(drawing, options.until)
 
 
-def _draw(
+def _draw_panels(
     canvas: Canvas,
     runs: tuple[Rows, ...],
     partition: str,
     metrics_asked: MetricsAsked,
     headings: tuple[str, ...],
-    *,
-    legend: bool,
-    differs: int = -1,
-) -> float:
-    """The panels under one heading, the axis, the logs and the legend; returns where they end.
-    `differs` is the x of the first difference.
-    """
-    axis, low = _axis_rows(runs), sheet.draw_heading(canvas, runs[0]) - SEAM
-    behind, ends = len(canvas.shapes), []
+) -> list[tuple[float, float]]:
+    """The panels under one heading; returns where each begins and ends."""
+    low, ends = sheet.draw_heading(canvas, runs[0]) - SEAM, []
     for n, run in enumerate(runs):
         others, top = (*runs[:n], *runs[n + 1 :]), low + SEAM
         panel = sheet.draw_panel(canvas, run, partition, top, headings[n], others, run=n)
         low = draw_metrics(canvas, run, metrics_asked, panel.lanes.bottom, others)
         ends.append((panel.lanes.top, low))
-    first = ends[0][0]
-    if 0 <= differs < axis.meta.end:
-        _mark(canvas, differs, (first - 4, low + 6), ends[0][1] + SEAM * 0.38)
-        canvas.shapes.insert(behind, canvas.shapes.pop())
-    bottom = draw_axis(canvas, axis, low + 26)
-    bottom = draw_logs(canvas, runs, partition, bottom, headings if len(runs) > 1 else ())
-    bottom = draw_legend(canvas, runs, bottom + 4, partition) if legend else bottom
-    sheet.draw_mask(canvas, first - 6, low + 4)
-    return bottom
+    return ends
 
 
 def _mark(canvas: Canvas, x: int, ends: tuple[float, float], y: float) -> None:
@@ -148,17 +102,7 @@ def _mark(canvas: Canvas, x: int, ends: tuple[float, float], y: float) -> None:
     canvas.rect(middle - half, middle + half, y - 9, y + 9, canvas.theme.paper)
     canvas.text(middle, y, "◆ first difference", anchor="center", since=x)
     canvas.line(x, ends[0], x, ends[1], canvas.theme.dot, width=1.5, dash="dot")
-
-
-def _axis_rows(runs: tuple[Rows, ...]) -> Rows:
-    """The axis' rows: labels of the run that got further, where the two agree on a moment.
-
-    A line that is not applicable in one of the runs keeps the words it has in the other.
-    """
-    first, *rest = sorted(runs, key=lambda run: -run.meta.end)
-    others = {m.x: m for run in rest for m in run.moments}
-    moments = tuple(others.get(m.x, m) if "not applicable" in m.label else m for m in first.moments)
-    return replace(first, moments=moments)
+    canvas.shapes.insert(0, canvas.shapes.pop())  # behind everything
 
 
 # --- logs alone -----------------------------------------------------------------------------------
@@ -167,21 +111,14 @@ def _axis_rows(runs: tuple[Rows, ...]) -> Rows:
 NOT_PARTED = "Nobody was elected uncleanly, and no logs are laid side by side."
 
 
-def logs_drawing(
-    rows: Rows,
-    *,
-    partition: str | None = None,
-    theme: str = "light",
-    width: int | None = None,
-    legend: bool = False,
-) -> Json:
+def logs_drawing(rows: Rows, *, legend: bool = False, **options: Any) -> Json:
     """The logs of a run at the moments at which they part, or a sentence if they never do.
 
     Of a run that is under way the last block is how the logs are now. Options, and errors, as for
-    `timeline`.
+    `timeline`: `partition`, `theme`, `width`.
     """
-    name = sheet.followed_partition(partition, rows)
-    canvas = sheet.canvas_of(rows, rows.meta.end, width, theme)
+    picture = PictureOptions(**options)
+    name, canvas = sheet.followed_partition(picture.partition, rows), picture.canvas(rows)
     bottom = draw_logs(canvas, (rows,), name, 0)
     if not bottom:
         at, y = canvas.at(sheet.MARGIN), sheet.MARGIN + 8
