@@ -36,7 +36,7 @@ def test_every_entry_is_shown_by_some_play(lossy: Rows) -> None:
 
 def test_every_mark_that_is_drawn_has_an_entry() -> None:
     names = {"elected": "believes"}
-    drawn = {names.get(role, role) for role in icons.BANDS} | set(strips.RECORDS)
+    drawn = {names.get(role, role) for role in icons.BANDS} | set(strips.GLYPHS)
     drawn |= set(lane_marks.SIGNS) | {"caught up", "down", "wiped", "gate", "fenced"}
     assert drawn <= set(IDS)
     assert set(broker_lanes.GAPS) == {"disk replaced", "tail lost"}

@@ -82,9 +82,6 @@ def _panels(layout: Json) -> Iterator[tuple[PanelScale, PanelScale]]:
             )
 
 
-# --- axes ---------------------------------------------------------------------------------------
-
-
 def _grid(x: PanelScale, y: PanelScale) -> Iterator[Json]:
     left, right, low, top = *x.ends, *y.ends
     for scale, ends in ((x, (low, top)), (y, (left, right))):
@@ -159,9 +156,6 @@ def _text_trace(words: Sequence[Word]) -> Json:
             "color": [word.color for word in words],
         },
     }
-
-
-# --- traces -------------------------------------------------------------------------------------
 
 
 def _shapes(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:

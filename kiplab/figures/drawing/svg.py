@@ -130,9 +130,6 @@ def _joined(drawn: Iterable[Drawn]) -> Iterator[str]:
             yield item.element
 
 
-# --- shapes -------------------------------------------------------------------------------------
-
-
 def _across(layout: Json, reference: str) -> Callable[[float], float]:
     """From moments of an x axis to pixels."""
     axis = layout[reference.replace("x", "xaxis", 1)]
@@ -197,9 +194,6 @@ def _data(points: list[tuple[str, float, float]]) -> str:
 def _short(number: float) -> str:
     """One decimal, and none where there is nothing in it."""
     return f"{round(number, 1) + 0:.1f}".removesuffix(".0")
-
-
-# --- words --------------------------------------------------------------------------------------
 
 
 def _grouped(words: Iterable[tuple[str, str]]) -> Iterator[str]:

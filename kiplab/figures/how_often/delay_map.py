@@ -69,30 +69,28 @@ def _sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: st
     if not is_map(cells):
         return EMPTY
     shown = [cell for cell in cells if cell.shown.seen]
+    blank = len(cells) - len(shown)
+    none_seen = f"{blank} of {len(cells)} cells have no number." if blank else ""
     if not shown:
-        return f"{what}: nothing was seen anywhere on this map. {_none_seen(cells)}"
+        return f"{what}: nothing was seen anywhere on this map. {none_seen}"
     best, worst = (f(shown, key=lambda cell: cell.shown.rate) for f in (min, max))
     often = sum(cell.found.seen and cell.found.rate >= 1 for cell in cells)
     unit = f"against {_quoted(beside)}" if beside else "in a fleet-year"
     times = " times as often" if beside else ""
+
+    def corner(cell: MapCell) -> str:
+        where = f"({value_words(cell.reboots)} reboots, {scale.said(cell.delay)})"
+        return f"{number_words(cell.shown.rate)}{times} {where}"
+
     parts = [
-        f"{what}, {unit}: from {number_words(best.shown.rate)}{times} {_where(best, scale)}",
-        f"to {number_words(worst.shown.rate)}{times} {_where(worst, scale)};",
+        f"{what}, {unit}: from {corner(best)}",
+        f"to {corner(worst)};",
         f"once a fleet-year or more in {often} of {len(cells)} cells.",
-        _none_seen(cells),
+        none_seen,
         *dict.fromkeys(f"{capital(cell.remark)}." for cell in cells if cell.remark),
-        alarm_words(tuple(cell.found for cell in cells)),
+        alarm_words(cell.found for cell in cells),
     ]
     return " ".join(filter(None, parts))
-
-
-def _where(cell: MapCell, scale: DelayScale) -> str:
-    return f"({value_words(cell.reboots)} reboots, {scale.said(cell.delay)})"
-
-
-def _none_seen(cells: Sequence[MapCell]) -> str:
-    blank = sum(not cell.shown.seen for cell in cells)
-    return f"{blank} of {len(cells)} cells have no number." if blank else ""
 
 
 def _table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> PlotTable:
@@ -118,9 +116,6 @@ def is_map(cells: Sequence[MapCell]) -> bool:
 
 def _values(cells: Sequence[MapCell]) -> tuple[list[float], list[float]]:
     return sorted({cell.reboots for cell in cells}), sorted({cell.delay for cell in cells})
-
-
-# --- the line at once a year ----------------------------------------------------------------------
 
 
 def once_a_year(cells: Sequence[MapCell]) -> list[Segment]:
@@ -151,9 +146,6 @@ def _crossings(height: dict[tuple[int, int], float], i: int, j: int) -> list[Seg
             share = height[a] / (height[a] - height[b])
             crossings.append((a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])))
     return list(zip(crossings[::2], crossings[1::2], strict=True))
-
-
-# --- the picture ----------------------------------------------------------------------------------
 
 
 def map_chart(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: str = "") -> Chart:

@@ -66,8 +66,8 @@ def _sentence(fleets: Sequence[FleetOfSize], what: str) -> str:
     if not fleets:
         return EMPTY
     said = "; ".join(f"{fleet.name} {loss_words(fleet.yearly, _TEN)}" for fleet in fleets)
-    alarm = alarm_words(tuple(fleet.yearly for fleet in fleets))
     remarks = dict.fromkeys(f"{capital(fleet.remark)}." for fleet in fleets if fleet.remark)
+    alarm = alarm_words([fleet.yearly for fleet in fleets])
     return " ".join(filter(None, [f"{what} within ten years: {said}.", *remarks, alarm]))
 
 
@@ -82,9 +82,6 @@ def _table(fleets: Sequence[FleetOfSize]) -> PlotTable:
         remarks = "; ".join(filter(None, [remark, fleet.remark]))
         lines.append((fleet.name, rate, interval, *asked, remarks))
     return plot_table("Probability of at least one loss", heads, lines)
-
-
-# --- the picture ----------------------------------------------------------------------------------
 
 
 def survival_chart(fleets: Sequence[FleetOfSize], what: str) -> Chart:
@@ -113,37 +110,31 @@ def _plot(fleets: Sequence[FleetOfSize], canvas: Canvas, top: float) -> float:
     )
     canvas.text(EDGE, box.y0 - 16, "nothing lost yet", muted, size=small)
     panel.upright(_TEN, muted, dash="4px,3px", width=1)
+    entries = []
     for fleet, style in zip(fleets, _STYLES, strict=False):
-        if fleet.yearly.certainty is not Certainty.NOT_REACHED:
+        words = loss_words(fleet.yearly, _TEN) + (" !" if fleet.yearly.alarms else "")
+        reached = fleet.yearly.certainty is not Certainty.NOT_REACHED
+        hollow = fleet.yearly.certainty is Certainty.UNSEEN
+        entries.append(LegendEntry(fleet.name, words, style if reached else None, hollow))
+        if reached:
             _curve(panel, fleet, style)
     left = box.x1 + 6
     canvas.text(left + 14, y + 6, "lost within ten years", muted, size=small)
-    entries = [_entry(fleet, style) for fleet, style in zip(fleets, _STYLES, strict=False)]
     return max(legend(canvas, entries, left, y + 24), box.y1 + BELOW) + 4
 
 
 def _curve(panel: PlotPanel, fleet: FleetOfSize, style: PlotStyle) -> None:
     """How likely it is that nothing was lost yet; only a lower bound where nothing was seen."""
-    color, measured_rate = style.paint(panel.canvas.theme), fleet.yearly
-    unseen = measured_rate.certainty is Certainty.UNSEEN
+    color, yearly = style.paint(panel.canvas.theme), fleet.yearly
+    unseen = yearly.certainty is Certainty.UNSEEN
     years = [panel.x.value_at(n / _POINTS) for n in range(_POINTS + 1)]
-    rate = measured_rate.high if unseen else measured_rate.rate
-    least, likely, most = (
-        [exp(-yearly * t) for t in years]
-        for yearly in (measured_rate.high, rate, measured_rate.low)
-    )
+    rate = yearly.high if unseen else yearly.rate
+    least, likely, most = ([exp(-r * t) for t in years] for r in (yearly.high, rate, yearly.low))
     panel.band(years, least, most, color)
     panel.line(years, likely, color, dash="2px,3px" if unseen else style.dash)
-    card = [fleet.name, f"lost within ten years: {loss_words(measured_rate, _TEN)}"]
+    card = [fleet.name, f"lost within ten years: {loss_words(yearly, _TEN)}"]
     kept = exp(-rate * _TEN)
     panel.marks([_TEN], [kept], style.shape, color, hollow=[unseen], cards=[card])
-
-
-def _entry(fleet: FleetOfSize, style: PlotStyle) -> LegendEntry:
-    rate = fleet.yearly
-    words = loss_words(rate, _TEN) + (" !" if rate.alarms else "")
-    drawn = None if rate.certainty is Certainty.NOT_REACHED else style
-    return LegendEntry(fleet.name, words, drawn, rate.certainty is Certainty.UNSEEN)
 
 
 def _notes(fleets: Sequence[FleetOfSize]) -> list[str]:

@@ -73,9 +73,6 @@ def capital(words: str) -> str:
     return words if "_" in words else words[:1].upper() + words[1:]
 
 
-# --- plot table -----------------------------------------------------------------------------------
-
-
 class PlotTable(msgspec.Struct, frozen=True):
     """A caption, heads, and a line of words per row."""
 

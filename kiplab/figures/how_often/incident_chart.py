@@ -79,16 +79,14 @@ def sizes_steps(sizes: KindOfIncident) -> list[tuple[int, float]]:
 
 def _sentence(kinds: Sequence[KindOfIncident]) -> str:
     """Half of the incidents, and the largest, of each kind."""
-    said = [_kind_sentence(kind) for kind in kinds]
+    said = []
+    for kind in kinds:
+        words = "no incident seen"
+        if kind.incidents:
+            many, half = counted(kind.incidents, kind.noun), counted(kind.middle.most, "partition")
+            words = f"half of {many} take {half} at most, the largest {_span(kind.largest)}"
+        said.append(f"{kind.name}: {words}")
     return "; ".join(said) + "." if any(kind.incidents for kind in kinds) else EMPTY
-
-
-def _kind_sentence(kind: KindOfIncident) -> str:
-    if not kind.incidents:
-        return f"{kind.name}: no incident seen"
-    many = counted(kind.incidents, kind.noun)
-    half, most = counted(kind.middle.most, "partition"), _span(kind.largest)
-    return f"{kind.name}: half of {many} take {half} at most, the largest {most}"
 
 
 def _span(size: SizeBin) -> str:
@@ -108,9 +106,6 @@ def _table(kinds: Sequence[KindOfIncident]) -> PlotTable:
         if not kind.incidents:
             lines.append((kind.name, "none seen", "0", ""))
     return plot_table("Partitions per incident", heads, lines)
-
-
-# --- the picture ----------------------------------------------------------------------------------
 
 
 def incident_chart(kinds: Sequence[KindOfIncident]) -> Chart:

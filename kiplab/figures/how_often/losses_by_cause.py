@@ -48,21 +48,17 @@ def _sentence(rows: Sequence[CauseOfLoss]) -> str:
     """What most losses come from, set by set, and what a cause without a rate may add."""
     if not any(row.found.seen for row in rows):
         return EMPTY
-    said = [_set_sentence(rows, features) for features in _sets(rows)]
-    alarm = alarm_words(tuple(row.found for row in rows))
-    return " ".join(filter(None, [*said, alarm]))
-
-
-def _set_sentence(rows: Sequence[CauseOfLoss], features: str) -> str:
-    mine = [row for row in rows if row.features == features]
-    total = cause_total(rows, features)
-    if total == 0:
-        return f"{capital(set_words(features))}: nothing lost was seen."
-    first = max(mine, key=lambda row: row.found.rate)
-    share = share_words(first.found.rate / total)
-    said = f"{capital(set_words(features))}: {number_words(total)} losses per partition and year"
-    cause = metric_words(first.cause)
-    return f"{said}, {share} of it {cause[:1].lower() + cause[1:]}."
+    said = []
+    for features in _sets(rows):
+        total, words = cause_total(rows, features), "nothing lost was seen"
+        if total:
+            mine = [row for row in rows if row.features == features]
+            first = max(mine, key=lambda row: row.found.rate)
+            cause, share = metric_words(first.cause), share_words(first.found.rate / total)
+            words = f"{number_words(total)} losses per partition and year, {share} of it "
+            words += cause[:1].lower() + cause[1:]
+        said.append(f"{capital(set_words(features))}: {words}.")
+    return " ".join(filter(None, [*said, alarm_words(row.found for row in rows)]))
 
 
 def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:
@@ -77,9 +73,6 @@ def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:
             words = (metric_words(cause), set_words(row.features))
             lines.append((*words, rate, interval, share, remark))
     return plot_table("Losses by cause", heads, lines)
-
-
-# --- the picture ----------------------------------------------------------------------------------
 
 
 def causes_chart(rows: Sequence[CauseOfLoss]) -> Chart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -72,7 +73,7 @@ def rate_words(rate: MeasuredRate) -> str:
     return f"{words}, {interval}" if interval else words
 
 
-def alarm_words(rates: tuple[MeasuredRate, ...]) -> str:
+def alarm_words(rates: Iterable[MeasuredRate]) -> str:
     """A sentence about weighted estimates that are not to be believed; empty if all are."""
     ringing = [rate.alarms[0] for rate in rates if rate.alarms]
     if not ringing:

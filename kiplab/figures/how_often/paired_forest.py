@@ -98,9 +98,6 @@ def _gain_words(row: PairedDifference) -> str:
     return f"{number_words(row.gain)} times" if row.gain >= _WORTH_SAYING else "nothing"
 
 
-# --- the picture ----------------------------------------------------------------------------------
-
-
 def forest_chart(rows: Sequence[PairedDifference], what: str) -> Chart:
     """A difference per set; `what` is what happens."""
     return Chart(

@@ -105,8 +105,6 @@ class PlotPanel:
             "fixedrange": True,
         }
 
-    # --- traces ---------------------------------------------------------------------------------
-
     def add(self, **trace: Any) -> None:
         """A trace of plotly's on these axes: a scatter trace, unless it says otherwise."""
         axes = {"xaxis": f"x{self._number}", "yaxis": f"y{self._number}"}

@@ -35,7 +35,7 @@ EMPTY = (
     " bounces_per_year = [4, 12, 52]."
 )
 _HEIGHT, _STRIP_ROW, _LABELS, _TICK_ROOM, _ARROW = 290, 19, 104, 34, 20
-_OFF_SCALE = (Certainty.NEVER, Certainty.NOT_REACHED)
+_OFF_SCALE = {Certainty.NEVER: "cannot happen", Certainty.NOT_REACHED: "hollow: no sample hit it"}
 
 
 class RatePoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,19 +75,15 @@ def _sentence(points: Sequence[RatePoint]) -> str:
     if _sweeps(points) < 2:
         return EMPTY
     low, high = min(p.reboots for p in points), max(p.reboots for p in points)
-    said = [_metric_sentence(points, metric) for metric in _metrics(points)]
-    alarm = alarm_words(tuple(point.found for point in points))
-    span, times = (
-        f"From {value_words(low)} to {value_words(high)} {REBOOTS}",
-        number_words(high / low),
-    )
-    return " ".join(filter(None, [f"{span}, {times} times as many. {' '.join(said)}", alarm]))
-
-
-def _metric_sentence(points: Sequence[RatePoint], metric: str) -> str:
-    lines = rate_lines(points, metric)
-    said = "; ".join(f"{sets_words(list(line.sets))} {_growth(line)}" for line in lines)
-    return f"{metric_words(metric)}: {said}."
+    said = [
+        f"From {value_words(low)} to {value_words(high)} {REBOOTS},"
+        f" {number_words(high / low)} times as many."
+    ]
+    for metric in _metrics(points):
+        lines = rate_lines(points, metric)
+        words = "; ".join(f"{sets_words(list(line.sets))} {_growth(line)}" for line in lines)
+        said.append(f"{metric_words(metric)}: {words}.")
+    return " ".join(filter(None, [*said, alarm_words(point.found for point in points)]))
 
 
 def _growth(line: RateLine) -> str:
@@ -102,25 +98,13 @@ def _growth(line: RateLine) -> str:
 def _table(points: Sequence[RatePoint]) -> PlotTable:
     """A line per point."""
     heads = ("what", "KIPs", REBOOTS, "per partition and year", "95 % interval", "remarks", "by")
-    lines = [
-        (
-            metric_words(point.metric),
-            _set_label(point),
-            value_words(point.reboots),
-            *rate_cells(point.found),
-            point.method,
-        )
-        for point in points
-    ]
+    lines = []
+    for point in points:
+        standing = f" ({COUNTERFACTUAL})" if point.label == COUNTERFACTUAL else ""
+        names = metric_words(point.metric), f"{set_words(point.features)}{standing}"
+        cells = rate_cells(point.found)
+        lines.append((*names, value_words(point.reboots), *cells, point.method))
     return plot_table("Rates by reboots", heads, lines)
-
-
-def _set_label(point: RatePoint) -> str:
-    said = set_words(point.features)
-    return f"{said} ({COUNTERFACTUAL})" if point.label == COUNTERFACTUAL else said
-
-
-# --- the picture ----------------------------------------------------------------------------------
 
 
 def rates_chart(points: Sequence[RatePoint]) -> Chart:
@@ -149,10 +133,8 @@ def _plot(points: Sequence[RatePoint], canvas: Canvas, top: float) -> float:
     each = (canvas.width - 2 * EDGE) / len(metrics)
     ends = []
     for n, metric in enumerate(metrics):
-        drawn = [
-            DrawnLine(line, styles[line.sets[0]], styles[line.sets[0]].paint(canvas.theme))
-            for line in rate_lines(points, metric)
-        ]
+        styled = [(line, styles[line.sets[0]]) for line in rate_lines(points, metric)]
+        drawn = [DrawnLine(line, style, style.paint(canvas.theme)) for line, style in styled]
         ends.append(_panel(canvas, drawn, EDGE + n * each, top, each))
     return max(ends) + 6
 
@@ -170,11 +152,8 @@ def _panel(canvas: Canvas, drawn: list[DrawnLine], start: float, top: float, wid
     lines = [one.line for one in drawn]
     heading = f"{metric_words(lines[0].points[0].metric)}, per partition and year"
     words = wrapped_safe(heading, wide - 20, canvas.sizes.text)
-    high = height_of(words, canvas.sizes.text)
-    bold = f"<b>{words.replace('<br>', '</b><br><b>')}</b>"
-    canvas.text(start, top + high / 2, bold)
+    y = 12 + canvas.paragraph(start, top, f"<b>{words.replace('<br>', '</b><br><b>')}</b>")
     rates = PlotAxis(*_rate_range(lines), log=True, line=True).ticked(_HEIGHT, 34)
-    y = top + high + 12
     box = Box(start + tick_room(canvas, rates), y, start + wide - _LABELS, y + _HEIGHT)
     strip = [one for one in drawn if any(p.found.certainty in _OFF_SCALE for p in one.line.points)]
     reboots = _reboot_axis(lines, box.x1 - box.x0)
@@ -209,20 +188,25 @@ def _reboot_axis(lines: list[RateLine], pixels: float) -> PlotAxis:
 def _line(panel: PlotPanel, one: DrawnLine) -> None:
     line, style, color = one
     for stretch in seen_stretches(line.points):
-        xs, measured_rates = [p.reboots for p in stretch], [p.found for p in stretch]
-        bounds = [(rate.low, rate.high) for rate in measured_rates]
-        rates = [rate.rate for rate in measured_rates]
+        xs, rates = [p.reboots for p in stretch], [p.found.rate for p in stretch]
+        bounds = [(p.found.low, p.found.high) for p in stretch]
         panel.band(xs, [low for low, _ in bounds], [high for _, high in bounds], color)
         panel.line(xs, rates, color, dash=style.dash)
         cards = [_card(line, point) for point in stretch]
         bars = error_bars(panel.y, rates, bounds, color, 1.2)
         panel.marks(xs, rates, style.shape, color, cards=cards, error_y=bars)
     for point in line.points:
+        x, high = point.reboots, point.found.high
         if point.found.certainty is Certainty.UNSEEN:
-            _bound(panel, one, point)
+            # The rate is somewhere below: a hollow mark at its bound, and an arrow down from it.
+            end = panel.y.value_at(panel.y.share(high) - _ARROW / _HEIGHT)
+            panel.line([x, x], [high, end], color, width=1.6)
+            panel.marks([x], [end], "triangle-down", color, sizes=[6])
+            card = _card(line, point)
+            panel.marks([x], [high], style.shape, color, hollow=[True], cards=[card])
         if point.found.alarms:
-            x, y = panel.px(point.reboots) + 7, panel.py(point.found.rate or point.found.high) - 8
-            panel.canvas.text(x, y, "!", panel.canvas.theme.lost_text, bold=True)
+            px, y = panel.px(x) + 7, panel.py(point.found.rate or high) - 8
+            panel.canvas.text(px, y, "!", panel.canvas.theme.lost_text, bold=True)
 
 
 def seen_stretches(points: Sequence[RatePoint]) -> list[list[RatePoint]]:
@@ -234,16 +218,6 @@ def seen_stretches(points: Sequence[RatePoint]) -> list[list[RatePoint]]:
         else:
             pointses.append([])
     return [stretch for stretch in pointses if stretch]
-
-
-def _bound(panel: PlotPanel, one: DrawnLine, point: RatePoint) -> None:
-    """A hollow mark at an upper bound, and an arrow down from it: the rate is somewhere below."""
-    x, high, color = point.reboots, point.found.high, one.color
-    end = panel.y.value_at(panel.y.share(high) - _ARROW / _HEIGHT)
-    panel.line([x, x], [high, end], color, width=1.6)
-    panel.marks([x], [end], "triangle-down", color, sizes=[6])
-    cards = [_card(one.line, point)]
-    panel.marks([x], [high], one.style.shape, color, hollow=[True], cards=cards)
 
 
 def _card(line: RateLine, point: RatePoint) -> list[str]:
@@ -272,7 +246,9 @@ def _end_labels(panel: PlotPanel, drawn: list[DrawnLine]) -> None:
 def _strip(canvas: Canvas, drawn: list[DrawnLine], above: Box, reboots: PlotAxis) -> float:
     """What has no place on the scale, a row for each line, below the plot; returns its end."""
     size, palette, top = canvas.sizes.small, canvas.theme, above.y1 + 24
-    canvas.text(above.x0, above.y1 + 13, _strip_words(drawn), palette.muted, size=size)
+    kinds = {p.found.certainty for one in drawn for p in one.line.points}
+    words = "; ".join(text for kind, text in _OFF_SCALE.items() if kind in kinds)
+    canvas.text(above.x0, above.y1 + 13, words, palette.muted, size=size)
     names = [_line_name(canvas, one.line) for one in drawn]
     heights = [max(height_of(name, size) + 4, _STRIP_ROW) for name in names]
     bottom = top + sum(heights)
@@ -301,12 +277,6 @@ def _line_name(canvas: Canvas, line: RateLine) -> str:
     if width_of(" ".join(parts), size) <= room / 1.05:
         return safe(" ".join(parts))
     return "<br>".join(wrapped_safe(part, room, size) for part in parts)
-
-
-def _strip_words(drawn: list[DrawnLine]) -> str:
-    kinds = {p.found.certainty for one in drawn for p in one.line.points} & {*_OFF_SCALE}
-    words = {Certainty.NEVER: "cannot happen", Certainty.NOT_REACHED: "hollow: no sample hit it"}
-    return "; ".join(text for kind, text in words.items() if kind in kinds)
 
 
 def _notes(points: Sequence[RatePoint]) -> list[str]:

@@ -61,20 +61,17 @@ def by_strength(levers: Sequence[Leverage]) -> list[Leverage]:
 
 def _sentence(levers: Sequence[Leverage], what: str) -> str:
     """Which parameters matter, with their powers, and which do not."""
-    leverages = [lever for lever in by_strength(levers) if lever.power is not None]
-    if not leverages:
+    powers = [(lever.parameter, lever.power) for lever in by_strength(levers)]
+    known = [(parameter, power) for parameter, power in powers if power is not None]
+    if not known:
         return EMPTY
-    strong = [lever for lever in leverages if abs(_power(lever)) >= _FIRM]
-    weak = sum(abs(_power(lever)) < _FIRM for lever in leverages)
-    said = [f"{lever.parameter} (power {power_sign(_power(lever))})" for lever in strong[:3]]
+    strong = [(parameter, power) for parameter, power in known if abs(power) >= _FIRM]
+    weak = len(known) - len(strong)
+    said = [f"{parameter} (power {power_sign(power)})" for parameter, power in strong[:3]]
     parts = [f"{what} depends most on {listed(said)}." if said else f"Nothing moves: {what}."]
     parts += [f"{counted(weak, 'parameter')} of {len(levers)} hardly matter{'s' * (weak == 1)}."]
     rates = (rate for lever in levers for rate in (lever.lower, lever.usual, lever.higher))
-    return " ".join(filter(None, [*parts, alarm_words(tuple(rates))]))
-
-
-def _power(lever: Leverage) -> float:
-    return lever.power or 0.0
+    return " ".join(filter(None, [*parts, alarm_words(rates)]))
 
 
 def power_sign(power: float) -> str:
@@ -100,9 +97,6 @@ def _table(levers: Sequence[Leverage]) -> PlotTable:
         for lever in by_strength(levers)
     ]
     return plot_table("Rates with one parameter changed", heads, lines)
-
-
-# --- the picture ----------------------------------------------------------------------------------
 
 
 def tornado_chart(levers: Sequence[Leverage], what: str) -> Chart:
@@ -148,25 +142,17 @@ def _ratio_axis(levers: Sequence[Leverage]) -> PlotAxis:
 
 
 def _ratio(lever: Leverage, measured_rate: MeasuredRate) -> float | None:
-    return (
-        measured_rate.rate / lever.usual.rate if measured_rate.seen and lever.usual.seen else None
-    )
+    both = measured_rate.seen and lever.usual.seen
+    return measured_rate.rate / lever.usual.rate if both else None
 
 
 def _halves(panel: PlotPanel, rows: Sequence[tuple[Leverage, float]], of: str, color: str) -> None:
     """From the usual rate to that with the parameter `lower` or `higher`, with its interval."""
-    shown: list[float] = []
-    places: list[float] = []
-    bounds, cards = [], []
-    for lever, y in rows:
-        measured_rate: MeasuredRate = getattr(lever, of)
-        ratio = _ratio(lever, measured_rate)
-        if ratio is not None:
-            shown, places = [*shown, ratio], [*places, -y]
-            bounds.append(
-                (measured_rate.low / lever.usual.rate, measured_rate.high / lever.usual.rate)
-            )
-            cards.append([lever.parameter, rate_words(measured_rate), *measured_rate.alarms])
+    ends = [(lever, getattr(lever, of), -y) for lever, y in rows]
+    ends = [end for end in ends if _ratio(*end[:2]) is not None]
+    shown, places = [rate.rate / lever.usual.rate for lever, rate, _ in ends], [y for *_, y in ends]
+    bounds = [(r.low / lever.usual.rate, r.high / lever.usual.rate) for lever, r, _ in ends]
+    cards = [[lever.parameter, rate_words(rate), *rate.alarms] for lever, rate, _ in ends]
     panel.bars([1.0] * len(shown), shown, places, color, high=_BAR, cards=cards)
     bars = error_bars(panel.x, shown, bounds, panel.canvas.theme.text, 1)
     panel.marks(shown, places, "circle", color, sizes=[0] * len(shown), error_x=bars)
@@ -182,12 +168,10 @@ def _say(panel: PlotPanel, lever: Leverage, y: float, left: float) -> None:
     canvas.text(canvas.width - EDGE, y, power, anchor="right", bold=True)
     size, usual = sizes.small - 0.5, lever.usual.rate
     for end, side, edge in zip(lever_ends(lever), (-1, 1), (min, max), strict=True):
-        measured_rate, known = end.found, end.ratio is not None
-        reach = (
-            [usual, measured_rate.rate, measured_rate.low, measured_rate.high] if known else [usual]
-        )
-        words = end.value if known else f"{end.value}: {rate_words(measured_rate)}"
-        words += " !" if measured_rate.alarms else ""
+        rate, reach, words = end.found, [usual], f"{end.value}: {rate_words(end.found)}"
+        if end.ratio is not None:
+            reach, words = [usual, rate.rate, rate.low, rate.high], end.value
+        words += " !" if rate.alarms else ""
         anchor, x = "right" if side < 0 else "left", edge(reach) / usual
         panel.note(x, -y, words, size=size, anchor=anchor, shift=5 * side)
 

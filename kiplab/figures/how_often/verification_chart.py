@@ -69,16 +69,13 @@ def _sentence(rows: Sequence[VerifiedMetric], level: str) -> str:
     metrics = len({row.metric for row in rows})
     referees = len({row.referee for row in rows})
     said = f"{len(rows) - len(parted)} of {len(rows)} comparisons agree ({level})"
+    said += f": {metrics} metrics, {referees} referees."
     names = "; ".join(f"{verified_name(row)} by {row.referee}" for row in parted)
-    ending = f" Not: {names}." if parted else ""
-    return f"{said}: {metrics} metrics, {referees} referees.{ending}{_alarms(rows)}"
-
-
-def _alarms(rows: Sequence[VerifiedMetric]) -> str:
-    ringing = [row for row in rows if row.alarms]
-    if not ringing:
-        return ""
-    return f" Weights to be wary of (!): {verified_name(ringing[0])}, {ringing[0].alarms[0]}."
+    said += f" Not: {names}." if parted else ""
+    ringing = next((row for row in rows if row.alarms), None)
+    if ringing is not None:
+        said += f" Weights to be wary of (!): {verified_name(ringing)}, {ringing.alarms[0]}."
+    return said
 
 
 def verified_name(row: VerifiedMetric) -> str:
@@ -89,20 +86,16 @@ def verified_name(row: VerifiedMetric) -> str:
 def compared_words(row: VerifiedMetric) -> str:
     """The ratio with its interval; where there is none, both numbers."""
     if row.ratio is None:
-        return _zero_words(row)
+        if row.ours == row.theirs == 0:
+            return "0 in both"
+        if row.theirs == 0 and row.their_high > 0:
+            return f"{number_words(row.ours)}; they saw none"
+        return f"ours, theirs: {number_words(row.ours)} and {number_words(row.theirs)}"
     if row.ratio_low == row.ratio_high:
         exact = row.ratio == 1
         return f"{number_words(row.ratio, 3)} exactly" if exact else number_words(row.ratio, 6)
     high = "any" if row.ratio_high == inf else number_words(row.ratio_high, 3)
     return f"{number_words(row.ratio, 3)} ({number_words(row.ratio_low, 3)} to {high})"
-
-
-def _zero_words(row: VerifiedMetric) -> str:
-    if row.ours == row.theirs == 0:
-        return "0 in both"
-    if row.theirs == 0 and row.their_high > 0:
-        return f"{number_words(row.ours)}; they saw none"
-    return f"ours, theirs: {number_words(row.ours)} and {number_words(row.theirs)}"
 
 
 def verified_groups(rows: Sequence[VerifiedMetric]) -> dict[tuple[str, str], list[VerifiedMetric]]:
@@ -136,9 +129,6 @@ def _table(rows: Sequence[VerifiedMetric]) -> PlotTable:
     return plot_table(
         "Every metric and its referee", (*heads, "agrees", "effective samples", "alarms"), lines
     )
-
-
-# --- the picture ----------------------------------------------------------------------------------
 
 
 def verified_chart(rows: Sequence[VerifiedMetric], level: str) -> Chart:

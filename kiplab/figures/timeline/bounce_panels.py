@@ -99,9 +99,6 @@ def _quiet(run: Rows, lane: str) -> Rows:
     return replace(_about(run, lane), spans=spans, logs=())
 
 
-# --- one row ------------------------------------------------------------------------------------
-
-
 def _draw_row(
     sheet: Canvas, letter: str, pair: BouncePair, top: float
 ) -> tuple[float, list[Column]]:

@@ -77,9 +77,6 @@ def _say_epoch(panel: Panel, span: SpanRow) -> None:
             left += EPOCH_STEP
 
 
-# --- roles --------------------------------------------------------------------------------------
-
-
 def _role(panel: Panel, span: SpanRow) -> None:
     """The band in pieces: half as high while the broker shuts down."""
     canvas, y = panel.canvas, panel.lanes.band(span.lane)

@@ -216,9 +216,6 @@ def _markup(lines: Sequence[str]) -> str:
     return "<br>".join([f"<b>{first}</b>", *rest])
 
 
-# --- drawing ------------------------------------------------------------------------------------
-
-
 def _lead(canvas: Canvas, refusal: Refusal, box: Box) -> None:
     """A line from the arrow's head to its box, if that stands further away."""
     px, y = canvas.px(refusal.x), refusal.y

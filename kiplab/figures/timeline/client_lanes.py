@@ -108,9 +108,6 @@ def arrows_of(panel: Panel) -> Iterator[AskArrow]:
             yield AskArrow(name, ask, _line(panel, name, 0), end)
 
 
-# --- what there is to say -----------------------------------------------------------------------
-
-
 def _asks(rows: Rows, client: str, partition: str) -> Iterator[Ask]:
     """One per moment. An error is named once where it is the answer several times running."""
     by_moment: dict[int, list[MessageRow]] = {}
@@ -194,9 +191,6 @@ def _lefts(
         yield line, px + BESIDE
         if px + BESIDE + wide > edge or canvas.sizes.air < 1:
             yield line, px - BESIDE - wide
-
-
-# --- drawing ------------------------------------------------------------------------------------
 
 
 def _name(canvas: Canvas, name: str, y: float) -> None:

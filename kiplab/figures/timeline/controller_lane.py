@@ -87,9 +87,6 @@ def _draw_ticks(panel: Panel, y: float) -> None:
         canvas.text(at, row, safe(word.text), size=size, anchor="center", since=word.x)
 
 
-# --- controller epochs --------------------------------------------------------------------------
-
-
 def draw_epochs(panel: Panel, top: float, bottom: float) -> None:
     """A tile per controller epoch, with a hard edge where a new controller takes over."""
     canvas = panel.canvas

@@ -95,9 +95,6 @@ def comparable(runs_rows: Sequence[Rows]) -> tuple[Rows, ...]:
     return runs
 
 
-# --- where things are ---------------------------------------------------------------------------
-
-
 def _columns(sheet: Canvas, runs: int) -> tuple[Column, ...]:
     half = sheet.width // 2
     pair = half - SIZES.left - SIZES.right >= UNIT_MIN * sheet.end
@@ -299,9 +296,6 @@ def _answer(panel: Panel, message: MessageRow) -> None:
                 icons.shield_in(canvas, box, color, size, from_moment("shield", x))
             canvas.card(x, y, hover_cards.folded(hover_cards.card_of(message)))
             return
-
-
-# --- one drawing ---------------------------------------------------------------------------------
 
 
 def joined(sheet: Canvas, columns: tuple[Column, ...], height: float, label: str) -> Json:

@@ -125,9 +125,6 @@ def lanes(
     )
 
 
-# --- panel ----------------------------------------------------------------------------------------
-
-
 class TickWord(NamedTuple):
     """What stands above the controller's line at `x`: `row` counts upwards from the line."""
 
@@ -176,8 +173,6 @@ class Panel(NamedTuple):
     def lasting(self, span: SpanRow) -> str:
         """``from 4 to 5``."""
         return f"from {self.rows.meta.number(span.x0)} to {self.rows.meta.number(span.x1)}"
-
-    # --- lines of words ---------------------------------------------------------------------------
 
     def is_thin(self, lane: str) -> bool:
         """Whether a lane has one line for words."""

@@ -60,8 +60,6 @@ class Swatch(NamedTuple):
         put, paint = self.canvas.text, self.color(color)
         put(self.at(0.5), self.y, glyph, paint, size=11, anchor="center", bold=True, layer="signs")
 
-    # --- whole samples ----------------------------------------------------------------------------
-
     def hatched(self) -> None:
         """A fence."""
         icons.cross_hatch(self.canvas, *self.band()[:4], self.color("hatch"))

@@ -89,9 +89,6 @@ def _taken(canvas: Canvas, y: float) -> list[Box]:
     return [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]
 
 
-# --- words --------------------------------------------------------------------------------------
-
-
 def _rank(change: StretchChange) -> tuple[bool, float]:
     """Moves of the high watermark alone come first: nothing else in the picture tells of them."""
     before, now = change
@@ -127,9 +124,6 @@ def _places(canvas: Canvas, now: Stretch, texts: tuple[str, str]) -> Iterator[tu
         first = start + max(min(AFTER, last - start), CLOSE)
         tries = (first + step * STEP for step in range(STEPS_MAX))
         yield from ((text, left) for left in tries if left <= last)
-
-
-# --- lines --------------------------------------------------------------------------------------
 
 
 def _draw_lines(panel: Panel, logs: dict[str, list[Uptime]]) -> None:

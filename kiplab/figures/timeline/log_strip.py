@@ -134,9 +134,6 @@ def _shares(blocks: Sequence[LogBlock]) -> dict[int, float]:
     return {offset: wide / whole for offset, wide in zip(ordered, widths, strict=True)}
 
 
-# --- drawing ------------------------------------------------------------------------------------
-
-
 def _draw_block(place: BlockPlace) -> None:
     block, small = place.block, place.canvas.sizes.small
     number = place.rows.meta.number(block.x)

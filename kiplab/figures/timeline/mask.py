@@ -76,9 +76,6 @@ def placed(row: Sequence[Any], step: int, unit: float) -> tuple[float | None, st
     return (start + max(room, wide + PAD) / 2 / unit if centred else x), text
 
 
-# --- a whole picture ----------------------------------------------------------------------------
-
-
 def mask_until(drawing: Json, until: int | None) -> Json:
     """`drawing` itself, what comes after moment `until` masked in it; nothing where that is None.
 

@@ -105,9 +105,6 @@ def _mark(canvas: Canvas, x: int, ends: tuple[float, float], y: float) -> None:
     canvas.shapes.insert(0, canvas.shapes.pop())  # behind everything
 
 
-# --- logs alone -----------------------------------------------------------------------------------
-
-
 NOT_PARTED = "Nobody was elected uncleanly, and no logs are laid side by side."
 
 
