@@ -7,10 +7,10 @@ annotations, because a mask can be drawn over traces but never over annotations.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from math import atan2, cos, sin
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 from ...extras import needed_by
 from ...rows.columns import Columns
@@ -60,16 +60,6 @@ def wrapped_safe(text: str, room: float, size: float) -> str:
     return "<br>".join(safe(line) for line in lines)
 
 
-class CanvasPanel(Protocol):
-    """A part of a canvas with axes of its own: plotly's traces, annotations and axes."""
-
-    traces: list[Json]
-    notes: list[Json]
-
-    def layout(self, height: float) -> Json:
-        """Its axes on a canvas of that height."""
-
-
 class Canvas:
     """Collects a drawing `width` pixels wide whose plot shows moments 0 to `end`.
 
@@ -91,7 +81,8 @@ class Canvas:
         self.said: list[Box] = []
         self.marks: list[list[Any]] = []
         """What `told_marks` found, for the layout's ``meta``."""
-        self.panels: list[CanvasPanel] = []
+        self.panels: list[Any] = []
+        """Parts with axes of their own, each a `how_often.plot_panel.PlotPanel`."""
         self._words: dict[str, list[tuple[Any, ...]]] = {}
         self._cards: list[tuple[float, float, str]] = []
 
@@ -257,9 +248,32 @@ class Canvas:
                 return self.text(x, y, safe(text), color, **font)
         return None
 
+    def along(
+        self,
+        texts: Iterable[str],
+        moments: tuple[float, float],
+        y: float,
+        step: float,
+        *,
+        size: float,
+        ends: tuple[float, float],
+    ) -> Iterator[TextPlace]:
+        """Where each text may stand between two moments, from the left on in steps of so many
+        pixels; `ends` are those that stay free before it and behind it.
+        """
+        for text in texts:
+            left, last = self.px(moments[0]) + ends[0], self.px(moments[1]) - ends[1]
+            while left <= last - width_of(text, size):
+                yield text, self.at(left), y
+                left += step
+
     def card(self, x: float, y: float, text: str) -> None:
         """A hover card (safe HTML) at a point."""
         self._cards.append((x, y, text))
+
+    def cards(self, x0: int, x1: int, y: float, text: str) -> None:
+        """The card in the middle of every moment from `x0` to `x1`."""
+        self._cards += [(x + 0.5, y, text) for x in range(x0, x1)]
 
     # --- the drawing ----------------------------------------------------------------------------
 
@@ -268,6 +282,12 @@ class Canvas:
         at yet; `label` says in a sentence what it shows.
         """
         hidden = {"visible": False, "fixedrange": True}
+        # What `mask` and the player need to know of the axis.
+        meta: Json = {"description": label, "end": self.end}
+        if self.columns:
+            meta["columns"] = [list(column) for column in self.columns]
+        if self.marks:
+            meta["marks"] = self.marks
         layout = {
             "template": "none",
             "width": self.width,
@@ -291,7 +311,7 @@ class Canvas:
             # A notebook offers cameras and lassos that lead nowhere in this picture.
             "modebar": {"remove": ["toImage", "lasso", "select", "zoom", "pan", "resetScale"]},
             "showlegend": False,
-            "meta": self._meta(label),
+            "meta": meta,
         }
         traces = self._traces()
         if self.panels:  # their ground would cover the sheet, and their bars stand side by side
@@ -302,15 +322,6 @@ class Canvas:
         notes = [note for panel in self.panels for note in panel.notes]
         layout |= {"annotations": notes} if notes else {}
         return {"data": traces, "layout": layout}
-
-    def _meta(self, label: str) -> dict[str, Any]:
-        """What `mask` and the player need to know of the axis."""
-        meta: dict[str, Any] = {"description": label, "end": self.end}
-        if self.columns:
-            meta["columns"] = [list(column) for column in self.columns]
-        if self.marks:
-            meta["marks"] = self.marks
-        return meta
 
     def _traces(self) -> list[Json]:
         common = {"type": "scatter", "cliponaxis": False}

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import hypot
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -12,7 +11,7 @@ from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
 from ...rows.message_paths import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
-from .callouts import Refusal, callout_lines, draw_callouts, draw_outcome, needs
+from .callouts import Flight, draw_callouts, draw_outcome, needs
 from .client_lanes import heads
 from .icons import draw_stroke, message_color
 from .lanes import Panel
@@ -23,41 +22,17 @@ ENDS_MIN = 34
 _EPOCH = re.compile(r"(as epoch \d+|no epoch sent)")
 
 
-class Flight(NamedTuple):
-    """An arrow on the canvas: moments and pixels."""
-
-    message: MessageRow
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-    def y(self, x: float) -> float:
-        """Height of the arrow at `x`."""
-        if self.x1 == self.x0:
-            return self.y1
-        return self.y0 + (self.y1 - self.y0) * (x - self.x0) / (self.x1 - self.x0)
-
-    def on(self, canvas: Canvas, share: float) -> tuple[float, float]:
-        """Pixels of the point so far along the arrow."""
-        left, right = canvas.px(self.x0), canvas.px(self.x1)
-        return left + (right - left) * share, self.y0 + (self.y1 - self.y0) * share
-
-
 def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
     """How much has to be said below the controller's line: silent, messages, refusals; crowded
     where refusals come so close to each other that their boxes don't fit on one row.
     """
-    here = told_messages(rows, partition)
-    ends = [(m, (m.sender, m.receiver)) for m in here]
-    message_rows = [m for m, nodes in ends if any(node.startswith("controller") for node in nodes)]
+    ends = [(m, (m.sender, m.receiver)) for m in told_messages(rows, partition)]
+    here = [m for m, nodes in ends if any(node.startswith("controller") for node in nodes)]
     # At the controller, or by a broker that a controller on a broker asked.
-    at_control = (
-        m for m in message_rows if m.receiver.startswith("controller") or m.meant_for >= 0
-    )
-    refused = [m for m in at_control if m.fate == "refused"]
+    asked = (m for m in here if m.receiver.startswith("controller") or m.meant_for >= 0)
+    refused = [m for m in asked if m.fate == "refused"]
     if not refused:
-        return "messages" if message_rows else "silent"
+        return "messages" if here else "silent"
     places = sorted((canvas.px(m.x_arrived or 0), needs(canvas, m)) for m in refused)
     near = any(b - a < wide for (a, wide), (b, _) in pairwise(places))
     return "crowded" if near else "refusals"
@@ -66,10 +41,8 @@ def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
 def reserve(panel: Panel) -> None:
     """Keep the words of the lanes away from where the arrows will go, those of clients too."""
     for flight in flights(panel):
-        for box in (*_along(panel.canvas, flight), *_ends(panel.canvas, flight)):
-            panel.canvas.take(box, soft=True)
-    for box in heads(panel):
-        panel.canvas.take(box, soft=True)
+        panel.canvas.soft += [*_along(panel.canvas, flight), *_ends(panel.canvas, flight)]
+    panel.canvas.soft += heads(panel)
 
 
 def flights(panel: Panel) -> list[Flight]:
@@ -83,11 +56,7 @@ def draw_messages(panel: Panel) -> None:
     found = flights(panel)
     for flight in found:
         draw_stroke(panel.canvas, flight.message, flight[1:])
-    refused = [
-        Refusal(f.message, f.x1, f.y1, callout_lines(f.message))
-        for f in found
-        if f.message.fate == "refused"
-    ]
+    refused = [flight for flight in found if flight.message.fate == "refused"]
     if refused:
         ends = [box for flight in found for box in _ends(panel.canvas, flight)]
         ends += heads(panel)
@@ -173,16 +142,19 @@ def _label(panel: Panel, flight: Flight) -> None:
     find room beside it, near its tail if possible.
     """
     canvas, size = panel.canvas, panel.canvas.sizes.text
+    color = message_color(canvas.theme, flight.message)
     for text in _texts(flight.message):
         box = next(_on_arrow(panel, flight, text, size), None)
         if box is not None:
-            _write_on(canvas, flight, box, text)
+            # On a plate that interrupts the arrow.
+            canvas.plate(box, canvas.theme.paper, name=from_moment("plate", flight.x0))
+            middle, y = canvas.at((box.x0 + box.x1) / 2), (box.y0 + box.y1) / 2
+            canvas.text(middle, y, text, color, size=size, anchor="center", since=flight.x0)
             return
         for left, top in _places(panel, flight, text, size):
             box = Box(left, top, left + width_of(text, size), top + height_of(text, size))
             if canvas.is_free(box) and box.within(_room(panel, flight.message)):
                 y = (box.y0 + box.y1) / 2
-                color = message_color(canvas.theme, flight.message)
                 canvas.text(canvas.at(left), y, text, color, size=size, since=flight.x0)
                 return
 
@@ -207,14 +179,6 @@ def _on_arrow(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[
         apart = panel.lanes.foot + 3 <= box.y0 and box.y1 <= lowest
         if roomy and apart and not any(box.overlaps(b) for b in (*canvas.taken, *others)):
             yield box
-
-
-def _write_on(canvas: Canvas, flight: Flight, box: Box, text: str) -> None:
-    """On a plate that interrupts the arrow."""
-    canvas.plate(box, canvas.theme.paper, name=from_moment("plate", flight.x0))
-    middle, y = canvas.at((box.x0 + box.x1) / 2), (box.y0 + box.y1) / 2
-    color, size = message_color(canvas.theme, flight.message), canvas.sizes.text
-    canvas.text(middle, y, text, color, size=size, anchor="center", since=flight.x0)
 
 
 def _room(panel: Panel, message: MessageRow | None = None) -> Box:

@@ -1,6 +1,7 @@
 """The common x axis: a number per moment, and what happened there in a few words."""
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from ...rows.columns import Meta, MomentRow, Rows
@@ -33,12 +34,11 @@ def labels(canvas: Canvas, moments: Sequence[MomentRow], rows_max: int = ROWS_MA
     """
     wanted = [(m.x, m.label) for m in moments if m.line and m.label]
     abbreviated = [(x, text.replace("broker ", "B")) for x, text in wanted]
-    for shortened in (False, True):
-        for rows in range(1, rows_max + 1):
-            for said in (wanted, abbreviated):
-                found = _on_rows(canvas, said, rows, shortened)
-                if found is not None:
-                    return found
+    for shortened, rows in product((False, True), range(1, rows_max + 1)):
+        for said in (wanted, abbreviated):
+            found = _on_rows(canvas, said, rows, shortened)
+            if found is not None:
+                return found
     return list(_as_many_as_fit(canvas, abbreviated, rows_max))
 
 

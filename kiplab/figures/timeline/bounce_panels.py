@@ -69,7 +69,11 @@ def bounce_drawing(
         raise ValueError("there is nothing to draw: name at least one pair of runs")
     pixels = max(width or WIDTH, WIDTH_MIN)
     sheet = Canvas(pixels, 1, theme_of(theme), SIZES)
-    y = _draw_heading(sheet, heading)
+    size = sheet.sizes.heading
+    y = MARGIN + size * LINE_HEIGHT / 2
+    sheet.text(sheet.at(MARGIN), y, safe(heading), size=size, bold=True)
+    draw_badge(sheet)
+    y = MARGIN + size * LINE_HEIGHT + 14
     columns: list[Column] = []
     for place, pair in enumerate(bounce_pairs):
         y, more = _draw_row(sheet, chr(ord("A") + place), pair, y)
@@ -82,14 +86,6 @@ def bounce_drawing(
 
 
 bounce_panels = as_figure(bounce_drawing)
-
-
-def _draw_heading(sheet: Canvas, heading: str) -> float:
-    size = sheet.sizes.heading
-    y = MARGIN + size * LINE_HEIGHT / 2
-    sheet.text(sheet.at(MARGIN), y, safe(heading), size=size, bold=True)
-    draw_badge(sheet)
-    return MARGIN + size * LINE_HEIGHT + 14
 
 
 def _quiet(run: Rows, lane: str) -> Rows:
@@ -151,11 +147,7 @@ def _draw_panel(
     lanes = panel.lanes
     canvas.grid(lanes.controller - WATCHES - 6, lanes.bottom + 4)
     draw_head(panel, top, f"{title} · {partition}", "")
-    controller_lane.draw_zookeeper(panel)
-    controller_lane.draw_controller(panel, with_epochs=True)
-    controller_lane.draw_watches(panel)
-    controller_lane.draw_queues(panel)
-    controller_lane.say_compared(panel)
+    controller_lane.draw_control(panel, with_epochs=True)
     broker_lanes.draw_brokers(panel)
     lane_marks.draw_glyphs(panel)
     arrows.draw_messages(panel)

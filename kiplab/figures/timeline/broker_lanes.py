@@ -64,17 +64,14 @@ def _say_epoch(panel: Panel, span: SpanRow) -> None:
     short = "unregistered" if span.value == "none" else f"be {span.value}"
     if panel.lanes.zookeeper is not None and span.value != "none":
         short = f"cz {span.value}"
-    first = canvas.px(span.x0) + _PAD
-    for text in (span.text, short):
-        left, last = first, canvas.px(span.x1) - width_of(text, size)
-        while left <= last:
-            at = canvas.at(left)
-            if canvas.is_free(canvas.box_of(at, y, text, size)):
-                # Further on it is known from where it stands: a mask may still lie there before.
-                since = max(span.x0, int(at) if left > first else 0)
-                canvas.text(at, y, safe(text), canvas.theme.muted, size=size, since=since)
-                return
-            left += EPOCH_STEP
+    first, moments = canvas.at(canvas.px(span.x0) + _PAD), (span.x0, span.x1)
+    places = canvas.along((span.text, short), moments, y, EPOCH_STEP, size=size, ends=(_PAD, 0))
+    for text, at, _ in places:
+        if canvas.is_free(canvas.box_of(at, y, text, size)):
+            # Further on it is known from where it stands: a mask may still lie there before.
+            since = max(span.x0, int(at) if at > first else 0)
+            canvas.text(at, y, safe(text), canvas.theme.muted, size=size, since=since)
+            return
 
 
 def _role(panel: Panel, span: SpanRow) -> None:

@@ -28,15 +28,25 @@ SIDEWAYS = 1.6
 """How much worse a pixel to the side is than one up or down: there are the other moments."""
 
 
-class Refusal(NamedTuple):
-    """A refused message, where its arrow's head is (a moment, a pixel), and what there is to say
-    of it: all `callout_lines`.
-    """
+class Flight(NamedTuple):
+    """An arrow on the canvas: moments and pixels."""
 
     message: MessageRow
-    x: float
-    y: float
-    lines: Sequence[str]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def y(self, x: float) -> float:
+        """Height of the arrow at `x`."""
+        if self.x1 == self.x0:
+            return self.y1
+        return self.y0 + (self.y1 - self.y0) * (x - self.x0) / (self.x1 - self.x0)
+
+    def on(self, canvas: Canvas, share: float) -> tuple[float, float]:
+        """Pixels of the point so far along the arrow."""
+        left, right = canvas.px(self.x0), canvas.px(self.x1)
+        return left + (right - left) * share, self.y0 + (self.y1 - self.y0) * share
 
 
 class Callout(NamedTuple):
@@ -75,18 +85,21 @@ class Ground(NamedTuple):
     room: Box
     layers: tuple[tuple[float, list[Box]], ...]
 
-    def wanted(self, refusal: Refusal, lines: Sequence[str]) -> Wanted:
+    def wanted(self, refusal: Flight, lines: Sequence[str]) -> Wanted:
         """The box of some of a refusal's lines."""
         text, size = _markup(lines), self.canvas.sizes.small
         wide, high = width_of(text, size) + 2 * _PAD, height_of(text, size) + 2 * _PAD
-        return Wanted(text, self.canvas.px(refusal.x), refusal.y, wide, high)
+        return Wanted(text, self.canvas.px(refusal.x1), refusal.y1, wide, high)
 
     def nearest(self, wanted: Wanted, obstacles: Sequence[Box], limit: float) -> Callout | None:
         """The cheapest place that covers no obstacle and costs less than `limit`; None if there is
         none. Rows further away than the best place found are not tried.
         """
         best: Callout | None = None
-        for top in self._rows(wanted):
+        first, last, start = self.room.y0, self.room.y1 - wanted.high, wanted.y + BELOW
+        tops = [start, first, last, *(start + n * STEP for n in range(-120, 121))]
+        rows = (top for top in tops if first <= top <= last)
+        for top in sorted(rows, key=lambda top: abs(top - start)):
             away = abs(top - wanted.y - BELOW)
             if away >= limit:
                 break
@@ -98,13 +111,6 @@ class Ground(NamedTuple):
                     box = Box(left, top, left + wanted.wide, bottom)
                     best, limit = Callout(cost, box, wanted.text), cost
         return best
-
-    def _rows(self, wanted: Wanted) -> list[float]:
-        """Upper edges, the preferred one first, then in turn below and above it."""
-        first, last = self.room.y0, self.room.y1 - wanted.high
-        start = wanted.y + BELOW
-        tops = [start, first, last, *(start + n * STEP for n in range(-120, 121))]
-        return sorted((t for t in tops if first <= t <= last), key=lambda t: abs(t - start))
 
     def _lefts(self, wanted: Wanted, here: Iterable[Box]) -> Iterator[float]:
         """In every free stretch of a row, its places nearest to the right and to the left."""
@@ -118,7 +124,7 @@ class Ground(NamedTuple):
             yield from (min(max(left, start), stop) for left in beside)
 
     def place(
-        self, refusal: Refusal, lines: Sequence[str], others: list[Box], limit: float
+        self, refusal: Flight, lines: Sequence[str], others: list[Box], limit: float
     ) -> Callout | None:
         """The best place below `limit`, of those that cover nothing or as little as possible; of
         lines and the same with what was compared on two, the latter only if that is cheaper.
@@ -134,7 +140,7 @@ class Ground(NamedTuple):
                     best = callout._replace(cost=limit)
         return best
 
-    def at_the_head(self, refusal: Refusal, lines: Sequence[str]) -> Callout:
+    def at_the_head(self, refusal: Flight, lines: Sequence[str]) -> Callout:
         """In a panel without any room: it covers what is there."""
         wanted, room = self.wanted(refusal, lines), self.room
         left = max(min(wanted.px, room.x1 - wanted.wide), room.x0)
@@ -161,46 +167,43 @@ def needs(canvas: Canvas, message: MessageRow) -> float:
 
 
 def draw_callouts(
-    canvas: Canvas, refusals: Sequence[Refusal], room: Box, kept: Sequence[Box]
+    canvas: Canvas, refusals: Sequence[Flight], room: Box, kept: Sequence[Box]
 ) -> None:
     """A box in `room` for every refusal: with its error's name always, with what was compared and
     the rule if they find room near the arrow's head. Words and what is `kept` are never covered.
     """
-    ground = _ground(canvas, room, kept)
-    placed = _all_whole(ground, refusals)
-    if placed is None:
-        placed = []
-        for refusal in refusals:
-            name = refusal.lines[:1]
-            found = ground.place(refusal, name, [c.box for c in placed], _ANY)
-            placed.append(found or ground.at_the_head(refusal, name))
-        for n, one in enumerate(refusals):
-            others = [c.box for m, c in enumerate(placed) if m != n]
-            more = ground.place(one, one.lines, others, _WHOLE)
-            placed[n] = more or ground.place(one, one.lines[:2], others, _COMPARED) or placed[n]
-    for refusal, callout in zip(refusals, placed, strict=True):
-        _lead(canvas, refusal, callout.box)
-    for refusal, callout in zip(refusals, placed, strict=True):
-        _box(canvas, refusal, callout)
-
-
-def _ground(canvas: Canvas, room: Box, kept: Sequence[Box]) -> Ground:
     words, taken, arrows = (
         [box for box in boxes if box.overlaps(room)]
         for boxes in ([*canvas.said, *kept], [*canvas.taken, *kept], canvas.soft)
     )
     on_shafts = (_SHAFTS, taken), (_BANDS + _SHAFTS, words)
-    return Ground(canvas, room, ((0.0, taken + arrows), (_BANDS, words + arrows), *on_shafts))
-
-
-def _all_whole(ground: Ground, refusals: Sequence[Refusal]) -> list[Callout] | None:
-    """All lines of all, if there is room for that."""
+    ground = Ground(canvas, room, ((0.0, taken + arrows), (_BANDS, words + arrows), *on_shafts))
     placed: list[Callout] = []
     for refusal in refusals:
-        callout = ground.place(refusal, refusal.lines, [c.box for c in placed], _WHOLE)
+        lines = callout_lines(refusal.message)
+        callout = ground.place(refusal, lines, [c.box for c in placed], _WHOLE)
         if callout is None:
-            return None
+            placed = _with_names(ground, refusals)
+            break
         placed.append(callout)
+    drawn = list(zip(refusals, placed, strict=True))
+    for refusal, callout in drawn:
+        _lead(canvas, refusal, callout.box)
+    for refusal, callout in drawn:
+        _box(canvas, refusal, callout)
+
+
+def _with_names(ground: Ground, refusals: Sequence[Flight]) -> list[Callout]:
+    """The names of all errors, and as many lines more as find room."""
+    placed: list[Callout] = []
+    lines = [callout_lines(refusal.message) for refusal in refusals]
+    for refusal, (name, *_) in zip(refusals, lines, strict=True):
+        callout = ground.place(refusal, [name], [c.box for c in placed], _ANY)
+        placed.append(callout or ground.at_the_head(refusal, [name]))
+    for n, refusal in enumerate(refusals):
+        others = [c.box for m, c in enumerate(placed) if m != n]
+        more = ground.place(refusal, lines[n], others, _WHOLE)
+        placed[n] = more or ground.place(refusal, lines[n][:2], others, _COMPARED) or placed[n]
     return placed
 
 
@@ -216,17 +219,17 @@ def _markup(lines: Sequence[str]) -> str:
     return "<br>".join([f"<b>{first}</b>", *rest])
 
 
-def _lead(canvas: Canvas, refusal: Refusal, box: Box) -> None:
+def _lead(canvas: Canvas, refusal: Flight, box: Box) -> None:
     """A line from the arrow's head to its box, if that stands further away."""
-    px, y = canvas.px(refusal.x), refusal.y
+    px, y = canvas.px(refusal.x1), refusal.y1
     to = min(max(px, box.x0), box.x1), min(max(y, box.y0), box.y1)
     if abs(to[0] - px) + abs(to[1] - y) > NEAR:
-        canvas.line(refusal.x, y, canvas.at(to[0]), to[1], canvas.theme.refused, width=1)
-        canvas.shapes[-1]["name"] = from_moment("lead", refusal.x)
+        canvas.line(refusal.x1, y, canvas.at(to[0]), to[1], canvas.theme.refused, width=1)
+        canvas.shapes[-1]["name"] = from_moment("lead", refusal.x1)
 
 
-def _box(canvas: Canvas, refusal: Refusal, callout: Callout) -> None:
-    box, x, size, color = callout.box, refusal.x, canvas.sizes.small, canvas.theme.refused
+def _box(canvas: Canvas, refusal: Flight, callout: Callout) -> None:
+    box, x, size, color = callout.box, refusal.x1, canvas.sizes.small, canvas.theme.refused
     edge = {"color": color, "width": 1.2}
     canvas.plate(box, canvas.theme.box, 0, line=edge, name=from_moment("callout", x))
     at, y = canvas.at(box.x0 + _PAD), (box.y0 + box.y1) / 2

@@ -6,7 +6,7 @@ it learnt stands at the client: it is the client that has to live with it.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import groupby, product
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -35,12 +35,8 @@ class Ask(NamedTuple):
     texts: tuple[str, ...]
 
 
-class AskPlace(NamedTuple):
-    """Where the words of a request stand: pixels from the left, the line from 0 on."""
-
-    text: str
-    left: float
-    line: int
+AskPlace = tuple[str, float, int]
+"""The words of a request, pixels from the left, the line from 0 on."""
 
 
 class AskArrow(NamedTuple):
@@ -61,7 +57,7 @@ def heights(canvas: Canvas, runs: Sequence[Rows], partition: str) -> dict[str, f
     step, high = canvas.sizes.small * LINE_HEIGHT, {}
     for name in dict.fromkeys(name for run in runs for name in clients_shown(run, partition)):
         askses = (tuple(_asks(run, name, partition)) for run in runs)
-        lines = (p.line for asks in askses for p in _placed(canvas, asks) if p is not None)
+        lines = (place[2] for asks in askses for place in _placed(canvas, asks) if place)
         high[name] = (1 + max(lines, default=0)) * step + 2 * PAD * canvas.sizes.air
     return high
 
@@ -87,10 +83,10 @@ def draw_clients(panel: Panel) -> None:
     canvas, arrows = panel.canvas, list(arrows_of(panel))
     for name in panel.lanes.clients:
         y = _line(panel, name, 0)
-        _name(canvas, name, y)
+        canvas.margin(y, margin_name(canvas, name, canvas.sizes.text), bold=True)
         canvas.line(0, y, panel.rows.meta.end, y, canvas.theme.grid, width=1)
-    for name in panel.lanes.clients:
-        mine = [arrow for arrow in arrows if arrow.client == name]
+    for _, group in groupby(arrows, key=lambda arrow: arrow.client):
+        mine = list(group)
         places = _placed(canvas, [arrow.ask for arrow in mine])
         for arrow, place in zip(mine, places, strict=True):
             _draw(panel, arrow)
@@ -158,8 +154,9 @@ def _placed(canvas: Canvas, asks: Sequence[Ask]) -> list[AskPlace | None]:
     for ask in asks:
         place = next(_free(canvas, ask, taken), None)
         if place is not None:
-            wide = width_of(place.text, canvas.sizes.small)
-            taken.append(Box(place.left - APART, place.line, place.left + wide, place.line + 1))
+            text, left, line = place
+            wide = width_of(text, canvas.sizes.small)
+            taken.append(Box(left - APART, line, left + wide, line + 1))
         places.append(place)
     return places
 
@@ -174,7 +171,7 @@ def _free(canvas: Canvas, ask: Ask, taken: Sequence[Box]) -> Iterator[AskPlace]:
             box = Box(left, line, left + wide, line + 1)
             inside = canvas.px(0) <= left and left + wide <= canvas.width - 4
             if inside and not any(box.overlaps(other) for other in taken):
-                yield AskPlace(text, left, line)
+                yield text, left, line
 
 
 def _lefts(
@@ -193,10 +190,10 @@ def _lefts(
             yield line, px - BESIDE - wide
 
 
-def _name(canvas: Canvas, name: str, y: float) -> None:
-    size, room, short = canvas.sizes.text, canvas.sizes.left - 16, short_name(name)
-    text = first_fit((name, short), room, size) or shortened(short, room, size)
-    canvas.margin(y, safe(text), bold=True)
+def margin_name(canvas: Canvas, name: str, size: float) -> str:
+    """As much of a client's or a broker's name as there is room for at the left."""
+    room, short = canvas.sizes.left - 16, short_name(name)
+    return safe(first_fit((name, short), room, size) or shortened(short, room, size))
 
 
 def _line(panel: Panel, name: str, line: int) -> float:
@@ -221,10 +218,10 @@ def _draw(panel: Panel, arrow: AskArrow) -> None:
 def _say(panel: Panel, arrow: AskArrow, place: AskPlace) -> None:
     """On a plate, for arrows of clients below may pass there."""
     canvas, size, x = panel.canvas, panel.canvas.sizes.small, arrow.ask.x
-    color = icons.message_color(canvas.theme, arrow.ask.message)
-    y, at = _line(panel, arrow.client, place.line), canvas.at(place.left)
-    box = canvas.box_of(at, y, place.text, size)
+    color, (text, left, line) = icons.message_color(canvas.theme, arrow.ask.message), place
+    y, at = _line(panel, arrow.client, line), canvas.at(left)
+    box = canvas.box_of(at, y, text, size)
     canvas.plate(box, canvas.theme.paper, 2, name=from_moment("plate", x))
-    canvas.text(at, y, safe(place.text), color, size=size, since=x)
+    canvas.text(at, y, safe(text), color, size=size, since=x)
     if arrow.ask.message.guard:
         icons.shield_in(canvas, box, color, size, from_moment("shield", x))

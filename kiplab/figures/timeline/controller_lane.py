@@ -16,7 +16,7 @@ from ...rows.columns import (
     Rows,
     SpanRow,
 )
-from ..drawing.canvas import Box, Canvas, TextPlace, safe
+from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, width_of
 from . import icons
 from .hover_cards import card_of, cards_of_ticks, folded
@@ -57,9 +57,13 @@ def _placed(canvas: Canvas, words: list[tuple[int, str]]) -> tuple[tuple[TickWor
     return tuple(placed), 1 + max((word.row for word in placed), default=0)
 
 
-def draw_controller(panel: Panel, *, with_epochs: bool) -> None:
-    """The lane of a planned panel; `with_epochs` for a run that `tells_epochs`."""
+def draw_control(panel: Panel, *, with_epochs: bool) -> None:
+    """The lanes of ZooKeeper and the controller of a planned panel; `with_epochs` for a run that
+    `tells_epochs`.
+    """
     y = panel.lanes.controller
+    if panel.lanes.zookeeper is not None:
+        _draw_zookeeper(panel, panel.lanes.zookeeper)
     panel.canvas.margin(y, "controller", bold=True)
     if with_epochs:
         draw_epochs(panel, y - EPOCH_ABOVE, y + EPOCH_BELOW)
@@ -67,6 +71,12 @@ def draw_controller(panel: Panel, *, with_epochs: bool) -> None:
     _draw_line(panel, y)
     if panel.lanes.zookeeper is None:
         _draw_ticks(panel, y)
+    else:
+        _draw_watches(panel, panel.lanes.zookeeper)
+    _draw_queues(panel)
+    if panel.lanes.zookeeper is not None:
+        for mark in (mark for kind in COMPARED for mark in panel.marks(kind)):
+            _say_mark(panel, mark)
 
 
 def _draw_line(panel: Panel, y: float) -> None:
@@ -98,23 +108,16 @@ def draw_epochs(panel: Panel, top: float, bottom: float) -> None:
 
 
 def say_epochs(panel: Panel, y: float) -> None:
-    """Each tile's number at its beginning, or as near to it as arrows leave room."""
+    """Each tile's number at its beginning, or as near to it as arrows leave room; a controller on a
+    broker is never without that.
+    """
     canvas, size = panel.canvas, panel.canvas.sizes.small
     for span in panel.spans(*CONTROLLER_EPOCH):
-        places = _places_of_epoch(canvas, span, y)
+        host = next((flag for flag in span.flags if flag.startswith("broker")), "")
+        texts = [span.text, f"{host} · ce {span.value}" if host else f"ce {span.value}"]
+        texts += [f"{host.replace('broker ', 'B')} · {span.value}"] if host else []
+        places = canvas.along(texts, (span.x0, span.x1), y, EPOCH_STEP, size=size, ends=(8, 2))
         canvas.write_first(places, canvas.theme.muted, size=size, since=span.x0)
-
-
-def _places_of_epoch(canvas: Canvas, span: SpanRow, y: float) -> Iterator[TextPlace]:
-    """From long to short; a controller on a broker is never without that."""
-    host = next((flag for flag in span.flags if flag.startswith("broker")), "")
-    long = f"{host} · ce {span.value}" if host else f"ce {span.value}"
-    short = [f"{host.replace('broker ', 'B')} · {span.value}"] if host else []
-    for text in (span.text, long, *short):
-        left = canvas.px(span.x0) + 8
-        while left <= canvas.px(span.x1) - 2 - width_of(text, canvas.sizes.small):
-            yield text, canvas.at(left), y
-            left += EPOCH_STEP
 
 
 # --- queue rows -----------------------------------------------------------------------------------
@@ -124,7 +127,7 @@ SIGNS_MAX, SIGN = 8, 12
 """How many signs stand side by side, and the pixels of each."""
 
 
-def draw_queues(panel: Panel) -> None:
+def _draw_queues(panel: Panel) -> None:
     """The rows, with the name of their broker."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
     for lane, (top, bottom) in panel.lanes.queues.items():
@@ -132,8 +135,12 @@ def draw_queues(panel: Panel) -> None:
         canvas.margin(y, name, canvas.theme.muted, size=size)
         for span in panel.spans("controller", f"{QUEUE_FOR}{lane}"):
             _draw_queue(panel, span, top, bottom)
-    for mark in panel.marks("queue dropped"):
-        _say_dropped(panel, mark.x, mark.text)
+    for mark in panel.marks("queue dropped"):  # where its connection was closed
+        lane = f"broker {mark.text.partition('for broker ')[2].partition(' ')[0]}"
+        if lane in panel.lanes.queues:
+            at, y = canvas.beside(mark.x, 5), sum(panel.lanes.queues[lane]) / 2
+            places = ((text, at, y) for text in (f"✕ {mark.text.partition(' ')[0]} dropped", "✕"))
+            canvas.write_first(places, canvas.theme.muted, size=size, since=mark.x)
 
 
 def _draw_queue(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
@@ -143,7 +150,10 @@ def _draw_queue(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
     count, size, left = int(span.value), canvas.sizes.small, canvas.px(span.x0) + 8
     meant = " and ".join(f.removeprefix("for ") for f in span.flags if f.startswith("for "))
     texts = (f"{count} for czxid {meant}", f"{count} for {meant}", f"{count}")
-    signs = _signs_of_queue(canvas, span, texts)
+    # A sign for each request, or one for all, if there is room for words beside them.
+    room, most = (span.x1 - span.x0) * canvas.unit - 6, min(count, SIGNS_MAX)
+    tried = ((most, texts[1]), (1, texts[1]), (1, texts[2]))
+    signs = next((n for n, said in tried if n * SIGN + 6 + width_of(said, size) <= room), 0)
     for place in range(signs):
         at = canvas.at(left + place * SIGN)
         icons.draw_tail(canvas, at, y, theme.message, "earlier" in span.flags)
@@ -152,27 +162,8 @@ def _draw_queue(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
     if text:
         canvas.text(canvas.at(start), y, safe(text), theme.text, size=size, since=span.x0)
     canvas.keep(span.x0, span.x1, top, bottom)
-    card = folded([f"the controller's {span.track}", span.text, panel.lasting(span)])
-    for x in range(span.x0, span.x1):
-        canvas.card(x + 0.5, y, card)
-
-
-def _signs_of_queue(canvas: Canvas, span: SpanRow, texts: tuple[str, ...]) -> int:
-    """A sign for each request, or one for all, if there is room for words beside them."""
-    room, signs = (span.x1 - span.x0) * canvas.unit - 6, min(int(span.value), SIGNS_MAX)
-    tried = [(signs, texts[1]), (1, texts[1]), (1, texts[2])]
-    wide = ((n, n * SIGN + 6 + width_of(said, canvas.sizes.small)) for n, said in tried)
-    return next((n for n, needed in wide if needed <= room), 0)
-
-
-def _say_dropped(panel: Panel, x: int, said: str) -> None:
-    """Where a queue ends because its connection was closed."""
-    canvas, lane = panel.canvas, f"broker {said.partition('for broker ')[2].partition(' ')[0]}"
-    if lane in panel.lanes.queues:
-        top, bottom = panel.lanes.queues[lane]
-        texts = (f"✕ {said.partition(' ')[0]} dropped", "✕")
-        places = ((text, canvas.beside(x, 5), (top + bottom) / 2) for text in texts)
-        canvas.write_first(places, canvas.theme.muted, size=canvas.sizes.small, since=x)
+    lines = [f"the controller's {span.track}", span.text, panel.lasting(span)]
+    canvas.cards(span.x0, span.x1, y, folded(lines))
 
 
 # --- ZooKeeper ------------------------------------------------------------------------------------
@@ -185,11 +176,8 @@ COMPARED: tuple[MarkKind, ...] = ("bounced", "unchanged", "compared")
 _BRACKET_ABOVE, _GAP = 12, 8
 
 
-def draw_zookeeper(panel: Panel) -> None:
+def _draw_zookeeper(panel: Panel, y: float) -> None:
     """The line and its ticks."""
-    y = panel.lanes.zookeeper
-    if y is None:
-        return
     panel.canvas.margin(y, ZOOKEEPER_LANE, bold=True)
     _draw_line(panel, y)
     _draw_ticks(panel, y)
@@ -200,11 +188,9 @@ def draw_zookeeper(panel: Panel) -> None:
                 panel.canvas.card(span.x0 + 0.5, y, folded([span.text]))
 
 
-def draw_watches(panel: Panel) -> None:
+def _draw_watches(panel: Panel, y: float) -> None:
     """Those that the controller was told of at once; late ones are messages like any other."""
-    canvas, theme, y = panel.canvas, panel.canvas.theme, panel.lanes.zookeeper
-    if y is None:
-        return
+    canvas, theme = panel.canvas, panel.canvas.theme
     for message in _watches(panel):
         x, low = message.x_sent, panel.lanes.controller - 3
         canvas.line(x, y + 7, x, low, theme.message, width=1.2)
@@ -224,19 +210,18 @@ def _watches(panel: Panel) -> Iterator[MessageRow]:
             yield m
 
 
-def say_compared(panel: Panel) -> None:
-    """What a controller found when it compared the brokers; a bracket over a bounce."""
-    if panel.lanes.zookeeper is not None:
-        for kind in COMPARED:
-            for mark in panel.marks(kind):
-                _say_mark(panel, mark)
-
-
 def _say_mark(panel: Panel, mark: MarkRow) -> None:
+    """What a controller found when it compared the brokers; a bracket over a bounce."""
     canvas, size, y = panel.canvas, panel.canvas.sizes.small, panel.lanes.controller - WORDS_ABOVE
     bounced, px = mark.kind == "bounced", canvas.px(mark.x)
     color = canvas.theme.muted if mark.kind == "compared" else canvas.theme.text
-    for text in _texts(mark):
+    texts: tuple[str, ...] = (mark.text,)
+    if bounced:
+        short = mark.text.partition(":")[0]
+        texts = (f"{mark.text}: failure, then start-up", mark.text, short, "bounced")
+    elif mark.kind == "unchanged":
+        texts = ("○ nothing changed", "○ no change", "○")
+    for text in texts:
         wide = width_of(text, size, bold=bounced)
         for left in (px + _GAP, px - _GAP - wide):
             box = Box(left, y - size * 0.7, left + wide, y + size * 0.7)
@@ -248,13 +233,3 @@ def _say_mark(panel: Panel, mark: MarkRow) -> None:
                     icons.bracket(canvas, *ends, y - _BRACKET_ABOVE, canvas.theme.text)
                 canvas.card(canvas.at(left + wide / 2), y, folded(["the controller", mark.text]))
                 return
-
-
-def _texts(mark: MarkRow) -> tuple[str, ...]:
-    """From long to short."""
-    if mark.kind == "bounced":
-        short = mark.text.partition(":")[0]
-        return f"{mark.text}: failure, then start-up", mark.text, short, "bounced"
-    if mark.kind == "unchanged":
-        return "○ nothing changed", "○ no change", "○"
-    return (mark.text,)

@@ -79,10 +79,7 @@ def folded(lines: Iterable[str]) -> str:
 
 
 def _span(panel: Panel, span: SpanRow, y: float, *lines: str) -> None:
-    """One point per moment, so that the card is found anywhere on the span."""
-    card = folded([*lines, *_lasting(panel, span)])
-    for x in range(span.x0, span.x1):
-        panel.canvas.card(x + 0.5, y, card)
+    panel.canvas.cards(span.x0, span.x1, y, folded([*lines, *_lasting(panel, span)]))
 
 
 def cards_of_ticks(panel: Panel, y: float, heading: str, line: str) -> None:

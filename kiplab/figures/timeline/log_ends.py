@@ -55,9 +55,12 @@ def draw_log_ends(panel: Panel) -> None:
     for lane, incarnations in logs.items():
         y = panel.bottom_line(lane)
         taken = _taken(panel.canvas, y)
-        changes = (change for one in incarnations for change in pairwise([None, *one]))
-        for before, now in sorted(((a, b) for a, b in changes if b), key=_rank):
-            _say(panel.canvas, (before, now), y, taken)
+        pairs = (pair for one in incarnations for pair in pairwise([None, *one]))
+        changes = [(before, now) for before, now in pairs if now]
+        # Moves of the high watermark alone come first: nothing else in the picture tells of them.
+        moved = [before is None or before.end != now.end for before, now in changes]
+        for _, _, n in sorted((m, changes[n][1].x0, n) for n, m in enumerate(moved)):
+            _say(panel.canvas, changes[n], y, taken)
 
 
 def _lives(panel: Panel, lane: str) -> Iterator[Uptime]:
@@ -66,7 +69,13 @@ def _lives(panel: Panel, lane: str) -> Iterator[Uptime]:
     for x0, x1 in uptimes(panel.spans(lane, "uptime")):
         here = [span for span in logs if span.x0 < x1 and span.x1 > x0]
         if here:
-            yield [Stretch(max(s.x0, x0), min(s.x1, x1), int(s.value), _mark(s)) for s in here]
+            marks = (
+                int(s.flags[0].removeprefix(HIGH_WATERMARK)) if s.flags else None for s in here
+            )
+            yield [
+                Stretch(max(s.x0, x0), min(s.x1, x1), int(s.value), mark)
+                for s, mark in zip(here, marks, strict=True)
+            ]
 
 
 def uptimes(uptimes: Iterator[SpanRow]) -> list[tuple[int, int]]:
@@ -78,10 +87,6 @@ def uptimes(uptimes: Iterator[SpanRow]) -> list[tuple[int, int]]:
     return ends
 
 
-def _mark(span: SpanRow) -> int | None:
-    return next((int(flag.removeprefix(HIGH_WATERMARK)) for flag in span.flags), None)
-
-
 def _taken(canvas: Canvas, y: float) -> list[Box]:
     """All that words on the line at `y` have to keep away from."""
     half = canvas.sizes.small * 0.6
@@ -89,22 +94,12 @@ def _taken(canvas: Canvas, y: float) -> list[Box]:
     return [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]
 
 
-def _rank(change: StretchChange) -> tuple[bool, float]:
-    """Moves of the high watermark alone come first: nothing else in the picture tells of them."""
-    before, now = change
-    return before is None or before.end != now.end, now.x0
-
-
-def _texts(before: Stretch | None, now: Stretch) -> tuple[str, str]:
-    """All of it, and what has changed."""
-    only_mark = before is not None and before.end == now.end and now.mark is not None
-    return now.text, f"HW {now.mark}" if only_mark else f"LEO {now.end}"
-
-
 def _say(canvas: Canvas, change: StretchChange, y: float, taken: list[Box]) -> None:
     """The longest words that find room, and a tick if they stand where the stretch begins."""
     (before, now), size, half = change, canvas.sizes.small, canvas.sizes.small * 0.6
-    for text, left in _places(canvas, now, _texts(before, now)):
+    only_mark = before is not None and before.end == now.end and now.mark is not None
+    short = f"HW {now.mark}" if only_mark else f"LEO {now.end}"
+    for text, left in _places(canvas, now, (now.text, short)):
         room = Box(left - APART, y - half, left + width_of(text, size) + APART, y + half)
         if any(room.overlaps(other) for other in taken):
             continue

@@ -9,7 +9,6 @@ from itertools import pairwise
 from math import log2
 from typing import Any, NamedTuple
 
-from ...rows.client_requests import short_name
 from ...rows.columns import Rows, offsets
 from ...rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, side_words
 from ...rows.sentences import about
@@ -17,6 +16,7 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from ..drawing.theme import Theme
 from . import icons
+from .client_lanes import margin_name
 from .hover_cards import folded
 from .mask import from_moment
 
@@ -90,13 +90,15 @@ def _draw_run(
     holders = [name for name in dict.fromkeys(row.holder for row in rows.logs) if name in present]
     shares = _shares(blocks)
     for line in _lines(canvas, blocks):
+        wide = (canvas.px(canvas.end) - canvas.px(0) - GAP * (len(line) - 1)) / len(line)
         for n, block in enumerate(line):
-            left, right = _ends(canvas, n, len(line))
-            place = BlockPlace(canvas, rows, block, left, right, y, shares, holders)
+            left = canvas.px(0) + n * (wide + GAP)
+            place = BlockPlace(canvas, rows, block, left, left + wide, y, shares, holders)
             _draw_block(place)
             _mark(place, run)
         for row, holder in enumerate(holders):
-            _name(canvas, holder, place.row(row) + CELL / 2, line[0].x)
+            name, at = margin_name(canvas, holder, canvas.sizes.small), place.row(row) + CELL / 2
+            canvas.margin(at, name, canvas.theme.muted, size=canvas.sizes.small, since=line[0].x)
         y = place.row(len(holders)) + 6
     return y
 
@@ -108,13 +110,6 @@ def _lines(canvas: Canvas, blocks: tuple[LogBlock, ...]) -> Iterator[tuple[LogBl
     lines = -(-len(blocks) // most)
     each = -(-len(blocks) // lines)
     return (blocks[n : n + each] for n in range(0, len(blocks), each))
-
-
-def _ends(canvas: Canvas, n: int, count: int) -> tuple[float, float]:
-    """Of one of so many blocks beside each other."""
-    left, right = canvas.px(0), canvas.px(canvas.end)
-    wide = (right - left - GAP * (count - 1)) / count
-    return left + n * (wide + GAP), left + n * (wide + GAP) + wide
 
 
 def _shares(blocks: Sequence[LogBlock]) -> dict[int, float]:
@@ -144,12 +139,6 @@ def _draw_block(place: BlockPlace) -> None:
         _bracket(place, gone)
     for side in block.sides:
         _draw_side(place, side, place.row(place.holders.index(side.holder)))
-
-
-def _name(canvas: Canvas, holder: str, y: float, since: float) -> None:
-    size, room, short = canvas.sizes.small, canvas.sizes.left - 16, short_name(holder)
-    text = first_fit((holder, short), room, size) or shortened(short, room, size)
-    canvas.margin(y, safe(text), canvas.theme.muted, size=size, since=since)
 
 
 def _bracket(place: BlockPlace, gone: tuple[int, int]) -> None:

@@ -21,7 +21,6 @@ PAD = 8
 """Pixels that words of something that lasts keep free in it, both sides together."""
 DECIMALS = 4
 _FROM = " from "
-_MOVED = ("mask", "cursor")
 
 
 class Lasting(NamedTuple):
@@ -95,12 +94,16 @@ def shapes_at(drawing: Json, until: int | None) -> dict[int, Json]:
     x, is_masked = _column(layout["meta"], until)
     found: dict[int, Json] = {}
     for number, shape in enumerate(layout.get("shapes", ())):
-        start = since(shape.get("name"))
+        name = shape.get("name")
+        start = since(name)
         if start is not None:
             found[number] = {"visible": start <= x}
-        elif shape.get("name") in _MOVED:
-            ends = _ends(layout, shape, x)
-            found[number] = {"visible": is_masked, "x0": ends[0], "x1": ends[1]}
+        elif name == "cursor":
+            found[number] = {"visible": is_masked, "x0": x, "x1": x}
+        elif name == "mask":
+            unit = _unit(layout, shape.get("xref"))
+            ends = {"x0": seen_until(x, unit), "x1": layout["meta"]["end"] + 2 / unit}
+            found[number] = {"visible": is_masked, **ends}
     return found
 
 
@@ -111,34 +114,23 @@ def _column(meta: Json, until: int | None) -> tuple[int, bool]:
     return x, x < end - 1
 
 
-def _ends(layout: Json, shape: Json, x: int) -> tuple[float, float]:
-    if shape["name"] != "mask":
-        return x, x
-    unit = _unit(layout, shape.get("xref"))
-    return seen_until(x, unit), layout["meta"]["end"] + 2 / unit
-
-
 def traces_at(drawing: Json, until: int | None) -> dict[int, Json]:
     """By the number of a trace: its words as they are at a moment; no verdict under a mask."""
     layout = drawing["layout"]
     x, is_masked = _column(layout["meta"], until)
+    at = x if is_masked else layout["meta"]["end"]
     found: dict[int, Json] = {}
     for number, trace in enumerate(drawing["data"]):
         if trace.get("customdata") is not None:
-            at = x if is_masked else layout["meta"]["end"]
-            found[number] = _words_at(trace, at, _unit(layout, trace.get("xaxis")))
+            unit, xs, texts = _unit(layout, trace.get("xaxis")), [], []
+            for row, text in zip(trace["customdata"], trace["text"], strict=True):
+                place, said = placed(row, at, unit)
+                xs.append(place)
+                texts.append(said or (row[4][0][0] if len(row) > 2 else None) or text)
+            found[number] = {"x": xs, "text": texts}
         elif trace.get("name") == "verdict":
             found[number] = {"visible": not is_masked}
     return found
-
-
-def _words_at(trace: Json, x: int, unit: float) -> Json:
-    """All of a trace's words where they stand at `x`, saying what they say there."""
-    found = [placed(row, x, unit) for row in trace["customdata"]]
-    whole = [row[4][0][0] if len(row) > 2 else None for row in trace["customdata"]]
-    said = zip(found, whole, trace["text"], strict=True)
-    texts = [new or all_ or old for (_, new), all_, old in said]
-    return {"x": [x for x, _ in found], "text": texts}
 
 
 def _unit(layout: Json, reference: Any) -> float:

@@ -89,7 +89,10 @@ def draw_metrics(
     runs, y, begun = (rows, *like), bottom + ABOVE, len(canvas.shapes)
     for name in metrics_asked.names:
         known = [value for run in runs for value in totals(run, name) if value is not None]
-        words = _broken(canvas, name)
+        # On as many lines as the margin asks for, broken where a word of it begins.
+        spaced = " ".join(_WORD.findall(name))
+        lines = wrapped(spaced, canvas.sizes.left - 16, canvas.sizes.small) or spaced
+        words = lines.replace(" ", "")
         high = max(height_of(words, canvas.sizes.small), ROW_HIGH)
         if metrics_asked.is_drawn(rows, name):
             place = MetricPlace((y + (y + high)) / 2, max(known, default=0))
@@ -97,14 +100,11 @@ def draw_metrics(
         y += high + BETWEEN
     canvas.grid(bottom + ABOVE - 4, y - BETWEEN + 2)
     canvas.shapes.insert(begun, canvas.shapes.pop())
-    return _note(canvas, metrics_asked, y)
-
-
-def _broken(canvas: Canvas, name: str) -> str:
-    """A name on as many lines as the margin asks for, broken where a word of it begins."""
-    spaced = " ".join(_WORD.findall(name))
-    lines = wrapped(spaced, canvas.sizes.left - 16, canvas.sizes.small) or spaced
-    return lines.replace(" ", "")
+    if not any(METRICS[name].kind == "meter" for name in metrics_asked.names):
+        return y - BETWEEN
+    size = canvas.sizes.small
+    text = wrapped(RATES, (canvas.width - canvas.sizes.left - 8) / 1.05, size) or RATES
+    return canvas.paragraph(0, y, text, canvas.theme.muted, size)
 
 
 def _why_none(release: str, metric: Metric) -> str:
@@ -120,7 +120,8 @@ def _row(
     values = totals(rows, metric.name)
     size, muted = canvas.sizes.small, canvas.theme.muted
     canvas.margin(place.middle, words, muted, size=size, since=since)
-    stretches = _stretches(values)
+    groups = ((value, list(xs)) for value, xs in groupby(range(len(values)), values.__getitem__))
+    stretches = [SteadyValue(xs[0], xs[-1] + 1, v) for v, xs in groups if v is not None]
     if not stretches:
         said = _why_none(rows.meta.release, metric)
         canvas.text(canvas.beside(0, 5), place.middle, said, muted, size=size, since=since)
@@ -137,11 +138,6 @@ def _row(
             at, y = canvas.beside(x0, 4), place.y(value) - NUMBER_GAP
             canvas.text(at, y, str(value), size=size, since=max(since or 0, x0))
     _cards(canvas, rows, metric, values, place.middle)
-
-
-def _stretches(values: Sequence[int | None]) -> list[SteadyValue]:
-    groups = ((value, list(xs)) for value, xs in groupby(range(len(values)), values.__getitem__))
-    return [SteadyValue(xs[0], xs[-1] + 1, value) for value, xs in groups if value is not None]
 
 
 def _line(
@@ -171,12 +167,3 @@ def _cards(
         heading = f"{metric.name} at {rows.meta.number(x)}: {said}"
         by = [", ".join(each)] if len(each) > 1 else each
         canvas.card(x + 0.5, y, folded([heading, *by, *about]))
-
-
-def _note(canvas: Canvas, metrics_asked: MetricsAsked, top: float) -> float:
-    """What a rate has become here, if there is one."""
-    if not any(METRICS[name].kind == "meter" for name in metrics_asked.names):
-        return top - BETWEEN
-    size = canvas.sizes.small
-    text = wrapped(RATES, (canvas.width - canvas.sizes.left - 8) / 1.05, size) or RATES
-    return canvas.paragraph(0, top, text, canvas.theme.muted, size)

@@ -10,7 +10,8 @@ from typing import Any
 
 from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
 from ...rows.sentences import about
-from .arrows import Flight, flights
+from .arrows import flights
+from .callouts import Flight
 from .client_lanes import arrows_of
 from .lanes import Panel
 from .strips import places_of_others
@@ -73,9 +74,14 @@ def told_marks(panel: Panel) -> Iterator[list[Any]]:
     for _, ask, y0, y1 in arrows_of(panel):
         px = panel.canvas.px(ask.x)
         yield [*_mark(panel, ask.message.ended, px, y0, px, y0 if y1 is None else y1), True]
-    found = _happened(panel)
-    yield from _strips(panel, found)
-    yield from _lane_marks(panel, found)
+    happened = _happened(panel)
+    for track, (y0, y1) in panel.lanes.strips.items():
+        for span in panel.spans("partition", track):
+            causes = happened.get(("partition", span.x0))
+            if causes:
+                x0, x1 = panel.canvas.px(span.x0), panel.canvas.px(span.x1)
+                yield _mark(panel, causes, x0, y0, x1, y1)
+    yield from _lane_marks(panel, happened)
     yield from _others(panel)
 
 
@@ -102,17 +108,6 @@ def _happened(panel: Panel) -> IdsByPlace:
         if tick.partition == panel.partition:
             found.setdefault(("partition", tick.x), {}).update(dict.fromkeys(tick.events))
     return found
-
-
-def _strips(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:
-    """What began because of something."""
-    for track in (name for name in STRIPS if name in panel.lanes.strips):
-        y0, y1 = panel.lanes.strips[track]
-        for span in panel.spans("partition", track):
-            ids = place.get(("partition", span.x0))
-            if ids:
-                x0, x1 = panel.canvas.px(span.x0), panel.canvas.px(span.x1)
-                yield _mark(panel, ids, x0, y0, x1, y1)
 
 
 def _lane_marks(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:

@@ -300,9 +300,7 @@ def draw_others(panel: Panel) -> None:
         canvas.margin(y, safe(name), canvas.theme.muted, size=size)
         for reading in other.readings:
             _reading(canvas, reading, y0, y1)
-            card = folded(_card(panel.rows, other, reading))
-            for moment in range(reading.x0, reading.x1):
-                canvas.card(moment + 0.5, y, card)
+            canvas.cards(reading.x0, reading.x1, y, folded(_card(panel.rows, other, reading)))
         canvas.keep(0, canvas.end, y0, y1)
 
 
