@@ -184,7 +184,7 @@ class Lab:
     @property
     def run(self) -> Run:
         """The run as it is now, to its last step; lines that could not be done are left out."""
-        return Run(playbacks.as_played(self.playback))
+        return self._view.run
 
     @property
     def token(self) -> str:
@@ -232,9 +232,7 @@ class Lab:
     def _furnish(self) -> None:
         """Every part, once. One with `show(playback)` in `_followers` is kept up to date."""
         self.transport = Transport(self.seek, self._tick, self.undo, self.reset)
-        self.touching = PictureMenu(
-            self.playback, self._view.drawing(), lambda: self._view.rows, self.act, self._go
-        )
+        self.touching = PictureMenu(self._view, self.act, self._go)
         self.picture = self.touching.picture
         self.jumps = JumpButtons(self.seek)
         self.guide = StepGuide(self.seek, self._say)
@@ -248,8 +246,8 @@ class Lab:
         self.hands, self.told, self.looking = column([]), column([]), column([])
         self.inspector = Inspector()
         self.telling = Telling(self._view.rows_so_far)
-        self.branching = Branches(lambda: view.tree, self._turn_to, lambda: view.look, view.rows_of)
-        self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
+        self.branching = Branches(view, self._turn_to)
+        self.sharing = Sharing(view, self._turn_to)
         self.folds = folds_of(self)
         self._followers: list[Any] = [self.transport, self.touching, self.jumps]
         self._followers += [self.guide, self.signs, self.logs]

@@ -11,8 +11,10 @@ from ..plays.stage import Stage
 from ..rows.columns import Rows
 from ..rows.log_blocks import log_blocks
 from ..rows.rows_of_stage import rows_of, rows_until
+from ..runs import Run
 from .controls.transport import divergence
 from .history_tree.branch_tree import Tree
+from .history_tree.playback import as_played
 
 STAGES_KEPT = 6
 
@@ -46,6 +48,11 @@ class ViewModel:
         others = tuple(pair for pair in self._kept_rows if pair[0] is not stage)
         self._kept_rows = ((stage, rows), *others[: STAGES_KEPT - 1])
         return rows
+
+    @property
+    def run(self) -> Run:
+        """The branch where one is, without the lines that could not be done."""
+        return Run(as_played(self.tree.here.playback))
 
     def look_at(self, options: dict[str, Any], high: int | None = None) -> bool:
         """Other options, or another height; whether the picture is another one by that."""

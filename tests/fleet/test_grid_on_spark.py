@@ -71,7 +71,7 @@ def test_a_grid_that_is_cancelled_goes_on_to_the_integers_of_one_run(
     assert twice.finished
     assert "Done: " in lab.grid.told.value
     lab.grid.folder.value = str(tmp_path / "once")
-    lab.grid.here()
+    lab.grid.begin(spark=False)
     once = ended(lab)
     assert twice.summary == once.summary
     assert twice.rows == once.rows

@@ -235,7 +235,7 @@ def test_light_and_dark_are_the_same_picture_in_other_colours(lab: FleetLab) -> 
 def test_a_grid_is_kept_and_asked_again_is_gone_on_with(lab: FleetLab, tmp_path: Path) -> None:
     lab.grid.folder.value = str(tmp_path)
     lab.grid.years.options = (("few", 2_000.0), ("more", 4_000.0))
-    lab.grid.here()
+    lab.grid.begin(spark=False)
     lab.grid.wait()
     first = lab.grid.run
     assert first is not None
@@ -246,7 +246,7 @@ def test_a_grid_is_kept_and_asked_again_is_gone_on_with(lab: FleetLab, tmp_path:
     assert lab.grid.table.value.count("<th scope") == 1 + 4 + 4
     assert f"{lab.grid.down.value} ↓ · {lab.grid.across.value} →" in lab.grid.table.value
     lab.grid.years.value = 4_000.0
-    lab.grid.here()
+    lab.grid.begin(spark=False)
     lab.grid.wait()
     again = lab.grid.run
     assert again is not None
@@ -271,7 +271,7 @@ def test_a_grid_over_one_parameter_twice_is_refused_in_a_sentence(lab: FleetLab)
 def test_a_file_where_the_folder_should_be_is_said(lab: FleetLab, tmp_path: Path) -> None:
     (tmp_path / "here").write_text("a file")
     lab.grid.folder.value = str(tmp_path / "here")
-    lab.grid.here()
+    lab.grid.begin(spark=False)
     lab.grid.wait()
     assert "alert" in lab.grid.told.value
     assert "is a file" in lab.grid.told.value

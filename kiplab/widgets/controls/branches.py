@@ -7,9 +7,7 @@ from html import escape
 from typing import Any
 
 from ...plays import verdict as verdicts
-from ...plays.stage import Stage
 from ...protocol.features import Features
-from ...rows.columns import Rows
 from ...rows.comparison import differences_html
 from ..elements.kinds import PlotlyPicture, Style, Upload
 from ..elements.labelled import button, column, dropdown, line, offer, row, watch, words
@@ -18,6 +16,7 @@ from ..history_tree import lab_file
 from ..history_tree.branch_tree import TRUNK, Branch, Tree
 from ..history_tree.playback import Playback
 from ..markup import INK, LINE, MUTED, SOFT, Answer, glyph, heading, muted
+from ..view_model import ViewModel
 
 FOLD_MARGINS = 44
 """Pixels that are kept around what is unfolded."""
@@ -34,16 +33,10 @@ _TABLE = """<style>
 
 
 class Branches:
-    """Asks `tree` for the history, and calls `turn` with what it became and a sentence."""
+    """Calls `turn` with what the history of `view` became and a sentence."""
 
-    def __init__(
-        self,
-        tree: Callable[[], Tree],
-        turn: Callable[[Tree, str], None],
-        look: Callable[[], dict[str, Any]],
-        rows_of: Callable[[Stage], Rows],
-    ) -> None:
-        self._tree, self._turn = tree, turn
+    def __init__(self, view: ViewModel, turn: Callable[[Tree, str], None]) -> None:
+        self._view, self._turn = view, turn
         self.drawing = words()
         self.which = dropdown("Branch", ())
         self.which.layout = Style(flex="1 1 auto", margin="2px")
@@ -54,7 +47,7 @@ class Branches:
         self.name = line("New name", "what happens on this branch")
         self.rename = button("Rename", lambda: self._change(self._renamed, "{} has a new name."))
         self.answer = Answer()
-        self.comparison = BranchComparison(look, rows_of)
+        self.comparison = BranchComparison(view)
         chosen = row([self.which, self.go, self.compare, self.delete])
         named = row([self.name, self.rename])
         parts = [words(muted(_ADVICE)), self.drawing, chosen, named]
@@ -62,7 +55,7 @@ class Branches:
 
     def show(self, _playback: Playback) -> None:
         """The tree as it is now; what was answered is over."""
-        tree = self._tree()
+        tree = self._view.tree
         self.answer.say("")
         self.drawing.value = drawing(tree)
         options = tuple((branch.name, branch.id) for branch in tree.branches)
@@ -74,7 +67,7 @@ class Branches:
         self._offer()
 
     def _offer(self) -> None:
-        tree, chosen = self._tree(), self.which.value
+        tree, chosen = self._view.tree, self.which.value
         here = "you are on this branch" if chosen == tree.current else None
         offer(self.go, here, "Show this branch, at the step where you left it")
         offer(self.compare, here, "Both runs in one picture, and how they differ")
@@ -83,7 +76,7 @@ class Branches:
         offer(self.rename, keeps, "Give this branch the name beside this button")
 
     def _chosen(self) -> Branch:
-        return self._tree().branch(self.which.value)
+        return self._view.tree.branch(self.which.value)
 
     def _renamed(self, tree: Tree, id: int) -> Tree:
         return trees.rename(tree, id, self.name.value)
@@ -92,23 +85,21 @@ class Branches:
         sentence = said.format(self._chosen().name)
 
         def changed() -> str:
-            self._turn(change(self._tree(), self.which.value), sentence)
+            self._turn(change(self._view.tree, self.which.value), sentence)
             return sentence
 
         self.answer.to(changed)
 
     def _compare(self) -> None:
-        self.comparison.show(self._tree().here, self._chosen())
+        self.comparison.show(self._view.tree.here, self._chosen())
         self.answer.say("The comparison is below.")
 
 
 class BranchComparison:
     """Two branches on one axis, and what differs in words; gone as soon as one of them changes."""
 
-    def __init__(
-        self, look: Callable[[], dict[str, Any]], rows_of: Callable[[Stage], Rows]
-    ) -> None:
-        self._look, self._rows_of = look, rows_of
+    def __init__(self, view: ViewModel) -> None:
+        self._view = view
         self._picture = PlotlyPicture({"data": [], "layout": {}})
         self._compared: tuple[Branch, ...] = ()
         self.said, self.differences = words(), words()
@@ -117,7 +108,7 @@ class BranchComparison:
     def show(self, upper: Branch, lower: Branch) -> None:
         """`upper` above, `lower` below."""
         self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
-        runs = (self._rows_of(branch.playback.whole) for branch in (upper, lower))
+        runs = (self._view.rows_of(branch.playback.whole) for branch in (upper, lower))
         table = differences_html(*runs, names=(upper.name, lower.name))
         self.differences.value = f'{_TABLE}<div class="kiplab-differs">{table}</div>'
         self._compared = (upper, lower)
@@ -130,9 +121,9 @@ class BranchComparison:
             return
         from ...figures.timeline.whole_runs import twin
 
-        runs = (self._rows_of(branch.playback.whole) for branch in self._compared)
+        runs = (self._view.rows_of(branch.playback.whole) for branch in self._compared)
         names = tuple(branch.name for branch in self._compared)
-        look = self._look()
+        look = self._view.look
         shown = {key: look[key] for key in ("theme", "partition", "metrics") if key in look}
         figure = twin(*runs, width=look["width"] - FOLD_MARGINS, names=names, **shown)
         self._picture.drawing = figure.to_dict()
@@ -199,15 +190,10 @@ _COPY = (
 
 
 class Sharing:
-    """Asks `tree` for the history and `token` for its token; calls `take` with a loaded tree."""
+    """Calls `take` with a loaded tree and a sentence; `view` has the one to be shared or saved."""
 
-    def __init__(
-        self,
-        tree: Callable[[], Tree],
-        token: Callable[[], str],
-        take: Callable[[Tree, str], None],
-    ) -> None:
-        self._tree, self._token, self._take = tree, token, take
+    def __init__(self, view: ViewModel, take: Callable[[Tree, str], None]) -> None:
+        self._view, self._take = view, take
         self._before: Tree | None = None
         self.token = words()
         self.file, self._proposed = line("File", "a name"), ""
@@ -240,13 +226,13 @@ class Sharing:
     def show(self, _playback: Playback) -> None:
         """The token of the branch where one is; what was answered before is over."""
         self.answer.say("")
-        self.token.value = _token_html(self._token())
+        self.token.value = _token_html(self._view.run.token)
         self._propose()
         self._offer()
 
     def _propose(self) -> None:
         """The name of the play that is here now, unless somebody wrote another."""
-        before, self._proposed = self._proposed, lab_file.default_name(self._tree())
+        before, self._proposed = self._proposed, lab_file.default_name(self._view.tree)
         if self.file.value == before:
             self.file.value = self._proposed
 
@@ -259,7 +245,7 @@ class Sharing:
 
     def _save(self, suffix: str) -> None:
         name = _with_suffix(self.file.value or self._proposed, suffix)
-        self.answer.to(lambda: f"Saved as {lab_file.save(self._tree(), name)}.")
+        self.answer.to(lambda: f"Saved as {lab_file.save(self._view.tree, name)}.")
 
     def _load(self) -> None:
         self.answer.to(lambda: self._taken(lab_file.load(self.source.value), "Loaded."))
@@ -273,7 +259,7 @@ class Sharing:
             self.answer.to(lambda: self._taken(before, "What was here before is back."))
 
     def _taken(self, tree: Tree, said: str) -> str:
-        before = self._tree()
+        before = self._view.tree
         self._take(tree, said)
         self._before = before
         self.show(tree.here.playback)

@@ -6,8 +6,9 @@ from html import escape
 import msgspec
 
 from ...engine.cluster import Cluster
-from ...engine.properties import ALTERNATIVES, Property, is_promised, properties_of
+from ...engine.properties import ALTERNATIVES, Property, properties_of
 from ...engine.truth import controller_of
+from ...protocol.features import Features
 from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER
 from ..elements.kinds import Button, Element, Html, Style
@@ -25,12 +26,10 @@ class Standing(msgspec.Struct, frozen=True):
     when it broke.
     """
 
-    id: str
-    sentence: str
-    promise: str
-    broken_at: int | None = None
-    partitions: tuple[str, ...] = ()
-    unpromised: str | None = None
+    about: Property
+    broken_at: int | None
+    partitions: tuple[str, ...]
+    unpromised: str | None
 
     @property
     def holds(self) -> bool:
@@ -38,14 +37,10 @@ class Standing(msgspec.Struct, frozen=True):
         return self.broken_at is None
 
     @property
-    def name(self) -> str:
-        """Its id, as words."""
-        return self.id.replace("-", " ").replace(" isr", " ISR")
-
-    @property
     def label(self) -> str:
         """``"▲ logs match: broken at step 8"``."""
-        return f"● {self.name}" if self.holds else f"▲ {self.name}: broken at step {self.broken_at}"
+        name = self.about.id.replace("-", " ").replace(" isr", " ISR")
+        return f"● {name}" if self.holds else f"▲ {name}: broken at step {self.broken_at}"
 
     @property
     def words(self) -> str:
@@ -53,8 +48,8 @@ class Standing(msgspec.Struct, frozen=True):
         where = f" for {', '.join(p for p in self.partitions if p)}" if any(self.partitions) else ""
         since = f"Broken since step {self.broken_at}{where}. " if not self.holds else ""
         why = f"Not promised here, because {self.unpromised}."
-        promised = f"Promised ({self.promise})." if self.unpromised is None else why
-        return f"{self.sentence} {since}{promised}"
+        promised = f"Promised ({self.about.promise})." if self.unpromised is None else why
+        return f"{self.about.sentence} {since}{promised}"
 
 
 def standings(playback: Playback) -> tuple[Standing, ...]:
@@ -69,14 +64,8 @@ def _standing(playback: Playback, each: Property) -> Standing:
     # A line may be many moves: what is promised counts at the one that broke it.
     steps = playback.here.history.steps
     judged = next((s.cluster for s in steps if each.id in dict(s.cluster.broken)), here)
-    return Standing(
-        id=each.id,
-        sentence=each.sentence,
-        promise=each.promise,
-        broken_at=_first_broken(playback, each.id) if where else None,
-        partitions=where,
-        unpromised=why_not_promised(each, judged, where[0] if where else ""),
-    )
+    broken_at = _first_broken(playback, each.id) if where else None
+    return Standing(each, broken_at, where, why_not_promised(each, judged, *where[:1]))
 
 
 def _first_broken(playback: Playback, id: str) -> int:
@@ -84,41 +73,35 @@ def _first_broken(playback: Playback, id: str) -> int:
     return next(n for n, frame in enumerate(frames) if id in dict(frame.stage.cluster.broken))
 
 
-def why_not_promised(found: Property, cluster: Cluster, partition: str = "") -> str | None:
-    """What takes the promise away, in words; None exactly when `found` must hold.
+def why_not_promised(about: Property, cluster: Cluster, partition: str = "") -> str | None:
+    """What takes the promise away, in words; None exactly where `is_promised` says that it holds.
 
     For one partition, or for all of them.
     """
-    excused = any(o.excused for o in cluster.observed if partition in ("", o.partition))
-    forged = cluster.forged or (cluster.inherited and bool(found.needs))
-    nobody = controller_of(cluster) is None
-    if is_promised(
-        found, cluster.features, excused=excused, forged=forged, without_controller=nobody
-    ):
-        return None
     if cluster.forged:
         return "a raw request was sent, and what a forger does is not promised anything"
-    if forged:
+    if cluster.inherited and about.needs:
         return "an upgrade inherits what older rules let through"
-    if excused and found.durable:
+    excused = any(o.excused for o in cluster.observed if partition in ("", o.partition))
+    if excused and about.durable:
         gone = "no member of an ISR that still had the committed records was left"
         return f"{gone}, or a leader was elected uncleanly"
-    if nobody and found.needs_controller:
+    if about.needs_controller and controller_of(cluster) is None:
         return "nobody is the controller"
-    return _missing(found, cluster)
+    return _missing(about, cluster.features)
 
 
-def _missing(found: Property, cluster: Cluster) -> str:
-    features = cluster.features
+def _missing(about: Property, features: Features) -> str | None:
     nodes = (CONTROLLER, *(node for node, _ in features.nodes))
     common = msgspec.structs.replace(features, nodes=())
     active = [*(features.active(node) for node in nodes), common.active(CONTROLLER)]
-    lacking = [id for id in found.needs if any(id not in on for on in active)]
+    lacking = [id for id in about.needs if any(id not in on for on in active)]
     if lacking:
         subjects = ", ".join(dict.fromkeys(GUARDS[id].subject for id in lacking))
         return f"rules of {subjects} are off ({', '.join(lacking)})"
     alternatives = sorted(ALTERNATIVES.intersection(set().union(*active)))
-    return f"alternatives that a KIP rejected are on ({', '.join(alternatives)})"
+    words = f"alternatives that a KIP rejected are on ({', '.join(alternatives)})"
+    return words if alternatives else None
 
 
 class InvariantStrip:
@@ -144,7 +127,7 @@ class InvariantStrip:
         return made
 
     def _jump(self, id: str) -> None:
-        at = next(s.broken_at for s in self._standings if s.id == id)
+        at = next(s.broken_at for s in self._standings if s.about.id == id)
         if at is not None:
             self._seek(at)
 
@@ -156,7 +139,7 @@ class InvariantStrip:
         self._tell()
 
     def _entry(self, standing: Standing) -> Element:
-        id = standing.id
+        id = standing.about.id
         if standing.holds:
             if id not in self.holding:
                 self.holding[id] = words(margin="0 10px 0 2px", height="24px")

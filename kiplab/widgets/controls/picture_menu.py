@@ -4,7 +4,6 @@ Things are named as in `figures.timeline.places`.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
 from ...rows.step_labels import expected
 from ..elements.kinds import Container, TouchedPicture
 from ..history_tree.playback import Playback
+from ..view_model import ViewModel
 from . import cluster_offers as about
 from .actions import Act
 from .broker_offers import GoTo, Offer, about_broker, more_about_broker, standing
@@ -147,30 +147,23 @@ _MENUS: dict[str, Callable[[Playback, Rows, str], Iterator[OfferGroup]]] = {
 
 
 class PictureMenu:
-    """Calls `act` with a line, `go` with a step. `rows` are those of the whole run."""
+    """Calls `act` with a line, `go` with a step."""
 
-    def __init__(
-        self,
-        playback: Playback,
-        drawing: dict[str, Any],
-        rows: Callable[[], Rows],
-        act: Act,
-        go: Callable[[GoTo], None],
-    ) -> None:
-        self._playback, self._rows = playback, rows
-        self.picture = TouchedPicture(drawing, self.touch)
-        self.offering = Offering(playback, act, go, pops=True)
+    def __init__(self, view: ViewModel, act: Act, go: Callable[[GoTo], None]) -> None:
+        self._view = view
+        self.picture = TouchedPicture(view.drawing(), self.touch)
+        self.offering = Offering(view.tree.here.playback, act, go, pops=True)
         both = (self.picture, self.offering.list)
         self.box = Container(children=both, classes=("kiplab-touchable",))
 
     def touch(self, thing: str) -> None:
         """Open the menu of a thing; there is none where nothing can be done."""
-        groups = menu_for(thing, self._playback, self._rows())
-        self.offering.show(self._playback, groups)
+        playback = self._view.tree.here.playback
+        groups = menu_for(thing, playback, self._view.rows)
+        self.offering.show(playback, groups)
         if groups:
             self.offering.list.call()
 
     def show(self, playback: Playback) -> None:
         """Follow the playback: the menu was about the step before."""
-        self._playback = playback
         self.offering.show(playback, ())

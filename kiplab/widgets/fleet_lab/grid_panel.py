@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,7 +44,7 @@ GridAsked = Callable[[str, str, int], FleetStudy]
 class GridPanel:
     """`asked` makes the study, `looked_at` says which metric; `run` is the grid that runs or ran.
 
-    Without Spark the button is off and says what is missing; `here` runs a grid in this process.
+    Without Spark the button is off and says what is missing.
     """
 
     def __init__(self, asked: GridAsked, looked_at: Callable[[], str]) -> None:
@@ -56,7 +57,7 @@ class GridPanel:
         self.years = dropdown("partition-years in all", _YEARS.items())
         self.years.value = 1e6
         self.folder = Text(description="kept below", value=_FOLDER)
-        self.start = button(_RUN, self.on_spark, _RUN)
+        self.start = button(_RUN, self.begin, _RUN)
         self.start.button_style = "primary"
         self.cancel = button("Cancel", self.stop, "Stop; what is done is kept")
         self.seen_under = dropdown("Seen under", ())
@@ -68,27 +69,20 @@ class GridPanel:
         self.box = column([asks, buttons, self.told, self.table])
         self._offer()
 
-    def on_spark(self) -> None:
-        """Begin, or go on with what was stopped."""
-        self._begin(spark=True)
-
-    def here(self) -> None:
-        """The same in this process, without Spark."""
-        self._begin(spark=False)
-
     def stop(self) -> None:
         """Ask it to end; what is done is kept."""
         if self.run is not None:
-            self.run.stop()
+            self.run.stop.set()
             self._tell()
 
     def wait(self) -> None:
         """Wait for the end, and show it: for scripts, where nobody looks by itself."""
         if self.run is not None:
-            self.run.wait()
+            self.run.thread.join()
             self._tell()
 
-    def _begin(self, *, spark: bool) -> None:
+    def begin(self, *, spark: bool = True) -> None:
+        """Begin, or go on with what was stopped; without `spark` in this process."""
         try:
             study = self._asked(self.across.value, self.down.value, _POINTS)
         except ParameterError as problem:
@@ -98,7 +92,7 @@ class GridPanel:
         # The menus may say something else by the time that the answer comes.
         self._sides = {"across": self.across.value, "down": self.down.value}
         self.run = GridRun(study, self._place(study), self.years.value, spark=spark)
-        self._look()
+        self._look(self.run)
 
     def _place(self, study: FleetStudy) -> Path:
         """The same grid has the same folder, another one another."""
@@ -106,13 +100,12 @@ class GridPanel:
         name = f"{self.down.value}-by-{self.across.value}-{digits}"
         return Path(self.folder.value or _FOLDER) / name
 
-    def _look(self) -> None:
+    def _look(self, run: GridRun) -> None:
         self._tell()
-        if self.run is not None and self.run.running:
-            try:
-                asyncio.get_running_loop().call_later(_LOOK_S, self._look)
-            except RuntimeError:
-                return  # A script waits by itself.
+        # A script waits by itself.
+        with suppress(RuntimeError):
+            if run.running:
+                asyncio.get_running_loop().call_later(_LOOK_S, self._look, run)
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -130,7 +123,7 @@ class GridPanel:
         run = self.run
         if run.running:
             stopping = "Stopping: what is done is kept."
-            self.told.value = note(stopping if run.stopping else _so_far(run))
+            self.told.value = note(stopping if run.stop.is_set() else _so_far(run.progress))
         elif run.problem is not None:
             self.told.value = note(_problem_words(run.problem), alarm=True)
         elif run.answer is not None:
@@ -155,8 +148,7 @@ class GridPanel:
         self.table.value = plot_table_html(table)
 
 
-def _so_far(run: GridRun) -> str:
-    now = run.progress
+def _so_far(now: RunProgress | None) -> str:
     if now is None:
         return "Spark starts."
     share = f"{100 * now.years / now.all_years:.0f} %" if now.all_years else "0 %"
@@ -173,6 +165,7 @@ def _problem_words(problem: BaseException) -> str:
 
 class GridRun:
     """`progress` is what was heard last, `answer` and `problem` how it ended, each None until then.
+    It goes on in `thread`, until `stop` is set at most; what is done is kept.
 
     A folder that holds a part of this study is gone on with.
     """
@@ -182,28 +175,15 @@ class GridRun:
         self.progress: RunProgress | None = None
         self.answer: FleetAnswer | None = None
         self.problem: BaseException | None = None
-        self._stop = threading.Event()
+        self.stop = threading.Event()
         self._years, self._spark = years, spark
-        self._thread = threading.Thread(target=self._work, name="kiplab grid", daemon=True)
-        self._thread.start()
+        self.thread = threading.Thread(target=self._work, name="kiplab grid", daemon=True)
+        self.thread.start()
 
     @property
     def running(self) -> bool:
         """Whether it still goes on."""
-        return self._thread.is_alive()
-
-    @property
-    def stopping(self) -> bool:
-        """Whether it was asked to end."""
-        return self._stop.is_set()
-
-    def stop(self) -> None:
-        """Ask it to end; what is done is kept."""
-        self._stop.set()
-
-    def wait(self, seconds: float | None = None) -> None:
-        """Wait for its end."""
-        self._thread.join(seconds)
+        return self.thread.is_alive()
 
     def _work(self) -> None:
         try:
@@ -216,7 +196,7 @@ class GridRun:
                 resume=self.folder.exists(),
                 progress=False,
                 heard=self._heard,
-                stop=self._stop,
+                stop=self.stop,
                 spark=self._spark,
             )
         except BaseException as problem:
