@@ -215,6 +215,10 @@ class PartitionProcess(OwnedProcess):
         super().__init__(f"Kafka {self.patch}", "partition")
         self._data = self._folder / "data"
 
+    def observe(self, line: str, broker: ids.BrokerId = LEADER) -> ObservedBroker:
+        """What is seen of a broker after a line that is for it."""
+        return msgspec.json.decode(self.tell(f"{broker} {line}"), type=ObservedBroker)
+
     def _settle(self) -> None:
         self._data.mkdir(exist_ok=True)
 
@@ -236,7 +240,7 @@ class RealLeader:
         self._words = PartitionWords(tuple(map(partition_name, range(partitions))))
         self._epochs: dict[str, ids.PartitionEpoch] = {}
         process.tell("anew")
-        self._tell(self._words.begin(LEADER_BROKER_EPOCH))
+        process.observe(self._words.begin(LEADER_BROKER_EPOCH))
 
     def answer(self, turn: BrokerTurn, /) -> ObservedBroker:
         """What is seen after the turn. Raises DeadKafkaError if the process has ended."""
@@ -244,19 +248,14 @@ class RealLeader:
             self._process.tell(f"advance {LAG_TIME_MAX_MS + 1}")
         if isinstance(turn, PauseTurn):
             self._process.tell(self._words.of(turn))
-            # Nothing is done by itself: what is held is seen by a look that finds nothing.
-            turn = LagTurn()
-        elif isinstance(turn, LagTurn):
-            turn = LagTurn(self._words.names)
+        # Nothing is done by itself: what is held is seen by a look that finds nothing.
+        if isinstance(turn, PauseTurn | LagTurn):
+            turn = LagTurn(() if isinstance(turn, PauseTurn) else self._words.names)
         if isinstance(turn, MetadataUpdate):
-            broker = self._tell(self._metadata(turn))
+            broker = self._process.observe(self._metadata(turn))
         else:
-            broker = self._tell(self._words.of(turn))
+            broker = self._process.observe(self._words.of(turn))
         return broker if self._timed else without_times(broker)
-
-    def _tell(self, line: str) -> ObservedBroker:
-        answer = self._process.tell(f"{LEADER} {line}")
-        return msgspec.json.decode(answer, type=ObservedBroker)
 
     def _metadata(self, update: MetadataUpdate) -> str:
         epochs = {state.name: state.partition_epoch for state in update.partitions}

@@ -15,13 +15,20 @@ from ...engine.truth import Truth
 from ...plays.header import partition_name
 from ...plays.play import Play
 from ...plays.play_errors import PlayError
-from ...protocol import messages, registrations
+from ...protocol import messages
 from ...protocol.ids import NO_LEADER, BrokerId, Incarnation, MetadataOffset
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import replay
 from ...protocol.kraft.sessions import CHECK_MS, SESSION_TIMEOUT_MS, has_contacts
+from ...protocol.registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    Registration,
+    partition,
+    registration,
+)
 from ...protocol.releases import RELEASES
-from ..conversation.kafka_terms import Fields, KafkaCall, record_of, split
+from ..conversation.kafka_terms import KafkaCall, record_of, split
 from ..conversation.real_controller import RealController, RefusedByKafkaError
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 from .deciding import EpochsMoved, OffsetPoint, Renaming
@@ -73,104 +80,199 @@ class InitialState:
                 self.held = replay(replace(self.held, next_offset=at), record)
         return records
 
-    def ask(self, request: messages.Request) -> None:
+    def reach(self) -> Renaming:
+        """Raises PlayError, with the line, for what no real controller comes to."""
+        self._begin_anew()
+        for entry in sorted(self._wanted.registrations, key=lambda entry: entry.epoch):
+            self._fill_up_to(entry.epoch)
+            self._register(entry.broker, entry.incarnation)
+        self._make_topics()
+        self._shut_down()
+        self._fence_who_begins_fenced()
+        self._fill_up_to(self._wanted.next_offset)
+        for entry in self._wanted.registrations:
+            # Every broker has the whole log, and says so; of a fenced one nothing is heard.
+            if not entry.fenced:
+                self._beat(entry.broker, self.end - 1)
+        self._check()
+        moved = map(self._epochs_moved, self._wanted.partitions)
+        epochs = tuple(m for m in moved if m.leader_moved or m.version_moved)
+        return Renaming(tuple(self._points), epochs)
+
+    def _ask(self, request: messages.Request) -> None:
         """Send a request, whatever the answer."""
         self.kafka.ask(request)
         self.read()
 
+    def _fill_up_to(self, play: int) -> None:
+        """Let Kafka's log end where the play's ends, or as near as can be, by records that change
+        nothing here: quotas of users that nobody is.
+        """
+        last = self._points[-1] if self._points else OffsetPoint(0, 0)
+        count = min(last.kafka + play - last.play - self.end, FILLERS_MAX)
+        while count > 0:
+            some = range(self._fillers, self._fillers + min(count, FILLERS_AT_ONCE))
+            version = self.kafka.schemas.requests["AlterClientQuotas"].versions.last
+            quota = {"Key": "producer_byte_rate", "Value": 1.0, "Remove": False}
+            users = [[{"EntityType": "user", "EntityName": f"filler-{n}"}] for n in some]
+            entries = [{"Entity": user, "Ops": [quota]} for user in users]
+            body = {"Entries": entries, "ValidateOnly": False}
+            self.kafka.tell(KafkaCall("AlterClientQuotas", version, body))
+            self.read()
+            self._fillers, count = some.stop, count - len(some)
+        self._points.append(OffsetPoint(play, self.end))
+
     # --- brokers --------------------------------------------------------------------------------
 
-    def registered(self, broker: BrokerId) -> registrations.Registration:
+    def _register(self, broker: BrokerId, incarnation: Incarnation) -> None:
+        self._ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=incarnation))
+
+    def _begin_anew(self) -> None:
+        """Up to 3.5 the epoch of the first registration after an election is not its offset."""
+        self._register(SPARE, Incarnation(1))
+        self._ask(messages.UnregisterBrokerRequest(broker=SPARE))
+
+    def _registered(self, broker: BrokerId) -> Registration:
         """What the log says of a broker."""
-        entry = registrations.registration(self.held.registrations, broker)
+        entry = registration(self.held.registrations, broker)
         assert entry is not None, f"broker {broker} is not registered"
         return entry
 
-    def is_fenced(self, broker: BrokerId) -> bool:
-        """Whether the log says so."""
-        entry = registrations.registration(self.held.registrations, broker)
+    def _is_fenced(self, broker: BrokerId) -> bool:
+        entry = registration(self.held.registrations, broker)
         return entry is not None and entry.fenced
 
-    def unfence(self, brokers: Iterable[BrokerId]) -> None:
+    def _unfence(self, brokers: Iterable[BrokerId]) -> None:
         """These are unfenced, if they are not yet."""
         for broker in sorted(brokers):
-            if self.is_fenced(broker):
-                self.beat(broker, self.end + FAR)
+            if self._is_fenced(broker):
+                self._beat(broker, self.end + FAR)
 
-    def fence(self, brokers: Iterable[BrokerId]) -> None:
+    def _fence(self, brokers: Iterable[BrokerId]) -> None:
         """These are fenced, if they are not yet."""
         for broker in brokers:
-            if not self.is_fenced(broker):
-                self.beat(broker, self.end + FAR, want_fence=True)
+            if not self._is_fenced(broker):
+                self._beat(broker, self.end + FAR, want_fence=True)
 
-    def wait_without(self, others: Iterable[BrokerId]) -> None:
-        """So much time passes that nobody but these was heard of within a session."""
-        in_order = sorted(others)
+    def _beat(self, broker: BrokerId, offset: int, **wants: bool) -> None:
+        """A heartbeat of a broker that has the metadata up to `offset`."""
+        epoch, at = self._registered(broker).epoch, MetadataOffset(offset)
+        self._ask(
+            messages.BrokerHeartbeatRequest(
+                broker=broker, broker_epoch=epoch, metadata_offset=at, **wants
+            )
+        )
+
+    def _shut_down(self) -> None:
+        """Only who leads something waits to be let go: a topic of its own, for as long as that. A
+        new controller remembers nothing of it, and has it in its log.
+        """
+        wanted = (entry for entry in self._wanted.registrations if not entry.fenced)
+        leaving = [entry.broker for entry in wanted if entry.in_controlled_shutdown]
+        for broker in leaving:
+            self._create(HELD_UP, [[broker]])
+            self._beat(broker, self.end - 1, want_shut_down=True)
+            self.kafka.delete(HELD_UP)
+            self.read()
+            left = (state for state in self.held.partitions if split(state.name)[0] != HELD_UP)
+            self.held = replace(self.held, partitions=tuple(left))
+        if leaving:
+            self.kafka.restart()
+            self.read()
+            self._begin_anew()
+
+    def _fence_who_begins_fenced(self) -> None:
+        """The last member of an ISR was there until now. From 4.0 on Kafka holds on to whoever was
+        heard of, fenced or not, until that is some time ago: others are heard of meanwhile.
+        """
+        wanted = (entry.broker for entry in self._wanted.registrations if entry.fenced)
+        broker_ids = [broker for broker in wanted if not self._is_fenced(broker)]
+        self._fence(broker_ids)
+        if not broker_ids or not has_contacts(RELEASES[self.kafka.process.release].code):
+            return
         for _ in range(PARTS):
-            for broker in in_order:
-                self.beat(broker, self.end - 1)
+            for broker in sorted(self._unfenced):
+                self._beat(broker, self.end - 1)
             self.kafka.advance((SESSION_TIMEOUT_MS + CHECK_MS) // PARTS)
             self.kafka.barrier()
         self.read()
 
-    def beat(
-        self,
-        broker: BrokerId,
-        offset: int,
-        *,
-        want_fence: bool = False,
-        want_shut_down: bool = False,
-    ) -> None:
-        """A heartbeat of a broker that has the metadata up to `offset`."""
-        self.ask(
-            messages.BrokerHeartbeatRequest(
-                broker=broker,
-                broker_epoch=self.registered(broker).epoch,
-                metadata_offset=MetadataOffset(offset),
-                want_fence=want_fence,
-                want_shut_down=want_shut_down,
-            )
-        )
-
-    def begin_anew(self) -> None:
-        """Up to 3.5 the epoch of the first registration after an election is not its offset."""
-        self._register(SPARE, Incarnation(1))
-        self.ask(messages.UnregisterBrokerRequest(broker=SPARE))
-
-    def _register(self, broker: BrokerId, incarnation: Incarnation) -> None:
-        self.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=incarnation))
-
     # --- topics ---------------------------------------------------------------------------------
 
-    def create(self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool) -> None:
-        """A topic whose partitions have these replicas. Raises RefusedByKafkaError."""
-        registrations = self.kafka.create(topic, replicas, unclean=unclean)
-        self.read()
-        both = sorted((*self.held.partitions, *registrations), key=lambda state: state.name)
-        self.held = replace(self.held, partitions=tuple(both))
-
-    def delete(self, topic: str) -> None:
-        """A topic is forgotten."""
-        self.kafka.delete(topic)
-        self.read()
-        left = (state for state in self.held.partitions if split(state.name)[0] != topic)
-        self.held = replace(self.held, partitions=tuple(left))
-
-    def partition(self, name: str) -> registrations.PartitionRegistration:
+    def _partition(self, name: str) -> PartitionRegistration:
         """What the log says of a partition."""
-        state = registrations.partition(self.held.partitions, name)
+        state = partition(self.held.partitions, name)
         assert state is not None, f"there is no {name}"
         return state
 
-    def alter(self, name: str, isr: Sequence[BrokerId]) -> None:
+    def _make_topics(self) -> None:
+        """Those with an unclean leader first: getting there takes fencing somebody."""
+        topics = groupby(self._wanted.partitions, lambda wanted: split(wanted.name)[0])
+        made = [(topic, tuple(partitions)) for topic, partitions in topics]
+        for topic, partitions in sorted(made, key=lambda one: not any(map(_is_new, one[1]))):
+            members = {member for wanted in partitions for member in wanted.isr}
+            self._unfence(self._unfenced | members | set(map(_first, partitions)))
+            self._make_topic(topic, partitions)
+            for wanted in partitions:
+                self._shape(wanted)
+        self._unfence(self._unfenced)
+
+    def _make_topic(self, topic: str, partitions: Sequence[PartitionRegistration]) -> None:
+        in_order = sorted(partitions, key=lambda wanted: split(wanted.name)[1])
+        if [split(wanted.name)[1] for wanted in in_order] != list(range(len(partitions))):
+            why = "the partitions of a real topic are numbered from 0 on, and none is left out"
+            raise self._untold("topic", partitions[0].name, why)
+        # Whoever is to lead comes first.
+        assigned = [
+            sorted(_without(wanted, wanted.adding), key=lambda replica: replica != _first(wanted))
+            for wanted in in_order
+        ]
+        if len(set(map(len, assigned))) > 1:
+            why = "a real topic is created with as many replicas for every partition"
+            raise self._untold("topic", partitions[-1].name, why)
+        unclean = any(wanted.unclean_leader_election for wanted in partitions)
+        try:
+            self._create(topic, assigned, unclean=unclean)
+        except RefusedByKafkaError as refused:
+            why = f"Kafka refuses {refused}"
+            raise self._untold("topic", partitions[0].name, why) from None
+
+    def _create(
+        self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool = False
+    ) -> None:
+        created = self.kafka.create(topic, replicas, unclean=unclean)
+        self.read()
+        both = sorted((*self.held.partitions, *created), key=lambda state: state.name)
+        self.held = replace(self.held, partitions=tuple(both))
+
+    def _shape(self, wanted: PartitionRegistration) -> None:
+        """The partition's replicas, leader and ISR, as far as requests lead there."""
+        now = _without(wanted, wanted.adding)
+        if self._partition(wanted.name).replicas != now:
+            self.kafka.reassign(wanted.name, now)
+            self.read()
+        if _is_new(wanted):
+            # Nobody but the leader-to-be is there when the last member of the ISR has gone.
+            self._alter(wanted.name, (self._partition(wanted.name).leader,))
+            self._fence(replica for replica in wanted.replicas if replica != wanted.leader)
+            self._ask(messages.ElectLeadersRequest(unclean=True, partitions=(wanted.name,)))
+            self._unfence(self._unfenced)
+        if wanted.adding or wanted.removing:
+            self.kafka.reassign(wanted.name, _without(wanted, wanted.removing))
+        self.read()
+        there = self._partition(wanted.name)
+        if there.isr != wanted.isr and there.leader in wanted.isr:
+            self._alter(wanted.name, wanted.isr)
+
+    def _alter(self, name: str, isr: Sequence[BrokerId]) -> None:
         """The partition's leader asks for another ISR."""
-        there = self.partition(name)
-        epochs = {member: self.registered(member).epoch for member in {there.leader, *isr}}
+        there = self._partition(name)
+        epochs = {member: self._registered(member).epoch for member in {there.leader, *isr}}
         members = tuple(messages.IsrMember(member, epochs[member]) for member in isr)
         item = messages.AlterPartitionItem(
             there.name, there.leader_epoch, there.partition_epoch, members, int(there.recovery)
         )
-        self.ask(
+        self._ask(
             messages.AlterPartitionRequest(
                 version=self.kafka.alter_partition.last,
                 broker=there.leader,
@@ -179,153 +281,27 @@ class InitialState:
             )
         )
 
-    def fill(self, count: int) -> None:
-        """So many records that change nothing here: quotas of users that nobody is."""
-        while count > 0:
-            some = range(self._fillers, self._fillers + min(count, FILLERS_AT_ONCE))
-            version = self.kafka.schemas.requests["AlterClientQuotas"].versions.last
-            body = {"Entries": [_quota(n) for n in some], "ValidateOnly": False}
-            self.kafka.tell(KafkaCall("AlterClientQuotas", version, body))
-            self.read()
-            self._fillers, count = some.stop, count - len(some)
-
-    # --- from the header to requests ------------------------------------------------------------
-
-    def reach(self) -> Renaming:
-        """Raises PlayError, with the line, for what no real controller comes to."""
-        self.begin_anew()
-        for entry in sorted(self._wanted.registrations, key=lambda entry: entry.epoch):
-            self._fill_up_to(entry.epoch)
-            self._register(entry.broker, entry.incarnation)
-        self._make_topics()
-        self._shut_down()
-        self._fence()
-        self._fill_up_to(self._wanted.next_offset)
-        for entry in self._wanted.registrations:
-            # Every broker has the whole log, and says so; of a fenced one nothing is heard.
-            if not entry.fenced:
-                self.beat(entry.broker, self.end - 1)
-        self._check()
-        moved = map(self._epochs_moved, self._wanted.partitions)
-        epochs = tuple(m for m in moved if m.leader_moved or m.version_moved)
-        return Renaming(tuple(self._points), epochs)
-
-    def _fill_up_to(self, play: int) -> None:
-        """Let Kafka's log end where the play's ends, or as near as can be."""
-        last = self._points[-1] if self._points else OffsetPoint(0, 0)
-        self.fill(min(last.kafka + play - last.play - self.end, FILLERS_MAX))
-        self._points.append(OffsetPoint(play, self.end))
-
-    def _make_topics(self) -> None:
-        """Those with an unclean leader first: getting there takes fencing somebody."""
-        topics = groupby(self._wanted.partitions, lambda wanted: split(wanted.name)[0])
-        made = [(topic, tuple(partitions)) for topic, partitions in topics]
-        for topic, partitions in sorted(made, key=lambda one: not any(map(_is_new, one[1]))):
-            members = {member for wanted in partitions for member in wanted.isr}
-            self.unfence(self._unfenced | members | set(map(_first, partitions)))
-            self._create(topic, partitions)
-            for registration in partitions:
-                self._shape(registration)
-        self.unfence(self._unfenced)
-
-    def _shut_down(self) -> None:
-        """Only who leads something waits to be let go: a topic of its own, for as long as that. A
-        new controller remembers nothing of it, and has it in its log.
-        """
-        leaving = [
-            entry.broker
-            for entry in self._wanted.registrations
-            if entry.in_controlled_shutdown and not entry.fenced
-        ]
-        for broker in leaving:
-            self.create(HELD_UP, [[broker]], unclean=False)
-            self.beat(broker, self.end - 1, want_shut_down=True)
-            self.delete(HELD_UP)
-        if leaving:
-            self.kafka.restart()
-            self.read()
-            self.begin_anew()
-
-    def _fence(self) -> None:
-        """The last member of an ISR was there until now. From 4.0 on Kafka holds on to whoever was
-        heard of, fenced or not, until that is some time ago.
-        """
-        fenced = [entry.broker for entry in self._wanted.registrations if entry.fenced]
-        broker_ids = [broker for broker in fenced if not self.is_fenced(broker)]
-        self.fence(broker_ids)
-        if broker_ids and has_contacts(RELEASES[self.kafka.process.release].code):
-            self.wait_without(self._unfenced)
-
-    def _create(
-        self, topic: str, partitions: Sequence[registrations.PartitionRegistration]
-    ) -> None:
-        in_order = sorted(partitions, key=lambda wanted: split(wanted.name)[1])
-        if [split(wanted.name)[1] for wanted in in_order] != list(range(len(partitions))):
-            why = "the partitions of a real topic are numbered from 0 on, and none is left out"
-            raise self._untold("topic", partitions[0].name, why)
-        assigned = [_assigned(wanted) for wanted in in_order]
-        if len(set(map(len, assigned))) > 1:
-            why = "a real topic is created with as many replicas for every partition"
-            raise self._untold("topic", partitions[-1].name, why)
-        unclean = any(wanted.unclean_leader_election for wanted in partitions)
-        try:
-            self.create(topic, assigned, unclean=unclean)
-        except RefusedByKafkaError as refused:
-            why = f"Kafka refuses {refused}"
-            raise self._untold("topic", partitions[0].name, why) from None
-
-    def _shape(self, registration: registrations.PartitionRegistration) -> None:
-        """The partition's replicas, leader and ISR, as far as requests lead there."""
-        name = registration.name
-        now = tuple(
-            replica for replica in registration.replicas if replica not in registration.adding
-        )
-        if self.partition(name).replicas != now:
-            self.kafka.reassign(name, now)
-            self.read()
-        if _is_new(registration):
-            self._elect_uncleanly(registration)
-        if registration.adding or registration.removing:
-            self.kafka.reassign(
-                name, [r for r in registration.replicas if r not in registration.removing]
-            )
-        self.read()
-        there = self.partition(name)
-        if there.isr != registration.isr and there.leader in registration.isr:
-            self.alter(name, registration.isr)
-
-    def _elect_uncleanly(self, registration: registrations.PartitionRegistration) -> None:
-        """Nobody but the leader-to-be is there when the last member of the ISR has gone."""
-        self.alter(registration.name, (self.partition(registration.name).leader,))
-        self.fence(replica for replica in registration.replicas if replica != registration.leader)
-        self.ask(messages.ElectLeadersRequest(unclean=True, partitions=(registration.name,)))
-        self.unfence(self._unfenced)
-
     # --- what has come of it --------------------------------------------------------------------
 
     def _check(self) -> None:
         for entry in self._wanted.registrations:
-            there = self.registered(entry.broker)
+            there = self._registered(entry.broker)
             states = (there.fenced, there.in_controlled_shutdown)
             if states != (entry.fenced, entry.in_controlled_shutdown):
                 why = "no requests lead a real controller there"
                 raise self._untold("broker", str(entry.broker), why)
-        for registration in self._wanted.partitions:
-            state = self.partition(registration.name)
-            parted = [n for n in _SHAPE if getattr(state, n) != getattr(registration, n)]
+        for wanted in self._wanted.partitions:
+            state = self._partition(wanted.name)
+            parted = [n for n in _SHAPE if getattr(state, n) != getattr(wanted, n)]
             if parted:
                 why = f"no requests lead a real controller to its {' and '.join(parted)}"
-                raise self._untold("topic", registration.name, why)
+                raise self._untold("topic", wanted.name, why)
 
-    def _epochs_moved(self, registration: registrations.PartitionRegistration) -> EpochsMoved:
-        there = self.partition(registration.name)
-        return EpochsMoved(
-            partition=registration.name,
-            leader=registration.leader_epoch,
-            leader_moved=there.leader_epoch - registration.leader_epoch,
-            version=registration.partition_epoch,
-            version_moved=there.partition_epoch - registration.partition_epoch,
-        )
+    def _epochs_moved(self, wanted: PartitionRegistration) -> EpochsMoved:
+        there = self._partition(wanted.name)
+        leader, version = wanted.leader_epoch, wanted.partition_epoch
+        moved = there.leader_epoch - leader, there.partition_epoch - version
+        return EpochsMoved(wanted.name, leader, moved[0], version, moved[1])
 
     def _untold(self, verb: str, name: str, why: str) -> PlayError:
         (line,) = (
@@ -337,32 +313,23 @@ class InitialState:
         return untold(self._play, line, why)
 
 
-def _quota(number: int) -> Fields:
-    user = {"EntityType": "user", "EntityName": f"filler-{number}"}
-    quota = {"Key": "producer_byte_rate", "Value": 1.0, "Remove": False}
-    return {"Entity": [user], "Ops": [quota]}
+def _without(wanted: PartitionRegistration, others: Sequence[BrokerId]) -> tuple[BrokerId, ...]:
+    """Its replicas but for the others."""
+    return tuple(replica for replica in wanted.replicas if replica not in others)
 
 
-def _is_new(registration: registrations.PartitionRegistration) -> bool:
+def _is_new(wanted: PartitionRegistration) -> bool:
     """Whether its leader was elected uncleanly, and nothing has happened since."""
-    return registration.recovery is registrations.LeaderRecoveryState.RECOVERING
+    return wanted.recovery is LeaderRecoveryState.RECOVERING
 
 
-def _first(registration: registrations.PartitionRegistration) -> BrokerId:
+def _first(wanted: PartitionRegistration) -> BrokerId:
     """Who leads the partition when it is created: its leader, unless another one comes before."""
-    if _is_new(registration):
-        return next(
-            (r for r in registration.replicas if r != registration.leader), registration.leader
-        )
-    if registration.leader != NO_LEADER:
-        return registration.leader
-    return registration.isr[0] if registration.isr else registration.replicas[0]
-
-
-def _assigned(registration: registrations.PartitionRegistration) -> list[BrokerId]:
-    """Its replicas, with whoever is to lead it first."""
-    replicas = [replica for replica in registration.replicas if replica not in registration.adding]
-    return sorted(replicas, key=lambda replica: replica != _first(registration))
+    if _is_new(wanted):
+        return next((r for r in wanted.replicas if r != wanted.leader), wanted.leader)
+    if wanted.leader != NO_LEADER:
+        return wanted.leader
+    return wanted.isr[0] if wanted.isr else wanted.replicas[0]
 
 
 class UntoldLeadersError(PlayError):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from ...engine.cluster import Cluster
@@ -26,7 +25,7 @@ from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..conversation.kafka_terms import beyond, record_of
 from ..conversation.real_controller import RealController
 from ..partition import partition_process as turns
-from ..partition.observed_broker import ObservedBroker, SeenRequest, without_times
+from ..partition.observed_broker import ObservedBroker, without_times
 from ..wire.metadata_log import LoggedRecord
 from . import deciding
 from .initial_state import InitialState
@@ -52,13 +51,13 @@ class LiveKafka:
 
     def __init__(self, kafka: RealController, play: Play, start: Cluster) -> None:
         self.kafka = kafka
-        self._told = InitialState(kafka, play, truth(start))
+        self._initial = InitialState(kafka, play, truth(start))
         # What is looked for from time to time is looked for now, and counted from now on.
         kafka.advance(LOOK_MS)
         kafka.barrier()
         kafka.advance(EARLY_MS)
-        self.renaming = self._told.reach()
-        self.scene_records = int(self._told.end)
+        self.renaming = self._initial.reach()
+        self.scene_records = int(self._initial.end)
         self._now_ms = 0
         """Of Kafka's clock, since the initial state was set."""
         self._look_ms = LOOK_MS - EARLY_MS
@@ -71,6 +70,7 @@ class LiveKafka:
         """See `DecidingKafka`."""
         if cluster.timed:
             self._run_to(cluster.now_ms)
+        refused = ""
         match question:
             case deciding.RequestAsked():
                 return self._ask(question, cluster, expected)
@@ -83,8 +83,7 @@ class LiveKafka:
             case deciding.VersionRaised():
                 refused, ms = self.kafka.raise_metadata_version(question.metadata_version)
                 self._now_ms += ms
-                return deciding.Decision(question, None, self._written(cluster), refused)
-        return deciding.Decision(question, written=self._written(cluster))
+        return deciding.Decision(question, None, self._written(cluster), refused)
 
     def _begin_anew(self, ms: int) -> None:
         """So much time has passed until a controller was active that has heard of nobody yet."""
@@ -103,8 +102,6 @@ class LiveKafka:
         if ms > 0:
             self._now_ms += ms
             self.kafka.advance(ms)
-
-    # --- requests -------------------------------------------------------------------------------
 
     def _ask(
         self, question: deciding.RequestAsked, cluster: Cluster, expected: int
@@ -127,15 +124,13 @@ class LiveKafka:
         if not isinstance(request, BrokerHeartbeatRequest) or request.metadata_offset != last:
             return renamed
         # Who has the whole log has what only Kafka has in it as well.
-        return replace(renamed, metadata_offset=MetadataOffset(self._told.end - 1))
-
-    # --- records --------------------------------------------------------------------------------
+        return replace(renamed, metadata_offset=MetadataOffset(self._initial.end - 1))
 
     def _written(self, cluster: Cluster) -> tuple[deciding.Written, ...]:
-        written = self._told.read()
-        if written:
-            self._begin_at(written[0], truth(cluster).next_offset)
-        return tuple(self._one(logged) for logged in written)
+        records = self._initial.read()
+        if records:
+            self._begin_at(records[0], truth(cluster).next_offset)
+        return tuple(map(self._one, records))
 
     def _begin_at(self, logged: LoggedRecord, play: int) -> None:
         """The next record of the play is this one, wherever it is in Kafka's log.
@@ -236,8 +231,8 @@ class LeaderWords(turns.PartitionWords):
         Raises UnaskableError for more records than can be written.
         """
         meanwhile = tuple((FOR_ALL, line) for line in self._meanwhile(cluster))
-        own = (*self._registered(broker, question), *self._own(broker, question))
-        return (*meanwhile, *((str(broker.id), line) for line in own))
+        own = tuple((str(broker.id), line) for line in self._own(broker, question))
+        return (*meanwhile, *own)
 
     def _meanwhile(self, cluster: Cluster) -> Iterator[str]:
         version = cluster.features.metadata_version
@@ -249,27 +244,24 @@ class LeaderWords(turns.PartitionWords):
         if passed:
             yield f"advance {passed}"
 
-    def _registered(self, broker: Broker, question: deciding.LeaderQuestion) -> Iterator[str]:
-        """Its broker epoch: a registration that was sent twice may be answered twice."""
-        epoch = process_of(broker).epoch
-        earlier = self._epochs.get(broker.id)
-        self._epochs[broker.id] = epoch
-        if not isinstance(question, deciding.ProcessBegun) and earlier != epoch:
-            yield f"epoch {epoch}"
-
     def _own(self, broker: Broker, question: deciding.LeaderQuestion) -> Iterator[str]:
-        match question:
-            case deciding.ProcessBegun():
-                yield from self._begun(broker, question)
-            case deciding.MetadataPlayed():
-                yield self.metadata(question.update, question.told)
-            case _:
-                if isinstance(question, turns.ProducedTurn):
-                    _must_be_few(question.count)
-                if isinstance(question, turns.RetryTurn) and process_of(broker).in_flight:
-                    # Nobody has answered: the request has timed out.
-                    yield self.of(turns.LostTurn())
-                yield self.of(question)
+        epoch, earlier = process_of(broker).epoch, self._epochs.get(broker.id)
+        self._epochs[broker.id] = epoch
+        if isinstance(question, deciding.ProcessBegun):
+            yield from self._begun(broker, question)
+            return
+        # A registration that was sent twice may be answered twice.
+        if earlier != epoch:
+            yield f"epoch {epoch}"
+        if isinstance(question, deciding.MetadataPlayed):
+            yield self.metadata(question.update, question.told)
+            return
+        if isinstance(question, turns.ProducedTurn):
+            _must_be_few(question.count)
+        if isinstance(question, turns.RetryTurn) and process_of(broker).in_flight:
+            # Nobody has answered: the request has timed out.
+            yield self.of(turns.LostTurn())
+        yield self.of(question)
 
     def _begun(self, broker: Broker, question: deciding.ProcessBegun) -> Iterator[str]:
         """What a topic wants is known before there are logs, which keep it."""
@@ -326,10 +318,10 @@ class LiveLeaders(ExitStack):
         """A play begins with `start`: nothing of another one is left."""
         self._words = LeaderWords(start)
         self._runs_in.clear()
+        self._meanwhile.clear()
         self.turns = 0
         for process in self._processes.values():
             process.tell("anew")
-        self._meanwhile = []
         self._tell_all(f"version {start.features.metadata_version}")
 
     def decide(
@@ -341,19 +333,15 @@ class LiveLeaders(ExitStack):
             self._runs_in[broker.id] = cluster.features.release_of(broker.id)
         lines = self._words.lines(broker, question, cluster)
         process = self._process(self._runs_in[broker.id])
-        sent: list[SeenRequest] = []
-        observed_broker: ObservedBroker | None = None
+        answers = []
         for who, line in lines:
             if who == FOR_ALL:
                 self._tell_all(line)
-                continue
-            observed_broker = msgspec.json.decode(
-                process.tell(f"{who} {line}"), type=ObservedBroker
-            )
-            sent += observed_broker.sent
-        assert observed_broker is not None, "every question has a line"
+            else:
+                answers.append(process.observe(line, broker.id))
         self.turns += 1
-        observed_broker = replace(observed_broker, sent=tuple(sent))
+        sent = tuple(request for answer in answers for request in answer.sent)
+        observed_broker = replace(answers[-1], sent=sent)
         return observed_broker if cluster.timed else without_times(observed_broker)
 
     def _tell_all(self, line: str) -> None:
