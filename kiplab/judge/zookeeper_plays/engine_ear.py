@@ -56,8 +56,6 @@ _ANSWERS = (
     messages.UpdateMetadataResponse,
     messages.StopReplicaResponse,
 )
-
-
 _APIS: dict[type[ControlRequest], str] = {
     messages.LeaderAndIsrRequest: sequences.LEADER_AND_ISR,
     messages.UpdateMetadataRequest: sequences.UPDATE_METADATA,
@@ -132,15 +130,13 @@ class EngineEar:
             live=tuple(sorted(live)),
         )
 
-    def _keep(self, request: object, reply: object) -> None:
+    def _keep(self, request: Any, reply: object) -> None:
         if isinstance(reply, messages.ControlledShutdownResponse):
-            assert isinstance(request, messages.ControlledShutdownRequest)
             stamped = self.generations.name(request.broker, request.broker_epoch)
             left = tuple(sorted(topic_of(name) for name in reply.remaining))
             answer = sequences.ShutdownAnswer(request.broker, stamped, int(reply.error), left)
             self._answers.append(answer)
         elif isinstance(reply, messages.AlterPartitionResponse):
-            assert isinstance(request, messages.AlterPartitionRequest)
             stamped = self.generations.name(request.broker, request.broker_epoch)
             self._altered.append(alter_answer(request, reply, stamped))
 
@@ -190,18 +186,14 @@ def _sent_by(node: BrokerId, before: Cluster, recorded: Recorded) -> list[object
 
 def newly_registered(before: Cluster, after: Cluster) -> Iterator[tuple[int, int]]:
     """(broker, epoch) of each registration that came in a step."""
-    earlier = _registered(before)
-    yield from (one for one in _registered(after) if one not in earlier)
+    earlier, now = (ensemble_of(cluster).registrations for cluster in (before, after))
+    epochs = {(entry.broker, entry.epoch) for entry in earlier}
+    yield from ((e.broker, e.epoch) for e in now if (e.broker, e.epoch) not in epochs)
 
 
 def newly_gone(before: Cluster, after: Cluster) -> Iterator[int]:
     """The broker of each registration that went."""
-    left = _registered(after)
-    yield from (broker for broker, epoch in _registered(before) if (broker, epoch) not in left)
-
-
-def _registered(cluster: Cluster) -> list[tuple[int, int]]:
-    return [(r.broker, r.epoch) for r in ensemble_of(cluster).registrations]
+    yield from (broker for broker, _ in newly_registered(after, before))
 
 
 def first_controller(setup: Setup) -> int:
@@ -220,19 +212,17 @@ def alter_answer(
     request: messages.AlterPartitionRequest, answer: messages.AlterPartitionResponse, stamped: str
 ) -> sequences.AlterAnswer:
     """An answer of either controller; `stamped` is the generation whose epoch was sent along."""
+    partitions = [
+        sequences.AlteredPartition(
+            topic=topic_of(result.partition),
+            error=int(result.error),
+            **({} if result.error else _state(result, result.partition_epoch)),
+        )
+        for result in answer.results
+    ]
     return sequences.AlterAnswer(
-        broker=request.broker,
-        stamped=stamped,
-        version=request.version,
-        error=int(answer.error),
-        partitions=tuple(map(_altered, answer.results)),
+        request.broker, stamped, request.version, int(answer.error), tuple(partitions)
     )
-
-
-def _altered(result: messages.AlterPartitionResult) -> sequences.AlteredPartition:
-    topic, error = topic_of(result.partition), int(result.error)
-    state = {} if error else _state(result, result.partition_epoch)
-    return sequences.AlteredPartition(topic=topic, error=error, **state)
 
 
 def _state(
@@ -278,7 +268,12 @@ def as_in_the_engine(passage: sequences.Passage) -> sequences.Passage:
     """
     requests: list[sequences.SentRequest] = []
     for _, batch in groupby(passage.requests, key=_of_one_batch):
-        requests += sorted(map(_in_the_engine, batch), key=_stopped_alone)
+        for sent in sorted(batch, key=_stopped_alone):
+            partitions = (
+                replace(one, controller_epoch=_NOT_IN_THE_ENGINE, is_new=False, offline=())
+                for one in sent.partitions
+            )
+            requests.append(replace(sent, partitions=tuple(partitions)))
     return replace(passage, requests=tuple(requests))
 
 
@@ -290,11 +285,3 @@ def _of_one_batch(sent: sequences.SentRequest) -> tuple[bool, sequences.SentRequ
 
 def _stopped_alone(sent: sequences.SentRequest) -> str:
     return sent.stopped[0].topic if len(sent.stopped) == 1 else ""
-
-
-def _in_the_engine(sent: sequences.SentRequest) -> sequences.SentRequest:
-    partitions = tuple(
-        replace(told, controller_epoch=_NOT_IN_THE_ENGINE, is_new=False, offline=())
-        for told in sent.partitions
-    )
-    return replace(sent, partitions=partitions)

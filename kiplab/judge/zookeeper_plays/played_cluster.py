@@ -27,7 +27,12 @@ from ...protocol.messages import AlterPartitionRequest, ControlledShutdownReques
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import below, find
-from ...protocol.zookeeper.znodes import ISR_CHANGES_PATH, IsrChangeZnode, PartitionStateZnode
+from ...protocol.zookeeper.znodes import (
+    CONTROLLER_PATH,
+    ISR_CHANGES_PATH,
+    IsrChangeZnode,
+    PartitionStateZnode,
+)
 from ..wire.message_schemas import ReleaseSchemas
 from ..zookeeper_era import asked_controller as znodes
 from ..zookeeper_era import sequences
@@ -84,13 +89,13 @@ class PlayedCluster(ExitStack):
     def _begin(self) -> None:
         zookeeper = self.enter_context(ZooKeeperProcess())
         (self._address,) = zookeeper.addresses
-        self._client: KazooClient = znodes.session(self._address)
-        self.callback(znodes.end, self._client)
+        self.client: KazooClient = znodes.session(self._address)
+        self.callback(znodes.end, self.client)
         self._loop = self.enter_context(BackgroundLoop())
         self._gate = Gate(self._loop, int(self._address.rpartition(":")[2]))
         self.callback(self._gate.close)
         self.callback(self._end_sessions)
-        znodes.write_first_znodes(self._client, self._setup)
+        znodes.write_first_znodes(self.client, self._setup)
         for broker in sorted(self._setup.brokers, key=lambda one: one.epoch):
             if broker.id != self.controller_id and broker.up:
                 self.register(broker.id, broker.epoch)
@@ -99,7 +104,7 @@ class PlayedCluster(ExitStack):
         where = f"127.0.0.1:{self._gate.port}"
         kafka = KafkaServer(self._patch, where, self.controller_id, self._settings)
         self.enter_context(kafka)
-        self.asked = znodes.AskedController(self._patch, kafka.port, self._client, self._schemas)
+        self.asked = znodes.AskedController(self._patch, kafka.port, self.client, self._schemas)
         self._take_over()
 
     def _end_sessions(self) -> None:
@@ -109,8 +114,8 @@ class PlayedCluster(ExitStack):
     def _take_over(self) -> None:
         self.wait_for_controller(self._setup.controller_epoch - 1)
         for name in (sequences.MARKER, sequences.IDLE):
-            znodes.create_topic(self._client, name, (self.controller_id,))
-        self._barrier = znodes.Barrier(self._client, self._journal, self.asked.about_nobody)
+            znodes.create_topic(self.client, name, (self.controller_id,))
+        self._barrier = znodes.Barrier(self.client, self._journal, self.asked.about_nobody)
         self._barrier.come_to_rest(sorted(self._sessions), ())
         self._journal.take()
         for fake in self._fakes.values():
@@ -157,7 +162,7 @@ class PlayedCluster(ExitStack):
 
     def controller_epoch(self) -> int:
         """As ZooKeeper has it."""
-        return int(self._client.get(znodes.CONTROLLER_EPOCH)[0])
+        return int(self.client.get(znodes.CONTROLLER_EPOCH)[0])
 
     def wait_for_controller(self, earlier_epoch: int) -> None:
         """Until the next one has taken over. Raises TooQuietError if none does."""
@@ -166,17 +171,13 @@ class PlayedCluster(ExitStack):
         )
         sequences.wait_until(self.asked.is_active, "an active controller")
 
-    def drop_controller(self) -> None:
-        """An operator deletes its znode."""
-        self._client.delete("/controller")
-
     def tell(self, path: str) -> None:
         """Let it hear that a watch of this path fired, and wait until it has done what follows.
 
         Where /controller is gone it is elected again.
         """
         epoch = self.controller_epoch()
-        is_elected = path == "/controller" and not self._client.exists(path)
+        is_elected = path == CONTROLLER_PATH and not self.client.exists(path)
         self._gate.let_through(path)
         if is_elected:
             self.wait_for_controller(epoch)
@@ -206,7 +207,7 @@ class PlayedCluster(ExitStack):
         path = znodes.state_path(topic_of(state.partition))
         text = znodes.state_text(state, state.controller_epoch)
         with suppress(BadVersionError):
-            self._client.set(path, text, version)
+            self.client.set(path, text, version)
 
     # --- what is heard ----------------------------------------------------------------------------
 
@@ -243,7 +244,7 @@ class PlayedCluster(ExitStack):
     def znodes(self) -> tuple[sequences.StateZnode, ...]:
         """The state of every partition of the play."""
         topics = sorted(topic_of(partition.name) for partition in self._setup.partitions)
-        states = (znodes.state_of(self._client, topic) for topic in topics)
+        states = (znodes.state_of(self.client, topic) for topic in topics)
         return tuple(state for state in states if state is not None)
 
 
@@ -339,10 +340,8 @@ class PlayMirror:
 
     def _zookeeper(self, before: Cluster, recorded: Recorded) -> None:
         after = recorded.cluster
-        gone, new = (
-            list(engine_ear.newly_gone(before, after)),
-            list(engine_ear.newly_registered(before, after)),
-        )
+        gone = list(engine_ear.newly_gone(before, after))
+        new = list(engine_ear.newly_registered(before, after))
         states = list(written_states(before, after))
         for broker in gone:
             self._cluster.end_session(broker)
@@ -352,7 +351,7 @@ class PlayMirror:
             self._cluster.write_state(state, version)
         is_deposed = isinstance(recorded.move, moves.FailOver)
         if is_deposed:
-            self._cluster.drop_controller()
+            self._cluster.client.delete(CONTROLLER_PATH)
         if gone or new or states or is_deposed:
             self._cluster.settle()
 

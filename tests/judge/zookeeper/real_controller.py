@@ -37,25 +37,25 @@ class JudgedCluster(played_cluster.PlayedCluster):
 
     def create(self, topic: str, replicas: tuple[int, ...]) -> None:
         """Somebody creates a topic."""
-        asked_controller.create_topic(self._client, topic, replicas)
+        asked_controller.create_topic(self.client, topic, replicas)
         self._topics.add(topic)
 
     def delete(self, topic: str) -> None:
         """Somebody asks for its deletion, and the controller does it; every broker listens."""
         for broker in self._sessions:
             self.fake(broker).open()
-        self._client.create(f"{_DELETIONS}/{topic}")
+        self.client.create(f"{_DELETIONS}/{topic}")
         for path in (f"{_TOPICS}/{topic}", f"{_DELETIONS}/{topic}"):
             sequences.wait_until(partial(self._is_gone, path), f"the end of {path}")
         self._topics.remove(topic)
 
     def _is_gone(self, path: str) -> bool:
-        return not self._client.exists(path)
+        return not self.client.exists(path)
 
     def depose(self) -> None:
         """In one transaction /controller and the next epoch go to another, whom nobody plays."""
         other = json.dumps({"version": 1, "brokerid": DEPOSER, "timestamp": "1"}).encode()
-        transaction = self._client.transaction()
+        transaction = self.client.transaction()
         transaction.delete(CONTROLLER_PATH)
         transaction.create(CONTROLLER_PATH, other, ephemeral=True)
         transaction.set_data(
@@ -80,7 +80,7 @@ class JudgedCluster(played_cluster.PlayedCluster):
 
     def znodes(self) -> tuple[sequences.StateZnode, ...]:
         """The states of topics, but for the idle one."""
-        states = (asked_controller.state_of(self._client, topic) for topic in sorted(self._topics))
+        states = (asked_controller.state_of(self.client, topic) for topic in sorted(self._topics))
         return tuple(state for state in states if state is not None)
 
 
