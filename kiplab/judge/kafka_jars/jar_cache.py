@@ -30,24 +30,6 @@ GET_A_FETCHER = (
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
-_POM = Template("""\
-<project>
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>kiplab</groupId><artifactId>judge</artifactId><version>1</version>
-  <packaging>pom</packaging>
-  <dependencies>
-$dependencies
-  </dependencies>
-</project>
-""")
-_IVY = Template("""\
-<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
-  <info organisation="kiplab" module="judge"/>
-  <dependencies defaultconf="default->default">
-$dependencies
-  </dependencies>
-</ivy-module>
-""")
 SLF4J = "1.7.36"
 ZOOKEEPER = "3.5.9"
 """The client that older brokers are run with: their own one cannot connect from Java 14 on."""
@@ -126,8 +108,7 @@ def can_fetch() -> str | None:
 def _by_maven(artifacts: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
     if (maven := shutil.which("mvn")) is None:
         return None
-    pom = scratch / "pom.xml"
-    pom.write_text(_POM.substitute(dependencies="\n".join(a.in_pom for a in artifacts)))
+    pom = _described(scratch / "pom.xml", [artifact.in_pom for artifact in artifacts])
     return [maven, "-q", "-B", "-f", str(pom), _COPY, f"-DoutputDirectory={folder}"]
 
 
@@ -138,11 +119,17 @@ def _by_ivy(artifacts: Sequence[Artifact], scratch: Path, folder: Path) -> list[
         java = find_java().home / "bin" / "java"
     except JavaNotFound as missing:
         raise MissingKafkaError(missing.sentence, missing.mend) from None
-    module = scratch / "ivy.xml"
-    module.write_text(_IVY.substitute(dependencies="\n".join(a.in_ivy for a in artifacts)))
+    module = _described(scratch / "ivy.xml", [artifact.in_ivy for artifact in artifacts])
     pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
     options = ["-ivy", str(module), "-cache", str(scratch / "cache"), "-types", "jar", "bundle"]
     return [str(java), "-jar", str(ivy), *options, "-retrieve", pattern]
+
+
+def _described(file: Path, dependencies: Sequence[str]) -> Path:
+    """Maven's or Ivy's file, with these dependencies."""
+    template = Template(Path(__file__).with_name(file.name).read_text())
+    file.write_text(template.substitute(dependencies="\n".join(dependencies)))
+    return file
 
 
 def _ivy_jar() -> Path | None:

@@ -10,33 +10,8 @@ from .. import java_process
 from ..kafka_jars.jar_cache import jars_of
 from ..wire.message_schemas import ReleaseSchemas, schemas_in
 
-SESSION_TIMEOUT_MS = 60_000
-"""Long enough to look at a broker that hears nothing from ZooKeeper."""
-_CONNECT_MS = 30_000
-
-_ALWAYS = {
-    "zookeeper.session.timeout.ms": SESSION_TIMEOUT_MS,
-    "zookeeper.connection.timeout.ms": _CONNECT_MS,
-    "controlled.shutdown.enable": "false",
-    "auto.leader.rebalance.enable": "false",
-    "auto.create.topics.enable": "false",
-    # It wants more memory than all the rest.
-    "log.cleaner.enable": "false",
-    "num.network.threads": 1,
-    "num.io.threads": 2,
-    "num.recovery.threads.per.data.dir": 1,
-    "background.threads": 2,
-    "offsets.topic.num.partitions": 1,
-    "offsets.topic.replication.factor": 1,
-}
-LOG_TO_STDERR = """\
-log4j.rootLogger=WARN, stderr
-log4j.appender.stderr=org.apache.log4j.ConsoleAppender
-log4j.appender.stderr.target=System.err
-log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
-log4j.appender.stderr.layout.ConversionPattern=[%d] %p %m (%c)%n
-"""
-"""For the log that every one of these releases writes by."""
+SERVER_LAUNCHER = Path(__file__).parent
+"""Where the compiled class is, and the settings that every broker has."""
 
 
 def broker_settings(
@@ -53,7 +28,8 @@ def broker_settings(
         "zookeeper.connect": zookeeper,
         "log.dirs": data,
     }
-    return java_process.properties({**_ALWAYS, **own, **more})
+    always = (SERVER_LAUNCHER / "server.properties").read_text()
+    return always + java_process.properties(own | dict(more))
 
 
 SCHEMAS_OF = "3.4.1"
@@ -65,10 +41,6 @@ or fewer.
 def control_schemas() -> ReleaseSchemas:
     """Every control request in every version. Raises MissingKafkaError where no jars can be had."""
     return schemas_in(sorted(jars_of(SCHEMAS_OF, with_zookeeper=True).glob("kafka-clients-*.jar")))
-
-
-SERVER_LAUNCHER = Path(__file__).parent
-"""Where the compiled class is."""
 
 
 class KafkaServer(java_process.OwnedProcess):
@@ -100,9 +72,8 @@ class KafkaServer(java_process.OwnedProcess):
         self.port = java_process.free_port()
         text = broker_settings(self.broker, self.port, self._zookeeper, self.data, self._more)
         (self._folder / "server.properties").write_text(text)
-        (self._folder / "log4j.properties").write_text(LOG_TO_STDERR)
 
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
-        log4j = f"-Dlog4j.configuration=file:{self._folder / 'log4j.properties'}"
+        log4j = f"-Dlog4j.configuration=file:{SERVER_LAUNCHER / 'log4j.properties'}"
         command = [log4j, "ServerLauncher", str(self._folder / "server.properties")]
         return (SERVER_LAUNCHER, f"{self.jars}/*"), command
