@@ -17,11 +17,10 @@ from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataU
 from ...protocol.messages.replication_messages import AlterPartitionResult
 from ...protocol.registrations import PartitionRegistration, Registration
 from ...protocol.releases import RELEASES
-from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..java_process import OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
-from .observed_broker import ObservedBroker, without_times
+from .observed_broker import ObservedBroker
 
 LEADER = ids.BrokerId(1)
 """The broker that is judged."""
@@ -225,40 +224,3 @@ class PartitionProcess(OwnedProcess):
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
         arguments = [str(self._data), RELEASES[self.release].latest]
         return (PARTITION_CLASSES, f"{self.jars}/*"), ["PartitionLauncher", *arguments]
-
-
-class RealLeader:
-    """A fresh broker in `process`, with so many partitions of one topic and empty logs.
-
-    Without a clock whoever has not caught up has lagged for too long: so much time passes before
-    each turn, and no time is told.
-    """
-
-    def __init__(self, process: PartitionProcess, partitions: int, *, timed: bool) -> None:
-        self._process = process
-        self._timed = timed
-        self._words = PartitionWords(tuple(map(partition_name, range(partitions))))
-        self._epochs: dict[str, ids.PartitionEpoch] = {}
-        process.tell("anew")
-        process.observe(self._words.begin(LEADER_BROKER_EPOCH))
-
-    def answer(self, turn: BrokerTurn, /) -> ObservedBroker:
-        """What is seen after the turn. Raises DeadKafkaError if the process has ended."""
-        if not self._timed:
-            self._process.tell(f"advance {LAG_TIME_MAX_MS + 1}")
-        if isinstance(turn, PauseTurn):
-            self._process.tell(self._words.of(turn))
-        # Nothing is done by itself: what is held is seen by a look that finds nothing.
-        if isinstance(turn, PauseTurn | LagTurn):
-            turn = LagTurn(() if isinstance(turn, PauseTurn) else self._words.names)
-        if isinstance(turn, MetadataUpdate):
-            broker = self._process.observe(self._metadata(turn))
-        else:
-            broker = self._process.observe(self._words.of(turn))
-        return broker if self._timed else without_times(broker)
-
-    def _metadata(self, update: MetadataUpdate) -> str:
-        epochs = {state.name: state.partition_epoch for state in update.partitions}
-        changed = [name for name, epoch in epochs.items() if self._epochs.get(name) != epoch]
-        self._epochs = epochs
-        return self._words.metadata(update, changed)

@@ -44,7 +44,7 @@ from ..zookeeper_era.asked_controller import VERSIONS_MAX
 from ..zookeeper_era.kafka_server import control_schemas
 from ..zookeeper_era.sequences import Passage, StateZnode, TooQuietError
 from .engine_ear import EngineEar, as_in_the_engine, delivered, newly_gone
-from .played_cluster import PlayedCluster, PlayMirror, written_states
+from .played_cluster import PlayedCluster, written_states
 
 CONTROL_RECORDINGS = Path(str(files(__package__))) / "recordings"
 """One file for each play, as `heard_plays` reads them."""
@@ -86,7 +86,7 @@ def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns
         with PlayedCluster(patch, setup, protocol, schemas) as cluster:
             if cluster.znodes() != EngineEar(setup).passage("", stage.history.start).znodes:
                 raise untold(play, _first_topic(play), "a controller that takes over changes it")
-            return _columns(stage, setup, PlayMirror(cluster))
+            return _columns(stage, setup, cluster)
     except (TooQuietError, OSError, UnspokenError, KazooException, KazooTimeoutError) as problem:
         raise DeadKafkaError(f"Kafka {patch} does not go on: {problem}") from None
 
@@ -119,7 +119,7 @@ class _RecordedController:
         return next(self._left)
 
 
-def _columns(stage: Stage, setup: Setup, real: PlayMirror | _RecordedController) -> TwoColumns:
+def _columns(stage: Stage, setup: Setup, real: PlayedCluster | _RecordedController) -> TwoColumns:
     """What the engine's controller sent and answered beside the real one, line by line."""
     ear, before = EngineEar(setup), stage.history.start
     start, heard, led = ear.passage("", before).znodes, [], []

@@ -23,7 +23,6 @@ from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of, is_cut, state_of
 from ...protocol import messages
 from ...protocol.ids import BrokerEpoch, BrokerId, controller_on
-from ...protocol.messages import AlterPartitionRequest, ControlledShutdownRequest
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import below, find
@@ -38,7 +37,6 @@ from ..zookeeper_era import asked_controller as znodes
 from ..zookeeper_era import sequences
 from ..zookeeper_era.gates import BackgroundLoop, Gate, PermittedBroker
 from ..zookeeper_era.kafka_server import KafkaServer
-from ..zookeeper_era.sequences import AlterAnswer, Passage, ShutdownAnswer
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
 from . import engine_ear
 
@@ -57,7 +55,8 @@ _LATE_S, _GIVEN_UP_S = 15.0, 2.0
 
 
 class PlayedCluster(ExitStack):
-    """``with PlayedCluster("2.2.2", setup, "", schemas) as cluster: ...``
+    """``with PlayedCluster("2.2.2", setup, "", schemas) as cluster: ...``, then ``follow`` for each
+    step of a line, and ``passage``.
 
     The real broker is the one that `setup` has for its controller. `protocol` is its
     inter.broker.protocol.version, its own if empty. Raises what `KafkaServer` raises, and
@@ -68,13 +67,15 @@ class PlayedCluster(ExitStack):
         super().__init__()
         self._patch, self._setup, self._schemas = patch, setup, schemas
         self._settings = _QUIET | ({"inter.broker.protocol.version": protocol} if protocol else {})
-        self.controller_id = engine_ear.first_controller(setup)
+        self.controller_id = BrokerId(engine_ear.first_controller(setup))
         self.generations = engine_ear.Generations()
-        self.czxids: dict[str, int] = {}
         self.is_missed = False
+        self._czxids: dict[str, int] = {}
         self._journal = sequences.Journal()
         self._fakes: dict[int, PermittedBroker] = {}
         self._sessions: dict[int, KazooClient] = {}
+        self._answers: list[sequences.ShutdownAnswer] = []
+        self._altered: list[sequences.AlterAnswer] = []
 
     def __enter__(self) -> Self:
         try:
@@ -98,7 +99,7 @@ class PlayedCluster(ExitStack):
         znodes.write_first_znodes(self.client, self._setup)
         for broker in sorted(self._setup.brokers, key=lambda one: one.epoch):
             if broker.id != self.controller_id and broker.up:
-                self.register(broker.id, broker.epoch)
+                self._register(broker.id, broker.epoch)
             elif broker.id != self.controller_id:
                 self.fake(broker.id).turn_deaf()
         where = f"127.0.0.1:{self._gate.port}"
@@ -112,7 +113,7 @@ class PlayedCluster(ExitStack):
             znodes.end(client)
 
     def _take_over(self) -> None:
-        self.wait_for_controller(self._setup.controller_epoch - 1)
+        self._wait_for_controller(self._setup.controller_epoch - 1)
         for name in (sequences.MARKER, sequences.IDLE):
             znodes.create_topic(self.client, name, (self.controller_id,))
         self._barrier = znodes.Barrier(self.client, self._journal, self.asked.about_nobody)
@@ -122,8 +123,6 @@ class PlayedCluster(ExitStack):
             fake.shut()
         self._gate.hold_watches()
 
-    # --- brokers ----------------------------------------------------------------------------------
-
     def fake(self, broker: int) -> PermittedBroker:
         """The broker of that id."""
         if broker not in self._fakes:
@@ -132,7 +131,7 @@ class PlayedCluster(ExitStack):
             self.callback(permitted_broker.turn_deaf)
         return self._fakes[broker]
 
-    def register(self, broker: int, epoch: int) -> None:
+    def _register(self, broker: int, epoch: int) -> None:
         """Its next generation, which the play knows by its epoch, registers in a new session."""
         client, fake = znodes.session(self._address), self.fake(broker)
         transaction = client.transaction()
@@ -142,76 +141,81 @@ class PlayedCluster(ExitStack):
         self._sessions[broker] = client
         fake.generation = self.generations.begin(broker, epoch)
         fake.epoch = client.exists(znodes.znode_of(broker)).czxid
-        self.czxids[fake.generation] = fake.epoch
+        self._czxids[fake.generation] = fake.epoch
 
-    def end_session(self, broker: int) -> None:
-        """ZooKeeper forgets it."""
-        znodes.end(self._sessions.pop(broker))
-
-    def _czxid(self, broker: int, epoch: int) -> int:
-        """What an epoch of the play is in ZooKeeper; one that nobody has had keeps its place in the
-        order of those that somebody had.
-        """
-        earlier = [(e, name) for e, name in self.generations.of(broker).items() if e <= epoch]
-        if epoch < 0 or not earlier:
-            return min(epoch, 0)
-        last, name = earlier[-1]
-        return self.czxids[name] + epoch - last
-
-    # --- the controller ---------------------------------------------------------------------------
-
-    def controller_epoch(self) -> int:
-        """As ZooKeeper has it."""
-        return int(self.client.get(znodes.CONTROLLER_EPOCH)[0])
-
-    def wait_for_controller(self, earlier_epoch: int) -> None:
+    def _wait_for_controller(self, earlier_epoch: int) -> None:
         """Until the next one has taken over. Raises TooQuietError if none does."""
         sequences.wait_until(
             lambda: self.controller_epoch() > earlier_epoch, "another controller epoch"
         )
         sequences.wait_until(self.asked.is_active, "an active controller")
 
-    def tell(self, path: str) -> None:
-        """Let it hear that a watch of this path fired, and wait until it has done what follows.
+    # --- what is read -----------------------------------------------------------------------------
 
-        Where /controller is gone it is elected again.
-        """
-        epoch = self.controller_epoch()
-        is_elected = path == CONTROLLER_PATH and not self.client.exists(path)
-        self._gate.let_through(path)
-        if is_elected:
-            self.wait_for_controller(epoch)
-        self.settle()
+    def controller_epoch(self) -> int:
+        """As ZooKeeper has it."""
+        return int(self.client.get(znodes.CONTROLLER_EPOCH)[0])
+
+    def znodes(self) -> tuple[sequences.StateZnode, ...]:
+        """The state of every partition of the play."""
+        topics = sorted(topic_of(partition.name) for partition in self._setup.partitions)
+        states = (znodes.state_of(self.client, topic) for topic in topics)
+        return tuple(state for state in states if state is not None)
 
     def settle(self, changed: tuple[str, ...] = ()) -> None:
         """Until it has done all that it knows of; it is told of `changed` topics on the way."""
         self._barrier.come_to_rest((), changed)
 
-    def shut_down(self, request: ControlledShutdownRequest) -> sequences.ShutdownAnswer:
-        """What it answers to a broker's ControlledShutdown."""
-        broker, epoch = request.broker, request.broker_epoch
-        answer = self.asked.shut_down(broker, request.version, self._czxid(broker, epoch))
-        return sequences.ShutdownAnswer(broker, self.generations.name(broker, epoch), *answer)
+    def passage(self, title: str, cluster: Cluster) -> sequences.Passage:
+        """What came of a line, whatever the engine's controller has sent in it."""
+        self.settle()
+        for broker in self._hearing(cluster):
+            self._hear_all(broker)
+        named = self.generations.by_epoch.items()
+        names = {(broker, self._czxids[name]): name for (broker, _), name in named}
+        passage = sequences.Passage(
+            title=title,
+            controller_epoch=self.controller_epoch(),
+            requests=sequences.sent_requests(self._journal.take(), names),
+            answers=tuple(self._answers),
+            znodes=self.znodes(),
+            altered=tuple(self._altered),
+        )
+        self._answers, self._altered = [], []
+        return passage
 
-    def alter(self, request: AlterPartitionRequest) -> sequences.AlterAnswer:
-        """What it answers to a leader's AlterPartition."""
-        epoch = BrokerEpoch(self._czxid(request.broker, request.broker_epoch))
-        answer = self.asked.alter(replace(request, broker_epoch=epoch))
-        stamped = self.generations.name(request.broker, request.broker_epoch)
-        return engine_ear.alter_answer(request, answer, stamped)
+    def _hearing(self, cluster: Cluster) -> Iterator[int]:
+        """Brokers for whom the engine's controller has nothing more in its queue."""
+        state = state_of(cluster, controller_on(self.controller_id))
+        busy = {m.receiver for m in cluster.messages if isinstance(m.body, ControlRequest)}
+        for channel in state.channels:
+            is_idle = not channel.queue and channel.broker not in {self.controller_id, *busy}
+            if is_idle and self.fake(channel.broker).hears:
+                yield channel.broker
 
-    def write_state(self, state: PartitionStateZnode, version: int) -> None:
-        """A leader writes the state over the version that it knows; in vain over another."""
-        from kazoo.exceptions import BadVersionError
+    def _hear_all(self, broker: int) -> None:
+        """Let it hear all that was queued for it until now."""
+        self.fake(broker).open()
+        try:
+            self._barrier.reach(broker)
+        except sequences.TooQuietError:
+            self.is_missed = True
+        self.fake(broker).shut()
 
-        path = znodes.state_path(topic_of(state.partition))
-        text = znodes.state_text(state, state.controller_epoch)
-        with suppress(BadVersionError):
-            self.client.set(path, text, version)
+    # --- one step ---------------------------------------------------------------------------------
 
-    # --- what is heard ----------------------------------------------------------------------------
+    def follow(self, before: Cluster, recorded: Recorded) -> None:
+        """Do what one step of the engine did."""
+        message, after = engine_ear.delivered(before, recorded), recorded.cluster
+        self._begin_and_end(before, after)
+        if message is not None and engine_ear.is_control_request_of(message, self.controller_id):
+            self._hear_one(message.receiver, engine_ear.answered(message, before, recorded))
+        elif message is not None and message.receiver == controller_on(self.controller_id):
+            self._tell(message, before)
+            return
+        self._write(before, recorded)
 
-    def hear_one(self, broker: int, error: int) -> None:
+    def _hear_one(self, broker: int, error: int) -> None:
         """Let the broker hear one request, and answer it so; in vain where none comes in time."""
         since = len(self._journal.received)
 
@@ -226,105 +230,63 @@ class PlayedCluster(ExitStack):
             self.is_missed = True
             self.fake(broker).shut()
 
-    def hear_all(self, broker: int) -> None:
-        """Let it hear all that was queued for it until now."""
-        self.fake(broker).open()
-        try:
-            self._barrier.reach(broker)
-        except sequences.TooQuietError:
-            self.is_missed = True
-        self.fake(broker).shut()
-
-    def heard(self) -> tuple[sequences.SentRequest, ...]:
-        """What brokers heard since the last time, broker after broker."""
-        named = self.generations.by_epoch.items()
-        names = {(broker, self.czxids[name]): name for (broker, _), name in named}
-        return sequences.sent_requests(self._journal.take(), names)
-
-    def znodes(self) -> tuple[sequences.StateZnode, ...]:
-        """The state of every partition of the play."""
-        topics = sorted(topic_of(partition.name) for partition in self._setup.partitions)
-        states = (znodes.state_of(self.client, topic) for topic in topics)
-        return tuple(state for state in states if state is not None)
-
-
-class PlayMirror:
-    """``mirror.follow(before, step)`` for each step of a line, then ``mirror.passage(...)``."""
-
-    def __init__(self, cluster: PlayedCluster) -> None:
-        self._cluster = cluster
-        self._controller = BrokerId(cluster.controller_id)
-        self._answers: list[ShutdownAnswer] = []
-        self._altered: list[AlterAnswer] = []
-
-    def follow(self, before: Cluster, recorded: Recorded) -> None:
-        """Do what one step did."""
-        message, after = engine_ear.delivered(before, recorded), recorded.cluster
-        self._ears(before, after)
-        if message is not None and engine_ear.is_control_request_of(message, self._controller):
-            self._cluster.hear_one(message.receiver, engine_ear.answered(message, before, recorded))
-        elif message is not None and message.receiver == controller_on(self._controller):
-            self._tell(message, before)
-            return
-        self._zookeeper(before, recorded)
-
-    def passage(self, title: str, cluster: Cluster) -> Passage:
-        """What came of a line, whatever the engine's controller has sent in it."""
-        self._cluster.settle()
-        for broker in self._hearing(cluster):
-            self._cluster.hear_all(broker)
-        passage = Passage(
-            title=title,
-            controller_epoch=self._cluster.controller_epoch(),
-            requests=self._cluster.heard(),
-            answers=tuple(self._answers),
-            znodes=self._cluster.znodes(),
-            altered=tuple(self._altered),
-        )
-        self._answers, self._altered = [], []
-        return passage
-
-    def _hearing(self, cluster: Cluster) -> Iterator[int]:
-        """Brokers for whom the engine's controller has nothing more in its queue."""
-        state = state_of(cluster, controller_on(self._controller))
-        busy = {m.receiver for m in cluster.messages if isinstance(m.body, ControlRequest)}
-        for channel in state.channels:
-            is_idle = not channel.queue and channel.broker not in {self._controller, *busy}
-            if is_idle and self._cluster.fake(channel.broker).hears:
-                yield channel.broker
-
-    # --- what reaches the controller --------------------------------------------------------------
-
     def _tell(self, message: Message, before: Cluster) -> None:
+        """What reaches the controller."""
         match message.body:
+            case messages.WatcherEvent(path=path) if path.startswith(ISR_CHANGES_PATH):
+                self.settle(_changed_topics(before))
             case messages.WatcherEvent(path=path):
-                self._watch(path, before)
+                self.tell(path)
             case messages.ControlledShutdownRequest() as request:
-                self._answers.append(self._cluster.shut_down(request))
+                self._shut_down(request)
             case messages.AlterPartitionRequest() as request:
-                self._altered.append(self._cluster.alter(request))
+                self._alter(request)
             case messages.ElectLeadersRequest() as request:
-                self._cluster.asked.elect(request)
+                self.asked.elect(request)
             case _:
                 return
-        self._cluster.settle()
+        self.settle()
 
-    def _watch(self, path: str, before: Cluster) -> None:
-        if not path.startswith(ISR_CHANGES_PATH):
-            self._cluster.tell(path)
-            return
-        changes = [znode.data for znode in below(ensemble_of(before).znodes, ISR_CHANGES_PATH)]
-        names = [n for data in changes if isinstance(data, IsrChangeZnode) for n in data.partitions]
-        self._cluster.settle(tuple(dict.fromkeys(map(topic_of, names))))
+    def tell(self, path: str) -> None:
+        """Let it hear that a watch of this path fired, and wait until it has done what follows.
 
-    # --- what happens without it ------------------------------------------------------------------
+        Where /controller is gone it is elected again.
+        """
+        epoch = self.controller_epoch()
+        is_elected = path == CONTROLLER_PATH and not self.client.exists(path)
+        self._gate.let_through(path)
+        if is_elected:
+            self._wait_for_controller(epoch)
+        self.settle()
 
-    def _ears(self, before: Cluster, after: Cluster) -> None:
+    def _shut_down(self, request: messages.ControlledShutdownRequest) -> None:
+        broker, epoch = request.broker, request.broker_epoch
+        answer = self.asked.shut_down(broker, request.version, self._czxid(broker, epoch))
+        stamped = self.generations.name(broker, epoch)
+        self._answers.append(sequences.ShutdownAnswer(broker, stamped, *answer))
+
+    def _alter(self, request: messages.AlterPartitionRequest) -> None:
+        epoch = BrokerEpoch(self._czxid(request.broker, request.broker_epoch))
+        answer = self.asked.alter(replace(request, broker_epoch=epoch))
+        stamped = self.generations.name(request.broker, request.broker_epoch)
+        self._altered.append(engine_ear.alter_answer(request, answer, stamped))
+
+    def _czxid(self, broker: int, epoch: int) -> int:
+        """What an epoch of the play is in ZooKeeper; one that nobody has had keeps its place in the
+        order of those that somebody had.
+        """
+        earlier = [(e, name) for e, name in self.generations.of(broker).items() if e <= epoch]
+        if epoch < 0 or not earlier:
+            return min(epoch, 0)
+        last, name = earlier[-1]
+        return self._czxids[name] + epoch - last
+
+    def _begin_and_end(self, before: Cluster, after: Cluster) -> None:
         """Processes begin and end, links go down and come back."""
         for node in after.brokers:
-            if node.id == self._controller:
+            if node.id == self.controller_id:
                 continue
-            earlier, fake = broker_of(before, node.id), self._cluster.fake(node.id)
+            earlier, fake = broker_of(before, node.id), self.fake(node.id)
             is_another = earlier is None or earlier.incarnation != node.incarnation
             if is_another and self._can_hear(before, node.id):
                 fake.turn_deaf()
@@ -336,24 +298,41 @@ class PlayMirror:
     def _can_hear(self, cluster: Cluster, broker: BrokerId) -> bool:
         node = broker_of(cluster, broker)
         is_up = node is not None and node.process is not None
-        return is_up and not is_cut(cluster, controller_on(self._controller), broker)
+        return is_up and not is_cut(cluster, controller_on(self.controller_id), broker)
 
-    def _zookeeper(self, before: Cluster, recorded: Recorded) -> None:
+    def _write(self, before: Cluster, recorded: Recorded) -> None:
+        """Sessions end and begin, leaders write, an operator deletes the controller's znode."""
         after = recorded.cluster
         gone = list(engine_ear.newly_gone(before, after))
         new = list(engine_ear.newly_registered(before, after))
         states = list(written_states(before, after))
         for broker in gone:
-            self._cluster.end_session(broker)
+            znodes.end(self._sessions.pop(broker))
         for broker, epoch in new:
-            self._cluster.register(broker, epoch)
+            self._register(broker, epoch)
         for state, version in states:
-            self._cluster.write_state(state, version)
+            self._write_state(state, version)
         is_deposed = isinstance(recorded.move, moves.FailOver)
         if is_deposed:
-            self._cluster.client.delete(CONTROLLER_PATH)
+            self.client.delete(CONTROLLER_PATH)
         if gone or new or states or is_deposed:
-            self._cluster.settle()
+            self.settle()
+
+    def _write_state(self, state: PartitionStateZnode, version: int) -> None:
+        """A leader writes the state over the version that it knows; in vain over another."""
+        from kazoo.exceptions import BadVersionError
+
+        path = znodes.state_path(topic_of(state.partition))
+        text = znodes.state_text(state, state.controller_epoch)
+        with suppress(BadVersionError):
+            self.client.set(path, text, version)
+
+
+def _changed_topics(cluster: Cluster) -> tuple[str, ...]:
+    """Those of which leaders have notified the controller."""
+    changes = [znode.data for znode in below(ensemble_of(cluster).znodes, ISR_CHANGES_PATH)]
+    names = [n for data in changes if isinstance(data, IsrChangeZnode) for n in data.partitions]
+    return tuple(dict.fromkeys(map(topic_of, names)))
 
 
 def written_states(before: Cluster, after: Cluster) -> Iterator[tuple[PartitionStateZnode, int]]:

@@ -16,6 +16,7 @@ from ..skeleton import coverage, judging, recordings, sides
 from ..skeleton.recordings import Recording
 from . import leader_transitions, leader_turns
 from .engine_leader import EngineLeader
+from .real_leader import RealLeader
 
 RECORDINGS = Path(__file__).parents[1] / "partition_recordings"
 PARTITIONS = 2
@@ -59,7 +60,7 @@ def generated_run(
     timed = is_timed(seed)
     engine = EngineLeader(features, PARTITIONS, timed=timed)
     run = sides.Run(
-        partition_process.RealLeader(process, PARTITIONS, timed=timed),
+        RealLeader(process, PARTITIONS, timed=timed),
         engine,
         observed_broker.observed_partings,
     )
@@ -71,9 +72,7 @@ def story_runs(process: partition_process.PartitionProcess) -> Iterator[BrokerRu
     """The second proposal that a leader forgets, in its four ways."""
     features = parse_features(process.release)
     for way in second_proposal.WAYS:
-        run = side_by_side(
-            partition_process.RealLeader(process, 1, timed=True), features, 1, timed=True
-        )
+        run = side_by_side(RealLeader(process, 1, timed=True), features, 1, timed=True)
         run.follow(second_proposal.told_turns(*way))
         yield run
 

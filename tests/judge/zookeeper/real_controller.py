@@ -11,7 +11,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.zookeeper_era import asked_controller, gates, sequences
-from kiplab.judge.zookeeper_plays import engine_ear, played_cluster
+from kiplab.judge.zookeeper_plays import played_cluster
 from kiplab.plays.header import setup_of
 from kiplab.plays.play import Play
 from kiplab.protocol.registrations import topic_of
@@ -35,12 +35,17 @@ class JudgedCluster(played_cluster.PlayedCluster):
         self._topics = {topic_of(partition.name) for partition in own}
         self._is_deposed = False
 
-    def create(self, topic: str, replicas: tuple[int, ...]) -> None:
-        """Somebody creates a topic."""
-        asked_controller.create_topic(self.client, topic, replicas)
-        self._topics.add(topic)
+    def follow(self, before: Cluster, recorded: Recorded) -> None:
+        """Do what one step of the engine did."""
+        super().follow(before, recorded)
+        if isinstance(recorded.move, Written):
+            for topic, replicas in recorded.move.created:
+                asked_controller.create_topic(self.client, topic, replicas)
+                self._topics.add(topic)
+            if recorded.move.owner == DEPOSER:
+                self.depose()
 
-    def delete(self, topic: str) -> None:
+    def delete(self, topic: str) -> bool:
         """Somebody asks for its deletion, and the controller does it; every broker listens."""
         for broker in self._sessions:
             self.fake(broker).open()
@@ -48,6 +53,7 @@ class JudgedCluster(played_cluster.PlayedCluster):
         for path in (f"{_TOPICS}/{topic}", f"{_DELETIONS}/{topic}"):
             sequences.wait_until(partial(self._is_gone, path), f"the end of {path}")
         self._topics.remove(topic)
+        return True
 
     def _is_gone(self, path: str) -> bool:
         return not self.client.exists(path)
@@ -84,33 +90,6 @@ class JudgedCluster(played_cluster.PlayedCluster):
         return tuple(state for state in states if state is not None)
 
 
-class RealListener(played_cluster.PlayMirror):
-    """Hears a real controller."""
-
-    def __init__(self, cluster: JudgedCluster) -> None:
-        super().__init__(cluster)
-        self._judged = cluster
-
-    @property
-    def generations(self) -> engine_ear.Generations:
-        """The epochs that brokers have in the engine."""
-        return self._judged.generations
-
-    def follow(self, before: Cluster, recorded: Recorded) -> None:
-        """Do what one step of the engine did."""
-        super().follow(before, recorded)
-        if isinstance(recorded.move, Written):
-            for topic, replicas in recorded.move.created:
-                self._judged.create(topic, replicas)
-            if recorded.move.owner == DEPOSER:
-                self._judged.depose()
-
-    def delete(self, topic: str) -> bool:
-        """Delete a topic."""
-        self._judged.delete(topic)
-        return True
-
-
 def heard_live(play: Play, patch: str, schemas: ReleaseSchemas) -> tuple[sequences.Passage, ...]:
     """Every passage of a situation, as a real controller of this patch release makes it.
 
@@ -118,4 +97,4 @@ def heard_live(play: Play, patch: str, schemas: ReleaseSchemas) -> tuple[sequenc
     TooQuietError where it does not do what it must.
     """
     with JudgedCluster(patch, play, schemas) as cluster:
-        return passages(play, features_judged(play, patch), RealListener(cluster))
+        return passages(play, features_judged(play, patch), cluster)
