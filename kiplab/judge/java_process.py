@@ -10,8 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Self
 
-from ..machine.java import JavaNotFound, find_java
-from .kafka_jars.judged_releases import MissingKafkaError
+from .kafka_jars.jar_cache import java_of_kafka as java_of_kafka
 
 SMALL_JVM = (
     "-Xmx256m",
@@ -40,17 +39,9 @@ def java_command(classes: Sequence[Path | str], command: Sequence[str]) -> list[
     return [java_of_kafka(), *SMALL_JVM, "-cp", ":".join(map(str, classes)), *command]
 
 
-def java_of_kafka() -> str:
-    """The Java that runs Kafka. Raises MissingKafkaError where there is none."""
-    try:
-        return str(find_java().home / "bin" / "java")
-    except JavaNotFound as missing:
-        raise MissingKafkaError(missing.sentence, missing.mend) from None
-
-
-def last_lines(said: str) -> str:
+def last_lines(text: str) -> str:
     """The end of a long text, in one line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " | ".join(lines[-TOLD_LINES:]) or "it said nothing"
 
 

@@ -82,22 +82,6 @@ def zookeeper_era(patch: str) -> tuple[Artifact, ...]:
     return kafka, Artifact("org.slf4j", "slf4j-reload4j", SLF4J)
 
 
-def fetch_jars(patch: str, folder: Path, artifacts: Sequence[Artifact] = ()) -> None:
-    """Put the jars of ``"3.4.1"`` and of all it needs into `folder`; of a server, unless told.
-
-    Kafka itself is the first of the artifacts. Raises MissingKafkaError without Maven and without
-    Ivy, and where these don't get it.
-    """
-    wanted = artifacts or server(patch)
-    with tempfile.TemporaryDirectory() as scratch:
-        command = _by_maven(wanted, Path(scratch), folder) or _by_ivy(wanted, Path(scratch), folder)
-        if command is None:
-            raise MissingKafkaError("Nothing here can fetch Kafka's jars.", f"{GET_A_FETCHER}.")
-        _run(command, wanted[0].name, patch)
-    if not any(folder.glob(f"{wanted[0].name}-*.jar")):
-        raise MissingKafkaError(f"No jars of Kafka {patch} came.", "Try again.")
-
-
 def can_fetch() -> str | None:
     """What would fetch jars here: ``"Maven"``, ``"PySpark's Ivy"``, or None."""
     if shutil.which("mvn"):
@@ -105,24 +89,34 @@ def can_fetch() -> str | None:
     return "PySpark's Ivy" if _ivy_jar() else None
 
 
-def _by_maven(artifacts: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
-    if (maven := shutil.which("mvn")) is None:
-        return None
-    pom = _described(scratch / "pom.xml", [artifact.in_pom for artifact in artifacts])
-    return [maven, "-q", "-B", "-f", str(pom), _COPY, f"-DoutputDirectory={folder}"]
+def _fetch(patch: str, folder: Path, artifacts: Sequence[Artifact]) -> None:
+    """Put the jars of ``"3.4.1"`` and of all it needs into `folder`; Kafka itself is the first of
+    the artifacts. Raises MissingKafkaError without Maven and without Ivy, and where these don't get
+    it.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        if maven := shutil.which("mvn"):
+            pom = _described(Path(scratch, "pom.xml"), [a.in_pom for a in artifacts])
+            command = [maven, "-q", "-B", "-f", str(pom), _COPY, f"-DoutputDirectory={folder}"]
+        elif ivy := _ivy_jar():
+            module = _described(Path(scratch, "ivy.xml"), [a.in_ivy for a in artifacts])
+            pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
+            kept = ["-cache", str(Path(scratch, "cache")), "-types", "jar", "bundle"]
+            options = ["-ivy", str(module), *kept, "-retrieve", pattern]
+            command = [java_of_kafka(), "-jar", str(ivy), *options]
+        else:
+            raise MissingKafkaError("Nothing here can fetch Kafka's jars.", f"{GET_A_FETCHER}.")
+        _run(command, artifacts[0].name, patch)
+    if not any(folder.glob(f"{artifacts[0].name}-*.jar")):
+        raise MissingKafkaError(f"No jars of Kafka {patch} came.", "Try again.")
 
 
-def _by_ivy(artifacts: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
-    if (ivy := _ivy_jar()) is None:
-        return None
+def java_of_kafka() -> str:
+    """The Java that runs Kafka. Raises MissingKafkaError where there is none."""
     try:
-        java = find_java().home / "bin" / "java"
+        return str(find_java().home / "bin" / "java")
     except JavaNotFound as missing:
         raise MissingKafkaError(missing.sentence, missing.mend) from None
-    module = _described(scratch / "ivy.xml", [artifact.in_ivy for artifact in artifacts])
-    pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
-    options = ["-ivy", str(module), "-cache", str(scratch / "cache"), "-types", "jar", "bundle"]
-    return [str(java), "-jar", str(ivy), *options, "-retrieve", pattern]
 
 
 def _described(file: Path, dependencies: Sequence[str]) -> Path:
@@ -250,16 +244,11 @@ def _fill(folder: Path, patch: str, artifacts: Sequence[Artifact]) -> None:
         return
     unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     try:
-        fetch_jars(patch, unfinished, artifacts)
-        _put_in_place(unfinished, folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _put_in_place(unfinished: Path, folder: Path) -> None:
-    try:
+        _fetch(patch, unfinished, artifacts)
         os.replace(unfinished, folder)
     except OSError:
         # Another process was quicker: what it fetched is the same.
         if not folder.is_dir():
             raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
