@@ -16,12 +16,11 @@ from ..controller.controller_process import ControllerProcess
 from ..conversation.real_controller import RealController
 from ..java_process import DeadKafkaError
 from ..kafka_jars import judged_releases
-from ..kafka_jars.judged_releases import MissingKafkaError
 from ..partition.partition_process import partition_releases
 from ..wire.message_schemas import NoSchemasError
 from ..zookeeper_plays.engine_ear import first_controller
 from .deciding import RealNodes
-from .initial_state import UntoldLeadersError, untold
+from .initial_state import UntoldLeadersError, first_line, untold
 from .live_kafka import LiveKafka, LiveLeaders, Rehearsal
 from .two_columns import Judges, TwoColumns, play_in_two_columns
 
@@ -109,8 +108,7 @@ def _must_not_be_switched(play: Play, features: Features) -> None:
     does.
     """
     if features.overrides:
-        verbs = enumerate(play.statements, 1)
-        line = next((n for n, statement in verbs if statement.verb in ("off", "on")), 1)
+        line = first_line(play, "off", "on")
         raise untold(play, line, "name a release: none has this switched by hand")
 
 
@@ -161,4 +159,6 @@ def _controller(what: Chosen, stack: ExitStack) -> RealController:
     try:
         return stack.enter_context(closing(RealController(process)))
     except NoSchemasError as problem:
-        raise MissingKafkaError(f"{problem}.", f"Remove {process.jars} and try again.") from None
+        raise judged_releases.MissingKafkaError(
+            f"{problem}.", f"Remove {process.jars} and try again."
+        ) from None

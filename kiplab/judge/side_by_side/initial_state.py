@@ -342,3 +342,9 @@ def untold(play: Play, line: int, why: str, who: str = "controller") -> PlayErro
     problem = f"no real {who} can be told {text!r}"
     kind = UntoldLeadersError if who == "leader" else PlayError
     return kind(problem, expected=why, line=line, file=play.name)
+
+
+def first_line(play: Play, *verbs: str) -> int:
+    """Where the first of these verbs is; 1 where none is."""
+    lines = (n for n, statement in enumerate(play.statements, 1) if statement.verb in verbs)
+    return next(lines, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import shutil
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -96,19 +95,16 @@ class RealRun:
         if self.both.heard is not None:
             node = first_controller(setup_of(engine.play, engine.features))
             return f"Apache Kafka {self.kafka}'s own is the controller, on broker {node}: {_OTHERS}"
-        if judges.leads and judges.decides:
-            own, rest = "are the controller and every broker's Partitions", ""
-        elif judges.leads:
-            own, rest = "are every broker's Partitions", "the controller, "
-        else:
-            own, rest = "is the controller", "brokers, "
-        text = f"Apache Kafka {self.kafka}'s own {own}; {rest}{_REST}"
-        return f"{text} {self.why}".strip()
+        own = "is the controller; brokers, "
+        if judges.leads:
+            own = "are every broker's Partitions; the controller, "
+            if judges.decides:
+                own = "are the controller and every broker's Partitions; "
+        return f"Apache Kafka {self.kafka}'s own {own}{_REST} {self.why}".strip()
 
     def report(self) -> dict[str, Any]:
         """Plain values: what `kiplab real --json` prints."""
-        both = self.both
-        own = {"controller": both.judges.decides, "leader": both.judges.leads}
+        both, judges = self.both, self.both.judges
         return {
             "play": both.engine.play.name,
             "kafka": self.kafka,
@@ -117,19 +113,12 @@ class RealRun:
             "note": self.note,
             "agree": self.agree,
             "verdict": self.verdict,
-            "judge": {who: "kafka" if is_own else "engine" for who, is_own in own.items()},
+            "judge": {
+                "controller": "kafka" if judges.decides else "engine",
+                "leader": "kafka" if judges.leads else "engine",
+            },
             "renaming": list(both.renaming.sentences),
-            "lines": [
-                {
-                    "step": line.step,
-                    "line": line.play,
-                    "engine": "\n".join(line.engine),
-                    "kafka": "\n".join(line.kafka),
-                    "own": list(line.own),
-                    "agree": line.agree,
-                }
-                for line in both.lines
-            ],
+            "lines": [line.report() for line in both.lines],
             "requests": both.requests,
             "records": both.records,
             "turns": both.turns,
@@ -141,9 +130,7 @@ class RealRun:
 
     def timeline(self, **options: Any) -> Figure:
         """The twin: the engine above, Kafka below; with ZooKeeper the one run that there is.
-        Options, and errors, as of `kiplab.twin`.
-
-        Raises MissingExtraError without plotly.
+        Options, and errors, as of `kiplab.twin`; MissingExtraError without plotly.
         """
         from ...figures.timeline.whole_runs import twin
 
@@ -161,8 +148,7 @@ class RealRun:
         return self.timeline()._repr_mimebundle_()
 
     def __repr__(self) -> str:
-        together = "agree" if self.agree else "part"
-        name = self.both.engine.play.name
+        together, name = "agree" if self.agree else "part", self.both.engine.play.name
         return f"<{name!r}: the engine and {self.names[1]} {together}>"
 
 
@@ -222,11 +208,6 @@ def _live(what: Chosen, *, asked_for: bool) -> RealRun:
     return RealRun(live_columns(what), what.patch, LIVE, why=what.why)
 
 
-def terminal_width() -> int:
-    """How many characters a line of this terminal has."""
-    return shutil.get_terminal_size((120, 40)).columns
-
-
 # --- what is recorded -----------------------------------------------------------------------------
 # Only what agreed with the engine line by line is shipped: of each move the events are kept where
 # Kafka's are not to the letter the engine's. `make judge-record` writes it, of answers that are
@@ -263,16 +244,14 @@ def shipped_columns() -> Mapping[str, Mapping[str, RecordedPlay]]:
 def columns_of(what: Chosen, recorded: RecordedColumn) -> TwoColumns:
     """Both columns. Raises StaleRecordingError where the play has other moves by now."""
     engine = run_play(what.play, what.features)
-    history = engine.history
-    if len(history.steps) != recorded.moves:
+    steps = engine.history.steps
+    if len(steps) != recorded.moves:
         raise StaleRecordingError(
             f"{what.play.name} has other moves than were recorded: `make judge-record`"
         )
-    steps = tuple(
-        replace(step, events=recorded.events.get(n, step.events))
-        for n, step in enumerate(history.steps)
-    )
-    kafka = replace(engine, history=replace(history, steps=steps), strict=False)
+    heard = (replace(s, events=recorded.events.get(n, s.events)) for n, s in enumerate(steps))
+    history = replace(engine.history, steps=tuple(heard))
+    kafka = replace(engine, history=history, strict=False)
     return compared(engine, kafka, what.judges, recorded)
 
 
@@ -284,14 +263,12 @@ def _recorded(what: Chosen, *, asked_for: bool) -> RealRun | None:
     if what.features != parse_features(what.features.release):
         return None
     if what.with_zookeeper:
-        passages = heard_plays(name).get(what.patch)
-        if passages is None:
+        recorded = heard_plays(name).get(what.patch)
+        if recorded is None:
             return None
-        columns = play_on_recording(what.play, what.features, passages.passages)
+        columns = play_on_recording(what.play, what.features, recorded.passages)
         return RealRun(columns, what.patch, RECORDED)
-    shipped = shipped_columns().get(name, {}).get(what.patch)
-    if shipped is None:
-        return None
+    shipped = shipped_columns().get(name, {}).get(what.patch, RecordedPlay({}))
     if shipped.why and what.judges.leads and not asked_for:
         what = what._replace(judge=CONTROLLER_ALONE, why=shipped.why)
     column = shipped.columns.get(what.judge)

@@ -4,7 +4,7 @@ That is a real controller, real brokers, or both; all else is the engine's in ei
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
@@ -25,11 +25,10 @@ from ...protocol import facts
 from ...protocol.errors import KafkaError
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
-from ...protocol.replica.broker_state import Volatile
 from ..conversation.real_controller import record_texts
 from ..zookeeper_era.sequences import Passage
 from . import deciding
-from .initial_state import untold
+from .initial_state import first_line, untold
 from .judged_step import DecidedStep, begun
 from .leader_effect import LEADERS_WORD
 
@@ -56,6 +55,17 @@ class ColumnLine(msgspec.Struct, frozen=True):
     kafka: tuple[str, ...]
     agree: bool
     own: tuple[bool, ...]
+
+    def report(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "step": self.step,
+            "line": self.play,
+            "engine": "\n".join(self.engine),
+            "kafka": "\n".join(self.kafka),
+            "own": list(self.own),
+            "agree": self.agree,
+        }
 
 
 class RealSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -129,21 +139,18 @@ def play_in_two_columns(
                 stage = do_line(stage, statement, line)
             except deciding.UnaskableError as why:
                 raise untold(play, line, str(why), why.who) from None
+    of_the_engine = deciding.RequestAsked | deciding.SessionOver
+    others = (made for made in decisions if not isinstance(made.question, of_the_engine))
+    own_records = {w.name for made in others for w in made.written if w.record is None}
     side = RealSide(
         renaming=kafka.renaming if kafka is not None else deciding.Renaming(),
         scene_records=kafka.scene_records if kafka is not None else 0,
         requests=sum(isinstance(made.question, deciding.RequestAsked) for made in decisions),
         records=sum(len(made.written) for made in decisions),
         turns=leaders.turns if leaders is not None else 0,
-        own_records=_own_records(decisions),
+        own_records=tuple(sorted(own_records)),
     )
     return compared(engine, stage, Judges(kafka is not None, leaders is not None), side)
-
-
-def _own_records(decisions: Iterable[deciding.Decision]) -> tuple[str, ...]:
-    of_the_engine = deciding.RequestAsked | deciding.SessionOver
-    others = (made for made in decisions if not isinstance(made.question, of_the_engine))
-    return tuple(sorted({w.name for made in others for w in made.written if w.record is None}))
 
 
 def _begun(play: Play, start: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
@@ -151,8 +158,7 @@ def _begun(play: Play, start: Cluster, leaders: deciding.DecidingLeaders) -> Clu
     try:
         return begun(start, leaders)
     except deciding.UnaskableError as why:
-        lines = (n for n, statement in enumerate(play.statements, 1) if statement.verb == "topic")
-        raise untold(play, next(lines, 1), str(why), why.who) from None
+        raise untold(play, first_line(play, "topic"), str(why), why.who) from None
 
 
 # --- whose own ------------------------------------------------------------------------------------
@@ -180,14 +186,14 @@ def is_kafkas_own(event: Event, judges: Judges) -> bool:
 def _line(both: TwoColumns, mine: Performed, theirs: Performed) -> ColumnLine:
     engine, kafka = both.engine, both.kafka
     agree = _same(engine.events_of(mine), kafka.events_of(theirs), both)
-    kafkas = tuple(_told(kafka, theirs))
+    sentences = tuple(_told(kafka, theirs))
     return ColumnLine(
         step=mine.moment,
         play=mine.statement.text,
         engine=tuple(sentence for _, sentence in _told(engine, mine)),
-        kafka=tuple(sentence for _, sentence in kafkas),
-        agree=agree and _held(engine, mine) == _held(kafka, theirs),
-        own=tuple(is_kafkas_own(event, both.judges) for event, _ in kafkas),
+        kafka=tuple(sentence for _, sentence in sentences),
+        agree=agree and _state(engine, mine) == _state(kafka, theirs),
+        own=tuple(is_kafkas_own(event, both.judges) for event, _ in sentences),
     )
 
 
@@ -201,17 +207,17 @@ def _told(stage: Stage, performed: Performed) -> Iterator[tuple[Event, str]]:
             yield event, sentences[id]
 
 
-def _held(stage: Stage, performed: Performed) -> Any:
+def _state(stage: Stage, performed: Performed) -> Any:
     """What the controller holds for true after a line, and each broker of its partitions."""
     steps = stage.history.steps
     cluster = steps[performed.last - 1].cluster if performed.last else stage.history.start
-    held, nodes = truth(cluster), cluster.brokers
-    brokers = [(n.id, n.incarnation, n.durable, n.process and _played(n.process)) for n in nodes]
-    return held.registrations, held.partitions, held.next_offset, brokers
-
-
-def _played(process: Volatile) -> Any:
-    return process.replicas, process.items, process.in_flight
+    image = truth(cluster)
+    brokers = []
+    for node in cluster.brokers:
+        process = node.process
+        played = process and (process.replicas, process.items, process.in_flight)
+        brokers.append((node.id, node.incarnation, node.durable, played))
+    return image.registrations, image.partitions, image.next_offset, brokers
 
 
 def _same(mine: tuple[Event, ...], theirs: tuple[Event, ...], both: TwoColumns) -> bool:
@@ -276,22 +282,19 @@ def _beside(left: Sequence[str], right: Sequence[str], room: int) -> Iterator[st
             yield f"{_INDENT}{mine:<{room}}{_GAP}{theirs}".rstrip()
 
 
-def _counts(both: TwoColumns) -> Iterator[str]:
+def _ending(both: TwoColumns) -> Iterator[str]:
+    counts = []
     if both.judges.decides:
         written = "records" if both.heard is None else "states of partitions"
-        yield f"{both.requests} requests, {both.records} {written}"
+        counts += [f"{both.requests} requests", f"{both.records} {written}"]
     if both.judges.leads:
-        yield f"{both.turns} turns of brokers"
-
-
-def _ending(both: TwoColumns) -> Iterator[str]:
-    counts = ", ".join(_counts(both))
+        counts.append(f"{both.turns} turns of brokers")
     engine, kafka = (f"{verdict(s)}: {sentence(s)}" for s in (both.engine, both.kafka))
     if both.agree:
-        yield f"They agree ({counts}). {kafka}"
+        yield f"They agree ({', '.join(counts)}). {kafka}"
         return
     parted = next(line for line in both.lines if not line.agree)
-    yield f"They part at step {parted.step}, {parted.play!r} ({counts})."
+    yield f"They part at step {parted.step}, {parted.play!r} ({', '.join(counts)})."
     yield f"the engine: {engine}"
     unknown = "unknown: brokers go on as beside the engine's controller."
     yield f"Kafka: {kafka if both.heard is None else unknown}"

@@ -36,7 +36,7 @@ from ..conversation.kafka_terms import UnspokenError
 from ..java_process import DeadKafkaError, java_of_kafka
 from ..kafka_jars.judged_releases import MissingKafkaError
 from ..side_by_side.deciding import StaleRecordingError
-from ..side_by_side.initial_state import untold
+from ..side_by_side.initial_state import first_line, untold
 from ..side_by_side.two_columns import ColumnLine, Judges, TwoColumns
 from ..wire.message_schemas import NoSchemasError
 from ..zookeeper_era import sequences
@@ -85,7 +85,9 @@ def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns
     try:
         with PlayedCluster(patch, setup, protocol, schemas) as cluster:
             if cluster.znodes() != EngineEar(setup).passage("", stage.history.start).znodes:
-                raise untold(play, _first_topic(play), "a controller that takes over changes it")
+                raise untold(
+                    play, first_line(play, "topic"), "a controller that takes over changes it"
+                )
             return _columns(stage, setup, cluster)
     except (TooQuietError, OSError, UnspokenError, KazooException, KazooTimeoutError) as problem:
         raise DeadKafkaError(f"Kafka {patch} does not go on: {problem}") from None
@@ -261,7 +263,7 @@ def _told_stage(play: Play, features: Features) -> tuple[Stage, Setup]:
     stage, setup = run_play(play, features), setup_of(play, features)
     problem = _why_initial_state_untold(setup)
     if problem is not None:
-        raise untold(play, _first_topic(play), problem)
+        raise untold(play, first_line(play, "topic"), problem)
     controller, before = EngineEar(setup).controller_id, stage.history.start
     for recorded in stage.history.steps:
         why = _why_step_untold(before, recorded, controller)
@@ -269,10 +271,6 @@ def _told_stage(play: Play, features: Features) -> tuple[Stage, Setup]:
             raise untold(play, recorded.line, why)
         before = recorded.cluster
     return stage, setup
-
-
-def _first_topic(play: Play) -> int:
-    return next((n for n, line in enumerate(play.statements, 1) if line.verb == "topic"), 1)
 
 
 _OWN_BROKER = "broker {} is the real controller's own, and stays up, registered and on its release"
