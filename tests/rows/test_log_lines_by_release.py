@@ -1,4 +1,4 @@
-"""The words of every log line that a play shows, and the releases that log them.
+"""Every log line that a play shows, and every metric, with the releases that have them.
 
 The file of the lines begins with plays that show them all; `pytest --rewrite` of this file writes
 it. Numbers are written as #.
@@ -18,7 +18,7 @@ from tests.made_pages import holds_as_made, span
 FILE = Path(__file__).parent / "log_lines.txt"
 TEST = "tests/rows/test_log_lines_by_release.py"
 Logged = set[tuple[str, str]]
-"""Lines, each with a release that logs it."""
+"""Lines and metrics, each with a release that has it."""
 
 
 def logged(play: str) -> Logged:
@@ -28,6 +28,15 @@ def logged(play: str) -> Logged:
         for event in kiplab.run(play, kafka=release).rows().events:
             lines |= {(_without_numbers(line), release) for line in event.log.split("\n") if line}
     return lines
+
+
+def metrics() -> Logged:
+    """What brokers and controllers report, in all releases."""
+    return {
+        (f"metric of {_without_numbers(row.node)}: {row.metric}", release)
+        for release in RELEASES
+        for row in kiplab.run("last-replica", kafka=release).rows().metrics
+    }
 
 
 def _without_numbers(line: str) -> str:
@@ -44,6 +53,7 @@ def covering(shown: dict[str, Logged]) -> list[str]:
 
 
 def page(plays: Iterable[str], lines: Logged) -> str:
+    lines = lines | metrics()
     rows = [
         f"{text}   [{span([name for name in RELEASES if (text, name) in lines])}]"
         for text in sorted({text for text, _ in lines})
