@@ -55,8 +55,8 @@ class ComparisonProgress(msgspec.Struct, kw_only=True):
 
     def is_of(self, other: ComparisonProgress) -> bool:
         """Whether both are about the same pairs."""
-        asked = (other.seed, other.mode, other.small, other.races)
-        return (self.seed, self.mode, self.small, self.races) == asked
+        question = (other.seed, other.mode, other.small, other.races)
+        return (self.seed, self.mode, self.small, self.races) == question
 
     @property
     def sentence(self) -> str:
@@ -85,9 +85,9 @@ def compare_on(progress: ComparisonProgress, until: int, file: Path | None = Non
         except EndlessTraceError:
             progress.endless += 1
         else:
-            found = first_difference(engine_says(schedule, sets[name]), theirs)
-            if found is not None:
-                short = shrunk(TraceParting(schedule, progress.mode, name, *found))
+            difference = first_difference(engine_says(schedule, sets[name]), theirs)
+            if difference is not None:
+                short = shrunk(TraceParting(schedule, progress.mode, name, *difference))
                 return f"pair {progress.next} of seed {progress.seed}: {short.sentence}"
             met.add(covered([(schedule, theirs)]))
         progress.next += 1
@@ -140,17 +140,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     mode = Mode(options.mode)
     if options.set not in COMPARED_IN[mode]:
-        known = ", ".join(COMPARED_IN[mode])
-        print(f"--set {options.set}: with --mode {mode} the sets are {known}", file=sys.stderr)
+        names = ", ".join(COMPARED_IN[mode])
+        print(f"--set {options.set}: with --mode {mode} the sets are {names}", file=sys.stderr)
         return 2
     try:
-        found = _compare_one(options, mode) if options.schedule else _compare_many(options, mode)
+        sentence = _compare_one(options, mode) if options.schedule else _compare_many(options, mode)
     except (msgspec.MsgspecError, OSError) as problem:
         print(f"{options.schedule or options.file}: {problem}", file=sys.stderr)
         return 2
-    if found is not None:
-        print(found, file=sys.stderr)
-    return int(found is not None)
+    if sentence is not None:
+        print(sentence, file=sys.stderr)
+    return int(sentence is not None)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -177,17 +177,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _compare_many(options: argparse.Namespace, mode: Mode) -> str | None:
-    asked = ComparisonProgress(
+    begun = ComparisonProgress(
         seed=options.seed, mode=mode, small=options.small, races=options.races
     )
-    progress = asked
+    progress = begun
     if options.file.exists():
-        known = msgspec.json.decode(options.file.read_bytes(), type=ComparisonProgress)
-        progress = known if known.is_of(asked) else asked
-    found = compare_on(progress, options.count, options.file)
-    if found is None:
+        kept = msgspec.json.decode(options.file.read_bytes(), type=ComparisonProgress)
+        progress = kept if kept.is_of(begun) else begun
+    sentence = compare_on(progress, options.count, options.file)
+    if sentence is None:
         print(progress.sentence)
-    return found
+    return sentence
 
 
 def _compare_one(options: argparse.Namespace, mode: Mode) -> str | None:
@@ -196,8 +196,12 @@ def _compare_one(options: argparse.Namespace, mode: Mode) -> str | None:
     ours, theirs = engine_says(schedule, features), kernel_trace(schedule, features)
     for line in ours:
         print(line.words)
-    found = first_difference(ours, theirs)
-    return None if found is None else TraceParting(schedule, mode, options.set, *found).sentence
+    difference = first_difference(ours, theirs)
+    return (
+        None
+        if difference is None
+        else TraceParting(schedule, mode, options.set, *difference).sentence
+    )
 
 
 if __name__ == "__main__":

@@ -75,10 +75,10 @@ class DrivenZooKeeper(DrivenEngine):
     def _keep_sent(self) -> None:
         if self.host == HOST:
             return
-        asked = tuple(m for m in self.cluster.messages if self._asks_the_lost(m))
-        left = tuple(m for m in self.cluster.messages if m not in asked)
+        requests = tuple(m for m in self.cluster.messages if self._asks_the_lost(m))
+        left = tuple(m for m in self.cluster.messages if m not in requests)
         self.cluster = replace(self.cluster, messages=left)
-        self.asked = (*self.asked, *asked)
+        self.asked = (*self.asked, *requests)
 
     def _asks_the_lost(self, message: Message | Dropped) -> bool:
         asks = isinstance(message.body, messages.AlterPartitionRequest)
@@ -116,11 +116,11 @@ class DrivenZooKeeper(DrivenEngine):
             self._lose_words_of(controller_on(self.host))
         self._keep_sent()
         incarnation = incarnation_of(self.cluster, HOST)
-        asked = (
+        requests = (
             replace(m, receiver=controller_on(HOST), receiver_incarnation=incarnation)
             for m in self.asked
         )
-        self.cluster = replace(self.cluster, messages=(*self.cluster.messages, *asked))
+        self.cluster = replace(self.cluster, messages=(*self.cluster.messages, *requests))
         self.asked, self.deaf, self.host = (), False, HOST
         self.flow()
 

@@ -35,16 +35,16 @@ class EffectRun(ZooKeeperRun):
         self.effects: list[EffectiveEvent] = []
 
     def _bounce(self, event: Outside) -> None:
-        found, done = self.engine.cluster, len(self.engine.done)
+        before, done = self.engine.cluster, len(self.engine.done)
         super()._bounce(event)
         if any(isinstance(made.move, moves.ShutDown) for made in self.engine.done[done:]):
-            self._keep(event, found)
+            self._keep(event, before)
 
     def _cut(self, event: Outside) -> None:
-        found, was = self.engine.cluster, event.broker in self.cut
+        before, was = self.engine.cluster, event.broker in self.cut
         super()._cut(event)
         if event.broker in self.cut and not was:
-            self._keep(event, found)
+            self._keep(event, before)
 
     def _keep(self, event: Outside, cluster: Cluster) -> None:
         self.effects.append(EffectiveEvent(self.exactly[event.order], cluster))

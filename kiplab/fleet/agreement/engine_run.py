@@ -82,9 +82,9 @@ class EngineRun:
                 self._event(plan[0], partial(self._by_itself, plan))
 
     def _planned(self) -> list[Planned]:
-        found = [(at, rank, b) for (rank, b), at in self.plans.items()]
-        found += [(at, set_events.REQUEST_ARRIVES, n) for n, (at, _) in self.requests.items()]
-        return found if self.outage else found + self._expiries()
+        planned = [(at, rank, b) for (rank, b), at in self.plans.items()]
+        planned += [(at, set_events.REQUEST_ARRIVES, n) for n, (at, _) in self.requests.items()]
+        return planned if self.outage else planned + self._expiries()
 
     def _expiries(self) -> list[Planned]:
         """The engine's own sessions, of those whom nobody hears."""

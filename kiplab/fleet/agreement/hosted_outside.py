@@ -31,8 +31,8 @@ def is_whole(schedule: OutsideSchedule) -> bool:
     events, host = schedule.events, schedule.host
     lost = [e.at for e in events if _is_outage(e) and e.lasts == schedule.session + 1]
     hit = [e.at for e in events if e.broker == host and e.kind in ("crash", "cut")]
-    heard = [e.at for e in events if e.broker == host and e.kind == "beat"]
-    return not host or bool({*lost[:1]} & {*hit[:1]} & {*heard})
+    beats = [e.at for e in events if e.broker == host and e.kind == "beat"]
+    return not host or bool({*lost[:1]} & {*hit[:1]} & {*beats})
 
 
 def _is_outage(event: Outside) -> bool:
@@ -41,10 +41,10 @@ def _is_outage(event: Outside) -> bool:
 
 def _hit(schedule: OutsideSchedule) -> Outside:
     incidents = [event for event in schedule.events if event.kind not in ("beat", "flush")]
-    known: set[int] = set()
+    brokers: set[int] = set()
     first_time: list[Outside] = []
     for event in incidents:
-        if not _is_outage(event) and event.broker not in known:
-            known.add(event.broker)
+        if not _is_outage(event) and event.broker not in brokers:
+            brokers.add(event.broker)
             first_time.append(event)
     return (first_time or incidents)[-1]

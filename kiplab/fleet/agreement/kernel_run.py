@@ -57,7 +57,7 @@ def kernel_run(
     """
     w = world_of(schedule)
     w[set_words.MODE] = int(features.mode is Mode.ZOOKEEPER)
-    s, told = words(set_words.STATE_WORDS), words(1 + TOLD_MAX * set_words.TOLD_WORDS)
+    s, trace = words(set_words.STATE_WORDS), words(1 + TOLD_MAX * set_words.TOLD_WORDS)
     rows = [n for event in schedule.events for n in row_of(event)]
     delays = [n for event in schedule.events for n in delays_of(event)]
     s[set_words.GUARDS], s[set_words.TRACE] = guard_bits(features) & ~without, 1
@@ -65,9 +65,9 @@ def kernel_run(
         FIRST_LEADER_EPOCH,
         FIRST_PARTITION_EPOCH,
     )
-    known = words(set_words.BROKERS * DELAYS)
-    given = (s, w, told, rows, delays, known)
-    made = [as_words(numbers) if compiled else _listed(numbers) for numbers in given]
+    broker_delays = words(set_words.BROKERS * DELAYS)
+    arguments = (s, w, trace, rows, delays, broker_delays)
+    made = [as_words(numbers) if compiled else _listed(numbers) for numbers in arguments]
     run: Any = play_out if compiled else _plainly()
     run(*made, schedule.leader - 1, schedule.end * 1000)
     if made[0][set_words.CHECKS]:
@@ -109,9 +109,9 @@ def world_of(schedule: OutsideSchedule) -> list[int]:
     return w
 
 
-def _lines(told: list[int]) -> Iterator[TraceLine]:
-    for line in range(told[0]):
-        at, what, a, b, c, d = told[
+def _lines(trace: list[int]) -> Iterator[TraceLine]:
+    for line in range(trace[0]):
+        at, what, a, b, c, d = trace[
             1 + line * set_words.TOLD_WORDS : 1 + (line + 1) * set_words.TOLD_WORDS
         ]
         ms = at // 1000

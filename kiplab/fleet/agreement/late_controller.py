@@ -50,9 +50,11 @@ class LateController(DrivenZooKeeper):
 
     def is_held(self, message: Message) -> bool:
         """As with every controller; while it is late also watches, and what it asks of `b`."""
-        told = isinstance(message.body, WatcherEvent) and message.receiver == controller_on(HOST)
+        is_event = isinstance(message.body, WatcherEvent) and message.receiver == controller_on(
+            HOST
+        )
         return super().is_held(message) or (
-            self.late and (told or self._is_control_request(message))
+            self.late and (is_event or self._is_control_request(message))
         )
 
     def asks_to_go(self) -> None:

@@ -52,8 +52,8 @@ class SilentController(DrivenEngine):
 
     def serves(self) -> bool:
         """Whether it tells a client who leads."""
-        asked = step(self.cluster, moves.RefreshMetadata(broker=_LEADER))
-        return not any(isinstance(event, Refused) for event in asked.events)
+        outcome = step(self.cluster, moves.RefreshMetadata(broker=_LEADER))
+        return not any(isinstance(event, Refused) for event in outcome.events)
 
     def _note(self, _before: Cluster, move: DoneMove) -> None:
         for event in move.events:

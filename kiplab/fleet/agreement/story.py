@@ -40,18 +40,18 @@ def story(
     """
     world, until = _world_of(scenario, years)
     rules = features_of(features, world.zookeeper)
-    found = schedule_of(
+    chosen = schedule_of(
         world, seed=seed, replication=replication, until_us=until, features=rules, metric=metric
     )
     mode = "with ZooKeeper, " if world.zookeeper else ""
     which = f"{mode}replication {replication} of seed {seed}, KIPs: {features}"
-    what = f"{metric.replace('_', ' ')} {_when(found)}"
+    what = f"{metric.replace('_', ' ')} {_when(chosen)}"
     try:
         return play_of(
-            found.schedule,
+            chosen.schedule,
             rules,
             title=f"{called(metric).capitalize()} of the fleet: {which}",
-            question=f"What came to the {what}? {_events(found)}{_unplayed(features, world)}",
+            question=f"What came to the {what}? {_events(chosen)}{_unplayed(features, world)}",
         )
     except UnsaidError as reason:
         raise NoStoryError(
@@ -76,8 +76,8 @@ def _when(story: StorySchedule) -> str:
 
 
 def _events(story: StorySchedule) -> str:
-    told = (_event(event) for event in story.schedule.events if event.kind not in BEFORE)
-    return "; ".join(told)
+    sentences = (_event(event) for event in story.schedule.events if event.kind not in BEFORE)
+    return "; ".join(sentences)
 
 
 def _unplayed(features: str, world: World) -> str:

@@ -79,7 +79,7 @@ def _with_lost_disks(done: Iterable[DoneMove]) -> dict[int, DoneMove]:
     """By number. A process that is not registered yet is none in the engine, and cannot crash:
     its disk was lost with the process before, if that crashed: nobody has looked at it since.
     """
-    found: dict[int, DoneMove] = {}
+    moves_by_number: dict[int, DoneMove] = {}
     down: dict[BrokerId, int] = {}
     for number, made in enumerate(done):
         move = made.move
@@ -88,8 +88,8 @@ def _with_lost_disks(done: Iterable[DoneMove]) -> dict[int, DoneMove]:
         elif isinstance(move, moves.Crash):
             if move.broker in down:
                 earlier = down[move.broker]
-                found[earlier] = replace(found[earlier], move=move)
+                moves_by_number[earlier] = replace(moves_by_number[earlier], move=move)
                 continue
             down[move.broker] = number
-        found[number] = made
-    return found
+        moves_by_number[number] = made
+    return moves_by_number

@@ -80,22 +80,22 @@ def play_of(
         )
     run = ZooKeeperRun(schedule, features) if zookeeper else EngineRun(schedule, features)
     trace = run.run()
-    asked = f"title {title}\nquestion {question}\n"
+    heading = f"title {title}\nquestion {question}\n"
     held = held_throughout(run.engine.done, zookeeper=zookeeper)
     holds = "".join(f"\nhold {kind}" for kind in held)
     begins = zookeeper_header_of(schedule) if zookeeper else header_of(schedule)
-    header = split(asked + begins + holds).statements
+    header = split(heading + begins + holds).statements
     play = Play(under_rules(header, features), name)
     stage = open_stage(play)
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
-    said = tuple(_said(run))
-    lines = tuple(_lines(stage, said))
+    statements = tuple(_said(run))
+    lines = tuple(_lines(stage, statements))
     beside = tuple(_beside(_together(iter(lines))))
     done = parse(format_play(Play((*play.statements, *beside), name)), name)
     wanted = tuple(line.partition or line.broker for line in trace if _is_told(line.what))
     if tale_of(run_play(done)) != wanted:
-        raise UnsaidError(_why_not(said, lines))
+        raise UnsaidError(_why_not(statements, lines))
     return done
 
 
@@ -106,8 +106,10 @@ def _said(run: EngineRun) -> Iterator[SaidLine]:
 
 
 def _why_not(said: Iterable[SaidLine], lines: Iterable[StoryLine]) -> str:
-    crashes, told = (sum(line.statement.verb == "crash" for line in each) for each in (said, lines))
-    if told < crashes:
+    crashes, shown = (
+        sum(line.statement.verb == "crash" for line in each) for each in (said, lines)
+    )
+    if shown < crashes:
         return (
             "hangs on a disk that is replaced after a clean stop, while the next process starts and"
             " has not registered yet: no line of a play says that"
@@ -166,14 +168,14 @@ def _nodes(stage: Stage) -> tuple[object, ...]:
 
 def tale_of(stage: Stage) -> PartitionTale:
     """What becomes of the partition in a play."""
-    found: list[PartitionTold | int] = []
+    tale: list[PartitionTold | int] = []
     was = _partition(stage.history.start)
     for step in stage.history.steps:
         lost = [int(e.leader) for e in step.events if isinstance(e, CommittedLost)]
         now = _partition(step.cluster)
-        found += [*lost, *([now] if now != was else [])]
+        tale += [*lost, *([now] if now != was else [])]
         was = now
-    return tuple(found)
+    return tuple(tale)
 
 
 def _partition(cluster: Cluster) -> PartitionTold:

@@ -88,9 +88,9 @@ def check_told(world: World, metric: str) -> None:
         # ZooKeeper's sessions end when whoever drives the engine says so.
         del periods["session_s"]
     if any(us != ms * 1000 for us, ms in periods.values()):
-        known = ", ".join(f"{name} = {ms // 1000}" for name, (_, ms) in periods.items())
+        defaults = ", ".join(f"{name} = {ms // 1000}" for name, (_, ms) in periods.items())
         raise ValueError(
-            f"a story is told with Kafka's defaults: {known}; the engine has no others"
+            f"a story is told with Kafka's defaults: {defaults}; the engine has no others"
         )
 
 

@@ -70,8 +70,8 @@ def parting(
     """
     features = COMPARED_IN[mode][name]
     theirs = kernel(schedule, features)
-    found = first_difference(engine_says(schedule, features), theirs)
-    return None if found is None else TraceParting(schedule, mode, name, *found)
+    difference = first_difference(engine_says(schedule, features), theirs)
+    return None if difference is None else TraceParting(schedule, mode, name, *difference)
 
 
 def first_difference(

@@ -43,9 +43,9 @@ class ZooKeeperRun(EngineRun):
 
     def _planned(self) -> list[Planned]:
         outage, self.outage = self.outage, 0
-        found = super()._planned()
+        planned = super()._planned()
         self.outage = outage
-        return found
+        return planned
 
     def _expiries(self) -> list[Planned]:
         return [

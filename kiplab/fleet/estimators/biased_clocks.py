@@ -30,16 +30,16 @@ def clocks_of(world: World) -> tuple[Clock, ...]:
         ("bounce", BOUNCE, world.bounce_mean_us),
         ("cut", CUT_OFF, world.cut_mean_us),
     )
-    found: list[tuple[str, int, tuple[int, ...], int, bool]]
-    found = [(kind, rank, (b,), mean, False) for kind, rank, mean in alone for b in brokers]
+    clocks: list[tuple[str, int, tuple[int, ...], int, bool]]
+    clocks = [(kind, rank, (b,), mean, False) for kind, rank, mean in alone for b in brokers]
     for rack in sorted(set(racks)):
         inside = tuple(b for b in brokers if racks[b] == rack)
-        found.append(("rack shock", CRASH, inside, world.rack_shock_mean_us, True))
-    found.append(("shock", CRASH, tuple(brokers), world.cluster_shock_mean_us, True))
-    found.append(("failover", OUTAGE_BEGINS, (0,), world.failover_mean_us, False))
+        clocks.append(("rack shock", CRASH, inside, world.rack_shock_mean_us, True))
+    clocks.append(("shock", CRASH, tuple(brokers), world.cluster_shock_mean_us, True))
+    clocks.append(("failover", OUTAGE_BEGINS, (0,), world.failover_mean_us, False))
     return tuple(
         Clock(kind=kind, rank=rank, brokers=of, rate=1 / mean, is_shock=shock)
-        for kind, rank, of, mean, shock in found
+        for kind, rank, of, mean, shock in clocks
         if mean
     )
 

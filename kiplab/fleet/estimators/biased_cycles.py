@@ -82,13 +82,13 @@ class CyclePlayer:
         last &= ~drawn.is_early
         hit = isin(arange(len(samples)), which[last])
         mine = drawn.those(hit[which])
-        found, mine_last = 1.0 * counted, last[hit[which]]
+        counts, mine_last = 1.0 * counted, last[hit[which]]
         if hit.any():
-            found[hit] = 0
+            counts[hit] = 0
             for fate, share in self._fates:
                 mine.rows[mine_last, FATE] = fate
-                found[hit] += share * self.played(mine, samples[hit], since[hit])[0]
-        return found
+                counts[hit] += share * self.played(mine, samples[hit], since[hit])[0]
+        return counts
 
     def played(self, drawn: DrawnRows, samples: Any, since: Any) -> tuple[Any, OpenWindows]:
         """(samples, COUNTED): what the kernel counted; and what is open behind `since`."""
@@ -96,16 +96,16 @@ class CyclePlayer:
 
         many = len(samples)
         cuts = [*searchsorted(drawn.of, samples).tolist(), len(drawn.of)]
-        found, windows = (
+        counts, windows = (
             words(many * windows_behind.COUNTED),
             words(many * (windows_behind.MOST_WINDOWS + 1) * windows_behind.WINDOW),
         )
-        state, told, known = self._room
-        given = (as_words(each.ravel()) for each in (drawn.rows, drawn.delays, array(cuts), since))
+        state, trace, broker_delays = self._room
+        tables = (as_words(each.ravel()) for each in (drawn.rows, drawn.delays, array(cuts), since))
         windows_behind.play_all(
-            state, self._numbers, told, known, *given, self._guards, found, windows
+            state, self._numbers, trace, broker_delays, *tables, self._guards, counts, windows
         )
-        counted = array(found).reshape(many, windows_behind.COUNTED)
+        counted = array(counts).reshape(many, windows_behind.COUNTED)
         shape = many, windows_behind.MOST_WINDOWS + 1, windows_behind.WINDOW
         return counted, _open(array(windows).reshape(shape)[:, :-1], counted, since)
 

@@ -100,7 +100,7 @@ class _Block:
         from numpy import arange, full, ones, zeros
 
         samples, player = self._samples, CyclePlayer(self._world, features)
-        kept, found = KeptRows(samples, self._world.replication_factor), zeros((samples, COUNTED))
+        kept, sums = KeptRows(samples, self._world.replication_factor), zeros((samples, COUNTED))
         u = self._choices(0)
         is_forced = u[:, _IS_FORCED] > _IN_TRUTH
         going, at = arange(samples), full(samples, _BEFORE_US + self._look_back)
@@ -114,7 +114,7 @@ class _Block:
             now, open_now = player.played(rows, going, at)
             weight = ratio[going] / (_IN_TRUTH + (1 - _IN_TRUTH) * forced[going])
             more = player.on_average(rows, going, at, now) - before[going]
-            found[going] += more * weight[:, None]
+            sums[going] += more * weight[:, None]
             ratio = ratio * fatally
             before[going] = now
             after = self._ways.draw(
@@ -125,7 +125,7 @@ class _Block:
             going, clock, at = (each[after.clock >= 0] for each in (going, after.clock, after.at))
             if not len(going):
                 break
-        return self._weighed(found)
+        return self._weighed(sums)
 
     def _choices(self, turn: int) -> Any:
         return uniforms(self._seed, own_block(self._block, turn), self._samples, CHOICES)
@@ -155,12 +155,12 @@ class _Block:
                 break
         return ratio, fatally
 
-    def _weighed(self, found: Any) -> BiasedBlock:
+    def _weighed(self, sums: Any) -> BiasedBlock:
         from numpy import cumsum
 
-        columns = zip(METRIC_NAMES, found[:, :METRICS].T, strict=True)
+        columns = zip(METRIC_NAMES, sums[:, :METRICS].T, strict=True)
         rest_us = self._samples * us_of_a_sample(self._world)
         return BiasedBlock(
             weights={metric: weights_of(each) for metric, each in columns},
-            exposure_us=rest_us + float(cumsum(found[:, RESTS_AT])[-1]),
+            exposure_us=rest_us + float(cumsum(sums[:, RESTS_AT])[-1]),
         )

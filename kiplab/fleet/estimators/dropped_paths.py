@@ -37,8 +37,8 @@ def met_by_another(p: Parameters, window_s: float) -> float:
 def away_s(p: Parameters) -> float:
     """How long a broker is out of the ISR after a crash: noticed, restarted, level, asked for."""
     restart = p.crash_restart_s * exp(p.crash_restart_sigma**2 / 2)
-    asked = p.slow_alter_partition_share * p.slow_alter_partition_s
-    return p.session_s + restart + p.catch_up_s + asked
+    waiting_s = p.slow_alter_partition_share * p.slow_alter_partition_s
+    return p.session_s + restart + p.catch_up_s + waiting_s
 
 
 def race_s(p: Parameters) -> float:

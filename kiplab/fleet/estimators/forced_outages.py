@@ -55,13 +55,13 @@ def outage_rates(
     KIPs have no say in it. Raises ValueError for a single replica, for planned restarts that don't
     wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
     """
-    found = [
+    blocks_weights = [
         outage_block(parameters, seed=seed, block=block, samples=samples, draw=draw)
         for block in range(blocks)
     ]
     exposure = blocks * forced_exposure(parameters, samples)
     return {
-        metric: weighed_rate([weights[metric] for weights in found], exposure)
+        metric: weighed_rate([weights[metric] for weights in blocks_weights], exposure)
         for metric in OUTAGE_METRICS
     }
 
@@ -92,13 +92,13 @@ def outage_block(
     for replica in range(parameters.replication_factor):
         u = uniforms(seed, block + (replica << _REPLICA_BITS), samples, COLUMNS)
         replicas.append(_Replica(draw(parameters, u, 0.0), u))
-    found = dict.fromkeys(OUTAGE_METRICS, 0 * replicas[0].u[:, 0])
+    weights = dict.fromkeys(OUTAGE_METRICS, 0 * replicas[0].u[:, 0])
     for share, planned in _first_kinds(parameters):
         weight, began = _one_after_another(parameters, replicas, planned)
         fatal = _fatal_share(parameters, replicas, began, planned)
-        found[ALL_GONE] = found[ALL_GONE] + share * weight
-        found[LAST_REPLICA_LOSS] = found[LAST_REPLICA_LOSS] + share * weight * fatal
-    return {metric: weights_of(each) for metric, each in found.items()}
+        weights[ALL_GONE] = weights[ALL_GONE] + share * weight
+        weights[LAST_REPLICA_LOSS] = weights[LAST_REPLICA_LOSS] + share * weight * fatal
+    return {metric: weights_of(each) for metric, each in weights.items()}
 
 
 def _first_kinds(p: Parameters) -> tuple[tuple[float, bool], ...]:
@@ -131,9 +131,9 @@ def _lasts(p: Parameters, replica: _Replica, planned: bool) -> Any:
 
     draws, u = replica.draws, replica.u
     slow = u[:, ASKED_DOWN] < p.slow_alter_partition_share
-    asked = where(slow, p.slow_alter_partition_s, p.alter_partition_ms / 1000)
+    answer_s = where(slow, p.slow_alter_partition_s, p.alter_partition_ms / 1000)
     gone = draws.clean if planned else draws.registered
-    return gone + maximum(draws.ready, draws.level) - asked * log1p(-u[:, ASKED_QUIETLY])
+    return gone + maximum(draws.ready, draws.level) - answer_s * log1p(-u[:, ASKED_QUIETLY])
 
 
 def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool) -> Any:

@@ -81,7 +81,7 @@ def forced_rates(
     Raises ValueError for other than two replicas of which one suffices, for fewer than 30 blocks,
     MissingExtraError without numpy and scipy.
     """
-    found = [
+    blocks_weights = [
         forced_block(parameters, kips, seed=seed, block=block, samples=samples, draw=draw)
         for block in range(blocks)
     ]
@@ -89,7 +89,7 @@ def forced_rates(
     return {
         metric: NeverHappens(because=_REFUSED)
         if metric != LAST_REPLICA_LOSS and {"841", "903"} <= kips
-        else weighed_rate([weights[metric] for weights in found], exposure)
+        else weighed_rate([weights[metric] for weights in blocks_weights], exposure)
         for metric in METRICS
     }
 
@@ -124,31 +124,35 @@ def forced_block(
         raise ValueError(f"windows are not worked out for {PURGE}: sample it with the kernel")
     u = uniforms(seed, block, samples, COLUMNS)
     plain, shorter = draw(parameters, u, 0.0), draw(parameters, u, _SDS_SHORTER)
-    found = dict.fromkeys(METRICS, 0 * u[:, 0])
+    weights = dict.fromkeys(METRICS, 0 * u[:, 0])
     for draws, window in _windows(parameters, kips, plain, shorter, u):
-        found[STALE_JOIN_AFTER_CRASH] = found[STALE_JOIN_AFTER_CRASH] + window.weight
-        found[RACE_LOSS] = found[RACE_LOSS] + _race(parameters, draws, window)
-    found[STALE_JOIN] = found[STALE_JOIN_AFTER_CRASH] + _of_stops(parameters, kips, plain)
-    found[LAST_REPLICA_LOSS] = _alone(parameters, plain, u)
-    return {metric: weights_of(each) for metric, each in found.items()}
+        weights[STALE_JOIN_AFTER_CRASH] = weights[STALE_JOIN_AFTER_CRASH] + window.weight
+        weights[RACE_LOSS] = weights[RACE_LOSS] + _race(parameters, draws, window)
+    weights[STALE_JOIN] = weights[STALE_JOIN_AFTER_CRASH] + _of_stops(parameters, kips, plain)
+    weights[LAST_REPLICA_LOSS] = _alone(parameters, plain, u)
+    return {metric: weights_of(each) for metric, each in weights.items()}
 
 
 def _windows(
     p: Parameters, kips: frozenset[str], plain: WindowDraws, shorter: WindowDraws, u: Any
 ) -> list[tuple[WindowDraws, _Window]]:
     """Of both strata: joins while the follower is down, and once it is back and not caught up."""
-    found = []
+    windows = []
     for share, mean in _strata(p):
         if "841" not in kips:
-            asked, crashed = u[:, ASKED_DOWN], u[:, CRASHED_DOWN]
+            asked_uniforms, crashed = u[:, ASKED_DOWN], u[:, CRASHED_DOWN]
             ends = (plain.notice, plain.registered)
-            found.append((plain, _window(p, plain, ends, (share, mean), (asked, crashed))))
+            windows.append(
+                (plain, _window(p, plain, ends, (share, mean), (asked_uniforms, crashed)))
+            )
         if "903" not in kips:
-            asked, crashed = u[:, ASKED_UP], u[:, CRASHED_UP]
+            asked_uniforms, crashed = u[:, ASKED_UP], u[:, CRASHED_UP]
             fenced = shorter.ready if "841" in kips else 0.0
             ends = (shorter.registered + fenced, shorter.stale_until)
-            found.append((shorter, _window(p, shorter, ends, (share, mean), (asked, crashed))))
-    return found
+            windows.append(
+                (shorter, _window(p, shorter, ends, (share, mean), (asked_uniforms, crashed)))
+            )
+    return windows
 
 
 def _strata(p: Parameters) -> tuple[tuple[float, float], ...]:
@@ -167,9 +171,9 @@ def _window(
     """A stale join is a request that is read between `ends` after the crash."""
     from numpy import exp, expm1, log1p, maximum
 
-    (first, last), (share, mean), (asked, crashed) = ends, stratum, u
+    (first, last), (share, mean), (asked_uniforms, crashed) = ends, stratum, u
     # Exponential delays forget: beyond the least that matters they are as they are from 0.
-    read = first - mean * log1p(-asked)
+    read = first - mean * log1p(-asked_uniforms)
     earliest = maximum(read - last, 0)
     latest = maximum(read - first, earliest)
     before, until = (_hazard(p, draws.earlier, moment) for moment in (earliest, latest))
@@ -205,13 +209,13 @@ def _of_stops(p: Parameters, kips: frozenset[str], draws: WindowDraws) -> Any:
     """
     from numpy import exp, expm1
 
-    found = 0.0 * draws.clean
+    rate = 0.0 * draws.clean
     if "841" in kips:
-        return found
+        return rate
     for share, mean in _strata(p):
         still_away = -expm1(-draws.clean / mean) if "903" in kips else 1.0
-        found = found + share * exp(-draws.stopping / mean) * still_away
-    return found * p.bounces_per_year / (p.bounces_per_year + p.crashes_per_year) / 2
+        rate = rate + share * exp(-draws.stopping / mean) * still_away
+    return rate * p.bounces_per_year / (p.bounces_per_year + p.crashes_per_year) / 2
 
 
 def _race(p: Parameters, draws: WindowDraws, window: _Window) -> Any:
@@ -222,17 +226,17 @@ def _race(p: Parameters, draws: WindowDraws, window: _Window) -> Any:
     # Until its session is over, what a dead leader asked for is read as that of a living one.
     unnoticed = minimum(window.read, draws.leader_notice)
     evicted = maximum(window.crash + draws.evict_least, window.read) + draws.evict_more
-    found = 0.0 * back
-    for share, asked in draws.evict_asked:
-        end = minimum(evicted + asked, back + draws.level)
+    chance = 0.0 * back
+    for share, answer_s in draws.evict_asked:
+        end = minimum(evicted + answer_s, back + draws.level)
         down = maximum(minimum(end, back) - window.read, 0)
         up = maximum(end - maximum(window.read, back), 0)
         # A planned restart need not wait: all are in the ISR.
         stopped = up if p.bounces_wait and draws.waits_for_it else down + up
         crashed = p.crashes_per_year * (unnoticed + down + up)
         goes = (crashed + p.bounces_per_year * stopped) / SECONDS_PER_YEAR
-        found = found - share * expm1(-goes)
-    return found * lost_share(p) * window.weight
+        chance = chance - share * expm1(-goes)
+    return chance * lost_share(p) * window.weight
 
 
 def _alone(p: Parameters, draws: WindowDraws, u: Any) -> Any:
@@ -244,14 +248,14 @@ def _alone(p: Parameters, draws: WindowDraws, u: Any) -> Any:
         (p.bounces_per_year, draws.clean, 0.0),
         (p.crashes_per_year, draws.registered, draws.held),
     )
-    found = 0.0 * back
+    chance = 0.0 * back
     for often, gone, held in away:
         for share, mean in _strata(p):
             alone = gone + back - mean * log1p(-u[:, ASKED_QUIETLY])
             fatal = lost_share(p) * alone - tail_lost_share(p) * _harmless(p, held)
             goes = p.crashes_per_year * fatal / SECONDS_PER_YEAR
-            found = found - often * share * expm1(-goes)
-    return found / (p.bounces_per_year + p.crashes_per_year)
+            chance = chance - often * share * expm1(-goes)
+    return chance / (p.bounces_per_year + p.crashes_per_year)
 
 
 def _harmless(p: Parameters, held: Any) -> Any:

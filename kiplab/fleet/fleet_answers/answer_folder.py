@@ -60,11 +60,11 @@ def _check_same(folder: Path, study: FleetStudy, *, seed: int, resume: bool) -> 
 def _differences(there: FleetStudy, here: FleetStudy) -> list[str]:
     """What is not the same, by its name in the file; what a study is about may be said anew."""
     values = dict(there.values)
-    found = [name for name, several in here.values if values[name] != several]
+    names = [name for name, several in here.values if values[name] != several]
     for name in ("mode", "feature_sets"):
         if getattr(there, name) != getattr(here, name):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def study_in(folder: Path) -> FleetStudy:
@@ -97,4 +97,4 @@ def kept_sizes(folder: Path) -> Mapping[str, int]:
     if not (folder / "study.json").exists():
         return {}
     scenarios = identity_in(folder).get("scenarios", {})
-    return {name: int(said["block_replications"]) for name, said in scenarios.items()}
+    return {name: int(sizes["block_replications"]) for name, sizes in scenarios.items()}

@@ -61,9 +61,9 @@ def _chances(answer: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
 
 def _chance(answer: FleetAnswer, row: FleetRow) -> str:
     yearly = answer.incidents.of(row)
-    said = "; ".join(chance_words(one) for one in at_least_one(yearly, 1))
+    chances = "; ".join(chance_words(one) for one in at_least_one(yearly, 1))
     alarms = yearly.alarms if isinstance(yearly, WeighedRate) else ()
-    return "; ".join(filter(None, [said, *alarms, answer.incidents.remark(row)]))
+    return "; ".join(filter(None, [chances, *alarms, answer.incidents.remark(row)]))
 
 
 def _lines(rows: Iterable[FleetRow], said: Callable[[FleetRow], str]) -> Iterator[str]:

@@ -10,12 +10,12 @@ from .fleet_row import FleetRow
 
 def best_rows(rows: Iterable[FleetRow], metric: str) -> tuple[FleetRow, ...]:
     """Of each scenario and feature set the row that says most, in the order of the rows."""
-    found: dict[tuple[str, str], FleetRow] = {}
+    best: dict[tuple[str, str], FleetRow] = {}
     for row in rows:
         if row.metric == metric:
             key = (row.scenario_id, row.features)
-            found[key] = min(found.get(key, row), row, key=rank)
-    return tuple(found.values())
+            best[key] = min(best.get(key, row), row, key=rank)
+    return tuple(best.values())
 
 
 def rank(row: FleetRow) -> int:

@@ -89,10 +89,12 @@ def counted_in(metric: str, mode: Mode, method: str) -> str:
     Raises KeyError for a metric that there is not.
     """
     counted_metric = COUNTED[metric]
-    said = counted_metric.counts
+    sentence = counted_metric.counts
     if mode is Mode.ZOOKEEPER and counted_metric.mode is None:
-        said += "; ZooKeeper's own replica set, of Kafka 2.7 to 3.2 (leaders ask the controller for"
-        said += " an ISR), simplified as kernel/zookeeper_rules.py says"
+        sentence += (
+            "; ZooKeeper's own replica set, of Kafka 2.7 to 3.2 (leaders ask the controller for"
+        )
+        sentence += " an ISR), simplified as kernel/zookeeper_rules.py says"
     if method == FORCED:
-        said += f"; {FORCED_WITHOUT}"
-    return said
+        sentence += f"; {FORCED_WITHOUT}"
+    return sentence

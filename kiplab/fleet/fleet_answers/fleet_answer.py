@@ -63,8 +63,8 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         where = "".join(f", {name}={value}" for name, value in swept.items())
         sets = ", ".join(self.study.feature_sets)
         metrics = ", ".join(dict.fromkeys(row.metric for row in self.rows))
-        asked = f"{metric} under {features}{where}"
-        return f"{asked}: {problem}; feature sets are {sets}; metrics are {metrics}"
+        what = f"{metric} under {features}{where}"
+        return f"{what}: {problem}; feature sets are {sets}; metrics are {metrics}"
 
     def best(self, metric: str) -> tuple[FleetRow, ...]:
         """Of each scenario and feature set the row that says most, in the order of the rows."""
@@ -94,8 +94,8 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         same: dict[tuple[SweptValues, str], list[str]] = {}
         for row in rows:
             same.setdefault((row.swept, row.words), []).append(row.features)
-        said = "; ".join(f"{_place(sets, at)}: {words}" for (at, words), sets in same.items())
-        return f"{metric}, {rows[0].unit}: {said}."
+        places = "; ".join(f"{_place(sets, at)}: {words}" for (at, words), sets in same.items())
+        return f"{metric}, {rows[0].unit}: {places}."
 
     def frame(self) -> pd.DataFrame:
         """One line per row; swept parameters are columns. Raises MissingExtraError without pandas.

@@ -77,8 +77,8 @@ def _order(study: FleetStudy) -> Callable[[FleetRow], tuple[int, ...]]:
     places = [{name: place for place, name in enumerate(names)} for names in lists]
 
     def order(row: FleetRow) -> tuple[int, ...]:
-        said = (row.scenario_id, row.features, row.metric, row.method)
-        return tuple(place[name] for place, name in zip(places, said, strict=True))
+        keys = (row.scenario_id, row.features, row.metric, row.method)
+        return tuple(place[name] for place, name in zip(places, keys, strict=True))
 
     return order
 
@@ -114,8 +114,8 @@ def _found(scenario: Scenario, one: SummaryRow, sums: MethodSums) -> FoundRate:
         return never
     years = one.exposure_us / MICROSECONDS_PER_YEAR
     if sums.method != NAIVE:
-        found = weighed_rate(sums.weights[one.scenario_id, one.features, one.metric], years)
-        return found if sums.method != FORCED else _with_left_out(found, scenario, one.metric)
+        rate = weighed_rate(sums.weights[one.scenario_id, one.features, one.metric], years)
+        return rate if sums.method != FORCED else _with_left_out(rate, scenario, one.metric)
     if not COUNTED[one.metric].is_time:
         return clustered_rate(replication_counts(one), years)
     if one.events:
@@ -128,9 +128,9 @@ def _with_left_out(rate: FoundRate, scenario: Scenario, metric: str) -> FoundRat
     if not isinstance(rate, WeighedRate):
         return rate
     share = min(left_out(scenario.parameters, metric), 1.0)
-    said = f"{rate.method}, and {100 * share:.2g} % that first order leaves out"
+    method = f"{rate.method}, and {100 * share:.2g} % that first order leaves out"
     return msgspec.structs.replace(
-        rate, low=rate.low * (1 - share), high=rate.high * (1 + share), method=said
+        rate, low=rate.low * (1 - share), high=rate.high * (1 + share), method=method
     )
 
 

@@ -248,9 +248,9 @@ def _sums(folder: Path, master: str | None, spark: bool) -> Iterator[MethodSums]
 
 def _check_known(folder: Path, study: FleetStudy, sumses: tuple[MethodSums, ...]) -> None:
     """A parameter that is new since makes other scenarios of the same file."""
-    known = {scenario.scenario_id for scenario in study.scenarios}
+    scenario_ids = {scenario.scenario_id for scenario in study.scenarios}
     rows = [row for sums in sumses for row in sums.summary]
-    if any(row.scenario_id not in known or row.metric not in COUNTED for row in rows):
+    if any(row.scenario_id not in scenario_ids or row.metric not in COUNTED for row in rows):
         raise StudyFolderError(
             f"{folder} holds partials that are none of its study: another version of kiplab made"
             f" them, or {STUDY_FILE} was changed.",

@@ -67,16 +67,16 @@ def forced_metrics(scenario: Scenario) -> tuple[str, ...]:
 def forced_words(scenarios: Iterable[Scenario]) -> str:
     """What has a forced estimate in these scenarios, which have some, and what was only counted."""
     scenarios = tuple(scenarios)
-    found = [frozenset(forced_metrics(scenario)) for scenario in scenarios]
-    named = [name for name in (*WINDOW_METRICS, *OUTAGE_METRICS) if any(name in f for f in found)]
-    said = ", ".join(
-        name if all(name in f for f in found) else f"{name} (at some points)"
+    forced = [frozenset(forced_metrics(scenario)) for scenario in scenarios]
+    named = [name for name in (*WINDOW_METRICS, *OUTAGE_METRICS) if any(name in f for f in forced)]
+    names = ", ".join(
+        name if all(name in f for f in forced) else f"{name} (at some points)"
         for name in dict.fromkeys(named)
     )
     sets = {name for scenario in scenarios for name in scenario.feature_sets}
     purging = f", and everything under {PURGE}," * (len(forced_sets(tuple(sets))) < len(sets))
     return (
-        f"Forced, because they are rare: {said} ({FORCED_WITHOUT})."
+        f"Forced, because they are rare: {names} ({FORCED_WITHOUT})."
         f" Every other rate{purging} is what was counted."
     )
 

@@ -66,9 +66,9 @@ def changed(study: FleetStudy, parameters: Mapping[str, Any]) -> FleetStudy:
 
     Raises ParameterError for a name or a value that there is not.
     """
-    given = {name: values_of(name, value) for name, value in parameters.items()}
+    new = {name: values_of(name, value) for name, value in parameters.items()}
     old = dict(study.values)
-    values = tuple((name, given.get(name, old[name])) for name in PARAMETERS)
+    values = tuple((name, new.get(name, old[name])) for name in PARAMETERS)
     fleet_study = msgspec.structs.replace(study, values=values)
     _ = fleet_study.scenarios
     return fleet_study

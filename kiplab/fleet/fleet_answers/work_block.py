@@ -27,8 +27,8 @@ def work_block(order: FleetOrder[Scenario]) -> list[Partial]:
     Raises ValueError for a method that there is not here, or that cannot do this scenario.
     """
     if order.method not in _METHODS:
-        known = ", ".join(_METHODS)
-        raise ValueError(f"there is no block of method {order.method!r}; there are {known}")
+        names = ", ".join(_METHODS)
+        raise ValueError(f"there is no block of method {order.method!r}; there are {names}")
     return _METHODS[order.method](order)
 
 
@@ -123,11 +123,11 @@ def _forced(order: FleetOrder[Scenario]) -> list[Partial]:
         raise ValueError(f"nothing can be forced in scenario {order.scenario.scenario_id}")
     years = forced_exposure(order.scenario.parameters, order.last - order.first)
     outages, us = _outages(order), round(years * MICROSECONDS_PER_YEAR)
-    found = []
+    partials = []
     for features in order.feature_sets:
         weights = outages | _windows(order, features)
-        found += [_weighed(order, features, metric, weights[metric], us) for metric in metrics]
-    return found
+        partials += [_weighed(order, features, metric, weights[metric], us) for metric in metrics]
+    return partials
 
 
 def _outages(order: FleetOrder[Scenario]) -> dict[str, Weights]:
@@ -182,13 +182,13 @@ def _weighed(
 def _biased(order: FleetOrder[Scenario]) -> list[Partial]:
     world = as_world(order.scenario)
     block, samples = _numbered(order)
-    found = biased_block(
+    blocks = biased_block(
         world, order.feature_sets, seed=order.study_seed, block=block, samples=samples
     )
     return [
-        _weighed(order, features, metric, weights, round(found[features].exposure_us))
+        _weighed(order, features, metric, weights, round(blocks[features].exposure_us))
         for features in order.feature_sets
-        for metric, weights in found[features].weights.items()
+        for metric, weights in blocks[features].weights.items()
     ]
 
 

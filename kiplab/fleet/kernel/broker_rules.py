@@ -166,10 +166,10 @@ def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: in
 
 
 @inner
-def _stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def _stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """The controller lets a broker go, or there is none: fenced, flushed, gone."""
     if s[OUTAGE] == 0:
-        gone(s, w, told, b, now)
+        gone(s, w, trace, b, now)
     s[FLUSHED + b], s[CHECKPOINT + b] = s[LOG + b], s[KNOWN_MARK + b]
     _process_ends(s, b, now + s[RESTART_US + b])
     s[EXPIRE_AT + b] = NEVER
@@ -178,46 +178,46 @@ def _stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None
 
 
 @inner
-def _wants_to_stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def _wants_to_stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     if s[LEADER] != b:
-        _stop(s, w, told, b, now)
+        _stop(s, w, trace, b, now)
         return
     if w[MODE]:
-        begins_to_go(s, w, told, b, now)
+        begins_to_go(s, w, trace, b, now)
         return
     s[LEAVING + b] = 1
-    leave_isr(s, w, told, b, now)
+    leave_isr(s, w, trace, b, now)
     s[LEAVES_SINCE + b] = s[TURN]
     _contact(s, w, b, now)
     s[STOP_AT + b] = now + s[SHUTDOWN_US + b]
 
 
 @inner
-def bounce(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def bounce(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A planned stop, unless the broker is not well, or the partition is not and that counts."""
     if s[OUTAGE] or not _is_heard(s, w, b) or (w[BOUNCES_WAIT] and size(s[ISR]) < w[REPLICAS]):
         return
     s[INCIDENTS] += 1
     s[TOOK_EFFECT] = s[TURN]
     s[PHASE + b], s[GIVES_UP_AT + b] = SHUTTING_DOWN, now + w[PATIENCE_US]
-    _wants_to_stop(s, w, told, b, now)
+    _wants_to_stop(s, w, trace, b, now)
 
 
 @inner
-def stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def stop(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A broker that is leaving asks again whether it may go."""
     if w[MODE]:
-        if may_go(s, w, told, b, now):
-            _stop(s, w, told, b, now)
+        if may_go(s, w, trace, b, now):
+            _stop(s, w, trace, b, now)
         return
     all_beat(s, w, now)
     _watch(s, w, now)
     if s[FENCED + b]:
-        _stop(s, w, told, b, now)
+        _stop(s, w, trace, b, now)
     elif s[LEAVES_SINCE + b] == NONE:
-        _wants_to_stop(s, w, told, b, now)
+        _wants_to_stop(s, w, trace, b, now)
     elif s[LEADER] != b and _is_granted(s, w, b):
-        _stop(s, w, told, b, now)
+        _stop(s, w, trace, b, now)
     else:
         _contact(s, w, b, now)
         s[STOP_AT + b] = now + w[RETRY_US]
@@ -258,7 +258,7 @@ def start(s: list[int], b: int) -> None:
 
 
 @inner
-def register(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def register(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A broker epoch, unless the session of an earlier life lasts; then it asks again.
 
     With `purge_on_register` it is let in at once, and the earlier life leaves the ISR as if it had
@@ -266,11 +266,11 @@ def register(s: list[int], w: list[int], told: list[int], b: int, now: int) -> N
     """
     lasts = s[FENCED + b] == 0 and now < s[CONTACT + b] + w[SESSION_OVER_US]
     if lasts and s[GUARDS] & ONE_INCARNATION:
-        tell(s, told, now, TOLD_REFUSED, ONE_INCARNATION, b, 0, 0)
+        tell(s, trace, now, TOLD_REFUSED, ONE_INCARNATION, b, 0, 0)
         s[START_AT + b] = now + w[RETRY_US]
         return
     if s[GUARDS] & CONTROLLER_OF_4_0:
-        leave_isr(s, w, told, b, now)
+        leave_isr(s, w, trace, b, now)
     s[START_AT + b] = s[EXPIRE_AT + b] = NEVER
     s[EPOCH + b] = s[REG_EPOCH + b] = s[NEXT_EPOCH]
     s[NEXT_EPOCH] += 1
@@ -281,36 +281,36 @@ def register(s: list[int], w: list[int], told: list[int], b: int, now: int) -> N
     s[KNOWN_MARK + b] = min(s[CHECKPOINT + b], s[LOG + b])
     s[READY_AT + b] = now + s[READY_US + b]
     s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
-    inform(s, w, told, now)
+    inform(s, w, trace, now)
 
 
 @inner
-def _let_in(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def _let_in(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A controller of 4.0 forgets by that how far the metadata of the broker were:
     heartbeats._replayed.
     """
-    unfence(s, w, told, b, now)
+    unfence(s, w, trace, b, now)
     _contact(s, w, b, now)
     if s[GUARDS] & CONTROLLER_OF_4_0:
         s[REPORT + b] = NONE
 
 
 @inner
-def ready(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def ready(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A broker asks to be let in."""
     s[READY_AT + b] = NEVER
     s[PHASE + b] = RUNNING
-    _let_in(s, w, told, b, now)
+    _let_in(s, w, trace, b, now)
 
 
 @inner
-def expire(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def expire(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A session is over."""
     s[EXPIRE_AT + b] = NEVER
     if s[FENCED + b]:
         return
     all_beat(s, w, now)
-    gone(s, w, told, b, now)
+    gone(s, w, trace, b, now)
 
 
 @inner
@@ -328,19 +328,19 @@ def cut(s: list[int], w: list[int], b: int, lasts: int, now: int) -> None:
 
 
 @inner
-def heal(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def heal(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """The news of the meantime comes first, then a heartbeat."""
     s[CUT + b], s[HEAL_AT + b] = 0, NEVER
     if s[UP + b] == 0 or s[PHASE + b] < RECOVERY:
         return
     if w[MODE]:
-        linked_again(s, w, told, b, now)
+        linked_again(s, w, trace, b, now)
         return
     s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
-    inform(s, w, told, now)
+    inform(s, w, trace, now)
     if s[PHASE + b] == RUNNING:
         if s[FENCED + b]:
-            _let_in(s, w, told, b, now)
+            _let_in(s, w, trace, b, now)
         else:
             _contact(s, w, b, now)
 
@@ -358,14 +358,14 @@ def controller_lost(s: list[int], w: list[int], lasts: int, now: int) -> None:
 
 
 @inner
-def controller_found(s: list[int], w: list[int], told: list[int], now: int) -> None:
+def controller_found(s: list[int], w: list[int], trace: list[int], now: int) -> None:
     """Another controller takes everybody for heard of just now; ZooKeeper remembers.
 
     From 4.0 on it looks for the silent by a clock of its own: contacts.activated.
     """
     s[OUTAGE] = 0
     if w[MODE]:
-        take_over(s, w, told, now)
+        take_over(s, w, trace, now)
         return
     s[WATCHES] = 1 if s[GUARDS] & CONTROLLER_OF_4_0 else 0
     for b in range(w[REPLICAS]):

@@ -53,8 +53,8 @@ def label_of(name: str, mode: str) -> str:
 
     Raises ValueError for a feature set that there is not.
     """
-    known = {*IN_MODE[mode], *((WRITES,) if mode == "zookeeper" else ())}
-    return "as Kafka" if known.issuperset(_parts(name)) else "counterfactual"
+    as_in_kafka = {*IN_MODE[mode], *((WRITES,) if mode == "zookeeper" else ())}
+    return "as Kafka" if as_in_kafka.issuperset(_parts(name)) else "counterfactual"
 
 
 def features_of(name: str, zookeeper: bool = False) -> Features:

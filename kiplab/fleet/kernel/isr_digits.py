@@ -16,11 +16,11 @@ def contains(isr: int, replica: int) -> bool:
 @inner
 def size(isr: int) -> int:
     """How many members there are."""
-    found = 0
+    members = 0
     while isr:
-        found += 1
+        members += 1
         isr >>= 3
-    return found
+    return members
 
 
 @inner
@@ -58,8 +58,8 @@ def digits(members: tuple[int, ...]) -> int:
 
 def members_of(isr: int) -> tuple[int, ...]:
     """The members in their order, counted from 0."""
-    found = []
+    members = []
     while isr:
-        found.append((isr & 7) - 1)
+        members.append((isr & 7) - 1)
         isr >>= 3
-    return tuple(found)
+    return tuple(members)

@@ -246,8 +246,8 @@ def propose(s: list[int], delays: list[int], isr: int, cause: int, now: int) -> 
     s[at + ASKED_ISR] = isr
     for b in range(BROKERS):
         own = b == x
-        said = NONE if s[FAR_EPOCH + b] == NOT_FETCHED else s[FAR_EPOCH + b]
-        s[at + ASKED_EPOCHS + b] = s[EPOCH + b] if own else said
+        far_epoch = NONE if s[FAR_EPOCH + b] == NOT_FETCHED else s[FAR_EPOCH + b]
+        s[at + ASKED_EPOCHS + b] = s[EPOCH + b] if own else far_epoch
         s[at + ASKED_LIVES + b] = s[EPOCH + b] if own else s[FAR_LIFE + b]
     s[PENDING + x], s[PENDING_NAME + x], s[IN_FLIGHT + x] = isr, s[TURN], 1
 

@@ -72,9 +72,10 @@ def _take_numbers_alike(compiled: Any) -> None:
     unliteral: Any = types.unliteral
     chosen = compiled.get_call_template
 
-    def alike(given: Any, named: dict[str, Any]) -> Any:
+    def alike(types_given: Any, named: dict[str, Any]) -> Any:
         return chosen(
-            tuple(map(unliteral, given)), {name: unliteral(kind) for name, kind in named.items()}
+            tuple(map(unliteral, types_given)),
+            {name: unliteral(kind) for name, kind in named.items()},
         )
 
     compiled.get_call_template = alike

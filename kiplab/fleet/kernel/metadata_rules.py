@@ -141,20 +141,20 @@ def _elected(s: list[int], w: list[int], isr: int, removed: int, added: int) -> 
 def change(
     s: list[int],
     w: list[int],
-    told: list[int],
+    trace: list[int],
     isr: int,
     removed: int,
     added: int,
-    asked: int,
+    cause: int,
     now: int,
 ) -> None:
     """The record that brings the partition there, if there is anything to write."""
-    found = _elected(s, w, isr, removed, added)
-    if w[MODE] and (asked == BY_LEADER or (found == 2 * NONE and s[LEADER] != removed)):
+    election = _elected(s, w, isr, removed, added)
+    if w[MODE] and (cause == BY_LEADER or (election == 2 * NONE and s[LEADER] != removed)):
         # There a leader's word elects nobody, be it shutting down or not, and who shuts down leads
         # on where there is nobody else: tryProcessAlterPartition, doElectLeaderForPartitions.
-        found = 2 * s[LEADER]
-    leader, unclean = found >> 1, found & 1
+        election = 2 * s[LEADER]
+    leader, unclean = election >> 1, election & 1
     led, was = s[LEADER], s[ISR]
     unclean = unclean if leader != led else 0
     written = with_member(0, leader) if unclean else isr if isr else was
@@ -162,11 +162,11 @@ def change(
     bumps = leader != led or (not s[GUARDS] & SHRINK_KEEPS_EPOCH and not is_within(was, decides))
     if w[MODE]:
         if leader != led and leader != NONE:
-            written = _online(s, w, written, added, asked)
+            written = _online(s, w, written, added, cause)
         # What a controller writes is under another leader epoch, what a leader asks for is not.
-        bumps = asked != BY_LEADER and (leader != led or written != was)
+        bumps = cause != BY_LEADER and (leader != led or written != was)
         s[LED_OFFLINE] = 0 if leader != led else s[LED_OFFLINE]
-    goal = 0 if asked == BY_LEADER else s[RECOVERING]
+    goal = 0 if cause == BY_LEADER else s[RECOVERING]
     if goal == s[RECOVERING] and unclean and not s[GUARDS] & LEADERS_WRITE:
         # KIP-704, Compatibility: the recovery state is written from inter-broker protocol 3.2 on.
         goal = 1
@@ -181,26 +181,26 @@ def change(
     if leader == NONE and led != NONE:
         s[OFFLINE] += 1
     s[RECOVERING] = goal
-    tell_state(s, told, now)
-    inform(s, w, told, now)
+    tell_state(s, trace, now)
+    inform(s, w, trace, now)
 
 
 @inner
-def tell_state(s: list[int], told: list[int], now: int) -> None:
+def tell_state(s: list[int], trace: list[int], now: int) -> None:
     """A line of the trace."""
     state = s[ISR] * 2 + s[RECOVERING]
-    tell(s, told, now, TOLD_STATE, s[LEADER], s[LEADER_EPOCH], s[PARTITION_EPOCH], state)
+    tell(s, trace, now, TOLD_STATE, s[LEADER], s[LEADER_EPOCH], s[PARTITION_EPOCH], state)
 
 
 @inner
-def _online(s: list[int], w: list[int], isr: int, added: int, asked: int) -> int:
+def _online(s: list[int], w: list[int], isr: int, added: int, cause: int) -> int:
     """The members that are live and not shutting down: what an election with ZooKeeper leaves.
 
     Where a leader shuts down, nobody looks who of them is live: leaderForControlledShutdown and
     leaderForOffline (2.1.1 to 3.4.1).
     """
     for b in range(w[REPLICAS]):
-        is_gone = s[FENCED + b] != 0 and asked != BY_SHUTDOWN
+        is_gone = s[FENCED + b] != 0 and cause != BY_SHUTDOWN
         if b != added and (is_gone or s[LEAVING + b]):
             isr = without(isr, b)
     return isr
@@ -219,7 +219,7 @@ def account(s: list[int], w: list[int], now: int) -> None:
 
 
 @inner
-def inform(s: list[int], w: list[int], told: list[int], now: int) -> None:
+def inform(s: list[int], w: list[int], trace: list[int], now: int) -> None:
     """Whoever can be reached plays the role that the metadata give him."""
     x = s[LEADER]
     for b in range(w[REPLICAS]):
@@ -231,9 +231,9 @@ def inform(s: list[int], w: list[int], told: list[int], now: int) -> None:
         return
     if s[LEADS + x] == 0 or s[OWNER] == NONE:
         _begin_to_lead(s, w, x)
-        _begin_epoch(s, w, told, x, now)
+        _begin_epoch(s, w, trace, x, now)
     elif s[SEEN_LEADER_EPOCH + x] < s[LEADER_EPOCH]:
-        _begin_epoch(s, w, told, x, now)
+        _begin_epoch(s, w, trace, x, now)
     elif s[SEEN_PARTITION_EPOCH + x] != s[PARTITION_EPOCH]:
         s[PENDING + x] = 0
         commit_more(s, w, now)
@@ -252,7 +252,7 @@ def _begin_to_lead(s: list[int], w: list[int], x: int) -> None:
 
 
 @inner
-def _begin_epoch(s: list[int], w: list[int], told: list[int], x: int, now: int) -> None:
+def _begin_epoch(s: list[int], w: list[int], trace: list[int], x: int, now: int) -> None:
     """Under a new leader epoch; what the leader lacks of the committed records is lost."""
     s[PENDING + x] = 0
     begin_history(s, x)
@@ -264,13 +264,13 @@ def _begin_epoch(s: list[int], w: list[int], told: list[int], x: int, now: int) 
     if has_committed(s, x):
         commit_more(s, w, now)
         return
-    _lose(s, told, x, now)
+    _lose(s, trace, x, now)
     commit_more(s, w, now)
     commit_log(s, x, s[HIGH_WATERMARK])
 
 
 @inner
-def _lose(s: list[int], told: list[int], x: int, now: int) -> None:
+def _lose(s: list[int], trace: list[int], x: int, now: int) -> None:
     cause = LAST_REPLICA_LOSS
     if s[SHOCKED + x]:
         cause = SHOCK_LOSS
@@ -280,14 +280,14 @@ def _lose(s: list[int], told: list[int], x: int, now: int) -> None:
         cause = RACE_LOSS
     s[COMMITTED_LOSS] += 1
     s[cause] += 1
-    tell(s, told, now, TOLD_LOST, x, cause, 0, 0)
+    tell(s, trace, now, TOLD_LOST, x, cause, 0, 0)
 
 
 # --- AlterPartition -------------------------------------------------------------------------------
 
 
 @inner
-def alter_partition(s: list[int], w: list[int], told: list[int], at: int, now: int) -> None:
+def alter_partition(s: list[int], w: list[int], trace: list[int], at: int, now: int) -> None:
     """A request arrives: judged in Kafka's order, then written, then answered."""
     s[at + ARRIVES] = 0
     sender = s[at + SENDER]
@@ -295,9 +295,9 @@ def alter_partition(s: list[int], w: list[int], told: list[int], at: int, now: i
     refused = _first_refusal(s, w, at)
     if refused:
         s[REFUSED] += 1
-        tell(s, told, now, TOLD_REFUSED, refused, sender, 0, 0)
+        tell(s, trace, now, TOLD_REFUSED, refused, sender, 0, 0)
     else:
-        _accept(s, w, told, at, now)
+        _accept(s, w, trace, at, now)
     if not waits:
         return
     if w[MODE] and refused == REQUEST_EPOCH:
@@ -327,27 +327,27 @@ def _first_refusal(s: list[int], w: list[int], at: int) -> int:
         return PARTITION_EPOCH_IS
     isr = s[at + ASKED_ISR]
     while isr:
-        found = _ineligible(s, at, (isr & 7) - 1)
-        if found:
-            return found
+        refusal = _ineligible(s, at, (isr & 7) - 1)
+        if refusal:
+            return refusal
         isr >>= 3
     return 0
 
 
 @inner
 def _ineligible(s: list[int], at: int, member: int) -> int:
-    on, said = s[GUARDS], s[at + ASKED_EPOCHS + member]
+    on, epoch = s[GUARDS], s[at + ASKED_EPOCHS + member]
     if on & NOT_LEAVING and s[LEAVING + member]:
         return NOT_LEAVING
     if on & NOT_FENCED and s[FENCED + member]:
         return NOT_FENCED
-    if on & EPOCHS_MATCH and said != NONE and said != s[REG_EPOCH + member]:
+    if on & EPOCHS_MATCH and epoch != NONE and epoch != s[REG_EPOCH + member]:
         return EPOCHS_MATCH
     return 0
 
 
 @inner
-def _accept(s: list[int], w: list[int], told: list[int], at: int, now: int) -> None:
+def _accept(s: list[int], w: list[int], trace: list[int], at: int, now: int) -> None:
     was, isr = s[ISR], s[at + ASKED_ISR]
     if size(isr) > size(was):
         s[EXPANSIONS] += 1
@@ -357,29 +357,29 @@ def _accept(s: list[int], w: list[int], told: list[int], at: int, now: int) -> N
         if joins and (is_gone or s[REG_EPOCH + b] != s[at + ASKED_LIVES + b]):
             s[STALE + b] = 1
             s[STALE_JOIN] += 1
-            tell(s, told, now, TOLD_STALE, b, 0, 0, 0)
-    change(s, w, told, isr, NONE, NONE, BY_LEADER, now)
+            tell(s, trace, now, TOLD_STALE, b, 0, 0, 0)
+    change(s, w, trace, isr, NONE, NONE, BY_LEADER, now)
 
 
 @inner
-def leave_isr(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def leave_isr(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """Out of the ISR; where it led, somebody else does, or nobody."""
     if contains(s[ISR], b):
-        change(s, w, told, without(s[ISR], b), b, NONE, BY_CONTROLLER, now)
+        change(s, w, trace, without(s[ISR], b), b, NONE, BY_CONTROLLER, now)
 
 
 @inner
-def gone(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def gone(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """Fenced, or not registered any more: whatever it led has another leader, or none."""
-    leave_isr(s, w, told, b, now)
+    leave_isr(s, w, trace, b, now)
     s[FENCED + b] = 1
     if w[MODE]:
         s[LEAVING + b] = 0
-        _look_for_leader(s, w, told, now)
+        _look_for_leader(s, w, trace, now)
 
 
 @inner
-def _look_for_leader(s: list[int], w: list[int], told: list[int], now: int) -> None:
+def _look_for_leader(s: list[int], w: list[int], trace: list[int], now: int) -> None:
     """Whoever goes, the controller looks at the leader, too: who shuts down is not online.
 
     Source: KafkaController.onReplicasBecomeOffline (2.1.1 to 3.4.1).
@@ -387,13 +387,13 @@ def _look_for_leader(s: list[int], w: list[int], told: list[int], now: int) -> N
     x = s[LEADER]
     if x == NONE or s[LEAVING + x] == 0:
         return
-    change(s, w, told, s[ISR], NONE, NONE, BY_CONTROLLER, now)
+    change(s, w, trace, s[ISR], NONE, NONE, BY_CONTROLLER, now)
     s[LED_OFFLINE] = 1 if s[LEADER] == x else 0
 
 
 @inner
-def unfence(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def unfence(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """Let in again; a partition that nobody leads is looked at once more."""
     if s[LEADER] == NONE or s[LED_OFFLINE]:
-        change(s, w, told, s[ISR], NONE, b, BY_CONTROLLER, now)
+        change(s, w, trace, s[ISR], NONE, b, BY_CONTROLLER, now)
     s[FENCED + b] = 0

@@ -156,9 +156,9 @@ def guard_bits(features: Features) -> int:
     if features.mode is Mode.ZOOKEEPER:
         writes = LEADERS_WRITE if features.leaders_write_isr() else 0
         return _bits(features, _ANY_BROKER) | _ALWAYS | writes
-    asked = _bits(features, CONTROLLER) & ~ASKED_BY_BROKERS
+    controller_bits = _bits(features, CONTROLLER) & ~ASKED_BY_BROKERS
     later = CONTROLLER_OF_4_0 if features.code_of(CONTROLLER) >= (4, 0) else 0
-    return later | asked | _bits(features, _ANY_BROKER) & ASKED_BY_BROKERS
+    return later | controller_bits | _bits(features, _ANY_BROKER) & ASKED_BY_BROKERS
 
 
 def _bits(features: Features, node: BrokerId) -> int:

@@ -55,8 +55,8 @@ def _is_over_at(st: list[int], w: list[int], i: int, leader: int) -> int:
         gone = max(st[row + RESTART], w[SESSION_OVER_US]) + w[RETRY_US]
     else:
         gone = st[row + SHUTDOWN] + st[row + RESTART]
-    asked = leader if leader != b else 1 if b == 0 else 0
-    delays = i * STREAM + DELAYS_AT + asked * DELAY_TRIES
+    peer = leader if leader != b else 1 if b == 0 else 0
+    delays = i * STREAM + DELAYS_AT + peer * DELAY_TRIES
     return now + gone + back + max(st[delays], st[delays + 1])
 
 
@@ -110,8 +110,8 @@ def quiet_time(
             break
         stops = clock == BOUNCES and b == leader
         if stops and again:
-            asked = 1 if leader == 0 else 0
-            if not in_time or is_slow(st, i, w, asked, seed, replication):
+            peer = 1 if leader == 0 else 0
+            if not in_time or is_slow(st, i, w, peer, seed, replication):
                 break
         before = min(other, later[i], horizon) - look_back
         crowded = looks or now + longest >= before

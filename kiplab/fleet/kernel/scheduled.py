@@ -25,9 +25,9 @@ FIRST_MOMENT = 1
 
 
 @inner
-def _learn(delays: list[int], known: list[int], row: int, b: int) -> None:
+def _learn(delays: list[int], broker_delays: list[int], row: int, b: int) -> None:
     for n in range(DELAYS):
-        known[b * DELAYS + n] = delays[row * DELAYS + n]
+        broker_delays[b * DELAYS + n] = delays[row * DELAYS + n]
 
 
 PlayOut = Callable[
@@ -39,10 +39,10 @@ def _made(version: int) -> PlayOut:
     def play_out(
         s: list[int],
         w: list[int],
-        told: list[int],
+        trace: list[int],
         rows: list[int],
         delays: list[int],
-        known: list[int],
+        broker_delays: list[int],
         leader: int,
         end: int,
     ) -> None:
@@ -51,11 +51,11 @@ def _made(version: int) -> PlayOut:
             s[CONTACT + b] = 0
         for row in range(len(rows) // ROW):
             at, kind, b = rows[row * ROW + AT], rows[row * ROW + KIND], rows[row * ROW + BROKER]
-            run_until(s, w, told, known, at, kind, b)
+            run_until(s, w, trace, broker_delays, at, kind, b)
             if kind >= CUT_OFF and kind != OUTAGE_BEGINS:
-                _learn(delays, known, row, b)
-            happen(s, w, told, known, rows, row * ROW)
-        run_until(s, w, told, known, end, RANKS, 0)
+                _learn(delays, broker_delays, row, b)
+            happen(s, w, trace, broker_delays, rows, row * ROW)
+        run_until(s, w, trace, broker_delays, end, RANKS, 0)
         # The digest of the sources is in the closure: a kernel that is kept is this one.
         s[STEPS] += 0 * version
 

@@ -147,19 +147,19 @@ def next_event(s: list[int], w: list[int]) -> tuple[int, int]:
 
 @inner
 def run_until(
-    s: list[int], w: list[int], told: list[int], delays: list[int], at: int, rank: int, b: int
+    s: list[int], w: list[int], trace: list[int], delays: list[int], at: int, rank: int, b: int
 ) -> None:
     """Everything that comes by itself before an event of that rank, of that broker, at `at`."""
     while True:
         now, order = next_event(s, w)
         if now > at or (now == at and order >= rank * _TURNS + b) or now >= NEVER:
             return
-        _do(s, w, told, delays, now, order // _TURNS, order % _TURNS)
+        _do(s, w, trace, delays, now, order // _TURNS, order % _TURNS)
 
 
 @inner
 def _do(
-    s: list[int], w: list[int], told: list[int], delays: list[int], now: int, rank: int, of: int
+    s: list[int], w: list[int], trace: list[int], delays: list[int], now: int, rank: int, of: int
 ) -> None:
     if _is_put_off(s, w, rank, of):
         return
@@ -168,26 +168,26 @@ def _do(
     traffic(s, w, now)
     replicate(s, w, delays, now)
     if rank == EXPIRY:
-        expire(s, w, told, of, now)
+        expire(s, w, trace, of, now)
     elif rank == OUTAGE_ENDS:
-        controller_found(s, w, told, now)
+        controller_found(s, w, trace, now)
     elif rank == HEALS:
-        heal(s, w, told, of, now)
+        heal(s, w, trace, of, now)
     elif rank == STOPS:
         s[STOP_AT + of] = NEVER
-        stop(s, w, told, of, now)
+        stop(s, w, trace, of, now)
     elif rank == STARTS:
         if s[UP + of] == 0:
             start(s, of)
         if w[MODE]:
             s[START_AT + of], s[READY_AT + of] = NEVER, now + s[READY_US + of]
         else:
-            register(s, w, told, of, now)
+            register(s, w, trace, of, now)
     elif rank == READY:
         if w[MODE]:
-            process_registers(s, w, told, of, now)
+            process_registers(s, w, trace, of, now)
         else:
-            ready(s, w, told, of, now)
+            ready(s, w, trace, of, now)
     elif rank == IS_LEVEL:
         s[LEVEL_DUE + of], s[LEVEL + of], s[LAG_AT + of] = NEVER, 1, NEVER
     elif rank == LAG_CHECK:
@@ -196,7 +196,7 @@ def _do(
     elif rank == LEADER_RECOVERED:
         leader_recovered(s, w, delays, now)
     else:
-        alter_partition(s, w, told, _slot_of(s, of), now)
+        alter_partition(s, w, trace, _slot_of(s, of), now)
     replicate(s, w, delays, now)
 
 
@@ -249,7 +249,7 @@ def _links_again_at(s: list[int], b: int) -> int:
 
 @inner
 def happen(
-    s: list[int], w: list[int], told: list[int], delays: list[int], rows: list[int], row: int
+    s: list[int], w: list[int], trace: list[int], delays: list[int], rows: list[int], row: int
 ) -> None:
     """An event from outside; what comes by itself before it has been done."""
     now, kind, b = rows[row + AT], rows[row + KIND], rows[row + BROKER]
@@ -270,7 +270,7 @@ def happen(
         elif kind == CRASH:
             crash(s, w, b, rows[row + FATE], rows[row + SHOCK] != 0, now)
         else:
-            bounce(s, w, told, b, now)
+            bounce(s, w, trace, b, now)
     replicate(s, w, delays, now)
 
 
@@ -300,10 +300,10 @@ def is_at_rest(s: list[int], w: list[int]) -> bool:
 
 @inner
 def _is_asked(s: list[int]) -> bool:
-    found = 0
+    arrivals = 0
     for slot in range(SLOTS):
-        found |= s[slot_at(slot) + ARRIVES]
-    return found != 0
+        arrivals |= s[slot_at(slot) + ARRIVES]
+    return arrivals != 0
 
 
 @inner

@@ -91,15 +91,15 @@ def slot_at(slot: int) -> int:
 
 @inner
 def tell(
-    s: list[int], told: list[int], now: int, what: int, a: int, b: int, c: int, d: int
+    s: list[int], trace: list[int], now: int, what: int, a: int, b: int, c: int, d: int
 ) -> None:
     """Write a line of the trace, if there is one; its first number counts the lines."""
     if not s[TRACE]:
         return
-    at = 1 + told[0] * TOLD_WORDS
-    if at + TOLD_WORDS > len(told):
+    at = 1 + trace[0] * TOLD_WORDS
+    if at + TOLD_WORDS > len(trace):
         s[CHECKS] += 1
         return
-    told[at], told[at + 1], told[at + 2] = now, what, a
-    told[at + 3], told[at + 4], told[at + 5] = b, c, d
-    told[0] += 1
+    trace[at], trace[at + 1], trace[at + 2] = now, what, a
+    trace[at + 3], trace[at + 4], trace[at + 5] = b, c, d
+    trace[0] += 1

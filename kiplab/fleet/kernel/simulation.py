@@ -82,7 +82,7 @@ def simulate(
     words = compiled_world(world)
     fast = compiled and has_compiler()
     states = _rows(len(masks), fast)
-    given = [n if fast else _listed(n) for n in (words.numbers, words.tables)]
+    arguments = [n if fast else _listed(n) for n in (words.numbers, words.tables)]
     room = [_room(n, fast) for n in _ROOM]
     for v, mask in enumerate(masks):
         states[v][GUARDS] = mask
@@ -93,7 +93,7 @@ def simulate(
         end = min(start + _AT_ONCE, last)
         table = _room((end - start) * len(masks) * COUNTED, fast)
         span = (seed, start, end, horizon_us, int(skips))
-        events += int(run(states, len(masks), *given, *room, table, *span))
+        events += int(run(states, len(masks), *arguments, *room, table, *span))
         rows += _listed(table)
     counted = [rows[at : at + COUNTED] for at in range(0, len(rows), COUNTED)]
     return Counts(
@@ -116,8 +116,8 @@ _AT_ONCE = 100
 
 
 def _room(count: int, fast: bool) -> list[int]:
-    found: list[int] = words(count) if fast else [0] * count
-    return found
+    room: list[int] = words(count) if fast else [0] * count
+    return room
 
 
 def _rows(sets: int, fast: bool) -> list[list[int]]:

@@ -177,10 +177,10 @@ def _leads_everywhere(states: list[list[int]], sets: int) -> int:
 
 @inner
 def _any_rejoins(states: list[list[int]], sets: int, w: list[int]) -> bool:
-    found = 0
+    rejoins = 0
     for v in range(sets):
-        found += _rejoins(states[v][GUARDS], w)
-    return found != 0
+        rejoins += _rejoins(states[v][GUARDS], w)
+    return rejoins != 0
 
 
 @inner
@@ -196,14 +196,14 @@ def _run_all(
     states: list[list[int]],
     sets: int,
     w: list[int],
-    told: list[int],
-    known: list[int],
+    trace: list[int],
+    broker_delays: list[int],
     at: int,
     rank: int,
     b: int,
 ) -> None:
     for v in range(sets):
-        run_until(states[v], w, told, known, at, rank, b)
+        run_until(states[v], w, trace, broker_delays, at, rank, b)
 
 
 @inner
@@ -211,13 +211,13 @@ def _happen_all(
     states: list[list[int]],
     sets: int,
     w: list[int],
-    told: list[int],
-    known: list[int],
+    trace: list[int],
+    broker_delays: list[int],
     rows: list[int],
     row: int,
 ) -> None:
     for v in range(sets):
-        happen(states[v], w, told, known, rows, row)
+        happen(states[v], w, trace, broker_delays, rows, row)
 
 
 @inner
@@ -225,8 +225,8 @@ def _one_part(
     states: list[list[int]],
     sets: int,
     w: list[int],
-    told: list[int],
-    known: list[int],
+    trace: list[int],
+    broker_delays: list[int],
     st: list[int],
     part: list[int],
     i: int,
@@ -236,16 +236,16 @@ def _one_part(
     """Let an event happen, or what precedes one; whether it was the event itself."""
     stream = i * STREAM
     b = st[stream + STREAM_BROKER]
-    _run_all(states, sets, w, told, known, at, rank, b)
+    _run_all(states, sets, w, trace, broker_delays, at, rank, b)
     if rank in (FLUSH, BEAT):
         part[AT], part[KIND], part[BROKER] = at, rank, b
         st[stream + (FLUSH_AT if rank == FLUSH else BEAT_AT)] = NEVER
-        _happen_all(states, sets, w, told, known, part, 0)
+        _happen_all(states, sets, w, trace, broker_delays, part, 0)
         return False
     if rank != OUTAGE_BEGINS:
         for n in range(DELAYS):
-            known[b * DELAYS + n] = st[stream + DELAYS_AT + n]
-    _happen_all(states, sets, w, told, known, st, stream + ROW_AT)
+            broker_delays[b * DELAYS + n] = st[stream + DELAYS_AT + n]
+    _happen_all(states, sets, w, trace, broker_delays, st, stream + ROW_AT)
     return True
 
 
@@ -290,10 +290,10 @@ def _life(
     st: list[int],
     times: list[int],
     later: list[int],
-    known: list[int],
+    broker_delays: list[int],
     part: list[int],
     quiet: list[int],
-    told: list[int],
+    trace: list[int],
     seed: int,
     replication: int,
     horizon: int,
@@ -321,18 +321,18 @@ def _life(
                 at_rest(states[v], w, states[v][LEADER], max(at, FIRST_MOMENT))
             is_quiet = False
         elif first - w[LOOK_BACK] > last:
-            _run_all(states, sets, w, told, known, first - w[LOOK_BACK], 0, 0)
+            _run_all(states, sets, w, trace, broker_delays, first - w[LOOK_BACK], 0, 0)
             last = first - w[LOOK_BACK]
             if skips and _all_rest(states, sets, w):
                 is_quiet = True
                 continue
         last = at
-        if _one_part(states, sets, w, told, known, st, part, j, at, rank):
+        if _one_part(states, sets, w, trace, broker_delays, st, part, j, at, rank):
             _count_outside(states, sets, w, st, j)
             consume(st, times, later, j, count, w, tables, seed, replication)
             events += 1
     if not is_quiet:
-        _run_all(states, sets, w, told, known, horizon, RANKS, 0)
+        _run_all(states, sets, w, trace, broker_delays, horizon, RANKS, 0)
         for v in range(sets):
             account(states[v], w, horizon)
     return events
@@ -350,10 +350,10 @@ def _made(version: int) -> Live:
         st: list[int],
         times: list[int],
         later: list[int],
-        known: list[int],
+        broker_delays: list[int],
         part: list[int],
         quiet: list[int],
-        told: list[int],
+        trace: list[int],
         table: list[int],
         seed: int,
         first: int,
@@ -371,10 +371,10 @@ def _made(version: int) -> Live:
                 st,
                 times,
                 later,
-                known,
+                broker_delays,
                 part,
                 quiet,
-                told,
+                trace,
                 seed,
                 replication,
                 horizon,

@@ -58,11 +58,11 @@ _BEGIN = 1
 
 
 @inner
-def _clear(s: list[int], known: list[int], guards: int) -> None:
+def _clear(s: list[int], broker_delays: list[int], guards: int) -> None:
     for word in range(STATE_WORDS):
         s[word] = 0
-    for word in range(len(known)):
-        known[word] = 0
+    for word in range(len(broker_delays)):
+        broker_delays[word] = 0
     s[GUARDS] = guards
 
 
@@ -72,7 +72,7 @@ def _look(s: list[int], w: list[int], windows: list[int], at: int) -> None:
     for word in range(IN_SYNC, WINDOW):
         windows[at + word] = 0
     x, stale = s[OWNER], 0
-    asked = s[PENDING + x] if x != NONE else 0
+    proposed = s[PENDING + x] if x != NONE else 0
     whole = w[BOUNCES_WAIT] == 0 or size(s[ISR]) == w[REPLICAS]
     for b in range(w[REPLICAS]):
         member = contains(s[ISR], b)
@@ -80,7 +80,7 @@ def _look(s: list[int], w: list[int], windows: list[int], at: int) -> None:
         if s[UP + b]:
             windows[at + IS_UP] += 1 << b
             windows[at + IN_SYNC] += int(member) << b
-            windows[at + IS_ASKED_FOR] += int(not member and contains(asked, b)) << b
+            windows[at + IS_ASKED_FOR] += int(not member and contains(proposed, b)) << b
             windows[at + MAY_STOP] += int(whole and s[PHASE + b] == RUNNING) << b
     if stale and x != NONE:
         windows[at + LEADS_THE_STALE] = 1 << x
@@ -88,10 +88,10 @@ def _look(s: list[int], w: list[int], windows: list[int], at: int) -> None:
 
 @inner
 def _note_window(
-    s: list[int], w: list[int], found: list[int], windows: list[int], schedule: int, now: int
+    s: list[int], w: list[int], counts: list[int], windows: list[int], schedule: int, now: int
 ) -> None:
     """What is so from `now` on; a window ends when somebody else may be hit."""
-    many = found[schedule * COUNTED + WINDOWS]
+    many = counts[schedule * COUNTED + WINDOWS]
     at = (schedule * (MOST_WINDOWS + 1) + many) * WINDOW
     _look(s, w, windows, at)
     windows[at + BEGINS] = now
@@ -99,16 +99,16 @@ def _note_window(
     for word in range(IN_SYNC, WINDOW):
         differs |= windows[at + word] != windows[at - WINDOW + word]
     if differs and many < MOST_WINDOWS:
-        found[schedule * COUNTED + WINDOWS] = many + 1
+        counts[schedule * COUNTED + WINDOWS] = many + 1
 
 
 @inner
 def _goes_on(
     s: list[int],
     w: list[int],
-    told: list[int],
-    known: list[int],
-    found: list[int],
+    trace: list[int],
+    broker_delays: list[int],
+    counts: list[int],
     windows: list[int],
     schedule: int,
     since: int,
@@ -124,10 +124,10 @@ def _goes_on(
         now, order = next_event(s, w)
         if now >= NEVER or now > until or (now == until and order >= (kind << 40) + b):
             return last
-        run_until(s, w, told, known, now, order >> 40, (order & ((1 << 40) - 1)) + 1)
+        run_until(s, w, trace, broker_delays, now, order >> 40, (order & ((1 << 40) - 1)) + 1)
         last = now
         if now >= since:
-            _note_window(s, w, found, windows, schedule, now)
+            _note_window(s, w, counts, windows, schedule, now)
     return last
 
 
@@ -138,35 +138,37 @@ def _made(version: int) -> PlayAll:
     def play_all(
         s: list[int],
         w: list[int],
-        told: list[int],
-        known: list[int],
+        trace: list[int],
+        broker_delays: list[int],
         rows: list[int],
         delays: list[int],
         cuts: list[int],
         since: list[int],
         guards: int,
-        found: list[int],
+        counts: list[int],
         windows: list[int],
     ) -> None:
         for schedule in range(len(since)):
-            _clear(s, known, guards)
+            _clear(s, broker_delays, guards)
             at_rest(s, w, 0, _BEGIN)
             begin, last = since[schedule], 0
             for row in range(cuts[schedule], cuts[schedule + 1]):
                 at, kind, b = rows[row * ROW + AT], rows[row * ROW + KIND], rows[row * ROW + BROKER]
-                _goes_on(s, w, told, known, found, windows, schedule, begin, at, kind, b)
+                _goes_on(s, w, trace, broker_delays, counts, windows, schedule, begin, at, kind, b)
                 if kind >= CUT_OFF and kind != OUTAGE_BEGINS:
                     for n in range(DELAYS):
-                        known[b * DELAYS + n] = delays[row * DELAYS + n]
-                happen(s, w, told, known, rows, row * ROW)
+                        broker_delays[b * DELAYS + n] = delays[row * DELAYS + n]
+                happen(s, w, trace, broker_delays, rows, row * ROW)
                 if at >= begin:
-                    _note_window(s, w, found, windows, schedule, at)
+                    _note_window(s, w, counts, windows, schedule, at)
                 last = at
-            end = _goes_on(s, w, told, known, found, windows, schedule, begin, NEVER, RANKS, 0)
+            end = _goes_on(
+                s, w, trace, broker_delays, counts, windows, schedule, begin, NEVER, RANKS, 0
+            )
             for n in range(METRICS):
-                found[schedule * COUNTED + n] = s[COUNTS + n]
+                counts[schedule * COUNTED + n] = s[COUNTS + n]
             # The digest of the sources is in the closure: a kernel that is kept is this one.
-            found[schedule * COUNTED + RESTS_AT] = max(end, last) + 0 * version
+            counts[schedule * COUNTED + RESTS_AT] = max(end, last) + 0 * version
 
     return play_all
 

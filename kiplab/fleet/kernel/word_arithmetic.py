@@ -48,8 +48,8 @@ def _compiles_as(emit: Callable[[Any, Any, Any], Any]) -> Any:
     from numba.extending import intrinsic
 
     def typed(_: Any, one: Any, other: Any) -> Any:  # noqa: ARG001
-        def write(_: Any, build: Any, __: Any, given: Any) -> Any:
-            return emit(build, *given)
+        def write(_: Any, build: Any, __: Any, arguments: Any) -> Any:
+            return emit(build, *arguments)
 
         return types.int64(types.int64, types.int64), write
 

@@ -85,25 +85,25 @@ def session_lasts(s: list[int], w: list[int], b: int, now: int) -> bool:
 
 
 @inner
-def registered(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def registered(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A new registration, under a new epoch: live at once. Where it stood before it left first.
 
     Source: KafkaController.processBrokerChange: who bounced is handled as dead, then as new.
     """
     if s[OUTAGE] == 0 and s[FENCED + b] == 0:
-        gone(s, w, told, b, now)
+        gone(s, w, trace, b, now)
     s[EPOCH + b] = s[REG_EPOCH + b] = s[NEXT_EPOCH]
     s[NEXT_EPOCH] += 1
     s[LEAVING + b], s[LEAVES_SINCE + b] = 0, NONE
-    _is_back(s, w, told, b, now)
+    _is_back(s, w, trace, b, now)
     if s[OUTAGE]:
         s[FENCED + b] = 0
     else:
-        unfence(s, w, told, b, now)
+        unfence(s, w, trace, b, now)
 
 
 @inner
-def _is_back(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def _is_back(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """Heard of; and told what there is to know, if there is a controller."""
     s[CONTACT + b], s[EXPIRE_AT + b] = now, NEVER
     knows = s[LEADER] != NONE and s[SEEN_LEADER_EPOCH + b] == s[LEADER_EPOCH]
@@ -111,27 +111,27 @@ def _is_back(s: list[int], w: list[int], told: list[int], b: int, now: int) -> N
         return
     s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
     if s[OUTAGE] == 0:
-        inform(s, w, told, now)
+        inform(s, w, trace, now)
 
 
 @inner
-def process_registers(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def process_registers(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A process whose log is recovered registers, unless the session of an earlier life lasts."""
     if session_lasts(s, w, b, now) and s[GUARDS] & ONE_INCARNATION:
         s[READY_AT + b] = now + w[RETRY_US]
         return
     s[READY_AT + b], s[PHASE + b], s[SEEN_LEADER_EPOCH + b] = NEVER, RUNNING, NONE
     s[KNOWN_MARK + b] = min(s[CHECKPOINT + b], s[LOG + b])
-    registered(s, w, told, b, now)
+    registered(s, w, trace, b, now)
 
 
 @inner
-def linked_again(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def linked_again(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A cut is over; a session that did not outlast it makes place for another."""
     if session_lasts(s, w, b, now):
-        _is_back(s, w, told, b, now)
+        _is_back(s, w, trace, b, now)
     else:
-        registered(s, w, told, b, now)
+        registered(s, w, trace, b, now)
 
 
 @inner
@@ -142,17 +142,17 @@ def is_cut_off(s: list[int], b: int) -> None:
 
 
 @inner
-def _tell_all(s: list[int], w: list[int], told: list[int], now: int) -> None:
+def _tell_all(s: list[int], w: list[int], trace: list[int], now: int) -> None:
     """Who came while there was no controller begins to catch up as he hears of what there is."""
     for b in range(w[REPLICAS]):
         runs = s[UP + b] != 0 and s[PHASE + b] >= RUNNING and s[CUT + b] == 0
         if runs and s[LEVEL + b] == 0 and s[LEVEL_DUE + b] == NEVER:
             s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
-    inform(s, w, told, now)
+    inform(s, w, trace, now)
 
 
 @inner
-def take_over(s: list[int], w: list[int], told: list[int], now: int) -> None:
+def take_over(s: list[int], w: list[int], trace: list[int], now: int) -> None:
     """A new controller finds out whose session is over, and does not know who shuts down.
 
     Source: KafkaController.onControllerFailover (2.3.0 to 3.4.1): it takes the dead out of the ISR
@@ -169,12 +169,12 @@ def take_over(s: list[int], w: list[int], told: list[int], now: int) -> None:
             _replica_offline(s, w, b, now)
     left = s[PARTITION_EPOCH]
     if s[LEADER] == NONE:
-        change(s, w, told, s[ISR], NONE, NONE, BY_CONTROLLER, now)
+        change(s, w, trace, s[ISR], NONE, NONE, BY_CONTROLLER, now)
     if s[PARTITION_EPOCH] == left and left != was:
-        tell_state(s, told, now)
+        tell_state(s, trace, now)
     if led != NONE and s[LEADER] == NONE:
         s[OFFLINE] += 1
-    _tell_all(s, w, told, now)
+    _tell_all(s, w, trace, now)
 
 
 @inner
@@ -196,7 +196,7 @@ def _replica_offline(s: list[int], w: list[int], b: int, now: int) -> None:
 
 
 @inner
-def hands_over(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def hands_over(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A leader that shuts down: a live member of the ISR leads in its place, if there is one.
 
     Source: controlledShutdownPartitionLeaderElection (2.1.1 to 3.4.1).
@@ -207,17 +207,17 @@ def hands_over(s: list[int], w: list[int], told: list[int], b: int, now: int) ->
         if contains(others, c) and s[FENCED + c] == 0 and s[LEAVING + c] == 0:
             staying += 1
     if staying:
-        change(s, w, told, others, b, NONE, BY_SHUTDOWN, now)
+        change(s, w, trace, others, b, NONE, BY_SHUTDOWN, now)
 
 
 @inner
-def asks_to_go(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def asks_to_go(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A try of a leader: let go, or out of tries, it stops in the time that a stop takes.
 
     Source: KafkaServer.controlledShutdown (2.1.1 to 3.4.1).
     """
     if s[OUTAGE] == 0:
-        hands_over(s, w, told, b, now)
+        hands_over(s, w, trace, b, now)
     goes = s[OUTAGE] == 0 and (s[LEADER] != b or w[REPLICAS] == 1)
     if not goes and now < s[GIVES_UP_AT + b]:
         s[STOP_AT + b] = now + SHUTDOWN_BACKOFF_US
@@ -226,19 +226,19 @@ def asks_to_go(s: list[int], w: list[int], told: list[int], b: int, now: int) ->
 
 
 @inner
-def begins_to_go(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def begins_to_go(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """The first try of a leader that shuts down."""
     s[GIVES_UP_AT + b] = now + _TRYING_US
-    asks_to_go(s, w, told, b, now)
+    asks_to_go(s, w, trace, b, now)
 
 
 @inner
-def may_go(s: list[int], w: list[int], told: list[int], b: int, now: int) -> bool:
+def may_go(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> bool:
     """Whether a broker that was shutting down is gone now; if not, it has asked once more."""
     goes = s[OUTAGE] == 0 and (s[LEADER] != b or w[REPLICAS] == 1)
     if goes or now > s[GIVES_UP_AT + b]:
         return True
-    asks_to_go(s, w, told, b, now)
+    asks_to_go(s, w, trace, b, now)
     return False
 
 

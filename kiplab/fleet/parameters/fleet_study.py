@@ -89,33 +89,33 @@ def study_from(source: str, file: str = "") -> FleetStudy:
     Raises ParameterError with file, line and key for whatever is wrong with it.
     """
     try:
-        given = tomllib.loads(source)
+        document = tomllib.loads(source)
     except tomllib.TOMLDecodeError as problem:
-        said, line = _told_line(str(problem), source)
+        sentence, line = _told_line(str(problem), source)
         allowed = "a study is a TOML file: `key = value` in lines, parameters below [parameters]"
-        raise ParameterError(said, allowed=allowed, line=line, file=file) from None
+        raise ParameterError(sentence, allowed=allowed, line=line, file=file) from None
     try:
-        return study_of(given)
+        return study_of(document)
     except ParameterError as wrong:
         raise wrong.placed(
             file=file, line=_line_of(source, wrong.key) if wrong.key else 0
         ) from None
 
 
-def study_of(given: Mapping[str, Any]) -> FleetStudy:
+def study_of(document: Mapping[str, Any]) -> FleetStudy:
     """The study of what a TOML file holds: about, mode, feature_sets and parameters.
 
     Raises ParameterError with the key for whatever is wrong with it.
     """
-    for key in given:
+    for key in document:
         _check_key(key)
-    mode = _mode(given.get("mode", Mode.KRAFT))
-    named = given.get("feature_sets", list(meaningful(mode)))
+    mode = _mode(document.get("mode", Mode.KRAFT))
+    named = document.get("feature_sets", list(meaningful(mode)))
     study = FleetStudy(
-        about=_text("about", given.get("about", "")),
+        about=_text("about", document.get("about", "")),
         mode=mode,
         feature_sets=_feature_sets(named),
-        values=_values(given.get("parameters", {})),
+        values=_values(document.get("parameters", {})),
     )
     _check_size(study)
     _ = study.scenarios
@@ -134,36 +134,36 @@ def _check_place(name: str) -> None:
         raise ParameterError(problem, allowed="put it at the top, above [parameters]", key=name)
 
 
-def _mode(given: Any) -> Mode:
-    if given not in [*Mode]:
+def _mode(value: Any) -> Mode:
+    if value not in [*Mode]:
         allowed = f"a mode is {' or '.join(sorted(Mode))}"
-        raise ParameterError(f"there is no mode {given!r}", allowed=allowed, key="mode")
-    return Mode(given)
+        raise ParameterError(f"there is no mode {value!r}", allowed=allowed, key="mode")
+    return Mode(value)
 
 
-def _text(key: str, given: Any) -> str:
-    if not isinstance(given, str):
-        raise ParameterError(f"{given!r} is no text", allowed="put it in quotes", key=key)
-    return given
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ParameterError(f"{value!r} is no text", allowed="put it in quotes", key=key)
+    return value
 
 
-def _feature_sets(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list) or not given:
-        problem, allowed = f"{given!r} is no list of names", 'as in ["none", "841", "841+903"]'
+def _feature_sets(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        problem, allowed = f"{value!r} is no list of names", 'as in ["none", "841", "841+903"]'
         raise ParameterError(problem, allowed=allowed, key="feature_sets")
-    names = (check_kip_set(_text("feature_sets", name)) for name in given)
+    names = (check_kip_set(_text("feature_sets", name)) for name in value)
     return tuple(dict.fromkeys(names))
 
 
-def _values(given: Any) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    if not isinstance(given, dict):
+def _values(value: Any) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    if not isinstance(value, dict):
         allowed = "it is a table: [parameters], and `name = value` below"
-        raise ParameterError(f"{given!r} is no table", allowed=allowed, key="parameters")
-    for name in given:
+        raise ParameterError(f"{value!r} is no table", allowed=allowed, key="parameters")
+    for name in value:
         _check_place(name)
         check_name(name)
     defaults = {name: about.default for name, about in PARAMETERS.items()}
-    return tuple((name, values_of(name, given.get(name, defaults[name]))) for name in PARAMETERS)
+    return tuple((name, values_of(name, value.get(name, defaults[name]))) for name in PARAMETERS)
 
 
 def _check_size(study: FleetStudy) -> None:

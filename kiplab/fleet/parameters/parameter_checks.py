@@ -10,9 +10,11 @@ from .parameter_table import PARAMETERS, Parameter
 _KINDS = {float: "a number", int: "a whole number", bool: "true or false"}
 
 
-def check_name(name: str, known: Iterable[str] = PARAMETERS, what: str = "parameter") -> None:
+def check_name(
+    name: str, allowed_names: Iterable[str] = PARAMETERS, what: str = "parameter"
+) -> None:
     """Raises ParameterError for a name that is none, with the nearest one."""
-    names = list(known)
+    names = list(allowed_names)
     if name in names:
         return
     close = get_close_matches(name, names, n=1)

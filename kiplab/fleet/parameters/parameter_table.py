@@ -594,8 +594,8 @@ _HINTS = get_type_hints(Parameters, include_extras=True)
 
 def _row(field: msgspec.structs.FieldInfo) -> Parameter:
     kind, about = get_args(_HINTS[field.name])
-    said: dict[str, Any] = msgspec.structs.asdict(about)
-    return Parameter(name=field.name, kind=kind, default=field.default, **said)
+    columns: dict[str, Any] = msgspec.structs.asdict(about)
+    return Parameter(name=field.name, kind=kind, default=field.default, **columns)
 
 
 PARAMETERS = {field.name: _row(field) for field in msgspec.structs.fields(Parameters)}

@@ -41,12 +41,12 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     def scenario_id(self) -> str:
         """16 hexadecimal digits: the same for equal scenarios, in every process."""
         values = msgspec.structs.asdict(self.parameters)
-        said = {
+        columns = {
             "mode": self.mode,
             "feature_sets": sorted(self.feature_sets),
             "parameters": {name: repr(checked(name, value)) for name, value in values.items()},
         }
-        return sha256(msgspec.json.encode(said, order="sorted")).hexdigest()[:_DIGITS]
+        return sha256(msgspec.json.encode(columns, order="sorted")).hexdigest()[:_DIGITS]
 
     @property
     def partitions_per_set(self) -> float:

@@ -22,29 +22,29 @@ def values_of(name: str, given: Any) -> tuple[Any, ...]:
     """
     check_name(name)
     if isinstance(given, dict):
-        found = _spread(name, given)
+        swept = _spread(name, given)
     elif isinstance(given, list | tuple):
-        found = list(given)
+        swept = list(given)
     else:
-        found = [given]
-    if not found:
+        swept = [given]
+    if not swept:
         raise ParameterError("the list is empty", allowed=_SHAPE, key=name)
-    return tuple(dict.fromkeys(checked(name, value) for value in found))
+    return tuple(dict.fromkeys(checked(name, value) for value in swept))
 
 
-def _spread(name: str, given: dict[str, Any]) -> list[Any]:
-    for part in given:
+def _spread(name: str, parts: dict[str, Any]) -> list[Any]:
+    for part in parts:
         try:
             check_name(part, _PARTS, "part of a sweep")
         except ParameterError as wrong:
             problem = f"{part} is no part of a sweep"
             raise ParameterError(problem, allowed=_SHAPE, key=name) from wrong
-    lacking = [part for part in _PARTS[:3] if part not in given]
+    lacking = [part for part in _PARTS[:3] if part not in parts]
     if lacking or PARAMETERS[name].kind is bool:
         problem = f"the sweep lacks {' and '.join(lacking)}" if lacking else "it cannot be spread"
         raise ParameterError(problem, allowed=_SHAPE, key=name)
-    low, high = checked(name, given["from"]), checked(name, given["to"])
-    points = _points(name, low, high, _steps(name, given["steps"]), _scale(name, given, low, high))
+    low, high = checked(name, parts["from"]), checked(name, parts["to"])
+    points = _points(name, low, high, _steps(name, parts["steps"]), _scale(name, parts, low, high))
     return [round(point) for point in points] if PARAMETERS[name].kind is int else points
 
 
@@ -57,8 +57,8 @@ def _steps(name: str, steps: Any) -> int:
     return steps
 
 
-def _scale(name: str, given: dict[str, Any], low: float, high: float) -> str:
-    scale = given.get("scale", "linear")
+def _scale(name: str, parts: dict[str, Any], low: float, high: float) -> str:
+    scale = parts.get("scale", "linear")
     if scale not in _SCALES:
         allowed = f"a scale is {' or '.join(_SCALES)}"
         raise ParameterError(f"there is no scale {scale!r}", allowed=allowed, key=name)

@@ -115,7 +115,7 @@ def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
 
     Raises MissingExtraError without numpy and scipy.
     """
-    asked: list[tuple[bool, Callable[[FleetAnswer], FleetPicture]]] = [
+    drawings: list[tuple[bool, Callable[[FleetAnswer], FleetPicture]]] = [
         (bool(answer.best(LOSSES)), survival),
         (all(map(answer.best, CAUSES)), losses_by_cause),
         (_rebooted(answer), rates_by_reboots),
@@ -124,7 +124,7 @@ def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
         (len(answer.study.feature_sets) > 1, forest),
         (_lever_metric(answer) is not None, _tornado),
     ]
-    return tuple(draw(answer) for can, draw in asked if can)
+    return tuple(draw(answer) for can, draw in drawings if can)
 
 
 def _tornado(answer: FleetAnswer) -> FleetPicture:

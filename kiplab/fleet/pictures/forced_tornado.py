@@ -56,21 +56,21 @@ def levers_of(
 ) -> list[tornado_chart.Leverage]:
     """A lever for each of these parameters that moves the rate at all. Raises as `tornado`."""
     usual = _rate(parameters, features, metric, seed)
-    found = []
+    levers = []
     for name in names:
         lower, higher = (_with(parameters, name, by) for by in (1 / TIMES, TIMES))
         if PARAMETERS[name].kind is not float or lower is None or higher is None:
             continue
         ends = [_rate(changed, features, metric, seed) for changed in (lower, higher)]
         if not all(_same(end, usual) for end in ends):
-            found.append(_lever(name, (lower, parameters, higher), (ends[0], usual, ends[1])))
-    return found
+            levers.append(_lever(name, (lower, parameters, higher), (ends[0], usual, ends[1])))
+    return levers
 
 
 def _rate(parameters: Parameters, features: str, metric: str, seed: int) -> MeasuredRate:
     if metric not in METRICS or parameters.replication_factor > 2:
-        found = outage_rates(parameters, seed=seed, blocks=_BLOCKS, samples=_SAMPLES)
-        return measured(found[metric])
+        rates = outage_rates(parameters, seed=seed, blocks=_BLOCKS, samples=_SAMPLES)
+        return measured(rates[metric])
     kips = kips_of(features)
     of_windows = forced_rates(parameters, kips, seed=seed, blocks=_BLOCKS, samples=_SAMPLES)
     return measured(of_windows[metric])
@@ -82,12 +82,12 @@ def _with(parameters: Parameters, name: str, times: float) -> Parameters | None:
     changed = min(max(value * times, about.low), about.high)
     if changed == value:
         return None
-    found = replace(parameters, **{name: changed})
+    parameters_with = replace(parameters, **{name: changed})
     try:
-        check_together(asdict(found))
+        check_together(asdict(parameters_with))
     except ParameterError:
         return None
-    return found
+    return parameters_with
 
 
 def _same(one: MeasuredRate, other: MeasuredRate) -> bool:

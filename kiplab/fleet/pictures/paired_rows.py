@@ -44,14 +44,14 @@ def _sum_of(answer: FleetAnswer, row: FleetRow) -> SummaryRow:
 def _of_counts(row: FleetRow, here: SummaryRow, base: SummaryRow) -> PairedDifference:
     only_here, only_there = here.events - here.cross, base.events - here.cross
     together = max(size_together(replication_counts(one)) for one in (here, base))
-    found = count_gap(only_here, only_there, row.exposure, together=together)
+    difference = count_gap(only_here, only_there, row.exposure, together=together)
     return PairedDifference(
         features=row.features,
         label=row.label,
         against=base.features,
-        gap=found.gap,
-        low=found.low,
-        high=found.high,
+        gap=difference.gap,
+        low=difference.low,
+        high=difference.high,
         alike=only_here == only_there == 0,
         method=row.method,
     )
@@ -59,16 +59,16 @@ def _of_counts(row: FleetRow, here: SummaryRow, base: SummaryRow) -> PairedDiffe
 
 def _of_blocks(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> PairedDifference:
     here, there = (_yearly(answer, one) for one in (row, base))
-    found, known_to = paired_gap(here, there), _left_out(answer, row, (here, there))
+    difference, known_to = paired_gap(here, there), _left_out(answer, row, (here, there))
     return PairedDifference(
         features=row.features,
         label=row.label,
         against=base.features,
-        gap=found.gap,
-        low=found.low - known_to,
-        high=found.high + known_to,
+        gap=difference.gap,
+        low=difference.low - known_to,
+        high=difference.high + known_to,
         alike=here == there,
-        gain=found.gain,
+        gain=difference.gain,
         method=row.method,
     )
 

@@ -52,8 +52,8 @@ def elsewhere(answer: FleetAnswer, *varied: str) -> dict[str, float | str]:
 
 def where_words(point: Mapping[str, float | str]) -> str:
     """``At tail_lost = 0.1``; empty where nothing else was swept."""
-    said = (f"{name} = {value_words(float(value))}" for name, value in point.items())
-    return f"At {', '.join(said)}" if point else ""
+    settings = (f"{name} = {value_words(float(value))}" for name, value in point.items())
+    return f"At {', '.join(settings)}" if point else ""
 
 
 def at_point(rows: Sequence[FleetRow], point: Mapping[str, float | str]) -> Iterator[FleetRow]:

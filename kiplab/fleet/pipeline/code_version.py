@@ -25,15 +25,15 @@ def code_version(module: str) -> str:
 
 def sources_of(module: str) -> dict[str, bytes]:
     """The source of `module` and of all that it imports of its own package, by name."""
-    found: dict[str, bytes] = {}
+    sources: dict[str, bytes] = {}
     ahead = [module]
     while ahead:
         name = ahead.pop()
-        source = None if name in found else _source(name)
+        source = None if name in sources else _source(name)
         if source is not None:
-            found[name] = source
+            sources[name] = source
             ahead += _imported(name, source, within=module.partition(".")[0])
-    return found
+    return sources
 
 
 def _source(module: str) -> bytes | None:

@@ -89,8 +89,8 @@ def _of_block(rows: pa.Table, key: BlockKey) -> list[dict[str, Any]]:
     scenario, block = key
     mine = pc.and_(pc.equal(rows["scenario_id"], scenario), pc.equal(rows["block"], block))
     kept = rows.filter(mine).sort_by([("features", "ascending"), ("metric", "ascending")])
-    found: list[dict[str, Any]] = kept.to_pylist()
-    return found
+    rows_of_block: list[dict[str, Any]] = kept.to_pylist()
+    return rows_of_block
 
 
 def _without(rows: pa.Table, keys: set[BlockKey]) -> pa.Table:
@@ -192,8 +192,8 @@ def _differs(there: Any, here: Any) -> str:
         if lacking or more:
             return f"are others ({lacking} of those asked for are not there, {more} more are)"
         return "have blocks of another size"
-    said = (", ".join(map(str, x)) if isinstance(x, list) else str(x) for x in (there, here))
-    return "is {}, and {} was asked for".format(*said)
+    both = (", ".join(map(str, x)) if isinstance(x, list) else str(x) for x in (there, here))
+    return "is {}, and {} was asked for".format(*both)
 
 
 def _there_already(path: Path) -> StudyFolderError:

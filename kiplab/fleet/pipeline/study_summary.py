@@ -63,14 +63,14 @@ def _by_spark(partials: pa.Table, master: str | None) -> list[SummaryRow]:
     view = f"kiplab_partials_{uuid.uuid4().hex}"
     try:
         live.createDataFrame(partials).createOrReplaceTempView(view)
-        found = live.sql(summary_query(view)).toArrow().to_pylist()
+        rows = live.sql(summary_query(view)).toArrow().to_pylist()
         live.catalog.dropTempView(view)
     except Exception as error:
         raise SparkUnavailable(
             f"Spark gave up while it added up: {complaint(error)}.",
             "Check that its executors have memory left.",
         ) from None
-    return [_row(columns) for columns in found]
+    return [_row(columns) for columns in rows]
 
 
 def summary_query(view: str) -> str:

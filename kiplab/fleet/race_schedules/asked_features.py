@@ -62,19 +62,19 @@ class AskedFeatures(Features, frozen=True, kw_only=True):
 
     def alter_partition_version(self, sender: BrokerId, controller: BrokerId = CONTROLLER) -> Any:
         """One for each set, where they differ."""
-        found = self.versions.get((sender, controller))
-        if found is None:
+        version = self.versions.get((sender, controller))
+        if version is None:
             each = (f.alter_partition_version(sender, controller) for f in self.sets)
-            found = self.versions[sender, controller] = self._varied(each)
-        return found
+            version = self.versions[sender, controller] = self._varied(each)
+        return version
 
     def fetch_version(self) -> Any:
         """One for each set, where they differ."""
-        found = self.versions.get(())
-        if found is None:
+        version = self.versions.get(())
+        if version is None:
             each = (features.fetch_version() for features in self.sets)
-            found = self.versions[()] = self._varied(each)
-        return found
+            version = self.versions[()] = self._varied(each)
+        return version
 
     def _varied(self, versions: Iterable[int]) -> Any:
         of_each = zip(versions, ((member,) for member in self.members), strict=True)

@@ -32,9 +32,9 @@ class AskedSets:
         first part.
         """
         parts: dict[tuple[Any, ...], list[int]] = {}
-        told = zip(*self.asking.parted, strict=True)
-        for member, said in zip(self.asking.members, told, strict=True):
-            parts.setdefault(said, []).append(member)
+        answers = zip(*self.asking.parted, strict=True)
+        for member, answer in zip(self.asking.members, answers, strict=True):
+            parts.setdefault(answer, []).append(member)
         return [tuple(part) for part in parts.values()]
 
     def _asked(self, members: tuple[int, ...]) -> AskedFeatures:

@@ -21,8 +21,8 @@ class FirstLine:
     def once(self, cluster: Cluster, what: Hashable, do: Callable[[], CameOf]) -> CameOf:
         """What `do` says of this very cluster, asked once for each `what`."""
         here = (id(cluster), what)
-        known = self._known.get(here)
-        if known is None:
-            known = self._known[here] = (cluster, do())
-        of: CameOf = known[1]
+        entry = self._known.get(here)
+        if entry is None:
+            entry = self._known[here] = (cluster, do())
+        of: CameOf = entry[1]
         return of

@@ -31,8 +31,8 @@ def merged(
     they differ too much for that.
     """
     other = replace(other, features=one.features)
-    found = _Merger(asking, ones, others).value(one, other)
-    return None if found is _APART else found
+    whole = _Merger(asking, ones, others).value(one, other)
+    return None if whole is _APART else whole
 
 
 class _Merger:
@@ -50,23 +50,23 @@ class _Merger:
             return self._tuple(one, other)
         if isinstance(one, msgspec.Struct):
             here = (id(one), id(other))
-            found = self.known.get(here)
-            if found is None:
-                found = self.known[here] = self._struct(one, other)
-            return found
+            whole = self.known.get(here)
+            if whole is None:
+                whole = self.known[here] = self._struct(one, other)
+            return whole
         return one if one == other else _APART
 
     def _tuple(self, one: tuple[Any, ...], other: tuple[Any, ...]) -> Any:
         if len(one) != len(other):
             return _APART
-        found, same = [], True
+        values, same = [], True
         for mine, theirs in zip(one, other, strict=True):
             value = mine if mine is theirs else self.value(mine, theirs)
             if value is _APART:
                 return _APART
             same = same and value is mine
-            found.append(value)
-        return one if same else tuple(found)
+            values.append(value)
+        return one if same else tuple(values)
 
     def _struct(self, one: msgspec.Struct, other: msgspec.Struct) -> Any:
         fields = fields_of(type(one))

@@ -66,7 +66,7 @@ def noted(before: Outcome, start: Cluster, move: moves.Move, done: Step) -> Outc
 
 def at_the_end(before: Outcome, cluster: Cluster, steps: int) -> Outcome:
     """What is known when the schedule is over."""
-    excused = before.lost and any(known.excused for known in cluster.observed)
+    excused = before.lost and any(knowledge.excused for knowledge in cluster.observed)
     return replace(before, excused=excused, moves=steps)
 
 

@@ -110,7 +110,9 @@ class Schedules:
     def losing(self) -> list[Losing]:
         """Every losing schedule of each feature set, with a token that opens as a timeline."""
         return [
-            found for number, name in enumerate(self.sets) for found in self._losing(number, name)
+            schedules
+            for number, name in enumerate(self.sets)
+            for schedules in self._losing(number, name)
         ]
 
     def _losing(self, number: int, name: str) -> list[Losing]:

@@ -51,8 +51,8 @@ def work_off(payload: bytes) -> list[dict[str, Any]]:
 
 
 def _rows(order: BlockOrder, index: int) -> Iterator[dict[str, Any]]:
-    found = outcomes(schedule(order.window, order.seed, index), order.sets)
-    for number, outcome in enumerate(found):
+    row_outcomes = outcomes(schedule(order.window, order.seed, index), order.sets)
+    for number, outcome in enumerate(row_outcomes):
         yield {"features": number, "schedule": index, **msgspec.structs.asdict(outcome)}
 
 

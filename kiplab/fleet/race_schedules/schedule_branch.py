@@ -87,14 +87,14 @@ def next_move(
         if branch.end is not None:
             branch.is_on_last_line = branch.line == len(statements)
             alike = first if branch.is_on_first_line else None
-            found = _after_time(branch, branch.end, parted, alike)
+            move = _after_time(branch, branch.end, parted, alike)
         elif branch.line == len(statements):
             return None
         else:
             branch.line += 1
-            found = _begun(branch, statements[branch.line - 1])
-        if found is not None or parted:
-            return found
+            move = _begun(branch, statements[branch.line - 1])
+        if move is not None or parted:
+            return move
 
 
 def _after_time(
@@ -226,8 +226,8 @@ def _meant(statement: Statement) -> Pattern:
 
 def _hold(branch: ScheduleBranch, pattern: Pattern, *, keep: bool) -> None:
     """What is on its way already is let go by a `release`, and not kept by a `hold`."""
-    said = ((pattern, keep), *branch.holds.get(pattern.kind, ()))
-    branch.holds = {**branch.holds, pattern.kind: said}
+    patterns = ((pattern, keep), *branch.holds.get(pattern.kind, ()))
+    branch.holds = {**branch.holds, pattern.kind: patterns}
     if not keep:
         let_go = [m.name for m in branch.cluster.messages if pattern.fits(m.name, m.receiver)]
         branch.kept = branch.kept | dict.fromkeys(let_go, False)

@@ -23,11 +23,11 @@ def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
     header, statements = _parted(play)
     common = _common(header, statements[: lines_before_time(statements)], sets)
     run = SharedRun(statements, common.sets, common.first)
-    found: dict[int, Outcome] = {}
+    by_member: dict[int, Outcome] = {}
     for branch in run.play([replace(begun, kept={}) for begun in common.beginnings]):
         outcome = at_the_end(branch.outcome, branch.cluster, branch.moved)
-        found |= dict.fromkeys(branch.members, outcome)
-    return [found[member] for member in range(len(sets))]
+        by_member |= dict.fromkeys(branch.members, outcome)
+    return [by_member[member] for member in range(len(sets))]
 
 
 class _Common(NamedTuple):

@@ -74,9 +74,9 @@ def usual() -> dict[str, Features]:
 
 def _named(features: FeatureSets) -> dict[str, Features]:
     if isinstance(features, Mapping):
-        return {name: _features(given) for name, given in features.items()}
-    return {found.label(): found for found in map(_features, features)}
+        return {name: _features(features_given) for name, features_given in features.items()}
+    return {one.label(): one for one in map(_features, features)}
 
 
-def _features(given: Features | str) -> Features:
-    return parse_features(given) if isinstance(given, str) else given
+def _features(features: Features | str) -> Features:
+    return parse_features(features) if isinstance(features, str) else features

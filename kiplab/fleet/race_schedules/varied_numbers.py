@@ -64,10 +64,10 @@ def _question(name: str) -> Callable[..., Any]:
     def ask(self: VariedNumber, *others: Any) -> Any:
         asking, values = self.asking, self.values
         if any(type(other) is VariedNumber for other in others):
-            said = [of_int(values[m], *_numbers_of(others, m)) for m in asking.members]
+            answers = [of_int(values[m], *_numbers_of(others, m)) for m in asking.members]
         else:
-            said = [of_int(values[m], *others) for m in asking.members]
-        return asking.answer(tuple(said))
+            answers = [of_int(values[m], *others) for m in asking.members]
+        return asking.answer(tuple(answers))
 
     return ask
 
@@ -109,8 +109,8 @@ def _told_since(version: VariedNumber, first: int, epoch: Any) -> Any:
 @is_of_another_incarnation.register
 def _is_of_another_incarnation(epoch: VariedNumber, registered: Any) -> bool:
     asking = epoch.asking
-    said = (
+    answers = (
         is_of_another_incarnation(epoch.values[m], number_of(registered, m)) for m in asking.members
     )
-    answer: bool = asking.answer(tuple(said))
+    answer: bool = asking.answer(tuple(answers))
     return answer

@@ -67,9 +67,9 @@ def alone_share(parameters: Parameters) -> float:
     """The share of time with one replica out of the ISR, and with that alone in it if of two."""
     crashed = parameters.crashes_per_year * (parameters.session_s + parameters.crash_restart_s)
     bounced = parameters.bounces_per_year * parameters.clean_restart_s
-    asked = parameters.slow_alter_partition_share * parameters.slow_alter_partition_s
+    waiting_s = parameters.slow_alter_partition_share * parameters.slow_alter_partition_s
     each = parameters.crashes_per_year + parameters.bounces_per_year
-    missing = crashed + bounced + each * (parameters.catch_up_s + asked)
+    missing = crashed + bounced + each * (parameters.catch_up_s + waiting_s)
     return parameters.replication_factor * missing / SECONDS_PER_YEAR
 
 

@@ -46,11 +46,11 @@ def shares(chain: MarkovChain) -> dict[str, Any]:
 def rates_by_shares(chain: MarkovChain) -> dict[str, Any]:
     """How often each event happens per unit of time. Raises ValueError as `shares` does."""
     share = shares(chain)
-    found = dict.fromkeys(sorted({event for arc in chain.arcs for event in arc.counts}), 0)
+    rates = dict.fromkeys(sorted({event for arc in chain.arcs for event in arc.counts}), 0)
     for arc in chain.arcs:
         for event in arc.counts:
-            found[event] = found[event] + share[arc.origin] * arc.rate
-    return found
+            rates[event] = rates[event] + share[arc.origin] * arc.rate
+    return rates
 
 
 def rates_by_cycles(chain: MarkovChain) -> dict[str, Any]:
@@ -65,14 +65,14 @@ def rates_by_cycles(chain: MarkovChain) -> dict[str, Any]:
     if stuck:
         raise ValueError(f"nothing leads out of {', '.join(stuck)}")
     duration = _per_cycle(chain, leaving, {name: 1 / leaving[name] for name in chain.states})
-    found = {}
+    rates = {}
     for event in sorted({event for arc in chain.arcs for event in arc.counts}):
         once = dict.fromkeys(chain.states, 0 * duration)
         for arc in chain.arcs:
             if event in arc.counts:
                 once[arc.origin] = once[arc.origin] + arc.rate / leaving[arc.origin]
-        found[event] = _per_cycle(chain, leaving, once) / duration
-    return found
+        rates[event] = _per_cycle(chain, leaving, once) / duration
+    return rates
 
 
 def _matrix(chain: MarkovChain) -> list[list[Any]]:
@@ -126,8 +126,8 @@ def _solved(rows: list[list[Any]]) -> list[Any]:
                 factor = rows[i][n] / rows[n][n]
                 pairs = zip(rows[i], rows[n], strict=True)
                 rows[i] = [value - factor * above for value, above in pairs]
-    found: list[Any] = [0] * count
+    solution: list[Any] = [0] * count
     for n in reversed(range(count)):
-        rest = sum(rows[n][k] * found[k] for k in range(n + 1, count))
-        found[n] = (rows[n][count] - rest) / rows[n][n]
-    return found
+        rest = sum(rows[n][k] * solution[k] for k in range(n + 1, count))
+        solution[n] = (rows[n][count] - rest) / rows[n][n]
+    return solution

@@ -118,9 +118,9 @@ def yearly_rates_by_cycles(parameters: Parameters, kips: frozenset[str]) -> dict
     return _yearly(rates_by_cycles(two_replica_chain(chain_rates(parameters), kips)))
 
 
-def _yearly(found: dict[str, float]) -> dict[str, float]:
+def _yearly(rates: dict[str, float]) -> dict[str, float]:
     every = dict.fromkeys((STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS), 0.0)
-    return every | {event: rate * SECONDS_PER_YEAR for event, rate in found.items()}
+    return every | {event: rate * SECONDS_PER_YEAR for event, rate in rates.items()}
 
 
 def _in_isr(r: ChainRates) -> Iterator[ChainArc]:
@@ -152,19 +152,19 @@ def _goes_offline(r: ChainRates, alone: str) -> Iterator[ChainArc]:
 
 def _asked(r: ChainRates, branch: str, applied: Any, kips: frozenset[str]) -> Iterator[ChainArc]:
     """An AlterPartition that takes the follower back is under way, and not read yet."""
-    asked, dead, fenced, back = (
+    proposed, dead, fenced, back = (
         f"asked{what}, {branch}" for what in ("", " and dead", " and fenced", " and back")
     )
-    yield ChainArc(asked, "in sync", applied)
-    yield ChainArc(asked, dead, r.crash_asked)
+    yield ChainArc(proposed, "in sync", applied)
+    yield ChainArc(proposed, dead, r.crash_asked)
     # The epoch in the request is still the registered one: the join is no stale one.
     yield ChainArc(dead, "follower dead, unnoticed", applied)
     yield ChainArc(dead, fenced, r.notice)
     yield _read(fenced, "stale in the ISR, down", "follower down", applied, "841" in kips)
     yield ChainArc(fenced, back, r.restart_crashed)
     yield _read(back, "stale in the ISR, up", "catching up", applied, "903" in kips)
-    yield ChainArc(back, asked, r.catch_up)
-    for alone in (asked, dead, fenced, back):
+    yield ChainArc(back, proposed, r.catch_up)
+    for alone in (proposed, dead, fenced, back):
         yield from _goes_offline(r, alone)
 
 

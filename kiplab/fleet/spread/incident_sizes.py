@@ -95,16 +95,16 @@ def seen_incidents(
     """
     import numpy as np
 
-    told = np.asarray(counts, dtype=np.int64)
-    (hit_in,) = np.nonzero(told)
+    incidents = np.asarray(counts, dtype=np.int64)
+    (hit_in,) = np.nonzero(incidents)
     if not len(hit_in):
         return SeenIncidents(incidents=0, partitions=0, histogram=_binned(hit_in))
     if not sizes.groups:
-        raise ValueError(f"{told.sum()} incidents of {metric}, and no partitions to be hit")
-    told, ends = told[hit_in], np.cumsum(told[hit_in])
-    ordinals = np.arange(ends[-1]) - np.repeat(ends - told, told)
+        raise ValueError(f"{incidents.sum()} incidents of {metric}, and no partitions to be hit")
+    incidents, ends = incidents[hit_in], np.cumsum(incidents[hit_in])
+    ordinals = np.arange(ends[-1]) - np.repeat(ends - incidents, incidents)
     subject = list(FateGroup).index(GROUP_OF[metric])
-    words = words_at(seed, np.repeat(first + hit_in, told), ordinals, subject, INCIDENTS)[0]
+    words = words_at(seed, np.repeat(first + hit_in, incidents), ordinals, subject, INCIDENTS)[0]
     hit = sizes.sizes[(words * sizes.groups) >> 32]
     return SeenIncidents(incidents=len(hit), partitions=int(hit.sum()), histogram=_binned(hit))
 

@@ -122,13 +122,13 @@ def alarms(blocks: Sequence[Weights]) -> tuple[str, ...]:
     effective = effective_samples(whole)
     share = whole.largest / whole.total if whole.total else 0.0
     hit = sum(block.total > 0 for block in blocks)
-    found = {
+    by_sentence = {
         f"only {effective:.3g} effective samples, of {FEWEST_EFFECTIVE:g} wanted": effective
         < FEWEST_EFFECTIVE,
         f"one sample carries {share:.0%} of the estimate": share > LARGEST_SHARE,
         f"only {hit} of {len(blocks)} blocks saw anything": hit < FEWEST_HIT * len(blocks),
     }
-    return tuple(sentence for sentence, rings in found.items() if rings)
+    return tuple(sentence for sentence, rings in by_sentence.items() if rings)
 
 
 def paired_gap(

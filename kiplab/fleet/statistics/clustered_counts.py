@@ -24,9 +24,9 @@ def dispersion(counts: Weights) -> float:
     if counts.samples < 2 or counts.total <= 0:
         return 1.0
     mean = counts.total / counts.samples
-    found = (counts.squares - counts.total * mean) / (counts.samples - 1) / mean
+    ratio = (counts.squares - counts.total * mean) / (counts.samples - 1) / mean
     chance = sqrt(2 / counts.samples + 1 / counts.total)
-    return found if found > 1 + _MORE_THAN_CHANCE * chance else 1.0
+    return ratio if ratio > 1 + _MORE_THAN_CHANCE * chance else 1.0
 
 
 def size_together(counts: Weights) -> float:
@@ -55,8 +55,8 @@ def clustered_rate(
         return event_rate(round(counts.total), exposure, confidence=confidence)
     alone = counts.total / together
     bounds = poisson_interval(alone, exposure / together, confidence=confidence)
-    said = f"Poisson of clusters of {together:.2g}, {100 * confidence:g} %"
-    return SeenRate(rate=counts.total / exposure, low=bounds.low, high=bounds.high, method=said)
+    method = f"Poisson of clusters of {together:.2g}, {100 * confidence:g} %"
+    return SeenRate(rate=counts.total / exposure, low=bounds.low, high=bounds.high, method=method)
 
 
 def _of_replications(counts: Weights, exposure: float, confidence: float) -> SeenRate:

@@ -69,10 +69,10 @@ def event_rate(
     MissingExtraError as `poisson_interval` does.
     """
     bounds = poisson_interval(events, exposure, method=method, confidence=confidence)
-    said = f"{method}, {100 * confidence:g} %"
+    words = f"{method}, {100 * confidence:g} %"
     if events == 0:
-        return NeverSeen(high=bounds.high, method=said)
-    return SeenRate(rate=events / exposure, low=bounds.low, high=bounds.high, method=said)
+        return NeverSeen(high=bounds.high, method=words)
+    return SeenRate(rate=events / exposure, low=bounds.low, high=bounds.high, method=words)
 
 
 def _check(events: float, exposure: float, method: str) -> None:

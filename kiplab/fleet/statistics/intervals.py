@@ -29,8 +29,8 @@ def exact(events: int, exposure: int, *, confidence: float = CONFIDENCE) -> Inte
         raise ValueError(
             f"{events} events in {exposure} schedules; expected 0 to {exposure}, of 1 or more"
         )
-    found = binomtest(events, exposure).proportion_ci(confidence, method="exact")
-    return Interval(float(found.low), float(found.high))
+    bounds = binomtest(events, exposure).proportion_ci(confidence, method="exact")
+    return Interval(float(bounds.low), float(bounds.high))
 
 
 def in_words(events: int, exposure: int, interval: Interval) -> str:

@@ -55,7 +55,7 @@ def _bootstrapped(
         from numpy.random import Generator, Philox
         from scipy.stats import bootstrap
 
-    found = bootstrap(
+    bounds = bootstrap(
         (asarray(here, float), asarray(there, float)),
         _ratio,
         n_resamples=_DRAWS,
@@ -66,4 +66,4 @@ def _bootstrapped(
         method="percentile",
         random_state=Generator(Philox(key=seed)),
     ).confidence_interval
-    return Interval(float(found.low), float(found.high))
+    return Interval(float(bounds.low), float(bounds.high))

@@ -27,12 +27,12 @@ def time_rate(
         raise ValueError("no time was seen at all; bound how often it begins (`event_rates`)")
     often = hit > _MOST * times.samples and times.samples > 1
     low, high = (_by_t if often else gamma_bounds)(times, confidence)
-    said = f"Student's t over {times.samples}" if often else f"gamma over {hit}"
+    spread = f"Student's t over {times.samples}" if often else f"gamma over {hit}"
     return SeenRate(
         rate=times.total / exposure,
         low=max(low, 0.0) / exposure,
         high=high / exposure,
-        method=f"{said} replica sets, {100 * confidence:g} %",
+        method=f"{spread} replica sets, {100 * confidence:g} %",
     )
 
 

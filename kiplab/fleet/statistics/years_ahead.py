@@ -23,7 +23,7 @@ class AtLeastOne(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def at_least_one(
-    found: EventRate | WeighedRate | NothingWeighed, units: float, years: tuple[float, ...] = YEARS
+    rate: EventRate | WeighedRate | NothingWeighed, units: float, years: tuple[float, ...] = YEARS
 ) -> tuple[AtLeastOne, ...]:
     """For each of `years`, where `units` of what the rate is of live side by side.
 
@@ -32,7 +32,7 @@ def at_least_one(
     """
     if units < 0 or any(some < 0 for some in years):
         raise ValueError(f"{units:g} units over {years} years; expected 0 or more of each")
-    return tuple(_within(found, units, some) for some in years)
+    return tuple(_within(rate, units, some) for some in years)
 
 
 def _within(

@@ -43,14 +43,14 @@ def biased_claims(effort: float, seed: int) -> Iterator[Claim]:
             restart=YEAR / _AWAY,
             lost=world.tail_lost,
         )
-        exact, found = standing_rates(rates), biased_runs(world, BOTH, _samples(effort), seed)
+        exact, estimates = standing_rates(rates), biased_runs(world, BOTH, _samples(effort), seed)
         for metric in ("expansions", _OFFLINE, LAST_REPLICA_LOSS):
             yield Claim(
                 metric=metric,
                 features=BOTH,
                 referee=Referee.EXACT_CHAIN,
                 regime=f"failures biased, {replicas} replicas at base rates",
-                ours=weighed_by(found, metric),
+                ours=weighed_by(estimates, metric),
                 theirs=partial(Certain, exact[metric]),
                 # Each is missed that much less long, and may meet another before anybody knows.
                 room=replicas * NOTICED * (1 / _AWAY + _CRASHES / YEAR),
@@ -61,7 +61,7 @@ def biased_sooner(
     p: Parameters, counts: Lived, effort: float, seed: int, regime: str
 ) -> Iterator[Claim]:
     """Beside naive years of the same world without KIPs; nothing is dropped."""
-    found = biased_runs(world_of(p), "none", _samples(effort), seed)
+    estimates = biased_runs(world_of(p), "none", _samples(effort), seed)
     # In crash loops too few samples come to a stale join for anybody to believe them.
     joins = () if p.early_crash_factor > 1 else (STALE_JOIN,)
     for metric in (*joins, _OFFLINE, LAST_REPLICA_LOSS):
@@ -70,7 +70,7 @@ def biased_sooner(
             features="none",
             referee=Referee.NAIVE,
             regime=f"failures biased, {regime}",
-            ours=weighed_by(found, metric),
+            ours=weighed_by(estimates, metric),
             theirs=yearly(counts, "none", metric),
         )
 

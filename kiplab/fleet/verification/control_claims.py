@@ -56,7 +56,7 @@ def control_claims(effort: float, seed: int) -> Iterator[Claim]:
 
 
 def _bounces(many: int, seed: int) -> Iterator[Claim]:
-    found = cache(partial(_every, BOUNCING, many, seed))
+    outcomes = cache(partial(_every, BOUNCING, many, seed))
     obeyed = "requests that the next incarnation obeys"
     unknown = "incarnations that nobody notices"
     for features, what, counts in (
@@ -72,12 +72,12 @@ def _bounces(many: int, seed: int) -> Iterator[Claim]:
             referee=Referee.ENGINE,
             regime=f"every bounce, its controller late: {what}",
             ours=_counted(BOUNCING, features, "stale_control_request", many, seed),
-            theirs=partial(_bounced, found, features, counts),
+            theirs=partial(_bounced, outcomes, features, counts),
         )
 
 
 def _cuts(many: int, seed: int) -> Iterator[Claim]:
-    found = cache(partial(_every, CUT_OFF, many, seed))
+    outcomes = cache(partial(_every, CUT_OFF, many, seed))
     for features in FEATURES_OF_343:
         yield Claim(
             metric="stale_metadata_us",
@@ -86,7 +86,7 @@ def _cuts(many: int, seed: int) -> Iterator[Claim]:
             referee=Referee.ENGINE,
             regime="every cut, KIP-343 as it is written",
             ours=_counted(CUT_OFF, features, "stale_metadata_us", many, seed),
-            theirs=partial(_served, found, features),
+            theirs=partial(_served, outcomes, features),
             room=_ROOM,
         )
 

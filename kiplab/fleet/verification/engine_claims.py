@@ -63,18 +63,18 @@ def _told(
 
     @cache
     def kernel() -> Counter[str]:
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for made in schedules:
-            found.update(_by_kernel(mode, features, made()).counts)
-        return found
+            counts.update(_by_kernel(mode, features, made()).counts)
+        return counts
 
     @cache
     def engine() -> Counter[str]:
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for made in schedules:
             schedule = made()
-            found.update(trace_counts(_by_engine(mode, features, schedule), schedule))
-        return found
+            counts.update(trace_counts(_by_engine(mode, features, schedule), schedule))
+        return counts
 
     for metric in metrics:
         yield Claim(

@@ -160,11 +160,11 @@ def all_refereed(claims: Iterable[Claim], joint: float) -> tuple[Refereed, ...]:
     waiting = deque(claims)
     # Two intervals in each comparison.
     each = level_of_each(joint, 2 * len(waiting))
-    found = []
+    judgements = []
     while waiting:
         # Once a claim is judged nobody keeps the years that were lived through for it.
-        found.append(_refereed(waiting.popleft(), each))
-    return tuple(found)
+        judgements.append(_refereed(waiting.popleft(), each))
+    return tuple(judgements)
 
 
 def _refereed(claim: Claim, confidence: float) -> Refereed:

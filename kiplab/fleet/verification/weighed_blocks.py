@@ -104,8 +104,8 @@ def biased_chain(
     return found
 
 
-def _weighed(found: Sequence[Mapping[str, Weights]], years: float) -> Mapping[str, Weighed]:
-    return {metric: _weighed_of([one[metric] for one in found], years) for metric in found[0]}
+def _weighed(blocks: Sequence[Mapping[str, Weights]], years: float) -> Mapping[str, Weighed]:
+    return {metric: _weighed_of([one[metric] for one in blocks], years) for metric in blocks[0]}
 
 
 def _weighed_of(blocks: Sequence[Weights], years: float) -> Weighed:
