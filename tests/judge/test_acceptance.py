@@ -25,7 +25,7 @@ from tests.judge.acceptance.acceptance_judge import (
 )
 from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
 from tests.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
-from tests.judge.acceptance.control_bodies import ControlAnswer, ReplicaSight
+from tests.judge.acceptance.control_bodies import ControlAnswer
 from tests.judge.kafka_here import live, real_kafka
 from tests.judge.skeleton import command, recordings
 
@@ -127,22 +127,6 @@ def test_the_broker_epoch_comes_before_the_controller_epoch(patch: str) -> None:
         assert (newer.error, after.error) == (STALE, OK), "the newer controller epoch was adopted"
 
 
-@each_patch
-def test_after_a_session_has_ended_the_broker_is_another_one_as_soon_as_it_knows(
-    patch: str,
-) -> None:
-    *_, unaware, _newer, older, equal, higher = answers(
-        patch, "A session that ends without a restart, before the broker finds out and after"
-    )
-    assert unaware.error == OK
-    if patch == "2.1.1":
-        assert (older.error, older.partitions) == (OK, (OK,))
-        return
-    assert older.error == STALE
-    assert (equal.error, equal.partitions) == (OK, (11,)), "it still has its leader epoch"
-    assert (higher.error, higher.partitions) == (OK, (OK,))
-
-
 @pytest.mark.parametrize("name", control_bodies.AT_OLDER_PROTOCOL)
 def test_in_the_middle_of_an_upgrade_a_broker_is_as_open_to_old_mail_as_at_2_1(name: str) -> None:
     for api in APIS:
@@ -151,10 +135,6 @@ def test_in_the_middle_of_an_upgrade_a_broker_is_as_open_to_old_mail_as_at_2_1(n
             assert told[-1].error == OK
             assert not refused_as_before(told)
     assert recorded_acceptance(name).checkpoint == recorded_acceptance("2.1.1").checkpoint
-
-
-def test_at_the_protocol_of_2_1_2_2_answers_every_case_as_2_1_does() -> None:
-    assert recorded_acceptance("2.2.2/2.1").answers == recorded_acceptance("2.1.1").answers
 
 
 # --- controller epoch, leader epoch ---------------------------------------------------------------
@@ -170,79 +150,59 @@ def test_a_controller_that_was_deposed_is_refused_with_11(patch: str, api: str) 
     assert (newer.error, then.error) == (OK, 11)
 
 
-@each_patch
-def test_a_leader_epoch_that_is_not_higher_is_refused_with_11_for_its_partition(patch: str) -> None:
-    for more in ("", ", and another zkVersion", ", and itself not in the replicas"):
-        for epoch in ("lower", "equal"):
-            told = answers(patch, f"LeaderAndIsr with leader epoch: {epoch}{more}")
-            assert (told[-1].error, told[-1].partitions) == (OK, (11,))
-            assert refused_as_before(told)
-    elsewhere = answers(
-        patch, "LeaderAndIsr with leader epoch: higher, and itself not in the replicas"
-    )
-    assert elsewhere[-1].partitions == (3,)
-    assert refused_as_before(elsewhere)
-
-
-@each_patch
-def test_a_leader_that_the_broker_does_not_know_leaves_the_leader_epoch_as_it_was(
-    patch: str,
-) -> None:
-    first, _metadata, again, third = answers(
-        patch, "LeaderAndIsr to follow a leader that is not known, then again when it is"
-    )
-    assert (first.partitions, first.replicas) == ((OK,), (ReplicaSight("follower", -1),))
-    assert (again.partitions, again.replicas) == ((OK,), (ReplicaSight("follower", 7),))
-    assert third.partitions == (11,)
-
-
-@each_patch
-def test_a_lower_zk_version_is_passed_over_at_3_4_without_an_error(patch: str) -> None:
-    last = answers(patch, "LeaderAndIsr with a higher leader epoch and a lower zkVersion")[-1]
-    epoch = 8 if patch.startswith("3.4") else 9
-    assert (last.error, last.partitions, last.replicas) == (
-        OK,
-        (OK,),
-        (ReplicaSight("leader", epoch),),
-    )
-
-
-@each_patch
-def test_recovery_that_ends_at_the_same_leader_epoch_is_refused_by_a_leader(patch: str) -> None:
-    told = answers(
-        patch, "LeaderAndIsr that says recovering, then recovered at the same leader epoch"
-    )
-    assert [one.partitions for one in told[-2:]] == [(OK,), (11,)]
-
-
-# --- StopReplica (KIP-570, KAFKA-13972) -----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("asked", "refused_by"),
-    [
-        ("lower", ("2.6.3", "2.8.2", "3.4.0", "3.4.1")),
-        ("equal", ("2.6.3", "2.8.2", "3.4.0")),
-        ("higher", ()),
-        ("unknown (-1)", ()),
-        ("during delete (-2)", ()),
-    ],
+STOPS = (
+    "StopReplica that {} with leader epoch: {}, then LeaderAndIsr at the same leader epoch and at a"
 )
-@each_patch
-def test_stop_replica_is_held_to_a_leader_epoch_from_2_6_on(
-    patch: str, asked: str, refused_by: tuple[str, ...]
-) -> None:
-    for what in ("stops", "deletes"):
-        *_, stopped, same, _higher = answers(
-            patch,
-            f"StopReplica that {what} with leader epoch: {asked}, then LeaderAndIsr at the same"
-            " leader epoch and at a higher",
+EPOCHS_HELD, EQUAL_HELD = ("2.6.3", "2.8.2", "3.4.0", "3.4.1"), ("2.6.3", "2.8.2", "3.4.0")
+CODES = [
+    # The session is another one as soon as the broker knows, which keeps its leader epoch.
+    (
+        "A session that ends without a restart, before the broker finds out and after",
+        ((11,), (OK,)),
+        {},
+    ),
+    ("LeaderAndIsr with leader epoch: lower", ((11,),), {}),
+    ("LeaderAndIsr with leader epoch: equal, and another zkVersion", ((11,),), {}),
+    ("LeaderAndIsr with leader epoch: higher, and itself not in the replicas", ((3,),), {}),
+    (
+        "LeaderAndIsr to follow a leader that is not known, then again when it is",
+        ((OK,), (11,)),
+        {},
+    ),
+    (
+        "LeaderAndIsr that says recovering, then recovered at the same leader epoch",
+        ((OK,), (11,)),
+        {},
+    ),
+    # A replica that was only stopped keeps its leader epoch: nothing starts it again at that.
+    *(
+        (
+            f"{STOPS.format(what, epoch)} higher",
+            ((OK,), (OK if what == "deletes" else 11,), (OK,)),
+            dict.fromkeys(patches, ((74,), (11,), (OK,))),
         )
-        refused = patch in refused_by
-        assert (stopped.error, stopped.partitions) == (OK, (74 if refused else OK,))
-        assert stopped.on_disk == (refused or what == "stops",)
-        # A replica that was only stopped keeps its leader epoch: nothing starts it again at that.
-        assert same.partitions == (OK if what == "deletes" and not refused else 11,)
+        for what in ("stops", "deletes")
+        for epoch, patches in (
+            ("lower", EPOCHS_HELD),
+            ("equal", EQUAL_HELD),
+            ("higher", ()),
+            ("unknown (-1)", ()),
+            ("during delete (-2)", ()),
+        )
+    ),
+]
+"""Cases, the codes of partitions in the last answers, and other ones of some releases."""
+
+
+@pytest.mark.parametrize(("case", "codes", "others"), CODES)
+def test_the_codes_of_a_partition(
+    case: str, codes: tuple[tuple[int]], others: dict[str, tuple[tuple[int]]]
+) -> None:
+    last = {
+        patch: tuple(told.partitions for told in answers(patch, case)[-len(codes) :])
+        for patch in WITH_EPOCHS
+    }
+    assert last == dict.fromkeys(WITH_EPOCHS, codes) | others
 
 
 # --- the checkpoint (KAFKA-7235) ------------------------------------------------------------------

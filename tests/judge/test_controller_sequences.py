@@ -2,6 +2,7 @@
 before. F is a partition that broker 1 follows at first, L one that it leads.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -26,9 +27,6 @@ RECORDED = [
     for name in situations()
     if not why_not(name, patch)
 ]
-
-OF_ALL = tuple(name for name in situations() if not why_not(name, "2.2.2"))
-"""Situations that every release since 2.2.2 has."""
 
 all_since_380 = pytest.mark.parametrize("patch", SINCE_380)
 each_recording = pytest.mark.parametrize(("patch", "name"), RECORDED)
@@ -149,21 +147,6 @@ def test_since_2_2_the_next_generation_is_told_everything_under_its_own_epoch(pa
         assert {(sent.stamped, sent.generation) for sent in told} == {(generation, generation)}
 
 
-def test_2_1_1_does_nothing_where_the_last_isr_member_bounces() -> None:
-    before, bounced = passages(BEFORE_380, "last-member")
-    assert bounced.requests == ()
-    assert leaders(bounced) == leaders(before)
-
-
-@all_since_380
-def test_since_2_2_the_bounce_of_the_last_isr_member_burns_two_epochs(patch: str) -> None:
-    before, bounced = passages(patch, "last-member")
-    assert leaders(before)["L"] == (1, 1, (1,))
-    assert leaders(bounced)["L"] == (1, 3, (1,))
-    told = [p for sent in bounced.to(1) for p in sent.partitions if p.topic == "L"]
-    assert {(p.leader, p.leader_epoch) for p in told} == {(-1, 2), (1, 3)}
-
-
 # --- case A: mail of an earlier generation --------------------------------------------------------
 
 
@@ -190,16 +173,6 @@ def test_2_2_2_has_the_same_seven_refused_by_the_epoch_and_tries_none_twice() ->
     assert {(sent.generation, sent.stamped, sent.answer) for sent in late} == {("b1g2", "b1g1", 77)}
 
 
-@all_since_380
-def test_since_2_2_all_mail_of_the_earlier_generation_is_refused_and_it_may_lead_later(
-    patch: str,
-) -> None:
-    _, late, known, _, gone = passages(patch, "earlier-mail")
-    assert {(sent.stamped, sent.answer) for sent in late.to(1)} == {("b1g1", 77)}
-    assert {(sent.stamped, sent.answer) for sent in known.to(1)} == {("b1g2", 0)}
-    assert [leader for leader, _, _ in leaders(gone).values()] == [1, 1]
-
-
 # --- case B: a stale controlled shutdown ----------------------------------------------------------
 
 
@@ -220,33 +193,6 @@ def test_since_2_2_a_stale_controlled_shutdown_is_refused_and_nothing_is_sent(pa
     assert leaders(gone)["L"][0] == 1
 
 
-# --- a late answer --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("patch", CONTROLLER_RELEASES)
-def test_after_an_unseen_bounce_three_requests_that_waited_reach_the_next_generation(
-    patch: str,
-) -> None:
-    first, *waited = passages(patch, "late-answer")[1].to(1)
-    assert first.generation == "b1g1"
-    assert [sent.generation for sent in waited] == ["b1g2"] * 3
-    assert kinds(tuple(waited)) == [
-        (UPDATE_METADATA, ("Q1",)),
-        (LEADER_AND_ISR, ("Q2",)),
-        (UPDATE_METADATA, ("Q2",)),
-    ]
-    stamped = NO_EPOCH if patch == BEFORE_380 else "b1g1"
-    assert {sent.stamped for sent in waited} == {stamped}, "of when it was queued, not sent"
-
-
-@all_since_380
-def test_since_2_2_a_bounce_that_is_seen_drops_what_waited(patch: str) -> None:
-    first, *after = passages(patch, "late-answer")[-1].to(1)
-    assert (first.generation, first.stamped) == ("b1g2", "b1g2")
-    assert {(sent.generation, sent.stamped) for sent in after} == {("b1g3", "b1g3")}
-    assert after[0].full
-
-
 # --- answers to a controlled shutdown -------------------------------------------------------------
 
 
@@ -254,14 +200,6 @@ def test_2_1_1_knows_no_epoch_of_who_asks_to_shut_down() -> None:
     _, unknown, _, live = passages(BEFORE_380, "shutdown-answers")
     assert errors(unknown) == [8, 8, 8, 8]
     assert errors(live) == [0, 0, 0, 0]
-
-
-@all_since_380
-def test_since_2_2_an_id_that_is_not_registered_is_answered_by_whether_it_has_an_epoch(
-    patch: str,
-) -> None:
-    unknown = passages(patch, "shutdown-answers")[1]
-    assert [(a.stamped, a.error) for a in unknown.answers] == [("b1g1", -1), ("-1", 8)] * 2
 
 
 @all_since_380
@@ -281,14 +219,6 @@ def test_a_deposed_controller_still_sends_and_cannot_write(patch: str) -> None:
     assert {passage.controller_epoch for passage in (blind, knows, again)} == {2}
     assert leaders(again) == {"F": (2, 0, (2, 1))}
     assert errors(knows) + errors(again) == [11, 11]
-
-
-@pytest.mark.parametrize("patch", CONTROLLER_RELEASES)
-def test_the_next_controller_tells_everything_again_at_the_same_leader_epochs(patch: str) -> None:
-    (after,) = passages(patch, "fail-over")
-    assert {sent.controller_epoch for sent in after.requests} == {2}
-    assert leaders(after) == {"F": (2, 0, (2, 1)), "L": (1, 0, (1, 2))}
-    assert (LEADER_AND_ISR, ("F", "L")) in kinds(after.to(1))
 
 
 @all_since_380
@@ -318,74 +248,70 @@ def test_since_2_2_a_dead_broker_is_elected_while_a_bounce_of_the_same_change_is
     assert leaders(change)["Y"] == (1, 2, (1,))
 
 
-@all_since_380
-def test_since_2_2_the_bounced_broker_is_first_told_under_its_old_epoch(patch: str) -> None:
-    (change,) = passages(patch, "one-change")
-    first, *after = change.to(2)
-    assert (first.api, first.stamped, first.generation) == (UPDATE_METADATA, "b2g1", "b2g2")
-    assert (first.answer, first.partitions) == (77, ())
-    assert {sent.stamped for sent in after} == {"b2g2"}
+# --- what else was seen ---------------------------------------------------------------------------
 
 
-# --- releases beside each other -------------------------------------------------------------------
+def led(passage: Passage) -> list[int]:
+    return [leader for leader, _, _ in leaders(passage).values()]
 
 
-def without_stops_and_versions(passage: Passage) -> list[tuple[object, ...]]:
-    told = [sent for sent in passage.requests if sent.api != STOP_REPLICA]
-    return [(s.broker, s.generation, s.api, s.stamped, s.full, s.partitions, s.live) for s in told]
+def of_l(passage: Passage) -> tuple[int, int, tuple[int, ...]]:
+    return leaders(passage)["L"]
 
 
-@pytest.mark.parametrize("name", OF_ALL)
-def test_2_6_3_and_2_8_2_do_as_2_2_2_but_for_stop_replica(name: str) -> None:
-    for patch in ("2.6.3", "2.8.2"):
-        for one, other in zip(passages("2.2.2", name), passages(patch, name), strict=True):
-            assert without_stops_and_versions(one) == without_stops_and_versions(other)
-            assert (one.answers, one.znodes) == (other.answers, other.znodes)
+def stamps(passage: Passage) -> list[tuple[str, str, int]]:
+    """What broker 1 got: whom it reached, whose epoch it carries, and the answer."""
+    return list(dict.fromkeys((s.generation, s.stamped, s.answer) for s in passage.to(1)))
 
 
-@pytest.mark.parametrize("name", OF_ALL)
-def test_3_4_1_leaves_out_update_metadata_without_partitions_and_nothing_else(name: str) -> None:
-    for one, other in zip(passages("2.8.2", name), passages("3.4.1", name), strict=True):
-        earlier, later = without_stops_and_versions(one), without_stops_and_versions(other)
-        left_out = [sent for sent in earlier if sent not in later]
-        assert [sent for sent in earlier if sent in later] == later
-        assert all(api == UPDATE_METADATA and not told for *_, api, _, _, told, _ in left_out)
-        assert (one.answers, one.znodes) == (other.answers, other.znodes)
+def first_for_2(passage: Passage) -> tuple[str, str, str, int]:
+    first = passage.to(2)[0]
+    return first.api, first.stamped, first.generation, first.answer
 
 
-def test_3_4_1_tells_nobody_who_lives_where_a_dead_broker_led_nothing() -> None:
-    told = [
-        [sent.live for sent in passages(patch, "stale-shutdown")[1].to(2) if not sent.partitions]
-        for patch in ("2.8.2", "3.4.1")
-    ]
-    assert told == [[(0, 2)], []]
+def to_2_of_brokers_alone(passage: Passage) -> list[tuple[int, ...]]:
+    return [sent.live for sent in passage.to(2) if not sent.partitions]
 
 
-# --- AlterIsr -------------------------------------------------------------------------------------
+EVERY, OLD = CONTROLLER_RELEASES, (BEFORE_380,)
+SEEN = [
+    # The bounce of the last member of an ISR burns two leader epochs since 2.2.
+    (EVERY, "last-member", 0, of_l, (1, 1, (1,))),
+    (OLD, "last-member", 1, of_l, (1, 1, (1,))),
+    (SINCE_380, "last-member", 1, of_l, (1, 3, (1,))),
+    (SINCE_380, "earlier-mail", 1, stamps, [("b1g2", "b1g1", 77)]),
+    (SINCE_380, "earlier-mail", 2, stamps, [("b1g2", "b1g2", 0)]),
+    (SINCE_380, "earlier-mail", 4, led, [1, 1]),
+    # What waited carries the epoch of when it was queued, and is dropped by a bounce that is seen.
+    (SINCE_380, "late-answer", 1, stamps, [("b1g1", "b1g1", 0), ("b1g2", "b1g1", 77)]),
+    (OLD, "late-answer", 1, stamps, [("b1g1", "-1", 0), ("b1g2", "-1", 0)]),
+    (SINCE_380, "late-answer", -1, stamps, [("b1g2", "b1g2", 0), ("b1g3", "b1g3", 0)]),
+    (SINCE_380, "shutdown-answers", 1, errors, [-1, 8, -1, 8]),
+    (EVERY, "fail-over", 0, leaders, {"F": (2, 0, (2, 1)), "L": (1, 0, (1, 2))}),
+    (SINCE_380, "one-change", 0, first_for_2, (UPDATE_METADATA, "b2g1", "b2g2", 77)),
+    # 3.4.1 leaves out an UpdateMetadata without partitions.
+    (("2.8.2",), "stale-shutdown", 1, to_2_of_brokers_alone, [(0, 2)]),
+    (("3.4.1",), "stale-shutdown", 1, to_2_of_brokers_alone, []),
+    # Whoever is not there may not join: 55 to a leader of version 1, 107 to one of version 2.
+    (("2.8.2",), "alter-isr", 1, alterations, [0, 0]),
+    (("3.4.1",), "alter-isr", 1, alterations, [55, 107]),
+    # A leader epoch that nobody has given out counts as older from 3.3 on (KAFKA-14154).
+    (("2.8.2",), "alter-isr", 4, alterations, [95, 74, 0, 95]),
+    (("3.4.1",), "alter-isr", 4, alterations, [95, 74, 41, 41]),
+    (("2.8.2",), "alter-isr", 5, alterations, [77, 77, 77, 3, 3]),
+    (("3.4.1",), "alter-isr", 5, alterations, [77, 77, 77, 3, 100]),
+    (("3.4.1",), "alter-isr", 6, alterations, [42, 42]),
+]
 
 
-def test_3_4_1_takes_no_member_that_is_not_there_and_2_8_2_takes_anybody() -> None:
-    """55 is what a leader hears that speaks version 1, 107 one that speaks version 2."""
-    told = {p: passages(p, "alter-isr") for p in ("2.8.2", "3.4.1")}
-    assert alterations(told["2.8.2"][1]) == [0, 0]
-    assert alterations(told["3.4.1"][1]) == [55, 107]
-    assert alterations(told["2.8.2"][-1]) == [0]
-    assert alterations(told["3.4.1"][-1]) == [107]
-
-
-def test_2_8_2_writes_a_leader_epoch_that_nobody_has_given_out() -> None:
-    """What is newer than the controller knows counts as older from 3.3 on (KAFKA-14154)."""
-    old, new = (passages(patch, "alter-isr")[4] for patch in ("2.8.2", "3.4.1"))
-    assert alterations(old) == [95, 74, 0, 95]
-    assert old.znode("H").leader_epoch == 5
-    assert alterations(new) == [95, 74, 41, 41]
-    assert new.znode("H").leader_epoch == 1
-
-
-def test_a_leader_speaks_with_exactly_the_broker_epoch_that_is_known() -> None:
-    for patch, unknown in (("2.8.2", [3, 3]), ("3.4.1", [3, 100])):
-        assert alterations(passages(patch, "alter-isr")[5]) == [77, 77, 77, *unknown]
-
-
-def test_since_3_4_1_nobody_goes_back_to_recovering() -> None:
-    assert alterations(passages("3.4.1", "alter-isr")[6]) == [42, 42]
+@pytest.mark.parametrize(("patches", "name", "place", "of", "expected"), SEEN)
+def test_what_was_seen_in_a_passage(
+    patches: tuple[str, ...],
+    name: str,
+    place: int,
+    of: Callable[[Passage], object],
+    expected: object,
+) -> None:
+    assert {patch: of(passages(patch, name)[place]) for patch in patches} == dict.fromkeys(
+        patches, expected
+    )
