@@ -13,8 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from kiplab.protocol.features import Features
-from kiplab.protocol.guards import GUARDS, Guard
+from kiplab.protocol import features, guards
 from tests.protocol.looked_at import Vector, without
 
 HERE = Path(__file__).parent
@@ -103,7 +102,7 @@ def _ids_of(name: str, test: Callable[..., None]) -> dict[str, set[str]]:
 def _releases(row: Any) -> set[str]:
     values = getattr(row, "values", row)
     values = values if isinstance(values, tuple) else (values,)
-    return {value.release for value in values if isinstance(value, Features)}
+    return {value.release for value in values if isinstance(value, features.Features)}
 
 
 # --- rules and the rows that need them ------------------------------------------------------------
@@ -112,17 +111,17 @@ def _releases(row: Any) -> set[str]:
 class RuleRow(NamedTuple):
     """A guard, the ids of the vectors that need it, and how many rows of the tests do."""
 
-    guard: Guard
+    guard: guards.Guard
     vectors: tuple[str, ...]
     rows: int
 
 
 def rule_rows(vectors: Sequence[Vector], listed: Sequence[str]) -> tuple[RuleRow, ...]:
     """All rules in the order of their table. `listed` are the ids that Kafka's tests go by."""
-    return tuple(_row(guard, vectors, listed) for guard in GUARDS.values())
+    return tuple(_row(guard, vectors, listed) for guard in guards.GUARDS.values())
 
 
-def _row(guard: Guard, vectors: Sequence[Vector], listed: Sequence[str]) -> RuleRow:
+def _row(guard: guards.Guard, vectors: Sequence[Vector], listed: Sequence[str]) -> RuleRow:
     having = (vector for vector in vectors if vector.has(guard.id))
     failing = [vector for vector in having if not vector.passes(without(guard.id))]
     named = {id for vector in failing for id in ids_of(vector)}

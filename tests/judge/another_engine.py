@@ -10,11 +10,10 @@ from kiplab.engine import moves, nodes
 from kiplab.engine.cluster import Cluster, Message, MessageName
 from kiplab.engine.routes import MODE_MOVES, ROUTES
 from kiplab.judge.side_by_side import deciding
+from kiplab.protocol import ids, messages
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import CLIENT, CONTROLLER, Incarnation
 from kiplab.protocol.kraft import records
-from kiplab.protocol.messages import KINDS
 from kiplab.protocol.messages.api_message import ApiResponse
 
 
@@ -33,7 +32,7 @@ class AnotherEngine:
         """The engine's answer and records under the other features."""
         del expected
         other = replace(cluster, features=self.features)
-        node = nodes.state_of(other, CONTROLLER)
+        node = nodes.state_of(other, ids.CONTROLLER)
         match question:
             case deciding.RequestAsked():
                 message = _arrived(question.request)
@@ -50,9 +49,9 @@ class AnotherEngine:
 
 
 def _arrived(request: Any) -> Message:
-    sender = getattr(request, "broker", CLIENT)
-    name = MessageName(sender, Incarnation(1), KINDS[type(request)], 1)
-    return Message(name, CONTROLLER, Incarnation(1), request.api.lane, request)
+    sender = getattr(request, "broker", ids.CLIENT)
+    name = MessageName(sender, ids.Incarnation(1), messages.KINDS[type(request)], 1)
+    return Message(name, ids.CONTROLLER, ids.Incarnation(1), request.api.lane, request)
 
 
 def _written(fact: RecordWritten) -> deciding.Written:

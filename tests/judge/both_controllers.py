@@ -1,22 +1,19 @@
 """A real controller and the engine's, asked the same by hand."""
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.protocol import facts, messages
+from kiplab.protocol import facts, ids, messages
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.sessions import NEXT_CHECK_MS
-from tests.judge.kraft import turns
-from tests.judge.kraft.conversation import Conversation
-from tests.judge.kraft.real_side import RealSide
+from tests.judge.kraft import conversation, real_side, turns
 
 SESSION_AND_A_HALF_MS, MOST_CHECKS = 13_500, 60
 
 
-class Both(Conversation):
+class Both(conversation.Conversation):
     """Asks both, and fails where they part."""
 
     def __init__(self, process: ControllerProcess) -> None:
-        self.side = RealSide(process)
+        self.side = real_side.RealSide(process)
         self.kafka = self.side.kafka
         features = parse_features(f"{process.release}/{process.metadata_version}")
         super().__init__(self.side, self.side.begin(), features)
@@ -29,17 +26,17 @@ class Both(Conversation):
     def ask(self, request: messages.Request) -> turns.Answer:
         return self.take(turns.Asked(request, 1, self.engine.looks_first))
 
-    def epoch(self, broker: BrokerId) -> BrokerEpoch:
+    def epoch(self, broker: ids.BrokerId) -> ids.BrokerEpoch:
         return next(r.epoch for r in self.engine.held.registrations if r.broker == broker)
 
-    def start(self, broker: BrokerId, incarnation: int = 1) -> None:
-        life = Incarnation(incarnation)
+    def start(self, broker: ids.BrokerId, incarnation: int = 1) -> None:
+        life = ids.Incarnation(incarnation)
         self.ask(messages.BrokerRegistrationRequest(broker=broker, incarnation=life))
         self.beat(broker)
 
-    def beat(self, broker: BrokerId, **wishes: bool) -> messages.BrokerHeartbeatResponse:
+    def beat(self, broker: ids.BrokerId, **wishes: bool) -> messages.BrokerHeartbeatResponse:
         """A heartbeat of a broker that has seen all of the log."""
-        offset = MetadataOffset(self.engine.held.next_offset)
+        offset = ids.MetadataOffset(self.engine.held.next_offset)
         answered = self.ask(
             messages.BrokerHeartbeatRequest(
                 broker=broker, broker_epoch=self.epoch(broker), metadata_offset=offset, **wishes
@@ -49,7 +46,7 @@ class Both(Conversation):
         return answered.response
 
     def create(self, topic: str, *replicas: list[int]) -> None:
-        assigned = tuple(tuple(map(BrokerId, each)) for each in replicas)
+        assigned = tuple(tuple(map(ids.BrokerId, each)) for each in replicas)
         self.take(turns.Created(topic, assigned))
 
     def fall_silent(self) -> tuple[facts.RecordWritten, ...]:

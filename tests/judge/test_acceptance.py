@@ -8,11 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.judge.zookeeper_era.kafka_server import control_schemas
-from kiplab.judge.zookeeper_era.real_control_requests import recorded_checkpoints
+from kiplab.judge.zookeeper_era import kafka_server, real_control_requests
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from kiplab.protocol.features import switched
-from tests.judge.__main__ import JUDGES
+from tests.judge import __main__, kafka_here
 from tests.judge.acceptance import acceptance_judge, control_bodies, live_session
 from tests.judge.acceptance.acceptance_cases import acceptance_cases
 from tests.judge.acceptance.acceptance_judge import (
@@ -26,7 +25,6 @@ from tests.judge.acceptance.acceptance_judge import (
 from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
 from tests.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
 from tests.judge.acceptance.control_bodies import ControlAnswer
-from tests.judge.kafka_here import live, real_kafka
 from tests.judge.skeleton import command, recordings
 
 QUICK = (
@@ -223,11 +221,11 @@ def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch
 # --- asked again ----------------------------------------------------------------------------------
 
 
-@live(QUICK)
+@kafka_here.live(QUICK)
 def test_2_2_2_judges_broker_epochs_as_recorded_and_2_1_1_loses_its_checkpoint_again() -> None:
     cases = [c for c in acceptance_cases() if "broker epoch" in c.name or "session" in c.name]
-    with real_kafka():
-        schemas = control_schemas()
+    with kafka_here.real_kafka():
+        schemas = kafka_server.control_schemas()
         with ZooKeeperProcess() as zookeeper:
             port = int(zookeeper.addresses[0].rpartition(":")[2])
             now = answers_of(control_bodies.asked_broker("2.2.2"), port, schemas, cases)
@@ -278,7 +276,7 @@ def test_all_that_is_passed_over_is_a_partition_without_a_log_that_3_4_keeps() -
 
 
 def test_what_is_shown_of_checkpoints_is_what_is_recorded() -> None:
-    assert recorded_checkpoints() == {
+    assert real_control_requests.recorded_checkpoints() == {
         name: recorded_acceptance(name).checkpoint for name in control_bodies.ASKED
     }
 
@@ -287,7 +285,7 @@ def test_what_is_shown_of_checkpoints_is_what_is_recorded() -> None:
 
 
 def judged(*words: str) -> int:
-    return command.main(JUDGES, ["brokers", *words])
+    return command.main(__main__.JUDGES, ["brokers", *words])
 
 
 def as_if_live(monkeypatch: pytest.MonkeyPatch, found: RecordedAcceptance) -> None:

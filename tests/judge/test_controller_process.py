@@ -18,8 +18,7 @@ from kiplab.judge.wire.message_bytes import written_message
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
 from kiplab.judge.wire.metadata_log import MetadataLog
 from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnection
-from tests.judge.kafka_here import real_kafka
-from tests.judge.small_schemas import read_message
+from tests.judge import kafka_here, small_schemas
 
 pytestmark = pytest.mark.kafka
 STARTS_AND_ENDS = pytest.mark.long(
@@ -37,7 +36,7 @@ REGISTRATION = {
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[ControllerProcess]:
-    with real_kafka():
+    with kafka_here.real_kafka():
         made = ControllerProcess(RELEASE)
     with made:
         made.freeze()
@@ -76,7 +75,7 @@ def test_every_version_of_every_message_is_written_and_read(schemas: ReleaseSche
     for schema in found:
         for version in range(schema.versions.first, schema.versions.last + 1):
             data = written_message(schema, {}, version)
-            value, end = read_message(schema, data, version)
+            value, end = small_schemas.read_message(schema, data, version)
             assert end == len(data)
             assert written_message(schema, value, version) == data, f"{schema.name} v{version}"
 

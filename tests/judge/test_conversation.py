@@ -9,9 +9,7 @@ import pytest
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
-from kiplab.protocol import facts, ids, messages
-from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.features import parse_features
+from kiplab.protocol import errors, facts, features, ids, messages
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from tests.judge.both_controllers import Both
 from tests.judge.kafka_here import live, real_kafka
@@ -54,12 +52,12 @@ def both(process: ControllerProcess) -> Iterator[Both]:
 def test_who_was_heard_of_has_a_session_fenced_or_not(both: Both) -> None:
     one = BROKERS[0]
     both.ask(register(one, 1))
-    assert error_of(both.ask(register(one, 2))) is KafkaError.NONE
+    assert error_of(both.ask(register(one, 2))) is errors.KafkaError.NONE
     assert both.beat(one, want_fence=True).is_fenced
-    assert error_of(both.ask(register(one, 3))) is KafkaError.DUPLICATE_BROKER_REGISTRATION
+    assert error_of(both.ask(register(one, 3))) is errors.KafkaError.DUPLICATE_BROKER_REGISTRATION
     # Whoever is fenced is fenced once more, and may come back.
     assert [r.record for r in both.fall_silent()] == ["BrokerRegistrationChangeRecord"]
-    assert error_of(both.ask(register(one, 3))) is KafkaError.NONE
+    assert error_of(both.ask(register(one, 3))) is errors.KafkaError.NONE
 
 
 @live(QUICK)
@@ -85,8 +83,8 @@ def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both
     both.take(turns.TookOver(restarted=True))
     again = error_of(both.ask(register(BROKERS[1], 2)))
     everybody = both.kafka.process.release == "4.0"
-    duplicate = KafkaError.DUPLICATE_BROKER_REGISTRATION
-    assert again is (duplicate if everybody else KafkaError.NONE)
+    duplicate = errors.KafkaError.DUPLICATE_BROKER_REGISTRATION
+    assert again is (duplicate if everybody else errors.KafkaError.NONE)
     assert error_of(both.ask(register(BROKERS[0], 2))) is duplicate
 
 
@@ -96,7 +94,7 @@ def register(broker: ids.BrokerId, incarnation: int) -> messages.BrokerRegistrat
     )
 
 
-def error_of(answered: turns.Answer) -> KafkaError:
+def error_of(answered: turns.Answer) -> errors.KafkaError:
     assert isinstance(answered.response, messages.BrokerRegistrationResponse)
     return answered.response.error
 
@@ -162,7 +160,7 @@ def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
 def test_generated_conversations_agree(process: ControllerProcess) -> None:
     kafka = real_side.RealSide(process)
     for seed in range(SEEDS):
-        parted = Generated(kafka, parse_features(process.release), seed).run(QUESTIONS)
+        parted = Generated(kafka, features.parse_features(process.release), seed).run(QUESTIONS)
         assert parted is None, f"seed {seed}: {parted}"
     kafka.close()
 
@@ -170,7 +168,7 @@ def test_generated_conversations_agree(process: ControllerProcess) -> None:
 @live(QUICK)
 def test_an_engine_with_one_rule_less_is_caught(process: ControllerProcess) -> None:
     kafka = real_side.RealSide(process)
-    wrong = parse_features(process.release, off=("631.heartbeat-epoch",))
+    wrong = features.parse_features(process.release, off=("631.heartbeat-epoch",))
     parted = (Generated(kafka, wrong, seed).run(QUESTIONS) for seed in range(10 * SEEDS))
     first = next(done for done in parted if done is not None)
     assert isinstance(first.turn, turns.Asked)

@@ -5,8 +5,7 @@ Here the right engine stands for Kafka, and one without a rule for the engine.
 
 import pytest
 
-from kiplab.plays import grammar, runner
-from kiplab.plays.play import format_play
+from kiplab.plays import grammar, play, runner
 from kiplab.protocol.features import parse_features
 from tests.judge.kraft import conversation, engine_in_place
 from tests.judge.kraft.difference_as_play import (
@@ -47,7 +46,7 @@ def test_the_shortest_difference_is_short_and_a_play_repeats_it(
     kafka = engine_in_place.EngineInPlace(parse_features(release))
     short = shortest_difference(kafka, parted(kafka, release, guard))
     assert len(short.turns) <= most
-    text = format_play(difference_as_play(short, "3.5.2"))
+    text = play.format_play(difference_as_play(short, "3.5.2"))
     mended = text.replace(f"off       {guard}\n", "")
     wrong, right = (runner.run_play(grammar.parse(each)) for each in (text, mended))
     assert {e.status for e in right.expectations} <= {"held"}
@@ -58,7 +57,7 @@ def test_the_shortest_difference_is_short_and_a_play_repeats_it(
 def test_a_play_shows_both_answers() -> None:
     kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
     short = shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
-    text = format_play(difference_as_play(short, "3.5.2"))
+    text = play.format_play(difference_as_play(short, "3.5.2"))
     lines, _, after = text.partition("expect ")
     sent, (expected, *answers) = lines.splitlines()[-1], after.splitlines()
     assert sent.startswith("send      alter-partition")

@@ -7,13 +7,7 @@ from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection, read_request, written_request
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
-from tests.judge.acceptance.control_bodies import (
-    ControlApi,
-    ControlQuestion,
-    WhereEpochs,
-    control_body,
-)
-from tests.judge.acceptance.live_session import RestartedServer
+from tests.judge.acceptance import control_bodies, live_session
 from tests.judge.kafka_here import real_kafka
 
 pytestmark = pytest.mark.kafka
@@ -48,13 +42,17 @@ def test_every_version_of_a_control_request_is_read_as_it_was_written(
 
 def control_of(api: str, version: int) -> dict[str, object]:
     """A request about two partitions, without the fields that a version does not have."""
-    kinds: dict[str, ControlApi] = {
+    kinds: dict[str, control_bodies.ControlApi] = {
         "LeaderAndIsr": "LeaderAndIsr",
         "UpdateMetadata": "UpdateMetadata",
         "StopReplica": "StopReplica",
     }
-    question = ControlQuestion(kinds[api], (7, 8), isr=(0, 1), replicas=(0, 1), is_new=True)
-    return control_body(question, "a", version, WhereEpochs(40, 36, 5, 9000, 9001))
+    question = control_bodies.ControlQuestion(
+        kinds[api], (7, 8), isr=(0, 1), replicas=(0, 1), is_new=True
+    )
+    return control_bodies.control_body(
+        question, "a", version, control_bodies.WhereEpochs(40, 36, 5, 9000, 9001)
+    )
 
 
 def test_it_runs_until_it_is_killed(
@@ -62,7 +60,7 @@ def test_it_runs_until_it_is_killed(
 ) -> None:
     with ZooKeeperProcess() as zookeeper:
         address = zookeeper.addresses[0]
-        with RestartedServer(
+        with live_session.RestartedServer(
             PATCH, f"{address}/one", more={"zookeeper.session.timeout.ms": 4000}
         ) as one:
             shut_down_is_asked(one, schemas)
@@ -72,7 +70,7 @@ def test_it_runs_until_it_is_killed(
         assert not one.data.parent.exists()
 
 
-def shut_down_is_asked(kafka: RestartedServer, schemas: ReleaseSchemas) -> None:
+def shut_down_is_asked(kafka: live_session.RestartedServer, schemas: ReleaseSchemas) -> None:
     """The first version has a header of its own, and the broker of no id is not alive."""
     connection = NodeConnection(kafka.port, schemas)
     for version in (0, 1, 2):

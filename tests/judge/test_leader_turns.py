@@ -10,10 +10,8 @@ import pytest
 from kiplab.judge.partition import partition_process
 from kiplab.judge.partition.observed_broker import ObservedBroker
 from kiplab.judge.partition.partition_process import partition_releases
-from kiplab.protocol.errors import KafkaError
+from kiplab.protocol import errors, ids, messages
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import LeaderEpoch, PartitionEpoch
-from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionRequest
 from tests.judge.partition import engine_leader, leader_turns, partition_judge, pretended_controller
 from tests.judge.partition.leader_transitions import OFTEN_ENOUGH, RULES, rules_of
 
@@ -45,19 +43,19 @@ def test_all_kinds_of_turns_come() -> None:
 
 def test_every_error_is_answered_with() -> None:
     elsewhere = pretended_controller.PretendedController(Random(0), partition_judge.PARTITIONS)
-    item = AlterPartitionItem(
-        partition_process.partition_name(0), LeaderEpoch(1), PartitionEpoch(1), ()
+    item = messages.AlterPartitionItem(
+        partition_process.partition_name(0), ids.LeaderEpoch(1), ids.PartitionEpoch(1), ()
     )
-    request = AlterPartitionRequest(
+    request = messages.AlterPartitionRequest(
         version=3,
         broker=partition_process.LEADER,
         broker_epoch=partition_process.LEADER_BROKER_EPOCH,
         items=(item,),
     )
     answers = [result.error for _ in range(3_000) for result in elsewhere.answer(request).results]
-    assert set(answers) == {*pretended_controller.REFUSING, KafkaError.NONE}
+    assert set(answers) == {*pretended_controller.REFUSING, errors.KafkaError.NONE}
     (refused,) = elsewhere.not_me(request).results
-    assert refused.error is KafkaError.NOT_CONTROLLER
+    assert refused.error is errors.KafkaError.NOT_CONTROLLER
 
 
 @pytest.mark.parametrize("release", [partition_releases()[0], partition_releases()[-1]])

@@ -23,8 +23,7 @@ from kiplab.plays import grammar, library, play_errors, runner
 from kiplab.plays.play import Play
 from kiplab.protocol.facts import NotProposed
 from kiplab.protocol.features import Features, UnknownFeatureError, parse_features
-from tests.judge.another_leader import AnotherLeader
-from tests.judge.kafka_here import live, real_kafka
+from tests.judge import another_leader, kafka_here
 from tests.judge.side_by_side.shipped import why_untold
 
 QUICK = "tests/judge/test_led_step.py::test_the_same_rules_hold_the_same_line_by_line"
@@ -49,7 +48,7 @@ def made(*lines: str) -> Play:
 
 def led(play: Play, kafka: str, led_by: str, **switched: tuple[str, ...]) -> TwoColumns:
     """The engine's leaders under one release beside its leaders under another."""
-    other = AnotherLeader(parse_features(led_by, **switched))
+    other = another_leader.AnotherLeader(parse_features(led_by, **switched))
     return play_in_two_columns(play, parse_features(kafka), lambda _: RealNodes(None, other))
 
 
@@ -219,7 +218,7 @@ _OFTEN = {
 @pytest.fixture(scope="module", params=LIVE)
 def leaders(request: pytest.FixtureRequest) -> Iterator[tuple[str, live_kafka.LiveLeaders]]:
     with live_kafka.LiveLeaders(request.param, patch_release(request.param)) as leaders:
-        with real_kafka():
+        with kafka_here.real_kafka():
             leaders.begin(started(parse_features(request.param)))
             judged_step.begun(started(parse_features(request.param)), leaders)
         yield request.param, leaders
@@ -229,7 +228,7 @@ def started(features: Features) -> Cluster:
     return runner.open_stage(made(), features).cluster
 
 
-@live(QUICK)
+@kafka_here.live(QUICK)
 def test_whatever_happens_goes_the_same_way_with_real_brokers(
     leaders: tuple[str, live_kafka.LiveLeaders],
 ) -> None:
@@ -242,7 +241,7 @@ def test_whatever_happens_goes_the_same_way_with_real_brokers(
     assert turns > 15 * WALKS
 
 
-@live(QUICK)
+@kafka_here.live(QUICK)
 def test_real_brokers_part_from_an_engine_that_is_wrong(
     leaders: tuple[str, live_kafka.LiveLeaders],
 ) -> None:

@@ -16,8 +16,7 @@ from kiplab.cli.command import main
 from kiplab.judge import java_process
 from kiplab.judge.kafka_jars import jar_cache
 from kiplab.judge.side_by_side import live_kafka, real_run
-from tests.judge.kafka_here import live, real_kafka
-from tests.judge.small_schemas import EVERYTHING
+from tests.judge import kafka_here, small_schemas
 
 QUICK = "tests/judge/test_real_command.py::test_a_kafka_that_dies_is_named_with_its_last_words"
 """It replays what the real ones answered."""
@@ -86,7 +85,7 @@ def jars(machine: Path) -> None:
     folder = machine / "cache" / "kiplab" / "kafka" / "3.4.1"
     folder.mkdir(parents=True)
     with ZipFile(folder / "kafka-clients-3.4.1.jar", "w") as jar:
-        jar.writestr("common/message/EverythingRequest.json", EVERYTHING)
+        jar.writestr("common/message/EverythingRequest.json", small_schemas.EVERYTHING)
 
 
 def own_play(machine: Path) -> str:
@@ -293,7 +292,7 @@ def test_only_a_play_that_comes_with_kiplab_is_recorded(machine: Path, real: Rea
 # --- live -----------------------------------------------------------------------------------------
 
 
-@live(QUICK)
+@kafka_here.live(QUICK)
 @pytest.mark.parametrize("asked", [live_kafka.LiveKafka, live_kafka.LiveLeaders])
 def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     asked: Any,
@@ -313,7 +312,7 @@ def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
         return decide(kafka, *question)
 
     monkeypatch.setattr(asked, "decide", killed)
-    with real_kafka():
+    with kafka_here.real_kafka():
         code, _, err = real.said(own_play(machine), "--kafka", "3.5", "--live")
     assert code == 3
     assert err.startswith("kiplab: Kafka 3.5.2 ended by itself")

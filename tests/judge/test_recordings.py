@@ -13,8 +13,7 @@ from kiplab.protocol.releases import Mode, of_mode
 from tests.judge.kraft import kraft_judge
 from tests.judge.kraft.engine_in_place import EngineInPlace
 from tests.judge.kraft.pairs import JudgedPair, Seed, judged_pairs, pair_named, seeds_for
-from tests.judge.skeleton import judging
-from tests.judge.skeleton.recordings import NoRecordingError, covering, file_of, names_in, save
+from tests.judge.skeleton import judging, recordings
 
 PAIR = JudgedPair("3.7", "3.5-IV2")
 SEEDS = (*map(Seed, range(6)), Seed(6, raises=True))
@@ -38,8 +37,8 @@ def recording(asked: Asked) -> kraft_judge.KraftRecording:
 
 def test_a_recording_is_asked_the_same_and_tries_the_same(asked: Asked, tmp_path: Path) -> None:
     live, recording = asked
-    file = save(str(PAIR), recording, tmp_path)
-    assert names_in(tmp_path) == ("3.7_3.5-IV2",)
+    file = recordings.save(str(PAIR), recording, tmp_path)
+    assert recordings.names_in(tmp_path) == ("3.7_3.5-IV2",)
     kept = kraft_judge.load(PAIR, tmp_path)
     assert (kept.head.kafka, kept.head.requests) == ("3.7.2", 60 * len(SEEDS))
     assert file.stat().st_size < BYTES * kept.head.requests
@@ -78,7 +77,7 @@ def test_few_conversations_try_what_all_of_them_try(recording: kraft_judge.Kraft
     ],
 )
 def test_the_fewest_that_cover(rules: list[set[str]], enough: int, places: tuple[int, ...]) -> None:
-    assert covering(rules, enough) == places
+    assert recordings.covering(rules, enough) == places
 
 
 @pytest.mark.parametrize("content", [None, b"no xz", lzma.compress(b"{}"), lzma.compress(b"")])
@@ -86,8 +85,8 @@ def test_a_recording_that_is_not_there_or_none_says_what_writes_it(
     tmp_path: Path, content: bytes | None
 ) -> None:
     if content is not None:
-        file_of(str(PAIR), tmp_path).write_bytes(content)
-    with pytest.raises(NoRecordingError, match="`make judge-record` writes it"):
+        recordings.file_of(str(PAIR), tmp_path).write_bytes(content)
+    with pytest.raises(recordings.NoRecordingError, match="`make judge-record` writes it"):
         kraft_judge.load(PAIR, tmp_path)
 
 

@@ -5,16 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplab.judge.side_by_side.deciding import EpochsMoved, OffsetPoint, Renaming
-from kiplab.protocol import messages
-from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.ids import (
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    MetadataOffset,
-    PartitionEpoch,
-)
+from kiplab.protocol import errors, ids, messages
 from kiplab.protocol.kraft.records import RegisterBrokerRecord
 
 MOVED = Renaming(
@@ -65,16 +56,16 @@ def request(**changed: int) -> messages.AlterPartitionRequest:
     numbers |= changed
     item = messages.AlterPartitionItem(
         "orders-0",
-        LeaderEpoch(numbers["leader_epoch"]),
-        PartitionEpoch(numbers["partition_epoch"]),
+        ids.LeaderEpoch(numbers["leader_epoch"]),
+        ids.PartitionEpoch(numbers["partition_epoch"]),
         (
-            messages.IsrMember(BrokerId(1), BrokerEpoch(numbers["member"])),
-            messages.IsrMember(BrokerId(2)),
+            messages.IsrMember(ids.BrokerId(1), ids.BrokerEpoch(numbers["member"])),
+            messages.IsrMember(ids.BrokerId(2)),
         ),
     )
-    epoch = BrokerEpoch(numbers["broker_epoch"])
+    epoch = ids.BrokerEpoch(numbers["broker_epoch"])
     return messages.AlterPartitionRequest(
-        version=3, broker=BrokerId(1), broker_epoch=epoch, items=(item,)
+        version=3, broker=ids.BrokerId(1), broker_epoch=epoch, items=(item,)
     )
 
 
@@ -82,7 +73,7 @@ def test_a_request_reaches_kafka_in_its_numbers() -> None:
     said = MOVED.to_kafka(request())
     (item,) = said.items
     assert (said.broker_epoch, item.leader_epoch, item.partition_epoch) == (101, 0, 2)
-    assert [member.epoch for member in item.isr] == [5_102, NO_BROKER_EPOCH]
+    assert [member.epoch for member in item.isr] == [5_102, ids.NO_BROKER_EPOCH]
 
 
 @pytest.mark.parametrize("epoch", [2**31 - 1, -(2**31)])
@@ -95,21 +86,23 @@ def test_an_absurd_epoch_stays_one_that_fits(epoch: int) -> None:
 def test_answers_and_records_come_back_in_those_of_the_play() -> None:
     done = messages.AlterPartitionResult(
         "orders-0",
-        leader=BrokerId(1),
-        leader_epoch=LeaderEpoch(1),
-        partition_epoch=PartitionEpoch(3),
+        leader=ids.BrokerId(1),
+        leader_epoch=ids.LeaderEpoch(1),
+        partition_epoch=ids.PartitionEpoch(3),
     )
-    wrong = messages.AlterPartitionResult("orders-0", KafkaError.INVALID_REQUEST)
+    wrong = messages.AlterPartitionResult("orders-0", errors.KafkaError.INVALID_REQUEST)
     said = MOVED.to_play(messages.AlterPartitionResponse(version=3, results=(done, wrong)))
     assert (said.results[0].leader_epoch, said.results[0].partition_epoch) == (6, 1)
     assert said.results[1] == wrong
-    record = RegisterBrokerRecord(BrokerId(1), 1, BrokerEpoch(5_301))  # type: ignore[arg-type]
+    record = RegisterBrokerRecord(ids.BrokerId(1), 1, ids.BrokerEpoch(5_301))  # type: ignore[arg-type]
     assert MOVED.to_play(record).epoch == 5_000_101
 
 
 def test_unknown_offsets_stay_unknown() -> None:
     beat = messages.BrokerHeartbeatRequest(
-        broker=BrokerId(1), broker_epoch=NO_BROKER_EPOCH, metadata_offset=MetadataOffset(-1)
+        broker=ids.BrokerId(1),
+        broker_epoch=ids.NO_BROKER_EPOCH,
+        metadata_offset=ids.MetadataOffset(-1),
     )
     assert MOVED.to_kafka(beat) == beat
 

@@ -5,20 +5,19 @@ from collections.abc import Callable
 import pytest
 
 from kiplab.protocol.kraft import fencing
-from tests.judge.kraft import pairs, rules, wrong_engines
-from tests.judge.kraft.kraft_judge import Switch, load, parts
+from tests.judge.kraft import kraft_judge, pairs, rules, wrong_engines
 from tests.judge.skeleton.coverage import GUARD, Rule
 from tests.judge.skeleton.wrong_engines import WrongEngine, built
 
 AT_LEAST = 20
 
 
-def differs(pair: pairs.JudgedPair, switch: Switch = lambda features: features) -> bool:
+def differs(pair: pairs.JudgedPair, switch: kraft_judge.Switch = lambda features: features) -> bool:
     """Whether the engine parts from what was recorded, in the few conversations that stand for all
     of the pair.
     """
-    recording = load(pair)
-    return parts(pair, recording, recording.head.covering, switch)
+    recording = kraft_judge.load(pair)
+    return kraft_judge.parts(pair, recording, recording.head.covering, switch)
 
 
 def fails(test: Callable[[], None]) -> bool:

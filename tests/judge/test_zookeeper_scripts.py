@@ -15,8 +15,7 @@ from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper import ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import Ended, close_session, open_session
-from tests.judge.__main__ import JUDGES
-from tests.judge.kafka_here import needs_java
+from tests.judge import __main__, kafka_here
 from tests.judge.skeleton import command, coverage
 from tests.judge.skeleton.sides import Recorded, Run
 from tests.judge.zookeeper_server import script_judge, scripted_engine, zookeeper_scripts
@@ -41,7 +40,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.java
-@needs_java
+@kafka_here.needs_java
 def test_scripts_have_the_same_results_stats_and_watches_in_zookeeper_and_in_the_engine(
     address: str,
 ) -> None:
@@ -132,7 +131,7 @@ def again(seed: int, one: script_judge.ScriptRun) -> script_judge.ScriptRun:
 
 
 @pytest.mark.java
-@needs_java
+@kafka_here.needs_java
 def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the_engine() -> None:
     """What KIP-380 builds on, and why it did not take session ids."""
     lives = zookeeper_process.two_incarnations(live=True)
@@ -204,7 +203,7 @@ def run(
     server = nullcontext(SimpleNamespace(addresses=("127.0.0.1:1",)))
     monkeypatch.setattr(script_judge, "ZooKeeperProcess", lambda **_: server)
     monkeypatch.setattr(script_judge, "compared", lambda _, seeds: iter(scripts[: len(seeds)]))
-    return command.main(JUDGES, ["zookeeper", "--coverage", "--count", str(count)])
+    return command.main(__main__.JUDGES, ["zookeeper", "--coverage", "--count", str(count)])
 
 
 def test_the_command_prints_what_was_tried(
@@ -237,9 +236,9 @@ def test_without_java_the_command_says_so_in_a_sentence(
         raise MissingKafkaError("No Java.", "Install one.")
 
     monkeypatch.setattr(script_judge, "ZooKeeperProcess", lacking)
-    assert command.main(JUDGES, ["zookeeper"]) == 3
+    assert command.main(__main__.JUDGES, ["zookeeper"]) == 3
     assert capsys.readouterr().err == "judge: No Java. Install one.\n"
-    assert command.main(JUDGES, ["zookeeper", "--recorded"]) == 3
+    assert command.main(__main__.JUDGES, ["zookeeper", "--recorded"]) == 3
     assert "is never recorded: it is asked live" in capsys.readouterr().err
 
 

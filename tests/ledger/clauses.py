@@ -29,7 +29,6 @@ import msgspec
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.releases import RELEASES
 from tests.ledger import in_files, in_plays
-from tests.ledger.in_plays import Shown, Wrong
 
 HERE = Path(__file__).parent
 
@@ -48,7 +47,7 @@ ALWAYS = "before 3.2"
 """Older than the releases that kiplab knows."""
 
 
-ENTRIES: dict[tuple[str, ...], type[Shown]] = {
+ENTRIES: dict[tuple[str, ...], type[in_plays.Shown]] = {
     (*kind.__struct_fields__, "")[:2]: kind
     for kind in (
         in_plays.RuleAtWork,
@@ -74,10 +73,10 @@ class Clause(NamedTuple):
     kafka: Becomes
     since: str
     note: str
-    shown: tuple[Shown, ...]
+    shown: tuple[in_plays.Shown, ...]
     not_simulated: str
 
-    def wrong(self) -> Wrong:
+    def wrong(self) -> in_plays.Wrong:
         """What to mend in the row, each as a sentence that begins with its id: everything that it
         names is there and shows what it says.
         """
@@ -88,7 +87,7 @@ class Clause(NamedTuple):
         except PlayError as problem:
             yield f"{self.id}: {problem}"
 
-    def _wrong_by_itself(self) -> Wrong:
+    def _wrong_by_itself(self) -> in_plays.Wrong:
         if bool(self.shown) == bool(self.not_simulated):
             yield "say what shows it, or why it is not simulated: one of the two"
         built = self.kafka in (Becomes.SPECIFIED, Becomes.OTHERWISE)
@@ -155,7 +154,7 @@ def _clause(file: str, section: str, row: dict[str, Any]) -> Clause:
     return clause
 
 
-def _shown(entry: dict[str, Any]) -> Shown:
+def _shown(entry: dict[str, Any]) -> in_plays.Shown:
     first, second, *_ = (*entry, "", "")
     if (first, second) not in ENTRIES:
         known = ", ".join(" and ".join(filter(None, keys)) for keys in ENTRIES)

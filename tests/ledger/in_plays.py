@@ -12,16 +12,10 @@ from typing import ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.engine.events import Event, PropertyBroken
-from kiplab.engine.properties import PROPERTIES
-from kiplab.plays.library import load, names
-from kiplab.plays.runner import run_play
+from kiplab.engine import events, properties
+from kiplab.plays import library, runner, values
 from kiplab.plays.stage import Stage
-from kiplab.plays.values import feature_set
-from kiplab.protocol.facts import Refused
-from kiplab.protocol.features import switched
-from kiplab.protocol.guards import GUARDS
-from kiplab.protocol.ids import CONTROLLER
+from kiplab.protocol import facts, features, guards, ids
 from tests.fidelity.held_vectors import ids_of
 from tests.protocol.looked_at import Vector, all_vectors, without
 
@@ -31,7 +25,7 @@ Wrong = Iterator[str]
 @cache
 def staged(play: str, at: str) -> Stage:
     """The play under a feature set, ``""`` for its own. Raises PlayError if there is none."""
-    return run_play(load(play), feature_set(at) if at else None)
+    return runner.run_play(library.load(play), values.feature_set(at) if at else None)
 
 
 class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,30 +48,30 @@ class RuleAtWork(Shown, frozen=True):
     at: str = ""
 
     def wrong(self) -> Wrong:
-        guard, where = GUARDS.get(self.guard), f"{self.play} {self.at}".strip()
+        guard, where = guards.GUARDS.get(self.guard), f"{self.play} {self.at}".strip()
         if guard is None:
             yield f"there is no guard {self.guard}"
             return
-        if self.play not in names():
+        if self.play not in library.names():
             yield f"there is no play {self.play}"
             return
         stage = staged(self.play, self.at)
-        nodes = (CONTROLLER, *(node for node, _ in stage.features.nodes))
+        nodes = (ids.CONTROLLER, *(node for node, _ in stage.features.nodes))
         if not any(self.guard in stage.features.active(node) for node in nodes):
             yield f"{self.guard} is not on in {where}"
             return
-        off = run_play(stage.play, switched(stage.features, self.guard, False))
-        refused = {event.guard for event in stage.events if isinstance(event, Refused)}
+        off = runner.run_play(stage.play, features.switched(stage.features, self.guard, False))
+        refused = {event.guard for event in stage.events if isinstance(event, facts.Refused)}
         if _happened(off) == _happened(stage):
             yield f"{where} goes the same way without {self.guard}: name a play that needs it"
         elif guard.error is not None and self.guard not in refused:
             yield f"{self.guard} refuses nothing in {where}"
 
 
-def _happened(stage: Stage) -> list[Event]:
+def _happened(stage: Stage) -> list[events.Event]:
     """The events, whatever is promised of them: that hangs on the guards themselves."""
     return [
-        replace(event, promised=False) if isinstance(event, PropertyBroken) else event
+        replace(event, promised=False) if isinstance(event, events.PropertyBroken) else event
         for event in stage.events
     ]
 
@@ -92,7 +86,7 @@ class RuleInTest(Shown, frozen=True):
     row: str
 
     def wrong(self) -> Wrong:
-        if self.guard not in GUARDS:
+        if self.guard not in guards.GUARDS:
             yield f"there is no guard {self.guard}"
             return
         rows = [vector for vector in _vectors() if self.row in names_of(vector)]
@@ -118,7 +112,7 @@ class Played(Shown, frozen=True):
     expect: str
 
     def wrong(self) -> Wrong:
-        if self.play not in names():
+        if self.play not in library.names():
             yield f"there is no play {self.play}"
             return
         first = self.expect.split()[0]
@@ -141,10 +135,10 @@ class PropertyInPlay(Shown, frozen=True):
     holds: str | None = None
 
     def wrong(self) -> Wrong:
-        if self.property not in PROPERTIES:
-            yield f"there is no property {self.property}; they are {', '.join(PROPERTIES)}"
+        if self.property not in properties.PROPERTIES:
+            yield f"there is no property {self.property}; they are {', '.join(properties.PROPERTIES)}"
             return
-        if self.play not in names():
+        if self.play not in library.names():
             yield f"there is no play {self.play}"
             return
         if self.breaks is None and self.holds is None:

@@ -13,15 +13,8 @@ from urllib.parse import quote
 
 from kiplab.plays.values import feature_set
 from kiplab.protocol.releases import RELEASES
+from tests.ledger import in_files
 from tests.ledger.clauses import ALWAYS, ENTRIES, Becomes, Clause, Seed
-from tests.ledger.in_files import (
-    FieldHere,
-    FieldOnWire,
-    KafkasTest,
-    OwnTest,
-    ToldInLab,
-    kafkas_tests,
-)
 from tests.ledger.in_plays import Played, PropertyInPlay, RuleAtWork, RuleInTest, Shown
 from tests.made_pages import LABS, table
 
@@ -185,7 +178,7 @@ def _said(entry: InPlay) -> Iterator[tuple[str, str]]:
 
 def _rules(entries: Sequence[RuleInTest]) -> Iterator[str]:
     for entry in entries:
-        if entry.row in kafkas_tests():
+        if entry.row in in_files.kafkas_tests():
             where = f"case {_case(entry.row)}"
         elif entry.row.startswith("test_"):
             where = f"a test: {_sentence(entry.row)}"
@@ -194,7 +187,7 @@ def _rules(entries: Sequence[RuleInTest]) -> Iterator[str]:
         yield f"rule `{entry.guard}` in {where}"
 
 
-def _tests(entries: Sequence[OwnTest]) -> Iterator[str]:
+def _tests(entries: Sequence[in_files.OwnTest]) -> Iterator[str]:
     said: dict[str, list[str]] = {}
     for entry in entries:
         file, _, name = entry.test.partition("::")
@@ -208,7 +201,7 @@ def _sentence(test: str) -> str:
     return _NUMBERS.sub("", test.removeprefix("test_")).replace("_", " ")
 
 
-def _cases(entries: Sequence[KafkasTest]) -> Iterator[str]:
+def _cases(entries: Sequence[in_files.KafkasTest]) -> Iterator[str]:
     if entries:
         cases = ", ".join(_case(entry.vector) for entry in entries)
         yield f"case{'s' * (len(entries) > 1)} {cases}"
@@ -218,18 +211,18 @@ def _case(id: str) -> str:
     return f"[{id}]({_VECTORS})"
 
 
-def _fields(entries: Sequence[FieldHere]) -> Iterator[str]:
+def _fields(entries: Sequence[in_files.FieldHere]) -> Iterator[str]:
     if entries:
         names = ", ".join(f"`{entry.field}`" for entry in entries)
         yield f"field{'s' * (len(entries) > 1)} {names}"
 
 
-def _on_wire(entries: Sequence[FieldOnWire]) -> Iterator[str]:
+def _on_wire(entries: Sequence[in_files.FieldOnWire]) -> Iterator[str]:
     for of, found in groupby(entries, key=lambda entry: entry.of):
         yield f"on the wire {', '.join(f'`{entry.wire}`' for entry in found)} of {of}"
 
 
-def _labs(entries: Sequence[ToldInLab]) -> Iterator[str]:
+def _labs(entries: Sequence[in_files.ToldInLab]) -> Iterator[str]:
     for entry in entries:
         heading = quote(entry.heading.replace(" ", "-"), safe="-:,")
         number = entry.lab.partition("-")[0]
@@ -241,10 +234,10 @@ IN_PLAYS = (RuleAtWork, Played, PropertyInPlay)
 LINES: tuple[tuple[tuple[type[Shown], ...], Callable[[Sequence[Any]], Iterator[str]]], ...] = (
     (IN_PLAYS, _plays),
     ((RuleInTest,), _rules),
-    ((KafkasTest,), _cases),
-    ((OwnTest,), _tests),
-    ((FieldHere,), _fields),
-    ((FieldOnWire,), _on_wire),
-    ((ToldInLab,), _labs),
+    ((in_files.KafkasTest,), _cases),
+    ((in_files.OwnTest,), _tests),
+    ((in_files.FieldHere,), _fields),
+    ((in_files.FieldOnWire,), _on_wire),
+    ((in_files.ToldInLab,), _labs),
 )
 """How each kind of entry is told, in this order."""

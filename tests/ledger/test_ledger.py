@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from kiplab.cli.command import main
 from kiplab.plays.library import names
 from kiplab.protocol.guards import GUARDS
-from tests.ledger import clauses, ledger_page
+from tests.ledger import clauses, in_files, ledger_page
 from tests.ledger.clauses import Becomes, Clause, Seed, UnreadableRowError, seed_of, seeds
-from tests.ledger.in_files import FieldHere, FieldOnWire, KafkasTest, OwnTest, ToldInLab
 from tests.ledger.in_plays import Played, PropertyInPlay, RuleAtWork, RuleInTest, Shown
 from tests.made_pages import ROOT, holds_as_made
 
@@ -97,7 +96,7 @@ def test_every_rule_and_every_play_of_these_kips_is_named() -> None:
 def test_a_test_that_says_a_clauses_number_is_named_by_that_clause_and_by_no_other() -> None:
     said = []
     for clause in ALL:
-        tests = {entry.test for entry in clause.shown if isinstance(entry, OwnTest)}
+        tests = {entry.test for entry in clause.shown if isinstance(entry, in_files.OwnTest)}
         numbered = {test for test, ids in NUMBERED.items() if clause.id in ids}
         said += [f"{clause.id}: add {{ test = {test!r} }}" for test in numbered - tests]
         elsewhere = (tests & set(NUMBERED)) - numbered
@@ -183,17 +182,17 @@ def test_a_row_that_holds_is_not_talked_about() -> None:
             PropertyInPlay("no-committed-record-lost", "kafka-14139", None, ""),
             "no-committed-record-lost breaks in kafka-14139",
         ),
-        (OwnTest("tests/made_up.py::test_it"), "there is no file tests/made_up.py"),
-        (OwnTest("tests/test_names.py::test_made_up"), "there is no test test_made_up"),
-        (OwnTest("tests/test_names.py::_shared"), "there is no test _shared"),
-        (KafkasTest("A99"), "there is no vector A99"),
-        (KafkasTest("R1"), "there is no vector R1 that is held"),
-        (FieldHere("FetchRequest.colour"), "there is no field FetchRequest.colour"),
-        (FieldOnWire("Colour", "AlterPartition"), "neither writes nor reads Colour"),
-        (FieldOnWire("NewIsr", "BrokerHeartbeat"), "nor reads NewIsr of BrokerHeartbeat"),
-        (ToldInLab("99-made-up", "Run it", "x"), "there is no lab 99-made-up"),
-        (ToldInLab("00-start", "Made up", "x"), "has no heading 'Made up'"),
-        (ToldInLab("00-start", "Run it", "no such words"), "does not say 'no such words'"),
+        (in_files.OwnTest("tests/made_up.py::test_it"), "there is no file tests/made_up.py"),
+        (in_files.OwnTest("tests/test_names.py::test_made_up"), "there is no test test_made_up"),
+        (in_files.OwnTest("tests/test_names.py::_shared"), "there is no test _shared"),
+        (in_files.KafkasTest("A99"), "there is no vector A99"),
+        (in_files.KafkasTest("R1"), "there is no vector R1 that is held"),
+        (in_files.FieldHere("FetchRequest.colour"), "there is no field FetchRequest.colour"),
+        (in_files.FieldOnWire("Colour", "AlterPartition"), "neither writes nor reads Colour"),
+        (in_files.FieldOnWire("NewIsr", "BrokerHeartbeat"), "nor reads NewIsr of BrokerHeartbeat"),
+        (in_files.ToldInLab("99-made-up", "Run it", "x"), "there is no lab 99-made-up"),
+        (in_files.ToldInLab("00-start", "Made up", "x"), "has no heading 'Made up'"),
+        (in_files.ToldInLab("00-start", "Run it", "no such words"), "does not say 'no such words'"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value[:30],
 )

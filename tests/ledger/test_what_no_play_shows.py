@@ -12,9 +12,7 @@ from kiplab.plays.play import Play, Statement
 from kiplab.plays.runner import run_play
 from kiplab.plays.values import feature_set
 from kiplab.plays.verdict import refused, verdict
-from kiplab.protocol.ids import BrokerEpoch, BrokerId
-from kiplab.protocol.messages import AlterPartitionRequest, IsrMember
-from kiplab.protocol.registrations import LeaderRecoveryState
+from kiplab.protocol import ids, messages, registrations
 
 # KIP-903, Motivation, step 5
 
@@ -39,7 +37,7 @@ def test_another_controller_changes_nothing_of_the_race(release: str, comes_to: 
 def test_no_leader_knows_a_broker_epoch_before_the_controller(release: str) -> None:
     looked = 0
     for name in names():
-        minted: dict[BrokerId, BrokerEpoch] = {}
+        minted: dict[ids.BrokerId, ids.BrokerEpoch] = {}
         for recorded in run_play(load(name), feature_set(f"@{release}")).history.steps:
             minted |= {r.broker: r.epoch for r in truth(recorded.cluster).registrations}
             for broker, epoch in known(recorded.cluster):
@@ -48,7 +46,7 @@ def test_no_leader_knows_a_broker_epoch_before_the_controller(release: str) -> N
     assert looked > 1_000
 
 
-def known(cluster: Cluster) -> Iterator[tuple[BrokerId, BrokerEpoch]]:
+def known(cluster: Cluster) -> Iterator[tuple[ids.BrokerId, ids.BrokerEpoch]]:
     """Every epoch of a broker that some broker has from the metadata or from a fetch."""
     for process in (b.process for b in cluster.brokers if b.process is not None):
         for registration in process.image.registrations if process.image else ():
@@ -70,15 +68,15 @@ def test_at_an_old_metadata_version_version_3_is_spoken_and_no_followers_epoch_t
     assert [m.epoch for m in members(newer)] == [40, 41]
 
 
-def asked_for(name: str, features: str) -> list[AlterPartitionRequest]:
+def asked_for(name: str, features: str) -> list[messages.AlterPartitionRequest]:
     """What leaders sent in a play."""
     sent = (
         e.body for e in run_play(load(name), feature_set(features)).events if isinstance(e, Sent)
     )
-    return [body for body in sent if isinstance(body, AlterPartitionRequest)][:1]
+    return [body for body in sent if isinstance(body, messages.AlterPartitionRequest)][:1]
 
 
-def members(request: AlterPartitionRequest) -> tuple[IsrMember, ...]:
+def members(request: messages.AlterPartitionRequest) -> tuple[messages.IsrMember, ...]:
     """The ISR that it wants."""
     (item,) = request.items
     return item.isr
@@ -93,7 +91,7 @@ def test_on_record_whoever_recovers_is_alone_in_the_isr(release: str) -> None:
     for name in names():
         for recorded in run_play(load(name), feature_set(f"@{release}")).history.steps:
             for state in truth(recorded.cluster).partitions:
-                if state.recovery is LeaderRecoveryState.RECOVERING:
+                if state.recovery is registrations.LeaderRecoveryState.RECOVERING:
                     recovering += 1
                     assert len(state.isr) == 1, (name, recorded.line)
     assert recovering

@@ -11,34 +11,22 @@ from pathlib import Path
 import msgspec
 
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
-from kiplab.judge.zookeeper_era import real_control_requests
-from kiplab.judge.zookeeper_era.kafka_server import control_schemas
-from kiplab.judge.zookeeper_era.real_control_requests import CheckpointStory
+from kiplab.judge.zookeeper_era import kafka_server, real_control_requests
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 
 from ..skeleton import judging, recordings, sides
 from ..skeleton.recordings import WRITTEN_BY, NoRecordingError, Recording
+from . import accepting_broker, control_bodies
 from .acceptance_cases import acceptance_cases
-from .accepting_broker import AcceptingBroker
 from .accepting_engine import AcceptingEngine, engine_checkpoint, features_of
 from .checkpoint_story import checkpoint_story
-from .control_bodies import (
-    ASKED,
-    AcceptanceCase,
-    AskedBroker,
-    ControlAnswer,
-    ControlQuestion,
-    ReplicaSight,
-    SpokenVersions,
-    asked_broker,
-)
 from .live_session import live_session
 
 ACCEPTED = Path(__file__).parent / "accepted"
 """One file for each broker."""
-_EMPTY = ReplicaSight("follower", -1)
+_EMPTY = control_bodies.ReplicaSight("follower", -1)
 
-CaseRun = sides.Run[ControlQuestion, ControlAnswer]
+CaseRun = sides.Run[control_bodies.ControlQuestion, control_bodies.ControlAnswer]
 
 
 class RecordedAcceptance(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -47,10 +35,10 @@ class RecordedAcceptance(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     kafka: str
-    versions: SpokenVersions
+    versions: control_bodies.SpokenVersions
     cases: str
-    checkpoint: CheckpointStory
-    answers: dict[str, tuple[ControlAnswer, ...]] = {}
+    checkpoint: real_control_requests.CheckpointStory
+    answers: dict[str, tuple[control_bodies.ControlAnswer, ...]] = {}
 
 
 # --- live -----------------------------------------------------------------------------------------
@@ -62,7 +50,7 @@ def asked_live(name: str) -> RecordedAcceptance:
     Raises MissingKafkaError, MissingExtraError or DeadKafkaError where none can be asked,
     UnaskedBrokerError for a broker that is not asked.
     """
-    asked, schemas = asked_broker(name), control_schemas()
+    asked, schemas = control_bodies.asked_broker(name), kafka_server.control_schemas()
     with ZooKeeperProcess() as zookeeper:
         port = int(zookeeper.addresses[0].rpartition(":")[2])
         return RecordedAcceptance(
@@ -75,15 +63,15 @@ def asked_live(name: str) -> RecordedAcceptance:
 
 
 def answers_of(
-    asked: AskedBroker,
+    asked: control_bodies.AskedBroker,
     zookeeper_port: int,
     schemas: ReleaseSchemas,
-    cases: Iterable[AcceptanceCase],
-) -> dict[str, tuple[ControlAnswer, ...]]:
+    cases: Iterable[control_bodies.AcceptanceCase],
+) -> dict[str, tuple[control_bodies.ControlAnswer, ...]]:
     """What one broker answers in these cases. Raises what `live_session` raises."""
     chroot = f"asked-{asked.patch}"
     with live_session(asked.patch, zookeeper_port, chroot, asked.settings) as session:
-        broker = AcceptingBroker(session, asked.versions, schemas)
+        broker = accepting_broker.AcceptingBroker(session, asked.versions, schemas)
         try:
             return {case.name: broker.answers_to(case) for case in cases}
         finally:
@@ -103,12 +91,15 @@ def recorded_acceptance(name: str, folder: Path = ACCEPTED) -> RecordedAcceptanc
     """What was observed of ``"2.2.2"``. Raises NoRecordingError where there is nothing, or it
     answers other questions, UnaskedBrokerError for a broker that is not asked.
     """
-    asked_broker(name)
+    control_bodies.asked_broker(name)
     head, lines = recordings.load(name, folder, RecordedAcceptance, "the broker of Kafka")
     if head.cases != cases_mark():
         file = recordings.file_of(name, folder)
         raise NoRecordingError(f"{file} answers other questions than are asked now; {WRITTEN_BY}")
-    answers = dict(msgspec.convert(line, tuple[str, tuple[ControlAnswer, ...]]) for line in lines)
+    answers = dict(
+        msgspec.convert(line, tuple[str, tuple[control_bodies.ControlAnswer, ...]])
+        for line in lines
+    )
     return msgspec.structs.replace(head, answers=answers)
 
 
@@ -122,7 +113,7 @@ def keep_acceptance(recorded: RecordedAcceptance, folder: Path = ACCEPTED) -> Pa
 
 def ship_checkpoints() -> None:
     """Write what `kiplab.real_checkpoint` shows."""
-    stories = {name: recorded_acceptance(name).checkpoint for name in ASKED}
+    stories = {name: recorded_acceptance(name).checkpoint for name in control_bodies.ASKED}
     lines = ",\n".join(f"{_json(name)}: {_json(story)}" for name, story in stories.items())
     real_control_requests.CHECKPOINTS.write_text(f"{{\n{lines}\n}}\n")
     real_control_requests.recorded_checkpoints.cache_clear()
@@ -141,7 +132,10 @@ def case_runs(
     """Every case with the engine's broker beside the real one's answers; `engines` have other
     rules, by the name of a case.
     """
-    features, versions = features_of(recorded.kafka), asked_broker(recorded.kafka).versions
+    features, versions = (
+        features_of(recorded.kafka),
+        control_bodies.asked_broker(recorded.kafka).versions,
+    )
     for case in acceptance_cases():
         engine = engines[case.name] if engines else AcceptingEngine(features, versions)
         run = CaseRun(sides.Recorded(recorded.answers[case.name]), engine, compared)
@@ -163,15 +157,17 @@ def _outcomes(recorded: RecordedAcceptance) -> Iterator[judging.Outcome]:
     yield judging.Outcome(0, f"# {parting}" if theirs != mine else "")
 
 
-def compared(real: ControlAnswer, engine: ControlAnswer) -> Iterator[sides.Parting]:
+def compared(
+    real: control_bodies.ControlAnswer, engine: control_bodies.ControlAnswer
+) -> Iterator[sides.Parting]:
     """Field by field."""
     theirs = as_compared(real)
-    for name in ControlAnswer.__struct_fields__:
+    for name in control_bodies.ControlAnswer.__struct_fields__:
         if getattr(theirs, name) != getattr(engine, name):
             yield sides.Parting(name, repr(getattr(theirs, name)), repr(getattr(engine, name)))
 
 
-def as_compared(answer: ControlAnswer) -> ControlAnswer:
+def as_compared(answer: control_bodies.ControlAnswer) -> control_bodies.ControlAnswer:
     """Without partitions that have neither a log nor a leader epoch: from 3.x on Kafka keeps an
     object for one that it refused to have, which shows in nothing else.
     """
@@ -196,7 +192,7 @@ class AcceptanceJudge(judging.Judge):
 
     def subjects(self) -> tuple[str, ...]:
         """Releases on both sides of every rule that changed."""
-        return ASKED
+        return control_bodies.ASKED
 
     def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         """Every case, now."""

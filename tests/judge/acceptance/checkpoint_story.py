@@ -11,14 +11,7 @@ from kiplab.judge.wire.node_connection import NodeConnection
 from kiplab.judge.zookeeper_era.real_control_requests import FOLLOWED, LED, CheckpointStory
 from kiplab.judge.zookeeper_era.sequences import wait_until
 
-from .control_bodies import (
-    ASKED_BROKER,
-    OTHER_BROKER,
-    AskedBroker,
-    ControlQuestion,
-    SpokenVersions,
-    control_body,
-)
+from . import control_bodies
 from .live_session import LiveSession, live_session
 
 RECORDS = {FOLLOWED: 5, LED: 9}
@@ -32,11 +25,11 @@ _BYTES, _PATIENCE_MS = 1 << 20, 5000
 _ABOUT = ("TopicStates", "UngroupedPartitionStates")
 """What a request is about, by its version."""
 _HEAD_LINES, _MAGIC = 2, 1
-BOTH = (ASKED_BROKER, OTHER_BROKER)
+BOTH = (control_bodies.ASKED_BROKER, control_bodies.OTHER_BROKER)
 
 
 def checkpoint_story(
-    asked: AskedBroker, zookeeper_port: int, schemas: ReleaseSchemas
+    asked: control_bodies.AskedBroker, zookeeper_port: int, schemas: ReleaseSchemas
 ) -> CheckpointStory:
     """What happens to one broker. Raises what `live_session` raises."""
     chroot = f"checkpoint-{asked.patch}"
@@ -47,7 +40,7 @@ def checkpoint_story(
 
 class _TwoLives:
     def __init__(
-        self, session: LiveSession, versions: SpokenVersions, schemas: ReleaseSchemas
+        self, session: LiveSession, versions: control_bodies.SpokenVersions, schemas: ReleaseSchemas
     ) -> None:
         self._session, self._versions, self._schemas = session, versions, schemas
         self._leader_epochs = dict(FIRST_LEADER_EPOCHS)
@@ -74,7 +67,7 @@ class _TwoLives:
         """(broker epoch, the checkpoint that it leaves)."""
         epoch = self._session.epoch()
         self._make_known(epoch)
-        self._lead(RECORDS, epoch, (ASKED_BROKER,))
+        self._lead(RECORDS, epoch, (control_bodies.ASKED_BROKER,))
         for topic, count in RECORDS.items():
             self._produce(topic, count)
         wait_until(lambda: self._checkpoint() == RECORDS, "a checkpoint of what was written")
@@ -90,7 +83,7 @@ class _TwoLives:
         self._leader_epochs |= {topic: self._leader_epochs[topic] + 1 for topic in topics}
         return self._tell(
             {
-                topic: ControlQuestion(
+                topic: control_bodies.ControlQuestion(
                     "LeaderAndIsr", (self._leader_epochs[topic],), isr=isr, replicas=BOTH
                 )
                 for topic in topics
@@ -100,14 +93,18 @@ class _TwoLives:
 
     def _make_known(self, epoch: int) -> None:
         """No client can write or read what a broker has no metadata of."""
-        self._tell({topic: ControlQuestion("UpdateMetadata") for topic in RECORDS}, epoch)
+        self._tell(
+            {topic: control_bodies.ControlQuestion("UpdateMetadata") for topic in RECORDS}, epoch
+        )
 
-    def _tell(self, questions: Mapping[str, ControlQuestion], epoch: int) -> int:
+    def _tell(self, questions: Mapping[str, control_bodies.ControlQuestion], epoch: int) -> int:
         """The same kind of question about several topics, in one request."""
         api = next(iter(questions.values())).api
         version = self._versions.of(api)
         where = self._session.where(epoch, epoch, _CONTROLLER_EPOCH)
-        bodies = [control_body(q, topic, version, where) for topic, q in questions.items()]
+        bodies = [
+            control_bodies.control_body(q, topic, version, where) for topic, q in questions.items()
+        ]
         named = next(name for name in _ABOUT if name in bodies[0])
         together = [state for body in bodies for state in body[named]]
         code: int = self._ask(api, version, bodies[0] | {named: together})["ErrorCode"]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kiplab.extras import needed_by
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.zookeeper_era import gates, sequences
-from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
+from kiplab.judge.zookeeper_era import gates, kafka_server, sequences
 
 from .control_bodies import ASKED_BROKER, FAKE_CONTROLLER, LOOPBACK, WhereEpochs
 
@@ -100,7 +99,7 @@ def _client_of(port: int, **more: Any) -> KazooClient:
 # --- the broker -----------------------------------------------------------------------------------
 
 
-class RestartedServer(KafkaServer):
+class RestartedServer(kafka_server.KafkaServer):
     """A broker that ends and starts again: same port, same files, a new process. Raises
     DeadKafkaError where it does not start, or runs, or does not.
     """

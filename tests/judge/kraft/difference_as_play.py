@@ -15,12 +15,10 @@ from kiplab.judge.conversation.real_controller import record_texts
 from kiplab.plays import grammar, play_errors, request_words, rule_lines, runner
 from kiplab.plays.play import Play, Statement, format_play
 from kiplab.plays.stage import Stage
-from kiplab.protocol import facts, registrations
+from kiplab.protocol import facts, ids, registrations
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import NO_LEADER, BrokerId
-from kiplab.protocol.messages import KINDS, BrokerRegistrationRequest, Request
-from kiplab.protocol.messages.api_message import ApiResponse
+from kiplab.protocol.messages import KINDS, BrokerRegistrationRequest, Request, api_message
 
 from ..skeleton.coverage import errors_in
 from . import conversation, shortest_difference
@@ -36,7 +34,7 @@ from .turns import (
     fenced_in,
 )
 
-_ANYBODY = BrokerId(1)
+_ANYBODY = ids.BrokerId(1)
 """Who asks what no broker asks."""
 
 
@@ -106,7 +104,7 @@ def _header(features: Features, held: truth.Truth, kafka: str, seed: int) -> Ite
 
 def _topic(partition: registrations.PartitionRegistration) -> Statement:
     topic, _, index = partition.name.rpartition("-")
-    leader = "none" if partition.leader == NO_LEADER else str(partition.leader)
+    leader = "none" if partition.leader == ids.NO_LEADER else str(partition.leader)
     args = {
         "partition": index,
         "replicas": _ids(partition.replicas),
@@ -125,7 +123,7 @@ def _topic(partition: registrations.PartitionRegistration) -> Statement:
     return Statement("topic", (topic,), tuple(args.items()))
 
 
-def _ids(brokers: Iterable[BrokerId]) -> str:
+def _ids(brokers: Iterable[ids.BrokerId]) -> str:
     return ",".join(str(broker) for broker in brokers)
 
 
@@ -140,7 +138,7 @@ def _lines(done: list[conversation.ConversationTurn]) -> Iterator[Statement]:
             yield Statement("advance", (f"{turn.after_ms}ms",))
         match turn:
             case Asked(request=request):
-                yield request_words.raw_statement(_sender(request), NO_LEADER, request)
+                yield request_words.raw_statement(_sender(request), ids.NO_LEADER, request)
             case Waited(ms=ms):
                 yield Statement("advance", (f"{ms}ms",))
             case Checked():
@@ -151,7 +149,7 @@ def _lines(done: list[conversation.ConversationTurn]) -> Iterator[Statement]:
                 yield Statement("upgrade", (), (("metadata", version),))
 
 
-def _sender(request: Request) -> BrokerId:
+def _sender(request: Request) -> ids.BrokerId:
     field = request_words.REQUEST_FORMS[KINDS[type(request)]].sender
     return _ANYBODY if field is None else getattr(request, field)
 
@@ -191,7 +189,7 @@ def _repeats(play: Play, answered: Answer) -> bool:
         return False
     events = _events(stage, _lines_since_a_question(stage))
     bodies = (e.body for e in events if isinstance(e, Dropped | Sent))
-    answer = next((body for body in bodies if isinstance(body, ApiResponse)), None)
+    answer = next((body for body in bodies if isinstance(body, api_message.ApiResponse)), None)
     return answer == answered.response and _texts(_written(events)) == _texts(answered.records)
 
 

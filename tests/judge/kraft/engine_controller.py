@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kiplab.engine import impossible_moves, moves, nodes
-from kiplab.engine.cluster import Cluster
+from kiplab.engine import cluster, impossible_moves, moves, nodes
 from kiplab.engine.events import Dropped, Event
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import (
@@ -26,14 +25,13 @@ from kiplab.protocol.ids import CONTROLLER, BrokerId, MetadataOffset
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.kraft.replay import commit
 from kiplab.protocol.kraft.sessions import has_contacts
-from kiplab.protocol.messages import Request, UnregisterBrokerRequest
-from kiplab.protocol.messages.api_message import ApiResponse
+from kiplab.protocol.messages import Request, UnregisterBrokerRequest, api_message
 from kiplab.protocol.registrations import PartitionRegistration
 
 from . import turns
 from .reassignments import RefusedReassignmentError, reassign
 
-Witness = Callable[[Cluster, moves.Move, Step], None]
+Witness = Callable[[cluster.Cluster, moves.Move, Step], None]
 """Who sees every move: the cluster before it, and what it came to."""
 
 
@@ -44,7 +42,7 @@ class EngineController:
         """With `features`, whose metadata version is that of `beginning`."""
         self.witness: Witness = _nobody
         end, own = beginning.end, MetadataOffset(beginning.last_record + 1)
-        self.cluster = Cluster(features, Controller(next_offset=end), (), timed=True)
+        self.cluster = cluster.Cluster(features, Controller(next_offset=end), (), timed=True)
         if own < end:
             self.follow(own)
             self.take_over(end)
@@ -111,7 +109,7 @@ class EngineController:
         events = self._do(moves.Deliver(message.name))
         # Nobody is there to receive the answer, so that it is dropped.
         bodies = [event.body for event in events if isinstance(event, Dropped)]
-        (response,) = (body for body in bodies if isinstance(body, ApiResponse))
+        (response,) = (body for body in bodies if isinstance(body, api_message.ApiResponse))
         return turns.Answer(response, (*before, *_records(events)))
 
     def _reassign(self, turn: turns.Reassigned) -> turns.Answer:
@@ -223,5 +221,5 @@ def _records(events: Iterable[Event]) -> tuple[RecordWritten, ...]:
     return tuple(event for event in events if isinstance(event, RecordWritten))
 
 
-def _nobody(_before: Cluster, _move: moves.Move, _done: Step) -> None:
+def _nobody(_before: cluster.Cluster, _move: moves.Move, _done: Step) -> None:
     """Sees nothing."""

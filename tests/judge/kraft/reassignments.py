@@ -4,13 +4,12 @@ The engine has no such request; it has the rule that every change of a partition
 a controller asks of that rule is written down here, for the judge alone.
 """
 
-from kiplab.protocol.errors import KafkaError
+from kiplab.protocol import errors, registrations
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.kraft.controller_state import Controller, is_active
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, ordinary
 from kiplab.protocol.kraft.records import PartitionChangeRecord
-from kiplab.protocol.registrations import PartitionRegistration, partition, registration
 
 
 class RefusedReassignmentError(Exception):
@@ -26,9 +25,9 @@ def reassign(
 
     Source: ReplicationControlManager.alterPartitionReassignment (3.5.2, 4.3.1).
     """
-    held = partition(controller.partitions, name)
+    held = registrations.partition(controller.partitions, name)
     if held is None:
-        raise RefusedReassignmentError(KafkaError.UNKNOWN_TOPIC_OR_PARTITION.name)
+        raise RefusedReassignmentError(errors.KafkaError.UNKNOWN_TOPIC_OR_PARTITION.name)
     active = features.active(CONTROLLER)
     code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
     election, targets = Election.ONLINE, Targets()
@@ -40,7 +39,7 @@ def reassign(
         targets = _moved(held, replicas)
 
     def acceptable(broker: BrokerId) -> bool:
-        return is_active(registration(controller.registrations, broker), active)
+        return is_active(registrations.registration(controller.registrations, broker), active)
 
     return build(held, targets, acceptable, code, election)
 
@@ -52,7 +51,7 @@ def _check(controller: Controller, replicas: tuple[BrokerId, ...]) -> None:
         raise RefusedReassignmentError("INVALID_REPLICA_ASSIGNMENT")
 
 
-def _moved(held: PartitionRegistration, replicas: tuple[BrokerId, ...]) -> Targets:
+def _moved(held: registrations.PartitionRegistration, replicas: tuple[BrokerId, ...]) -> Targets:
     """An empty list of brokers is not set, so that what an earlier request wanted stays.
 
     Source: ReplicationControlManager.changePartitionReassignment and
@@ -65,7 +64,7 @@ def _moved(held: PartitionRegistration, replicas: tuple[BrokerId, ...]) -> Targe
     )
 
 
-def _cancelled(held: PartitionRegistration, election: Election) -> Targets:
+def _cancelled(held: registrations.PartitionRegistration, election: Election) -> Targets:
     """Source: ReplicationControlManager.cancelPartitionReassignment and
     PartitionReassignmentRevert (3.5.2, 4.3.1).
     """

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import NamedTuple, get_args
 
-from kiplab.engine import moves, truth
+from kiplab.engine import moves, step, truth
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Dropped, Event
-from kiplab.engine.step import Step
-from kiplab.protocol import facts, guards, kraft, messages
+from kiplab.protocol import facts, guards, ids, kraft, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features, switched
-from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.kraft import records
 from kiplab.protocol.kraft.heartbeats import BrokerState, next_state
 from kiplab.protocol.releases import RELEASES, Release, at_least
@@ -69,14 +67,14 @@ def with_the_other(guard: str) -> Callable[[Features], Features]:
 
 def coverage() -> Coverage:
     """Counts what the engine's controller tries from now on."""
-    return Coverage(_shown, _visible, controller_guards(), CONTROLLER, ENOUGH)
+    return Coverage(_shown, _visible, controller_guards(), ids.CONTROLLER, ENOUGH)
 
 
 def _visible(events: Iterable[Event]) -> list[Event]:
     return [event for event in events if isinstance(event, Dropped | facts.RecordWritten)]
 
 
-def _shown(before: Cluster, move: moves.Move, done: Step) -> Iterator[Rule]:
+def _shown(before: Cluster, move: moves.Move, done: step.Step) -> Iterator[Rule]:
     for event in done.events:
         if isinstance(event, facts.Refused) and event.guard is not None:
             yield Rule(GUARD, event.guard)
@@ -121,7 +119,7 @@ def _led_to(now: BrokerState, given: tuple[bool, ...]) -> BrokerState:
     )
 
 
-def transitions(before: Cluster, move: moves.Move, done: Step) -> Iterator[str]:
+def transitions(before: Cluster, move: moves.Move, done: step.Step) -> Iterator[str]:
     """Those that one move of the engine has gone through."""
     match move:
         case moves.ExpireSession(broker=broker):
@@ -138,20 +136,20 @@ def transitions(before: Cluster, move: moves.Move, done: Step) -> Iterator[str]:
                 yield RESIGNED
 
 
-def _beaten(before: Cluster, broker: BrokerId, done: Step) -> Iterator[str]:
+def _beaten(before: Cluster, broker: ids.BrokerId, done: step.Step) -> Iterator[str]:
     for event in done.events:
         answer = event.body if isinstance(event, Dropped) else None
         if isinstance(answer, messages.BrokerHeartbeatResponse) and not answer.error:
             yield _by_heartbeat(_state(before, broker), _after(done.cluster, broker, answer))
 
 
-def _after(cluster: Cluster, broker: BrokerId, answer: messages.BrokerHeartbeatResponse) -> str:
+def _after(cluster: Cluster, broker: ids.BrokerId, answer: messages.BrokerHeartbeatResponse) -> str:
     if answer.should_shut_down:
         return BrokerState.SHUTDOWN_NOW
     return BrokerState.FENCED if answer.is_fenced else _state(cluster, broker)
 
 
-def _state(cluster: Cluster, broker: BrokerId) -> str:
+def _state(cluster: Cluster, broker: ids.BrokerId) -> str:
     """What the controller makes of a broker, as `heartbeats.current_state` has it."""
     if truth.registration_of(cluster, broker) is None:
         return UNKNOWN

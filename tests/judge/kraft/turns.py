@@ -6,8 +6,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from kiplab.judge.conversation.real_controller import record_texts
-from kiplab.protocol import facts, messages, registrations
-from kiplab.protocol.ids import BrokerId, MetadataOffset
+from kiplab.protocol import facts, ids, messages, registrations
 
 from ..skeleton.sides import Parting
 
@@ -38,7 +37,7 @@ class Created(msgspec.Struct, frozen=True):
     """A topic is created, whose partitions have these replicas."""
 
     topic: str
-    replicas: tuple[tuple[BrokerId, ...], ...]
+    replicas: tuple[tuple[ids.BrokerId, ...], ...]
     unclean: bool = False
 
 
@@ -46,7 +45,7 @@ class Reassigned(msgspec.Struct, frozen=True):
     """An operator moves a partition to these replicas; with None the reassignment is cancelled."""
 
     partition: str
-    replicas: tuple[BrokerId, ...] | None
+    replicas: tuple[ids.BrokerId, ...] | None
 
 
 class Waited(msgspec.Struct, frozen=True):
@@ -82,7 +81,7 @@ class Answer(msgspec.Struct, frozen=True):
     response: messages.Response | None = None
     records: tuple[facts.RecordWritten, ...] = ()
     refused: str = ""
-    end: MetadataOffset = MetadataOffset(0)
+    end: ids.MetadataOffset = ids.MetadataOffset(0)
     ms: int = 0
     partitions: tuple[registrations.PartitionRegistration, ...] = ()
 
@@ -95,16 +94,16 @@ class Beginning(msgspec.Struct, frozen=True):
     """
 
     metadata_version: str
-    end: MetadataOffset
-    last_record: MetadataOffset
+    end: ids.MetadataOffset
+    last_record: ids.MetadataOffset
     oldest: int
     newest: int
 
 
-def fenced_in(records: tuple[facts.RecordWritten, ...]) -> tuple[BrokerId, ...]:
+def fenced_in(records: tuple[facts.RecordWritten, ...]) -> tuple[ids.BrokerId, ...]:
     """The brokers that these records fence, in their order."""
     words = [record.text.split() for record in records if _fences(record)]
-    return tuple(BrokerId(int(word.removeprefix("broker="))) for _, word, *_ in words)
+    return tuple(ids.BrokerId(int(word.removeprefix("broker="))) for _, word, *_ in words)
 
 
 def _fences(record: facts.RecordWritten) -> bool:

@@ -5,8 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kiplab.engine import moves
-from kiplab.engine.cluster import Cluster, Message, MessageName
+from kiplab.engine import cluster, moves
 from kiplab.engine.events import Dropped, Event, Sent
 from kiplab.engine.nodes import state_of, with_due, with_state
 from kiplab.engine.step import step
@@ -33,7 +32,7 @@ class EngineLeader:
             published=True,
         )
         broker = broker_state.Broker(turns.LEADER, process=running)
-        self.cluster = Cluster(features, Controller(), (broker,), timed=timed)
+        self.cluster = cluster.Cluster(features, Controller(), (broker,), timed=timed)
         self._turns: dict[type, Callable[[Any], list[Event]]] = {
             messages.FetchRequest: self._fetch,
             messages.MetadataUpdate: self._metadata,
@@ -136,15 +135,15 @@ class EngineLeader:
         self, sender: BrokerId, body: messages.Body, request: messages.Request | None
     ) -> list[Event]:
         """A message of somebody who is not in this cluster."""
-        name = MessageName(
+        name = cluster.MessageName(
             sender, Incarnation(0), messages.KINDS[type(body)], len(self.cluster.messages)
         )
-        message = Message(name, turns.LEADER, Incarnation(1), body.api.lane, body, request)
+        message = cluster.Message(name, turns.LEADER, Incarnation(1), body.api.lane, body, request)
         held = (*self.cluster.messages, message)
         self.cluster = replace(self.cluster, messages=held)
         return self._do(moves.Deliver(name))
 
-    def _request(self) -> Message | None:
+    def _request(self) -> cluster.Message | None:
         found = (
             m for m in self.cluster.messages if isinstance(m.body, messages.AlterPartitionRequest)
         )

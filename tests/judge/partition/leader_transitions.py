@@ -14,18 +14,17 @@ from kiplab.judge.partition.partition_process import (
     index_of,
     partition_name,
 )
-from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
+from kiplab.protocol import errors, messages
 
 from ..skeleton.coverage import Rule
 
 OFTEN_ENOUGH = 20
 """So often each is tried in the runs of a release."""
 FETCH_ERRORS = (
-    KafkaError.OFFSET_OUT_OF_RANGE,
-    KafkaError.NOT_LEADER_OR_FOLLOWER,
-    KafkaError.FENCED_LEADER_EPOCH,
-    KafkaError.UNKNOWN_LEADER_EPOCH,
+    errors.KafkaError.OFFSET_OUT_OF_RANGE,
+    errors.KafkaError.NOT_LEADER_OR_FOLLOWER,
+    errors.KafkaError.FENCED_LEADER_EPOCH,
+    errors.KafkaError.UNKNOWN_LEADER_EPOCH,
 )
 """What a follower's fetch may be answered with, by a broker that plays the partition."""
 ALL_TRANSITIONS = (
@@ -61,18 +60,18 @@ def transitions(
     before: tuple[SeenPartition, ...], turn: BrokerTurn, after: ObservedBroker
 ) -> Iterator[str]:
     """Those of one turn."""
-    if isinstance(turn, FetchRequest):
+    if isinstance(turn, messages.FetchRequest):
         yield from _of_fetch(after)
-    if isinstance(turn, ProducedTurn) and after.error == KafkaError.NOT_ENOUGH_REPLICAS:
+    if isinstance(turn, ProducedTurn) and after.error == errors.KafkaError.NOT_ENOUGH_REPLICAS:
         yield "produce: NOT_ENOUGH_REPLICAS"
-    if isinstance(turn, AlterPartitionResponse) and turn.error:
+    if isinstance(turn, messages.AlterPartitionResponse) and turn.error:
         yield "answer: the whole request failed"
-    told = turn.partitions if isinstance(turn, MetadataUpdate) else ()
+    told = turn.partitions if isinstance(turn, messages.MetadataUpdate) else ()
     epochs = {index_of(state.name): state.partition_epoch for state in told}
     for index, (was, now) in enumerate(zip(before, after.partitions, strict=False)):
         yield from _of_marks(was, now)
         yield from _of_proposals(turn, was, now)
-        if isinstance(turn, AlterPartitionResponse) and not turn.error:
+        if isinstance(turn, messages.AlterPartitionResponse) and not turn.error:
             yield from _of_answer(turn, index, was, now, after)
         if index in epochs:
             yield from _of_metadata(epochs[index], was, now)
@@ -80,7 +79,7 @@ def transitions(
 
 def _of_fetch(after: ObservedBroker) -> Iterator[str]:
     if after.error:
-        yield f"fetch: {KafkaError(after.error).name}"
+        yield f"fetch: {errors.KafkaError(after.error).name}"
     elif after.read is not None:
         yield "fetch: the logs part" if after.read.diverging else "fetch: follower noted"
 
@@ -93,7 +92,7 @@ def _of_marks(was: SeenPartition, now: SeenPartition) -> Iterator[str]:
 
 
 def _of_proposals(turn: BrokerTurn, was: SeenPartition, now: SeenPartition) -> Iterator[str]:
-    if not isinstance(turn, FetchRequest | LagTurn) or was.proposed == now.proposed:
+    if not isinstance(turn, messages.FetchRequest | LagTurn) or was.proposed == now.proposed:
         return
     if now.proposed is not None:
         larger = len(now.proposed.isr) > len(now.isr)
@@ -101,19 +100,19 @@ def _of_proposals(turn: BrokerTurn, was: SeenPartition, now: SeenPartition) -> I
 
 
 def _of_answer(
-    turn: AlterPartitionResponse,
+    turn: messages.AlterPartitionResponse,
     index: int,
     was: SeenPartition,
     now: SeenPartition,
     after: ObservedBroker,
 ) -> Iterator[str]:
     result = next((r for r in turn.results if r.partition == partition_name(index)), None)
-    if result is None or result.error is KafkaError.NOT_CONTROLLER:
+    if result is None or result.error is errors.KafkaError.NOT_CONTROLLER:
         return
     if was.proposed is None:
         yield "answer: ignored, the proposal is forgotten already"
     elif now.proposed is None:
-        accepted = result.error is KafkaError.NONE
+        accepted = result.error is errors.KafkaError.NONE
         yield "answer: accepted" if accepted else "answer: back to the committed ISR"
     elif any(item.partition == index for request in after.sent for item in request.items):
         yield "answer: asked for again"

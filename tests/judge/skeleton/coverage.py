@@ -13,13 +13,11 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.engine import events, moves
-from kiplab.engine.cluster import Cluster
+from kiplab.engine import cluster, events, moves
 from kiplab.engine.step import Step, step
+from kiplab.protocol import features, ids
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.features import switched
 from kiplab.protocol.guards import GUARDS, GuardKind
-from kiplab.protocol.ids import BrokerId
 
 GUARD, ERROR = "guard", "error"
 """Families that every judge has; each adds its own."""
@@ -87,7 +85,7 @@ def errors_in(value: object) -> Iterator[KafkaError]:
         yield from (error for part in value for error in errors_in(part))
 
 
-Shown = Callable[[Cluster, moves.Move, Step], Iterable[Rule]]
+Shown = Callable[[cluster.Cluster, moves.Move, Step], Iterable[Rule]]
 """The rules that one move of the engine shows by what it came to."""
 Visible = Callable[[Iterable[events.Event]], list[events.Event]]
 """The events of a move that the judge compares."""
@@ -101,13 +99,13 @@ class Coverage:
     """
 
     def __init__(
-        self, shown: Shown, visible: Visible, silent: Iterable[str], node: BrokerId, enough: int
+        self, shown: Shown, visible: Visible, silent: Iterable[str], node: ids.BrokerId, enough: int
     ) -> None:
         self.hits: Counter[Rule] = Counter()
         self._shown, self._visible, self._node, self._enough = shown, visible, node, enough
         self._silent = [Rule(GUARD, id) for id in silent if GUARDS[id].kind is GuardKind.RULE]
 
-    def see(self, before: Cluster, move: moves.Move, done: Step) -> None:
+    def see(self, before: cluster.Cluster, move: moves.Move, done: Step) -> None:
         """One move: the cluster before it, and what it came to."""
         self.hits.update(self._shown(before, move, done))
         if isinstance(move, moves.Deliver | moves.ExpireSession):
@@ -117,7 +115,7 @@ class Coverage:
                 if wanted and self._decides(rule.name, before, move, done):
                     self.hits[rule] += 1
 
-    def _decides(self, guard: str, before: Cluster, move: moves.Move, done: Step) -> bool:
+    def _decides(self, guard: str, before: cluster.Cluster, move: moves.Move, done: Step) -> bool:
         """Whether something else is answered or written when the guard is off."""
-        without = replace(before, features=switched(before.features, guard, False))
+        without = replace(before, features=features.switched(before.features, guard, False))
         return self._visible(step(without, move).events) != self._visible(done.events)

@@ -10,13 +10,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, get_args
 
-from kiplab.engine import channels, events, moves, zookeeper_routes
-from kiplab.engine.cluster import Cluster
-from kiplab.engine.step import Step
-from kiplab.protocol import facts, messages, releases, zookeeper
+from kiplab.engine import channels, cluster, events, moves, step, zookeeper_routes
+from kiplab.protocol import facts, ids, messages, releases, zookeeper
 from kiplab.protocol.features import Features
 from kiplab.protocol.guards import GUARDS
-from kiplab.protocol.ids import BrokerId, controller_on
 from kiplab.protocol.replica.broker_state import Broker
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 
@@ -34,7 +31,7 @@ _SINCE_VERSION = {"UNKNOWN_TOPIC_ID": 2, "OPERATION_NOT_ATTEMPTED": 1}
 """Errors that AlterPartition alone knows, and since when."""
 _SINCE_EPOCHS = ("UNKNOWN_SERVER_ERROR",)
 _KIP_380 = (2, 2)
-_JUDGED = controller_on(BrokerId(CONTROLLER))
+_JUDGED = ids.controller_on(ids.BrokerId(CONTROLLER))
 _OF_ELECTIONS = frozenset({"zookeeper_elections"})
 _OF_ALTER_ISR = ("alter_isr", "isr_checks")
 ELECTIONS = coverage.Rule(REQUEST, messages.ElectLeadersRequest.api.label)
@@ -91,10 +88,10 @@ class ControlCoverage(coverage.Coverage):
 
     def __init__(self) -> None:
         super().__init__(
-            _shown, list, coverage.guards_in(zookeeper), BrokerId(CONTROLLER), enough=1
+            _shown, list, coverage.guards_in(zookeeper), ids.BrokerId(CONTROLLER), enough=1
         )
 
-    def see(self, before: Cluster, move: moves.Move, done: Step) -> None:
+    def see(self, before: cluster.Cluster, move: moves.Move, done: step.Step) -> None:
         """One move: the cluster before it, and what it came to."""
         message = channels.find(before, move.message) if isinstance(move, moves.Deliver) else None
         if message is not None and message.receiver == _JUDGED:
@@ -103,7 +100,7 @@ class ControlCoverage(coverage.Coverage):
             self.hits.update(_shown(before, move, done))
 
 
-def _shown(before: Cluster, move: moves.Move, done: Step) -> Iterator[coverage.Rule]:
+def _shown(before: cluster.Cluster, move: moves.Move, done: step.Step) -> Iterator[coverage.Rule]:
     message = channels.find(before, move.message) if isinstance(move, moves.Deliver) else None
     if message is None:
         return
@@ -112,7 +109,7 @@ def _shown(before: Cluster, move: moves.Move, done: Step) -> Iterator[coverage.R
         yield from _shown_by(event, message.receiver)
 
 
-def _shown_by(event: events.Event, node: BrokerId) -> Iterable[coverage.Rule]:
+def _shown_by(event: events.Event, node: ids.BrokerId) -> Iterable[coverage.Rule]:
     """Of a broker it is compared what it answers to a whole request, and not of each partition."""
     if isinstance(event, facts.Refused) and event.guard is not None:
         if event.node == _JUDGED or event.partition is None:

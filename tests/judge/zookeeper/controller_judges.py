@@ -15,9 +15,8 @@ from kiplab.plays.play import Play, format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
 
-from ..skeleton import recordings, shrinking
+from ..skeleton import judging, recordings, shrinking
 from ..skeleton.coverage import Rule
-from ..skeleton.judging import Judge, Judged, Outcome, judged, seeds_of
 from ..skeleton.recordings import NoRecordingError, Recording
 from . import control_coverage, real_controller, sequence_text, telling
 from .random_situations import GENERATOR, Turn, of_turns, random_situation, turns_of
@@ -64,16 +63,16 @@ def done_with(play: Play, patch: str, heard: tuple[sequences.Passage, ...]) -> S
     return SituationDone(patch, GENERATOR, play.name, len(heard), difference, tried)
 
 
-def _judged(patch: str, done: Iterable[SituationDone], *, live: bool) -> Judged:
-    outcomes = (Outcome(one.passages, one.difference, _rules(one)) for one in done)
-    return judged(patch, patch, outcomes, live=live)
+def _judged(patch: str, done: Iterable[SituationDone], *, live: bool) -> judging.Judged:
+    outcomes = (judging.Outcome(one.passages, one.difference, _rules(one)) for one in done)
+    return judging.judged(patch, patch, outcomes, live=live)
 
 
 def _rules(done: SituationDone) -> dict[Rule, int]:
     return {Rule(*name.split(" ", 1)): count for name, count in done.tried.items()}
 
 
-class _OfControllers(Judge):
+class _OfControllers(judging.Judge):
     """What both judges say of their subjects, which are patch releases."""
 
     whose = "controller of Kafka"
@@ -107,7 +106,7 @@ class ControllersJudge(_OfControllers):
             help="this one alone",
         )
 
-    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+    def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         hear = live_controllers()
         done = (
             self._compared(situation, subject, hear, keep=options.record)
@@ -115,7 +114,7 @@ class ControllersJudge(_OfControllers):
         )
         return _judged(subject, done, live=True)
 
-    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
+    def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         done = (
             done_with(situation, subject, recorded_situation(situation, subject))
             for situation in _wanted(subject, options)
@@ -189,11 +188,11 @@ class SchedulesJudge(_OfControllers):
     def why_untried(self, rule: Rule, subject: str, /) -> str | None:
         return super().why_untried(rule, subject) or _IN_SITUATIONS
 
-    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+    def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         hear, begun = live_controllers(), time.perf_counter()
         done = list(done_before(options.into, subject))
         recorded, missed = [], []
-        for play in map(random_situation, seeds_of(options, COUNT)):
+        for play in map(random_situation, judging.seeds_of(options, COUNT)):
             if any(play.name == one.name for one in done):
                 continue
             try:
@@ -213,7 +212,7 @@ class SchedulesJudge(_OfControllers):
             save_schedules(subject, recorded, options.recordings)
         return result._replace(seconds=time.perf_counter() - begun)
 
-    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
+    def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         schedules = load_schedules(subject, options.recordings)
         done = (done_with(one.situation, subject, one.heard) for one in schedules)
         return _judged(subject, done, live=False)

@@ -17,9 +17,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.engine import channels, nodes
+from kiplab.engine import channels, nodes, step
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.step import Step
 from kiplab.judge.zookeeper_era.real_control_requests import SAYS, UNFIT
 from kiplab.judge.zookeeper_plays.engine_ear import partition_name
 from kiplab.plays import grammar, header
@@ -164,7 +163,7 @@ WRITES: dict[str, Callable[[Cluster, Statement], Written]] = {
 }
 
 
-def after_writing(cluster: Cluster, written: Written) -> Step:
+def after_writing(cluster: Cluster, written: Written) -> step.Step:
     """What ZooKeeper makes of it: the watches that fire are on their way."""
     whose = BrokerId(CLIENT if written.owner is None else written.owner)
     opened = ensemble_sessions.open_session(nodes.ensemble_of(cluster), whose, Incarnation(0))
@@ -175,4 +174,4 @@ def after_writing(cluster: Cluster, written: Written) -> Step:
         ensemble, fired = ended.ensemble, (*fired, *ended.fired)
     written_to = nodes.with_state(cluster, ZOOKEEPER, ensemble)
     after, events = channels.post(written_to, ZOOKEEPER, told(fired))
-    return Step(after, tuple(events))
+    return step.Step(after, tuple(events))

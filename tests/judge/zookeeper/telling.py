@@ -16,9 +16,8 @@ from kiplab.judge.zookeeper_plays import engine_ear
 from kiplab.plays import header, play_errors, request_words, runner
 from kiplab.plays.play import Play, Statement
 from kiplab.plays.stage import Stage, act, flow
-from kiplab.protocol import messages, releases
+from kiplab.protocol import ids, messages, releases
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import CLIENT, controller_on
 
 from . import sequence_text, situations
 from .control_coverage import ControlCoverage
@@ -133,7 +132,7 @@ class _Telling:
             body = replace(body, version=min(body.version, spoken))
         elif isinstance(body, messages.ControlledShutdownRequest):
             body = replace(body, version=2 if has_epoch else 1)
-        return moves.RawRequest(CLIENT, controller_on(situations.CONTROLLER), body)
+        return moves.RawRequest(ids.CLIENT, ids.controller_on(situations.CONTROLLER), body)
 
     def _passage(self, title: str) -> Passage:
         """What a broker has not answered yet is told when it does, and the answer to a
