@@ -8,29 +8,22 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.judge.zookeeper_era import kafka_server, real_control_requests
-from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+from kiplab.judge.zookeeper_era import real_control_requests
 from kiplab.protocol.features import switched
-from tests.judge import __main__, kafka_here
+from tests.judge import __main__
 from tests.judge.acceptance import acceptance_judge, control_bodies, live_session
 from tests.judge.acceptance.acceptance_cases import acceptance_cases
 from tests.judge.acceptance.acceptance_judge import (
     ACCEPTED,
     RecordedAcceptance,
-    answers_of,
     as_compared,
     keep_acceptance,
     recorded_acceptance,
 )
 from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
-from tests.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
+from tests.judge.acceptance.checkpoint_story import RECORDS
 from tests.judge.acceptance.control_bodies import ControlAnswer
 from tests.judge.skeleton import command, recordings
-
-QUICK = (
-    "tests/judge/test_acceptance.py::test_the_engine_answers_and_does_what_kafka_does_in_every_case"
-)
-"""It replays what the real ones answered."""
 
 APIS = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
 WITH_EPOCHS = control_bodies.ASKED_PATCHES[1:]
@@ -216,23 +209,6 @@ def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch
     else:
         assert (told.old_mail, told.after_old_mail) == (STALE, RECORDS)
         assert told.begun_at == RECORDS
-
-
-# --- asked again ----------------------------------------------------------------------------------
-
-
-@kafka_here.live(QUICK)
-def test_2_2_2_judges_broker_epochs_as_recorded_and_2_1_1_loses_its_checkpoint_again() -> None:
-    cases = [c for c in acceptance_cases() if "broker epoch" in c.name or "session" in c.name]
-    with kafka_here.real_kafka():
-        schemas = kafka_server.control_schemas()
-        with ZooKeeperProcess() as zookeeper:
-            port = int(zookeeper.addresses[0].rpartition(":")[2])
-            now = answers_of(control_bodies.asked_broker("2.2.2"), port, schemas, cases)
-            story = checkpoint_story(control_bodies.asked_broker("2.1.1"), port, schemas)
-    told = recorded_acceptance("2.2.2").answers
-    assert now == {case.name: told[case.name] for case in cases}
-    assert story == recorded_acceptance("2.1.1").checkpoint
 
 
 # --- the engine -----------------------------------------------------------------------------------

@@ -64,26 +64,3 @@ def test_stop_replica_has_four_forms() -> None:
         "LeaderEpoch": 8,
         "DeletePartition": True,
     }
-
-
-def test_update_metadata_of_brokers_alone_names_no_topic() -> None:
-    made = control_bodies.control_body(ControlQuestion("UpdateMetadata", ()), "a", 5, WHERE)
-    assert made["TopicStates"] == []
-    assert [broker["Id"] for broker in made["LiveBrokers"]] == [0]
-
-
-def test_codes_are_in_the_order_of_partitions_whichever_version_has_them() -> None:
-    codes = [{"PartitionIndex": 1, "ErrorCode": 3}, {"PartitionIndex": 0, "ErrorCode": 11}]
-    assert control_bodies.partition_codes({"PartitionErrors": codes}) == (11, 3)
-    assert control_bodies.partition_codes({"Topics": [{"PartitionErrors": codes}]}) == (11, 3)
-    assert control_bodies.partition_codes({}) == ()
-
-
-def test_what_a_controller_sends_is_told_by_the_name_of_the_api() -> None:
-    spoken = control_bodies.SPOKEN["2.2"]
-    assert [spoken.of(api) for api in ("LeaderAndIsr", "UpdateMetadata", "StopReplica")] == [
-        2,
-        5,
-        1,
-    ]
-    assert spoken.of("ControlledShutdown") == 2

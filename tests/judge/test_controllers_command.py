@@ -15,10 +15,9 @@ from kiplab.plays.play import Play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import Features, parse_features, switched
 from tests.judge.__main__ import JUDGES
-from tests.judge.kafka_here import live, real_kafka
 from tests.judge.skeleton import command
 from tests.judge.zookeeper import controller_judges, sequence_text
-from tests.judge.zookeeper.controller_judges import Hear, live_controllers, recorded_situation
+from tests.judge.zookeeper.controller_judges import Hear, recorded_situation
 from tests.judge.zookeeper.situations import DELETE, parsed, situations, why_not
 from tests.judge.zookeeper.telling import engine_differences, engine_sequences, features_judged
 
@@ -176,17 +175,3 @@ def test_differences_name_the_passage_and_nothing_is_said_of_what_is_alike() -> 
     assert lines[0] == "- only one, + only other:"
     assert '"title": "a bounce behind the gate"' in lines[2]
     assert not list(sequence_text.difference_lines((), (), names=("one", "other")))
-
-
-# --- asked again ----------------------------------------------------------------------------------
-
-
-@live("tests/judge/test_controllers_command.py::test_recordings_are_judged_with_what_they_try")
-@pytest.mark.parametrize("patch", ["2.1.1", "2.2.2"])
-@pytest.mark.parametrize("name", ["bounce", "earlier-mail"])
-def test_real_controllers_do_what_is_recorded(patch: str, name: str) -> None:
-    with real_kafka():
-        heard = live_controllers()(situations()[name], patch)
-    expected = recorded_sequences(patch)[name]
-    lines = sequence_text.difference_lines(expected, heard, names=("recorded", "heard"))
-    assert heard == expected, "\n".join(lines)

@@ -10,11 +10,17 @@ import pytest
 from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.protocol.features import switched
+from tests.judge.__main__ import JUDGES
+from tests.judge.kafka_here import live, real_kafka
 from tests.judge.kraft import engine_in_place, kraft_judge, pairs, wrong_engines
 from tests.judge.skeleton import command, judging, recordings
 from tests.judge.skeleton.wrong_engines import built
 
 PAIR = pairs.JudgedPair("3.9", "3.9-IV0")
+QUICK = (
+    "tests/judge/test_judge_command.py::"
+    "test_a_live_run_says_that_it_is_one_and_records_only_when_told_to"
+)
 SEEDS = tuple(map(pairs.Seed, range(4)))
 PARTED = "631.heartbeat-epoch"
 
@@ -141,3 +147,28 @@ def test_what_is_hardly_tried_is_named_with_what_to_do() -> None:
     assert any(line.startswith("3.9: guard 903.controller-epoch was tried ") for line in untried)
     assert all("rules.py why it cannot be reached" in line for line in untried)
     assert not any("ConfigRecord" in line for line in untried)
+
+
+# --- every judge, live ----------------------------------------------------------------------------
+
+FEW = [
+    *("kraft 3.3", "kraft 3.5/3.3-IV0", "kraft 3.7", "kraft 3.9/3.5-IV2", "kraft 4.0", "kraft 4.3"),
+    *(f"partition {release}" for release in ("3.3", "3.5", "3.7", "3.9", "4.3")),
+    *(f"brokers {patch}" for patch in ("2.1.1", "2.2.2")),
+    *(f"controllers {patch}" for patch in ("2.1.1", "2.2.2")),
+    "schedules 3.4.1",
+]
+SITUATIONS = ("--situation", "bounce", "--situation", "earlier-mail")
+
+
+@live(QUICK)
+@pytest.mark.parametrize("asked", FEW)
+def test_real_software_and_the_engine_agree_in_a_few_conversations(asked: str) -> None:
+    name, subject = asked.split()
+    count = {"kraft": "8", "partition": "8", "schedules": "1"}.get(name)
+    more = SITUATIONS if name == "controllers" else ["--count", count] if count else []
+    options = command.parser_of(JUDGES).parse_args([name, *more, subject])
+    with real_kafka():
+        judged = JUDGES[name].live(JUDGES[name].subject(subject), options)
+    assert not judged.differences, "\n".join(judged.differences)
+    assert judged.turns

@@ -13,7 +13,7 @@ from kiplab.protocol.releases import Mode, of_mode
 from tests.judge.kraft import kraft_judge
 from tests.judge.kraft.engine_in_place import EngineInPlace
 from tests.judge.kraft.pairs import JudgedPair, Seed, judged_pairs, pair_named, seeds_for
-from tests.judge.skeleton import judging, recordings
+from tests.judge.skeleton import coverage, judging, recordings
 
 PAIR = JudgedPair("3.7", "3.5-IV2")
 SEEDS = (*map(Seed, range(6)), Seed(6, raises=True))
@@ -47,6 +47,19 @@ def test_a_recording_is_asked_the_same_and_tries_the_same(asked: Asked, tmp_path
     assert (again.turns, again.conversations) == (60 * len(SEEDS), len(SEEDS))
     assert not again.differences
     assert again.hits == live.hits
+
+
+def test_generated_conversations_ask_every_kind_and_meet_the_errors_of_each(asked: Asked) -> None:
+    judged, recording = asked
+    errors = {rule.name for rule in judged.hits if rule.family == coverage.ERROR}
+    assert errors >= {
+        *("STALE_BROKER_EPOCH", "FENCED_LEADER_EPOCH", "INELIGIBLE_REPLICA", "INVALID_REQUEST"),
+        *("INVALID_UPDATE_VERSION", "NOT_CONTROLLER", "OPERATION_NOT_ATTEMPTED"),
+        *("ELECTION_NOT_NEEDED", "UNKNOWN_TOPIC_OR_PARTITION", "DUPLICATE_BROKER_REGISTRATION"),
+    }
+    again, _ = kraft_judge.judge_with(EngineInPlace(PAIR.features), PAIR, "3.7.2", SEEDS)
+    assert again.hits == judged.hits, "equal seeds give equal conversations"
+    assert len(set(map(str, recording.lines))) == len(SEEDS)
 
 
 def test_an_engine_without_a_rule_parts_from_what_was_recorded(

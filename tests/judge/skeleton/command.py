@@ -19,7 +19,7 @@ AGREED, PARTED, BAD_INPUT, LACKING = 0, 1, 2, 3
 
 def main(judges: Mapping[str, Judge], arguments: Sequence[str] | None = None) -> int:
     """Judge, and print what came of it; the exit code."""
-    options = _parser(judges).parse_args(arguments)
+    options = parser_of(judges).parse_args(arguments)
     judge: Judge = judges[options.judge]
     try:
         return judge_all(judge, options)
@@ -53,7 +53,8 @@ def _judged(judge: Judge, subjects: Sequence[str], options: argparse.Namespace) 
         yield judged
 
 
-def _parser(judges: Mapping[str, Judge]) -> argparse.ArgumentParser:
+def parser_of(judges: Mapping[str, Judge]) -> argparse.ArgumentParser:
+    """What reads the words of the command."""
     parser = argparse.ArgumentParser(
         prog="judge",
         description="Let real software and the engine do the same, and say where they part. A run"
