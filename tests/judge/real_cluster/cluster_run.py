@@ -1,18 +1,14 @@
 """One process with a whole real cluster in it, and what it says of the record that it may lose."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
-from kiplab.judge.java_process import IN_MEMORY, java_of_kafka
+from kiplab.judge.java_process import STOP_S, OwnedProcess, java_of_kafka
 from kiplab.judge.kafka_jars.jar_cache import SLF4J, Artifact, kept_jars
 
 JUNIT = "5.8.2"
@@ -20,7 +16,7 @@ DRIVER = Path(__file__).parent
 """Where the compiled class is."""
 ROOM_BYTES = 1_000_000_000
 """What a cluster writes in one run, and more."""
-START_S, ATTEMPT_S, STOP_S = 120, 180, 20
+START_S, ATTEMPT_S = 120, 180
 LOGGED = ("Submitting ISR", "Ignoring failed ISR", "ISR updated to", "Failed to alter")
 """Lines of Kafka's own log that tell what a leader makes of its proposals."""
 _LOG = {
@@ -60,7 +56,7 @@ class Sighting(NamedTuple):
         return frozenset(int(word) for word in self.values[name].split(",") if word)
 
 
-class ClusterRun:
+class ClusterRun(OwnedProcess):
     """``with ClusterRun("3.5.2", 3, settings) as run: for seen in run.moments(): ...``
 
     Up to so many attempts in one cluster of three controllers and three brokers, until one comes
@@ -69,45 +65,38 @@ class ClusterRun:
     """
 
     def __init__(self, patch: str, attempts: int, settings: Sequence[str]) -> None:
-        self._java, self._jars = java_of_kafka(), jars_with_test_kit(patch)
-        self._told = [str(attempts), *settings]
+        # Without Java there is no use for the jars.
+        java_of_kafka()
+        self._jars, self._words = jars_with_test_kit(patch), [str(attempts), *settings]
         self._patience_s = START_S + attempts * ATTEMPT_S
-        self.folder = Path(tempfile.mkdtemp(prefix="kiplab-cluster-", dir=_memory()))
-        self._process: subprocess.Popen[str] | None = None
+        super().__init__(f"The cluster of Kafka {patch}", "cluster")
+        if shutil.disk_usage(self._folder).free < ROOM_BYTES:
+            self._folder.rmdir()
+            self._folder = Path(tempfile.mkdtemp(prefix="kiplab-cluster-"))
+            self._log = self._folder / self._log.name
+        self.folder = self._folder
 
-    def __enter__(self) -> ClusterRun:
-        try:
-            with self._errors.open("w") as errors:
-                self._process = subprocess.Popen(
-                    self._command(),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                    text=True,
-                )
-        except BaseException:
-            self.stop()
-            raise
-        return self
+    def _settle(self) -> None:
+        """It finds its ports by itself."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+    def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
+        log = {"logFile": str(self.folder / "kafka.log"), **_LOG}
+        options = [f"-Dorg.slf4j.simpleLogger.{name}={value}" for name, value in log.items()]
+        # Of two -Xmx the last counts.
+        options += ["-Xmx768m", f"-Djava.io.tmpdir={self.folder}"]
+        command = [*options, "LostRecord", str(self.folder), *self._words]
+        return (DRIVER, f"{self._jars}/*"), command
 
     def moments(self) -> Iterator[Sighting]:
         """What is seen, as it is seen, until the process ends or has taken far too long."""
-        process = self._process
-        if process is None or process.stdout is None:
-            return
-        enough = threading.Timer(self._patience_s, process.kill)
+        child = self._child
+        assert child is not None
+        assert child.stdout is not None
+        enough = threading.Timer(self._patience_s, child.kill)
         enough.daemon = True
         enough.start()
         try:
-            for line in process.stdout:
+            for line in child.stdout:
                 word, *pairs = line.rstrip("\n").split("\t")
                 # Kafka says things on standard output as well, now and then.
                 if word.isalpha() and all("=" in pair for pair in pairs):
@@ -115,58 +104,18 @@ class ClusterRun:
         finally:
             enough.cancel()
 
-    def ended_badly(self) -> bool:
-        """Whether the process has ended by itself, after `moments`, before it was done."""
+    def death(self) -> str:
+        """Where the process has ended by itself, after `moments`, before it was done: what it said
+        before; else empty.
+        """
         try:
-            return self._process is not None and self._process.wait(STOP_S) != 0
+            assert self._child is not None
+            return str(self._dead()) if self._child.wait(STOP_S) else ""
         except subprocess.TimeoutExpired:
-            return False
+            return ""
 
     def logged(self) -> list[str]:
         """What Kafka's own log says of proposals, of every attempt so far."""
-        said = self._log.read_text().splitlines() if self._log.exists() else []
-        return [line for line in said if any(words in line for words in LOGGED)]
-
-    def last_words(self) -> str:
-        """What went wrong, in Java's words for it, if anything did."""
-        said = self._errors.read_text().splitlines() if self._errors.exists() else []
-        wrong = [line for line in said if "Exception" in line or "Error" in line]
-        return wrong[-1].strip() if wrong else "it said nothing"
-
-    def stop(self) -> None:
-        """End it, and forget what it has written. Stopping twice does nothing."""
-        process, self._process = self._process, None
-        if process is not None:
-            with suppress(OSError):
-                if process.stdin is not None:
-                    process.stdin.close()
-            try:
-                process.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    @property
-    def _log(self) -> Path:
-        return self.folder / "kafka.log"
-
-    @property
-    def _errors(self) -> Path:
-        return self.folder / "errors"
-
-    def _command(self) -> list[str]:
-        log = {"logFile": str(self._log), **_LOG}
-        options = [f"-Dorg.slf4j.simpleLogger.{name}={value}" for name, value in log.items()]
-        classes = f"{DRIVER}:{self._jars}/*"
-        folder = f"-Djava.io.tmpdir={self.folder}"
-        main = ["LostRecord", str(self.folder), *self._told]
-        return [self._java, "-Xmx768m", folder, *options, "-cp", classes, *main]
-
-
-def _memory() -> Path | None:
-    """A folder that is no disk, where the machine has one with room: Kafka waits for its disk."""
-    has_room = IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOM_BYTES
-    return IN_MEMORY if has_room else None
+        log = self.folder / "kafka.log"
+        lines = log.read_text().splitlines() if log.exists() else []
+        return [line for line in lines if any(words in line for words in LOGGED)]

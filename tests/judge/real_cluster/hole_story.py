@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from kiplab.engine.cluster import Cluster, broker
 from kiplab.plays import library, runner
-from kiplab.plays.stage import Stage
 from kiplab.plays.values import feature_set
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.replica.broker_state import log_of, replica_of
@@ -48,28 +47,23 @@ STEPS = {"answered": 1, "proposed": 4, "forgotten": 5, "passed": 8, "joined": 10
 
 
 class LeaderStanding(NamedTuple):
-    """Where a leader stands: its ISR and whom it asks for, in roles; what B lacks of the rest."""
+    """Where a leader stands: its ISR and whom it asks for, in roles; whether something is committed
+    that B does not have.
+    """
 
     isr: str
     asked: str
-    high_watermark: int
-    end_of_b: int
+    passed: bool
 
-    @property
-    def passed(self) -> bool:
-        """Whether something is committed that B does not have."""
-        return self.high_watermark > self.end_of_b
-
-    @property
-    def sets(self) -> str:
-        """The ISR, and whom it asks for."""
+    def words(self, moment: str) -> str:
+        """As far as it matters: before B is asked for, nobody minds how far it is."""
         asks = f", asks for {{{self.asked}}}" if self.asked else ""
-        return f"ISR {{{self.isr}}}{asks}"
-
-    @property
-    def all(self) -> str:
-        """The same, and whether B has everything that is committed."""
-        return f"{self.sets}, high watermark {'>' if self.passed else '<='} end of B"
+        mark = (
+            ""
+            if moment == "answered"
+            else f", high watermark {'>' if self.passed else '<='} end of B"
+        )
+        return f"ISR {{{self.isr}}}{asks}{mark}"
 
 
 def real_standing(seen: Sighting) -> LeaderStanding:
@@ -79,8 +73,7 @@ def real_standing(seen: Sighting) -> LeaderStanding:
     return LeaderStanding(
         isr=_roles(isr, REAL),
         asked=_roles(asked, REAL),
-        high_watermark=int(seen.values["mark"]),
-        end_of_b=int(seen.values["late"]),
+        passed=int(seen.values["mark"]) > int(seen.values["late"]),
     )
 
 
@@ -96,8 +89,7 @@ def played_standing(cluster: Cluster) -> LeaderStanding:
     return LeaderStanding(
         isr=_roles(state.isr, PLAYED),
         asked=_roles(() if state.sent is None else state.proposed, PLAYED),
-        high_watermark=replica.high_watermark,
-        end_of_b=log_of(late, PARTITION).end,
+        passed=replica.high_watermark > log_of(late, PARTITION).end,
     )
 
 
@@ -125,43 +117,21 @@ def told(seen: Sighting) -> str:
 
 
 class Beat(NamedTuple):
-    """One moment of both: what the real leader was seen at, and the leader of the play."""
+    """One moment of both: where the real leader stood, and the leader of the play."""
 
     moment: str
     step: str
-    real: LeaderStanding
-    played: LeaderStanding
-
-    @property
-    def told(self) -> tuple[str, str]:
-        """Where the real leader stood, and that of the play, as far as it matters.
-
-        Before B is asked for, nobody minds how far it is.
-        """
-        if self.moment == "answered":
-            return self.real.sets, self.played.sets
-        return self.real.all, self.played.all
-
-    @property
-    def agrees(self) -> bool:
-        """Whether both have the same ISR, ask for the same, and have passed B or not."""
-        real, played = self.told
-        return real == played
+    real: str
+    played: str
 
 
 def beside_the_engine(attempt: Iterable[Sighting], release: str) -> Iterator[Beat]:
     """Each moment of an attempt that the play has too, under the same release."""
-    stage = _played(release)
-    for seen in attempt:
-        step = STEPS.get(seen.moment)
-        if step is not None:
+    stage = runner.run_play(library.load(PLAY), feature_set(f"@{release}"))
+    for moment, seen in ((seen.moment, seen) for seen in attempt):
+        if (step := STEPS.get(moment)) is not None:
             performed = next(p for p in stage.performed if p.moment == step)
-            cluster = stage.history.steps[performed.last - 1].cluster
+            played = played_standing(stage.history.steps[performed.last - 1].cluster)
             text = " ".join(performed.statement.text.split())
-            yield Beat(
-                seen.moment, f"step {step}, {text}", real_standing(seen), played_standing(cluster)
-            )
-
-
-def _played(release: str) -> Stage:
-    return runner.run_play(library.load(PLAY), feature_set(f"@{release}"))
+            words = (standing.words(moment) for standing in (real_standing(seen), played))
+            yield Beat(moment, f"step {step}, {text}", *words)

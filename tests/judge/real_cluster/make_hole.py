@@ -1,7 +1,7 @@
 """``make hole``: run real clusters until an acknowledged record is gone, and tell how.
 
-Exit codes: 0 lost and told, 2 bad options, 3 Java or Kafka's jars are missing, 4 not reached in so
-many attempts.
+Exit codes: 0 lost and told, 2 bad options, 3 Java or Kafka's jars are missing or no cluster starts,
+4 not reached in so many attempts.
 """
 
 import argparse
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from kiplab.judge.java_process import DeadKafkaError
 from kiplab.judge.kafka_jars import judged_releases
 
 from .cluster_run import ClusterRun, Sighting
@@ -42,7 +43,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return _run(patch, options.attempts, options.lag_ms, options.min_isr)
     except judged_releases.UnjudgedReleaseError as unknown:
         _options().error(str(unknown))
-    except judged_releases.MissingKafkaError as missing:
+    except (judged_releases.MissingKafkaError, DeadKafkaError) as missing:
         print(missing, file=sys.stderr)
         return MISSING
 
@@ -66,17 +67,17 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
-def _attempts(word: str) -> int:
-    count = int(word)
-    if not 1 <= count <= ATTEMPTS_MAX:
-        raise argparse.ArgumentTypeError(f"expected 1 to {ATTEMPTS_MAX}, found {count}")
-    return count
-
-
 def _natural(word: str) -> int:
     count = int(word)
     if count < 1:
         raise argparse.ArgumentTypeError(f"expected at least 1, found {count}")
+    return count
+
+
+def _attempts(word: str) -> int:
+    count = int(word)
+    if not 1 <= count <= ATTEMPTS_MAX:
+        raise argparse.ArgumentTypeError(f"expected 1 to {ATTEMPTS_MAX}, found {count}")
     return count
 
 
@@ -94,8 +95,8 @@ def _run(patch: str, attempts: int, lag_ms: int, min_isr: int) -> int:
         with ClusterRun(patch, left, [f"{k}={v}" for k, v in settings.items()]) as run:
             found = _watched(run, len(done), attempts)
             done += found
-            if run.ended_badly():
-                print(f"the cluster ended by itself: {run.last_words()}")
+            if death := run.death():
+                print(death)
             if not found:
                 break
             if done[-1].came_to == "lost":
@@ -134,7 +135,7 @@ def _tell(patch: str, attempt: HoleAttempt, logged: Iterable[str]) -> None:
     print(f"\nThe leader of Kafka {patch}, and the engine's in the play {PLAY}:")
     for beat in beats:
         print(_side_by_side(beat, patch))
-    agreed = sum(beat.agrees for beat in beats)
+    agreed = sum(beat.real == beat.played for beat in beats)
     print(f"{agreed} of {len(beats)} alike; in the play the record is lost as well.")
     print("\nWhat Kafka's own log says of the proposals of L:")
     for line in logged:
@@ -143,9 +144,9 @@ def _tell(patch: str, attempt: HoleAttempt, logged: Iterable[str]) -> None:
 
 
 def _side_by_side(beat: Beat, patch: str) -> str:
-    real, played = beat.told
-    sign = "=" if beat.agrees else "differs"
-    return f"  {WORDS[beat.moment]}\n    Kafka {patch}: {real}\n    {beat.step}: {played}   {sign}"
+    sign = "=" if beat.real == beat.played else "differs"
+    engine = f"{beat.step}: {beat.played}   {sign}"
+    return f"  {WORDS[beat.moment]}\n    Kafka {patch}: {beat.real}\n    {engine}"
 
 
 def _how_far(done: Iterable[HoleAttempt]) -> str:
