@@ -1,80 +1,38 @@
 """A real broker beside a fake controller, with a gate between it and ZooKeeper."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kiplab.extras import needed_by
 from kiplab.judge.java_process import DeadKafkaError
-from kiplab.judge.zookeeper_era import gates, kafka_server, sequences
+from kiplab.judge.zookeeper_era import asked_controller, gates, kafka_server, sequences
 
+from ..zookeeper_server.kazoo_sessions import KazooSession
 from .control_bodies import ASKED_BROKER, FAKE_CONTROLLER, LOOPBACK, WhereEpochs
-
-if TYPE_CHECKING:
-    from kazoo.client import KazooClient
-
-# --- who holds /controller: brokers obey it, and nobody is elected --------------------------------
 
 FIRST_EPOCH = 5
 """What ``/controller_epoch`` says; a broker that is no controller does not look at it."""
-_PATIENCE_S = 60
 _SECRET = 0xB3415C00
 _MULTIPLIER, _ADDEND, _BITS = 0x5DEECE66D, 0xB, 48
 _PASSWORD_BYTES, _WORD_BYTES = 16, 4
 
 
-class HeldController:
-    """A cluster in the ZooKeeper at `port` of the loopback interface, below ``/chroot``."""
-
-    def __init__(self, client: KazooClient, port: int, chroot: str) -> None:
-        self._client, self._port, self._chroot = client, port, chroot
-
-    def hold(self) -> None:
-        """Be the controller from now on."""
-        said = {"version": 1, "brokerid": FAKE_CONTROLLER, "timestamp": "1"}
-        written = json.dumps(said).encode()
-        self._client.create(f"/{self._chroot}/controller", written, ephemeral=True, makepath=True)
-        self._client.create(f"/{self._chroot}/controller_epoch", str(FIRST_EPOCH).encode())
-
-    def broker_epoch(self, broker: int) -> int | None:
-        """The czxid of its registration, None while there is none."""
-        stat = self._client.exists(self._path(broker))
-        return None if stat is None else int(stat.czxid)
-
-    def end_session(self, broker: int) -> None:
-        """End a broker's session, as if ZooKeeper had not heard from it for too long.
-
-        A session belongs to whoever knows its password, which ZooKeeper makes from its id: so it
-        can be taken over, and closed.
-        """
-        session = self._client.exists(self._path(broker)).ephemeralOwner
-        taken = _client_of(self._port, client_id=(session, password_of(session)))
-        taken.start(_PATIENCE_S)
-        taken.stop()
-        taken.close()
-
-    def _path(self, broker: int) -> str:
-        return f"/{self._chroot}/brokers/ids/{broker}"
-
-
 @contextmanager
-def held_controller(port: int, chroot: str) -> Iterator[HeldController]:
-    """The controller of a fresh cluster, until the block ends. Raises MissingExtraError without
-    kazoo.
+def held_controller(address: str, chroot: str) -> Iterator[Any]:
+    """A session that is the controller of a fresh cluster until the block ends: brokers obey it,
+    and nobody is elected. Raises MissingExtraError without kazoo.
     """
-    client = _client_of(port)
-    client.start(_PATIENCE_S)
+    client = asked_controller.session(address)
     try:
-        held = HeldController(client, port, chroot)
-        held.hold()
-        yield held
+        znode = {"version": 1, "brokerid": FAKE_CONTROLLER, "timestamp": "1"}
+        data = json.dumps(znode).encode()
+        client.create(f"/{chroot}/controller", data, ephemeral=True, makepath=True)
+        client.create(f"/{chroot}/controller_epoch", str(FIRST_EPOCH).encode())
+        yield client
     finally:
-        client.stop()
-        client.close()
+        asked_controller.end(client)
 
 
 def password_of(session: int) -> bytes:
@@ -87,13 +45,6 @@ def password_of(session: int) -> bytes:
         seed = (seed * _MULTIPLIER + _ADDEND) & ((1 << _BITS) - 1)
         out += (seed >> (_BITS - 8 * _WORD_BYTES)).to_bytes(_WORD_BYTES, "little")
     return bytes(out)
-
-
-def _client_of(port: int, **more: Any) -> KazooClient:
-    with needed_by("a client of a real ZooKeeper"):
-        from kazoo.client import KazooClient
-
-    return KazooClient(hosts=f"127.0.0.1:{port}", timeout=float(_PATIENCE_S), **more)
 
 
 # --- the broker -----------------------------------------------------------------------------------
@@ -125,29 +76,39 @@ class LiveSession:
     """
 
     def __init__(
-        self, server: RestartedServer, held: HeldController, gate: gates.Gate, silent: socket.socket
+        self,
+        server: RestartedServer,
+        controller: Any,
+        address: str,
+        chroot: str,
+        gate: gates.Gate,
+        silent: socket.socket,
     ) -> None:
         self.server, self.elsewhere = server, silent.getsockname()[1]
-        self._held, self._gate = held, gate
+        self._controller, self._gate, self._address = controller, gate, address
+        self._path = f"/{chroot}/brokers/ids/{ASKED_BROKER}"
 
     def epoch(self) -> int:
-        """Its broker epoch in ZooKeeper. Raises TooQuietError where it does not register."""
-        sequences.wait_until(lambda: self._epoch is not None, "a registration")
-        assert self._epoch is not None
-        return self._epoch
-
-    @property
-    def _epoch(self) -> int | None:
-        return self._held.broker_epoch(ASKED_BROKER)
+        """Its broker epoch in ZooKeeper, the czxid of its registration. Raises TooQuietError where
+        it does not register.
+        """
+        sequences.wait_until(lambda: self._controller.exists(self._path), "a registration")
+        return int(self._controller.exists(self._path).czxid)
 
     def where(self, epoch: int, before: int, controller: int) -> WhereEpochs:
         """What its questions leave open, at these epochs of its own and of its controller."""
         return WhereEpochs(epoch, before, controller, self.server.port, self.elsewhere)
 
     def end(self) -> None:
-        """End the session, and let nobody tell the broker."""
+        """End the session, as if ZooKeeper had not heard from it for too long, and let nobody tell
+        the broker.
+
+        A session belongs to whoever knows its password, which ZooKeeper makes from its id: so it
+        can be taken over, and closed.
+        """
         self._gate.shut()
-        self._held.end_session(ASKED_BROKER)
+        session = self._controller.exists(self._path).ephemeralOwner
+        KazooSession(self._address, as_session=(session, password_of(session))).close()
 
     def tell(self) -> None:
         """Let the broker find out; it registers anew."""
@@ -163,11 +124,12 @@ def live_session(
     Raises MissingKafkaError where none can be run, DeadKafkaError where it does not start,
     MissingExtraError without kazoo.
     """
+    address = f"{LOOPBACK}:{zookeeper_port}"
     with (
-        held_controller(zookeeper_port, chroot) as held,
+        held_controller(address, chroot) as controller,
         gates.BackgroundLoop() as loop,
         closing(gates.Gate(loop, zookeeper_port)) as gate,
         socket.create_server((LOOPBACK, 0)) as silent,
         RestartedServer(patch, f"{LOOPBACK}:{gate.port}/{chroot}", ASKED_BROKER, more) as server,
     ):
-        yield LiveSession(server, held, gate, silent)
+        yield LiveSession(server, controller, address, chroot, gate, silent)

@@ -111,25 +111,12 @@ _EVENTS = {
 """Kazoo's names, and ZooKeeper's."""
 
 
-def take_over_and_close(address: str, session: SessionIdentity) -> None:
-    """End a session from another client, which has its id and its password.
-
-    Raises DeadKafkaError if the server does not answer.
-    """
-    KazooSession(address, as_session=session).close()
-
-
-def let_lapse(address: str, session: SessionIdentity, within_ms: int) -> None:
-    """Let a session expire: it is shortened to `within_ms`, and then nobody is heard of."""
-    _come_back(address, session, within_ms)
-
-
 def is_over(address: str, session: SessionIdentity) -> bool:
     """Whether the server refuses whoever comes back with that session."""
-    return _come_back(address, session, int(SESSION_S * 1000)) <= 0
+    return come_back(address, session, int(SESSION_S * 1000)) <= 0
 
 
-def _come_back(address: str, session: SessionIdentity, timeout_ms: int) -> int:
+def come_back(address: str, session: SessionIdentity, timeout_ms: int) -> int:
     """The timeout that the server grants the session, 0 if it has ended; then the line is cut.
 
     Kazoo would go on and open another session. ConnectRequest and ConnectResponse of

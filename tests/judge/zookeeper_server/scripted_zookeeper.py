@@ -1,5 +1,6 @@
 """A script as a real ZooKeeper answers it, asked by kazoo."""
 
+from collections.abc import Callable
 from typing import Any
 
 from kiplab.protocol.zookeeper import ensemble_writes, znodes
@@ -78,11 +79,12 @@ class ScriptedZooKeeper:
             return ("heard", heard)
         identity = session.drop()
         if step.how is script_steps.HowEnded.TAKEN:
-            kazoo_sessions.take_over_and_close(self._address, identity)
+            kazoo_sessions.KazooSession(self._address, as_session=identity).close()
         else:
             self._beside.caught_up()
             before = int(self._beside.client.last_zxid)
-            kazoo_sessions.let_lapse(self._address, identity, LAPSE_MS)
+            # It is shortened, and then nobody is heard of.
+            kazoo_sessions.come_back(self._address, identity, LAPSE_MS)
             kazoo_sessions.wait_for_zxid(self._beside, before)
         return ("heard", heard)
 
@@ -91,7 +93,7 @@ class ScriptedZooKeeper:
         if not step.multi:
             (operation,) = step.operations
             try:
-                return (self._result(_alone(client, operation)),)
+                return (self._result(_ask(operation, _created(client), client.set, client.delete)),)
             except Exception as problem:
                 return (_error(problem), 0)
         return self._multi(client, step.operations)
@@ -101,7 +103,7 @@ class ScriptedZooKeeper:
     ) -> script_steps.ScriptAnswer:
         transaction = client.transaction()
         for operation in operations:
-            _together(transaction, operation)
+            _ask(operation, *(getattr(transaction, name) for name in _IN_MULTI))
         results = transaction.commit()
         for place, result in enumerate(results):
             if type(result).__name__ in _ERRORS:
@@ -136,37 +138,29 @@ class ScriptedZooKeeper:
         return stat.czxid - self._first, stat.mzxid - self._first, stat.version, owner
 
 
-def _alone(client: Any, operation: ensemble_writes.Operation) -> Any:
-    match operation:
-        case ensemble_writes.Create():
-            data, ephemeral = _bytes(operation.data), operation.ephemeral
-            made = client.create_async(
-                operation.path, data, ephemeral=ephemeral, sequence=operation.sequential
-            )
-            return made.get()
-        case ensemble_writes.SetData():
-            return client.set(operation.path, _bytes(operation.data), operation.version)
-        case ensemble_writes.Delete():
-            return client.delete(operation.path, operation.version)
-        case ensemble_writes.CheckVersion():
-            raise AssertionError("kazoo checks versions in a multi alone")
+_IN_MULTI = ("create", "set_data", "delete", "check")
+_Ask = Callable[..., Any]
 
 
-def _together(transaction: Any, operation: ensemble_writes.Operation) -> None:
+def _created(client: Any) -> _Ask:
+    """Kazoo's own `create` tries again by itself."""
+    return lambda *words, **more: client.create_async(*words, **more).get()
+
+
+def _ask(
+    operation: ensemble_writes.Operation, create: _Ask, write: _Ask, delete: _Ask, *check: _Ask
+) -> Any:
+    """One operation, alone or in a multi; kazoo checks versions in a multi alone."""
     match operation:
-        case ensemble_writes.Create():
-            transaction.create(
-                operation.path,
-                _bytes(operation.data),
-                ephemeral=operation.ephemeral,
-                sequence=operation.sequential,
-            )
-        case ensemble_writes.SetData():
-            transaction.set_data(operation.path, _bytes(operation.data), operation.version)
-        case ensemble_writes.Delete():
-            transaction.delete(operation.path, operation.version)
-        case ensemble_writes.CheckVersion():
-            transaction.check(operation.path, operation.version)
+        case ensemble_writes.Create(path=path, data=data):
+            ephemeral, sequence = operation.ephemeral, operation.sequential
+            return create(path, _bytes(data), ephemeral=ephemeral, sequence=sequence)
+        case ensemble_writes.SetData(path=path, data=data):
+            return write(path, _bytes(data), operation.version)
+        case ensemble_writes.Delete(path=path):
+            return delete(path, operation.version)
+        case ensemble_writes.CheckVersion(path=path):
+            return check[0](path, operation.version)
 
 
 def _bytes(data: znodes.ZnodeData) -> bytes | None:
