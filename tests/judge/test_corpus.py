@@ -18,7 +18,6 @@ from tests.judge.skeleton import coverage, judging, recordings
 from tests.made_pages import README, holds_as_made
 from tests.protocol.looked_at import all_vectors
 
-OF_THE_PARTITION = RECORDINGS.with_name("partition_recordings")
 REQUESTS, BYTES = 7_000, 20
 TEST = "tests/judge/test_corpus.py"
 RECORDED = tuple(JudgedPair(*name.split("_", 1)) for name in recordings.names_in(RECORDINGS))

@@ -136,7 +136,8 @@ class PropertyInPlay(Shown, frozen=True):
 
     def wrong(self) -> Wrong:
         if self.property not in properties.PROPERTIES:
-            yield f"there is no property {self.property}; they are {', '.join(properties.PROPERTIES)}"
+            there_are = ", ".join(properties.PROPERTIES)
+            yield f"there is no property {self.property}; they are {there_are}"
             return
         if self.play not in library.names():
             yield f"there is no play {self.play}"

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -48,7 +49,8 @@ def _judged(judge: Judge, subjects: Sequence[str], options: argparse.Namespace) 
     print(judging.heading(), flush=True)
     for subject in subjects:
         asked = judge.recorded if options.recorded else judge.live
-        judged = asked(subject, options)
+        begun = time.perf_counter()
+        judged = asked(subject, options)._replace(seconds=time.perf_counter() - begun)
         print("\n".join([judging.line_of(judge, judged), *judged.differences]), flush=True)
         yield judged
 

@@ -1,7 +1,6 @@
 """The judges of controllers of ZooKeeper's years: in every situation, and in those by chance."""
 
 import argparse
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -189,7 +188,7 @@ class SchedulesJudge(_OfControllers):
         return super().why_untried(rule, subject) or _IN_SITUATIONS
 
     def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
-        hear, begun = live_controllers(), time.perf_counter()
+        hear = live_controllers()
         done = list(done_before(options.into, subject))
         recorded, missed = [], []
         for play in map(random_situation, judging.seeds_of(options, COUNT)):
@@ -210,7 +209,7 @@ class SchedulesJudge(_OfControllers):
         result = _judged(subject, done, live=True)
         if options.record and not result.differences:
             save_schedules(subject, recorded, options.recordings)
-        return result._replace(seconds=time.perf_counter() - begun)
+        return result
 
     def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
         schedules = load_schedules(subject, options.recordings)
