@@ -39,15 +39,6 @@ class ExportError(LackingError):
         return f"{self.sentence}; {self.mend}"
 
 
-class PictureToDraw(msgspec.Struct, frozen=True):
-    """What is to be drawn: plotly's data and layout, the file, kaleido's options for both."""
-
-    drawing: Json
-    path: str
-    opts: dict[str, Any]
-    kopts: dict[str, Any]
-
-
 def require_browser() -> str:
     """The path of a Chromium. Raises MissingExtraError without what drives it, ExportError without
     the browser.
@@ -106,7 +97,7 @@ def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
     # Without this, kaleido's page asks a server on the internet for MathJax.
     kopts = {"path": browser, "mathjax": False}
     path.touch()  # a path that cannot be written is found before a browser is started
-    said = _asked(PictureToDraw(drawing, str(path.absolute()), opts, kopts))
+    said = _asked([drawing, str(path.absolute()), opts, kopts])
     if said != WRITTEN:
         path.unlink(missing_ok=True)
         raise ExportError(
@@ -115,8 +106,11 @@ def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
         )
 
 
-def _asked(picture: PictureToDraw) -> str:
-    """The last line that the process says: `WRITTEN`, or what went wrong."""
+def _asked(picture: list[Any]) -> str:
+    """The last line that the process says: `WRITTEN`, or what went wrong.
+
+    `picture` is plotly's data and layout, the file, kaleido's options for the one and the other.
+    """
     payload = msgspec.json.encode(picture, enc_hook=_as_list)
     with subprocess.Popen(
         [sys.executable, "-m", __name__],
@@ -155,12 +149,10 @@ def main() -> None:
     """Draw the picture that comes in, and say one line."""
     import kaleido
 
-    picture = msgspec.json.decode(sys.stdin.buffer.read(), type=PictureToDraw)
+    drawing, path, opts, kopts = msgspec.json.decode(sys.stdin.buffer.read())
     said = WRITTEN
     try:
-        kaleido.write_fig_sync(
-            picture.drawing, path=picture.path, opts=picture.opts, kopts=picture.kopts
-        )
+        kaleido.write_fig_sync(drawing, path=path, opts=opts, kopts=kopts)
     except Exception as problem:  # the browser's, the channel's, the page's: all mean "no picture"
         said = " ".join(str(problem).split()) or type(problem).__name__
     print(said, flush=True)

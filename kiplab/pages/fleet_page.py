@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from ..figures.drawing.svg import svg
-from ..figures.drawing.theme import DARK, FONT, LIGHT
+from ..figures.drawing.theme import DARK, LIGHT
 from ..figures.how_often import fleet_words
 from ..figures.how_often.fleet_words import PlotTable, counted, plot_table_html
 from ..figures.how_often.measured_rate import rate_cells
@@ -17,7 +17,7 @@ from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
 from ..fleet.verification.who_checks import CheckedMetric, metrics_of, who_checks
 from ..protocol.releases import Mode
-from .page_files import AUTO, page_colors, page_file, page_theme
+from .page_files import AUTO, html_page, page_colors, page_file, page_theme
 
 TITLE = "How often, in this fleet?"
 _CHECKS = (
@@ -79,7 +79,6 @@ def about_lines(answer: FleetAnswer) -> list[str]:
 
 
 def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
-    """Every row of the answer, in words."""
     heads = ("metric", "KIPs", "standing", "at", "rate", "95 % interval", "remarks", "per", "by")
     lines = [
         (
@@ -167,31 +166,6 @@ def write_verification_page(
 # --- a page of pictures ---------------------------------------------------------------------------
 
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{colors}
-@media print {{ {printed} }}
-body {{ margin: 0 auto; padding: 1.5rem; max-width: 1012px; font: 16px/1.5 {font};
-  color: var(--kiplab-text); background: var(--kiplab-paper); }}
-{style}
-{night}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{about}
-{pictures}
-{sections}
-</main>
-</body>
-</html>
-"""
 _AT_NIGHT = (
     "@media screen and (prefers-color-scheme: dark)"
     " { .by-day { display: none; } .at-night { display: block; } }"
@@ -211,17 +185,17 @@ def picture_page(
 
     `theme` is "light", "dark", or "auto" for its reader's. Raises ValueError for another one.
     """
-    page_theme(theme)
-    return _PAGE.format(
-        title=escape(title),
-        colors=page_colors(":root", theme),
-        printed=page_colors(":root", LIGHT.name),
-        font=FONT,
-        style=page_file("fleet_page.css"),
-        night=_AT_NIGHT if theme == AUTO else "",
-        about="\n".join(f"<p>{escape(line)}</p>" for line in about),
-        pictures="\n".join(_figure(picture, theme) for picture in pictures),
-        sections="\n".join(_section(*section) for section in sections.items()),
+    figures = "\n".join(_figure(picture, theme) for picture in pictures)
+    below = "\n".join(_section(*section) for section in sections.items())
+    sentences = "\n".join(f"<p>{escape(line)}</p>" for line in about)
+    printed = f"@media print {{ {page_colors(':root', LIGHT.name)} }}"
+    night = _AT_NIGHT if theme == AUTO else ""
+    return html_page(
+        title,
+        f"<h1>{escape(title)}</h1>\n{sentences}\n{figures}\n{below}",
+        theme=theme,
+        style=f"{printed}\n{page_file('fleet_page.css')}\n{night}",
+        width=1012,
     )
 
 
@@ -230,7 +204,6 @@ def _section(heading: str, html: str) -> str:
 
 
 def folded_table(table: PlotTable) -> str:
-    """Behind a click."""
     lines = counted(len(table.lines), "line")
     return (
         f"<details><summary>{escape(table.caption)}: {lines}</summary>{open_table(table)}</details>"

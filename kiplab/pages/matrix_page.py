@@ -5,66 +5,16 @@ once a reader has opened a cell.
 """
 
 import html
-from importlib.resources import files
 
 from ..explore.matrix.cells import Cell, Matrix
-from ..figures.drawing.theme import FONT, Theme, theme_of
+from ..figures.drawing.theme import Theme, theme_of
 from ..figures.matrix_chart import colors_of, findings, grid_html, legend, note, said
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
 from .page import fragment, plotlyjs
+from .page_files import html_page, page_file
 from .player import script_safe
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ margin: 0 auto; padding: 1.5rem; max-width: 1020px; font: 16px/1.5 {font};
-  color: {text}; background: {paper}; }}
-h1 {{ font-size: 1.4rem; }} h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
-code {{ overflow-wrap: anywhere; font-size: 0.8rem; }}
-.map {{ overflow-x: auto; }}
-.map table {{ table-layout: fixed; width: 100%; min-width: 46rem; border-collapse: separate;
-  border-spacing: 2px; font-size: 0.76rem; line-height: 1.35; }}
-.map caption {{ text-align: left; color: {muted}; padding-bottom: 0.4rem; }}
-.map th {{ font-weight: normal; text-align: left; vertical-align: bottom; padding: 0.2rem; }}
-.map tbody th {{ vertical-align: middle; }}
-.map td {{ padding: 0; height: 3rem; }}
-.map .cell {{ box-sizing: border-box; display: block; width: 100%; height: 100%; margin: 0;
-  padding: 0.3rem 0; font: inherit; text-align: center; border: 2px solid transparent; }}
-.map .cell b {{ display: block; white-space: nowrap; }}
-.map .minimal {{ border-color: {edge}; }}
-.map button {{ cursor: pointer; }}
-.map button:focus-visible {{ outline: 3px solid {accent}; outline-offset: 2px; }}
-.map button[aria-pressed="true"] {{ box-shadow: inset 0 0 0 3px {accent}; }}
-{cells}
-[data-back] {{ font: inherit; padding: 0.3rem 0.7rem; color: inherit; background: transparent;
-  border: 1px solid currentColor; border-radius: 4px; cursor: pointer; }}
-.muted {{ color: {muted}; }}
-#kiplab-viewer h2:focus {{ outline: none; }}
-</style>
-<script>{plotlyjs}</script>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{findings}
-<p>Open a cell to see its shortest counterexample.</p>
-<div class="map" tabindex="0" role="region" aria-label="the matrix">{grid}</div>
-{legend}
-<div id="kiplab-viewer" aria-live="off"></div>
-</main>
-<script type="application/json" id="kiplab-cells">{views}</script>
-<script>
-{script}
-</script>
-</body>
-</html>
-"""
 
 
 def matrix_page(matrix: Matrix, *, theme: str = "light", include_plotlyjs: bool = True) -> str:
@@ -76,23 +26,26 @@ def matrix_page(matrix: Matrix, *, theme: str = "light", include_plotlyjs: bool 
     least = {frozenset(on) for on in matrix.minimal}
     ids = {cell.off: f"cell-{n}" for n, cell in enumerate(matrix.cells)}
     views = {ids[cell.off]: _view(cell, ids[cell.off], theme) for cell in matrix.cells if cell.play}
-    return _PAGE.format(
-        title=html.escape(f"Which rules are enough? {matrix.title}"),
-        font=FONT,
-        text=palette.text,
-        paper=palette.paper,
-        muted=palette.muted,
-        edge=palette.band_edge,
-        accent=palette.message,
-        cells=_colors(matrix, palette),
-        plotlyjs=plotlyjs() if include_plotlyjs else "",
-        findings=_paragraphs(findings(matrix)),
-        grid=grid_html(
-            matrix, lambda cell: _cell(cell, ids[cell.off], frozenset(cell.on) in least)
-        ),
-        legend=_paragraphs(legend(matrix)[1:], "muted"),
-        views=script_safe(views),
-        script=files(__package__).joinpath("matrix.js").read_text(encoding="utf-8").strip(),
+    grid = grid_html(matrix, lambda cell: _cell(cell, ids[cell.off], frozenset(cell.on) in least))
+    title = f"Which rules are enough? {matrix.title}"
+    loaded = plotlyjs() if include_plotlyjs else ""
+    parts = (
+        f"<h1>{html.escape(title)}</h1>",
+        _paragraphs(findings(matrix)),
+        "<p>Open a cell to see its shortest counterexample.</p>",
+        f'<div class="map" tabindex="0" role="region" aria-label="the matrix">{grid}</div>',
+        _paragraphs(legend(matrix)[1:], "muted"),
+        '<div id="kiplab-viewer" aria-live="off"></div>',
+    )
+    cells = f'<script type="application/json" id="kiplab-cells">{script_safe(views)}</script>'
+    return html_page(
+        title,
+        "\n".join(parts),
+        theme=theme,
+        style=f"{page_file('matrix.css')}\n{_colors(matrix, palette)}",
+        width=1020,
+        head=f"<script>{loaded}</script>\n",
+        scripts=f"{cells}\n<script>\n{page_file('matrix.js')}\n</script>\n",
     )
 
 
@@ -102,10 +55,11 @@ def _paragraphs(lines: list[str], css_class: str = "") -> str:
 
 
 def _colors(matrix: Matrix, palette: Theme) -> str:
-    return "\n".join(
+    cells = "\n".join(
         f".map .{_class(word, steps)} {{ background: {fill}; color: {color}; }}"
         for (word, steps), (fill, color) in sorted(colors_of(matrix, palette).items(), key=str)
     )
+    return f"{cells}\n.map .minimal {{ border-color: {palette.band_edge}; }}"
 
 
 def _class(word: str, steps: int | None) -> str:

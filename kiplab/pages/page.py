@@ -11,7 +11,7 @@ from uuid import uuid4
 from ..extras import needed_by
 from ..figures.drawing.still_picture import described
 from ..figures.drawing.svg import Json, json_of
-from ..figures.drawing.theme import FONT, dark_of_light
+from ..figures.drawing.theme import dark_of_light
 from ..figures.timeline.ladder import RUNS_MAX, comparable, ladder_drawing
 from ..figures.timeline.legend_marks import legend_words
 from ..figures.timeline.whole_runs import timeline_drawing, twin_drawing
@@ -20,7 +20,7 @@ from ..rows.comparison import differences_html
 from ..rows.run_titles import titles
 from ..rows.sentences import story_html, summary, table_html
 from ..rows.view import ViewOptions
-from .page_files import AUTO, GLOW, page_colors, page_file, page_files, page_theme
+from .page_files import AUTO, GLOW, html_page, page_colors, page_file, page_files, page_theme
 from .player import carried, player, player_script, size_of, style, with_few_decimals
 
 if TYPE_CHECKING:
@@ -43,47 +43,6 @@ _FRAGMENT = """<figure class="kiplab-figure" id="{id}">
 {script}
 <figcaption>{caption}</figcaption>
 </figure>"""
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{colors}
-body {{ margin: 0 auto; padding: 1.5rem; max-width: {width}px; font: 16px/1.5 {font};
-  color: var(--kiplab-text); background: var(--kiplab-paper); }}
-@media (max-width: 700px) {{ body {{ padding: 0.75rem; }} }}
-ul {{ list-style: none; padding: 0; }} li {{ margin: 0.4rem 0; }}
-/* The picture shows title and question; readers of the text alone get them here. */
-.spoken {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
-  clip-path: inset(50%); white-space: nowrap; }}
-h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
-.scroll {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; font-size: 0.85rem; }}
-caption {{ text-align: left; padding: 0.5rem 0; color: var(--kiplab-muted); }}
-th, td {{ border: 1px solid var(--kiplab-line); padding: 0.3rem 0.5rem; text-align: left;
-  vertical-align: top; }}
-{glow}
-</style>
-</head>
-<body>
-<main>
-<h1 class="spoken">{title}</h1>
-<p class="spoken">{question}</p>
-{figure}
-{signs}
-{differences}
-{runs}
-</main>
-<script>
-(() => {{
-{script}
-}})();
-</script>
-</body>
-</html>
-"""
 
 
 def page(
@@ -109,18 +68,21 @@ def page(
     runs = runs_of(rows)
     drawings = _drawings(runs, figure, theme, width, **options)
     first = runs[0]
-    return _PAGE.format(
-        title=html.escape(first.meta.title or "A run"),
-        question=html.escape(first.meta.question),
-        figure=_embedded(runs, drawings, ID, "step", include_plotlyjs, theme),
-        signs=_signs(runs, options.get("partition")),
-        differences=_differences(runs),
-        runs="\n".join(_run(n, name, run) for n, (name, run) in enumerate(named(runs))),
+    parts = (
+        f'<h1 class="spoken">{html.escape(first.meta.title or "A run")}</h1>',
+        f'<p class="spoken">{html.escape(first.meta.question)}</p>',
+        _embedded(runs, drawings, ID, "step", include_plotlyjs, theme),
+        _signs(runs, options.get("partition")),
+        _differences(runs),
+        *(_run(n, name, run) for n, (name, run) in enumerate(named(runs))),
+    )
+    return html_page(
+        first.meta.title or "A run",
+        "\n".join(parts),
+        theme=theme,
+        style=f"{page_file('page.css')}\n{page_file('glow.css')}",
         width=max(size_of(drawings[0])[0], 640),
-        font=FONT,
-        colors=page_colors(":root", theme),
-        glow=page_file("glow.css"),
-        script=page_files(*GLOW, "told_beside.js"),
+        scripts=f"<script>\n(() => {{\n{page_files(*GLOW, 'told_beside.js')}\n}})();\n</script>\n",
     )
 
 
@@ -242,7 +204,6 @@ def picture(
 
 
 def named(runs: tuple[Rows, ...]) -> list[tuple[str, Rows]]:
-    """(panel title, rows) of each run."""
     return list(zip(titles(runs), runs, strict=True))
 
 

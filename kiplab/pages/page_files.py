@@ -1,8 +1,9 @@
 """The scripts and style sheets of pages, as text: panels in a notebook use some of them too."""
 
+from html import escape
 from importlib.resources import files
 
-from ..figures.drawing.theme import DARK, LIGHT, THEMES, Theme
+from ..figures.drawing.theme import DARK, FONT, LIGHT, THEMES, Theme
 
 GLOW = ("marks.js", "finder.js", "glow.js")
 """What lights up words and marks, in this order: each uses those before it."""
@@ -14,8 +15,55 @@ def page_file(name: str) -> str:
 
 
 def page_files(*names: str) -> str:
-    """Several of them, one after the other."""
     return "\n".join(map(page_file, names))
+
+
+_HTML = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{colors}
+body {{ margin: 0 auto; padding: 1.5rem; max-width: {width}px; font: 16px/1.5 {font};
+  color: var(--kiplab-text); background: var(--kiplab-paper); }}
+{style}
+</style>
+{head}</head>
+<body>
+<main>
+{main}
+</main>
+{scripts}</body>
+</html>
+"""
+
+
+def html_page(
+    title: str,
+    main: str,
+    *,
+    theme: str,
+    style: str,
+    width: int,
+    head: str = "",
+    scripts: str = "",
+) -> str:
+    """A whole page at most `width` pixels wide; all but its title is HTML, `style` is CSS.
+
+    Raises ValueError for a theme that there is none of.
+    """
+    return _HTML.format(
+        title=escape(title),
+        colors=page_colors(":root", theme),
+        font=FONT,
+        main=main,
+        style=style,
+        width=width,
+        head=head,
+        scripts=scripts,
+    )
 
 
 # --- page colors ----------------------------------------------------------------------------------

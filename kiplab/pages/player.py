@@ -127,7 +127,6 @@ def _picture(drawing: Json, moments: range, carried: Json | None = None) -> Play
 
 
 def size_of(drawing: Json) -> tuple[int, int]:
-    """Pixels across and down."""
     layout = drawing["layout"]
     return int(layout.get("width") or PLOTLY_SIZE[0]), int(layout.get("height") or PLOTLY_SIZE[1])
 

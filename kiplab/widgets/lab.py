@@ -272,7 +272,6 @@ class Lab:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say why what is tried cannot be done."""
         try:
             yield
         except PlayError as problem:
@@ -292,11 +291,9 @@ class Lab:
             self._say(broken(problem, self.token), alarm=True)
 
     def _tick(self, at: int) -> None:
-        """The player has come to a step."""
         self._turn_to(trees.seek(self.tree, at), playing=True)
 
     def _go(self, to: GoTo) -> None:
-        """Stand on a step, and choose what happens next there if that is wanted."""
         self.seek(to.step)
         if to.acts:
             self.what_next.open()
@@ -318,7 +315,6 @@ class Lab:
                 self.branching.comparison.repaint()
 
     def _make_room(self, *room: int) -> None:
-        """The page has another size."""
         self._look_at(self._as_wide_as(*room), *room[1:])
 
     def _as_wide_as(self, *room: int) -> dict[str, Any]:

@@ -49,7 +49,6 @@ class Folds:
         return drawer
 
     def show(self, playback: Playback) -> None:
-        """Follow the playback."""
         self._playback = playback
         for title, drawer in self._drawers.items():
             if drawer.is_open:

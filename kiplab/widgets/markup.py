@@ -25,7 +25,6 @@ _EDGES = {"safe": "#009e73", "loss": "#d55e00", "harm": "#b3a300"}
 
 
 def glyph(stage: Stage) -> str:
-    """The sign of a verdict."""
     return GLYPHS[verdicts.verdict(stage)]
 
 
@@ -133,23 +132,19 @@ def note(text: str, *, alarm: bool = False) -> str:
 
 
 def stacked(title: str, text: str) -> str:
-    """A heading, and a few words under it."""
     return f'<div style="line-height:1.4;padding:3px 0">{heading(title)}<br>{muted(text)}</div>'
 
 
 def heading(text: str) -> str:
-    """A small heading over a group of controls."""
     return f'<b style="color:{INK};font-size:13px">{escape(text)}</b>'
 
 
 def muted(text: str) -> str:
-    """A few words beside a control."""
     look = f"display:inline-block;color:{MUTED};font-size:12px;line-height:1.35"
     return f'<span style="{look}">{escape(text)}</span>'
 
 
 def beside(title: str, text: str) -> str:
-    """A name, and how it does, on one line."""
     return (
         f'<div style="line-height:1.4;padding:4px 0 0">{heading(title)}'
         f' <span style="color:{MUTED};font-size:12px">{text}</span></div>'
@@ -160,7 +155,6 @@ def beside(title: str, text: str) -> str:
 
 
 def because(problem: PlayError) -> str:
-    """A problem as a sentence for whoever has just pressed something."""
     said = f"{problem.problem}; {problem.expected}" if problem.expected else problem.problem
     return f"{said[0].upper()}{said[1:]}. Nothing has changed."
 

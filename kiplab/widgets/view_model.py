@@ -62,7 +62,6 @@ class ViewModel:
         return (self.look, self._low) != before
 
     def _fit(self) -> None:
-        """Find how low the picture has to be for the height there is."""
         if self.high is not None:
             self._low = low_enough(self.rows, self.high, **self.look)
 
@@ -87,7 +86,6 @@ class ViewModel:
             raise
 
     def rows_so_far(self) -> Rows:
-        """The rows up to the step where one stands."""
         here, (whole, stage, rows) = self.tree.here.playback.here, self._so_far
         if whole is not self.rows or stage is not here:
             rows = rows_until(self.rows, here)

@@ -63,7 +63,6 @@ class Drawer:
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody can see what is inside."""
         return self.toggle.value
 
     def _turned(self) -> None:
@@ -87,11 +86,9 @@ class PictureDrawer(Drawer):
         super().__init__(label, self.paint, self.image, tooltip=tooltip)
 
     def show(self, _playback: Playback) -> None:
-        """Another step is drawn in another way."""
         self.paint()
 
     def paint(self) -> None:
-        """Draw it, if it can be seen."""
         there = self._is_there()
         self.toggle.layout.display = "" if there else "none"
         self.box.layout.display = "flex" if there and self.is_open else "none"

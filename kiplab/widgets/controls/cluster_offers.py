@@ -19,7 +19,6 @@ from .broker_offers import Offer, link_offer, offer_of, tried
 
 
 def about_controller(cluster: Cluster) -> tuple[Offer, ...]:
-    """What can happen to the controller."""
     return (offer_of(cluster, moves.FailOver()),)
 
 
@@ -54,12 +53,10 @@ def about_time(stage: Stage) -> tuple[Offer, ...]:
 
 
 def about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
-    """Elections of one partition that an operator can ask for."""
     return tuple(offer_of(cluster, moves.Elect(name, unclean)) for unclean in (False, True))
 
 
 def more_about_partition(cluster: Cluster, name: str) -> tuple[Offer, ...]:
-    """What else can be done with a partition."""
     return (_by_leader(cluster, moves.FinishLeaderRecovery, name), _setting(cluster, name))
 
 
@@ -161,7 +158,6 @@ def about_producer(
 
 
 def about_consumer(cluster: Cluster, name: str, partition: str) -> tuple[Offer, ...]:
-    """What a consumer can do with a partition."""
     first, last = (moves.ResetOffset(partition, to, name) for to in (Reset.EARLIEST, Reset.LATEST))
     return (
         offer_of(cluster, moves.Poll(partition, name)),
@@ -202,7 +198,6 @@ def reading(cluster: Cluster, name: str, partition: str) -> str:
 
 
 def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
-    """Keep back what is sent from now on."""
     asked = Pattern(kind, sender)
     said = [kept for pattern, kept in standing_holds(stage) if _overlap(pattern, asked)]
     covered = any(kept and _covers(p, asked) for p, kept in standing_holds(stage))

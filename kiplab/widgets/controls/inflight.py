@@ -76,7 +76,6 @@ def moved(cluster: Cluster, order: InboxOrder, name: MessageName, by: int) -> In
 
 
 def next_up(cluster: Cluster, inbox: tuple[Message, ...]) -> Offer:
-    """Deliver the first message of `inbox` that can arrive."""
     if not inbox:
         return Offer("Deliver next", Statement("deliver"), "nothing is on its way")
     ready = (m for m in inbox if why_not(cluster, Deliver(m.name)) is None)

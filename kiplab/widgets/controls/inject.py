@@ -74,7 +74,6 @@ class Inject:
         ]
 
     def show(self, playback: Playback) -> None:
-        """What can happen now."""
         self._playback = playback
         for id, offer_row in self.brokers.items():
             self._show_broker(id, offer_row)
@@ -168,11 +167,9 @@ class ClientsPanel:
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """Everything that they can do."""
         return (*self.actions.offers, *self.reads.offers, *self._sending())
 
     def show(self, playback: Playback) -> None:
-        """Follow the playback."""
         self._playback = playback
         cluster, name = playback.here.cluster, self.partition.value
         stale = [(node_name(id), id) for id in about.believes_to_lead(cluster, name)]

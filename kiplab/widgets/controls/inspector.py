@@ -35,7 +35,6 @@ class Inspector:
         self.box = Folding()
 
     def show(self, playback: Playback) -> None:
-        """The state here, compared with the step before."""
         self.box.value = inspected(playback)
 
 
@@ -121,7 +120,6 @@ class Telling:
         self.box = column([Finder(), self.told])
 
     def show(self, _playback: Playback) -> None:
-        """The run up to where one stands."""
         rows = self._rows()
         # With many brokers it is wider than there is room: it scrolls, also by keyboard.
         region = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table of the run"'

@@ -33,7 +33,6 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether it has not been broken."""
         return self.broken_at is None
 
     @property
@@ -44,7 +43,6 @@ class Standing(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """All there is to say, in sentences."""
         where = f" for {', '.join(p for p in self.partitions if p)}" if any(self.partitions) else ""
         since = f"Broken since step {self.broken_at}{where}. " if not self.holds else ""
         why = f"Not promised here, because {self.unpromised}."
@@ -132,7 +130,6 @@ class InvariantStrip:
             self._seek(at)
 
     def show(self, playback: Playback) -> None:
-        """The properties where one stands."""
         self._standings = standings(playback)
         self.status.value = _status(self._standings)
         self.entries.children = tuple(self._entry(s) for s in self._standings)

@@ -58,7 +58,6 @@ class Offering:
         self.list = ChoiceList(self._foresee, self._chosen, pops=pops)
 
     def show(self, playback: Playback, groups: Iterable[OfferGroup]) -> None:
-        """Offer these where one stands."""
         self._playback, shown = playback, tuple(groups)
         self._offers = tuple(offer for group in shown for offer in group.offers)
         self.list.show([_section(group) for group in shown])
@@ -189,13 +188,11 @@ class WhatNext:
         watch(self.toggle, "value", self._cover)
 
     def show(self, playback: Playback) -> None:
-        """Follow the playback, while somebody looks."""
         self._playback = playback
         if self.drawer.is_open:
             self._fill()
 
     def open(self) -> None:
-        """Open it, and give it the focus."""
         self.toggle.value = True
         self.offering.list.call()
 
@@ -207,7 +204,6 @@ class WhatNext:
 
 
 def groups_of(happenings: tuple[Offer, ...]) -> Iterator[OfferGroup]:
-    """What is no fault first."""
     for title, are_faults in ((ORDINARY, False), (FAULTS, True)):
         here = tuple(offer for offer in happenings if offer.is_fault is are_faults)
         yield OfferGroup(title, here)

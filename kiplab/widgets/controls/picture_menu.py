@@ -47,7 +47,6 @@ def _broker(playback: Playback, _rows: Rows, name: str) -> Iterator[OfferGroup]:
 
 
 def _losing(crash: Offer) -> Offer:
-    """``Crash (disk replaced)``."""
     return replace(crash, label=f"{crash.label} ({expected(crash.line).partition(', ')[2]})")
 
 
@@ -157,7 +156,6 @@ class PictureMenu:
         self.box = Container(children=both, classes=("kiplab-touchable",))
 
     def touch(self, thing: str) -> None:
-        """Open the menu of a thing; there is none where nothing can be done."""
         playback = self._view.tree.here.playback
         groups = menu_for(thing, playback, self._view.rows)
         self.offering.show(playback, groups)

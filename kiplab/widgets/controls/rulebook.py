@@ -61,7 +61,6 @@ class Rulebook:
         self.list.children = tuple(_in_groups(self.guards))
 
     def show(self, features: Features, own: Features) -> None:
-        """Follow the features; nothing is called back."""
         if self._is_shown and (features, own) == (self._features, self._own):
             return
         self._features, self._own, self._showing = features, own, True
@@ -131,7 +130,6 @@ def is_on(features: Features, name: str) -> bool:
 
 
 def guards_of(mode: Mode) -> dict[str, Guard]:
-    """The guards that can be switched in a mode, by id."""
     return {id: guard for id, guard in GUARDS.items() if mode in guard.modes}
 
 

@@ -99,7 +99,6 @@ class Transport:
         offer(self.reset, nothing, "Back to the start of the play; your branches are kept")
 
     def pause(self) -> None:
-        """Stop playing, if it plays."""
         if self.is_playing:
             self.is_playing = self.player.playing = False
             self._label()
@@ -157,20 +156,17 @@ def targets(playback: Playback, diverges: Target) -> dict[str, Target]:
 
 
 def next_refusal(playback: Playback) -> Target:
-    """The next step at which a request is refused."""
     steps = (at for at, event in _moments(playback.whole) if isinstance(event, Refused))
     nothing = f"nothing is refused after step {playback.at}"
     return next((at for at in steps if at > playback.at), nothing)
 
 
 def first_violation(playback: Playback) -> Target:
-    """The first step at which a property breaks."""
     steps = (at for at, event in _moments(playback.whole) if isinstance(event, PropertyBroken))
     return next(steps, "no property is broken in this run")
 
 
 def divergence(tree: Tree, rows_of: Callable[[Stage], Rows] = rows_of) -> Target:
-    """The first step at which the picture differs from what `against` names."""
     other = against(tree)
     if other is None:
         return "this is the play as it was opened, under its own rules"
@@ -246,7 +242,6 @@ class StepGuide:
         self.element = Guide(self._asked)
 
     def show(self, playback: Playback) -> None:
-        """Follow the playback."""
         if self._playback is None or playback.frames is not self._playback.frames:
             self.element.run += 1
         self._playback = playback

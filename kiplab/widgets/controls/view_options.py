@@ -48,7 +48,6 @@ class Look:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What is chosen now."""
         ticked = tuple(kind for kind, box in self.kinds.items() if box.value)
         all_steps = (self.first.value, self.last.value) == (0, self.last.max)
         return {

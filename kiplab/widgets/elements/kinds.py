@@ -96,17 +96,14 @@ class Element:
             self.tell(self, name)
 
     def add_class(self, name: str) -> None:
-        """Give it another CSS class."""
         if name not in self.classes:
             self.classes = (*self.classes, name)
 
     @property
     def inside(self) -> tuple[Element, ...]:
-        """The parts in it."""
         return ()
 
     def everything(self) -> Iterator[Element]:
-        """It, and all that is in it."""
         yield self
         for part in self.inside:
             yield from part.everything()
@@ -218,7 +215,6 @@ class WholeNumber(_Control):
             self.value = self._fit("value", self.value)
 
     def heard(self, name: str, value: Any) -> None:
-        """A number, if it is one."""
         if name != "value" or isinstance(value, int | float):
             super().heard(name, value)
 
@@ -317,7 +313,6 @@ class Upload(_Control):
         super().__init__(**traits)
 
     def heard(self, name: str, value: Any) -> None:
-        """A file was chosen."""
         if name == "file":
             self._action(str(value["name"]), bytes(value["content"]))
 
@@ -339,7 +334,6 @@ class Guide(Element):
         super().__init__()
 
     def heard(self, name: str, value: Any) -> None:
-        """The number of a step, and what asks for it."""
         if name == "go":
             self._go(value)
 
@@ -374,7 +368,6 @@ class TouchedPicture(PlotlyPicture):
         super().__init__(drawing)
 
     def heard(self, name: str, value: Any) -> None:
-        """What was clicked."""
         if name == "touch" and isinstance(value, str):
             self._touched(value)
 

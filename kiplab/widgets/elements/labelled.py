@@ -7,7 +7,6 @@ from .kinds import Button, Checkbox, Container, Dropdown, Element, Html, Style, 
 
 
 def watch(part: Element, trait: str, action: Callable[[Any], None]) -> None:
-    """Call `action` with each new value of a trait."""
     part.watched.append((trait, action))
 
 
@@ -40,7 +39,6 @@ def line(label: str, placeholder: str) -> Text:
 
 
 def words(html: str = "", **layout: str) -> Html:
-    """HTML."""
     return Html(value=html, layout=Style(**{"margin": "2px", **layout}))
 
 
@@ -51,7 +49,6 @@ def row(children: Iterable[Element], **layout: str) -> Container:
 
 
 def column(children: Iterable[Element], **layout: str) -> Container:
-    """One under the other."""
     return Container(children=tuple(children), layout=Style(flex_direction="column", **layout))
 
 

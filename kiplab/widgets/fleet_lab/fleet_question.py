@@ -89,7 +89,6 @@ class ParameterDial:
         return value
 
     def turn_to(self, value: float) -> None:
-        """Go to the position nearest to `value`."""
         places = range(len(self.values))
         self.slider.value = min(places, key=lambda at: abs(self.values[at] - value))
 

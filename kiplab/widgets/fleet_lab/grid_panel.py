@@ -182,7 +182,6 @@ class GridRun:
 
     @property
     def running(self) -> bool:
-        """Whether it still goes on."""
         return self.thread.is_alive()
 
     def _work(self) -> None:

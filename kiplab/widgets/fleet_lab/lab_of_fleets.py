@@ -224,7 +224,6 @@ class FleetLab:
 
 
 def _kips_of(study: FleetStudy) -> frozenset[str]:
-    """The KIPs that a study looks at."""
     return frozenset(kip for name in study.feature_sets for kip in name.split("+")) & {*asks.KIPS}
 
 

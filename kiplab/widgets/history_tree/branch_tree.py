@@ -59,17 +59,14 @@ class Tree(msgspec.Struct, frozen=True):
 
     @property
     def here(self) -> Branch:
-        """The branch where one is."""
         return self.branch(self.current)
 
     @property
     def trunk(self) -> Branch:
-        """The play."""
         return self.branches[0]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all branches."""
         return tuple(branch.name for branch in self.branches)
 
     def branch(self, id: int) -> Branch:
@@ -90,7 +87,6 @@ class Tree(msgspec.Struct, frozen=True):
 
 
 def plant(playback: Playback) -> Tree:
-    """A tree that is only its trunk."""
     return Tree((Branch(TRUNK, TRUNK_NAME, playback),), playback.features)
 
 

@@ -108,7 +108,6 @@ def _kept(there: bytes, tree: Tree) -> str:
 
 
 def packed(tree: Tree) -> bytes:
-    """The tree as JSON."""
     saved = Saved(
         kiplab_lab=VERSION,
         name=tree.trunk.playback.own.name,

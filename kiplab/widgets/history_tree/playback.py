@@ -38,17 +38,14 @@ class Playback(msgspec.Struct, frozen=True):
 
     @property
     def here(self) -> Stage:
-        """The stage where one stands."""
         return self.frames[self.at].stage
 
     @property
     def whole(self) -> Stage:
-        """The stage after the last step."""
         return self.frames[-1].stage
 
     @property
     def last(self) -> int:
-        """The number of the last step."""
         return len(self.frames) - 1
 
 
