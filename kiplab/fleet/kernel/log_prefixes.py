@@ -6,75 +6,75 @@ Whoever has more keeps it until it fetches, and may lead with it later; so from 
 for each two logs how far they are the same. What is committed counts as one more log.
 """
 
+from . import set_words as word
 from .machine_code import inner
-from .set_words import BROKERS, COMMITTED, LOG, LOGS, PARTED, PREFIXES
 
-_PROMISED = BROKERS
+_PROMISED = word.BROKERS
 """The log of what is committed."""
 
 
 @inner
 def _end_of(s: list[int], a: int) -> int:
-    return s[COMMITTED] if a == _PROMISED else s[LOG + a]
+    return s[word.COMMITTED] if a == _PROMISED else s[word.LOG + a]
 
 
 @inner
 def _share(s: list[int], a: int, b: int, end: int) -> None:
-    s[PREFIXES + a * LOGS + b] = s[PREFIXES + b * LOGS + a] = end
+    s[word.PREFIXES + a * word.LOGS + b] = s[word.PREFIXES + b * word.LOGS + a] = end
 
 
 @inner
 def begin_history(s: list[int], x: int) -> None:
     """`x` begins to lead: whether anybody has more than it."""
     longest = 0
-    for a in range(LOGS):
+    for a in range(word.LOGS):
         longest = max(longest, _end_of(s, a))
-    if s[PARTED] or longest <= s[LOG + x]:
+    if s[word.PARTED] or longest <= s[word.LOG + x]:
         return
-    s[PARTED] = 1
-    for a in range(LOGS):
-        for b in range(LOGS):
+    s[word.PARTED] = 1
+    for a in range(word.LOGS):
+        for b in range(word.LOGS):
             _share(s, a, b, min(_end_of(s, a), _end_of(s, b)))
 
 
 @inner
 def copy_log(s: list[int], b: int, x: int) -> None:
     """`b` fetches from `x`, and has from now on what `x` has."""
-    s[LOG + b] = s[LOG + x]
-    if not s[PARTED]:
+    s[word.LOG + b] = s[word.LOG + x]
+    if not s[word.PARTED]:
         return
-    for a in range(LOGS):
+    for a in range(word.LOGS):
         if a != b and a != x:
-            _share(s, a, b, s[PREFIXES + a * LOGS + x])
-    _share(s, b, x, s[LOG + x])
+            _share(s, a, b, s[word.PREFIXES + a * word.LOGS + x])
+    _share(s, b, x, s[word.LOG + x])
 
 
 @inner
 def cut_log(s: list[int], b: int, end: int) -> None:
     """What `b` has beyond `end` is gone."""
-    s[LOG + b] = min(s[LOG + b], end)
-    if not s[PARTED]:
+    s[word.LOG + b] = min(s[word.LOG + b], end)
+    if not s[word.PARTED]:
         return
-    for a in range(LOGS):
+    for a in range(word.LOGS):
         if a != b:
-            _share(s, a, b, min(s[PREFIXES + a * LOGS + b], end))
+            _share(s, a, b, min(s[word.PREFIXES + a * word.LOGS + b], end))
 
 
 @inner
 def commit_log(s: list[int], x: int, end: int) -> None:
     """What `x` has up to `end` is committed, and nothing else."""
-    s[COMMITTED] = end
-    if not s[PARTED]:
+    s[word.COMMITTED] = end
+    if not s[word.PARTED]:
         return
-    for b in range(BROKERS):
+    for b in range(word.BROKERS):
         if b != x:
-            _share(s, _PROMISED, b, min(s[PREFIXES + x * LOGS + b], end))
+            _share(s, _PROMISED, b, min(s[word.PREFIXES + x * word.LOGS + b], end))
     _share(s, _PROMISED, x, end)
 
 
 @inner
 def has_committed(s: list[int], x: int) -> bool:
     """Whether `x` has all that is committed."""
-    if not s[PARTED]:
-        return s[LOG + x] >= s[COMMITTED]
-    return s[PREFIXES + _PROMISED * LOGS + x] >= s[COMMITTED]
+    if not s[word.PARTED]:
+        return s[word.LOG + x] >= s[word.COMMITTED]
+    return s[word.PREFIXES + _PROMISED * word.LOGS + x] >= s[word.COMMITTED]

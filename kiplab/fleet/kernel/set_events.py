@@ -4,6 +4,7 @@ Events of one moment come in the order of their ranks, and then of the brokers. 
 controller waits while there is none, what is for a broker that is cut off until it is reached.
 """
 
+from . import set_words as word
 from .broker_rules import (
     beat,
     bounce,
@@ -25,76 +26,7 @@ from .leader_rules import check_lag, replicate, traffic
 from .machine_code import inner
 from .metadata_rules import alter_partition
 from .mirrored_guards import FETCH_EPOCH, LEADERS_WRITE
-from .set_words import (
-    ARRIVES,
-    BROKERS,
-    CATCH_UP_US,
-    CHECKPOINT,
-    COMMITTED,
-    CONTACT,
-    CUT,
-    EPOCH,
-    EXPIRE_AT,
-    FAR,
-    FAR_EPOCH,
-    FAR_LIFE,
-    FENCED,
-    FLUSHED,
-    GUARDS,
-    HEAL_AT,
-    HIGH_WATERMARK,
-    IN_FLIGHT,
-    ISR,
-    KNOWN_MARK,
-    LAG_AT,
-    LAG_PERIOD_US,
-    LEADER,
-    LEADER_EPOCH,
-    LEADS,
-    LEAVES_SINCE,
-    LEVEL,
-    LEVEL_AT,
-    LEVEL_DUE,
-    LIFE,
-    LOG,
-    MODE,
-    NAME,
-    NEVER,
-    NEXT_EPOCH,
-    NONE,
-    OFFLINE_SINCE,
-    OUTAGE,
-    OWNER,
-    PARTED,
-    PARTITION_EPOCH,
-    PENDING,
-    PHASE,
-    READY_AT,
-    READY_US,
-    RECOVER_US,
-    RECOVERED_AT,
-    RECOVERING,
-    RECOVERING_SINCE,
-    REG_EPOCH,
-    REPLICAS,
-    RESTART_US,
-    RUNNING,
-    SEEN_LEADER_EPOCH,
-    SEEN_PARTITION_EPOCH,
-    SENDER,
-    SHUTDOWN_US,
-    SLOTS,
-    START_AT,
-    STEPS,
-    STOP_AT,
-    TRIES,
-    TURN,
-    UNDER_SINCE,
-    UP,
-    WATCHES,
-    WRITTEN,
-    slot_at,
-)
+from .set_words import slot_at
 from .zookeeper_rules import process_registers
 
 FLUSH, BEAT, EXPIRY, OUTAGE_BEGINS, OUTAGE_ENDS, HEALS, CUT_OFF, CRASH, BOUNCE = range(9)
@@ -109,37 +41,37 @@ RANKS = 16
 ROW = 12
 """Words of an event from outside: when, what, of whom, and what follows from it in time."""
 _TURNS = 1 << 40
-_FIRST_TIMER, _TIMERS = EXPIRE_AT, 7
+_FIRST_TIMER, _TIMERS = word.EXPIRE_AT, 7
 
 
 @inner
 def next_event(s: list[int], w: list[int]) -> tuple[int, int]:
     """When the next event comes by itself, and which: its rank times `_TURNS`, and of whom."""
-    best_at, best = NEVER, RANKS * _TURNS
-    for b in range(w[REPLICAS]):
+    best_at, best = word.NEVER, RANKS * _TURNS
+    for b in range(w[word.REPLICAS]):
         for timer, rank in (
-            (EXPIRE_AT, EXPIRY),
-            (HEAL_AT, HEALS),
-            (STOP_AT, STOPS),
-            (START_AT, STARTS),
-            (READY_AT, READY),
-            (LEVEL_DUE, IS_LEVEL),
-            (LAG_AT, LAG_CHECK),
+            (word.EXPIRE_AT, EXPIRY),
+            (word.HEAL_AT, HEALS),
+            (word.STOP_AT, STOPS),
+            (word.START_AT, STARTS),
+            (word.READY_AT, READY),
+            (word.LEVEL_DUE, IS_LEVEL),
+            (word.LAG_AT, LAG_CHECK),
         ):
             at, order = s[timer + b], rank * _TURNS + b
-            if rank == EXPIRY and not s[WATCHES]:
+            if rank == EXPIRY and not s[word.WATCHES]:
                 continue
             if at < best_at or (at == best_at and order < best):
                 best_at, best = at, order
     for at, order in (
-        (s[OUTAGE] if s[OUTAGE] else NEVER, OUTAGE_ENDS * _TURNS),
-        (s[RECOVERED_AT], LEADER_RECOVERED * _TURNS),
+        (s[word.OUTAGE] if s[word.OUTAGE] else word.NEVER, OUTAGE_ENDS * _TURNS),
+        (s[word.RECOVERED_AT], LEADER_RECOVERED * _TURNS),
     ):
         if at < best_at or (at == best_at and order < best):
             best_at, best = at, order
-    asked = (AT_ONCE if s[GUARDS] & LEADERS_WRITE else REQUEST_ARRIVES) * _TURNS
-    for slot in range(SLOTS):
-        at, order = s[slot_at(slot) + ARRIVES], asked + s[slot_at(slot) + NAME]
+    asked = (AT_ONCE if s[word.GUARDS] & LEADERS_WRITE else REQUEST_ARRIVES) * _TURNS
+    for slot in range(word.SLOTS):
+        at, order = s[slot_at(slot) + word.ARRIVES], asked + s[slot_at(slot) + word.NAME]
         if at and (at < best_at or (at == best_at and order < best)):
             best_at, best = at, order
     return best_at, best
@@ -152,7 +84,7 @@ def run_until(
     """Everything that comes by itself before an event of that rank, of that broker, at `at`."""
     while True:
         now, order = next_event(s, w)
-        if now > at or (now == at and order >= rank * _TURNS + b) or now >= NEVER:
+        if now > at or (now == at and order >= rank * _TURNS + b) or now >= word.NEVER:
             return
         _do(s, w, trace, delays, now, order // _TURNS, order % _TURNS)
 
@@ -163,8 +95,8 @@ def _do(
 ) -> None:
     if _is_put_off(s, w, rank, of):
         return
-    s[STEPS] += 1
-    s[TURN] += 1
+    s[word.STEPS] += 1
+    s[word.TURN] += 1
     traffic(s, w, now)
     replicate(s, w, delays, now)
     if rank == EXPIRY:
@@ -174,24 +106,24 @@ def _do(
     elif rank == HEALS:
         heal(s, w, trace, of, now)
     elif rank == STOPS:
-        s[STOP_AT + of] = NEVER
+        s[word.STOP_AT + of] = word.NEVER
         stop(s, w, trace, of, now)
     elif rank == STARTS:
-        if s[UP + of] == 0:
+        if s[word.UP + of] == 0:
             start(s, of)
-        if w[MODE]:
-            s[START_AT + of], s[READY_AT + of] = NEVER, now + s[READY_US + of]
+        if w[word.MODE]:
+            s[word.START_AT + of], s[word.READY_AT + of] = word.NEVER, now + s[word.READY_US + of]
         else:
             register(s, w, trace, of, now)
     elif rank == READY:
-        if w[MODE]:
+        if w[word.MODE]:
             process_registers(s, w, trace, of, now)
         else:
             ready(s, w, trace, of, now)
     elif rank == IS_LEVEL:
-        s[LEVEL_DUE + of], s[LEVEL + of], s[LAG_AT + of] = NEVER, 1, NEVER
+        s[word.LEVEL_DUE + of], s[word.LEVEL + of], s[word.LAG_AT + of] = word.NEVER, 1, word.NEVER
     elif rank == LAG_CHECK:
-        s[LAG_AT + of] = NEVER if s[LEVEL + of] else now + w[LAG_PERIOD_US]
+        s[word.LAG_AT + of] = word.NEVER if s[word.LEVEL + of] else now + w[word.LAG_PERIOD_US]
         check_lag(s, w, delays, of, now)
     elif rank == LEADER_RECOVERED:
         leader_recovered(s, w, delays, now)
@@ -202,36 +134,36 @@ def _do(
 
 @inner
 def _slot_of(s: list[int], name: int) -> int:
-    for slot in range(SLOTS):
+    for slot in range(word.SLOTS):
         at = slot_at(slot)
-        if s[at + ARRIVES] and s[at + NAME] == name:
+        if s[at + word.ARRIVES] and s[at + word.NAME] == name:
             return at
-    return NONE
+    return word.NONE
 
 
 @inner
 def _is_put_off(s: list[int], w: list[int], rank: int, of: int) -> bool:
     """Whether an event waits for a controller, or for a link; if so it is planned anew."""
-    if w[MODE] and rank == STARTS:
+    if w[word.MODE] and rank == STARTS:
         return False
-    if w[MODE] and rank == EXPIRY and s[OUTAGE]:
+    if w[word.MODE] and rank == EXPIRY and s[word.OUTAGE]:
         # ZooKeeper ends the session; the next controller sees that as it takes over.
-        s[EXPIRE_AT + of] = s[OUTAGE] + 1
+        s[word.EXPIRE_AT + of] = s[word.OUTAGE] + 1
         return True
     if rank == REQUEST_ARRIVES:
         at = _slot_of(s, of)
-        until = _waits_until(s, s[at + SENDER])
+        until = _waits_until(s, s[at + word.SENDER])
         if until:
-            s[at + ARRIVES] = until
+            s[at + word.ARRIVES] = until
         return until != 0
-    if rank == HEALS and s[OUTAGE] and not w[MODE]:
-        s[HEAL_AT + of] = s[OUTAGE]
+    if rank == HEALS and s[word.OUTAGE] and not w[word.MODE]:
+        s[word.HEAL_AT + of] = s[word.OUTAGE]
         return True
-    timer = STOP_AT if rank == STOPS else START_AT if rank == STARTS else READY_AT
+    timer = word.STOP_AT if rank == STOPS else word.START_AT if rank == STARTS else word.READY_AT
     if rank != STOPS and rank != STARTS and rank != READY:
         return False
     # ZooKeeper is there without a controller, too: who is linked to it is not kept waiting.
-    until = _links_again_at(s, of) if w[MODE] else _waits_until(s, of)
+    until = _links_again_at(s, of) if w[word.MODE] else _waits_until(s, of)
     if until:
         s[timer + of] = until
     return until != 0
@@ -239,12 +171,12 @@ def _is_put_off(s: list[int], w: list[int], rank: int, of: int) -> bool:
 
 @inner
 def _waits_until(s: list[int], b: int) -> int:
-    return s[OUTAGE] if s[OUTAGE] else _links_again_at(s, b)
+    return s[word.OUTAGE] if s[word.OUTAGE] else _links_again_at(s, b)
 
 
 @inner
 def _links_again_at(s: list[int], b: int) -> int:
-    return s[HEAL_AT + b] if s[CUT + b] else 0
+    return s[word.HEAL_AT + b] if s[word.CUT + b] else 0
 
 
 @inner
@@ -253,8 +185,8 @@ def happen(
 ) -> None:
     """An event from outside; what comes by itself before it has been done."""
     now, kind, b = rows[row + AT], rows[row + KIND], rows[row + BROKER]
-    s[STEPS] += 1
-    s[TURN] += 1
+    s[word.STEPS] += 1
+    s[word.TURN] += 1
     traffic(s, w, now)
     replicate(s, w, delays, now)
     if kind == FLUSH:
@@ -277,23 +209,38 @@ def happen(
 @inner
 def _note(s: list[int], rows: list[int], row: int, b: int, now: int) -> None:
     """What will follow, whether or not the broker is there to be hit."""
-    s[RESTART_US + b], s[READY_US + b] = rows[row + RESTART], rows[row + READY_IN]
-    s[CATCH_UP_US + b], s[SHUTDOWN_US + b] = rows[row + LEVEL_IN], rows[row + SHUTDOWN]
-    s[RECOVER_US + b], s[TRIES + b] = rows[row + RECOVER], 0
-    s[LAG_AT + b] = now + rows[row + LAG_PHASE]
+    s[word.RESTART_US + b], s[word.READY_US + b] = rows[row + RESTART], rows[row + READY_IN]
+    s[word.CATCH_UP_US + b], s[word.SHUTDOWN_US + b] = rows[row + LEVEL_IN], rows[row + SHUTDOWN]
+    s[word.RECOVER_US + b], s[word.TRIES + b] = rows[row + RECOVER], 0
+    s[word.LAG_AT + b] = now + rows[row + LAG_PHASE]
 
 
 @inner
 def is_at_rest(s: list[int], w: list[int]) -> bool:
     """Whether nothing is on its way, everybody is in sync, and the next event finds it so."""
-    if s[OUTAGE] or s[RECOVERING] or s[LEADER] == NONE or s[OWNER] != s[LEADER]:
+    if (
+        s[word.OUTAGE]
+        or s[word.RECOVERING]
+        or s[word.LEADER] == word.NONE
+        or s[word.OWNER] != s[word.LEADER]
+    ):
         return False
-    if size(s[ISR]) < w[REPLICAS] or s[RECOVERED_AT] < NEVER:
+    if size(s[word.ISR]) < w[word.REPLICAS] or s[word.RECOVERED_AT] < word.NEVER:
         return False
-    for b in range(w[REPLICAS]):
-        if s[UP + b] == 0 or s[PHASE + b] != RUNNING or s[FENCED + b] or s[CUT + b]:
+    for b in range(w[word.REPLICAS]):
+        if (
+            s[word.UP + b] == 0
+            or s[word.PHASE + b] != word.RUNNING
+            or s[word.FENCED + b]
+            or s[word.CUT + b]
+        ):
             return False
-        if s[LEVEL + b] == 0 or s[IN_FLIGHT + b] or s[PENDING + b] or s[EXPIRE_AT + b] < NEVER:
+        if (
+            s[word.LEVEL + b] == 0
+            or s[word.IN_FLIGHT + b]
+            or s[word.PENDING + b]
+            or s[word.EXPIRE_AT + b] < word.NEVER
+        ):
             return False
     return not _is_asked(s)
 
@@ -301,31 +248,38 @@ def is_at_rest(s: list[int], w: list[int]) -> bool:
 @inner
 def _is_asked(s: list[int]) -> bool:
     arrivals = 0
-    for slot in range(SLOTS):
-        arrivals |= s[slot_at(slot) + ARRIVES]
+    for slot in range(word.SLOTS):
+        arrivals |= s[slot_at(slot) + word.ARRIVES]
     return arrivals != 0
 
 
 @inner
 def at_rest(s: list[int], w: list[int], leader: int, now: int) -> None:
     """Everybody is up and in sync, and `leader` leads: whatever came before makes no difference."""
-    s[LEADER] = s[OWNER] = leader
-    s[LEADS + leader] = 1
-    s[ISR] = 0
-    for b in range(w[REPLICAS]):
-        s[ISR] = with_member(s[ISR], b)
-        s[UP + b], s[PHASE + b], s[LEVEL + b], s[FENCED + b] = 1, RUNNING, 1, 0
-        s[LEAVES_SINCE + b], s[LIFE + b] = NONE, 1
-        s[EPOCH + b] = s[REG_EPOCH + b] = s[FAR_LIFE + b] = b + 1
-        s[FAR_EPOCH + b] = b + 1 if s[GUARDS] & FETCH_EPOCH else NONE
-        s[LOG + b] = s[FAR + b] = s[KNOWN_MARK + b] = s[FLUSHED + b] = s[CHECKPOINT + b] = now
-        s[LEVEL_AT + b] = s[CONTACT + b] = now
+    s[word.LEADER] = s[word.OWNER] = leader
+    s[word.LEADS + leader] = 1
+    s[word.ISR] = 0
+    for b in range(w[word.REPLICAS]):
+        s[word.ISR] = with_member(s[word.ISR], b)
+        s[word.UP + b], s[word.PHASE + b], s[word.LEVEL + b], s[word.FENCED + b] = (
+            1,
+            word.RUNNING,
+            1,
+            0,
+        )
+        s[word.LEAVES_SINCE + b], s[word.LIFE + b] = word.NONE, 1
+        s[word.EPOCH + b] = s[word.REG_EPOCH + b] = s[word.FAR_LIFE + b] = b + 1
+        s[word.FAR_EPOCH + b] = b + 1 if s[word.GUARDS] & FETCH_EPOCH else word.NONE
+        s[word.LOG + b] = s[word.FAR + b] = s[word.KNOWN_MARK + b] = s[word.FLUSHED + b] = s[
+            word.CHECKPOINT + b
+        ] = now
+        s[word.LEVEL_AT + b] = s[word.CONTACT + b] = now
         for timer in range(_TIMERS):
-            s[_FIRST_TIMER + BROKERS * timer + b] = NEVER
-    s[NEXT_EPOCH] = BROKERS + 1
-    s[HIGH_WATERMARK] = s[COMMITTED] = s[WRITTEN] = now
-    s[OFFLINE_SINCE] = s[RECOVERING_SINCE] = s[UNDER_SINCE] = now
-    s[RECOVERED_AT] = NEVER
-    s[WATCHES], s[PARTED] = 1, 0
-    s[SEEN_LEADER_EPOCH + leader] = s[LEADER_EPOCH]
-    s[SEEN_PARTITION_EPOCH + leader] = s[PARTITION_EPOCH]
+            s[_FIRST_TIMER + word.BROKERS * timer + b] = word.NEVER
+    s[word.NEXT_EPOCH] = word.BROKERS + 1
+    s[word.HIGH_WATERMARK] = s[word.COMMITTED] = s[word.WRITTEN] = now
+    s[word.OFFLINE_SINCE] = s[word.RECOVERING_SINCE] = s[word.UNDER_SINCE] = now
+    s[word.RECOVERED_AT] = word.NEVER
+    s[word.WATCHES], s[word.PARTED] = 1, 0
+    s[word.SEEN_LEADER_EPOCH + leader] = s[word.LEADER_EPOCH]
+    s[word.SEEN_PARTITION_EPOCH + leader] = s[word.PARTITION_EPOCH]

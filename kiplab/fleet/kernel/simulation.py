@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
+from . import set_words as word
 from .feature_sets import is_regular, mask_of
 from .machine_code import has_compiler, plain, words
 from .outside_streams import DELAYS, STREAM, STREAMS
 from .quiet_time import QUIET_WORDS
 from .set_events import ROW
-from .set_words import BROKERS, CHECKS, COUNTS, GUARDS, STATE_WORDS, STEPS, TOLD_WORDS
 from .simulation_loop import COUNTED, METRICS, live
 from .world import World, compiled_world
 
@@ -85,7 +85,7 @@ def simulate(
     arguments = [n if fast else _listed(n) for n in (words.numbers, words.tables)]
     room = [_room(n, fast) for n in _ROOM]
     for v, mask in enumerate(masks):
-        states[v][GUARDS] = mask
+        states[v][word.GUARDS] = mask
     run = live if fast else plain(live)
     rows: list[int] = []
     events = 0
@@ -104,12 +104,22 @@ def simulate(
         table=tuple(n for row in counted for n in row[:METRICS]),
         exposure_us=(last - first) * horizon_us,
         events=events,
-        steps=sum(row[STEPS - COUNTS] for row in counted),
-        checks=sum(row[CHECKS - COUNTS] for row in counted),
+        steps=sum(row[word.STEPS - word.COUNTS] for row in counted),
+        checks=sum(row[word.CHECKS - word.COUNTS] for row in counted),
     )
 
 
-_ROOM = (*(STREAMS * STREAM, STREAMS, STREAMS, BROKERS * DELAYS, ROW, QUIET_WORDS, 1 + TOLD_WORDS),)
+_ROOM = (
+    *(
+        STREAMS * STREAM,
+        STREAMS,
+        STREAMS,
+        word.BROKERS * DELAYS,
+        ROW,
+        QUIET_WORDS,
+        1 + word.TOLD_WORDS,
+    ),
+)
 """Streams, their next two times, delays, one event, quiet time, a trace that nobody writes."""
 _AT_ONCE = 100
 """So many replications are run before Python looks whether it was interrupted."""
@@ -122,9 +132,9 @@ def _room(count: int, fast: bool) -> list[int]:
 
 def _rows(sets: int, fast: bool) -> list[list[int]]:
     if not fast:
-        return [[0] * STATE_WORDS for _ in range(sets)]
-    flat = words(sets * STATE_WORDS)
-    rows: list[list[int]] = flat.reshape(sets, STATE_WORDS)
+        return [[0] * word.STATE_WORDS for _ in range(sets)]
+    flat = words(sets * word.STATE_WORDS)
+    rows: list[list[int]] = flat.reshape(sets, word.STATE_WORDS)
     return rows
 
 

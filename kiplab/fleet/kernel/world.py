@@ -9,22 +9,9 @@ from functools import lru_cache
 
 import msgspec
 
+from . import set_words as word
 from .machine_code import as_words
 from .quantile_tables import constant, exponential, log_normal, longest, uniform
-from .set_words import (
-    BOUNCES_WAIT,
-    BROKERS,
-    LAG_PERIOD_US,
-    LAG_US,
-    MIN_INSYNC,
-    MODE,
-    PATIENCE_US,
-    REPLICAS,
-    RETRY_US,
-    SESSION_OVER_US,
-    TIMEOUT_343_US,
-    UNCLEAN_ALLOWED,
-)
 from .world_words import (
     BOUNCE_BOUND,
     CRASH_BOUND,
@@ -147,9 +134,9 @@ def compiled_world(world: World) -> WorldWords:
 
 
 def _check(world: World) -> None:
-    if not 1 <= world.replication_factor <= BROKERS:
+    if not 1 <= world.replication_factor <= word.BROKERS:
         raise ValueError(
-            f"replication_factor is {world.replication_factor}; expected 1 to {BROKERS}"
+            f"replication_factor is {world.replication_factor}; expected 1 to {word.BROKERS}"
         )
     if world.racks and len(world.racks) != world.replication_factor:
         raise ValueError(f"racks names {len(world.racks)} racks; expected one for each replica")
@@ -192,13 +179,19 @@ def _of(distribution: Distribution) -> tuple[int, ...]:
 
 
 def _fill(w: list[int], world: World) -> None:
-    w[REPLICAS], w[MIN_INSYNC] = world.replication_factor, world.min_insync_replicas
-    w[UNCLEAN_ALLOWED], w[BOUNCES_WAIT] = int(world.unclean_elections), int(world.bounces_wait)
-    w[MODE] = int(world.zookeeper)
-    w[SESSION_OVER_US] = world.session_us + _TICK_US
-    w[LAG_US], w[LAG_PERIOD_US] = world.lag_us, world.lag_us // 2
-    w[PATIENCE_US] = world.shutdown_patience_us
-    w[RETRY_US], w[TIMEOUT_343_US] = world.heartbeat_interval_us, world.heartbeat_timeout_us
+    w[word.REPLICAS], w[word.MIN_INSYNC] = world.replication_factor, world.min_insync_replicas
+    w[word.UNCLEAN_ALLOWED], w[word.BOUNCES_WAIT] = (
+        int(world.unclean_elections),
+        int(world.bounces_wait),
+    )
+    w[word.MODE] = int(world.zookeeper)
+    w[word.SESSION_OVER_US] = world.session_us + _TICK_US
+    w[word.LAG_US], w[word.LAG_PERIOD_US] = world.lag_us, world.lag_us // 2
+    w[word.PATIENCE_US] = world.shutdown_patience_us
+    w[word.RETRY_US], w[word.TIMEOUT_343_US] = (
+        world.heartbeat_interval_us,
+        world.heartbeat_timeout_us,
+    )
     w[DISK_LOST_BELOW] = _below(world.disk_replaced)
     w[TAIL_LOST_BELOW] = _below(world.disk_replaced + world.tail_lost)
     w[SHOCK_LOST_BELOW] = _below(world.shock_tail_lost)
@@ -220,12 +213,12 @@ def _bound(w: list[int], world: World, longest_of: dict[str, int]) -> None:
     # With ZooKeeper one comes after the other.
     back = ready + level if world.zookeeper else max(ready, level)
     back += max(longest_of["alter_partition_fast"], longest_of["alter_partition_slow"]) + 1
-    gone = max(longest_of["crash_restart"], w[SESSION_OVER_US]) + w[RETRY_US]
+    gone = max(longest_of["crash_restart"], w[word.SESSION_OVER_US]) + w[word.RETRY_US]
     w[CRASH_BOUND] = gone + back
     w[BOUNCE_BOUND] = longest_of["shutdown"] + longest_of["clean_restart"] + back
     w[FAST_IN_TIME] = int(longest_of["alter_partition_fast"] + 1 < min(_of(world.shutdown)))
     w[OUTAGE_BOUND] = longest_of["failover_lasts"] + 1
     w[LOOK_BACK] = max(longest_of["flush_age"], longest_of["heartbeat_age"])
     alone = world.replication_factor == 1 or world.min_insync_replicas >= world.replication_factor
-    if alone or w[SESSION_OVER_US] > w[LAG_US]:
+    if alone or w[word.SESSION_OVER_US] > w[word.LAG_US]:
         w[CRASH_BOUND] = w[BOUNCE_BOUND] = 0

@@ -19,6 +19,7 @@ shuts down is gone at once, as in KRaft. Who comes back with news missed neither
 before it is told them.
 """
 
+from . import set_words as word
 from .isr_digits import contains, size, without
 from .machine_code import inner
 from .metadata_rules import (
@@ -32,44 +33,6 @@ from .metadata_rules import (
     unfence,
 )
 from .mirrored_guards import ONE_INCARNATION
-from .set_words import (
-    CATCH_UP_US,
-    CHECKPOINT,
-    CONTACT,
-    CUT,
-    EPOCH,
-    EXPIRE_AT,
-    FENCED,
-    GIVES_UP_AT,
-    GUARDS,
-    ISR,
-    KNOWN_MARK,
-    LEADER,
-    LEADER_EPOCH,
-    LEAVES_SINCE,
-    LEAVING,
-    LED_OFFLINE,
-    LEVEL,
-    LEVEL_DUE,
-    LOG,
-    NEVER,
-    NEXT_EPOCH,
-    NONE,
-    OFFLINE,
-    OUTAGE,
-    PARTITION_EPOCH,
-    PHASE,
-    READY_AT,
-    REG_EPOCH,
-    REPLICAS,
-    RETRY_US,
-    RUNNING,
-    SEEN_LEADER_EPOCH,
-    SESSION_OVER_US,
-    SHUTDOWN_US,
-    STOP_AT,
-    UP,
-)
 
 SHUTDOWN_BACKOFF_US = 5_000_000
 """controlled.shutdown.retry.backoff.ms"""
@@ -81,7 +44,7 @@ _TRYING_US = (SHUTDOWN_TRIES - 1) * SHUTDOWN_BACKOFF_US
 @inner
 def session_lasts(s: list[int], w: list[int], b: int, now: int) -> bool:
     """Whether ZooKeeper still holds the registration of a broker."""
-    return s[FENCED + b] == 0 and now < s[CONTACT + b] + w[SESSION_OVER_US]
+    return s[word.FENCED + b] == 0 and now < s[word.CONTACT + b] + w[word.SESSION_OVER_US]
 
 
 @inner
@@ -90,14 +53,14 @@ def registered(s: list[int], w: list[int], trace: list[int], b: int, now: int) -
 
     Source: KafkaController.processBrokerChange: who bounced is handled as dead, then as new.
     """
-    if s[OUTAGE] == 0 and s[FENCED + b] == 0:
+    if s[word.OUTAGE] == 0 and s[word.FENCED + b] == 0:
         gone(s, w, trace, b, now)
-    s[EPOCH + b] = s[REG_EPOCH + b] = s[NEXT_EPOCH]
-    s[NEXT_EPOCH] += 1
-    s[LEAVING + b], s[LEAVES_SINCE + b] = 0, NONE
+    s[word.EPOCH + b] = s[word.REG_EPOCH + b] = s[word.NEXT_EPOCH]
+    s[word.NEXT_EPOCH] += 1
+    s[word.LEAVING + b], s[word.LEAVES_SINCE + b] = 0, word.NONE
     _is_back(s, w, trace, b, now)
-    if s[OUTAGE]:
-        s[FENCED + b] = 0
+    if s[word.OUTAGE]:
+        s[word.FENCED + b] = 0
     else:
         unfence(s, w, trace, b, now)
 
@@ -105,23 +68,27 @@ def registered(s: list[int], w: list[int], trace: list[int], b: int, now: int) -
 @inner
 def _is_back(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """Heard of; and told what there is to know, if there is a controller."""
-    s[CONTACT + b], s[EXPIRE_AT + b] = now, NEVER
-    knows = s[LEADER] != NONE and s[SEEN_LEADER_EPOCH + b] == s[LEADER_EPOCH]
-    if s[OUTAGE] and not knows:
+    s[word.CONTACT + b], s[word.EXPIRE_AT + b] = now, word.NEVER
+    knows = s[word.LEADER] != word.NONE and s[word.SEEN_LEADER_EPOCH + b] == s[word.LEADER_EPOCH]
+    if s[word.OUTAGE] and not knows:
         return
-    s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
-    if s[OUTAGE] == 0:
+    s[word.LEVEL_DUE + b] = now + s[word.CATCH_UP_US + b]
+    if s[word.OUTAGE] == 0:
         inform(s, w, trace, now)
 
 
 @inner
 def process_registers(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """A process whose log is recovered registers, unless the session of an earlier life lasts."""
-    if session_lasts(s, w, b, now) and s[GUARDS] & ONE_INCARNATION:
-        s[READY_AT + b] = now + w[RETRY_US]
+    if session_lasts(s, w, b, now) and s[word.GUARDS] & ONE_INCARNATION:
+        s[word.READY_AT + b] = now + w[word.RETRY_US]
         return
-    s[READY_AT + b], s[PHASE + b], s[SEEN_LEADER_EPOCH + b] = NEVER, RUNNING, NONE
-    s[KNOWN_MARK + b] = min(s[CHECKPOINT + b], s[LOG + b])
+    s[word.READY_AT + b], s[word.PHASE + b], s[word.SEEN_LEADER_EPOCH + b] = (
+        word.NEVER,
+        word.RUNNING,
+        word.NONE,
+    )
+    s[word.KNOWN_MARK + b] = min(s[word.CHECKPOINT + b], s[word.LOG + b])
     registered(s, w, trace, b, now)
 
 
@@ -137,17 +104,17 @@ def linked_again(s: list[int], w: list[int], trace: list[int], b: int, now: int)
 @inner
 def is_cut_off(s: list[int], b: int) -> None:
     """What a broker knows as it is cut off: nothing, if it was waiting for a controller."""
-    waits = s[LEVEL + b] == 0 and s[LEVEL_DUE + b] == NEVER
-    s[SEEN_LEADER_EPOCH + b] = NONE if waits else s[LEADER_EPOCH]
+    waits = s[word.LEVEL + b] == 0 and s[word.LEVEL_DUE + b] == word.NEVER
+    s[word.SEEN_LEADER_EPOCH + b] = word.NONE if waits else s[word.LEADER_EPOCH]
 
 
 @inner
 def _tell_all(s: list[int], w: list[int], trace: list[int], now: int) -> None:
     """Who came while there was no controller begins to catch up as he hears of what there is."""
-    for b in range(w[REPLICAS]):
-        runs = s[UP + b] != 0 and s[PHASE + b] >= RUNNING and s[CUT + b] == 0
-        if runs and s[LEVEL + b] == 0 and s[LEVEL_DUE + b] == NEVER:
-            s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
+    for b in range(w[word.REPLICAS]):
+        runs = s[word.UP + b] != 0 and s[word.PHASE + b] >= word.RUNNING and s[word.CUT + b] == 0
+        if runs and s[word.LEVEL + b] == 0 and s[word.LEVEL_DUE + b] == word.NEVER:
+            s[word.LEVEL_DUE + b] = now + s[word.CATCH_UP_US + b]
     inform(s, w, trace, now)
 
 
@@ -158,22 +125,22 @@ def take_over(s: list[int], w: list[int], trace: list[int], now: int) -> None:
     Source: KafkaController.onControllerFailover (2.3.0 to 3.4.1): it takes the dead out of the ISR
     first, and elects then.
     """
-    led, was = s[LEADER], s[PARTITION_EPOCH]
-    s[LED_OFFLINE] = 0
-    for b in range(w[REPLICAS]):
-        s[LEAVING + b] = 0
-        if s[EXPIRE_AT + b] < NEVER and not session_lasts(s, w, b, now):
-            s[FENCED + b], s[EXPIRE_AT + b] = 1, NEVER
-    for b in range(w[REPLICAS]):
-        if s[FENCED + b]:
+    led, was = s[word.LEADER], s[word.PARTITION_EPOCH]
+    s[word.LED_OFFLINE] = 0
+    for b in range(w[word.REPLICAS]):
+        s[word.LEAVING + b] = 0
+        if s[word.EXPIRE_AT + b] < word.NEVER and not session_lasts(s, w, b, now):
+            s[word.FENCED + b], s[word.EXPIRE_AT + b] = 1, word.NEVER
+    for b in range(w[word.REPLICAS]):
+        if s[word.FENCED + b]:
             _replica_offline(s, w, b, now)
-    left = s[PARTITION_EPOCH]
-    if s[LEADER] == NONE:
-        change(s, w, trace, s[ISR], NONE, NONE, BY_CONTROLLER, now)
-    if s[PARTITION_EPOCH] == left and left != was:
+    left = s[word.PARTITION_EPOCH]
+    if s[word.LEADER] == word.NONE:
+        change(s, w, trace, s[word.ISR], word.NONE, word.NONE, BY_CONTROLLER, now)
+    if s[word.PARTITION_EPOCH] == left and left != was:
         tell_state(s, trace, now)
-    if led != NONE and s[LEADER] == NONE:
-        s[OFFLINE] += 1
+    if led != word.NONE and s[word.LEADER] == word.NONE:
+        s[word.OFFLINE] += 1
     _tell_all(s, w, trace, now)
 
 
@@ -184,15 +151,15 @@ def _replica_offline(s: list[int], w: list[int], b: int, now: int) -> None:
     The last member stays, and costs a leader epoch each time: removeReplicasFromIsr of
     ReplicaStateMachine (2.3.0 to 3.4.1), out of KafkaController.onControllerFailover.
     """
-    if not contains(s[ISR], b):
+    if not contains(s[word.ISR], b):
         return
     account(s, w, now)
-    if size(s[ISR]) > 1:
-        s[ISR] = without(s[ISR], b)
-    if s[LEADER] == b:
-        s[LEADER] = NONE
-    s[LEADER_EPOCH] += 1
-    s[PARTITION_EPOCH] += 1
+    if size(s[word.ISR]) > 1:
+        s[word.ISR] = without(s[word.ISR], b)
+    if s[word.LEADER] == b:
+        s[word.LEADER] = word.NONE
+    s[word.LEADER_EPOCH] += 1
+    s[word.PARTITION_EPOCH] += 1
 
 
 @inner
@@ -201,13 +168,13 @@ def hands_over(s: list[int], w: list[int], trace: list[int], b: int, now: int) -
 
     Source: controlledShutdownPartitionLeaderElection (2.1.1 to 3.4.1).
     """
-    s[LEAVING + b], s[CONTACT + b] = 1, now
-    others, staying = without(s[ISR], b), 0
-    for c in range(w[REPLICAS]):
-        if contains(others, c) and s[FENCED + c] == 0 and s[LEAVING + c] == 0:
+    s[word.LEAVING + b], s[word.CONTACT + b] = 1, now
+    others, staying = without(s[word.ISR], b), 0
+    for c in range(w[word.REPLICAS]):
+        if contains(others, c) and s[word.FENCED + c] == 0 and s[word.LEAVING + c] == 0:
             staying += 1
     if staying:
-        change(s, w, trace, others, b, NONE, BY_SHUTDOWN, now)
+        change(s, w, trace, others, b, word.NONE, BY_SHUTDOWN, now)
 
 
 @inner
@@ -216,27 +183,27 @@ def asks_to_go(s: list[int], w: list[int], trace: list[int], b: int, now: int) -
 
     Source: KafkaServer.controlledShutdown (2.1.1 to 3.4.1).
     """
-    if s[OUTAGE] == 0:
+    if s[word.OUTAGE] == 0:
         hands_over(s, w, trace, b, now)
-    goes = s[OUTAGE] == 0 and (s[LEADER] != b or w[REPLICAS] == 1)
-    if not goes and now < s[GIVES_UP_AT + b]:
-        s[STOP_AT + b] = now + SHUTDOWN_BACKOFF_US
+    goes = s[word.OUTAGE] == 0 and (s[word.LEADER] != b or w[word.REPLICAS] == 1)
+    if not goes and now < s[word.GIVES_UP_AT + b]:
+        s[word.STOP_AT + b] = now + SHUTDOWN_BACKOFF_US
         return
-    s[STOP_AT + b], s[GIVES_UP_AT + b] = now + s[SHUTDOWN_US + b], now
+    s[word.STOP_AT + b], s[word.GIVES_UP_AT + b] = now + s[word.SHUTDOWN_US + b], now
 
 
 @inner
 def begins_to_go(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> None:
     """The first try of a leader that shuts down."""
-    s[GIVES_UP_AT + b] = now + _TRYING_US
+    s[word.GIVES_UP_AT + b] = now + _TRYING_US
     asks_to_go(s, w, trace, b, now)
 
 
 @inner
 def may_go(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> bool:
     """Whether a broker that was shutting down is gone now; if not, it has asked once more."""
-    goes = s[OUTAGE] == 0 and (s[LEADER] != b or w[REPLICAS] == 1)
-    if goes or now > s[GIVES_UP_AT + b]:
+    goes = s[word.OUTAGE] == 0 and (s[word.LEADER] != b or w[word.REPLICAS] == 1)
+    if goes or now > s[word.GIVES_UP_AT + b]:
         return True
     asks_to_go(s, w, trace, b, now)
     return False
@@ -245,5 +212,5 @@ def may_go(s: list[int], w: list[int], trace: list[int], b: int, now: int) -> bo
 @inner
 def stops_unseen(s: list[int], w: list[int], b: int, now: int) -> None:
     """Its session is closed, and nobody is there to see it before the next controller."""
-    s[CONTACT + b] = now - w[SESSION_OVER_US]
-    s[EXPIRE_AT + b] = s[OUTAGE] + 1
+    s[word.CONTACT + b] = now - w[word.SESSION_OVER_US]
+    s[word.EXPIRE_AT + b] = s[word.OUTAGE] + 1
