@@ -88,23 +88,17 @@ def _register(request: api.BrokerRegistrationRequest, schemas: ReleaseSchemas) -
     version = schemas.requests["BrokerRegistration"].versions.last
     own = request.broker & _ANY_BROKER
     incarnation = _PROCESSES + (own << _BROKER_BITS) + request.incarnation
-    listener = {
-        "Name": "PLAINTEXT",
-        "Host": "127.0.0.1",
-        # Port 0 would be refused as none.
-        "Port": own & _ANY_PORT | 1,
-        "SecurityProtocol": 0,
-    }
-    known = [
-        {"Name": name, "MinSupportedVersion": lowest, "MaxSupportedVersion": _ANY_VERSION}
-        for name, lowest in _FEATURES.items()
-    ]
+    # Port 0 would be refused as none.
+    where = {"Host": "127.0.0.1", "Port": own & _ANY_PORT | 1, "SecurityProtocol": 0}
     fields: Fields = {
         "BrokerId": request.broker,
         "ClusterId": CLUSTER_ID,
         "IncarnationId": uuid.UUID(int=incarnation),
-        "Listeners": [listener],
-        "Features": known,
+        "Listeners": [{"Name": "PLAINTEXT", **where}],
+        "Features": [
+            {"Name": name, "MinSupportedVersion": lowest, "MaxSupportedVersion": _ANY_VERSION}
+            for name, lowest in _FEATURES.items()
+        ],
     }
     if version >= 2:
         fields["LogDirs"] = [uuid.UUID(int=_DISKS + own)]
@@ -144,14 +138,11 @@ def _asked(
         partition["LeaderRecoveryState"] = int(item.recovery)
     if version >= 2:
         return {"TopicId": topics.ids.get(topic, UNKNOWN_TOPIC), "Partitions": [partition]}
-    return {_name_of_a_topic(schemas): topic, "Partitions": [partition]}
-
-
-def _name_of_a_topic(schemas: ReleaseSchemas) -> str:
-    """3.2 calls it otherwise than later releases."""
+    # 3.2 calls a topic's name otherwise than later releases.
     fields = schemas.requests["AlterPartition"].fields
-    (topics,) = (field for field in fields if field.name == "Topics")
-    return next(field.name for field in topics.fields if field.kind == "string")
+    (asked,) = (field for field in fields if field.name == "Topics")
+    name = next(field.name for field in asked.fields if field.kind == "string")
+    return {name: topic, "Partitions": [partition]}
 
 
 def _election(request: api.ElectLeadersRequest) -> Fields:
@@ -183,9 +174,8 @@ def error_of(code: int) -> KafkaError:
     try:
         return KafkaError(code)
     except ValueError:
-        raise UnspokenError(
-            f"error {code} has no name here: add it to protocol/errors.py"
-        ) from None
+        why = f"error {code} has no name here: add it to protocol/errors.py"
+        raise UnspokenError(why) from None
 
 
 def answer_of(request: api.Request, answer: Mapping[str, Any]) -> api.Response:
@@ -253,13 +243,11 @@ def written_as(logged: LoggedRecord, topics: TopicNames) -> RecordWritten:
 
     What only Kafka has in it is told behind the rest: then the two differ.
     """
-    record = record_of(logged, topics)
-    text = f"{logged.name} {logged.fields}"
+    record, name = record_of(logged, topics), logged.name
+    text = f"{name} {logged.fields}"
     if record is not None:
         text = records.record_text(record) + beyond(logged)
-    return RecordWritten(
-        offset=logged.offset, record=logged.name, text=text, version=logged.version
-    )
+    return RecordWritten(offset=logged.offset, record=name, text=text, version=logged.version)
 
 
 def record_of(logged: LoggedRecord, topics: TopicNames) -> records.Record | None:

@@ -6,9 +6,14 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ...protocol.facts import RecordWritten
-from ...protocol.ids import BrokerId, MetadataOffset
+from ...protocol.ids import BrokerEpoch, BrokerId, MetadataOffset
 from ...protocol.kraft.records import PartitionChangeRecord
-from ...protocol.messages import ElectLeadersRequest, Request, Response
+from ...protocol.messages import (
+    BrokerHeartbeatRequest,
+    ElectLeadersRequest,
+    Request,
+    Response,
+)
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ControllerProcess
@@ -133,12 +138,9 @@ class RealController:
 
     def raise_metadata_version(self, metadata_version: str) -> tuple[str, int]:
         """Why it was refused, or nothing; the milliseconds until what follows was written."""
-        asked = {
-            "Feature": "metadata.version",
-            "MaxVersionLevel": METADATA_LEVEL[metadata_version],
-            "UpgradeType": UPGRADE,
-        }
-        body = {"timeoutMs": kafka_terms.ELECT_TIMEOUT_MS, "FeatureUpdates": [asked]}
+        level = METADATA_LEVEL[metadata_version]
+        change = {"Feature": "metadata.version", "MaxVersionLevel": level, "UpgradeType": UPGRADE}
+        body = {"timeoutMs": kafka_terms.ELECT_TIMEOUT_MS, "FeatureUpdates": [change]}
         answer = self._connection.ask("UpdateFeatures", 1, body)
         for one in (answer, *answer["Results"]):
             if one["ErrorCode"]:
@@ -158,13 +160,8 @@ class RealController:
             {"PartitionIndex": index, "BrokerIds": list(ids)} for index, ids in enumerate(replicas)
         ]
         configs = [{"Name": "unclean.leader.election.enable", "Value": "true"}] if unclean else []
-        wanted = {
-            "Name": topic,
-            "NumPartitions": -1,
-            "ReplicationFactor": -1,
-            "Assignments": assigned,
-            "Configs": configs,
-        }
+        wanted: kafka_terms.Fields = {"Name": topic, "NumPartitions": -1, "ReplicationFactor": -1}
+        wanted |= {"Assignments": assigned, "Configs": configs}
         body = {"Topics": [wanted], "timeoutMs": kafka_terms.ELECT_TIMEOUT_MS}
         answer = self._connection.ask("CreateTopics", 4, body)
         _must_be_done(f"topic {topic}", answer["Topics"])
@@ -202,11 +199,12 @@ class RealController:
         """It answers, once it is `elected` anew, and has written of itself, if it does; the
         milliseconds that passed. One that is about to resign still answers for a moment.
         """
-        passed, found, until = 0, not registers_itself, time.monotonic() + READY_S
+        passed, is_written = 0, not registers_itself
+        until = time.monotonic() + READY_S
         while time.monotonic() < until:
-            found |= any(r.record == "RegisterControllerRecord" for r in self.records())
+            is_written |= any(r.record == "RegisterControllerRecord" for r in self.records())
             is_late = elected and self._log.leader_epoch == self._elected_in
-            if not found and not is_late:
+            if not is_written and not is_late:
                 # It asks itself for that, and backs off by the same clock.
                 self.advance(WAITING_MS)
                 passed += WAITING_MS
@@ -225,16 +223,12 @@ class RealController:
         """Whether it is the active controller, and not one that has resigned. It is sent a request
         that changes nothing: the event thread looks at its clock.
         """
-        not_registered, stale = 0, 77
-        nothing = {
-            "BrokerId": NOBODY,
-            "BrokerEpoch": 1,
-            "CurrentMetadataOffset": 0,
-            "WantFence": False,
-            "WantShutDown": False,
-        }
-        answer = self._connection.ask("BrokerHeartbeat", 0, nothing)
-        return answer["ErrorCode"] in (not_registered, stale)
+        nothing = BrokerHeartbeatRequest(
+            broker=NOBODY, broker_epoch=BrokerEpoch(1), metadata_offset=MetadataOffset(0)
+        )
+        call = kafka_terms.call_of(nothing, self.schemas, self.topics)
+        # Not registered, or of an earlier epoch: it has looked.
+        return self._connection.ask(*call)["ErrorCode"] in (0, 77)
 
     def close(self) -> None:
         """Hang up; the process goes on."""
@@ -270,13 +264,11 @@ def record_texts(records: Iterable[RecordWritten]) -> tuple[str, ...]:
     """Offset, version and text of each record; in a run of partition changes, sorted by text: the
     order of these hangs on hash tables and on the random ids of topics.
     """
-    records = tuple(records)
     texts: list[str] = []
-    for _, run in groupby(records, _run_of):
-        texts += sorted(f"v{record.version} {record.text}" for record in run)
-    return tuple(f"@{record.offset} {text}" for record, text in zip(records, texts, strict=True))
-
-
-def _run_of(record: RecordWritten) -> object:
-    """Equal for partition changes, and like no other for any other record."""
-    return True if record.record == PartitionChangeRecord.__name__ else record.offset + 2
+    # Equal for partition changes, and like no other for any other record.
+    kind = PartitionChangeRecord.__name__
+    for _, run in groupby(records, lambda r: -1 if r.record == kind else r.offset):
+        together = list(run)
+        sentences = sorted(f"v{record.version} {record.text}" for record in together)
+        texts += (f"@{r.offset} {text}" for r, text in zip(together, sentences, strict=True))
+    return tuple(texts)

@@ -16,9 +16,11 @@ from .message_schemas import ReleaseSchemas
 
 SEGMENT = Path("__cluster_metadata-0", f"{0:020}.log")
 """Where the log is, in the folder that ``log.dirs`` names. It is called after its first offset."""
-BATCH_HEADER = 61
-_SIZE_AT, _COUNTED_FROM, _EPOCH_AT, _ATTRIBUTES_AT, _COUNT_AT = 8, 12, 12, 21, 57
-_IS_CONTROL = 0x20
+_BATCH = struct.Struct(">qii5xh34xi")
+"""Of a batch's header: the first offset, how many bytes follow the size, the leader epoch, the
+attributes, and how many records there are.
+"""
+_COUNTED_FROM, _IS_CONTROL = 12, 0x20
 
 
 class LoggedRecord(msgspec.Struct, frozen=True):
@@ -65,11 +67,8 @@ class MetadataLog:
         return tuple(records)
 
     def _records(self, batch: bytes) -> Iterator[LoggedRecord]:
-        (first,) = struct.unpack_from(">q", batch)
-        (self.leader_epoch,) = struct.unpack_from(">i", batch, _EPOCH_AT)
-        (attributes,) = struct.unpack_from(">h", batch, _ATTRIBUTES_AT)
-        (count,) = struct.unpack_from(">i", batch, _COUNT_AT)
-        reader = ByteReader(batch, BATCH_HEADER)
+        first, _, self.leader_epoch, attributes, count = _BATCH.unpack_from(batch)
+        reader = ByteReader(batch, _BATCH.size)
         for _ in range(count):
             end = reader.varint() + reader.at
             # Attributes and time.
@@ -97,8 +96,8 @@ class MetadataLog:
 def _whole_batches(data: bytes) -> Iterator[bytes]:
     """A batch that is being written is left for later."""
     at = 0
-    while at + BATCH_HEADER <= len(data):
-        (size,) = struct.unpack_from(">i", data, at + _SIZE_AT)
+    while at + _BATCH.size <= len(data):
+        size = _BATCH.unpack_from(data, at)[1]
         end = at + _COUNTED_FROM + size
         if size <= 0 or end > len(data):
             return

@@ -15,6 +15,8 @@ from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from ...engine.given_situation import PartitionSetup, Setup
 from ...extras import needed_by
 from ...protocol.messages import AlterPartitionRequest, AlterPartitionResponse, ElectLeadersRequest
@@ -23,7 +25,7 @@ from ...protocol.zookeeper.znodes import PartitionStateZnode
 from ..conversation.kafka_terms import TopicNames, answer_of, call_of, split
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.node_connection import NodeConnection
-from .sequences import MARKER, Journal, Received, StateZnode, marker_version, wait_until
+from .sequences import MARKER, Journal, StateZnode, marker_version, wait_until
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
@@ -69,12 +71,10 @@ class Barrier:
 
     def reach(self, broker: int) -> None:
         """Until a broker received the requests of the last barrier. Raises TooQuietError if not."""
-        wanted = self.version
-
-        def is_it(received: Received) -> bool:
-            return received.broker == broker and marker_version(received) == wanted
-
-        self._journal.wait_for(is_it, f"the requests of a barrier to broker {broker}")
+        self._journal.wait_for(
+            lambda one: one.broker == broker and marker_version(one) == self.version,
+            f"the requests of a barrier to broker {broker}",
+        )
 
 
 def _partitions(topics: Iterable[str]) -> bytes:
@@ -190,17 +190,18 @@ def znode_of(broker: int) -> str:
 
 def registration(patch: str, port: int) -> bytes:
     """What a broker of this release says of itself: where it listens, and nothing else."""
-    code = tuple(map(int, patch.split(".")))[:2]
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
         "endpoints": [f"PLAINTEXT://127.0.0.1:{port}"],
         "jmx_port": -1,
         "host": "127.0.0.1",
         "timestamp": str(int(time.time() * 1000)),
         "port": port,
-        "version": 5 if code >= _FEATURES_SINCE else 4,
+        "version": 4,
     }
-    return json.dumps(said | ({"features": {}} if code >= _FEATURES_SINCE else {})).encode()
+    if tuple(map(int, patch.split("."))) >= _FEATURES_SINCE:
+        fields |= {"version": 5, "features": {}}
+    return json.dumps(fields).encode()
 
 
 def add_registration(transaction: Any, broker: int, data: bytes) -> None:
@@ -232,23 +233,14 @@ def state_of(client: KazooClient, topic: str) -> StateZnode | None:
     if not client.exists(state_path(topic)):
         return None
     data, stat = client.get(state_path(topic))
-    said = json.loads(data)
-    return StateZnode(
-        topic=topic,
-        leader=said["leader"],
-        isr=tuple(said["isr"]),
-        leader_epoch=said["leader_epoch"],
-        controller_epoch=said["controller_epoch"],
-        zk_version=stat.version,
-        leader_recovery_state=said.get("leader_recovery_state", 0),
-    )
+    fields = json.loads(data)
+    return msgspec.convert({"topic": topic, "zk_version": stat.version, **fields}, StateZnode)
 
 
 def touch_state(client: KazooClient, topic: str) -> int:
     """Write the state as it is; the version that it has now."""
     data, stat = client.get(state_path(topic))
-    version: int = client.set(state_path(topic), data, stat.version).version
-    return version
+    return int(client.set(state_path(topic), data, stat.version).version)
 
 
 def write_first_znodes(client: KazooClient, setup: Setup) -> None:
@@ -259,17 +251,16 @@ def write_first_znodes(client: KazooClient, setup: Setup) -> None:
         topic = topic_of(partition.name)
         unclean = partition.unclean_leader_election
         config = {"unclean.leader.election.enable": "true"} if unclean else {}
-        _create(client, f"{_CONFIGS}/{topic}", {"version": 1, "config": config})
-        assigned = {"version": 1, "partitions": {"0": partition.replicas}}
-        _create(client, f"{_TOPICS}/{topic}", assigned)
+        assigned = {"0": partition.replicas}
+        for path, data in (
+            (f"{_CONFIGS}/{topic}", {"version": 1, "config": config}),
+            (f"{_TOPICS}/{topic}", {"version": 1, "partitions": assigned}),
+        ):
+            client.create(path, json.dumps(data).encode(), makepath=True)
         text = state_text(partition, setup.controller_epoch)
         client.create(state_path(topic), text, makepath=True)
         for _ in range(partition.partition_epoch):
             client.set(state_path(topic), text)
-
-
-def _create(client: KazooClient, path: str, data: dict[str, object]) -> None:
-    client.create(path, json.dumps(data).encode(), makepath=True)
 
 
 def state_path(topic: str) -> str:

@@ -87,18 +87,21 @@ class RealControlRequests(msgspec.Struct, frozen=True):
         """A paragraph for each release; `to` leaves out what other brokers got, `last` all but so
         many passages.
         """
-        told = ("\n".join(self._of(patch, to, last)) for patch in self.heard)
-        return "\n\n".join([self.says, *told])
+        paragraphs = ("\n".join(self._of(patch, to, last)) for patch in self.heard)
+        return "\n\n".join([self.says, *paragraphs])
 
     def _of(self, patch: str, to: int | None, last: int | None) -> Iterator[str]:
         yield f"Kafka {patch}, recorded"
+        nothing = "nobody gets anything" if to is None else f"broker {to} gets nothing"
         for passage in self.heard[patch][-(last or 0) :]:
             yield f"  {passage.title}"
-            yield from (_below(_answered(answer)) for answer in passage.answers)
             sent = [one for one in passage.requests if to in (None, one.broker)]
-            nothing = "nobody gets anything" if to is None else f"broker {to} gets nothing"
-            yield from (_below(line) for line in [*_control_requests(sent)] or [nothing])
-            yield _below("; ".join(map(_state, passage.znodes)))
+            lines = [
+                *map(_answered, passage.answers),
+                *(list(_control_requests(sent)) or [nothing]),
+            ]
+            for line in [*lines, "; ".join(map(_state, passage.znodes))]:
+                yield fill(line, _WIDTH, initial_indent=_BELOW[:6], subsequent_indent=_BELOW)
 
     def __repr__(self) -> str:
         return self.text()
@@ -119,21 +122,16 @@ def real_control_requests(situation: str, *kafka: str) -> RealControlRequests:
 
 def _recorded(situation: str, patch: str) -> tuple[Passage, ...]:
     unfit = UNFIT.get(situation, {})
-    why_not = unfit.get(patch, "")
-    if patch not in CONTROLLER_RELEASES or why_not:
-        known = ", ".join(p for p in CONTROLLER_RELEASES if p not in unfit)
-        raise UnrecordedRequestsError(
-            f"nothing is recorded of {situation} with Kafka {patch}"
-            f"{f' ({why_not})' if why_not else ''}; there is {known}"
-        )
-    return recorded_sequences(patch)[situation]
+    if patch in CONTROLLER_RELEASES and patch not in unfit:
+        return recorded_sequences(patch)[situation]
+    there = ", ".join(p for p in CONTROLLER_RELEASES if p not in unfit)
+    why = f" ({unfit[patch]})" if patch in unfit else ""
+    raise UnrecordedRequestsError(
+        f"nothing is recorded of {situation} with Kafka {patch}{why}; there is {there}"
+    )
 
 
 # --- in words -----------------------------------------------------------------------------------
-
-
-def _below(line: str) -> str:
-    return fill(line, _WIDTH, initial_indent=_BELOW[:6], subsequent_indent=_BELOW)
 
 
 def _control_requests(sent: list[SentRequest]) -> Iterator[str]:
@@ -142,14 +140,13 @@ def _control_requests(sent: list[SentRequest]) -> Iterator[str]:
     for (broker, generation, stamped), requests in marked:
         meant = f"for incarnation {_incarnation(stamped)}"
         stamp = "without an epoch" if stamped == NO_EPOCH else meant
-        told = ", ".join(map(_told, requests))
-        yield f"incarnation {_incarnation(generation)} of broker {broker} gets, {stamp}: {told}"
+        what = ", ".join(f"{one.api}({_topics(one)})" for one in requests)
+        yield f"incarnation {_incarnation(generation)} of broker {broker} gets, {stamp}: {what}"
 
 
-def _told(sent: SentRequest) -> str:
-    """``StopReplica(F)``; with nothing in it where it is about no partition."""
-    topics = [*(told.topic for told in sent.partitions), *(stop.topic for stop in sent.stopped)]
-    return f"{sent.api}({','.join(topics)})"
+def _topics(sent: SentRequest) -> str:
+    topics = [*(p.topic for p in sent.partitions), *(stop.topic for stop in sent.stopped)]
+    return ",".join(topics)
 
 
 def _answered(answer: ShutdownAnswer) -> str:
@@ -215,8 +212,8 @@ class RealCheckpoint(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         """What happened, and a paragraph for each broker."""
-        told = ("\n".join(_checkpoint(name, story)) for name, story in self.stories.items())
-        return "\n\n".join([_WHAT, *told])
+        stories = ("\n".join(_checkpoint(name, story)) for name, story in self.stories.items())
+        return "\n\n".join([_WHAT, *stories])
 
     def __repr__(self) -> str:
         return self.text()

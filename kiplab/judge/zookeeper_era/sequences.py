@@ -126,8 +126,7 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def znode(self, topic: str) -> StateZnode:
         """The state of a topic's partition. Raises KeyError for a topic that is not there."""
-        found = {znode.topic: znode for znode in self.znodes}
-        return found[topic]
+        return {znode.topic: znode for znode in self.znodes}[topic]
 
 
 IDLE = "zz-idle"
@@ -164,7 +163,17 @@ def sent_requests(
 def _sent(received: Received, generations: Mapping[tuple[int, int], str]) -> SentRequest:
     body = received.body
     epoch = body.get("BrokerEpoch", -1)
-    known = generations.get((received.broker, epoch), f"unknown epoch {epoch}")
+    stamped = generations.get((received.broker, epoch), f"unknown epoch {epoch}")
+    states = sorted(partitions_in(received), key=lambda one: one[0])
+    if received.api == STOP_REPLICA:
+        of_all = body.get("DeletePartitions", False)
+        stopped = tuple(_stopped(*state, of_all) for state in states)
+        partitions: tuple[SentPartition, ...] = ()
+    else:
+        stopped = ()
+        partitions = tuple(_sent_partition(*state) for state in states if state[0] not in _OURS)
+    live = [broker["Id"] for broker in body.get("LiveBrokers", ())]
+    live += [leader["BrokerId"] for leader in body.get("LiveLeaders", ())]
     return SentRequest(
         broker=received.broker,
         generation=received.generation,
@@ -172,12 +181,12 @@ def _sent(received: Received, generations: Mapping[tuple[int, int], str]) -> Sen
         version=received.version,
         sender=body["ControllerId"],
         controller_epoch=body["ControllerEpoch"],
-        stamped=NO_EPOCH if epoch == -1 else known,
+        stamped=NO_EPOCH if epoch == -1 else stamped,
         answer=received.answer,
-        full=any(topic == IDLE for topic, _ in partitions_in(received)),
-        partitions=tuple(sorted(_told(received), key=lambda partition: partition.topic)),
-        stopped=tuple(sorted(_stopped(received), key=lambda replica: replica.topic)),
-        live=tuple(sorted(_live(body))),
+        full=any(topic == IDLE for topic, _ in states),
+        partitions=partitions,
+        stopped=stopped,
+        live=tuple(sorted(live)),
     )
 
 
@@ -189,12 +198,7 @@ def answer_to(api: str, version: int, body: Mapping[str, Any], error: int) -> di
         return {
             "ErrorCode": NONE,
             "Topics": [
-                {
-                    "TopicId": topic["TopicId"],
-                    "PartitionErrors": [
-                        {"PartitionIndex": p["PartitionIndex"]} for p in topic["PartitionStates"]
-                    ],
-                }
+                {"TopicId": topic["TopicId"], "PartitionErrors": _indexes(topic["PartitionStates"])}
                 for topic in body["TopicStates"]
             ],
         }
@@ -206,15 +210,18 @@ def answer_to(api: str, version: int, body: Mapping[str, Any], error: int) -> di
     }
 
 
+def _indexes(states: Iterable[Mapping[str, Any]]) -> list[dict[str, int]]:
+    return [{"PartitionIndex": state["PartitionIndex"]} for state in states]
+
+
 def marker_version(received: Received) -> int | None:
     """The zkVersion of the marker in a barrier's UpdateMetadata; None for any other request."""
     if received.api != UPDATE_METADATA:
         return None
-    told = dict(partitions_in(received))
-    if MARKER not in told or IDLE in told:
+    states = dict(partitions_in(received))
+    if MARKER not in states or IDLE in states:
         return None
-    version: int = told[MARKER]["ZkVersion"]
-    return version
+    return int(states[MARKER]["ZkVersion"])
 
 
 def is_bare_marker(received: Received) -> bool:
@@ -233,37 +240,23 @@ def partitions_in(received: Received) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, state if isinstance(state, dict) else {"PartitionIndex": state}
 
 
-def _told(received: Received) -> Iterator[SentPartition]:
-    if received.api == STOP_REPLICA:
-        return
-    for topic, state in partitions_in(received):
-        if topic not in _OURS:
-            yield SentPartition(
-                topic=topic,
-                leader=state["Leader"],
-                isr=state["Isr"],
-                leader_epoch=state["LeaderEpoch"],
-                zk_version=state["PartitionEpoch" if "PartitionEpoch" in state else "ZkVersion"],
-                controller_epoch=state["ControllerEpoch"],
-                replicas=state["Replicas"],
-                is_new=state.get("IsNew", False),
-                offline=state.get("OfflineReplicas", ()),
-                leader_recovery_state=state.get("LeaderRecoveryState", 0),
-            )
+def _sent_partition(topic: str, state: Mapping[str, Any]) -> SentPartition:
+    return SentPartition(
+        topic=topic,
+        leader=state["Leader"],
+        isr=state["Isr"],
+        leader_epoch=state["LeaderEpoch"],
+        zk_version=state["PartitionEpoch" if "PartitionEpoch" in state else "ZkVersion"],
+        controller_epoch=state["ControllerEpoch"],
+        replicas=state["Replicas"],
+        is_new=state.get("IsNew", False),
+        offline=state.get("OfflineReplicas", ()),
+        leader_recovery_state=state.get("LeaderRecoveryState", 0),
+    )
 
 
-def _stopped(received: Received) -> Iterator[StoppedReplica]:
-    if received.api != STOP_REPLICA:
-        return
-    of_all = received.body.get("DeletePartitions", False)
-    for topic, state in partitions_in(received):
-        delete = state.get("DeletePartition", of_all)
-        yield StoppedReplica(topic, delete, state.get("LeaderEpoch"))
-
-
-def _live(body: Mapping[str, Any]) -> Iterator[int]:
-    yield from (broker["Id"] for broker in body.get("LiveBrokers", ()))
-    yield from (leader["BrokerId"] for leader in body.get("LiveLeaders", ()))
+def _stopped(topic: str, state: Mapping[str, Any], of_all: bool) -> StoppedReplica:
+    return StoppedReplica(topic, state.get("DeletePartition", of_all), state.get("LeaderEpoch"))
 
 
 PATIENCE_S = 120
