@@ -37,38 +37,28 @@ _OWN_ZOOKEEPER = (2, 4)
 
 
 class Artifact(NamedTuple):
-    """What Maven knows a jar by; "test" among its classifiers is the jar of its tests."""
+    """What Maven knows a jar by."""
 
     group: str
     name: str
     version: str
-    classifiers: tuple[str, ...] = ("",)
 
     @property
     def in_pom(self) -> str:
-        """As Maven wants it: one dependency for each classifier."""
+        """As Maven wants it."""
         named = f"<groupId>{self.group}</groupId><artifactId>{self.name}</artifactId>"
-        head = f"    <dependency>{named}<version>{self.version}</version>"
-        wanted = (f"<classifier>{c}</classifier>" if c else "" for c in self.classifiers)
-        return "\n".join(f"{head}{classifier}</dependency>" for classifier in wanted)
+        return f"    <dependency>{named}<version>{self.version}</version></dependency>"
 
     @property
     def in_ivy(self) -> str:
-        """As Ivy wants it: one dependency, with the artifacts that are wanted of it."""
-        head = f'    <dependency org="{self.group}" name="{self.name}" rev="{self.version}"'
-        jar = f'<artifact name="{self.name}" type="jar" ext="jar"'
-        if self.classifiers == ("",):
-            return f"{head}/>"
-        wanted = (f' m:classifier="{c}"' if c else "" for c in self.classifiers)
-        return f"{head}>{''.join(f'{jar}{which}/>' for which in wanted)}</dependency>"
+        """As Ivy wants it."""
+        return f'    <dependency org="{self.group}" name="{self.name}" rev="{self.version}"/>'
 
 
 def server(patch: str) -> tuple[Artifact, ...]:
     """What a Kafka of this release runs on; it logs nothing."""
-    return (
-        Artifact("org.apache.kafka", "kafka_2.13", patch),
-        Artifact("org.slf4j", "slf4j-nop", SLF4J),
-    )
+    kafka = Artifact("org.apache.kafka", "kafka_2.13", patch)
+    return kafka, Artifact("org.slf4j", "slf4j-nop", SLF4J)
 
 
 def zookeeper_era(patch: str) -> tuple[Artifact, ...]:
@@ -142,28 +132,25 @@ def _run(command: Sequence[str], name: str, patch: str) -> None:
         raise MissingKafkaError(why, f"{GET_A_FETCHER}.") from None
     if done.returncode == 0:
         return
-    complaint = _complaint(done.stdout + done.stderr)
-    if _is_unpublished(done.stdout + done.stderr, name, patch):
-        why = f"There is no Kafka {patch} to be had: {complaint}."
+    output = _COLOUR.sub("", done.stdout + done.stderr)
+    if _is_unpublished(output.lower(), name, patch):
+        why = f"There is no Kafka {patch} to be had: {_complaint(output)}."
         raise UnpublishedReleaseError(why, "Name a release that was published.")
-    raise MissingKafkaError(
-        f"Kafka {patch} could not be fetched: {complaint}.",
-        "Is there a network, and is that a release of Kafka?",
-    )
+    why = f"Kafka {patch} could not be fetched: {_complaint(output)}."
+    raise MissingKafkaError(why, "Is there a network, and is that a release of Kafka?")
 
 
-def _is_unpublished(said: str, name: str, patch: str) -> bool:
+def _is_unpublished(output: str, name: str, patch: str) -> bool:
     """Whether somebody who could know says that there is no such release."""
-    said = _COLOUR.sub("", said).lower()
     artifact = rf"org\.apache\.kafka:{re.escape(name)}:\w+:{re.escape(patch)}"
-    by_ivy = f"module not found: org.apache.kafka#{name};{patch}" in said
-    by_maven = re.search(rf"could not find artifact {artifact} in ", said)
-    return by_maven is not None or (by_ivy and "server access error" not in said)
+    by_ivy = f"module not found: org.apache.kafka#{name};{patch}" in output
+    by_maven = re.search(rf"could not find artifact {artifact} in ", output)
+    return by_maven is not None or (by_ivy and "server access error" not in output)
 
 
-def _complaint(said: str) -> str:
+def _complaint(output: str) -> str:
     """The line of a long answer that says what is the matter, as well as can be told."""
-    lines = [line.strip(" \t:*.") for line in _COLOUR.sub("", said).splitlines()]
+    lines = [line.strip(" \t:*.") for line in output.splitlines()]
     telling = [line for line in lines if any(word in line.lower() for word in _TELLING)]
     first = next(iter(telling or filter(None, lines)), "nothing was said")
     return first.removeprefix("[ERROR] ").partition(" -> [")[0]

@@ -16,6 +16,7 @@ import msgspec
 
 from ...machine import LackingError
 from ...protocol import ids
+from ...protocol.errors import KafkaError
 from ...protocol.features import UnknownFeatureError
 from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
 from ...protocol.messages.replication_messages import AlterPartitionResult
@@ -229,15 +230,10 @@ def _metadata(partition_epoch: int, *isr: ids.BrokerId) -> MetadataUpdate:
         leader_epoch=_LEADER_EPOCH,
         partition_epoch=ids.PartitionEpoch(partition_epoch),
     )
-    registrations = tuple(
-        Registration(broker, epoch, ids.Incarnation(1), fenced=False)
-        for broker, epoch in _EPOCHS.items()
-    )
-    return MetadataUpdate(
-        offset=ids.MetadataOffset(1_000 + partition_epoch),
-        registrations=registrations,
-        partitions=(state,),
-    )
+    one = ids.Incarnation(1)
+    brokers = (Registration(id, epoch, one, fenced=False) for id, epoch in _EPOCHS.items())
+    at = ids.MetadataOffset(1_000 + partition_epoch)
+    return MetadataUpdate(offset=at, registrations=tuple(brokers), partitions=(state,))
 
 
 def _fetch(follower: ids.BrokerId, offset: int) -> FetchRequest:
@@ -252,11 +248,6 @@ def _fetch(follower: ids.BrokerId, offset: int) -> FetchRequest:
 
 
 def _accepted(partition_epoch: int, *isr: ids.BrokerId) -> AlterPartitionResponse:
-    result = AlterPartitionResult(
-        partition=_NAME,
-        leader=turns.LEADER,
-        leader_epoch=_LEADER_EPOCH,
-        partition_epoch=ids.PartitionEpoch(partition_epoch),
-        isr=isr,
-    )
+    at = ids.PartitionEpoch(partition_epoch)
+    result = AlterPartitionResult(_NAME, KafkaError.NONE, turns.LEADER, _LEADER_EPOCH, at, isr)
     return AlterPartitionResponse(version=3, results=(result,))

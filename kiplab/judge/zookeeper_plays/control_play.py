@@ -126,9 +126,13 @@ def _columns(stage: Stage, setup: Setup, real: PlayedCluster | _RecordedControll
     ear, before = EngineEar(setup), stage.history.start
     start, heard, led = ear.passage("", before).znodes, [], []
     for performed in stage.performed:
+        # Topics whose state was written, and not by the controller.
         written: set[str] = set()
         for recorded in stage.history.steps[performed.first : performed.last]:
-            written |= _led(before, recorded, ear)
+            message = delivered(before, recorded)
+            if message is None or message.receiver != controller_on(ear.controller_id):
+                states = written_states(before, recorded.cluster)
+                written |= {topic_of(state.partition) for state, _ in states}
             ear.follow(before, recorded)
             real.follow(before, recorded)
             before = recorded.cluster
@@ -151,14 +155,6 @@ def _columns(stage: Stage, setup: Setup, real: PlayedCluster | _RecordedControll
         # One sentence of its own for each state of a partition that it wrote.
         records=sum(is_own and text.startswith("ZooKeeper:") for text, is_own in sentences),
     )
-
-
-def _led(before: Cluster, recorded: Recorded, ear: EngineEar) -> set[str]:
-    """Topics whose state was written, and not by the controller."""
-    message = delivered(before, recorded)
-    if message is not None and message.receiver == controller_on(ear.controller_id):
-        return set()
-    return {topic_of(state.partition) for state, _ in written_states(before, recorded.cluster)}
 
 
 def _lines(

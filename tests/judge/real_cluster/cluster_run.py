@@ -27,17 +27,34 @@ _LOG = {
 }
 
 
+class TestedArtifact(Artifact):
+    """A jar, and the jar of its tests."""
+
+    @property
+    def in_pom(self) -> str:
+        """One dependency for each."""
+        end = "</dependency>"
+        tests = super().in_pom.replace(end, f"<classifier>test</classifier>{end}")
+        return f"{super().in_pom}\n{tests}"
+
+    @property
+    def in_ivy(self) -> str:
+        """One dependency, with both artifacts."""
+        jar = f'<artifact name="{self.name}" type="jar" ext="jar"'
+        head = super().in_ivy.removesuffix("/>")
+        return f'{head}>{jar}/>{jar} m:classifier="test"/></dependency>'
+
+
 def jars_with_test_kit(patch: str) -> Path:
     """The folder of a release's jars with Kafka's own kit for whole clusters in one process, and a
     log. Raises MissingKafkaError as `jars_of` does.
 
     The kit is among the tests of kafka_2.13; from 4.0 on it is an artifact of its own.
     """
-    both = ("", "test")
     kafka = ("kafka_2.13", "kafka-clients", "kafka-metadata", "kafka-server-common")
     later = (Artifact("org.apache.kafka", "kafka-test-common-runtime", patch),)
     artifacts = (
-        *(Artifact("org.apache.kafka", name, patch, both) for name in kafka),
+        *(TestedArtifact("org.apache.kafka", name, patch) for name in kafka),
         *(later if int(patch.partition(".")[0]) >= 4 else ()),
         Artifact("org.junit.jupiter", "junit-jupiter-api", JUNIT),
         Artifact("org.slf4j", "slf4j-simple", SLF4J),
