@@ -16,7 +16,7 @@ from ...protocol.facts import Fact, Refused
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionItem, AlterPartitionRequest, FetchResponse
 from ...protocol.releases import CodeVersion
-from ...protocol.replica.broker_state import Broker, Leading, RemoteReplica, log_of, replica_of
+from ...protocol.replica.broker_state import Broker, RemoteReplica, log_of, replica_of
 
 NO_EPOCHS = ids.BrokerEpoch(-2)
 """For the broker epoch of a member where a release has none to give."""
@@ -174,7 +174,7 @@ class EngineObservation:
         epochs = tuple((entry.epoch, entry.offset) for entry in log.epochs)
         if replica is None:
             return SeenPartition(end=log.end, epochs=epochs)
-        seen_partition = SeenPartition(
+        partition = SeenPartition(
             leader=replica.leader,
             leader_epoch=replica.leader_epoch,
             partition_epoch=replica.partition_epoch,
@@ -182,13 +182,9 @@ class EngineObservation:
             end=log.end,
             epochs=epochs,
         )
-        return (
-            seen_partition
-            if replica.leading is None
-            else self._led(seen_partition, replica.leading)
-        )
-
-    def _led(self, partition: SeenPartition, leading: Leading) -> SeenPartition:
+        leading = replica.leading
+        if leading is None:
+            return partition
         state = leading.isr_state
         return replace(
             partition,
@@ -203,19 +199,14 @@ class EngineObservation:
 
     def remote(self, remote: RemoteReplica) -> SeenRemote:
         """A follower as its leader knows it."""
-        seen_remote = SeenRemote(
-            **{name: getattr(remote, name) for name in SeenRemote.__struct_fields__}
-        )
-        return seen_remote if self._has_epochs else replace(seen_remote, epoch=None)
+        fields = {name: getattr(remote, name) for name in SeenRemote.__struct_fields__}
+        return SeenRemote(**fields if self._has_epochs else fields | {"epoch": None})
 
 
 def _read(reply: FetchResponse) -> SeenRead:
     part = reply.diverging
-    return SeenRead(
-        high_watermark=reply.high_watermark,
-        diverging=None if part is None else (part.epoch, part.offset),
-        records=tuple(_each(reply.records)),
-    )
+    diverging = None if part is None else (part.epoch, part.offset)
+    return SeenRead(reply.high_watermark, diverging, tuple(_each(reply.records)))
 
 
 def _each(records: Log) -> Iterator[tuple[ids.LeaderEpoch, ids.Offset]]:

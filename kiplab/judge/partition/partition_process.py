@@ -15,7 +15,7 @@ from ...protocol import ids
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
 from ...protocol.messages.replication_messages import AlterPartitionResult
-from ...protocol.registrations import PartitionRegistration, Registration
+from ...protocol.registrations import PartitionRegistration
 from ...protocol.releases import RELEASES
 from ..java_process import OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
@@ -140,10 +140,13 @@ class PartitionWords:
 
         Raises KeyError where one of the partitions is gone.
         """
-        brokers = ";".join(map(_registered, update.registrations)) or "-"
+        brokers = ";".join(
+            f"{entry.broker}:{entry.epoch}:{entry.fenced:d}:{entry.in_controlled_shutdown:d}"
+            for entry in update.registrations
+        )
         by_name = {state.name: state for state in update.partitions}
         states = ";".join(_partition(by_name[name]) for name in self.names)
-        return f"metadata {brokers} {states} {_numbers(map(self._place, changed))}"
+        return f"metadata {brokers or '-'} {states} {_numbers(map(self._place, changed))}"
 
     def _fetch(self, turn: FetchRequest) -> str:
         # Below version 15 and 12 the fields are not on the wire, and read as -1.
@@ -168,11 +171,6 @@ def _runs(log: Log) -> str:
     runs = [(e.epoch, end - e.offset) for e, end in zip(log.epochs, ends, strict=False)]
     # An epoch that was noted without a record is no record.
     return ",".join(f"{epoch}x{count}" for epoch, count in runs if count)
-
-
-def _registered(entry: Registration) -> str:
-    leaving = int(entry.in_controlled_shutdown)
-    return f"{entry.broker}:{entry.epoch}:{int(entry.fenced)}:{leaving}"
 
 
 def _partition(state: PartitionRegistration) -> str:

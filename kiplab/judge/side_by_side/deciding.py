@@ -7,6 +7,7 @@ play a process also begins, with what its disk has kept, and is sent some partit
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -94,15 +95,14 @@ AskKafka = Callable[[ControllerQuestion, Cluster, int], Decision]
 
 
 class DecidingKafka(Protocol):
-    """A real controller, or one whose answers were stored."""
+    """A real controller, or one whose answers were stored: what is called otherwise in its log, and
+    how many records that has before the first line.
+    """
 
     @property
-    def renaming(self) -> Renaming:
-        """What is called otherwise in its log."""
-
+    def renaming(self) -> Renaming: ...
     @property
-    def scene_records(self) -> int:
-        """How many records its log has before the first line."""
+    def scene_records(self) -> int: ...
 
     def decide(self, question: ControllerQuestion, cluster: Cluster, expected: int) -> Decision:
         """What it makes of a question, `cluster` being what has come of its decisions so far.
@@ -145,11 +145,10 @@ LeaderQuestion = (
 
 
 class DecidingLeaders(Protocol):
-    """Real brokers, or some whose answers were stored."""
+    """Real brokers, or some whose answers were stored; `turns` is how many they have taken."""
 
     @property
-    def turns(self) -> int:
-        """How many turns they have taken."""
+    def turns(self) -> int: ...
 
     def decide(
         self, broker: Broker, question: LeaderQuestion, cluster: Cluster
@@ -217,16 +216,13 @@ class Renaming(msgspec.Struct, frozen=True):
         """Where the play's metadata offset is in Kafka's log. -1, "unknown", stays what it is."""
         if play < 0:
             return play
-        begun = [point for point in self.points if point.play <= play]
-        last = begun[-1] if begun else OffsetPoint(0, 0)
-        after = self.points[len(begun)].kafka - 1 if len(begun) < len(self.points) else None
-        offset = min(last.kafka + play - last.play, HIGHEST_OFFSET)
-        return offset if after is None else min(offset, after)
+        *_, last = OffsetPoint(0, 0), *(point for point in self.points if point.play <= play)
+        ends = (point.kafka - 1 for point in self.points if point.play > play)
+        return min(last.kafka + play - last.play, HIGHEST_OFFSET, *ends)
 
     def play_offset(self, kafka: int) -> int:
         """The other way round."""
-        begun = [point for point in self.points if point.kafka <= kafka]
-        last = begun[-1] if begun else OffsetPoint(0, 0)
+        *_, last = OffsetPoint(0, 0), *(point for point in self.points if point.kafka <= kafka)
         return kafka if kafka < 0 else last.play + kafka - last.kafka
 
     def _renumber(self, sign: int) -> Renumber:
@@ -253,11 +249,8 @@ class Renaming(msgspec.Struct, frozen=True):
             )
             if by
         ]
-        moved_by = 0
-        for point in self.points:
-            if point.kafka - point.play != moved_by:
-                moved_by = point.kafka - point.play
-                sentences.append(
-                    f"Metadata offset {point.play} is {point.kafka} in Kafka's own log, and so on."
-                )
+        for before, point in pairwise((OffsetPoint(0, 0), *self.points)):
+            if point.kafka - point.play != before.kafka - before.play:
+                where = f"{point.play} is {point.kafka}"
+                sentences.append(f"Metadata offset {where} in Kafka's own log, and so on.")
         return tuple(sentences)

@@ -130,7 +130,19 @@ class LiveKafka:
         records = self._initial.read()
         if records:
             self._begin_at(records[0], truth(cluster).next_offset)
-        return tuple(map(self._one, records))
+        written = []
+        for logged in records:
+            record = record_of(logged, self.kafka.topics)
+            in_play = deciding.Written(
+                offset=self.renaming.play_offset(logged.offset),
+                kafka_offset=logged.offset,
+                name=logged.name,
+                version=logged.version,
+                record=None if record is None else self.renaming.to_play(record),
+                beyond=beyond(logged),
+            )
+            written.append(in_play)
+        return tuple(written)
 
     def _begin_at(self, logged: LoggedRecord, play: int) -> None:
         """The next record of the play is this one, wherever it is in Kafka's log.
@@ -143,17 +155,6 @@ class LiveKafka:
             at -= 1
         if self.renaming.kafka_offset(play) != at:
             self.renaming = self.renaming.following(deciding.OffsetPoint(play, at))
-
-    def _one(self, logged: LoggedRecord) -> deciding.Written:
-        record = record_of(logged, self.kafka.topics)
-        return deciding.Written(
-            offset=self.renaming.play_offset(logged.offset),
-            kafka_offset=logged.offset,
-            name=logged.name,
-            version=logged.version,
-            record=None if record is None else self.renaming.to_play(record),
-            beyond=beyond(logged),
-        )
 
     # --- sessions -------------------------------------------------------------------------------
 
@@ -187,14 +188,12 @@ class LiveKafka:
     def _keep(self, other: BrokerId, broker: BrokerId, cluster: Cluster) -> None:
         """A heartbeat that says nothing new. Raises UnaskableError where there is none such."""
         registered = registration_of(cluster, other)
-        memory: Any = state_of(cluster, CONTROLLER)
-        (state,) = (state for state in memory.heartbeats if state.broker == other)
         assert registered is not None
+        memory: Any = state_of(cluster, CONTROLLER)
+        (at,) = (state.metadata_offset for state in memory.heartbeats if state.broker == other)
+        epoch, fenced = registered.epoch, registered.fenced
         beat = BrokerHeartbeatRequest(
-            broker=other,
-            broker_epoch=registered.epoch,
-            metadata_offset=MetadataOffset(state.metadata_offset),
-            want_fence=registered.fenced,
+            broker=other, broker_epoch=epoch, metadata_offset=at, want_fence=fenced
         )
         _, _, facts = broker_heartbeat(memory, beat, cluster.features, cluster.clock)
         if any(isinstance(fact, RecordWritten) for fact in facts):

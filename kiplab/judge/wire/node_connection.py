@@ -113,7 +113,10 @@ def read_request(schemas: ReleaseSchemas, frame: bytes) -> ReceivedRequest:
     struct.error where the frame ends too early.
     """
     key, version, correlation = _HEADER.unpack_from(frame)
-    api, schema = _named(schemas, key)
+    api = next((api for api, schema in schemas.requests.items() if schema.api_key == key), None)
+    if api is None:
+        raise UnknownRequestError(f"there is no API with the key {key}")
+    schema = schemas.requests[api]
     if not schema.versions.have(version):
         raise UnknownRequestError(f"there is no {api} v{version}")
     client, reader = None, ByteReader(frame, _HEADER.size)
@@ -153,13 +156,6 @@ def _body(reader: ByteReader, schema: MessageSchema, api: str, version: int) -> 
     if left:
         raise UnknownRequestError(f"{api} v{version}: {left} bytes too many")
     return body
-
-
-def _named(schemas: ReleaseSchemas, key: int) -> tuple[str, MessageSchema]:
-    for api, schema in schemas.requests.items():
-        if schema.api_key == key:
-            return api, schema
-    raise UnknownRequestError(f"there is no API with the key {key}")
 
 
 def _is_tagged(api: str, schema: MessageSchema, version: int) -> bool:

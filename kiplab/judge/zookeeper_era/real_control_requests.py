@@ -4,6 +4,7 @@ years sent, and what real brokers made of a request of an earlier incarnation, a
 The recordings are JSON, one request a line.
 """
 
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
@@ -31,36 +32,11 @@ def recorded_sequences(patch: str) -> Heard:
     return msgspec.json.decode(file.read_bytes(), type=Heard) if file.exists() else {}
 
 
-SAYS = {
-    "beginnings": "Brokers and topics appear, a broker dies and comes back, a topic is deleted.",
-    "bounce": "Case D: broker 1 bounces, and the controller never sees it absent.",
-    "last-member": "Case D with broker 2 gone: broker 1 bounces, the only member of the ISR of L.",
-    "earlier-mail": "Case A: mail of a controlled shutdown reaches the next generation.",
-    "stale-shutdown": (
-        "Case B: a ControlledShutdown of the earlier generation comes after a bounce that was seen."
-    ),
-    "shutdown-answers": (
-        "What a ControlledShutdown is answered, by the id and the epoch it carries."
-    ),
-    "late-answer": (
-        "Broker 1 answers late, so that requests wait for it; it bounces unseen, then seen."
-    ),
-    "fail-over": "/controller is deleted, and the same broker is elected again.",
-    "deposed": (
-        "A controller that does not know that it was deposed is asked for a controlled shutdown."
-    ),
-    "protocol-2.1": "Case D under the inter-broker protocol of before KIP-380: no epoch is sent.",
-    "one-change": "In one transaction broker 4 appears, 2 bounces and 3 is gone.",
-    "expiry": "The session of broker 1 expires while its process lives; it registers again.",
-    "alter-isr": (
-        "Leader 2 asks the controller for other ISRs, with epochs and members of every kind."
-    ),
-}
+_SITUATIONS = tomllib.loads((SEQUENCES / "situations.toml").read_text())
+SAYS: dict[str, str] = {name: situation["says"] for name, situation in _SITUATIONS.items()}
 """What happens in each situation that is recorded, in the order in which they are told."""
-_OWN_WRITES = "leaders write the ISR to ZooKeeper by themselves"
-UNFIT = {
-    "protocol-2.1": {"2.1.1": "that is its own protocol: see the situation bounce"},
-    "alter-isr": dict.fromkeys(("2.1.1", "2.2.2", "2.6.3"), _OWN_WRITES),
+UNFIT: dict[str, dict[str, str]] = {
+    name: situation["unfit"] for name, situation in _SITUATIONS.items() if "unfit" in situation
 }
 """Why a release has no such situation, by situation and patch release."""
 BOTH_SIDES = ("2.1.1", "2.2.2")

@@ -2,9 +2,8 @@
 
 import shutil
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -46,7 +45,7 @@ class ZooKeeperProcess(OwnedProcess):
 
     def _settle(self) -> None:
         """A folder for each server with its settings, and what it has written so far gone."""
-        self._ports = list(_free_ports(len(self._ports)))
+        self._ports = _free_ports(len(self._ports))
         for number, folder in enumerate(self._folders, start=1):
             shutil.rmtree(folder, ignore_errors=True)
             (folder / "data").mkdir(parents=True)
@@ -99,12 +98,11 @@ def zookeeper_settings(
     return properties(settings)
 
 
-def _free_ports(servers: int) -> Iterator[list[int]]:
+def _free_ports(servers: int) -> list[list[int]]:
     """Different ones for each server: none is given back before all are found."""
     with ExitStack() as stack:
-        sockets = (stack.enter_context(socket.socket()) for _ in range(servers * PORTS_EACH))
-        found = iter([bound(each) for each in sockets])
-        yield from [list(islice(found, PORTS_EACH)) for _ in range(servers)]
+        each = range(PORTS_EACH)
+        return [[bound(stack.enter_context(socket.socket())) for _ in each] for _ in range(servers)]
 
 
 class BrokerIncarnation(msgspec.Struct, frozen=True):
@@ -175,8 +173,7 @@ def _asked() -> TwoIncarnations:
         from kazoo.handlers.threading import KazooTimeoutError
     with ZooKeeperProcess(servers=2) as ensemble:
         try:
-            first, second = (_incarnation(ensemble, server) for server in (2, 1))
-            return TwoIncarnations(first, second)
+            return TwoIncarnations(_incarnation(ensemble, 2), _incarnation(ensemble, 1))
         except KazooTimeoutError as problem:
             raise DeadKafkaError(f"ZooKeeper does not answer: {problem}") from None
 
