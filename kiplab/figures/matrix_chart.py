@@ -88,28 +88,19 @@ def matrix_drawing(matrix: Matrix, *, theme: str = "light", width: int | None = 
     if wide < WIDTH_MIN:
         raise ValueError(f"width is {wide}; a matrix needs {WIDTH_MIN} pixels or more")
     layout, palette = layout_of(matrix), theme_of(theme)
-    left = MARGIN + len(layout.down) * _side(wide)
+    side = 92 if wide >= 900 else 76  # of a bar in the left margin
+    left = MARGIN + len(layout.down) * side
     sizes = replace(sizes_of(wide), left=left, right=MARGIN)
     canvas = Canvas(wide, len(layout.columns), palette, sizes)
-    top = _heading(canvas, matrix)
-    top = _bars_across(canvas, layout, top)
-    _bars_down(canvas, layout, top)
+    title = f"Which rules are enough? {matrix.title}"
+    y = _paragraph(canvas, title, 12, palette.text, sizes.heading)
+    top = _paragraph(canvas, f"Kafka {matrix.base}, {matrix.within}", y + 2) + 14
+    top = _bars(canvas, layout, top, side)
     bottom = _cells(canvas, matrix, layout, top)
     return canvas.drawing(_below(canvas, matrix, bottom) + MARGIN, summary(matrix))
 
 
 matrix_figure = as_figure(matrix_drawing)
-
-
-def _side(width: int) -> int:
-    """Pixels of a bar in the left margin."""
-    return 92 if width >= 900 else 76
-
-
-def _heading(canvas: Canvas, matrix: Matrix) -> float:
-    title = f"Which rules are enough? {matrix.title}"
-    y = _paragraph(canvas, title, 12, canvas.theme.text, canvas.sizes.heading)
-    return _paragraph(canvas, f"Kafka {matrix.base}, {matrix.within}", y + 2) + 14
 
 
 def _paragraph(canvas: Canvas, text: str, top: float, color: str = "", size: float = 0) -> float:
@@ -118,20 +109,18 @@ def _paragraph(canvas: Canvas, text: str, top: float, color: str = "", size: flo
     return canvas.paragraph(canvas.at(MARGIN), top, lines, color or canvas.theme.muted, size)
 
 
-def _bars_across(canvas: Canvas, layout: Layout, top: float) -> float:
+def _bars(canvas: Canvas, layout: Layout, top: float, side: int) -> float:
+    """Over the columns from `top` on, and beside the rows below; returns where these begin."""
     for n, guard in enumerate(layout.across):
         y0 = top + n * (BAR + GAP)
         for first, last in stretches(guard, layout.columns):
             _bar(canvas, (first, last + 1, y0, y0 + BAR), guard)
-    return top + len(layout.across) * (BAR + GAP) + GAP
-
-
-def _bars_down(canvas: Canvas, layout: Layout, top: float) -> None:
-    side = _side(canvas.width)
+    top += len(layout.across) * (BAR + GAP) + GAP
     for n, guard in enumerate(layout.down):
         x0, x1 = (canvas.at(MARGIN + (n + k) * side) for k in (0, 1))
         for first, last in stretches(guard, layout.rows):
             _bar(canvas, (x0, x1, top + first * ROW, top + (last + 1) * ROW), guard)
+    return top
 
 
 def _bar(canvas: Canvas, box: CellBox, guard: str) -> None:
@@ -158,18 +147,13 @@ def _cells(canvas: Canvas, matrix: Matrix, layout: Layout, top: float) -> float:
     paint, narrow = colors_of(matrix, canvas.theme), widest > canvas.unit - 2 * GAP
     for (down, row), (across, column) in product(enumerate(layout.rows), enumerate(layout.columns)):
         cell = cell_at(matrix, row, column)
-        lines = _lines(cell, frozenset(cell.on) in least, narrow)
-        _cell(canvas, cell, (across, top + down * ROW), lines, paint[cell.word, cell.steps])
+        first, second = said(cell), note(cell, frozenset(cell.on) in least)
+        if narrow and cell.steps is not None:  # the steps stand on the second line
+            first, _, steps = first.partition(" in ")
+            second = f"in {steps} step{'s' * (cell.steps != 1)}"
+        place, colors = (across, top + down * ROW), paint[cell.word, cell.steps]
+        _cell(canvas, cell, place, (first, second), colors)
     return top + len(layout.rows) * ROW
-
-
-def _lines(cell: Cell, is_minimal: bool, narrow: bool) -> tuple[str, str]:
-    """Both lines of a cell; narrow ones have the steps on the second."""
-    first, second = said(cell), note(cell, is_minimal)
-    if narrow and cell.steps is not None:
-        first, _, steps = first.partition(" in ")
-        second = f"in {steps} step{'s' * (cell.steps != 1)}"
-    return first, second
 
 
 def _cell(
@@ -247,15 +231,10 @@ def legend(matrix: Matrix) -> list[str]:
 
 
 def key(matrix: Matrix) -> str:
-    """What signs, colours and frames of cells mean."""
-    frame = "The paler, the more steps. A frame: a minimal sufficient set of guards."
-    return f"{signs(matrix)} {frame}"
-
-
-def signs(matrix: Matrix) -> str:
-    """The signs that occur in cells, and what they mean."""
-    found = {cell.word for cell in matrix.cells}
-    return "; ".join(f"{GLYPHS[w]} {words}" for w, words in WORDS.items() if w in found) + "."
+    """What the signs that occur, colours and frames of cells mean."""
+    words = {cell.word for cell in matrix.cells}
+    signs = "; ".join(f"{GLYPHS[word]} {text}" for word, text in WORDS.items() if word in words)
+    return f"{signs}. The paler, the more steps. A frame: a minimal sufficient set of guards."
 
 
 def findings(matrix: Matrix) -> list[str]:
@@ -266,14 +245,6 @@ def findings(matrix: Matrix) -> list[str]:
 def summary(matrix: Matrix) -> str:
     """One paragraph: the matrix without its picture."""
     return f"Guard matrix of {matrix.title} ({len(matrix.cells)} cells). {matrix.sentence}"
-
-
-def sentences(matrix: Matrix) -> list[str]:
-    """The whole matrix in sentences: what it says, then cell by cell."""
-    return [
-        *findings(matrix),
-        *(f"{c.sentence[:1].upper()}{c.sentence[1:]}." for c in matrix.cells),
-    ]
 
 
 def off_words(off: frozenset[str], guards: tuple[str, ...]) -> str:
@@ -302,26 +273,20 @@ def table(matrix: Matrix) -> tuple[list[str], list[list[str]]]:
 def grid_html(matrix: Matrix, content: Callable[[Cell], str]) -> str:
     """The map as an HTML table; `content` gives the (safe) HTML in each cell."""
     layout = layout_of(matrix)
-    guards = matrix.guards
-    heads = "".join(
-        f'<th scope="col">{html.escape(off_words(c, guards))}</th>' for c in layout.columns
-    )
-    lines = "".join(
-        f'<tr><th scope="row">{html.escape(off_words(r, guards))}</th>'
-        + "".join(f"<td>{content(cell_at(matrix, r, c))}</td>" for c in layout.columns)
-        + "</tr>"
-        for r in layout.rows
-    )
+
+    def head(off: frozenset[str], scope: str) -> str:
+        return f'<th scope="{scope}">{html.escape(off_words(off, matrix.guards))}</th>'
+
+    heads = "".join(head(column, "col") for column in layout.columns)
+    lines = ""
+    for row in layout.rows:
+        cells = (content(cell_at(matrix, row, column)) for column in layout.columns)
+        lines += f"<tr>{head(row, 'row')}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
     caption = html.escape(f"{matrix.title}: the verdict by what is off")
     return (
         f"<table><caption>{caption}</caption><thead><tr><td></td>{heads}</tr></thead>"
         f"<tbody>{lines}</tbody></table>"
     )
-
-
-def table_html(matrix: Matrix) -> str:
-    """The map as an HTML table of words."""
-    return grid_html(matrix, lambda cell: html.escape(said(cell)))
 
 
 def text(matrix: Matrix) -> str:

@@ -15,15 +15,15 @@ from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, matrix
 from kiplab.figures.drawing.theme import THEMES
 from kiplab.figures.matrix_chart import (
     cell_at,
+    findings,
     gray,
+    grid_html,
     guard_word,
     layout_of,
     matrix_figure,
     said,
-    sentences,
     stretches,
     table,
-    table_html,
     text,
 )
 from kiplab.matrices import GuardMatrix, for_authors
@@ -175,16 +175,14 @@ def test_guards_in_words(guard: str, word: str) -> None:
 
 
 def test_the_same_as_words(small: Matrix) -> None:
-    assert len(sentences(small)) == 2 + 8
-    assert (
-        "Without 841: electable-holds-committed breaks in 6 steps, and in no fewer."
-        in sentences(small)
-    )
+    assert len(findings(small)) == 2
+    sentences = [cell.sentence for cell in small.cells]
+    assert "without 841: electable-holds-committed breaks in 6 steps, and in no fewer" in sentences
     heads, body = table(small)
     assert heads[:3] == ["off", "verdict", "steps"]
     assert ["841, 903", "harm", "6"] in [line[:3] for line in body]
     assert "841, 903" in text(small)
-    html = table_html(small)
+    html = grid_html(small, said)
     assert html.count("<td>") == 8 + 1
     assert '<th scope="col">KIP-841, KIP-903 off</th>' in html
 

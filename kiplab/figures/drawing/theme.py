@@ -5,89 +5,64 @@ lightened (dark theme) until they reach a contrast of 4.5 to 1.
 """
 
 from math import floor
+from typing import Any
 
 import msgspec
 
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 
 
-class Theme(msgspec.Struct, frozen=True):
+def _pair(light: str, dark: str) -> Any:
+    """A colour in the light theme and in the dark one."""
+    return light, dark
+
+
+class Theme:
     """One colour per meaning; ``_text`` marks colours that text is written in.
 
     Orange is kept for records that are lost, cut off or given up. What a rule refused was often
     saved by that: it is violet, far from the orange for every kind of colour vision.
     """
 
-    name: str
-    paper: str
-    text: str
-    muted: str
-    grid: str
-    line: str
-    epoch_fill: str
-    isr_fill: str
-    tile: str
-    tile_edge: str
-    band_edge: str
-    leader: str
-    leader_text: str
-    member: str
-    member_edge: str
-    member_text: str
-    hatch: str
-    message: str
-    refused: str
-    gone: str
-    safe: str
-    safe_text: str
-    risk: str
-    risk_edge: str
-    risk_text: str
-    lost: str
-    lost_text: str
-    offline: str
-    box: str
-    mask: str
-    dot: str
+    paper: str = _pair("#ffffff", "#14181c")
+    text: str = _pair("#1b1f23", "#e8eaed")
+    muted: str = _pair("#5b636b", "#a3abb3")
+    grid: str = _pair("#f0f1f3", "#20262b")
+    line: str = _pair("#9aa1a8", "#6c757d")
+    epoch_fill: str = _pair("#e9f0fb", "#1d2a3d")
+    isr_fill: str = _pair("#f0f2f4", "#242a30")
+    tile: str = _pair("#eceff2", "#22282e")
+    tile_edge: str = _pair("#7d858d", "#8b949c")
+    band_edge: str = _pair("#16191c", "#e8eaed")
+    leader: str = _pair("#007a59", "#087d5c")
+    leader_text: str = _pair("#fffffe", "#ffffff")
+    member: str = _pair("#bfe5d8", "#12443a")
+    member_edge: str = _pair("#009E73", "#2cc295")
+    member_text: str = _pair("#00402f", "#c9f2e4")
+    hatch: str = _pair("#7d858d", "#8b949c")
+    message: str = _pair("#006fae", "#56B4E9")
+    refused: str = _pair("#8a1fdb", "#c27dff")
+    gone: str = _pair("#b34e00", "#ff9a52")
+    safe: str = _pair("#d3ece3", "#16382f")
+    safe_text: str = _pair("#00543d", "#a8e6d1")
+    risk: str = _pair("#fbf6bf", "#47420f")
+    risk_edge: str = _pair("#b3a300", "#d8cb3a")
+    risk_text: str = _pair("#5f5600", "#f3e97c")
+    lost: str = _pair("#f7d3bd", "#55290f")
+    lost_text: str = _pair("#9c3f00", "#ffb285")
+    offline: str = _pair("#e4e7ea", "#2c3339")
+    box: str = _pair("#ffffff", "#14181c")
+    mask: str = _pair("rgba(255,255,255,0.92)", "rgba(20,24,28,0.92)")
+    dot: str = _pair("#8b9299", "#6c757d")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        for key in _COLORS:
+            setattr(self, key, getattr(Theme, key)[name == "dark"])
 
 
-_COLORS = {
-    "paper": ("#ffffff", "#14181c"),
-    "text": ("#1b1f23", "#e8eaed"),
-    "muted": ("#5b636b", "#a3abb3"),
-    "grid": ("#f0f1f3", "#20262b"),
-    "line": ("#9aa1a8", "#6c757d"),
-    "epoch_fill": ("#e9f0fb", "#1d2a3d"),
-    "isr_fill": ("#f0f2f4", "#242a30"),
-    "tile": ("#eceff2", "#22282e"),
-    "tile_edge": ("#7d858d", "#8b949c"),
-    "band_edge": ("#16191c", "#e8eaed"),
-    "leader": ("#007a59", "#087d5c"),
-    "leader_text": ("#fffffe", "#ffffff"),
-    "member": ("#bfe5d8", "#12443a"),
-    "member_edge": ("#009E73", "#2cc295"),
-    "member_text": ("#00402f", "#c9f2e4"),
-    "hatch": ("#7d858d", "#8b949c"),
-    "message": ("#006fae", "#56B4E9"),
-    "refused": ("#8a1fdb", "#c27dff"),
-    "gone": ("#b34e00", "#ff9a52"),
-    "safe": ("#d3ece3", "#16382f"),
-    "safe_text": ("#00543d", "#a8e6d1"),
-    "risk": ("#fbf6bf", "#47420f"),
-    "risk_edge": ("#b3a300", "#d8cb3a"),
-    "risk_text": ("#5f5600", "#f3e97c"),
-    "lost": ("#f7d3bd", "#55290f"),
-    "lost_text": ("#9c3f00", "#ffb285"),
-    "offline": ("#e4e7ea", "#2c3339"),
-    "box": ("#ffffff", "#14181c"),
-    "mask": ("rgba(255,255,255,0.92)", "rgba(20,24,28,0.92)"),
-    "dot": ("#8b9299", "#6c757d"),
-}
-"""Each in the light theme and in the dark one."""
-LIGHT, DARK = (
-    Theme(name=name, **{key: pair[n] for key, pair in _COLORS.items()})
-    for n, name in enumerate(("light", "dark"))
-)
+_COLORS = tuple(Theme.__annotations__)
+LIGHT, DARK = Theme("light"), Theme("dark")
 THEMES = {"light": LIGHT, "dark": DARK}
 
 
@@ -163,8 +138,7 @@ def dark_of_light() -> dict[str, str]:
     dark without being drawn again. No two of the light theme's are alike where the dark one's
     are not.
     """
-    light, dark = msgspec.structs.asdict(LIGHT), msgspec.structs.asdict(DARK)
-    return {light[key]: dark[key] for key in light if key != "name"}
+    return {getattr(LIGHT, key): getattr(DARK, key) for key in _COLORS}
 
 
 def mixed(color: str, other: str, share: float) -> str:

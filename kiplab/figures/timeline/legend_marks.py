@@ -145,35 +145,35 @@ MARKS: tuple[Mark, ...] = (
         ("idle", "┅", "assigned, and does not fetch", sample.role("out", "idle"), "out, idle"),
         ("idle member", "▭", "in the ISR, and does not fetch", sample.idle, "in ISR, idle"),
         ("checkpoint lost", "▼", "checkpoint loses a partition", sample.glyph("▼", "gone")),
-        ("log", "╷", "LEO: log end, HW: high watermark", Swatch.log_end),
+        ("log", "╷", "LEO: log end, HW: high watermark", sample.log_end),
         ("caught up", "◆", "caught up", sample.glyph("◆")),
         ("not proposed", "◇", "not proposed", sample.glyph("◇", "refused")),
         ("unclean", "▲", "unclean election", sample.glyph("▲", "gone")),
     ),
     *_group(
         "broker",
-        ("uptime", "▏", "be: broker epoch", Swatch.tile, "broker epoch"),
-        ("czxid", "▏", "cz: czxid, the broker epoch", Swatch.tile),
-        ("czxid not told", "▏", "cz: czxid, unknown to the broker", Swatch.tile),
-        ("registered", "┈", "still registered", Swatch.still_registered),
+        ("uptime", "▏", "be: broker epoch", sample.tile, "broker epoch"),
+        ("czxid", "▏", "cz: czxid, the broker epoch", sample.tile),
+        ("czxid not told", "▏", "cz: czxid, unknown to the broker", sample.tile),
+        ("registered", "┈", "still registered", sample.still_registered),
         ("passed over", "⏻", "never elected", sample.power("gone"), "passed over: yes"),
-        ("fenced", "⛔", "fenced", Swatch.fenced, "fenced: yes"),
-        ("gate", "✓", "unfenced", Swatch.gate),
+        ("fenced", "⛔", "fenced", sample.fenced, "fenced: yes"),
+        ("gate", "✓", "unfenced", sample.gate),
         ("shutting down", "⏻", "shutting down", sample.power("muted"), "shutting down: yes"),
         ("down", "✕", "down", sample.glyph("✕", "text"), *(f"down: {why}" for why in _DOWN)),
         ("wiped", "⌀", "records gone", sample.glyph("⌀", "gone"), *_RECORDS_GONE),
     ),
     *_group(
         "ZooKeeper",
-        ("transaction", "┼", "transaction", Swatch.tick),
-        ("watch", "↓", "watch goes off", Swatch.watch),
+        ("transaction", "┼", "transaction", sample.tick),
+        ("watch", "↓", "watch goes off", sample.watch),
     ),
     *_group(
         "controller",
-        ("tick", "┼", "metadata record", Swatch.tick),
-        ("bounced", "⎴", "sees a bounce", Swatch.bounced),
-        ("queue", "◇", "waits in a queue", Swatch.queue),
-        ("controller epoch", "▕", "new controller epoch", Swatch.failed_over, "new controller"),
+        ("tick", "┼", "metadata record", sample.tick),
+        ("bounced", "⎴", "sees a bounce", sample.bracket(-2, "text")),
+        ("queue", "◇", "waits in a queue", sample.queue),
+        ("controller epoch", "▕", "new controller epoch", sample.failed_over, "new controller"),
     ),
     *_group(
         "messages",
@@ -194,10 +194,10 @@ MARKS: tuple[Mark, ...] = (
     ),
     *_group(
         "committed records",
-        ("safe", "●", "safe", sample.records("safe", "", "●", "safe_text"), "state: safe"),
+        ("safe", "●", "safe", sample.safe, "state: safe"),
         ("at risk", "▲", "at risk", sample.at_risk, "state: at risk"),
-        ("lost", "▼", "lost for good", Swatch.lost, "state: lost"),
-        ("offline", "○", "no leader", sample.records("offline", "", "○", "text"), "state: offline"),
+        ("lost", "▼", "lost for good", sample.lost, "state: lost"),
+        ("offline", "○", "no leader", sample.offline, "state: offline"),
     ),
     *_group(
         "logs",
@@ -208,7 +208,7 @@ MARKS: tuple[Mark, ...] = (
 )
 """Every mark of the pictures, in reading order."""
 LOG_LINE = MARKS[10]._replace(
-    glyph="▁▂", words="log end, filled to the high watermark", draw=Swatch.log_line
+    glyph="▁▂", words="log end, filled to the high watermark", draw=sample.log_line
 )
 """Stands for the ticks where moments are too narrow for words."""
 

@@ -1,4 +1,8 @@
-"""What the legend shows beside its words: every mark of the pictures, small."""
+"""What the legend shows beside its words: every mark of the pictures, small.
+
+A sample is drawn on a swatch; most are put together from a few parts. Colours go by their names in
+the theme.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -19,9 +23,7 @@ _ARRIVED = MessageRow("", "", "", "", x_sent=0, x_arrived=0, fate="delivered", l
 
 
 class Swatch(NamedTuple):
-    """Where a mark is drawn, small: pixels from the left, and to the middle from the top. Colours
-    go by their names in the theme.
-    """
+    """Where a mark is drawn, small: pixels from the left, and to the middle from the top."""
 
     canvas: Canvas
     left: float
@@ -39,128 +41,71 @@ class Swatch(NamedTuple):
         """A band across the swatch, `half` as high above its middle as below."""
         return icons.Band(self.at(0), self.at(1), self.y - half, self.y + half, flags)
 
-    def ground(self, color: str, half: float = 5) -> icons.Band:
-        """The band, filled."""
-        band = self.band(half)
-        self.canvas.rect(*band[:4], self.color(color))
-        return band
-
-    def upright(self, share: float, color: str, width: float, half: float = 5) -> None:
-        """A line from the top to the bottom."""
-        x = self.at(share)
-        self.canvas.line(x, self.y - half, x, self.y + half, self.color(color), width=width)
-
-    def across(self, y: float, color: str, **stroke: Any) -> None:
-        """A line from the left to the right, `y` pixels below the middle."""
-        y += self.y
-        self.canvas.line(self.at(0), y, self.at(1), y, self.color(color), **stroke)
-
-    def write(self, glyph: str, color: str) -> None:
-        """A glyph in the middle."""
-        put, paint = self.canvas.text, self.color(color)
-        put(self.at(0.5), self.y, glyph, paint, size=11, anchor="center", bold=True, layer="signs")
-
-    def hatched(self) -> None:
-        """A fence."""
-        icons.cross_hatch(self.canvas, *self.band()[:4], self.color("hatch"))
-
-    def fenced(self) -> None:
-        """⛔ on a cross-hatch."""
-        self.hatched()
-        colors = self.color("muted"), self.color("paper")
-        icons.no_entry(self.canvas, self.left + SWATCH / 2, self.y, *colors)
-
-    def gate(self) -> None:
-        """✓ at the end of a fence."""
-        self.hatched()
-        px, colors = self.left + SWATCH - icons.GATE / 2, (self.color("text"), self.color("paper"))
-        icons.gate(self.canvas, px, self.y, *colors)
-
-    def tile(self) -> None:
-        """A tile with a hard edge."""
-        self.ground("tile")
-        self.upright(0, "tile_edge", 2)
-
-    def log_end(self) -> None:
-        """A tick."""
-        self.upright(0.5, "tile_edge", 1.5)
-
-    def log_line(self) -> None:
-        """A log that grows, filled to its high watermark."""
-        xs, band = [self.at(share) for share in (0, 0.35, 0.7, 1)], self.band()
-        steps = ((1, 0), (3, 1), (3, 3))
-        uptime = [Stretch(*ends, *step) for ends, step in zip(pairwise(xs), steps, strict=True)]
-        draw_line(self.canvas, uptime, (band.y1, band.y0), (0, 4))
-
-    def still_registered(self) -> None:
-        """The edges of a tile whose process is gone."""
-        for y in (-5, 5):
-            self.across(y, "tile_edge", dash="2px,3px")
-
-    def bounced(self) -> None:
-        """A bracket."""
-        icons.bracket(self.canvas, self.at(0), self.at(1), self.y - 2, self.color("text"))
-
-    def watch(self) -> None:
-        """A short arrow down from a line."""
-        x, top, low = self.at(0.5), self.y - 6, self.y + 6
-        self.across(-6, "line", width=1.5)
-        self.upright(0.5, "message", 1.2, half=6)
-        self.canvas.head(x, top, x, low, self.color("message"), size=6)
-
-    def queue(self) -> None:
-        """Requests of this incarnation and of an earlier one, waiting."""
-        self.ground("tile", half=6)
-        for share, earlier in ((0.28, False), (0.72, True)):
-            icons.draw_tail(self.canvas, self.at(share), self.y, self.color("message"), earlier)
-
-    def failed_over(self) -> None:
-        """The controller's line on its tile, which begins in the middle."""
-        self.ground("tile")
-        self.across(0, "line", width=1.5)
-        self.upright(0.5, "tile_edge", 2)
-
-    def tick(self) -> None:
-        """A tick on the controller's line."""
-        self.across(0, "line", width=1.5)
-        self.upright(0.5, "text", 2)
-
-    def lost(self) -> None:
-        """▼ under a bracket."""
-        band = self.ground("lost", half=4)
-        icons.bracket(self.canvas, band.x0, band.x1, self.y - 6, self.color("lost_text"))
-        self.write("▼", "lost_text")
-
 
 Draw = Callable[[Swatch], None]
 
 
-def role(name: str, *flags: str, glyph: str = "", color: str = "text", half: float = 5) -> Draw:
-    """A broker's band in a role, with a glyph on it."""
+def parts(*draws: Draw) -> Draw:
+    """One after the other."""
 
     def draw(swatch: Swatch) -> None:
-        icons.BANDS[name](swatch.canvas, swatch.band(half * icons.HEIGHTS[name], *flags))
-        if glyph:
-            swatch.write(glyph, color)
+        for part in draws:
+            part(swatch)
 
     return draw
 
 
-leader = role("leader", glyph="★", color="leader_text")
-recovering = role("leader", "recovering", glyph="R", color="leader_text", half=4.5)
-believes, idle = role("believes", glyph="☆"), role("in ISR", "idle")
-empty = role("in ISR", "log empty")
+def ground(color: str, half: float = 5) -> Draw:
+    """The band, filled."""
+    return lambda s: s.canvas.rect(*s.band(half)[:4], s.color(color))
+
+
+def upright(share: float, color: str, width: float, half: float = 5) -> Draw:
+    """A line from the top to the bottom."""
+
+    def draw(swatch: Swatch) -> None:
+        x, y = swatch.at(share), swatch.y
+        swatch.canvas.line(x, y - half, x, y + half, swatch.color(color), width=width)
+
+    return draw
+
+
+def across(y: float, color: str, **stroke: Any) -> Draw:
+    """A line from the left to the right, `y` pixels below the middle."""
+
+    def draw(swatch: Swatch) -> None:
+        height = swatch.y + y
+        swatch.canvas.line(
+            swatch.at(0), height, swatch.at(1), height, swatch.color(color), **stroke
+        )
+
+    return draw
+
+
+def bracket(y: float, color: str) -> Draw:
+    """⎴ over the swatch."""
+    return lambda s: icons.bracket(s.canvas, s.at(0), s.at(1), s.y + y, s.color(color))
 
 
 def glyph(glyph: str, color: str = "muted") -> Draw:
-    """A sign alone."""
-    return lambda swatch: swatch.write(glyph, color)
+    """A sign in the middle."""
+    font: dict[str, Any] = {"size": 11, "anchor": "center", "bold": True, "layer": "signs"}
+
+    def draw(swatch: Swatch) -> None:
+        swatch.canvas.text(swatch.at(0.5), swatch.y, glyph, swatch.color(color), **font)
+
+    return draw
+
+
+def role(name: str, *flags: str, half: float = 5) -> Draw:
+    """A broker's band in a role."""
+    high = half * icons.HEIGHTS[name]
+    return lambda s: icons.BANDS[name](s.canvas, s.band(high, *flags))
 
 
 def power(color: str) -> Draw:
     """⏻: who shuts down, and in another colour who is passed over."""
-    middle = SWATCH / 2
-    return lambda s: icons.power(s.canvas, s.left + middle, s.y, s.color(color))
+    return lambda s: icons.power(s.canvas, s.left + SWATCH / 2, s.y, s.color(color))
 
 
 def arrow(**about: Any) -> Draw:
@@ -174,30 +119,79 @@ def arrow(**about: Any) -> Draw:
     return draw
 
 
-def records(fill: str, edge: str, glyph: str, color: str) -> Draw:
-    """As in the strip of committed records."""
-
-    def draw(swatch: Swatch) -> None:
-        band = swatch.ground(fill)
-        if edge:
-            swatch.canvas.hatch(*band[:4], swatch.color(edge), step=6)
-        swatch.write(glyph, color)
-
-    return draw
-
-
-at_risk = records("risk", "risk_edge", "▲", "risk_text")
-
-
 def cell(*, has: bool = True, is_read: bool = False) -> Draw:
     """A cell of a log."""
 
     def draw(swatch: Swatch) -> None:
-        cell, theme = LogCell(0, 1, 0, has, not has), swatch.canvas.theme
-        fill, edge, _ = colors_of(theme, cell, is_read=is_read)
-        swatch.canvas.rect(*swatch.band()[:4], fill, line={"color": edge, "width": 1.2})
+        cell, canvas, y = LogCell(0, 1, 0, has, not has), swatch.canvas, swatch.y
+        fill, edge, _ = colors_of(canvas.theme, cell, is_read=is_read)
+        canvas.rect(*swatch.band()[:4], fill, line={"color": edge, "width": 1.2})
         if not has:
-            y = swatch.y
-            swatch.canvas.line(swatch.at(0), y, swatch.at(1), y, edge, width=1.2)
+            canvas.line(swatch.at(0), y, swatch.at(1), y, edge, width=1.2)
 
     return draw
+
+
+def fence(swatch: Swatch) -> None:
+    """A cross-hatch."""
+    icons.cross_hatch(swatch.canvas, *swatch.band()[:4], swatch.color("hatch"))
+
+
+def risk(swatch: Swatch) -> None:
+    """The hatch of records at risk."""
+    swatch.canvas.hatch(*swatch.band()[:4], swatch.color("risk_edge"), step=6)
+
+
+def no_entry(swatch: Swatch) -> None:
+    """⛔"""
+    colors = swatch.color("muted"), swatch.color("paper")
+    icons.no_entry(swatch.canvas, swatch.left + SWATCH / 2, swatch.y, *colors)
+
+
+def unfenced(swatch: Swatch) -> None:
+    """✓ at the end."""
+    px, colors = (
+        swatch.left + SWATCH - icons.GATE / 2,
+        (swatch.color("text"), swatch.color("paper")),
+    )
+    icons.gate(swatch.canvas, px, swatch.y, *colors)
+
+
+def log_line(swatch: Swatch) -> None:
+    """A log that grows, filled to its high watermark."""
+    xs, band = [swatch.at(share) for share in (0, 0.35, 0.7, 1)], swatch.band()
+    steps = ((1, 0), (3, 1), (3, 3))
+    uptime = [Stretch(*ends, *step) for ends, step in zip(pairwise(xs), steps, strict=True)]
+    draw_line(swatch.canvas, uptime, (band.y1, band.y0), (0, 4))
+
+
+def head(swatch: Swatch) -> None:
+    """Of a short arrow down."""
+    x, color = swatch.at(0.5), swatch.color("message")
+    swatch.canvas.head(x, swatch.y - 6, x, swatch.y + 6, color, size=6)
+
+
+def tails(swatch: Swatch) -> None:
+    """Requests of this incarnation and of an earlier one, waiting."""
+    for share, earlier in ((0.28, False), (0.72, True)):
+        color = swatch.color("message")
+        icons.draw_tail(swatch.canvas, swatch.at(share), swatch.y, color, earlier)
+
+
+line = across(0, "line", width=1.5)
+tick = parts(line, upright(0.5, "text", 2))
+tile = parts(ground("tile"), upright(0, "tile_edge", 2))
+log_end = upright(0.5, "tile_edge", 1.5)
+still_registered = parts(*(across(y, "tile_edge", dash="2px,3px") for y in (-5, 5)))
+fenced, gate = parts(fence, no_entry), parts(fence, unfenced)
+failed_over = parts(ground("tile"), line, upright(0.5, "tile_edge", 2))
+queue = parts(ground("tile", 6), tails)
+watch = parts(across(-6, "line", width=1.5), upright(0.5, "message", 1.2, 6), head)
+leader = parts(role("leader"), glyph("★", "leader_text"))
+recovering = parts(role("leader", "recovering", half=4.5), glyph("R", "leader_text"))
+believes = parts(role("believes"), glyph("☆", "text"))
+idle, empty = role("in ISR", "idle"), role("in ISR", "log empty")
+safe = parts(ground("safe"), glyph("●", "safe_text"))
+at_risk = parts(ground("risk"), risk, glyph("▲", "risk_text"))
+lost = parts(ground("lost", 4), bracket(-6, "lost_text"), glyph("▼", "lost_text"))
+offline = parts(ground("offline"), glyph("○", "text"))
