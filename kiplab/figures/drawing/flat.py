@@ -68,18 +68,27 @@ def flat(drawing: Json) -> Json:
     sheet = [t for t in drawing["data"] if t not in traces]
     flat_layout = {key: layout[key] for key in layout if key != "annotations"}
     flat_layout["shapes"] = [*layout.get("shapes", ()), *shapes]
-    return {"data": [*sheet, _text_trace(words)], "layout": flat_layout}
+    x, y, text, anchors, size, color = zip(*words, strict=True) if words else ((),) * 6
+    written: Json = {
+        "type": "scatter",
+        "mode": "text",
+        "name": "panels",
+        "x": x,
+        "y": y,
+        "text": text,
+    }
+    written["textposition"] = [_ANCHORS[anchor] for anchor in anchors]
+    written["textfont"] = {"size": size, "color": color}
+    return {"data": [*sheet, written], "layout": flat_layout}
 
 
 def _panels(layout: Json) -> Iterator[tuple[PanelScale, PanelScale]]:
     for key, axis in layout.items():
         if key.startswith("xaxis") and is_panel_axis(axis):
-            other = layout[axis["anchor"].replace("y", "yaxis")]
-            named = {**axis, "name": key.replace("xaxis", "x")}
-            yield (
-                PanelScale(named, layout["width"], True),
-                PanelScale(other, layout["height"], False),
-            )
+            across = {**axis, "name": key.replace("xaxis", "x")}
+            up = layout[axis["anchor"].replace("y", "yaxis")]
+            sizes = layout["width"], layout["height"]
+            yield PanelScale(across, sizes[0], True), PanelScale(up, sizes[1], False)
 
 
 def _grid(x: PanelScale, y: PanelScale) -> Iterator[Json]:
@@ -107,28 +116,21 @@ def _path(points: Sequence[Point], line: Json, fill: str = "", **more: Any) -> J
     return {**shape, "fillcolor": fill} if fill else shape
 
 
-class Word(NamedTuple):
-    """A text of the sheet: its place in pixels, and how it is written."""
-
-    x: float
-    y: float
-    text: str
-    anchor: str
-    size: float
-    color: str
+Word = tuple[float, float, str, str, float, str]
+"""A text of the sheet: its place in pixels, its anchor, size and colour."""
 
 
 def _axis_words(x: PanelScale, y: PanelScale) -> Iterator[Word]:
     font, title = x.axis["tickfont"], x.axis["title"]
     low, middle = y.ends[0], sum(x.ends) / 2
+    look = font["size"], font["color"]
     for value, text in zip(x.axis["tickvals"], x.axis["ticktext"], strict=True):
         at = low + (TICK_LABEL if x.axis["side"] == "bottom" else -TICK_LABEL / 2)
-        yield Word(x.pixel(value), at, text, "center", font["size"], font["color"])
+        yield (x.pixel(value), at, text, "center", *look)
     for value, text in zip(y.axis["tickvals"], y.axis["ticktext"], strict=True):
-        at = x.ends[0] - BESIDE
-        yield Word(at, y.pixel(value), text, "right", font["size"], font["color"])
+        yield (x.ends[0] - BESIDE, y.pixel(value), text, "right", *look)
     if title["text"]:
-        yield Word(middle, low + TITLE, title["text"], "center", font["size"], font["color"])
+        yield (middle, low + TITLE, title["text"], "center", *look)
 
 
 def _note(note: Json, x: PanelScale, y: PanelScale) -> tuple[Json, Word]:
@@ -139,23 +141,7 @@ def _note(note: Json, x: PanelScale, y: PanelScale) -> tuple[Json, Word]:
     left = at - wide * {"left": 0, "center": 0.5, "right": 1}[anchor]
     ends = left - note["borderpad"], left + wide + note["borderpad"], y_middle - high
     plate = _rect(*ends, y_middle + high, note["bgcolor"], {"width": 0})
-    return plate, Word(at, y_middle, text, anchor, size, font["color"])
-
-
-def _text_trace(words: Sequence[Word]) -> Json:
-    return {
-        "type": "scatter",
-        "mode": "text",
-        "name": "panels",
-        "x": [word.x for word in words],
-        "y": [word.y for word in words],
-        "text": [word.text for word in words],
-        "textposition": [_ANCHORS[word.anchor] for word in words],
-        "textfont": {
-            "size": [word.size for word in words],
-            "color": [word.color for word in words],
-        },
-    }
+    return plate, (at, y_middle, text, anchor, size, font["color"])
 
 
 def _shapes(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:

@@ -21,8 +21,6 @@ PLOTLY = "application/vnd.plotly.v1+json"
 DECIMALS = 4
 _IN_AN_ADDRESS = str.maketrans({c: f"%{ord(c):02X}" for c in '%#"\n\r\t'})
 """What cannot stand in the address of an image: all else may, and base64 is a third longer."""
-
-
 _TAG = re.compile("<[^>]*>")
 
 
@@ -34,19 +32,15 @@ def still(drawing: Json, note: str = "") -> str:
     layout, told = drawing["layout"], described(drawing)
     said = f"<p>{html.escape(note)}</p>" if note else ""
     alt = html.escape(f"{told.split(' (')[0]}: described below", quote=True)
+    # Single quotes do in a tag, and need no three characters each.
+    image = _TAG.sub(lambda tag: tag[0].replace('"', "'"), svg(drawing, told=False))
+    written = image.translate(_IN_AN_ADDRESS).replace("&", "&amp;")
     return (
         f'<div class="{MARK}">{said}'
         f'<img width="{layout["width"]}" height="{layout["height"]}" alt="{alt}"'
-        f' src="{_address(svg(drawing, told=False))}">'
+        f' src="data:image/svg+xml;charset=utf-8,{written}">'
         f"<p>{html.escape(told)}</p></div>"
     )
-
-
-def _address(image: str) -> str:
-    # Single quotes do in a tag, and need no three characters each.
-    quoted = _TAG.sub(lambda tag: tag[0].replace('"', "'"), image)
-    written = quoted.translate(_IN_AN_ADDRESS).replace("&", "&amp;")
-    return f"data:image/svg+xml;charset=utf-8,{written}"
 
 
 def described(drawing: Json) -> str:

@@ -148,10 +148,8 @@ def _shape(shape: Json, layout: Json, styles: Styles) -> Drawn:
     if shape["type"] == "line":
         return Drawn(style, _data([("M", x0, y0), ("L", x1, y1)]))
     if shape["type"] == "circle":
-        middle = f'cx="{_short((x0 + x1) / 2)}" cy="{_short((y0 + y1) / 2)}"'
-        return Drawn(
-            style, "", f'<circle class="{style}" {middle} r="{_short(abs(x1 - x0) / 2)}"/>'
-        )
+        x, y, r = _short((x0 + x1) / 2), _short((y0 + y1) / 2), _short(abs(x1 - x0) / 2)
+        return Drawn(style, "", f'<circle class="{style}" cx="{x}" cy="{y}" r="{r}"/>')
     x0, x1, y0, y1 = min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
     wide, high = _short(x1 - x0), _short(y1 - y0)
     return Drawn(style, f"M{_short(x0)} {_short(y0)}h{wide}v{high}h-{wide}z")
@@ -219,16 +217,10 @@ def _words(trace: Json, layout: Json, styles: Styles) -> Iterator[tuple[str, str
             said, text = f"{said};font-weight:bold", text[3:-4]
         lines = text.split("<br>")
         top = y - (len(lines) - 1) / 2 * size * LINE_HEIGHT + BASELINE * size
-        yield styles.name(said), _text(lines, to(x), top, size * LINE_HEIGHT)
-
-
-def _text(lines: list[str], x: float, y: float, step: float) -> str:
-    """An element for all lines; a bold or slanted part never reaches over the end of a line."""
-    at, first = _short(x), _markup(lines[0])
-    rest = "".join(
-        f'<tspan x="{at}" dy="{_short(step)}">{_markup(line)}</tspan>' for line in lines[1:]
-    )
-    return f'<text x="{at}" y="{_short(y)}">{first}{rest}</text>'
+        # A bold or slanted part never reaches over the end of a line.
+        at, step, (first, *rest) = _short(to(x)), _short(size * LINE_HEIGHT), map(_markup, lines)
+        more = "".join(f'<tspan x="{at}" dy="{step}">{line}</tspan>' for line in rest)
+        yield styles.name(said), f'<text x="{at}" y="{_short(top)}">{first}{more}</text>'
 
 
 _MARKUP = {"<b>": '<tspan font-weight="bold">', "<i>": '<tspan font-style="italic">'}

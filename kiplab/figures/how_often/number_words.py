@@ -14,11 +14,10 @@ def power_words(exponent: int) -> str:
     """``10⁻⁸``; from a thousandth to 100,000 the number itself."""
     if exponent in _PLAIN:
         return f"{10.0**exponent:,g}" if exponent < 0 else f"{10**exponent:,}"
-    return f"10{raised(exponent)}"
+    return f"10{_raised(exponent)}"
 
 
-def raised(exponent: int) -> str:
-    """The exponent as superscript."""
+def _raised(exponent: int) -> str:
     return str(exponent).translate(_RAISED)
 
 
@@ -27,23 +26,14 @@ def number_words(value: float, digits: int = 2) -> str:
     if value == 0:
         return "0"
     sign = "−" if value < 0 else ""
-    exponent, mantissa = _parts(abs(value), digits)
-    if exponent in _PLAIN:
-        return sign + _plain(mantissa * 10.0**exponent, exponent, digits)
-    return f"{sign}{mantissa:.{digits - 1}f}×10{raised(exponent)}"
-
-
-def _parts(value: float, digits: int) -> tuple[int, float]:
-    """Exponent and rounded mantissa: 9.96 is 1.0 times ten."""
-    exponent = floor(log10(value))
-    mantissa = round(value / 10.0**exponent, digits - 1)
-    return (exponent + 1, mantissa / 10) if mantissa >= 10 else (exponent, mantissa)
-
-
-def _plain(value: float, exponent: int, digits: int) -> str:
-    decimals = max(digits - 1 - exponent, 0)
-    said = f"{value:,.{decimals}f}"
-    return said.rstrip("0").rstrip(".") if "." in said else said
+    exponent = floor(log10(abs(value)))
+    mantissa = round(abs(value) / 10.0**exponent, digits - 1)
+    if mantissa >= 10:  # 9.96 is 1.0 times ten
+        exponent, mantissa = exponent + 1, mantissa / 10
+    if exponent not in _PLAIN:
+        return f"{sign}{mantissa:.{digits - 1}f}×10{_raised(exponent)}"
+    words = f"{mantissa * 10.0**exponent:,.{max(digits - 1 - exponent, 0)}f}"
+    return sign + (words.rstrip("0").rstrip(".") if "." in words else words)
 
 
 def telling_digits(low: float, high: float) -> int:

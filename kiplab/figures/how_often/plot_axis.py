@@ -95,27 +95,19 @@ def _log_ticks(low: float, high: float, most: int) -> list[PlotTick]:
     if high / low < _NARROW:
         return _even_ticks(low, high, most)
     if log10(high) - log10(low) < _FEW_DECADES:
-        return _within_decades(low, high)
+        exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
+        values = [m * 10.0**n for n in exponents for m in _MANTISSAS]
+        return [PlotTick(v, number_words(v, 1)) for v in values if low <= v <= high]
     step = max(ceil((last - first + 1) / most), 1)
-    exponents = [n for n in range(first, last + 1) if n % step == 0]
-    return [PlotTick(10.0**n, power_words(n)) for n in exponents]
-
-
-def _within_decades(low: float, high: float) -> list[PlotTick]:
-    exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
-    values = [m * 10.0**n for n in exponents for m in _MANTISSAS]
-    return [PlotTick(v, number_words(v, 1)) for v in values if low <= v <= high]
+    return [PlotTick(10.0**n, power_words(n)) for n in range(first, last + 1) if n % step == 0]
 
 
 def _even_ticks(low: float, high: float, most: int) -> list[PlotTick]:
-    step = _even_step((high - low) / most)
+    least = (high - low) / most
+    size = 10.0 ** floor(log10(least))
+    step = next(step * size for step in _STEPS if step * size >= least * (1 - 1e-9))
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return [PlotTick(n * step, number_words(n * step)) for n in range(first, last + 1)]
-
-
-def _even_step(least: float) -> float:
-    size = 10.0 ** floor(log10(least))
-    return next(step * size for step in _STEPS if step * size >= least * (1 - 1e-9))
 
 
 def pushed_apart(wanted: Sequence[float], distance: float, low: float, high: float) -> list[float]:

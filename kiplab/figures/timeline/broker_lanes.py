@@ -9,6 +9,7 @@ from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas, TextPlace, safe
 from ..drawing.text_width import first_fit, width_of, wrapped
 from . import icons
+from .lane_marks import draw_tile
 from .lanes import Panel
 from .log_ends import draw_log_ends
 from .mask import Lasting
@@ -26,7 +27,8 @@ def draw_brokers(panel: Panel) -> None:
     for lane in panel.lanes.brokers:
         panel.canvas.margin(panel.lanes.band(lane), lane, bold=True)
         for span in panel.spans(lane, "uptime"):
-            _uptime(panel, span)
+            draw_tile(panel.canvas, (span.x0, span.x1), panel.lanes.brokers[lane])
+            _say_epoch(panel, span)
         for span in panel.spans(lane, "registered"):
             # The edges of the tile go on while ZooKeeper counts a process in that is gone.
             for y in panel.lanes.brokers[lane]:
@@ -42,19 +44,13 @@ def draw_brokers(panel: Panel) -> None:
         for track, draw in drawn:
             for span in panel.spans(lane, track):
                 draw(panel, span)
-        _gates(panel, lane)
+        # Where a fence ends because the controller let the broker in again.
+        for span in panel.rows.gates(lane):
+            wide = min(icons.GATE, (span.x1 - span.x0) * panel.canvas.unit)
+            place = panel.canvas.px(span.x1) - wide / 2, panel.lanes.band(lane)
+            icons.gate(panel.canvas, *place, panel.canvas.theme.text, panel.canvas.theme.tile)
         if next(panel.spans(lane, "role"), None) is None:
             _say_no_copy(panel, lane)
-
-
-def _uptime(panel: Panel, span: SpanRow) -> None:
-    """The tile of one broker epoch, with a hard edge where that epoch was registered."""
-    canvas, (top, bottom) = panel.canvas, panel.lanes.brokers[span.lane]
-    canvas.rect(span.x0, span.x1, top, bottom, canvas.theme.tile)
-    if span.x0 > 0:
-        canvas.line(span.x0, top, span.x0, bottom, canvas.theme.tile_edge, width=2)
-        canvas.keep(span.x0, span.x0, top, bottom, pad=1)
-    _say_epoch(panel, span)
 
 
 def _say_epoch(panel: Panel, span: SpanRow) -> None:
@@ -214,14 +210,6 @@ def _say_fence(panel: Panel, span: SpanRow) -> None:
     if spoken:
         at = canvas.at(left + SIGN_ROOM)
         canvas.text(at, y, "fenced", theme.muted, size=size, since=span.x0)
-
-
-def _gates(panel: Panel, lane: str) -> None:
-    """Where a fence ends because the controller let the broker in again."""
-    canvas, y = panel.canvas, panel.lanes.band(lane)
-    for span in panel.rows.gates(lane):
-        middle = canvas.px(span.x1) - min(icons.GATE, (span.x1 - span.x0) * canvas.unit) / 2
-        icons.gate(canvas, middle, y, canvas.theme.text, canvas.theme.tile)
 
 
 # --- a process that shuts down or is gone ---------------------------------------------------------

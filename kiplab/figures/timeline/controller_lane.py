@@ -20,6 +20,7 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, width_of
 from . import icons
 from .hover_cards import card_of, cards_of_ticks, folded
+from .lane_marks import draw_tile
 from .lanes import Panel, TickWord
 
 ROWS_MAX = 3
@@ -99,12 +100,8 @@ def _draw_ticks(panel: Panel, y: float) -> None:
 
 def draw_epochs(panel: Panel, top: float, bottom: float) -> None:
     """A tile per controller epoch, with a hard edge where a new controller takes over."""
-    canvas = panel.canvas
     for span in panel.spans(*CONTROLLER_EPOCH):
-        canvas.rect(span.x0, span.x1, top, bottom, canvas.theme.tile)
-        if span.x0 > 0:
-            canvas.line(span.x0, top, span.x0, bottom, canvas.theme.tile_edge, width=2)
-            canvas.keep(span.x0, span.x0, top, bottom, pad=1)
+        draw_tile(panel.canvas, (span.x0, span.x1), (top, bottom))
 
 
 def say_epochs(panel: Panel, y: float) -> None:

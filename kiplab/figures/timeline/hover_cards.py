@@ -34,7 +34,13 @@ def draw_lane_cards(panel: Panel) -> None:
         for span in panel.spans("records", "state"):
             _span(panel, span, (y0 + y1) / 2, f"committed records: {span.text}")
     for message in told_messages(panel.rows, panel.partition):
-        _message(panel, message)
+        start, end = panel.lanes.y(message.sender), panel.lanes.y(message.receiver)
+        if start is not None and end is not None and panel.shows(message):
+            x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
+            card = folded(card_of(message, panel.rows.meta.number))
+            for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
+                x = message.x_sent + (x1 - message.x_sent) * share
+                panel.canvas.card(x, start + (end - start) * share, card)
 
 
 def card_of(message: MessageRow, number: Callable[[int], str] = str) -> list[str]:
@@ -152,14 +158,3 @@ def _lasting(panel: Panel, span: SpanRow) -> Iterator[str]:
     # There is a moment for every x, in order.
     if span.x0 < len(moments) and moments[span.x0].text:
         yield f"since {moments[span.x0].text}"
-
-
-def _message(panel: Panel, message: MessageRow) -> None:
-    ends = panel.lanes.y(message.sender), panel.lanes.y(message.receiver)
-    if ends[0] is None or ends[1] is None or not panel.shows(message):
-        return
-    x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
-    card = folded(card_of(message, panel.rows.meta.number))
-    for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
-        x = message.x_sent + (x1 - message.x_sent) * share
-        panel.canvas.card(x, ends[0] + (ends[1] - ends[0]) * share, card)

@@ -66,7 +66,13 @@ def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
     top = sheets.draw_heading(sheet, axis)
     columns = _columns(sheet, len(runs))
     ends = _draw_panels(columns, rowses, name, differ, top)
-    bottom = _draw_moments(sheet, columns, axis, ends)
+    if len(columns) == 1:
+        bottom = draw_axis(columns[0].canvas, axis, ends[0] + 20)
+    else:  # what the numbers stand for is said once for all columns
+        for column, end in zip(columns, ends, strict=True):
+            draw_numbers(column.canvas, axis.meta, end + 18)
+            mark_steps(column.canvas, axis.meta, end + 18)
+        bottom = draw_key(sheet, axis, max(ends) + 18 + 2 * SIZES.text)
     if picture.legend:
         # The marks of the panels, which have neither arrows nor ticks.
         drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in rowses]
@@ -136,18 +142,6 @@ def _draw_panels(
         ends.append(y - SEAM)
         sheets.draw_mask(column.canvas, top + HEAD, ends[-1] + 4)
     return ends
-
-
-def _draw_moments(
-    sheet: Canvas, columns: tuple[Column, ...], longest: Rows, ends: list[float]
-) -> float:
-    """The numbers under each column; what they stand for beside them, or once for all columns."""
-    if len(columns) == 1:
-        return draw_axis(columns[0].canvas, longest, ends[0] + 20)
-    for column, end in zip(columns, ends, strict=True):
-        draw_numbers(column.canvas, longest.meta, end + 18)
-        mark_steps(column.canvas, longest.meta, end + 18)
-    return draw_key(sheet, longest, max(ends) + 18 + 2 * SIZES.text)
 
 
 def draw_key(sheet: Canvas, rows: Rows, top: float) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from ...rows.columns import MarkKind, MarkRow
-from ..drawing.canvas import TextPlace
+from ..drawing.canvas import Canvas, TextPlace
 from ..drawing.text_width import width_of
 from .lanes import Panel
 from .log_ends import is_dense, uptimes
@@ -27,6 +27,15 @@ FARTHER: tuple[MarkKind, ...] = ("checkpoint lost",)
 """What is said further on where its own place is taken: it stays so."""
 OF_CLIENTS: tuple[MarkKind, ...] = ("acknowledged", "polled")
 """What is said on the lane of a client where there is one."""
+
+
+def draw_tile(canvas: Canvas, moments: tuple[int, int], heights: tuple[float, float]) -> None:
+    """The ground of one epoch, with a hard edge where it begins."""
+    (x0, x1), (top, bottom) = moments, heights
+    canvas.rect(x0, x1, top, bottom, canvas.theme.tile)
+    if x0 > 0:
+        canvas.line(x0, top, x0, bottom, canvas.theme.tile_edge, width=2)
+        canvas.keep(x0, x0, top, bottom, pad=1)
 
 
 def draw_glyphs(panel: Panel) -> None:
