@@ -186,15 +186,14 @@ def test_a_renamed_notebook_makes_room_for_a_fresh_one(shipped: Path, student: P
     assert copy_labs(shipped, student) == Copied(new=(LABS[0],))
 
 
-def test_the_folder_is_the_given_one_then_the_variables_then_a_default(
+def test_the_folder_is_the_variables_or_a_default(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(labs_launcher.FOLDER_VARIABLE, raising=False)
-    assert labs_launcher.labs_folder(None) == tmp_path / "kiplab-labs"
+    assert labs_launcher.labs_folder() == tmp_path / "kiplab-labs"
     monkeypatch.setenv(labs_launcher.FOLDER_VARIABLE, str(tmp_path / "course"))
-    assert labs_launcher.labs_folder(None) == tmp_path / "course"
-    assert labs_launcher.labs_folder(tmp_path / "given") == tmp_path / "given"
+    assert labs_launcher.labs_folder() == tmp_path / "course"
 
 
 def test_jupyter_serves_this_machine_only_and_opens_the_lab(tmp_path: Path) -> None:
@@ -265,7 +264,9 @@ def no_server(monkeypatch: pytest.MonkeyPatch, shipped: Path) -> list[list[str]]
 
 
 def _open_labs(name: str | None, folder: Path) -> int:
-    return labs_launcher.open_labs(name, browser=False, port=None, folder=folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(labs_launcher.FOLDER_VARIABLE, str(folder))
+        return labs_launcher.open_labs(name, browser=False, port=None)
 
 
 def test_without_a_name_the_first_lab_opens(no_server: list[list[str]], student: Path) -> None:

@@ -134,16 +134,12 @@ def note(id: str, tried: Try, of: int) -> ExerciseWork:
             attempts=earlier.attempts + 1,
             best=max(earlier.best, tried.points),
             of=of,
-            tries=_first_and_latest((*earlier.tries, tried)),
+            # The first one tells what was thought before any hint.
+            tries=(*earlier.tries[:1], *earlier.tries[1:][2 - TRIES_MAX :], tried),
         )
 
     kept: ExerciseWork = _keep("exercises", id, noted)
     return kept
-
-
-def _first_and_latest(tries: tuple[Try, ...]) -> tuple[Try, ...]:
-    """The first one tells what was thought before any hint."""
-    return tries if len(tries) <= TRIES_MAX else (tries[0], *tries[1 - TRIES_MAX :])
 
 
 # --- what to say when it cannot be read or written -----------------------------------------------

@@ -13,17 +13,7 @@ from ..machine import LackingError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
 from . import class_command, fleet_command, real_command, search_commands
-from .common_options import (
-    BAD_INPUT,
-    DONE,
-    LACKING,
-    CommandError,
-    add_play,
-    code_of,
-    complain,
-    print_json,
-    run_of,
-)
+from . import common_options as common
 from .search_commands import run_explore, run_matrix, run_minimise
 from .timeline_command import add_timeline_options, run_timeline, split
 
@@ -38,44 +28,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.compare = compared
     command: Callable[[argparse.Namespace], int] = options.command
     if compared and command is not run_timeline:
-        return complain("--compare is for `kiplab timeline`, which draws runs together", BAD_INPUT)
+        return common.complain(
+            "--compare is for `kiplab timeline`, which draws runs together", common.BAD_INPUT
+        )
     try:
         return command(options)
-    except CommandError as problem:
-        return complain(str(problem), problem.code)
+    except common.CommandError as problem:
+        return common.complain(str(problem), problem.code)
     except (PlayError, UnknownFeatureError) as problem:
-        return complain(str(problem), BAD_INPUT)
+        return common.complain(str(problem), common.BAD_INPUT)
     except (MissingExtraError, LackingError) as problem:
-        return complain(str(problem), LACKING)
+        return common.complain(str(problem), common.LACKING)
     except BrokenPipeError:
         # The reader of a pipe has seen enough; python would complain again at exit.
         sys.stderr.close()
-        return DONE
+        return common.DONE
     except KeyboardInterrupt:
-        return complain("stopped", 130)
+        return common.complain("stopped", 130)
 
 
 # --- commands -----------------------------------------------------------------------------------
 
 
 def _plays(options: argparse.Namespace) -> int:
+    from ..plays.header import features_of
     from ..runs import all_plays
 
-    found = [
-        {"name": p.name, "question": p.question, "kafka": _own_features(p)} for p in all_plays()
+    plays = [
+        {"name": p.name, "question": p.question, "kafka": features_of(p).label()}
+        for p in all_plays()
     ]
     if options.json:
-        return print_json({"plays": found})
-    width = max(len(p["name"]) for p in found)
-    for play in found:
+        return common.print_json({"plays": plays})
+    width = max(len(p["name"]) for p in plays)
+    for play in plays:
         print(f"{play['name']:<{width}}  {play['question']}")
-    return DONE
-
-
-def _own_features(play: Any) -> str:
-    from ..plays.header import features_of
-
-    return features_of(play).label()
+    return common.DONE
 
 
 def _guards(options: argparse.Namespace) -> int:
@@ -95,23 +83,23 @@ def _guards(options: argparse.Namespace) -> int:
             }
             for g in guards()
         ]
-        return print_json({"guards": rows})
+        return common.print_json({"guards": rows})
     width = max(len(g.id) for g in guards())
     for guard in guards():
         error = f" ({guard.error.name})" if guard.error is not None else ""
         since = releases_of(guard)
         print(f"{guard.id:<{width}}  {guard.kind:<11}  {since:<14}  {guard.clause}{error}")
-    return DONE
+    return common.DONE
 
 
 def _play(options: argparse.Namespace) -> int:
-    run = run_of(options)
+    run = common.run_of(options)
     if options.json:
-        print_json(run.report())
+        common.print_json(run.report())
     else:
         print(run.text(every=options.every), end="")
         _print_expectations(run)
-    return code_of(run)
+    return common.code_of(run)
 
 
 def _print_expectations(run: Run) -> None:
@@ -128,7 +116,7 @@ def _print_expectations(run: Run) -> None:
 def _lab(options: argparse.Namespace) -> int:
     from .labs_launcher import open_labs
 
-    return open_labs(options.name, browser=not options.no_browser, port=options.port, folder=None)
+    return open_labs(options.name, browser=not options.no_browser, port=options.port)
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -159,21 +147,21 @@ def _parser() -> argparse.ArgumentParser:
     lab.add_argument("--port", type=int, help="the port to listen on")
     _command(commands, "plays", _plays, "list the plays with their questions")
     play = _command(commands, "play", _play, "run a play: one line per event, then the verdict")
-    add_play(play)
+    common.add_play(play)
     play.add_argument("--every", action="store_true", help="every event, also routine ones")
     _command(commands, "guards", _guards, "list the guards: every rule that can be switched")
     timeline = _command(commands, "timeline", run_timeline, "write the picture of a play")
-    add_play(timeline)
+    common.add_play(timeline)
     add_timeline_options(timeline)
     explore = _command(commands, "explore", run_explore, "search everything that can happen")
-    add_play(explore)
+    common.add_play(explore)
     search_commands.add_explore_options(explore)
     matrix = _command(commands, "matrix", run_matrix, "search every subset of some guards")
-    add_play(matrix)
+    common.add_play(matrix)
     search_commands.add_matrix_options(matrix)
     shortest = "find the shortest play that still breaks"
     minimise = _command(commands, "minimise", run_minimise, shortest)
-    add_play(minimise)
+    common.add_play(minimise)
     search_commands.add_minimise_options(minimise)
     together = _command(
         commands, "class", class_command.run_class, "count what the students of a class answered"

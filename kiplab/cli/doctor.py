@@ -124,7 +124,7 @@ def _real_kafka() -> Check:
 
 
 def _lab_folder() -> Check:
-    folder = labs_launcher.labs_folder(None)
+    folder = labs_launcher.labs_folder()
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return Check("lab folder", True, str(folder))

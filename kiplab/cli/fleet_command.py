@@ -135,10 +135,10 @@ def _print_answer(answer: FleetAnswer, as_json: bool) -> int:
 
 STOPPED = 130
 """The exit code of what Ctrl-C has ended."""
-_Found = TypeVar("_Found")
+_T = TypeVar("_T")
 
 
-def stoppable(work: Callable[[threading.Event], _Found]) -> _Found:
+def stoppable(work: Callable[[threading.Event], _T]) -> _T:
     """What `work` returns; it is given an event that Ctrl-C sets, and ends soon after that.
 
     A second Ctrl-C ends the process: a compiler at work, or a Spark that starts, hears of no event.
@@ -146,28 +146,21 @@ def stoppable(work: Callable[[threading.Event], _Found]) -> _Found:
     Raises what `work` raises.
     """
     stop = threading.Event()
-    future: Future[_Found] = Future()
-    worker = threading.Thread(target=_worked, args=(work, stop, future), daemon=True)
-    try:
-        worker.start()
-        return future.result()
-    except KeyboardInterrupt:
-        return _ended(future, stop)
+    future: Future[_T] = Future()
 
+    def run() -> None:
+        try:
+            future.set_result(work(stop))
+        except BaseException as problem:
+            future.set_exception(problem)
 
-def _ended(future: Future[_Found], stop: threading.Event) -> _Found:
     try:
-        stop.set()
-        print("kiplab: stopping; Ctrl-C again leaves at once", file=sys.stderr, flush=True)
-        return future.result()
+        try:
+            threading.Thread(target=run, daemon=True).start()
+            return future.result()
+        except KeyboardInterrupt:
+            stop.set()
+            print("kiplab: stopping; Ctrl-C again leaves at once", file=sys.stderr, flush=True)
+            return future.result()
     except KeyboardInterrupt:
         os._exit(STOPPED)
-
-
-def _worked(
-    work: Callable[[threading.Event], _Found], stop: threading.Event, future: Future[_Found]
-) -> None:
-    try:
-        future.set_result(work(stop))
-    except BaseException as problem:
-        future.set_exception(problem)

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .common_options import (
-    DONE,
-    FAILED,
-    bad_input,
-    print_json,
-    require_ending,
-    require_folder,
-    writing,
-)
+from . import common_options as common
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,24 +49,24 @@ def verify_fleet(options: argparse.Namespace) -> int:
     from ..pages.fleet_page import write_verification_page
 
     # Said before the minute that it takes to make the page.
-    require_ending(options.out, [".html"])
-    require_folder(options.out)
+    common.require_ending(options.out, [".html"])
+    common.require_folder(options.out)
     seed = SEED if options.seed is None else options.seed
     began = time.monotonic()
-    with bad_input(ValueError):
+    with common.bad_input(ValueError):
         rows = verify(options.effort, seed=seed)
     picture = verification(rows)
     made = VerificationRun(effort=options.effort, seed=seed, seconds=time.monotonic() - began)
     if options.out is not None:
-        with writing(options.out):
+        with common.writing(options.out):
             write_verification_page(picture, Path(options.out), effort=made.effort, seed=seed)
         print(f"{options.out}: the page", file=sys.stderr)
     if options.json:
-        print_json(_report(rows, made))
+        common.print_json(_report(rows, made))
     else:
         asked = f"Seed {seed}, effort {made.effort:g}, {made.seconds:.0f} s."
         sys.stdout.write("\n".join([picture.sentence, asked, *_sentences(rows)]) + "\n")
-    return DONE if all(row.agrees for row in rows) else FAILED
+    return common.DONE if all(row.agrees for row in rows) else common.FAILED
 
 
 def _sentences(rows: Sequence[Refereed]) -> list[str]:
@@ -82,12 +74,10 @@ def _sentences(rows: Sequence[Refereed]) -> list[str]:
     lines = []
     for referee in dict.fromkeys(row.referee for row in rows):
         mine = sorted((row for row in rows if row.referee is referee), key=lambda row: row.agrees)
-        lines += ["", f"By {referee}:", *(f"  {line}" for row in mine for line in _told(row))]
+        lines += ["", f"By {referee}:"]
+        for row in mine:
+            lines += [f"  {row.sentence}", *(f"    ! {alarm}" for alarm in row.alarms)]
     return lines
-
-
-def _told(row: Refereed) -> list[str]:
-    return [row.sentence, *(f"  ! {alarm}" for alarm in row.alarms)]
 
 
 def _report(rows: Sequence[Refereed], made: VerificationRun) -> dict[str, Any]:

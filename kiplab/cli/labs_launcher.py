@@ -32,14 +32,14 @@ class Copied(msgspec.Struct, frozen=True):
     kept: tuple[str, ...] = ()
 
 
-def open_labs(name: str | None, *, browser: bool, port: int | None, folder: Path | None) -> int:
-    """Copy the labs into `folder` (see `labs_folder`) and run JupyterLab there until it is stopped.
+def open_labs(name: str | None, *, browser: bool, port: int | None) -> int:
+    """Copy the labs into `labs_folder()` and run JupyterLab there until it is stopped.
 
     `name` is a lab by number, subject or file name; None opens the first. Returns the exit code:
     0 stopped by the user, 2 no such lab, 3 this machine can't open the labs.
     """
     try:
-        return _open(name, browser, port, labs_folder(folder))
+        return _open(name, browser, port, labs_folder())
     except LabsError as problem:
         print(f"kiplab lab: {problem}", file=sys.stderr)
         return 3
@@ -47,10 +47,9 @@ def open_labs(name: str | None, *, browser: bool, port: int | None, folder: Path
         return 0
 
 
-def labs_folder(folder: Path | None) -> Path:
-    """The student's folder: the given one, else $KIPLAB_LABS, else ./kiplab-labs. Absolute."""
-    student_folder = folder or Path(os.environ.get(FOLDER_VARIABLE) or "kiplab-labs")
-    return student_folder.expanduser().absolute()
+def labs_folder() -> Path:
+    """The student's folder: $KIPLAB_LABS, else ./kiplab-labs. Absolute."""
+    return Path(os.environ.get(FOLDER_VARIABLE) or "kiplab-labs").expanduser().absolute()
 
 
 def shipped_labs() -> Path:
@@ -109,7 +108,9 @@ def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> in
     labs = sorted(path.name for path in shipped.glob("*.ipynb"))
     lab = labs[0] if name is None else find_lab(name, labs)
     if lab is None:
-        print(_unknown(str(name), labs), file=sys.stderr)
+        names = "\n".join(f"  {lab.removesuffix('.ipynb')}" for lab in labs)
+        problem = f"there is no lab {name!r}; expected the number or name of one of\n{names}"
+        print(f"kiplab lab: {problem}", file=sys.stderr)
         return 2
     if importlib.util.find_spec("jupyterlab") is None:
         raise LabsError(
@@ -139,11 +140,6 @@ def _run_jupyter(arguments: list[str]) -> int:
         if stop.code:
             raise LabsError("JupyterLab did not start; its own lines above say why") from stop
     return 0
-
-
-def _unknown(name: str, labs: list[str]) -> str:
-    names = "\n".join(f"  {lab.removesuffix('.ipynb')}" for lab in labs)
-    return f"kiplab lab: there is no lab {name!r}; expected the number or name of one of\n{names}"
 
 
 def _report(copied: Copied, folder: Path) -> str:

@@ -8,22 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .common_options import (
-    DONE,
-    FAILED,
-    UNFINISHED,
-    bad_input,
-    chosen_by,
-    complain,
-    print_found,
-    print_json,
-    require_ending,
-    writing,
-)
+from . import common_options as common
 
 if TYPE_CHECKING:
     from ..explore.search.explored import Explored
-    from ..explore.search.limits import TimedProgress
     from ..explore.search.question import Question
     from ..matrices import GuardMatrix
 
@@ -65,7 +53,7 @@ def _question_of(options: argparse.Namespace) -> Question:
 
     bounds = bounds_of(options.bound)
     return question_about(
-        *chosen_by(options),
+        *common.chosen_by(options),
         level=options.level,
         property=options.property,
         bounds=bounds,
@@ -116,14 +104,21 @@ def run_explore(options: argparse.Namespace) -> int:
     from ..explore.search.explore_play import explore_play
     from ..explore.search.limits import interruptible
 
-    with bad_input(ExploreError), interruptible() as stop:
+    with common.bad_input(ExploreError), interruptible() as stop:
         question = _question_of(options)
-        explored = explore_play(question, progress=_tell, cancel=stop, say=complain)
+        explored = explore_play(
+            question,
+            progress=lambda now: common.complain(now.sentence),
+            cancel=stop,
+            say=common.complain,
+        )
     if options.json:
-        print_json(explored.report())
+        common.print_json(explored.report())
     else:
         _print_explored(explored)
-    return {"proved": DONE, "refuted": FAILED}.get(explored.verdict, UNFINISHED)
+    return {"proved": common.DONE, "refuted": common.FAILED}.get(
+        explored.verdict, common.UNFINISHED
+    )
 
 
 def _print_explored(explored: Explored) -> None:
@@ -134,10 +129,6 @@ def _print_explored(explored: Explored) -> None:
         print(f"what this says nothing about: {explored.vacuity.sentence}")
     if explored.text is not None:
         print(f"\n{explored.text}", end="")
-
-
-def _tell(now: TimedProgress) -> None:
-    complain(now.sentence)
 
 
 # --- kiplab matrix --------------------------------------------------------------------------------
@@ -171,20 +162,22 @@ def run_matrix(options: argparse.Namespace) -> int:
     from ..figures.drawing.theme import theme_of
     from ..matrices import check_target
 
-    require_ending(options.out, SUFFIXES)
+    common.require_ending(options.out, SUFFIXES)
     # What cannot be written is said before the searches, not after them.
-    with writing(options.out):
+    with common.writing(options.out):
         if options.out is None:
             theme_of(options.theme)
         else:
             check_target(options.out, options.theme)
-    with bad_input(ExploreError):
+    with common.bad_input(ExploreError):
         matrix = _searched(options)
     if options.out is not None:
-        with writing(options.out):
+        with common.writing(options.out):
             matrix.write(options.out, theme=options.theme)
-    print_found(matrix, options)
-    return UNFINISHED if any(c.verdict == "unfinished" for c in matrix.cells) else DONE
+    common.print_found(matrix, options)
+    return (
+        common.UNFINISHED if any(c.verdict == "unfinished" for c in matrix.cells) else common.DONE
+    )
 
 
 def _searched(options: argparse.Namespace) -> GuardMatrix:
@@ -203,14 +196,14 @@ def _searched(options: argparse.Namespace) -> GuardMatrix:
             as_specified=not options.as_built,
             spark=options.spark,
             progress=_tell_cells,
-            say=complain,
+            say=common.complain,
         )
     )
 
 
 def _tell_cells(done: int, of: int) -> None:
     if done == of or done % 8 == 0:
-        complain(f"{done} of {of} cells")
+        common.complain(f"{done} of {of} cells")
 
 
 # --- kiplab minimise ------------------------------------------------------------------------------
@@ -228,13 +221,13 @@ def run_minimise(options: argparse.Namespace) -> int:
     from ..explore.shrink.minimise import minimise
     from ..plays.runner import run_play
 
-    with bad_input(ExploreError):
-        shortest = minimise(run_play(*chosen_by(options)), options.property)
+    with common.bad_input(ExploreError):
+        shortest = minimise(run_play(*common.chosen_by(options)), options.property)
     if options.out is not None:
-        with writing(options.out):
+        with common.writing(options.out):
             Path(options.out).write_text(shortest.text, encoding="utf-8")
     if options.json:
-        return print_json(shortest.report())
-    complain(shortest.sentence)
+        return common.print_json(shortest.report())
+    common.complain(shortest.sentence)
     print(shortest.text, end="")
-    return DONE
+    return common.DONE

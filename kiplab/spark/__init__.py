@@ -5,8 +5,8 @@ Importing it imports neither pyspark nor pyarrow, so it costs nothing until Spar
 
 from ..machine.java import Java, JavaNotFound, find_java
 from .blocks import BlockFailed, run_blocks_plainly
+from .running_session import NoSuchMasterError, SparkUnavailable
 from .session import session
-from .unavailable import NoSuchMasterError, SparkUnavailable
 from .waves import run_blocks
 
 __all__ = [

@@ -1,6 +1,9 @@
 """One recipe for a Spark session: on this machine, on a cluster, or through Spark Connect."""
 
 import contextlib
+import functools
+import hashlib
+import io
 import os
 import re
 import signal
@@ -9,14 +12,23 @@ import sys
 import tempfile
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ..machine.cache import cache_folder, keep
 from ..machine.java import find_java
-from .running_session import is_connect, live_session, without_spark_remote
-from .shipping import package_zip
-from .unavailable import NoSuchMasterError, SparkUnavailable, complaint, complaint_in_log
+from .running_session import (
+    NoSuchMasterError,
+    SparkUnavailable,
+    complaint,
+    complaint_in_log,
+    is_connect,
+    live_session,
+    without_spark_remote,
+)
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
@@ -26,6 +38,7 @@ MASTERS = "local[2], spark://host:port or sc://host:port"
 _MASTER = re.compile(
     r"local(\[(\*|[1-9]\d*)( *, *[1-9]\d*)?\])?|local-cluster\[[\d, ]+\]|yarn|(spark|sc|k8s)://.+"
 )
+PACKAGE = Path(__file__).parents[1]
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _WAIT_FOR_EXECUTOR_S = 120
 _WAIT_FOR_SERVER_S = 15
@@ -47,8 +60,8 @@ def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSes
     NoSuchMasterError for a ``master`` that is none.
     """
     _require_pyspark()
-    if master is not None:
-        _require_known(master)
+    if master is not None and not _MASTER.fullmatch(master):
+        raise NoSuchMasterError(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
     remote = os.environ.get("SPARK_REMOTE") if master is None else None
     wanted = master or remote or f"local[{cores}]"
     spark = live_session(master)
@@ -72,6 +85,32 @@ def _send_package(spark: "SparkSession") -> None:
         ) from None
 
 
+@functools.cache
+def package_zip() -> Path:
+    """A zip of this very package, named by its content, in the user's cache folder: for executors
+    that do not have it installed.
+
+    Raises SparkUnavailable if the folder cannot be written.
+    """
+    buffer = io.BytesIO()
+    # Equal for equal files: sorted, and without the files' dates.
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(PACKAGE.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                entry = zipfile.ZipInfo(path.relative_to(PACKAGE.parent).as_posix())
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, path.read_bytes())
+    name = f"kiplab-{hashlib.sha256(buffer.getvalue()).hexdigest()[:12]}.zip"
+    try:
+        return keep(cache_folder() / name, buffer.getvalue())
+    except OSError as error:
+        raise SparkUnavailable(
+            f"The kiplab package could not be zipped for the executors in {cache_folder()}: "
+            f"{error.strerror}.",
+            "Set XDG_CACHE_HOME to a folder that can be written.",
+        ) from None
+
+
 def _require_pyspark() -> None:
     try:
         import pyspark.sql  # noqa: F401
@@ -92,8 +131,13 @@ def _connected(address: str, app: str) -> "SparkSession":
         # A server of our own: it is started here, and takes its Python and Java from here.
         _set_environment(address)
     try:
-        spark = SparkSession.builder.remote(address).appName(app).getOrCreate()
-        return _told_soon(spark)
+        from pyspark.sql.connect.client.retries import DefaultPolicy
+
+        spark: Any = SparkSession.builder.remote(address).appName(app).getOrCreate()
+        # A server that has gone away is asked again for a minute; by default it is ten, in silence.
+        spark.client.set_retry_policies([DefaultPolicy(max_retries=_ASKED_AGAIN)])
+        live: SparkSession = spark
+        return live
     except ImportError as error:
         raise SparkUnavailable(
             f"Spark Connect needs more Python packages ({complaint(error)}).",
@@ -123,15 +167,6 @@ def _require_server(address: str) -> None:
             ) from None
 
 
-def _told_soon(spark: Any) -> "SparkSession":
-    """A server that has gone away is asked again for a minute; by default it is ten, in silence."""
-    from pyspark.sql.connect.client.retries import DefaultPolicy
-
-    spark.client.set_retry_policies([DefaultPolicy(max_retries=_ASKED_AGAIN)])
-    live: SparkSession = spark
-    return live
-
-
 def _classic(master: str, app: str) -> "SparkSession":
     import pyspark
     from pyspark.sql import SparkSession
@@ -158,11 +193,6 @@ def _classic(master: str, app: str) -> "SparkSession":
     if master.startswith("spark://"):
         _await_executor(spark, master)
     return spark
-
-
-def _require_known(master: str) -> None:
-    if not _MASTER.fullmatch(master):
-        raise NoSuchMasterError(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
 
 
 def _on_this_machine(master: str) -> bool:

@@ -26,9 +26,8 @@ from .blocks import (
     assembled,
     payload_of,
 )
-from .running_session import is_connect, java_gone, java_has_ended
+from .running_session import SparkUnavailable, complaint, is_connect, java_gone, java_has_ended
 from .session import session
-from .unavailable import SparkUnavailable, complaint
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -319,13 +318,9 @@ def _bar(
 
 def somebody_looks() -> bool:
     """Whether there is a terminal or a notebook that a bar would be seen in."""
-    return sys.stderr.isatty() or _in_notebook()
-
-
-def _in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    return hasattr(shell, "kernel")
+    return sys.stderr.isatty() or hasattr(shell, "kernel")
 
 
 def completed_tasks(context: SparkContext, group: str) -> int:

@@ -17,7 +17,9 @@ import kiplab
 from kiplab.classroom import rulings_of
 from kiplab.classroom.exercise_table import WAYS, WHAT_IFS
 from tests.browser.conftest import WINDOW, Student
+from tests.browser.lab_page import NAME_CELLS
 from tests.browser.lesson import Lesson
+from tests.browser.slow_machine import stand_still, wait_until_ran
 from tests.browser.windows import (
     COLUMN_BELOW,
     DIRECTION,
@@ -29,15 +31,28 @@ from tests.browser.windows import (
     cut_off,
     spills,
 )
-from tests.labs.running import cells, prediction
+from tests.labs.running import PLOTLY, cells, prediction
 
 pytestmark = pytest.mark.browser
 
 FIGURE = ".js-plotly-plot .main-svg"
 FOLDS = 6
 TELLING = "This run so far, in sentences and as a table"
+SIZE_MAX = 250_000
+"""Bytes of a saved notebook, all that it has opened and drawn."""
+NO_KERNEL = """() => !window.jupyterapp.shell.currentWidget?.context?.sessionContext
+  ?.session?.kernel"""
+STILL = ".kiplab-still"
+DRAWN = "image => image.complete && image.naturalWidth > 400"
 COMPILED_MS = 180_000
 """The first estimate on a machine compiles the kernel."""
+WITHOUT_SPARK = "found = kiplab.fleet.schedules(20, spark=False)\nfound.figure()"
+"""In place of the Spark cell of lab 04, which has tests of its own."""
+MIDDLE_OF_ARROW = """() => {
+  const picture = document.querySelector('[data-cell="lab"] .kiplab-stage .kiplab-picture');
+  const [, x0, y0, x1, y1] = picture.drawing.layout.meta.marks.find(mark => mark.length === 6);
+  return [(x0 + x1) / 2, (y0 + y1) / 2];
+}"""
 Texts = tuple[tuple[str, str], ...]
 """Cells by their ids, and what each contains."""
 
@@ -165,13 +180,98 @@ def fill_in_the_sheet(lesson: Lesson) -> None:
     assert cut_off(sheet.locator(".kiplab-surface")) == []
 
 
-QUICK = ("01-isr-and-high-watermark", "10-fleet")
-"""Labs that `make test` walks through; lab 04 has tests of its own, `make test-long` the rest."""
+def read_the_run_up_to_step_8(lesson: Lesson) -> None:
+    """In words, below the picture."""
+    lesson.press("lab", TELLING)
+    lesson.cell("lab").get_by_label("step", exact=True).fill("8")
+    expect(lesson.verdict()).to_contain_text("Step 8 of 11")
+
+
+def see_a_line_light_up_its_mark_and_a_mark_its_line(lesson: Lesson) -> None:
+    """By mouse and by keyboard."""
+    lines = lesson.cell("lab").locator(".kiplab-transcript [data-about]")
+    changed = lines.filter(has_text="± ISR of orders-0 {1} -> {1, 2}")
+    changed.hover()
+    lit = lesson.cell("lab").locator(".kiplab-halo-lit")
+    assert lit.count() >= 2
+    expect(changed).to_have_class(re.compile("kiplab-lit"))
+    picture = lesson.cell("lab").locator(".kiplab-stage .kiplab-picture")
+    x, y = lesson.page.evaluate(MIDDLE_OF_ARROW)
+    picture.hover(position={"x": x, "y": y})
+    sent = lines.filter(has_text="AlterPartition v2 as epoch 40").first
+    expect(sent).to_have_class(re.compile("kiplab-lit"))
+    lesson.page.mouse.move(0, 0)
+    expect(lit).to_have_count(0)
+    lines.first.locator("xpath=ancestor::*[@data-told]").press("ArrowDown")
+    lesson.page.keyboard.press("ArrowDown")
+    expect(lines.nth(1)).to_be_focused()
+    expect(lit.first).to_be_attached()
+    parts = lesson.cell("lab").locator(".kiplab-places")
+    for _ in range(10):
+        parts.press("ArrowDown")
+    expect(lines.filter(has_text="8 expire 1")).to_have_class(re.compile("kiplab-lit"))
+
+
+def search_what_has_happened(lesson: Lesson) -> None:
+    """It counts, leads to a step, and does not know the future."""
+    cell = lesson.cell("lab")
+    field, count = cell.get_by_label("Search"), cell.locator(".kiplab-finder output")
+    field.fill("truncates")
+    expect(count).to_have_text(re.compile(r"^0 of \d+$"))
+    field.fill("isr of orders-0")
+    expect(count).to_have_text(re.compile(r"^2 of \d+$"))
+    expect(cell.locator(".kiplab-halo-found").first).to_be_attached()
+    for step, words in (("6", "1"), ("8", "2")):
+        field.press("Enter")
+        expect(lesson.verdict()).to_contain_text(f"Step {step} of 11")
+        expect(count).to_have_text(re.compile(rf"^2 of \d+, this is number {words}$"))
+    expect(field).to_be_focused()
+    field.press("Escape")
+    expect(field).to_have_value("")
+    expect(field).to_be_focused()
+    expect(cell.locator(".kiplab-found")).to_have_count(0)
+    lesson.press("lab", TELLING)
+
+
+def put_the_events_in_order(lesson: Lesson) -> None:
+    """The order is judged and drawn."""
+    exercise = lesson.cell("order")
+    lesson.press("order", "Check")
+    expect(exercise).to_contain_text("0 of 2 points")
+    expect(exercise.locator(FIGURE).first).to_be_visible()
+    events = exercise.get_by_role("listbox")
+    events.select_option("2. B · 1's request arrives at the controller")
+    lesson.press("order", *["Later"] * 4)
+    events.select_option("4. E · 2's session expires: the controller fences it")
+    lesson.press("order", "Earlier", "Check")
+    expect(exercise).to_contain_text("2 of 2 points")
+    expect(exercise).to_contain_text("With KIP-903 on, the same order loses nothing.")
+    lesson.photograph("order", "ordered")
+
+
+QUICK = ("00-start", "04-kafka-14139", "10-fleet")
+"""Labs that `make test` walks through; `make test-long` walks the rest."""
 WALKS = (
     Walk("00-start", windows=True),
     Walk("01-isr-and-high-watermark", windows=True),
     Walk("02-four-epochs", windows=True),
     Walk("03-alter-partition", windows=True, own=(fill_in_the_sheet,)),
+    Walk(
+        "04-kafka-14139",
+        why=(
+            ("why", "Nothing was refused, at any step."),
+            ("compare", "loss: 100 committed records lost"),
+        ),
+        presses=(("First violation", "▲ harm"), ("Last", "▼ loss: 100 committed records lost")),
+        link=("run", "step 6", "Step 6 of"),
+        answered=(("order-check", "With KIP-903 on, the same order loses nothing."),),
+        own=(
+            put_the_events_in_order,
+            read_the_run_up_to_step_8,
+            see_a_line_light_up_its_mark_and_a_mark_its_line,
+            search_what_has_happened,
+        ),
+    ),
     Walk(
         "05-why-from-fetch",
         why=(("why", "and the controller accepts"),),
@@ -251,7 +351,16 @@ def walk(request: pytest.FixtureRequest) -> Walk:
 
 
 def test_run_all_stops_nowhere(lesson: Lesson) -> None:
-    lesson.run_all()
+    """In lab 04 also on a slow machine, and if the server stands still in the middle."""
+    if "spark" in cells(lesson.name, "code"):
+        lesson.rewrite("spark", WITHOUT_SPARK)
+        lesson.slow_down(4)
+        lesson.run_all()
+        wait_until_ran(lesson, 2)
+        stand_still(lesson, 2.5)
+        lesson.slow_down(1)
+    else:
+        lesson.run_all()
     wait = COMPILED_MS if lesson.name == "10-fleet" else None
     source = cells(lesson.name, "code")
     for id in [id for id in labs_in(lesson) if "after=" in source[id]]:
@@ -352,6 +461,7 @@ def test_the_work_goes_home_without_a_mouse(lesson: Lesson) -> None:
     assert all(e["best"] == e["of"] for e in work["exercises"].values())
 
 
+@LONG
 def test_every_output_is_photographed(lesson: Lesson) -> None:
     for id in lesson.with_output():
         if id not in labs_in(lesson):
@@ -368,3 +478,24 @@ def test_nothing_is_in_the_way_of_anybody_and_nothing_complained(lesson: Lesson)
     assert lesson.faults() == []
     assert lesson.outside == []
     assert lesson.complaints == []
+
+
+def test_saved_it_is_small_and_without_its_kernel_no_blank(
+    lesson: Lesson, student: Student
+) -> None:
+    lesson.save()
+    file = student.folder / f"{lesson.name}.ipynb"
+    assert file.stat().st_size < SIZE_MAX
+    assert PLOTLY not in file.read_text(encoding="utf-8")
+    lesson.stop_kernel()
+    lesson.page.wait_for_function(NO_KERNEL)
+    lesson.page.reload()
+    lesson.page.wait_for_selector(STILL)
+    lesson.page.evaluate(NAME_CELLS)
+    cell = lesson.cell("lab")
+    cell.scroll_into_view_if_needed()
+    picture = cell.locator(f"{STILL} img")
+    expect(picture).to_be_visible()
+    assert picture.evaluate(DRAWN)
+    expect(cell.locator(STILL)).to_contain_text("run the cell again")
+    expect(cell.get_by_text("Error displaying widget")).to_be_hidden()

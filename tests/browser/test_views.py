@@ -14,7 +14,7 @@ from tests.browser.lab_page import TIMEOUT_MS, LabPage
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.long(quick="tests/browser/test_lab_04.py"),
+    pytest.mark.long(quick="tests/browser/test_lessons.py::test_the_story_is_stepped_through"),
 ]
 
 IN_STEP = """([cell, kept]) => {

@@ -177,14 +177,6 @@ def test_equal_work_is_an_equal_download() -> None:
     assert kiplab.my_work().archive == kiplab.my_work().archive
 
 
-@pytest.mark.usefixtures("work_file")
-def test_it_is_there_again_in_another_kernel() -> None:
-    kiplab.check("epochs/fences", "BPPL")
-    again = work_on_disk.read().exercises["epochs/fences"]
-    assert (again.attempts, again.tries[0].answer) == (1, "BPPL")
-    assert "○ 3/4 after 1 attempt" in repr(kiplab.my_work())
-
-
 @pytest.mark.parametrize("part", ["text/plain", "text/html"])
 def test_it_shows_itself_with_and_without_html(part: str) -> None:
     kiplab.check("epochs/fences", "BLPL")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.classroom import Prediction, work_on_disk
+from kiplab.classroom import Prediction
 
 CHOICES = ("It refuses.", "It accepts, and that is fine.", "It accepts, and data is lost.")
 
@@ -157,15 +157,11 @@ def test_what_is_locked_on_disk_counts_more_than_what_is_remembered(
     assert ask().answer == CHOICES[2]
 
 
-def test_several_questions_share_one_file() -> None:
-    ask().lock(CHOICES[0])
-    work_on_disk.lock("another", "yes")
-    assert work_on_disk.read().predictions == {"late-request": CHOICES[0], "another": "yes"}
-
-
 def test_a_damaged_file_is_set_aside_and_not_lost(work_file: Path) -> None:
     work_file.write_text("{ half a fi")
-    ask().lock(CHOICES[0])
+    question = ask()
+    question.lock(CHOICES[0])
+    assert "kept unchanged in kiplab-work.json.damaged" in question.state.value
     assert work_file.with_name("kiplab-work.json.damaged").read_text() == "{ half a fi"
     assert ask().answer == CHOICES[0]
 

@@ -9,15 +9,7 @@ import re
 import kiplab
 from kiplab.classroom.exercises.first_failing_rule import LETTERS_OF_RULES
 from kiplab.rows.sentences import sentences, table_text
-
-
-def blocks(story: str) -> dict[int, str]:
-    """The transcript by its step: what happened at each."""
-    parts = re.split(r"^ {0,2}(\d+)  ", story, flags=re.MULTILINE)
-    found: dict[int, str] = {}
-    for step, text in zip(parts[1::2], parts[2::2], strict=True):
-        found[int(step)] = found.get(int(step), "") + text
-    return found
+from tests.labs.running import steps_in
 
 
 def table(run: kiplab.Run) -> list[dict[str, str]]:
@@ -42,7 +34,7 @@ def last_match(pattern: str, story: str) -> str:
 
 def test_lab_00_six_questions_from_the_transcript() -> None:
     story = kiplab.run("timeline-first").text()
-    steps = blocks(story)
+    steps = steps_in(story)
     late = next(n for n, text in steps.items() if "⊘" in text)
     isr_at = {n: m for n, text in steps.items() for m in re.findall(r"-> (\{[\d, ]+\}) \(", text)}
     epoch_at = {
@@ -68,7 +60,7 @@ def test_lab_00_the_table_has_the_same() -> None:
 
 def test_lab_01_the_high_watermark_from_the_transcript() -> None:
     mark, answer = "100", []
-    for text in blocks(kiplab.run("isr-committed").text()).values():
+    for text in steps_in(kiplab.run("isr-committed").text()).values():
         mark = next(iter(re.findall(r"high watermark of orders-0 \d+ -> (\d+)", text)), mark)
         answer.append(mark)
     assert kiplab.check("isr/high-watermark", answer).right
@@ -91,7 +83,7 @@ def test_lab_02_twelve_events_from_the_transcript() -> None:
     }
     answer = [
         "".join(letter for letter, mark in marks.items() if re.search(mark, text)) or "-"
-        for text in blocks(kiplab.run("epochs-twelve").text()).values()
+        for text in steps_in(kiplab.run("epochs-twelve").text()).values()
     ]
     assert kiplab.check("epochs/twelve", answer).right
 
@@ -106,7 +98,7 @@ def test_lab_03_eight_requests_from_the_transcript() -> None:
     """The rule is named in brackets; which letter it has, the lab's list says."""
     letters = {guard: letter for letter, guard in LETTERS_OF_RULES.items()}
     answer = []
-    for text in blocks(kiplab.run("alter-partition-eight").text()).values():
+    for text in steps_in(kiplab.run("alter-partition-eight").text()).values():
         refused = re.findall(r"⊘.*?: ([A-Z_]+)\. .*?\(([\w.-]+)\):", text)
         answer += [f"{error} {letters[guard]}" for error, guard in refused] or ["NONE -"]
     assert kiplab.check("conversation/first-rule", answer).right

@@ -75,13 +75,6 @@ def test_an_answer_that_is_a_run_is_kept_as_its_token() -> None:
     assert kiplab.run(tried.answer).events == run.events
 
 
-def test_the_ordering_widget_keeps_its_attempts_too() -> None:
-    exercise = kiplab.Ordering()
-    exercise.check()
-    assert work_on_disk.read().exercises["kafka-14139/order"].attempts == 1
-    assert "Kept as attempt 1" in exercise.result.value
-
-
 @pytest.mark.usefixtures("work_file")
 def test_predictions_and_attempts_share_one_file() -> None:
     work_on_disk.lock("question", "yes")
@@ -106,13 +99,6 @@ def test_a_damaged_file_is_set_aside_with_a_sentence_and_never_over_another(
     ]
     assert [path.read_bytes() for path in work_on_disk.damaged_files()] == damages
     assert work_on_disk.read().exercises["epochs/fences"].attempts == 1
-
-
-def test_a_prediction_says_so_too(work_file: Path) -> None:
-    work_file.write_text("[")
-    question = kiplab.predict("question", "Yes or no?", ["Yes.", "No."])
-    question.lock("Yes.")
-    assert "kept unchanged in kiplab-work.json.damaged" in question.state.value
 
 
 def test_what_a_newer_kiplab_has_added_stays_in_the_file(work_file: Path) -> None:

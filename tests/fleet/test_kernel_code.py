@@ -11,7 +11,7 @@ from kiplab.fleet.kernel import machine_code
 from kiplab.fleet.kernel.simulation import simulate
 from kiplab.fleet.kernel.word_arithmetic import bit_length, lower_product, upper_product
 from kiplab.fleet.kernel.world import DAY, World
-from kiplab.spark.shipping import package_zip
+from kiplab.spark.session import package_zip
 
 WITHOUT_NUMBA = """
 import sys

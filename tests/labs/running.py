@@ -153,6 +153,15 @@ def answered(source: str) -> str:
     return re.sub(r'\["\?.*\]|"\?+"', lambda _: right, source, count=1) if ids else source
 
 
+def steps_in(story: str) -> dict[int, str]:
+    """The transcript by its step: the line, and what happened then."""
+    parts = re.split(r"^ {0,2}(\d+)  ", story, flags=re.MULTILINE)
+    texts: dict[int, str] = {}
+    for step, text in zip(parts[1::2], parts[2::2], strict=True):
+        texts[int(step)] = texts.get(int(step), "") + text
+    return texts
+
+
 def notebook_of(name: str, only: tuple[str, ...] = (), left_out: tuple[str, ...] = JAVA) -> Any:
     """A lab's notebook, or some of its cells."""
     notebook = nbformat.read(LABS / f"{name}.ipynb", as_version=4)

@@ -35,25 +35,6 @@ def rows(text: str, columns: int) -> list[list[str]]:
     return [line for line in found if set("".join(line)) != {"-"}][1:]
 
 
-def test_each_answer_names_what_is_mended_next_and_the_last_is_taken() -> None:
-    run = kiplab.run(MENDED)
-    refused = [(r["error"], r["guard"]) for r in run.refusals]
-    assert refused == [
-        ("STALE_BROKER_EPOCH", "497.request-broker-epoch"),
-        ("FENCED_LEADER_EPOCH", "497.leader-epoch"),
-        ("INVALID_UPDATE_VERSION", "497.partition-epoch"),
-        ("INELIGIBLE_REPLICA", "841.fenced"),
-        ("INELIGIBLE_REPLICA", "903.controller-epoch"),
-    ]
-    assert run.partitions[0]["isr"] == [1, 2, 3]
-
-
-def test_step_4_of_it_is_the_first_answer_about_a_member() -> None:
-    steps = kiplab.run(MENDED).text()
-    fourth = steps[steps.index("\n  4  ") : steps.index("\n  5  ")]
-    assert "INELIGIBLE_REPLICA. broker 3: proposed, but fenced" in fourth
-
-
 def test_taking_the_rules_away_gives_the_same_five_and_then_the_request_is_taken() -> None:
     """The lab's own cell, without a notebook."""
     names: dict[str, Any] = {"kiplab": kiplab, "after": lambda _id, text: text}
@@ -120,13 +101,6 @@ def test_its_table_of_requests_is_the_play() -> None:
     state = cells(LAB, "markdown")["eight"]
     for words in ("leader 1", "leader epoch 5", "partition epoch 10", "ISR {1, 2}", "4 is fenced"):
         assert f"**{words}**" in state or f"**{words}" in state.replace("broker **", "**"), words
-
-
-def test_what_it_says_of_single_requests_is_so() -> None:
-    assert [failing(n) for n in (5, 6)] == ["SP", "NSP"]
-    assert [failing(n) for n in (7, 8)] == ["IF", "FE"]
-    assert failing(3) == ""
-    assert failing(4) == "P"
 
 
 @pytest.mark.parametrize(

@@ -64,45 +64,10 @@ def test_the_two_by_two_is_drawn_as_a_ladder_and_told_in_words() -> None:
     assert len(json.dumps(shows["ladder"])) < 150_000
 
 
-@pytest.mark.parametrize(
-    ("moment", "only_841", "only_903"),
-    [("while-fenced", "safe", "loss"), ("after-return", "loss", "safe")],
-)
-def test_each_rule_alone_closes_one_hole_and_both_close_both(
-    moment: str, only_841: str, only_903: str
-) -> None:
-    play = f"841-by-903-{moment}"
-    assert kiplab.run(play, off="903").verdict == only_841
-    assert kiplab.run(play, off="841").verdict == only_903
-    assert kiplab.run(play).verdict == "safe"
-
-
-def test_nothing_is_refused_on_34_and_903_saves_the_records_on_35() -> None:
-    old = kiplab.run("kafka-14139", kafka="3.4")
-    assert (old.verdict, old.refusals) == ("loss", [])
-    assert kiplab.run("kafka-14139", kafka="3.5", off="903").verdict == "loss"
-    with_it = kiplab.run("kafka-14139", kafka="3.5")
-    assert with_it.verdict == "safe"
-    assert "requested 41, registered 57" in prose(LAB)
-
-
 def test_nothing_moves_the_partition_epoch_until_the_request_itself_does() -> None:
     spans = kiplab.run("kafka-14139", kafka="3.4").rows().spans
     assert next(s.x1 for s in spans if s.track == "partition epoch") == 6
-    strip = [s.value for s in spans if s.lane == "records"]
-    assert strip == ["safe", "at risk", "lost"]
-
-
-def test_the_last_replica_is_lost_without_a_request() -> None:
-    run = kiplab.run("last-replica")
-    assert (run.verdict, run.refusals) == ("loss", [])
-    assert "AlterPartition" not in run.text()
-
-
-def test_before_35_iv1_nobody_asks_with_broker_epochs() -> None:
-    """What the explanation of the exit ticket says."""
-    assert kiplab.run("kafka-14139", kafka="3.5/3.4-IV0").verdict == "loss"
-    assert kiplab.run("kafka-14139", kafka="3.5/3.5-IV1").verdict == "safe"
+    assert "requested 41, registered 57" in prose(LAB)
 
 
 @pytest.mark.usefixtures("locked")
@@ -193,10 +158,3 @@ def test_the_last_replica_is_never_taken_out_of_the_isr() -> None:
     isr = {s.value for s in run.rows().spans if s.track == "ISR"}
     assert isr == {"{1}"}
     assert "log=80@5" in format_play(load("last-replica"))
-
-
-def test_the_two_by_two_names_the_rule_that_answers() -> None:
-    """F is 841's even with both on, R is 903's."""
-    for play, guard in (("while-fenced", "841.fenced"), ("after-return", "903.controller-epoch")):
-        (refusal,) = kiplab.run(f"841-by-903-{play}").refusals
-        assert refusal["guard"] == guard

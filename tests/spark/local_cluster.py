@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kiplab.machine.java import find_java
-from kiplab.spark.unavailable import SparkUnavailable
+from kiplab.spark.running_session import SparkUnavailable
 
 _HOST = "127.0.0.1"
 _START_S = 240

@@ -3,7 +3,7 @@
 import pytest
 
 from kiplab.spark import SparkUnavailable
-from kiplab.spark.unavailable import complaint
+from kiplab.spark.running_session import complaint
 from kiplab.spark.waves import giving_up_told
 
 NO_MODULE = """An exception was thrown from the Python worker:

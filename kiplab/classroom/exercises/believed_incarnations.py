@@ -95,17 +95,13 @@ def letters() -> list[str]:
     return [LETTERS_OF_KIPS[fate.by] for fate in FATES]
 
 
-def _fate_keys(place: int, _mine: str, true: str) -> tuple[str, ...]:
-    """By the clause, where a wrong answer shows an idea; else by whether it was built."""
-    return FATES[place].clause, "unbuilt" if true == NEVER else "built"
-
-
 _READ_FATES = letters_among(tuple(LETTERS_OF_KIPS.values()), "B, A, K or N")
 
 check_fates = PartsInOrder(
     read=lambda given: _READ_FATES([NEVER if is_none(part) else part for part in given]),
     true=letters,
-    keys=_fate_keys,
+    # By the clause, where a wrong answer shows an idea; else by whether it was built.
+    keys=lambda place, _, true: (FATES[place].clause, "unbuilt" if true == NEVER else "built"),
 )
 """A letter for each of FATES, in order: B, A, K or N."""
 
@@ -166,20 +162,17 @@ def _pair(part: str) -> tuple[int, int] | None:
     return None if seconds is None else (int(seconds[1]), int(seconds[2]))
 
 
-def _judged_wishes(given: list[str]) -> list[object]:
+def _judged_wishes(words: list[str]) -> list[object]:
     """True for a wish that is fulfilled, else what was answered: a pair, None for none of them."""
-    strange = next((p for p in given if p != BLANK and not is_none(p) and _pair(p) is None), "")
-    if strange:
-        form = "the controller's seconds, then the broker's, like 12 15, or - for none"
-        raise UnfitError(f"This is no pair: {strange[:20]!r}. Give {form}.")
-    return [_judged_wish(wish, part) for wish, part in enumerate(given)]
-
-
-def _judged_wish(wish: int, part: str) -> object:
-    if part == BLANK:
-        return part
-    pair = _pair(part)
-    return (fulfils(wish, *pair) if pair else not can_be(wish)) or pair
+    judged: list[object] = []
+    for wish, word in enumerate(words):
+        pair = _pair(word)
+        if pair is None and word != BLANK and not is_none(word):
+            form = "the controller's seconds, then the broker's, like 12 15, or - for none"
+            raise UnfitError(f"This is no pair: {word[:20]!r}. Give {form}.")
+        fulfilled = fulfils(wish, *pair) if pair else not can_be(wish)
+        judged.append(word if word == BLANK else fulfilled or pair)
+    return judged
 
 
 def _keys(wish: int, pair: tuple[int, int] | None, _true: bool) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import fill
+from textwrap import TextWrapper, fill
 
 import msgspec
 from msgspec.structs import replace
@@ -70,11 +70,10 @@ def say(*texts: str) -> None:
 
 def broken(text: str) -> str:
     """`text` in lines that a notebook shows whole; what is indented goes on a little further in."""
-    return "\n".join(_broken_line(line) for line in text.splitlines())
-
-
-def _broken_line(line: str) -> str:
-    indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
-    return fill(
-        line, LINE, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
-    )
+    whole = TextWrapper(LINE, break_on_hyphens=False, break_long_words=False)
+    lines = []
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip()) + 2 if line.startswith(" ") else 0
+        whole.subsequent_indent = " " * indent
+        lines.append(whole.fill(line))
+    return "\n".join(lines)

@@ -3,7 +3,6 @@
 Every answer is played.
 """
 
-from collections.abc import Sequence
 from functools import cache
 
 import msgspec
@@ -11,10 +10,10 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, broker
 from ...engine.truth import partition_of
-from ...plays import grammar, play, runner, verdict
+from ...plays import grammar, runner, verdict
 from ...plays.stage import Stage
 from ...protocol.registrations import PartitionRegistration
-from ...protocol.replica.broker_state import Broker, Replica, log_of, replica_of
+from ...protocol.replica.broker_state import log_of, replica_of
 from ...runs import run
 from ..exercise_table import exercise
 from .answers import PartsInOrder, TrueStatements, Verdict, moments
@@ -25,9 +24,34 @@ END = 110
 """Where the log ends after the ten records that the exercises ask about."""
 
 
+class LeaderView(msgspec.Struct, frozen=True):
+    """What a leader sees: where its log ends, its high watermark `mark`, how far enough brokers
+    `copied`. `too_few` says that the ISR is smaller than min.insync.replicas.
+    """
+
+    end: int
+    mark: int
+    copied: int
+    too_few: bool
+
+
+def view(cluster: Cluster) -> LeaderView | None:
+    """The view of the leader, or None while there is none that runs and knows it."""
+    state = partition_of(cluster, PARTITION)
+    node = broker(cluster, state.leader) if state is not None else None
+    replica = replica_of(node, PARTITION) if node is not None else None
+    if node is None or replica is None or replica.leading is None:
+        return None
+    end, least = log_of(node, PARTITION).end, replica.min_insync_replicas
+    ends = sorted([end, *(r.end for r in replica.leading.remotes)], reverse=True)
+    too_few = len(replica.leading.isr_state.maximal) < least
+    return LeaderView(end, replica.high_watermark, ends[min(least, len(ends)) - 1], too_few)
+
+
 def committed(stage: Stage, end: int = END) -> bool:
     """Whether a leader's high watermark ever reached `end`."""
-    return any(_reached(cluster, end) for _, cluster in moments(stage))
+    views = (view(cluster) for _, cluster in moments(stage))
+    return any(leader.mark >= end for leader in views if leader)
 
 
 def acknowledged(stage: Stage, end: int = END) -> bool:
@@ -40,11 +64,10 @@ def acknowledged(stage: Stage, end: int = END) -> bool:
     for performed, cluster in moments(stage):
         if performed.statement.verb == "produce":
             acks_all = performed.statement.arg("acks") != "1"
-        replica = leading(cluster)
-        if replica is None or replica.leading is None:
+        leader = view(cluster)
+        if leader is None or (acks_all and leader.too_few):
             continue
-        enough = len(replica.leading.isr_state.maximal) >= replica.min_insync_replicas
-        if (enough and _reached(cluster, end)) if acks_all else log_end(cluster) >= end:
+        if (leader.mark if acks_all else leader.end) >= end:
             return True
     return False
 
@@ -54,28 +77,6 @@ def state_of(cluster: Cluster) -> PartitionRegistration:
     state = partition_of(cluster, PARTITION)
     assert state is not None, "every one of these plays has this partition"
     return state
-
-
-def leading(cluster: Cluster) -> Replica | None:
-    """The leader's own view, or None while there is no leader that runs and knows it."""
-    node = _leader(cluster)
-    return replica_of(node, PARTITION) if node is not None else None
-
-
-def log_end(cluster: Cluster) -> int:
-    """Where the leader's log ends; 0 while there is no leader."""
-    node = _leader(cluster)
-    return log_of(node, PARTITION).end if node is not None else 0
-
-
-def _leader(cluster: Cluster) -> Broker | None:
-    state = partition_of(cluster, PARTITION)
-    return broker(cluster, state.leader) if state is not None else None
-
-
-def _reached(cluster: Cluster, end: int) -> bool:
-    replica = leading(cluster)
-    return replica is not None and replica.leading is not None and replica.high_watermark >= end
 
 
 @TrueStatements
@@ -89,14 +90,11 @@ def check_acknowledged(kafka: str | None) -> list[str]:
 def _stale_member(acks: str, kafka: str | None) -> Stage:
     """The play STALE, with these acks."""
     stage = run(STALE, kafka=kafka).stage
-    lines = tuple(_with_acks(s, acks) for s in stage.play.statements)
+    lines = tuple(
+        replace(s, args=(*s.args, ("acks", acks))) if s.verb == "produce" else s
+        for s in stage.play.statements
+    )
     return runner.run_play(replace(stage.play, statements=lines), stage.features)
-
-
-def _with_acks(statement: play.Statement, acks: str) -> play.Statement:
-    if statement.verb != "produce":
-        return statement
-    return replace(statement, args=(*statement.args, ("acks", acks)))
 
 
 SCHEDULES = tuple(exercise("isr/schedules").plays)
@@ -116,60 +114,35 @@ def check_schedules() -> list[str]:
     return [letter for letter in SCHEDULES if committed(schedule(letter))]
 
 
-class LeaderView(msgspec.Struct, frozen=True):
-    """What a leader sees after the line `text`: where its log ends, its high watermark `mark`, how
-    far enough brokers `copied`. `too_few` says that the ISR is smaller than min.insync.replicas.
-    """
-
-    text: str
-    end: int
-    mark: int
-    copied: int
-    too_few: bool
-
-
-def _view(text: str, cluster: Cluster) -> LeaderView:
-    """The view of the leader, which in COMMITTED never dies."""
-    replica = leading(cluster)
-    assert replica is not None
-    assert replica.leading is not None
-    end, least = log_end(cluster), replica.min_insync_replicas
-    ends = sorted([end, *(r.end for r in replica.leading.remotes)], reverse=True)
-    too_few = len(replica.leading.isr_state.maximal) < least
-    return LeaderView(text, end, replica.high_watermark, ends[least - 1], too_few)
-
-
 @cache
-def _views(kafka: str | None) -> list[LeaderView]:
-    """What the leader sees after each step of the play COMMITTED."""
+def _views(kafka: str | None) -> list[tuple[str, LeaderView]]:
+    """Each line of COMMITTED, and what the leader, which never dies there, sees then."""
     steps = moments(run(COMMITTED, kafka=kafka).stage)
-    return [_view(performed.statement.text, cluster) for performed, cluster in steps]
+    views = ((performed.statement.text, view(cluster)) for performed, cluster in steps)
+    return [(text, leader) for text, leader in views if leader is not None]
 
 
 def _mark_keys(place: int, mine: str, _true: str, kafka: str | None) -> tuple[str, ...]:
-    views = _views(kafka)[: place + 1]
+    texts, views = zip(*_views(kafka)[: place + 1], strict=True)
     here = views[-1]
-    alone = here.text.startswith("produce") and here.too_few
+    beyond = mine.isdecimal() and int(mine) > here.end
+    # The high watermark if it waits while the ISR is too small: where it was before that.
+    waiting = next((view.mark for view in reversed(views) if not view.too_few), views[0].mark)
     fits = {
-        "alone": mine.isdecimal() and int(mine) > here.end and alone,
-        f"beyond {here.end}": mine.isdecimal() and int(mine) > here.end,
+        "alone": beyond and texts[-1].startswith("produce") and here.too_few,
+        f"beyond {here.end}": beyond,
         "enough copies": mine == str(here.copied) and here.copied > here.mark,
         "written": mine == str(here.end),
-        "held": here.too_few and mine == str(_held(views)),
+        "held": here.too_few and mine == str(waiting),
         "unmoved": len(views) > 1 and mine == str(views[-2].mark) and here.end == views[-2].end,
     }
     return tuple(key for key, fit in fits.items() if fit)
 
 
-def _held(views: Sequence[LeaderView]) -> int:
-    """The high watermark if it waits while the ISR is too small: where it was before that."""
-    return next((view.mark for view in reversed(views) if not view.too_few), views[0].mark)
-
-
 check_high_watermark = PartsInOrder(
-    true=lambda kafka: [str(view.mark) for view in _views(kafka)],
+    true=lambda kafka: [str(leader.mark) for _, leader in _views(kafka)],
     keys=_mark_keys,
-    name=lambda place: f"step {place + 1} ({_views(None)[place].text})",
+    name=lambda place: f"step {place + 1} ({_views(None)[place][0]})",
     token=lambda kafka: run(COMMITTED, kafka=kafka).token,
 )
 """The leader's high watermark after each step of the play COMMITTED, on a release."""
@@ -182,14 +155,10 @@ def check_lose_acknowledged(stage: Stage) -> Verdict:
     A point for records that are acknowledged, one for their loss, one if at most one disk was
     replaced for it.
     """
-    if not _acknowledged_by_all(stage):
+    produced = (p.statement for p in stage.performed if p.statement.verb == "produce")
+    if any(s.arg("acks") == "1" for s in produced) or not acknowledged(stage):
         return "not acknowledged"
     disks = sum(p.statement.arg("disk") == "replaced" for p in stage.performed)
     if any(item["first"] < END and item["last"] >= END - 10 for item in verdict.lost(stage)):
         return "one disk" if disks <= 1 else ("many disks", {"disks": disks})
     return "kept, a disk lost" if disks else "kept"
-
-
-def _acknowledged_by_all(stage: Stage) -> bool:
-    produced = [p.statement for p in stage.performed if p.statement.verb == "produce"]
-    return all(s.arg("acks") != "1" for s in produced) and acknowledged(stage)

@@ -17,20 +17,18 @@ TWELVE, FENCES = "epochs-twelve", "epochs-fences"
 FETCH = 4
 """Which of the messages of FENCES is the fetch."""
 EPOCHS = {"C": "controller epoch", "B": "broker epoch", "L": "leader epoch", "P": "partition epoch"}
-"""A letter for each epoch."""
 LAST_EPOCH = 7
 """The leader epoch to reach; the play begins in 5."""
-_USE = ", ".join(f"{letter} ({epoch})" for letter, epoch in EPOCHS.items())
-_SETS = sets_among(EPOCHS, "epoch", _USE)
+_SETS = sets_among(EPOCHS, "epoch", ", ".join(f"{key} ({epoch})" for key, epoch in EPOCHS.items()))
 
 
 def epochs_moved(stage: Stage) -> list[tuple[str, frozenset[str]]]:
     """(the line, the letters of the epochs that it moved) for each line that did something."""
-    before, moved = stage.history.start, []
-    for performed, after in moments(stage):
-        changed = (a != b for a, b in zip(_epochs(before), _epochs(after), strict=True))
-        letters = (letter for letter, change in zip("CBLP", changed, strict=True) if change)
-        moved.append((performed.statement.text, frozenset(letters)))
+    before, moved = _epochs(stage.history.start), []
+    for performed, cluster in moments(stage):
+        after = _epochs(cluster)
+        letters = frozenset(letter for letter in EPOCHS if before[letter] != after[letter])
+        moved.append((performed.statement.text, letters))
         before = after
     return moved
 
@@ -42,14 +40,14 @@ def fenced_by(stage: Stage) -> list[str]:
     ]
 
 
-def _epochs(cluster: Cluster) -> tuple[object, ...]:
+def _epochs(cluster: Cluster) -> dict[str, object]:
     now = truth(cluster)
-    return (
-        now.controller_epoch,
-        tuple((r.broker, r.epoch) for r in now.registrations),
-        tuple(p.leader_epoch for p in now.partitions),
-        tuple(p.partition_epoch for p in now.partitions),
-    )
+    return {
+        "C": now.controller_epoch,
+        "B": [(r.broker, r.epoch) for r in now.registrations],
+        "L": [p.leader_epoch for p in now.partitions],
+        "P": [p.partition_epoch for p in now.partitions],
+    }
 
 
 @cache

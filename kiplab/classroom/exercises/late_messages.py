@@ -5,7 +5,6 @@ the checks off one at a time. And what KIP-380 rejected, the id of a session as 
 broker: it plays what a student wrote, with session ids and with czxids.
 """
 
-from collections.abc import Iterator
 from functools import cache
 
 from ...engine.events import PropertyBroken
@@ -96,13 +95,11 @@ def without(letter: str, check: str) -> Stage:
 
 def one_check_off() -> str:
     """What every play comes to with each of CHECKS off: a paragraph for a play."""
-    return "\n\n".join("\n".join(_off(letter)) for letter in MESSAGES)
-
-
-def _off(letter: str) -> Iterator[str]:
-    yield f"{letter}  {MESSAGES[letter]}"
-    for check in CHECKS:
-        yield f"   without {check}: {sentence(without(letter, check))}"
+    paragraphs = []
+    for letter, play in MESSAGES.items():
+        lines = (f"   without {check}: {sentence(without(letter, check))}" for check in CHECKS)
+        paragraphs.append("\n".join([f"{letter}  {play}", *lines]))
+    return "\n\n".join(paragraphs)
 
 
 check_symptoms = PartsInOrder(
@@ -118,15 +115,11 @@ check_who_objects = PartsInOrder(
 """Who objects to each of MESSAGES on SINCE, in their order: B, C or N."""
 
 
-def _missed(_place: int, mine: frozenset[str], true: frozenset[str]) -> tuple[str, ...]:
-    """The first check that is needed and was not named."""
-    return (min(true - mine, default="too many"),)
-
-
 check_needed_checks = PartsInOrder(
     read=sets_among(CHECKS, use="M, S, L, or - for none"),
     true=lambda: [needed(letter) for letter in MESSAGES],
-    keys=_missed,
+    # The first check that is needed and was not named.
+    keys=lambda _place, mine, true: (min(true - mine, default="too many"),),
 )
 """Which of CHECKS each of MESSAGES takes, in their order: ``["MS", "-", ...]``.
 

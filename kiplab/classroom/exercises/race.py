@@ -55,29 +55,21 @@ def losing(release: str) -> frozenset[str]:
     return frozenset(n for n, verdict in verdicts.items() if verdict == "loss")
 
 
-def _window_parts(given: list[str]) -> list[str | frozenset[str]]:
-    return [*map(_range, given[:2]), *sets_among(ARRIVALS, "arrival")(given[2:])]
-
-
 def _window_keys(
     place: int, mine: str | frozenset[str], true: str | frozenset[str]
 ) -> tuple[str, ...]:
     if isinstance(mine, str) or isinstance(true, str):
         return ()
     release = RELEASES[place - 2]
-    return (f"arrivals {_arrivals_key(release, mine - true, true - mine)}",)
-
-
-def _arrivals_key(release: str, extra: frozenset[str], missing: frozenset[str]) -> str:
-    if extra & {"1", "2"}:
-        return "early"
-    if missing:
-        return "3.2" if release == RELEASES[0] else "missing"
-    return "3.5" if release == RELEASES[-1] else "other"
+    if (mine - true) & {"1", "2"}:
+        return ("arrivals early",)
+    if true - mine:
+        return ("arrivals 3.2" if release == RELEASES[0] else "arrivals missing",)
+    return ("arrivals 3.5" if release == RELEASES[-1] else "arrivals other",)
 
 
 check_window = PartsInOrder(
-    read=_window_parts,
+    read=lambda words: [*map(_range, words[:2]), *sets_among(ARRIVALS, "arrival")(words[2:])],
     true=lambda: [*map(str, at_risk()), *map(losing, RELEASES)],
     keys=_window_keys,
 )
@@ -95,14 +87,10 @@ def losses(rules: str) -> frozenset[str]:
     return frozenset(letter for letter, played in runs.items() if played.verdict == "loss")
 
 
-def _cell_keys(place: int, mine: frozenset[str], true: frozenset[str]) -> tuple[str, ...]:
-    return tuple(f"{'ABCD'[place]} {moment}" for moment in true - mine)
-
-
 check_two_by_two = PartsInOrder(
     read=sets_among(MOMENTS, "moment"),
     true=lambda: [losses(rules) for rules in RULES],
-    keys=_cell_keys,
+    keys=lambda place, mine, true: tuple(f"{'ABCD'[place]} {moment}" for moment in true - mine),
 )
 """Which MOMENTS lose data under each of RULES, in their order: ``"FR"``, ``"-"``."""
 

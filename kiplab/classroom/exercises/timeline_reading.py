@@ -52,15 +52,12 @@ def _readings(kafka: str | None) -> list[tuple[str, str]]:
     return [(_plain(right), _plain(tempting)) for right, tempting in pairs]
 
 
-def _tempted(place: int, mine: str, _true: str, kafka: str | None) -> tuple[str, ...]:
-    _, tempting = _readings(kafka)[place]
-    return (f"{LETTERS[place]} tempting",) if mine == tempting else ()
-
-
 check_reading = PartsInOrder(
     read=lambda given: [_plain(part) for part in given],
     true=lambda kafka: [right for right, _ in _readings(kafka)],
-    keys=_tempted,
+    keys=lambda place, mine, _true, kafka: (
+        (f"{LETTERS[place]} tempting",) if mine == _readings(kafka)[place][1] else ()
+    ),
     token=lambda kafka: run(PLAY, kafka=kafka).token,
 )
 """Six answers, as text or numbers, about the timeline of a release."""

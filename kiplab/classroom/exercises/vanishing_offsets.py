@@ -190,15 +190,6 @@ def _every(parts: Iterable[EpochRecords]) -> set[int]:
     return {offset for part in parts for offset in range(part.first, part.last + 1)}
 
 
-def _elected_uncleanly(stage: Stage) -> bool:
-    return any(isinstance(e, facts.LeaderElected) and e.unclean for e in stage.events)
-
-
-def _disks(stage: Stage) -> int:
-    """How many crashes took something of a disk."""
-    return sum(s.arg("disk") not in (None, "kept") for s in done(stage))
-
-
 @WholeAnswer
 def check_lose_one(answer: object) -> Verdict:
     """A run that begins as BEGINS does, and the offset of its lost record: ``(lab, 17)``.
@@ -207,20 +198,14 @@ def check_lose_one(answer: object) -> Verdict:
     other record is, and every disk is whole; one for the offset. Raises UnfitError for what is no
     such pair.
     """
-    run, offset = _both(answer)
+    pair = answer if isinstance(answer, tuple | list) and len(answer) == 2 else (answer, None)
+    run, offset = pair[0], _number(pair[1])
     if offset is None:
         wanted = "a run of your own and the offset that it lost, as in (lab, 17)"
         raise UnfitError(f"Not answered yet: give {wanted}.")
     stage = own_run(run, BEGINS)
     key, values = _verdict(stage, offset)
     return key, {**values, "named": offset, "token": token_of(stage)}
-
-
-def _both(answer: object) -> tuple[object, int | None]:
-    """The run and the offset; None for an answer that names none."""
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
-        return answer, None
-    return answer[0], _number(answer[1])
 
 
 def _number(offset: object) -> int | None:
@@ -233,14 +218,14 @@ def _verdict(stage: Stage, named: int) -> tuple[str, dict[str, object]]:
     gone, promised = _gone(stage), _promised(stage)
     if not gone & promised:
         return _kept(stage, gone)
-    if not _elected_uncleanly(stage):
+    if not any(isinstance(e, facts.LeaderElected) and e.unclean for e in stage.events):
         return "another way", {}
     points = 1 + (named in gone & promised)
     if len(gone) > 1:
         others = len(gone - promised)
         whose = f", and {others} of them no producer was told of" if others else ""
         return "too many", {"points": points, "count": len(gone), "whose": whose}
-    if _disks(stage):
+    if any(line.arg("disk") not in (None, "kept") for line in done(stage)):
         return "disk", {"points": points}
     (offset,) = gone
     misnamed = {offset: "right", offset + 1: "one too high", offset - 1: "one too low"}

@@ -62,13 +62,8 @@ def price(play: str, kafka: str = "") -> tuple[int, int, int]:
     return len(elected), len(restarts), sum(r["request"] == FETCH for r in refused(stage))
 
 
-def _prices(given: list[str]) -> list[str]:
-    """``"none"`` is a number where there are none."""
-    return ["0" if is_none(part) else part for part in given]
-
-
 check_bump_price = PartsInOrder(
-    read=_prices,
+    read=lambda words: ["0" if is_none(word) else word for word in words],
     true=lambda: [str(number) for number in (*price(PRICE), sum(price(PRICE, "3.5")))],
 )
 """Four numbers about PRICE: leader epochs, restarts, refusals, and with KIP-903.

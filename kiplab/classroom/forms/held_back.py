@@ -67,7 +67,9 @@ class HeldBack:
         waits = self._waits()
         if not waits:
             return self._make()
-        sentence = attempts.awaited(*waits) if len(self.ids) == 1 else _several(len(waits))
+        sentence = f"This opens when you lock in your predictions, above. {len(waits)} to go."
+        if len(self.ids) == 1:
+            sentence = attempts.awaited(*waits)
         return Awaits(sentence, self._place)
 
     @property
@@ -96,10 +98,6 @@ class HeldBack:
         panel = callable(getattr(made, "_ipython_display_", None))
         handle.update(PlainText(_NOW) if panel else made)
         Surface.tell_pages(self._place, repr(made) if isinstance(made, Awaits) else _NOW)
-
-
-def _several(left: int) -> str:
-    return f"This opens when you lock in your predictions, above. {left} to go."
 
 
 def after(id: str | Sequence[str], *shown: object) -> HeldBack:

@@ -133,14 +133,16 @@ def _prediction(entry: Exercise, students: Sequence[StudentWork]) -> PredictionC
         question=entry.question,
         answered=sum(map(len, who.values())),
         choices=tuple(
-            ChoiceCount(letter, choice, len(who[choice]), _right(entry, choice), tuple(who[choice]))
+            ChoiceCount(
+                letter,
+                choice,
+                students=len(who[choice]),
+                right=choice == entry.comes_true if entry.right else None,
+                who=tuple(who[choice]),
+            )
             for letter, choice in (*offered, *(("", other) for other in others))
         ),
     )
-
-
-def _right(entry: Exercise, choice: str) -> bool | None:
-    return choice == entry.comes_true if entry.right else None
 
 
 def _exercise(entry: Exercise, students: Sequence[StudentWork]) -> ExerciseCount:

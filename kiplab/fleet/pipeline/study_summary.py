@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...spark import SparkUnavailable, session
-from ...spark.unavailable import complaint
+from ...spark.running_session import complaint
 
 if TYPE_CHECKING:
     import pyarrow as pa
