@@ -23,6 +23,7 @@ from .rule_lines import in_mode
 from .values import Names
 
 DEFAULT_RELEASE = "3.5"
+_ANY = Names()
 
 
 def names_of(play: Play) -> Names:
@@ -74,29 +75,21 @@ def features_of(play: Play) -> Features:
 def setup_of(play: Play, features: Features) -> Setup:
     """What the run begins with, under `features`; what is said of the other mode is not."""
     play = replace(play, statements=tuple(in_mode(play.statements, features.mode)))
-    names = names_of(play)
     brokers = tuple(_broker(s) for s in _all(play, "broker"))
-    statement = play.first("given")
-    offset = statement.arg("next-metadata-offset") if statement else None
-    asked = next((s.arg("broker") for s in _all(play, "controller")), None)
+    given, controller = (play.first(verb) or Statement() for verb in ("given", "controller"))
+    offset, host = given.arg("next-metadata-offset"), controller.arg("broker")
     return Setup(
         features=features,
         brokers=brokers,
-        partitions=tuple(_partition(s, play, brokers, names) for s in _all(play, "topic")),
+        partitions=tuple(_partition(s, play, brokers) for s in _all(play, "topic")),
         next_offset=ids.MetadataOffset(int(offset)) if offset else None,
         timed=play.first("timed") is not None,
-        auto_leader_rebalance=any(
-            s.arg("auto-leader-rebalance") == "yes" for s in _all(play, "controller")
-        ),
+        auto_leader_rebalance=controller.arg("auto-leader-rebalance") == "yes",
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
-        controller=None if asked is None else ids.BrokerId(int(asked)),
-        controller_epoch=ids.ControllerEpoch(_of_controller(play, "epoch", 1)),
-        zookeeper_servers=_number(statement, "zookeeper-servers", 1) if statement else 1,
+        controller=None if host is None else ids.BrokerId(int(host)),
+        controller_epoch=ids.ControllerEpoch(_number(controller, "epoch", 1)),
+        zookeeper_servers=_number(given, "zookeeper-servers", 1),
     )
-
-
-def _of_controller(play: Play, key: str, default: int) -> int:
-    return next((_number(s, key, default) for s in _all(play, "controller")), default)
 
 
 def _consumer(statement: Statement) -> ConsumerSetup:
@@ -122,55 +115,48 @@ def _broker(statement: Statement) -> BrokerSetup:
 
 
 def _partition(
-    statement: Statement, play: Play, brokers: tuple[BrokerSetup, ...], names: Names
+    statement: Statement, play: Play, brokers: tuple[BrokerSetup, ...]
 ) -> PartitionSetup:
     name = partition_name(statement)
-    replicas = _ids(statement, "replicas", tuple(b.id for b in brokers), names)
+    replicas = _ids(statement, "replicas", tuple(b.id for b in brokers))
     active = {b.id for b in brokers if not b.fenced and not b.in_controlled_shutdown}
-    isr = _ids(statement, "isr", tuple(r for r in replicas if r in active), names)
+    isr = _ids(statement, "isr", tuple(r for r in replicas if r in active))
     logs = [s for s in _all(play, "replica") if s.words[0] == name]
-    flushed = statement.arg("flushed")
+    leader, flushed = statement.arg("leader"), statement.arg("flushed")
     return PartitionSetup(
         name=name,
         replicas=replicas,
         isr=isr,
-        leader=_leader(statement, isr, names),
+        leader=values.leader(leader or str((*isr, "none")[0]), _ANY),
         leader_epoch=ids.LeaderEpoch(
-            _number(statement, "leader-epoch", _last_epoch(statement, logs))
+            _number(statement, "leader-epoch", newest_epoch((statement, *logs)))
         ),
         partition_epoch=ids.PartitionEpoch(_number(statement, "partition-epoch")),
         recovery=LeaderRecoveryState[(statement.arg("recovery") or "recovered").upper()],
-        adding=_ids(statement, "adding", (), names),
-        removing=_ids(statement, "removing", (), names),
+        adding=_ids(statement, "adding", ()),
+        removing=_ids(statement, "removing", ()),
         min_insync_replicas=_number(statement, "min-insync-replicas", 1),
         unclean_leader_election=statement.arg("unclean-leader-election") == "yes",
-        log=values.log(statement.arg("log") or "empty", names),
-        logs=tuple(
-            (ids.BrokerId(int(s.arg("broker") or -1)), values.log(s.arg("log") or "empty", names))
-            for s in logs
-        ),
+        log=_log(statement),
+        logs=tuple((ids.BrokerId(_number(s, "broker", -1)), _log(s)) for s in logs),
         flushed=ids.Offset(int(flushed)) if flushed else None,
     )
 
 
-def _last_epoch(topic: Statement, replicas: Iterable[Statement]) -> int:
-    """The leader epoch in which the newest records of all logs were written."""
-    logs = (values.log(s.arg("log") or "empty", Names()) for s in (topic, *replicas))
-    return max((epoch for log in logs for _, epoch in log), default=0)
+def newest_epoch(lines: Iterable[Statement]) -> int:
+    """The leader epoch in which the newest records of all logs were written; 0 without records."""
+    return max((epoch for line in lines for _, epoch in _log(line)), default=0)
 
 
-def _leader(statement: Statement, isr: tuple[ids.BrokerId, ...], names: Names) -> ids.BrokerId:
-    given = statement.arg("leader")
-    if given is not None:
-        return values.leader(given, names)
-    return isr[0] if isr else ids.NO_LEADER
+def _log(line: Statement) -> tuple[tuple[int, ids.LeaderEpoch], ...]:
+    return values.log(line.arg("log") or "empty", _ANY)
 
 
 def _ids(
-    statement: Statement, key: str, default: tuple[ids.BrokerId, ...], names: Names
+    statement: Statement, key: str, default: tuple[ids.BrokerId, ...]
 ) -> tuple[ids.BrokerId, ...]:
     given = statement.arg(key)
-    return default if given is None else values.brokers(given, names)
+    return default if given is None else values.brokers(given, _ANY)
 
 
 def _number(statement: Statement, key: str, default: int = 0) -> int:
@@ -194,8 +180,7 @@ def features_asked_for(
     if not off and not on:
         return shared
     features = features_of(play) if shared is None else shared
-    for name in off:
-        features = switched(features, name, False)
-    for name in on:
-        features = switched(features, name, True)
+    for names, is_on in ((off, False), (on, True)):
+        for name in names:
+            features = switched(features, name, is_on)
     return fitting(features)

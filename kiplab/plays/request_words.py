@@ -123,10 +123,8 @@ def _next_incarnation(sending: Sending) -> ids.Incarnation:
 
 def _members(text: str, names: Names) -> tuple[messages.IsrMember, ...]:
     """An ISR as people write it: ``1@101,2``."""
-    found = values.members(text, names)
-    return tuple(
-        messages.IsrMember(ids.BrokerId(id), ids.BrokerEpoch(epoch)) for id, epoch in found
-    )
+    pairs = values.members(text, names)
+    return tuple(messages.IsrMember(ids.BrokerId(b), ids.BrokerEpoch(e)) for b, e in pairs)
 
 
 FORMS: dict[Any, ValueForm] = {
@@ -222,15 +220,21 @@ def form_of(struct: type[msgspec.Struct]) -> RequestForm:
         for f in msgspec.structs.fields(struct)
         if f.name not in (sender, several)
     )
-    return _without_doubles(
-        RequestForm(
-            struct,
-            words,
-            sender,
-            partition=next((w for w in words if fields[w.field] == ids.PartitionName), None),
-            several=_several(several, fields[several]) if several else None,
-        )
+    form = RequestForm(
+        struct,
+        words,
+        sender,
+        partition=next((w for w in words if fields[w.field] == ids.PartitionName), None),
+        several=_several(several, fields[several]) if several else None,
     )
+    keys = ["from", "to", *(word.key for word in form.own)]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise TypeError(
+                f"`{key}=` would say two things of {struct.__name__}: call one of its fields"
+                " otherwise"
+            )
+    return form
 
 
 def _word(struct: type, field: msgspec.structs.FieldInfo, hint: Any) -> RequestWord:
@@ -239,9 +243,8 @@ def _word(struct: type, field: msgspec.structs.FieldInfo, hint: Any) -> RequestW
 
 
 def _is_several(hint: Any) -> bool:
-    if get_origin(hint) is not tuple or get_args(hint)[1:] != (Ellipsis,) or hint in FORMS:
-        return False
-    return _is_part(get_args(hint)[0])
+    listed = get_origin(hint) is tuple and get_args(hint)[1:] == (Ellipsis,)
+    return listed and hint not in FORMS and _is_part(get_args(hint)[0])
 
 
 def _is_part(hint: Any) -> bool:
@@ -255,17 +258,6 @@ def _several(field: str, hint: Any) -> Several:
     each = form_of(hint if alone else get_args(hint)[0])
     assert each.partition is not None
     return Several(field, each, each.partition.key, alone)
-
-
-def _without_doubles(form: RequestForm) -> RequestForm:
-    keys = ["from", "to", *(word.key for word in form.own)]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise TypeError(
-                f"`{key}=` would say two things of {form.struct.__name__}: call one of its fields"
-                " otherwise"
-            )
-    return form
 
 
 REQUEST_FORMS = {messages.KINDS[request]: form_of(request) for request in messages.REQUESTS}
@@ -326,15 +318,12 @@ def _receiver(statement: Statement, cluster: Cluster, body: messages.Request) ->
     if to:
         return ids.BrokerId(int(to))
     controller = controller_of(cluster)
-    if controller is not None and _answers(cluster, controller, body):
-        return controller
+    if controller is not None:
+        key = kind_of(cluster, controller), type(body)
+        if key in ROUTES or key in JOINT_ROUTES:
+            return controller
     state = partition_of(cluster, body.about())
     return state.leader if state else ids.NO_LEADER
-
-
-def _answers(cluster: Cluster, node: ids.BrokerId, body: messages.Request) -> bool:
-    key = kind_of(cluster, node), type(body)
-    return key in ROUTES or key in JOINT_ROUTES
 
 
 def raw_statement(
@@ -351,14 +340,15 @@ def raw_statement(
 # --- its words ----------------------------------------------------------------------------------
 
 
-def _words(form: RequestForm) -> Keys:
-    """A broker that answers such a request may be named."""
-    to = {"to": values.broker} if (Broker, form.struct) in ROUTES else {}
-    return {"from": values.any_broker, **to, **{word.key: word.form.read for word in form.own}}
-
-
-WORDS: dict[str, Keys] = {kind: _words(form) for kind, form in REQUEST_FORMS.items()}
-"""What `send` takes for each kind of request."""
+WORDS: dict[str, Keys] = {
+    kind: {
+        "from": values.any_broker,
+        **({"to": values.broker} if (Broker, form.struct) in ROUTES else {}),
+        **{word.key: word.form.read for word in form.own},
+    }
+    for kind, form in REQUEST_FORMS.items()
+}
+"""What `send` takes for each kind of request. A broker that answers such a one may be named."""
 
 
 def words_of(statement: Statement) -> Keys:

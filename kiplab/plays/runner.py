@@ -1,6 +1,5 @@
 """Running a play: the stage before the first line, each line, the stage after the last."""
 
-import msgspec
 from msgspec.structs import replace
 
 from ..engine.events import NotApplicable
@@ -12,7 +11,7 @@ from .grammar import VERBS
 from .header import features_of, setup_of
 from .play import Play, Statement
 from .play_errors import PlayError
-from .stage import Expectation, Performed, Stage
+from .stage import Performed, Stage
 from .verbs import Impossible, NotMeantError, perform
 
 SILENT = ("hold", "release", "expect")
@@ -51,18 +50,15 @@ def do_line(stage: Stage, statement: Statement, line: int) -> Stage:
     if not statement.verb or VERBS[statement.verb].header:
         return stage
     if statement.verb == "expect":
-        return _expected(stage, statement, line)
+        return replace(stage, expectations=(*stage.expectations, judge(stage, statement, line)))
     first, moment = len(stage.history.steps), stage.moment
     missing: NotApplicable | None = None
     try:
         after = perform(stage, statement, line)
-    except Impossible as problem:
-        if stage.strict:
+    except (*Impossible, NotMeantError) as problem:
+        if stage.strict and not isinstance(problem, NotMeantError):
             error = PlayError(f"{statement.text!r} cannot be done now: {problem.reason}")
             raise error.at(file=stage.play.name, line=line) from None
-        after = stage
-        missing = NotApplicable(text=statement.text, reason=problem.reason)
-    except NotMeantError as problem:
         after = stage
         missing = NotApplicable(text=statement.text, reason=problem.reason)
     last = len(after.history.steps)
@@ -72,12 +68,7 @@ def do_line(stage: Stage, statement: Statement, line: int) -> Stage:
     return replace(after, performed=(*after.performed, done))
 
 
-def _expected(stage: Stage, statement: Statement, line: int) -> Stage:
-    expectation: Expectation = judge(stage, statement, line)
-    return replace(stage, expectations=(*stage.expectations, expectation))
-
-
 def extended(stage: Stage, statement: Statement) -> Stage:
     """A line added by hand at the end of the play, and done; a strict stage raises PlayError."""
     play = replace(stage.play, statements=(*stage.play.statements, statement))
-    return do_line(msgspec.structs.replace(stage, play=play), statement, len(play.statements))
+    return do_line(replace(stage, play=play), statement, len(play.statements))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from ..protocol.features import UnknownFeatureError, parse_features, switched
 from ..protocol.releases import RELEASES, Mode, not_supported, supports
 from . import values
-from .header import DEFAULT_RELEASE, consumer_name, features_of, partition_name
+from .header import DEFAULT_RELEASE, consumer_name, features_of, newest_epoch, partition_name
 from .play import Play, Statement
 from .play_errors import PlayError
 from .rule_lines import strange_words
@@ -29,37 +29,25 @@ def judge(play: Play) -> None:
     for verb in _ONCE:
         _distinct(_all(lines, verb), lambda s: s.verb, "stands there twice")
     _guards_fit(play, lines)
-    _versions_fit(
-        play, [line for verb in ("metadata", "broker", "controller") for line in _all(lines, verb)]
-    )
+    _versions_fit(play, _all(lines, "metadata", "broker", "controller"))
     brokers, topics = _all(lines, "broker"), _all(lines, "topic")
+    consumers, replicas = _all(lines, "consumer"), _all(lines, "replica")
     _distinct(brokers, lambda s: f"broker {s.words[0]}", "is introduced twice")
     _distinct(topics, lambda s: f"partition {partition_name(s)}", "is introduced twice")
     _at_most(brokers, BROKERS_MAX, "brokers")
     _at_most(topics, PARTITIONS_MAX, "partitions")
-    _distinct(
-        [line for line in brokers if line[1].arg("epoch")],
-        lambda s: f"epoch {s.arg('epoch')}",
-        "belongs to another broker already: it is the offset of one registration",
-    )
+    taken = "belongs to another broker already: it is the offset of one registration"
+    with_epochs = [line for line in brokers if line[1].arg("epoch")]
+    _distinct(with_epochs, lambda s: f"epoch {s.arg('epoch')}", taken)
     _epochs_are_past(brokers, _all(lines, "given"))
     _fits_its_mode(play, lines, brokers)
-    consumers = _all(lines, "consumer")
     for line, statement in consumers:
         if statement.arg("reads-from") is not None:
             _has_replica(line, statement, topics, brokers, "reads-from")
-    _distinct(
-        consumers,
-        lambda s: f"{consumer_name(s)} on {s.words[0]}",
-        "is introduced twice",
-    )
+    _distinct(consumers, lambda s: f"{consumer_name(s)} on {s.words[0]}", "is introduced twice")
     _at_most(consumers, CONSUMERS_MAX, "consumers")
-    replicas = _all(lines, "replica")
-    _distinct(
-        replicas,
-        lambda s: f"the log of broker {s.arg('broker')} for {s.words[0]}",
-        "is given twice",
-    )
+    log_of = "the log of broker {} for {}"
+    _distinct(replicas, lambda s: log_of.format(s.arg("broker"), s.words[0]), "is given twice")
     for line, statement in topics:
         name = partition_name(statement)
         _topic(line, statement, brokers, [s for _, s in replicas if s.words[0] == name])
@@ -67,13 +55,12 @@ def judge(play: Play) -> None:
         _has_replica(line, statement, topics, brokers)
 
 
-def _all(lines: Iterable[HeaderLine], verb: str) -> list[HeaderLine]:
-    return [(line, s) for line, s in lines if s.verb == verb]
+def _all(lines: Iterable[HeaderLine], *verbs: str) -> list[HeaderLine]:
+    return [(line, s) for verb in verbs for line, s in lines if s.verb == verb]
 
 
-def _wrong(line: HeaderLine | int, problem: str, expected: str, token: str = "") -> PlayError:
-    number = line if isinstance(line, int) else line[0]
-    return PlayError(problem, expected=expected, line=number, token=token)
+def _wrong(line: int, problem: str, expected: str, token: str = "") -> PlayError:
+    return PlayError(problem, expected=expected, line=line, token=token)
 
 
 def _distinct(lines: Iterable[HeaderLine], name: Callable[[Statement], str], problem: str) -> None:
@@ -88,14 +75,14 @@ def _distinct(lines: Iterable[HeaderLine], name: Callable[[Statement], str], pro
 
 def _at_most(lines: list[HeaderLine], most: int, what: str) -> None:
     if len(lines) > most:
-        raise _wrong(lines[most], "the cluster is too large", f"at most {most} {what}")
+        raise _wrong(lines[most][0], "the cluster is too large", f"at most {most} {what}")
 
 
 def _guards_fit(play: Play, lines: list[HeaderLine]) -> None:
     """A guard is switched where the release has ZooKeeper, or where it has none."""
     kafka = play.first("kafka")
     features = parse_features(kafka.words[0] if kafka else DEFAULT_RELEASE)
-    for line, statement in (*_all(lines, "off"), *_all(lines, "on")):
+    for line, statement in _all(lines, "off", "on"):
         for word in statement.words:
             try:
                 switched(features, word, True)
@@ -125,30 +112,22 @@ def _fits_its_mode(play: Play, lines: list[HeaderLine], brokers: list[HeaderLine
     except PlayError:
         return
     mode = features.mode
-    with_zookeeper = mode is Mode.ZOOKEEPER
+    other = "KRaft" if mode is Mode.ZOOKEEPER else "ZooKeeper"
     for line, statement in lines:
-        _not_the_others(line, statement, mode)
+        for key in strange_words(statement, mode):
+            expected = f"a play of a release without {other} has no such word"
+            raise _wrong(line, f"{key}= is said of {other}", expected, f"{key}=")
         release = statement.arg("kafka")
         if statement.verb == "broker" and release and RELEASES[release].mode is not mode:
             problem = (
                 f"broker {statement.words[0]} runs {release} in a cluster of {features.release}"
             )
             raise _wrong(line, problem, "one cluster has one mode", "kafka=")
-    timed = _all(lines, "timed")
-    if with_zookeeper and timed:
-        raise _wrong(
-            timed[0], "a play with ZooKeeper has no clock", "`expire` ends a session", "timed"
-        )
-    if with_zookeeper:
+    if mode is Mode.ZOOKEEPER:
+        for line, statement in _all(lines, "timed"):
+            problem = "a play with ZooKeeper has no clock"
+            raise _wrong(line, problem, "`expire` ends a session", statement.verb)
         _controller_lives(lines, brokers)
-
-
-def _not_the_others(line: int, statement: Statement, mode: Mode) -> None:
-    whose = "KRaft" if mode is Mode.ZOOKEEPER else "ZooKeeper"
-    for key in strange_words(statement, mode):
-        problem = f"{key}= is said of {whose}"
-        expected = f"a play of a release without {whose} has no such word"
-        raise _wrong(line, problem, expected, f"{key}=")
 
 
 def _controller_lives(lines: list[HeaderLine], brokers: list[HeaderLine]) -> None:
@@ -166,15 +145,12 @@ def _epochs_are_past(brokers: list[HeaderLine], lines: list[HeaderLine]) -> None
         if said is None:
             continue
         offset = int(said)
-        newest = max((_epoch(s) for _, s in brokers), default=0)
+        epochs = (int(s.arg("epoch") or 100 + int(s.words[0])) for _, s in brokers)
+        newest = max(epochs, default=0)
         if offset <= newest:
             problem = f"a broker has the epoch {newest}, which is a metadata offset"
             expected = f"next-metadata-offset has to be at least {newest + 1}"
             raise _wrong(line, problem, expected, "next-metadata-offset")
-
-
-def _epoch(broker: Statement) -> int:
-    return int(broker.arg("epoch") or 100 + int(broker.words[0]))
 
 
 def _topic(line: int, topic: Statement, brokers: list[HeaderLine], logs: list[Statement]) -> None:
@@ -189,7 +165,8 @@ def _topic(line: int, topic: Statement, brokers: list[HeaderLine], logs: list[St
     _within(line, "isr", listed["isr"] or [], known, "the brokers are")
     isr = listed["isr"]
     if isr is None:
-        isr = [s.words[0] for _, s in brokers if s.words[0] in replicas and _is_active(s)]
+        active = [s for _, s in brokers if "yes" not in (s.arg("fenced"), s.arg("shutting-down"))]
+        isr = [s.words[0] for s in active if s.words[0] in replicas]
     if not isr:
         expected = "in Kafka the last member always stays; isr=1 names it"
         raise _wrong(line, "a partition without an ISR", expected, "isr=")
@@ -197,11 +174,10 @@ def _topic(line: int, topic: Statement, brokers: list[HeaderLine], logs: list[St
     if leader not in (None, "none", *isr):
         expected = f"it is one of {', '.join(isr)}, or none"
         raise _wrong(line, f"leader {leader} is not in the ISR", expected, "leader=")
-    _log_is_past(line, topic, logs)
-
-
-def _is_active(broker: Statement) -> bool:
-    return broker.arg("fenced") != "yes" and broker.arg("shutting-down") != "yes"
+    given, newest = topic.arg("leader-epoch"), newest_epoch((topic, *logs))
+    if given is not None and newest > int(given):
+        problem = f"a log has records of leader epoch {newest}"
+        raise _wrong(line, problem, f"leader-epoch has to be at least {newest}", "leader-epoch=")
 
 
 def _list(line: int, topic: Statement, key: str) -> list[str] | None:
@@ -219,17 +195,6 @@ def _within(line: int, key: str, found: list[str], allowed: list[str], known: st
     if strange:
         expected = f"{known} {', '.join(allowed)}"
         raise _wrong(line, f"{key} has broker {strange[0]}", expected, f"{key}=")
-
-
-def _log_is_past(line: int, topic: Statement, logs: list[Statement]) -> None:
-    given = topic.arg("leader-epoch")
-    if given is None:
-        return
-    written = [values.log(s.arg("log") or "empty", _ANY) for s in (topic, *logs)]
-    newest = max((epoch for log in written for _, epoch in log), default=0)
-    if newest > int(given):
-        problem = f"a log has records of leader epoch {newest}"
-        raise _wrong(line, problem, f"leader-epoch has to be at least {newest}", "leader-epoch=")
 
 
 def _has_replica(
