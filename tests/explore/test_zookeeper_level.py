@@ -13,7 +13,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.setup import cluster_of
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import Action, ExploreError, Level, do, offered
-from kiplab.explore.levels.zookeeper_scope import AT_ONCE
+from kiplab.explore.levels.zookeeper_level import AT_ONCE
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.engine_model import broken as that_broke

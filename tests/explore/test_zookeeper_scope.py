@@ -10,7 +10,7 @@ from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Sent
 from kiplab.engine.step import Step, step
-from kiplab.explore.levels import zookeeper_scope as scope
+from kiplab.explore.levels import zookeeper_level as scope
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError, do, offered
 from kiplab.explore.search.breadth_first import search
@@ -27,7 +27,7 @@ from tests.explore.bounds import begun
 from tests.explore.test_zookeeper_level import TWO
 
 LEVEL = level_named("zookeeper")
-FILE = "kiplab/explore/levels/zookeeper_scope.py"
+FILE = "kiplab/explore/levels/zookeeper_level.py"
 _CONNECTIONS = "Left out: a connection breaks only when a process ends."
 _STAYS = "Left out: the controller of the beginning stays in office."
 _SETTINGS = "Left out: settings and releases stay as they are."

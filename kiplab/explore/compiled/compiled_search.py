@@ -90,13 +90,7 @@ class CompiledModel:
         return Action(kind, id, incarnation=code >> 5 & at.THREE)
 
 
-_NAMES: tuple[tuple[str, ...], ...] = (
-    (),
-    PROPERTIES[:1],
-    PROPERTIES[1:],
-    PROPERTIES,
-    PROPERTIES[::-1],
-)
+_NAMES = ((), PROPERTIES[:1], PROPERTIES[1:], PROPERTIES, PROPERTIES[::-1])
 """Properties that broke, by the code of word_layout.BROKEN."""
 
 

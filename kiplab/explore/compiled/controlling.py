@@ -3,7 +3,18 @@ goes, for one partition and two properties.
 """
 
 from . import word_layout as at
-from .words import Ints, end_of, get, has, holds, incarnations_at, inner, place_of_other, put, up_to
+from .words import (
+    Ints,
+    end_of,
+    get,
+    has,
+    holds,
+    incarnations_at,
+    inner,
+    place_of_other,
+    put,
+    truncated,
+)
 
 ACCEPTED, REVERTED, WAITING = 0, 1, 2
 """What the leader makes of the answer to its AlterPartition."""
@@ -180,7 +191,7 @@ def mark_moved(words: Ints, leader: int) -> None:
     """A high watermark moved: what lies below it is committed."""
     mark = get(words, at.MARK, leader)
     if mark > end_of(get(words, at.COMMITTED_LOG)):
-        put(words, at.COMMITTED_LOG, 0, up_to(get(words, at.LOG_OF, leader), mark))
+        put(words, at.COMMITTED_LOG, 0, truncated(get(words, at.LOG_OF, leader), mark))
 
 
 @inner
@@ -208,11 +219,17 @@ def _takes_over(words: Ints, leader: int, out: Ints) -> None:
     if get(words, at.C_LEADER) != leader or has_committed(words, leader):
         return
     mine = get(words, at.LOG_OF, leader)
-    put(words, at.COMMITTED_LOG, 0, up_to(mine, get(words, at.MARK, leader)))
+    put(words, at.COMMITTED_LOG, 0, truncated(mine, get(words, at.MARK, leader)))
+    _breaks(1, out)
+
+
+@inner
+def _breaks(property: int, out: Ints) -> None:
+    """Property 1 or 2, alone or after the other one (word_layout.BROKEN)."""
     if out[at.BROKEN] == 0:
-        out[at.BROKEN] = 1
-    elif out[at.BROKEN] == 2:
-        out[at.BROKEN] = 4
+        out[at.BROKEN] = property
+    elif out[at.BROKEN] + property == 3:
+        out[at.BROKEN] += 2
 
 
 @inner
@@ -226,8 +243,5 @@ def observe(words: Ints, ints: Ints, crashed: int, new_leader: int, out: Ints) -
         if not has(electable, broker) or get(words, at.UP, broker) == 0:
             continue
         if not has_committed(words, broker):
-            if out[at.BROKEN] == 0:
-                out[at.BROKEN] = 2
-            elif out[at.BROKEN] == 1:
-                out[at.BROKEN] = 3
+            _breaks(2, out)
             return

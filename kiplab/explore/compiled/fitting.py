@@ -5,14 +5,12 @@ records, so a long stretch without anything in it may shrink, as long as the rec
 be written fit into it. Epochs rise by one from the highest one that there is.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from ...engine.cluster import Cluster
 from ...engine.truth import registration_of, truth
 from ...protocol.ids import CONTROLLER
-from ...protocol.log import Log
 from ...protocol.replica.broker_parts import here, process_of
-from ...protocol.replica.broker_state import Replica
 from ...protocol.replica.high_watermark import wanted_in_sync
 from . import word_layout as at
 from .compiled_guards import NotCompiledError, check_guards, rules_of
@@ -94,47 +92,27 @@ class SmallNumbers:
     """
 
     def __init__(self, cluster: Cluster, writes: int) -> None:
-        state = truth(cluster).partitions[0]
-        replicas = list(_replicas(cluster))
-        logs = [*_logs(cluster), cluster.observed[0].committed]
-        epochs = [e.epoch for log in logs for e in log.epochs]
-        epochs += [state.leader_epoch, *(r.leader_epoch for r in replicas)]
+        state, offsets = truth(cluster).partitions[0], {0}
+        epochs, versions = [state.leader_epoch], [state.partition_epoch]
+        logs = [cluster.observed[0].committed]
+        for node in cluster.brokers:
+            for kept in node.durable.replicas:
+                logs.append(kept.log)
+                offsets.add(kept.checkpoint)
+            process = node.process
+            for replica in () if process is None else process.replicas:
+                epochs.append(replica.leader_epoch)
+                offsets.add(replica.high_watermark)
+                if replica.leading is not None:
+                    versions.append(replica.partition_epoch)
+                    offsets.add(replica.leading.start_offset)
+                    offsets.update(r.end for r in replica.leading.remotes if r.end >= 0)
+            if process is not None and process.image is not None:
+                versions += [p.partition_epoch for p in process.image.partitions]
+        epochs += [entry.epoch for log in logs for entry in log.epochs]
         if min(epochs) < 0 or max(epochs) > state.leader_epoch:
             raise NotCompiledError("a log has a leader epoch that the controller does not know yet")
-        offsets = {0, *_offsets(cluster), *(log.end for log in logs)}
-        offsets |= {e.offset for log in logs for e in log.epochs}
+        offsets |= {log.end for log in logs} | {e.offset for log in logs for e in log.epochs}
         self.offsets = NumberScale("offset", offsets, 0, writes + 1)
         self.epochs = NumberScale("leader epoch", epochs, 1, 1)
-        versions: list[int] = [r.partition_epoch for r in replicas if r.leading is not None]
-        versions += list(_known_versions(cluster))
-        self.versions = NumberScale(
-            "partition epoch", [min([state.partition_epoch, *versions])], 0, 1
-        )
-
-
-def _replicas(cluster: Cluster) -> Iterator[Replica]:
-    for node in cluster.brokers:
-        if node.process is not None:
-            yield from node.process.replicas
-
-
-def _logs(cluster: Cluster) -> Iterator[Log]:
-    for node in cluster.brokers:
-        yield from (r.log for r in node.durable.replicas)
-
-
-def _offsets(cluster: Cluster) -> Iterator[int]:
-    for node in cluster.brokers:
-        yield from (r.checkpoint for r in node.durable.replicas)
-    for replica in _replicas(cluster):
-        yield replica.high_watermark
-        if replica.leading is not None:
-            yield replica.leading.start_offset
-            yield from (r.end for r in replica.leading.remotes if r.end >= 0)
-
-
-def _known_versions(cluster: Cluster) -> Iterator[int]:
-    for node in cluster.brokers:
-        update = node.process.image if node.process is not None else None
-        if update is not None:
-            yield from (p.partition_epoch for p in update.partitions)
+        self.versions = NumberScale("partition epoch", [min(versions)], 0, 1)

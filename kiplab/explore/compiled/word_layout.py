@@ -2,8 +2,7 @@
 
 Brokers are numbered 0, 1, 2 in the order of their ids. Sets of brokers are three bits, bit b for
 broker b. Numbers are small: offsets, leader epochs and partition epochs count from the play's own
-(fitting.py), incarnations from 1. In tables about the two other brokers, the place of `other`
-at
+(fitting.py), incarnations from 1. In tables about the two other brokers, the place of `other` at
 `broker` is `(other - broker + 2) % 3`.
 
 word LOG + b, of broker b
@@ -55,17 +54,10 @@ VIEW_EPOCH = (ROLE, 54, FOUR, 0)
 COMMITTED_LOG, DAMAGED = (COMMITTED, 0, LOG_BITS, 0), (COMMITTED, 52, THREE, 0)
 EXCUSED = (COMMITTED, 55, 1, 0)
 # CONTROLLER.
-FENCED, C_LEADER, C_EPOCH = (
-    (CONTROLLER, 0, THREE, 0),
-    (CONTROLLER, 3, TWO, 0),
-    (CONTROLLER, 5, 15, 0),
-)
-C_PARTITION_EPOCH, C_ISR = (CONTROLLER, 9, FOUR, 0), (CONTROLLER, 13, THREE, 0)
-LIVES, ALL_LIVES, BUDGETS = (
-    (CONTROLLER, 16, 7, 3),
-    (CONTROLLER, 16, 511, 0),
-    (CONTROLLER, 25, 15, 4),
-)
+FENCED, C_LEADER = (CONTROLLER, 0, THREE, 0), (CONTROLLER, 3, TWO, 0)
+C_EPOCH, C_PARTITION_EPOCH = (CONTROLLER, 5, FOUR, 0), (CONTROLLER, 9, FOUR, 0)
+C_ISR, BUDGETS = (CONTROLLER, 13, THREE, 0), (CONTROLLER, 25, FOUR, 4)
+LIVES, ALL_LIVES = (CONTROLLER, 16, THREE, 3), (CONTROLLER, 16, 511, 0)
 WRITES, CRASHES, FENCES = range(3)
 """Places in BUDGETS."""
 
@@ -73,15 +65,8 @@ WRITES, CRASHES, FENCES = range(3)
 REQUESTS, REQUEST_BITS = 4, 28
 REQUEST_MASK = (1 << REQUEST_BITS) - 1
 IN_FLIGHT = (FLIGHT, 0, REQUEST_MASK, REQUEST_BITS)
-R_WIRE, R_OBSERVED, R_MEMBERS, R_PARTITION_EPOCH, R_EPOCH, R_LIFE, R_SENDER = (
-    0,
-    6,
-    12,
-    15,
-    19,
-    23,
-    26,
-)
+R_WIRE, R_OBSERVED, R_MEMBERS, R_PARTITION_EPOCH = 0, 6, 12, 15
+R_EPOCH, R_LIFE, R_SENDER = 19, 23, 26
 
 MOST_OFFSET, MOST_EPOCH, MOST_LIFE = 14, 15, 7
 """The largest offset (its successor has to fit, too), epoch and incarnation."""

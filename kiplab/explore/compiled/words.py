@@ -185,15 +185,9 @@ def appended(log: int, epoch: int, out: Ints) -> int:
 
 @inner
 def truncated(log: int, offset: int) -> int:
-    """truncate."""
+    """truncate, and up_to."""
     cut = min(offset, end_of(log))
     return kept_below(log, cut, cut)
-
-
-@inner
-def up_to(log: int, end: int) -> int:
-    """up_to."""
-    return truncated(log, end)
 
 
 @inner

@@ -263,12 +263,6 @@ def leads(node: Broker) -> bool:
     return process is not None and any(r.leading is not None for r in process.replicas)
 
 
-def keeps_image(node: Broker) -> bool:
-    """Whether a broker in normal form keeps more of the metadata than NOTHING_KNOWN: a leader."""
-    process = node.process
-    return process is not None and process.image is not NOTHING_KNOWN
-
-
 def without_image(node: Broker) -> Broker:
     """A broker in normal form without what it keeps of the metadata."""
     process = node.process

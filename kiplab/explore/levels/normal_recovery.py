@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, Observed
 from ...protocol.clients.consumer import Consumer
-from ...protocol.ids import NO_LEADER, BrokerId, LeaderEpoch, MetadataOffset, PartitionEpoch
+from ...protocol.ids import NO_LEADER, BrokerId, MetadataOffset, PartitionEpoch
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import image
 from ...protocol.log import EMPTY
@@ -95,31 +95,27 @@ def _image(
     """What is read of a broker's metadata: by its own rules, and by clients that ask it."""
     update = forms.metadata_seen(metadata_update, id, incarnations)
     leads = any(r.leading is not None for r in process.replicas)
-    partition_registrations = tuple(_told(p, leads=leads) for p in metadata_update.partitions)
-    return replace(
-        update,
-        registrations=update.registrations if leads else (),
-        partitions=partition_registrations,
+    states = (
+        PartitionRegistration(
+            state.name,
+            (),
+            (),
+            state.leader,
+            leader_epoch=state.leader_epoch,
+            partition_epoch=state.partition_epoch if leads else PartitionEpoch(-1),
+            recovery=state.recovery,
+        )
+        for state in metadata_update.partitions
     )
+    registrations = update.registrations if leads else ()
+    return replace(update, registrations=registrations, partitions=tuple(states))
 
 
-def _told(state: PartitionRegistration, *, leads: bool) -> PartitionRegistration:
-    return PartitionRegistration(
-        state.name,
-        (),
-        (),
-        state.leader,
-        leader_epoch=state.leader_epoch,
-        partition_epoch=state.partition_epoch if leads else PartitionEpoch(-1),
-        recovery=state.recovery,
-    )
-
-
-def _recovering_as(found: Replica, replica: Replica) -> Replica:
-    if found.leading is None or replica.leading is None:
-        return found
-    state = replace(found.leading.isr_state, recovery=replica.leading.isr_state.recovery)
-    return replace(found, leading=replace(found.leading, isr_state=state))
+def _recovering_as(normal: Replica, replica: Replica) -> Replica:
+    if normal.leading is None or replica.leading is None:
+        return normal
+    state = replace(normal.leading.isr_state, recovery=replica.leading.isr_state.recovery)
+    return replace(normal, leading=replace(normal.leading, isr_state=state))
 
 
 # --- metadata under way ---------------------------------------------------------------------------
@@ -138,21 +134,19 @@ def _behind(controller: Controller, node: Broker) -> Broker:
     process = node.process
     assert process is not None
     assert process.image is not None
-    late = _leader_epoch(controller.partitions) - _leader_epoch(process.image.partitions)
-    offset = MetadataOffset(forms.BEHIND - late)
+    newest, known = (
+        max((p.leader_epoch for p in partitions), default=0)
+        for partitions in (controller.partitions, process.image.partitions)
+    )
+    offset = MetadataOffset(forms.BEHIND - (newest - known))
     return replace(node, process=replace(process, image=replace(process.image, offset=offset)))
-
-
-def _leader_epoch(partitions: tuple[PartitionRegistration, ...]) -> LeaderEpoch:
-    return max((p.leader_epoch for p in partitions), default=LeaderEpoch(0))
 
 
 # --- the observer ---------------------------------------------------------------------------------
 
 
 def _observed(cluster: Cluster, incarnations: Incarnations) -> Iterator[Observed]:
-    for found, known in zip(
-        forms.of_observed(cluster.observed, incarnations), cluster.observed, strict=True
-    ):
-        committed = EMPTY if known.excused else found.committed
-        yield replace(found, committed=committed, unclean_epoch=known.unclean_epoch)
+    normal = forms.of_observed(cluster.observed, incarnations)
+    for new, old in zip(normal, cluster.observed, strict=True):
+        committed = EMPTY if old.excused else new.committed
+        yield replace(new, committed=committed, unclean_epoch=old.unclean_epoch)

@@ -75,20 +75,14 @@ def _process(volatile: Volatile) -> Volatile:
         alive = tuple(replace(r, incarnation=_SOME_LIFE) for r in image.registrations)
         image = replace(image, registrations=alive, partitions=())
     assert isinstance(plane, ZooKeeperController)
-    return replace(volatile, image=image, control_plane=_controller(plane))
+    queues = (replace(c, queue=tuple(_request(r) for r in c.queue)) for c in plane.channels)
+    if plane.channels:
+        plane = replace(plane, channels=tuple(queues))
+    return replace(volatile, image=image, control_plane=plane)
 
 
 _SOME_LIFE = Incarnation(-1)
 """Below 0 nothing is counted: what names no incarnation in particular tells no two states apart."""
-
-
-def _controller(controller: ZooKeeperController) -> ZooKeeperController:
-    if not controller.channels:
-        return controller
-    channels = tuple(
-        replace(c, queue=tuple(_request(r) for r in c.queue)) for c in controller.channels
-    )
-    return replace(controller, channels=channels)
 
 
 def _request(request: QueuedRequest) -> QueuedRequest:

@@ -31,17 +31,18 @@ MaybeExplored = Explored | None
 """None where somebody cancelled before it was there, or its process was killed."""
 
 
+Told = Callable[[int, int], object] | None
+"""Is given how many of how many are done."""
+MayCancel = Callable[[], bool] | None
+
+
 def answers(
-    questions: Sequence[Question],
-    *,
-    processes: int,
-    told: Callable[[int, int], object] | None = None,
-    cancel: Callable[[], bool] | None = None,
+    questions: Sequence[Question], *, processes: int, told: Told = None, cancel: MayCancel = None
 ) -> list[MaybeExplored]:
     """The answers, in the order of the questions.
 
-    `processes` 1 means this very process. `told` is given how many of how many are done; `cancel`
-    is asked ten times a second, or at every look of a search in this process.
+    `processes` 1 means this very process. `cancel` is asked ten times a second, or at every look of
+    a search in this process.
     """
     wanted = min(processes, len(questions))
     if wanted <= 1:
@@ -68,9 +69,7 @@ def processes_and_memory(processes: int | None, memory_mb: int, count: int) -> t
 
 
 def _one_by_one(
-    questions: Sequence[Question],
-    told: Callable[[int, int], object] | None,
-    cancel: Callable[[], bool] | None,
+    questions: Sequence[Question], told: Told, cancel: MayCancel
 ) -> list[MaybeExplored]:
     explored: list[MaybeExplored] = []
     memory = SharedMemory()
@@ -83,10 +82,7 @@ def _one_by_one(
 
 
 def _spread(
-    questions: Sequence[Question],
-    wanted: int,
-    told: Callable[[int, int], object] | None,
-    cancel: Callable[[], bool] | None,
+    questions: Sequence[Question], wanted: int, told: Told, cancel: MayCancel
 ) -> list[MaybeExplored]:
     payloads = [msgspec.json.encode(question) for question in questions]
     crew = _Crew()
@@ -101,11 +97,7 @@ def _spread(
     return [future.result() for future in futures]
 
 
-def _watch(
-    futures: list[Future[MaybeExplored]],
-    told: Callable[[int, int], object] | None,
-    cancel: Callable[[], bool] | None,
-) -> None:
+def _watch(futures: list[Future[MaybeExplored]], told: Told, cancel: MayCancel) -> None:
     """Until all are done, or somebody cancels."""
     left = set(futures)
     while left and not (cancel is not None and cancel()):
@@ -114,17 +106,19 @@ def _watch(
             told(len(futures) - len(left), len(futures))
 
 
+Worker = subprocess.Popen[bytes]
+
+
 class _Crew:
     """A process for each thread that asks, from its first question on; one that was killed is
     replaced.
     """
 
     def __init__(self) -> None:
-        self._mine = local()
-        self._all: list[subprocess.Popen[bytes]] = []
+        self._mine, self._all = local(), list[Worker]()
         self._over, self._changing = False, Lock()
 
-    def _hire(self) -> subprocess.Popen[bytes] | None:
+    def _hire(self) -> Worker | None:
         with self._changing:
             if self._over:
                 return None
@@ -150,15 +144,13 @@ class _Crew:
 
     def close(self) -> None:
         """Close their pipes, when nobody waits any more."""
-        for worker in self._all:
-            for pipe in (worker.stdin, worker.stdout):
-                # What was still to be written to somebody who is gone is of no interest.
-                with suppress(OSError):
-                    if pipe is not None:
-                        pipe.close()
+        for pipe in (pipe for w in self._all for pipe in (w.stdin, w.stdout) if pipe is not None):
+            # What was still to be written to somebody who is gone is of no interest.
+            with suppress(OSError):
+                pipe.close()
 
 
-def _worker() -> subprocess.Popen[bytes]:
+def _worker() -> Worker:
     return subprocess.Popen(
         [sys.executable, "-m", "kiplab.explore.matrix.processes"],
         stdin=subprocess.PIPE,
@@ -169,7 +161,7 @@ def _worker() -> subprocess.Popen[bytes]:
     )
 
 
-def _said(worker: subprocess.Popen[bytes], payload: bytes) -> bytes:
+def _said(worker: Worker, payload: bytes) -> bytes:
     assert worker.stdin is not None
     assert worker.stdout is not None
     try:
@@ -217,13 +209,9 @@ def on_spark(questions: Sequence[Question], *, master: str | None = None) -> lis
     """The answers, one question a task. Raises SparkUnavailable without Spark."""
     from ...spark import run_blocks
 
-    table = run_blocks(
-        task,
-        [msgspec.json.encode(question) for question in questions],
-        schema="explored binary",
-        master=master,
-        partitions=max(len(questions), 1),
-    )
+    blocks, many = [msgspec.json.encode(question) for question in questions], len(questions)
+    schema = "explored binary"
+    table = run_blocks(task, blocks, schema=schema, master=master, partitions=max(many, 1))
     return [msgspec.json.decode(row, type=Explored) for row in table["explored"].to_pylist()]
 
 

@@ -41,13 +41,6 @@ class Engine(msgspec.Struct, frozen=True):
     pace: sizes.Pace = sizes.OWN
 
 
-def check_engine(name: str) -> str:
-    """The name itself. Raises ExploreError that lists what there is."""
-    if name not in ENGINES:
-        raise ExploreError(f"there is no engine {name!r}; the engines are {', '.join(ENGINES)}")
-    return name
-
-
 def engine_for(
     wanted: str,
     level: Level,

@@ -17,7 +17,7 @@ from ...plays.play_errors import nearest
 from ...protocol.features import Features
 from ..levels.all_levels import LEVELS, level_named
 from ..levels.level_table import CAN_DATA_BE_LOST, ExploreError, Level, quoted
-from .engine_choice import AUTO, check_engine
+from .engine_choice import AUTO, ENGINES
 from .limits import MEMORY_MB, check_limits
 
 
@@ -50,12 +50,9 @@ def situation(
     Raises PlayError for a play that there is none of, UnknownFeatureError for such rules.
     """
     found, shared_with = (play, None) if isinstance(play, Play) else find(play)
-    features = features_asked_for(found, shared_with, kafka, _names(off), _names(on))
+    off, on = ((names,) if isinstance(names, str) else tuple(names) for names in (off, on))
+    features = features_asked_for(found, shared_with, kafka, off, on)
     return found, features_of(found) if features is None else features
-
-
-def _names(names: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def question_about(
@@ -80,8 +77,13 @@ def question_about(
     found = level_named(level)
     features = features_of(play) if features is None else features
     asked = _properties(property, found, features)
-    _check_guards(found, features)
-    check_engine(engine)
+    for id in (id for id, _ in features.overrides if id in found.unasked):
+        raise ExploreError(
+            f"no rule asks for {id} at level {level}, so that a search would say nothing about it:"
+            f" {found.unasked[id]}"
+        )
+    if engine not in ENGINES:
+        raise ExploreError(f"there is no engine {engine!r}; the engines are {', '.join(ENGINES)}")
     check_limits(seconds, states, memory_mb)
     return Question(
         play=play,
@@ -108,26 +110,13 @@ def _properties(
         if id not in PROPERTIES:
             raise ExploreError(f"there is no property {quoted(id)}; {nearest(str(id), PROPERTIES)}")
         if id in level.blind:
+            able = [f"level {other.name}" for other in LEVELS.values() if id not in other.blind]
+            others = " or ".join(able) or "plays: no search sees it yet"
             raise ExploreError(
                 f"nothing that happens at level {level.name} could break {id}, so that a proof"
-                f" would say nothing; it is for {_levels_for(id)}"
+                f" would say nothing; it is for {others}"
             )
         if asked is not None and PROPERTIES[id] not in properties_of(features):
             mode, release = PROPERTIES[id].mode, features.release
             raise ExploreError(f"{id} is for mode {mode}, and Kafka {release} is of another")
     return tuple(wanted)
-
-
-def _check_guards(level: Level, features: Features) -> None:
-    for id, _ in features.overrides:
-        if id in level.unasked:
-            raise ExploreError(
-                f"no rule asks for {id} at level {level.name}, so that a search would say nothing"
-                f" about it: {level.unasked[id]}"
-            )
-
-
-def _levels_for(id: str) -> str:
-    """``"level recovery"``, or plays, where no level sees this property."""
-    able = [f"level {level.name}" for level in LEVELS.values() if id not in level.blind]
-    return " or ".join(able) or "plays: no search sees it yet"

@@ -102,9 +102,8 @@ def predict(
     small = dict.fromkeys(bounds, 0)
     known = _counted(model(small), pace)
     if known is None:
-        return msgspec.structs.replace(
-            _carried_on(level, small, level.smallest, bounds, pace), measured={}, exact=False
-        )
+        guess = _carried_on(level, small, level.smallest, bounds, pace)
+        return msgspec.structs.replace(guess, measured={}, exact=False)
     for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
         while small[bound.name] < bounds[bound.name]:
             further = {**small, bound.name: small[bound.name] + 1}

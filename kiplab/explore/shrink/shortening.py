@@ -137,8 +137,9 @@ def simplified(trial: Trial, lines: Lines) -> Lines:
 
 def joined(trial: Trial, lines: Lines) -> Lines:
     """Time that passes in two lines passes in one."""
-    both = [p for p in pairwise(_actions(lines)) if all(lines[n].verb == "advance" for n in p)]
-    return _first(trial, lines, (_joined(lines, *pair) for pair in both))
+    pairs = [p for p in pairwise(_actions(lines)) if all(lines[n].verb == "advance" for n in p)]
+    whole = ((a, b, _advance(lines[b], _ms(lines[a]) + _ms(lines[b]))) for a, b in pairs)
+    return _first(trial, lines, (_without(_with(lines, b, line), (a,)) for a, b, line in whole))
 
 
 def moved(trial: Trial, lines: Lines) -> Lines:
@@ -147,8 +148,7 @@ def moved(trial: Trial, lines: Lines) -> Lines:
     # As near as possible: a line that moves far is harder to find again.
     pairs = ((a, b) for a in places for b in places if a != b)
     near = sorted(pairs, key=lambda pair: (pair[0], abs(pair[0] - pair[1])))
-    ways = (_moved(lines, a, b) for a, b in near)
-    here = _turns(lines)
+    ways, here = (_moved(lines, a, b) for a, b in near), _turns(lines)
     return _first(trial, lines, (way for way in ways if _turns(way) < here))
 
 
@@ -178,14 +178,12 @@ def _moved(lines: Lines, index: int, to: int) -> Lines:
     return (*rest[:to], lines[index], *rest[to:])
 
 
-def _joined(lines: Lines, one: int, other: int) -> Lines:
-    whole = sum(_ms(lines[n]) for n in (one, other))
-    return _without(_with(lines, other, _advance(lines[other], whole)), (one,))
-
-
 def _simpler(statement: Statement) -> Iterator[Statement]:
-    if statement.verb == "advance":
-        yield from _whole_seconds(statement)
+    if statement.verb == "advance" and (over := _ms(statement) % SECOND_MS):
+        down = _ms(statement) - over
+        yield _advance(statement, down + SECOND_MS)
+        if down:
+            yield _advance(statement, down)
     if statement.verb == "catch-up":
         yield replace(statement, verb="fetch")
     if statement.arg("count") not in (None, "1"):
@@ -194,15 +192,6 @@ def _simpler(statement: Statement) -> Iterator[Statement]:
     for key in _OPTIONAL.get(statement.verb, ()):
         if statement.arg(key) is not None:
             yield replace(statement, args=tuple(a for a in statement.args if a[0] != key))
-
-
-def _whole_seconds(statement: Statement) -> Iterator[Statement]:
-    ms = _ms(statement)
-    if ms % SECOND_MS:
-        up = ms - ms % SECOND_MS + SECOND_MS
-        yield _advance(statement, up)
-        if up > SECOND_MS:
-            yield _advance(statement, up - SECOND_MS)
 
 
 def _ms(statement: Statement) -> int:
