@@ -3,12 +3,23 @@
 import pytest
 
 from kiplab.plays.grammar import parse
+from kiplab.plays.header import features_of, setup_of
 from kiplab.plays.library import find
 from kiplab.plays.play import LINE_LENGTH_MAX, LINES_MAX, Statement
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import do_line, open_stage, run_play
+from kiplab.protocol.features import parse_features
 
 HEAD = "kafka 3.4\nbroker 1\nbroker 2\ntopic orders replicas=1,2 isr=1 log=10@0\n"
+TWO = "broker 1 epoch=40\nbroker 2 epoch=41\n"
+
+
+def assert_refused(text: str, line: int, column: int, *parts: str) -> None:
+    """That a play cannot be read, at this place, and what is said of it."""
+    with pytest.raises(PlayError) as problem:
+        parse(text, "race.play")
+    assert str(problem.value).startswith(f"race.play:{line}:{column}: ")
+    assert [part for part in parts if part not in str(problem.value)] == []
 
 
 @pytest.mark.parametrize(
@@ -32,12 +43,115 @@ HEAD = "kafka 3.4\nbroker 1\nbroker 2\ntopic orders replicas=1,2 isr=1 log=10@0\
     ],
 )
 def test_a_line_that_cannot_be_read(line: str, column: int, found: str, expected: str) -> None:
-    with pytest.raises(PlayError) as problem:
-        parse(HEAD + line, "race.play")
-    text = str(problem.value)
-    assert text.startswith(f"race.play:5:{column}: ")
-    assert found in text
-    assert expected in text
+    assert_refused(HEAD + line, 5, column, found, expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "found"),
+    [
+        ("fetch ²", 7, "there is no broker '²'"),
+        ("produce orders-0 count=0", 24, "'0' is out of range"),
+        ("hold hold", 6, "'hold' is not known here"),
+        ("upgrade 7 kafka=3.6", 9, "there is no broker '7'"),
+        ("upgrade all", 1, "does not say what is upgraded to what"),
+        ("upgrade 1 metadata=3.5-IV2", 1, "does not say what is upgraded to what"),
+        ("send fetch from=2 to=controller", 22, "there is no broker 'controller'"),
+        ("send alter-partition from=1 to=2", 29, "alter-partition has no 'to'"),
+        ("send elect-leaders from=1 isr=1", 27, "elect-leaders has no 'isr'"),
+        ("expect", 1, "expects nothing"),
+        ("expect broker ² fenced=no", 15, "there is no broker '²'"),
+        ("expect broker 1 2 fenced=no", 8, "'broker 1 2' cannot be read"),
+        ("expect broker 1", 1, "expects nothing"),
+        ("expect replica 1 clicks-0 end=0", 18, "there is no partition 'clicks-0'"),
+        ("expect @3.4 clicks-0 isr=1", 13, "there is no partition 'clicks-0'"),
+        ("expect orders-0 fenced=no", 17, "orders-0 has no 'fenced'"),
+        ("produce t--1 count=1", 9, "'t--1' is no partition name"),
+        ("poll ..-0", 6, "'..-0' is no partition name"),
+        ("send fetch from=2 partition=t--1", 29, "'t--1' is no partition name"),
+        ("send fetch from=2 partition=t-01", 29, "'t-01' is no partition name"),
+        ("send fetch from=2 partition=orders", 29, "'orders' is no partition name"),
+        ("expect t--1 isr=1", 8, "'t--1' is no partition name"),
+        ("expect reply t--1 isr=1", 14, "'t--1' is no partition name"),
+        ("expect replica 1 t--1 end=0", 18, "'t--1' is no partition name"),
+        ("expect consumer t--1 position=0", 17, "'t--1' is no partition name"),
+        ("expect lost t--1 0..3", 13, "'t--1' is no partition name"),
+        ("expect lost clicks-0 0..3", 13, "there is no partition 'clicks-0'"),
+        ("expect lost", 8, "'lost' cannot be read"),
+        ("expect lost orders-0 all", 8, "'lost orders-0 all' cannot be read"),
+        ("expect property durability broken", 17, "'durability' is not known"),
+        ("expect error=NONE isr=1", 19, "the last line has no 'isr'"),
+        ("advance 0s", 9, "'0s' is no duration"),
+        ("fetch 2\x0cfetch 2", 1, "control character"),
+    ],
+)
+def test_the_place_of_what_is_wrong(line: str, column: int, found: str) -> None:
+    assert_refused(HEAD + line, 5, column, found)
+
+
+def test_a_wrong_partition_name_is_told_what_a_right_one_is() -> None:
+    said = ("TOPIC-NUMBER", "orders-0", "249", "neither . nor ..", "a number from 0")
+    assert_refused(HEAD + "produce t--1 count=1", 5, 9, *said)
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "column", "found"),
+    [
+        ("broker ²", 1, 8, "'²' is no broker id"),
+        ("broker 01", 1, 8, "'01' is no broker id"),
+        ("broker 1\nbroker 1 epoch=9", 2, 1, "broker 1 is introduced twice"),
+        ("broker 1 epoch=7\nbroker 2 epoch=7", 2, 1, "epoch 7 belongs to another"),
+        ("broker 1 epoch=-1", 1, 16, "'-1' is negative"),
+        ("kafka 3.4\nkafka 3.5\nbroker 1", 2, 1, "kafka stands there twice"),
+        ("kafka 3.4\nmetadata 3.9-IV0\nbroker 1", 2, 10, "does not know metadata version"),
+        ("broker 1 kafka=3.2", 1, 10, "Kafka 3.2 does not know metadata version 3.5-IV2"),
+        ("controller\nbroker 1", 1, 1, "says nothing of the controller"),
+        ("given\nbroker 1", 1, 1, "'given' says nothing"),
+        (TWO + "given next-metadata-offset=41", 3, 7, "has the epoch 41"),
+        (TWO + "topic a/b", 3, 7, "'a/b' is no topic"),
+        (TWO + "topic ..", 3, 7, "'..' is no topic"),
+        (TWO + "topic t-", 3, 7, "'t-' is no topic"),
+        (TWO + "topic " + "t" * 250, 3, 7, "is no topic"),
+        (TWO + "topic t partition=-1", 3, 19, "'-1' is no partition's number"),
+        (TWO + "topic t partition=01", 3, 19, "'01' is no partition's number"),
+        (TWO + "topic t\nreplica t--1 broker=2 log=5@1", 4, 9, "'t--1' is no partition name"),
+        (TWO + "topic t\nconsumer t--1", 4, 10, "'t--1' is no partition name"),
+        (TWO + "topic t\ntopic t partition=0", 4, 1, "partition t-0 is introduced twice"),
+        (TWO + "topic t replicas=none", 3, 9, "without replicas"),
+        (TWO + "topic t replicas=1,1", 3, 9, "lists a broker twice"),
+        (TWO + "topic t replicas=1 isr=1,2", 3, 20, "isr has broker 2"),
+        (TWO + "topic t replicas=1,3 isr=3", 3, 22, "isr has broker 3"),
+        (TWO + "topic t isr=none", 3, 9, "without an ISR"),
+        (TWO + "topic t isr=1 leader=2", 3, 15, "leader 2 is not in the ISR"),
+        (TWO + "topic t adding=7", 3, 9, "adding has broker 7"),
+        (TWO + "topic t leader-epoch=2 log=9@5", 3, 9, "records of leader epoch 5"),
+        (TWO + "topic t flushed=-3", 3, 17, "'-3' is negative"),
+        (TWO + "topic t\nreplica t-0 log=5@1", 4, 1, "'replica' needs broker="),
+        (TWO + "topic t replicas=1\nreplica t-0 broker=2 log=5@1", 4, 13, "no replica on broker 2"),
+        (TWO + "topic t\n" + "replica t-0 broker=2 log=5@1\n" * 2, 5, 1, "is given twice"),
+        (TWO + "topic t\n" + "consumer t-0\n" * 2, 5, 1, "consumer on t-0 is introduced twice"),
+        (TWO + "topic t\nconsumer t-1", 4, 10, "there is no partition 't-1'"),
+        (TWO + "topic t\nconsumer t-0 name=7up", 4, 19, "'7up' is no consumer's name"),
+        (TWO + "topic t\nconsumer t-0 reset=never", 4, 20, "'never' is not known here"),
+        (TWO + "topic t\nconsumer t-0 position=-1", 4, 23, "'-1' is negative"),
+        (TWO + "topic t\npoll t-0 consumer=me", 4, 19, "there is no consumer 'me'"),
+        (TWO + "topic t\npoll t-0\nreset t-0", 5, 1, "'reset' needs to="),
+        ("".join(f"broker {i}\n" for i in range(1, 15)), 13, 1, "too large"),
+    ],
+)
+def test_a_header_that_describes_what_cannot_be(
+    header: str, line: int, column: int, found: str
+) -> None:
+    assert_refused(header, line, column, found)
+
+
+def test_a_replica_may_be_on_a_broker_that_is_not_registered() -> None:
+    play = parse("broker 1\ntopic t replicas=1,2 isr=1")
+    assert setup_of(play, features_of(play)).partitions[0].replicas == (1, 2)
+
+
+def test_the_leader_epoch_is_that_of_the_newest_records_unless_given() -> None:
+    play = parse(TWO + "topic t log=80@4\nreplica t-0 broker=2 log=80@4,2@5")
+    assert setup_of(play, features_of(play)).partitions[0].leader_epoch == 5
 
 
 @pytest.mark.parametrize(
@@ -83,8 +197,6 @@ def test_an_impossible_line_leaves_the_history_as_it_was() -> None:
 
 
 def test_under_other_features_a_line_without_object_is_not_applicable() -> None:
-    from kiplab.protocol.features import parse_features
-
     play = parse(HEAD + "start 1\ncrash 2\n")
     stage = run_play(play, parse_features("3.9"))
     assert stage.performed[0].not_applicable is not None

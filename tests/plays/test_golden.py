@@ -24,7 +24,9 @@ CASES = [(name, features) for name in names() for features in bound_to(name)]
 
 
 @pytest.mark.parametrize(("name", "features"), CASES, ids=lambda value: value or "own")
-def test_what_a_play_expects_holds(name: str, features: str) -> None:
+def test_what_a_play_expects_holds_and_its_transcript_is_the_golden_one(
+    name: str, features: str, rewrite: bool
+) -> None:
     stage = run_play(load(name), feature_set(features) if features else None)
     failed = [
         f"line {e.line}: {e.text}: {e.found}" for e in stage.expectations if e.status == "failed"
@@ -32,11 +34,6 @@ def test_what_a_play_expects_holds(name: str, features: str) -> None:
     assert not failed
     held = any(e.status == "held" for e in stage.expectations)
     assert held, f"{name} says nothing that could be wrong: give it an `expect` line"
-
-
-@pytest.mark.parametrize(("name", "features"), CASES, ids=lambda value: value or "own")
-def test_transcript_is_the_golden_one(name: str, features: str, rewrite: bool) -> None:
-    stage = run_play(load(name), feature_set(features) if features else None)
     file = GOLDEN / f"{name}{features.replace('/', '_')}.txt"
     text = transcript(stage, every=True)
     if rewrite:

@@ -20,58 +20,6 @@ HEAD = "broker 1\nbroker 2\ntopic orders replicas=1,2 isr=1,2 leader=1 log=10@0\
 FEATURES = {"release": "3.5", "metadata_version": "3.5-IV2"}
 
 
-@pytest.mark.parametrize(
-    ("line", "column", "found"),
-    [
-        ("fetch ²", 7, "there is no broker '²'"),
-        ("produce orders-0 count=0", 24, "'0' is out of range"),
-        ("hold hold", 6, "'hold' is not known here"),
-        ("upgrade 7 kafka=3.6", 9, "there is no broker '7'"),
-        ("upgrade all", 1, "does not say what is upgraded to what"),
-        ("upgrade 1 metadata=3.5-IV2", 1, "does not say what is upgraded to what"),
-        ("send fetch from=2 to=controller", 22, "there is no broker 'controller'"),
-        ("send alter-partition from=1 to=2", 29, "alter-partition has no 'to'"),
-        ("send elect-leaders from=1 isr=1", 27, "elect-leaders has no 'isr'"),
-        ("expect", 1, "expects nothing"),
-        ("expect broker ² fenced=no", 15, "there is no broker '²'"),
-        ("expect broker 1 2 fenced=no", 8, "'broker 1 2' cannot be read"),
-        ("expect broker 1", 1, "expects nothing"),
-        ("expect replica 1 clicks-0 end=0", 18, "there is no partition 'clicks-0'"),
-        ("expect @3.4 clicks-0 isr=1", 13, "there is no partition 'clicks-0'"),
-        ("expect orders-0 fenced=no", 17, "orders-0 has no 'fenced'"),
-        ("produce t--1 count=1", 9, "'t--1' is no partition name"),
-        ("poll ..-0", 6, "'..-0' is no partition name"),
-        ("send fetch from=2 partition=t--1", 29, "'t--1' is no partition name"),
-        ("send fetch from=2 partition=t-01", 29, "'t-01' is no partition name"),
-        ("send fetch from=2 partition=orders", 29, "'orders' is no partition name"),
-        ("expect t--1 isr=1", 8, "'t--1' is no partition name"),
-        ("expect reply t--1 isr=1", 14, "'t--1' is no partition name"),
-        ("expect replica 1 t--1 end=0", 18, "'t--1' is no partition name"),
-        ("expect consumer t--1 position=0", 17, "'t--1' is no partition name"),
-        ("expect lost t--1 0..3", 13, "'t--1' is no partition name"),
-        ("expect lost clicks-0 0..3", 13, "there is no partition 'clicks-0'"),
-        ("expect lost", 8, "'lost' cannot be read"),
-        ("expect lost orders-0 all", 8, "'lost orders-0 all' cannot be read"),
-        ("expect property durability broken", 17, "'durability' is not known"),
-        ("expect error=NONE isr=1", 19, "the last line has no 'isr'"),
-        ("advance 0s", 9, "'0s' is no duration"),
-        ("fetch 2\x0cfetch 2", 1, "control character"),
-    ],
-)
-def test_the_place_of_what_is_wrong(line: str, column: int, found: str) -> None:
-    with pytest.raises(PlayError) as problem:
-        parse(HEAD + line, "race.play")
-    assert str(problem.value).startswith(f"race.play:4:{column}: ")
-    assert found in str(problem.value)
-
-
-def test_a_wrong_partition_name_is_told_what_a_right_one_is() -> None:
-    with pytest.raises(PlayError) as problem:
-        parse(HEAD + "produce t--1 count=1", "race.play")
-    for said in ("TOPIC-NUMBER", "orders-0", "249", "neither . nor ..", "a number from 0"):
-        assert said in str(problem.value)
-
-
 def test_a_partition_may_have_any_name_that_kafka_allows() -> None:
     topic = "A.b_c-0" + "x" * 242
     stage = run_play(parse(f"broker 1\ntopic {topic} partition=12 log=3@0\npoll {topic}-12"))

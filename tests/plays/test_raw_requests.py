@@ -15,23 +15,8 @@ from kiplab.plays.request_words import ITEMS_MAX, Sending, form_of, made, raw_re
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.transcript import transcript
+from kiplab.protocol import ids
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import (
-    CONTROLLER,
-    NO_LEADER,
-    ApiVersion,
-    BrokerEpoch,
-    BrokerId,
-    ControllerEpoch,
-    Count,
-    Incarnation,
-    LeaderEpoch,
-    MetadataOffset,
-    Offset,
-    PartitionEpoch,
-    PartitionName,
-    Sender,
-)
 from kiplab.protocol.log import Log
 from kiplab.protocol.messages import (
     AlterPartitionItem,
@@ -160,21 +145,20 @@ def test_elect_leaders_takes_a_list_or_null_or_nothing(
     )
 
 
-def test_null_elects_wherever_an_election_is_needed() -> None:
-    held("send elect-leaders partitions=null", "a-0 leader=1 leader-epoch=4", "error=NONE")
-
-
-def test_an_empty_list_elects_nobody() -> None:
-    held("send elect-leaders", "a-0 leader=2 leader-epoch=3", "error=NONE", "records=none")
-
-
-def test_a_list_is_answered_partition_by_partition() -> None:
-    held(
-        "send elect-leaders partitions=b-0,a-0,d-0",
-        "a-0 leader=1",
-        "error=ELECTION_NOT_NEEDED",
-        "records=PartitionChangeRecord",
-    )
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("partitions=null", ("a-0 leader=1 leader-epoch=4", "error=NONE")),
+        ("", ("a-0 leader=2 leader-epoch=3", "error=NONE", "records=none")),
+        (
+            "partitions=b-0,a-0,d-0",
+            ("a-0 leader=1", "error=ELECTION_NOT_NEEDED", "records=PartitionChangeRecord"),
+        ),
+    ],
+    ids=["wherever it is needed", "nobody", "partition by partition"],
+)
+def test_whom_a_request_elects(words: str, expected: tuple[str, ...]) -> None:
+    held(f"send elect-leaders {words}", *expected)
 
 
 @pytest.mark.parametrize("words", ["partitions=a-0,", "partitions=all", "partitions=t--1"])
@@ -188,21 +172,21 @@ def test_a_list_to_elect_that_cannot_be_read(words: str) -> None:
 number = st.integers(-1, 10**9)
 name = st.from_regex(r"[a-zA-Z0-9._-]{0,4}[a-z]-(0|[1-9][0-9]{0,3})", fullmatch=True)
 member = st.builds(
-    IsrMember, broker=st.integers(0, 99).map(BrokerId), epoch=number.map(BrokerEpoch)
+    IsrMember, broker=st.integers(0, 99).map(ids.BrokerId), epoch=number.map(ids.BrokerEpoch)
 )
 item = st.builds(
     AlterPartitionItem,
     partition=name,
-    leader_epoch=number.map(LeaderEpoch),
-    partition_epoch=number.map(PartitionEpoch),
+    leader_epoch=number.map(ids.LeaderEpoch),
+    partition_epoch=number.map(ids.PartitionEpoch),
     isr=st.lists(member, max_size=3).map(tuple),
     recovery=st.sampled_from((0, 1, 7, -1)),
 )
 altered = st.builds(
     AlterPartitionRequest,
     version=st.integers(0, 3),
-    broker=st.just(BrokerId(7)),
-    broker_epoch=number.map(BrokerEpoch),
+    broker=st.just(ids.BrokerId(7)),
+    broker_epoch=number.map(ids.BrokerEpoch),
     items=st.lists(item, min_size=1, max_size=ITEMS_MAX).map(tuple),
 )
 elected = st.builds(
@@ -214,12 +198,12 @@ elected = st.builds(
 
 @given(altered | elected)
 def test_a_request_survives_being_written_down(body: Request) -> None:
-    line = statement_of(RawRequest(BrokerId(7), CONTROLLER, body))
+    line = statement_of(RawRequest(ids.BrokerId(7), ids.CONTROLLER, body))
     text = format_play(Play((Statement("broker", ("1",)), line)))
     play = parse(text)
     assert parse(format_play(play)) == play
     again = raw_request(play.statements[-1], open_stage(play).cluster)
-    assert again == (BrokerId(7), CONTROLLER, body)
+    assert again == (ids.BrokerId(7), ids.CONTROLLER, body)
 
 
 # --- a request of any shape -----------------------------------------------------------------------
@@ -228,30 +212,30 @@ def test_a_request_survives_being_written_down(body: Request) -> None:
 class TakeOver(msgspec.Struct, frozen=True):
     """What a made-up request says of each partition."""
 
-    partition: PartitionName
-    leader: BrokerId
-    leader_epoch: LeaderEpoch
-    replicas: tuple[BrokerId, ...]
+    partition: ids.PartitionName
+    leader: ids.BrokerId
+    leader_epoch: ids.LeaderEpoch
+    replicas: tuple[ids.BrokerId, ...]
     recovered: bool = True
 
 
 class LeaderAndFollowers(ApiRequest, frozen=True, tag="leader-and-followers", kw_only=True):
     """A made-up request with a field of every type that a request may have."""
 
-    sent_by: Sender
-    version: ApiVersion
-    controller_epoch: ControllerEpoch
-    broker_epoch: BrokerEpoch
-    process: Incarnation
-    up_to: MetadataOffset
-    from_offset: Offset
-    attempt: Count = 3
-    only: BrokerId | None = None
-    live: tuple[BrokerId, ...] | None
+    sent_by: ids.Sender
+    version: ids.ApiVersion
+    controller_epoch: ids.ControllerEpoch
+    broker_epoch: ids.BrokerEpoch
+    process: ids.Incarnation
+    up_to: ids.MetadataOffset
+    from_offset: ids.Offset
+    attempt: ids.Count = 3
+    only: ids.BrokerId | None = None
+    live: tuple[ids.BrokerId, ...] | None
     partitions: tuple[TakeOver, ...]
 
     @classmethod
-    def version_sent(cls, features: Features, sender: BrokerId) -> int:
+    def version_sent(cls, features: Features, sender: ids.BrokerId) -> int:
         return features.fetch_version() + sender
 
 
@@ -259,9 +243,9 @@ def made_up(words: str) -> LeaderAndFollowers:
     cluster = open_stage(parse(TWO)).cluster
     form = form_of(LeaderAndFollowers)
     line = split(f"send leader-and-followers {words}").statements[0]
-    body = made(form, line, Sending(cluster, BrokerId(2), LeaderAndFollowers))
+    body = made(form, line, Sending(cluster, ids.BrokerId(2), LeaderAndFollowers))
     assert isinstance(body, LeaderAndFollowers)
-    assert made(form, written(body), Sending(cluster, BrokerId(2), LeaderAndFollowers)) == body
+    assert made(form, written(body), Sending(cluster, ids.BrokerId(2), LeaderAndFollowers)) == body
     return body
 
 
@@ -271,12 +255,12 @@ def written(body: LeaderAndFollowers) -> Statement:
 
 def test_what_a_line_does_not_say_is_the_default_or_fits_the_situation() -> None:
     body = made_up("partition=b-0")
-    known = registration_of(open_stage(parse(TWO)).cluster, BrokerId(2))
+    known = registration_of(open_stage(parse(TWO)).cluster, ids.BrokerId(2))
     assert known is not None
     assert (body.sent_by, body.version, body.attempt, body.only) == (2, 17, 3, None)
     assert (body.broker_epoch, body.process) == (known.epoch, known.incarnation + 1)
     assert (body.controller_epoch, body.from_offset, body.live) == (1, 0, ())
-    assert body.partitions == (TakeOver("b-0", NO_LEADER, LeaderEpoch(5), ()),)
+    assert body.partitions == (TakeOver("b-0", ids.NO_LEADER, ids.LeaderEpoch(5), ()),)
 
 
 def test_a_line_may_say_every_field() -> None:
@@ -289,14 +273,20 @@ def test_a_line_may_say_every_field() -> None:
     assert (body.up_to, body.from_offset, body.attempt) == (7, 8, 4)
     assert (body.only, body.live) == (1, None)
     assert body.partitions == (
-        TakeOver("a-0", NO_LEADER, LeaderEpoch(3), ()),
-        TakeOver("c-0", BrokerId(1), LeaderEpoch(6), (BrokerId(1), BrokerId(2)), recovered=False),
+        TakeOver("a-0", ids.NO_LEADER, ids.LeaderEpoch(3), ()),
+        TakeOver(
+            "c-0",
+            ids.BrokerId(1),
+            ids.LeaderEpoch(6),
+            (ids.BrokerId(1), ids.BrokerId(2)),
+            recovered=False,
+        ),
     )
 
 
 def test_a_word_that_would_say_two_fields_is_refused() -> None:
     class Twice(ApiRequest, frozen=True, kw_only=True):
-        leader_epoch: LeaderEpoch
+        leader_epoch: ids.LeaderEpoch
         partitions: tuple[TakeOver, ...]
 
     with pytest.raises(TypeError, match="`leader-epoch=` would say two things of Twice: call one"):
@@ -314,4 +304,4 @@ def test_a_field_that_nobody_can_write_is_refused() -> None:
 
 def test_a_request_that_does_not_say_its_version_says_what_is_missing() -> None:
     with pytest.raises(NotImplementedError, match="ApiRequest has no version_sent; say which"):
-        ApiRequest.version_sent(Features("3.5", "3.5-IV2"), BrokerId(1))
+        ApiRequest.version_sent(Features("3.5", "3.5-IV2"), ids.BrokerId(1))
