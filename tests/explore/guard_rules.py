@@ -13,6 +13,7 @@ from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS, GuardKind
 from kiplab.protocol.ids import CONTROLLER
 from kiplab.protocol.releases import Mode, of_mode
+from tests.repeated import in_long
 
 Rules = dict[str, Any]
 """Keywords of the fixture `start`."""
@@ -66,17 +67,12 @@ def rules_of_the_tables(first: str) -> list[Rules]:
     return found
 
 
-def of_effect(first: str) -> list[Rules]:
-    """Of the rules of the tables those that a quick test tries: not the guards, each by itself,
-    that are said to be without effect, which are there together."""
+def tried(first: str, quick: str) -> list[Any]:
+    """The rules of the tables for one test, `quick`. To the long run it leaves the guards that are
+    said to be without effect, each by itself: together they are tried at once."""
     rules = rules_of_the_tables(first)
-    return [one for one in rules if (*one.get("off", ()), *one.get("on", ())) not in _ALONE]
-
-
-def of_no_effect(first: str) -> list[Rules]:
-    """The others."""
-    quick = of_effect(first)
-    return [one for one in rules_of_the_tables(first) if one not in quick]
+    alone = [one for one in rules if (*one.get("off", ()), *one.get("on", ())) in _ALONE]
+    return [*(one for one in rules if one not in alone), *in_long(alone, quick)]
 
 
 def _off_and_on(id: str, releases: list[str]) -> Iterator[Rules]:

@@ -10,24 +10,16 @@ import msgspec
 import pytest
 
 from kiplab.engine.canonical import canonical
+from kiplab.explore import search_terms as terms
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.memoised_model import MemoisedModel
-from kiplab.explore.search_terms import (
-    PROVED,
-    REFUTED,
-    UNFINISHED,
-    Halt,
-    HaltReason,
-    Progress,
-    SearchOutcome,
-)
 from tests.explore.bounds import bounds as within
 from tests.repeated import in_long
 
 PARTITION = level_named("partition")
-ENOUGH = Halt(HaltReason.STATES, 1_000)
+ENOUGH = terms.Halt(terms.HaltReason.STATES, 1_000)
 LOSS = ("no-committed-record-lost", "electable-holds-committed")
 STALE = ("no-stale-epoch-in-isr",)
 PENDING = ("497.pending-outlives-metadata",)
@@ -40,7 +32,7 @@ START = f"{HERE}a_start_that_is_refused_may_be_left_out"
 
 def asked(
     cluster: Any, bounds: dict[str, int], properties: tuple[str, ...] = LOSS
-) -> SearchOutcome:
+) -> terms.SearchOutcome:
     return search(MemoisedModel(PARTITION, cluster, bounds), properties)
 
 
@@ -61,7 +53,7 @@ def test_pinned_counts(
     """All guards of 3.5, from two of three in sync; nothing stops the search."""
     found = asked(start(), within(*bounds), ())
     assert (found.states, found.transitions, found.depth) == (states, transitions, depth)
-    assert found.verdict == PROVED
+    assert found.verdict == terms.PROVED
 
 
 @pytest.mark.parametrize(
@@ -77,31 +69,31 @@ def test_what_each_guard_prevents(
     start: Any, off: tuple[str, ...], properties: tuple[str, ...], steps: int
 ) -> None:
     found = asked(start(off=off), within(1, 1, 0), properties)
-    assert (found.verdict, len(found.path)) == (REFUTED, steps)
+    assert (found.verdict, len(found.path)) == (terms.REFUTED, steps)
 
 
 @pytest.mark.parametrize("bounds", [(1, 1, 0), *in_long([(1, 0, 1)], BOTH)])
 def test_with_both_kips_and_pending_proposals_kept_nothing_is_lost(
     start: Any, bounds: tuple[int, int, int]
 ) -> None:
-    assert asked(start(on=PENDING), within(*bounds)).verdict == PROVED
+    assert asked(start(on=PENDING), within(*bounds)).verdict == terms.PROVED
 
 
 def test_between_two_brokers_both_kips_suffice(start: Any) -> None:
-    assert asked(start(play="kafka-14139"), within(1, 1, 1)).verdict == PROVED
+    assert asked(start(play="kafka-14139"), within(1, 1, 1)).verdict == terms.PROVED
     late = asked(start(play="kafka-14139", kafka="3.4"), within(0, 1, 0))
-    assert (late.verdict, len(late.path)) == (REFUTED, 6)
+    assert (late.verdict, len(late.path)) == (terms.REFUTED, 6)
 
 
 def test_late_metadata_undoes_a_pending_proposal(start: Any) -> None:
     """With every guard of 3.5: found by this search, see test_found.py."""
     found = asked(start(), within(1, 1, 0))
-    assert (found.verdict, len(found.path)) == (REFUTED, 14)
+    assert (found.verdict, len(found.path)) == (terms.REFUTED, 14)
 
 
 def test_the_last_replica_is_no_counterexample(start: Any) -> None:
     """Durability ends with the last disk: it is broken, and excused."""
-    assert asked(start(play="last-replica"), within(0, 1, 0)).verdict == PROVED
+    assert asked(start(play="last-replica"), within(0, 1, 0)).verdict == terms.PROVED
 
 
 @pytest.mark.parametrize("off", [("903",), *in_long([(), ("841",)], NORMAL)])
@@ -143,14 +135,14 @@ def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...
 
 
 def test_a_search_can_be_stopped_and_says_what_is_left(start: Any) -> None:
-    seen: list[Progress] = []
+    seen: list[terms.Progress] = []
 
-    def stop(now: Progress) -> Halt | None:
+    def stop(now: terms.Progress) -> terms.Halt | None:
         seen.append(now)
         return ENOUGH if now.states > 1_000 else None
 
     found = search(MemoisedModel(PARTITION, start(), within(1, 1, 0)), LOSS, stop)
-    assert (found.verdict, found.halt) == (UNFINISHED, ENOUGH)
+    assert (found.verdict, found.halt) == (terms.UNFINISHED, ENOUGH)
     assert found.frontier > 0
     assert found.states > 1_000
     assert [p.states for p in seen] == sorted(p.states for p in seen)

@@ -16,12 +16,7 @@ from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Halt, HaltReason, Progress
 from kiplab.extras import MissingExtraError
 from tests.explore.bounds import bounds
-from tests.explore.guard_rules import (
-    FAR_REACHING,
-    of_effect,
-    of_no_effect,
-    rules_of_the_tables,
-)
+from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables, tried
 from tests.repeated import in_long
 
 PARTITION = level_named("partition")
@@ -71,9 +66,7 @@ def assert_same_outcome(cluster: Any, within: dict[str, int], asked: tuple[str, 
     return expected.verdict
 
 
-@pytest.mark.parametrize(
-    "rules", [*of_effect("3.3"), *in_long(of_no_effect("3.3"), QUICK)], ids=str
-)
+@pytest.mark.parametrize("rules", tried("3.3", QUICK), ids=str)
 def test_every_state_of_two_brokers_without_a_write(start: Any, rules: dict[str, Any]) -> None:
     assert_held_to_step(start(**rules, play="kafka-14139"), bounds(0, 1, 0))
 

@@ -9,24 +9,26 @@ import pytest
 
 import kiplab
 from kiplab.cli.command import main
+from kiplab.explore.levels import normal_partition as forms
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search.engine_model import EngineModel
-from kiplab.explore.search.explore_play import explore, explore_play, outcome_of
+from kiplab.explore.search.explore_play import explore, outcome_of
 from kiplab.explore.search.explored import sentence_of
 from kiplab.explore.search.limits import Limits, TimedProgress
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.path_as_play import done_by_lines, held_stage
-from kiplab.explore.search.question import question_about
 from kiplab.explore.search.size_prediction import predict
 from kiplab.explore.search_terms import Progress, never
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
+from kiplab.protocol.facts import Registered
 from kiplab.protocol.features import UnknownFeatureError, parse_features
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from tests.explore.bounds import RACE
+from tests.explore.conftest import Start
 
 
 def test_the_race_is_found_and_its_play_shows_it() -> None:
@@ -51,9 +53,6 @@ def test_with_kip_903_it_is_proved_within_bounds_that_the_sentence_names() -> No
 @pytest.mark.parametrize(("level", "off"), [("partition", "903"), ("partition", "841")])
 def test_a_counterexample_replays_through_the_same_states(level: str, off: str) -> None:
     """Action by action: the play's cluster, brought into normal form, is the search's state."""
-    from kiplab.explore.levels import normal_partition as forms
-    from kiplab.protocol.facts import Registered
-
     found = explore("isr-two-of-three", off=off, level=level)
     assert found.play is not None
     assert kiplab.run(found.play).report()["expectations"]["failed"] == 0
@@ -205,24 +204,9 @@ def test_progress_is_told() -> None:
     assert (told[0].states, told[0].depth, told[0].frontier) == (10, 3, 4)
 
 
-def test_bounds_out_of_reach_are_said_before_the_search_begins() -> None:
-    said: list[str] = []
-    bounds = {"writes": 2, "crashes": 2, "fences": 1}
-    question = question_about(load("isr-two-of-three"), bounds=bounds, states=300)
-    found = explore_play(question, say=said.append)
-    assert found.verdict == "unfinished"
-    assert said == [found.predicted]
-    assert "give or take a factor of three" in said[0]
-    assert said[0].endswith("it will not finish")
-
-
-def test_a_prediction_is_of_the_right_size() -> None:
-    from kiplab.engine.setup import cluster_of
-    from kiplab.plays.header import setup_of
-
-    play = load("isr-two-of-three")
-    level, cluster = level_named("partition"), cluster_of(setup_of(play, features_of(play)))
-    model = partial(MemoisedModel, level, cluster)
+def test_a_prediction_is_of_the_right_size(start: Start) -> None:
+    level = level_named("partition")
+    model = partial(MemoisedModel, level, start())
     guess = predict(level, model, {"writes": 0, "crashes": 2, "fences": 0})
     assert 18_587 / 3 < guess.states < 18_587 * 3
     assert predict(level, model, {"writes": 1, "crashes": 0, "fences": 0}).exact
@@ -246,16 +230,8 @@ def test_the_command_prints_the_contract_as_json(capsys: pytest.CaptureFixture[s
     code = main(["explore", "kafka-14139", "--bound", "writes=0", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert code == 1
-    assert list(found)[:8] == [
-        "verdict",
-        "steps",
-        "states",
-        "transitions",
-        "seconds",
-        "bounds",
-        "property",
-        "play",
-    ]
+    keys = "verdict steps states transitions seconds bounds property play"
+    assert list(found)[:8] == keys.split()
     assert (found["verdict"], found["steps"]) == ("refuted", 6)
     assert found["bounds"] == RACE
 

@@ -14,12 +14,7 @@ from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.shared_memory import SharedMemory
 from kiplab.protocol.ids import CONTROLLER
 from tests.explore.bounds import bounds
-from tests.explore.guard_rules import (
-    FAR_REACHING,
-    of_effect,
-    of_no_effect,
-    rules_of_the_tables,
-)
+from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables, tried
 from tests.repeated import in_long
 
 PARTITION = level_named("partition")
@@ -71,9 +66,7 @@ def memory() -> SharedMemory:
     return SharedMemory()
 
 
-@pytest.mark.parametrize(
-    "rules", [*of_effect("3.2"), *in_long(of_no_effect("3.2"), QUICK)], ids=str
-)
+@pytest.mark.parametrize("rules", tried("3.2", QUICK), ids=str)
 def test_a_crash_between_two_brokers(
     start: Any, rules: dict[str, Any], memory: SharedMemory
 ) -> None:

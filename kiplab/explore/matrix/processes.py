@@ -31,13 +31,17 @@ MaybeExplored = Explored | None
 """None where somebody cancelled before it was there, or its process was killed."""
 
 
-Told = Callable[[int, int], object] | None
+DoneCallback = Callable[[int, int], object] | None
 """Is given how many of how many are done."""
 MayCancel = Callable[[], bool] | None
 
 
 def answers(
-    questions: Sequence[Question], *, processes: int, told: Told = None, cancel: MayCancel = None
+    questions: Sequence[Question],
+    *,
+    processes: int,
+    told: DoneCallback = None,
+    cancel: MayCancel = None,
 ) -> list[MaybeExplored]:
     """The answers, in the order of the questions.
 
@@ -69,7 +73,7 @@ def processes_and_memory(processes: int | None, memory_mb: int, count: int) -> t
 
 
 def _one_by_one(
-    questions: Sequence[Question], told: Told, cancel: MayCancel
+    questions: Sequence[Question], told: DoneCallback, cancel: MayCancel
 ) -> list[MaybeExplored]:
     explored: list[MaybeExplored] = []
     memory = SharedMemory()
@@ -82,7 +86,7 @@ def _one_by_one(
 
 
 def _spread(
-    questions: Sequence[Question], wanted: int, told: Told, cancel: MayCancel
+    questions: Sequence[Question], wanted: int, told: DoneCallback, cancel: MayCancel
 ) -> list[MaybeExplored]:
     payloads = [msgspec.json.encode(question) for question in questions]
     crew = _Crew()
@@ -97,7 +101,7 @@ def _spread(
     return [future.result() for future in futures]
 
 
-def _watch(futures: list[Future[MaybeExplored]], told: Told, cancel: MayCancel) -> None:
+def _watch(futures: list[Future[MaybeExplored]], told: DoneCallback, cancel: MayCancel) -> None:
     """Until all are done, or somebody cancels."""
     left = set(futures)
     while left and not (cancel is not None and cancel()):
