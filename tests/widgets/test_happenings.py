@@ -19,11 +19,8 @@ from tests.widgets.test_inject import RECOVERING, every_choice
 
 OWN = {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
 OWN["recovering"] = made(RECOVERING)
-
-
-def every_run(test: str) -> pytest.MarkDecorator:
-    """A test's runs: each shipped play, and four of its own."""
-    return pytest.mark.parametrize("name", [*OWN, *every_play(f"test_happenings.py::{test}")])
+SWEEP = "test_the_list_is_the_engines_own_and_each_button_begins_with_one_of_it"
+EVERY = every_play(f"test_happenings.py::{SWEEP}")
 
 
 def run_of(name: str) -> Playback:
@@ -48,8 +45,8 @@ def of(happening: Offer) -> str:
     return happening.line.text
 
 
-@every_run("test_the_list_is_the_engines_own_and_each_line_does_its_move")
-def test_the_list_is_the_engines_own_and_each_line_does_its_move(name: str) -> None:
+@pytest.mark.parametrize("name", [*OWN, *EVERY])
+def test_the_list_is_the_engines_own_and_each_button_begins_with_one_of_it(name: str) -> None:
     for playback in steps(run_of(name)):
         found = happenings(playback.here.cluster)
         assert len({of(h) for h in found}) == len(found)
@@ -58,17 +55,12 @@ def test_the_list_is_the_engines_own_and_each_line_does_its_move(name: str) -> N
             # Time passes in smaller pieces, as timers fall due.
             assert first == move or isinstance(move, moves.Advance)
             assert happening.is_fault is isinstance(move, moves.FAULTS)
-
-
-@every_run("test_whatever_a_button_begins_with_is_in_the_list")
-def test_whatever_a_button_begins_with_is_in_the_list(name: str) -> None:
-    """A button may do more, write more records or wait for another message; it is never ahead."""
-    for playback in steps(run_of(name)):
+        # A button may do more, write more records or wait for another message; it is never ahead.
         kinds = {type(move) for move in possible(playback)}
         for choice in every_choice(playback.here):
             if choice.reason is None:
-                move = begun(playback, choice.line)
-                assert type(move) in kinds or move is None, choice.line.text
+                begins = begun(playback, choice.line)
+                assert type(begins) in kinds or begins is None, choice.line.text
 
 
 def test_every_kind_of_move_is_in_some_list_or_has_a_reason_not_to_be() -> None:

@@ -117,14 +117,19 @@ def test_the_legend_follows_the_picture_while_it_is_open(lab: Lab) -> None:
     assert "lost message" in drawn(lab)
 
 
+@pytest.fixture
+def question(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """A prediction that is not locked yet."""
+    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "work.json"))
+    return kiplab.predict("kafka-14139/late-request", "What?", ["This.", "That."])
+
+
 def test_a_lab_that_waits_gives_nothing_away(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    question: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not by the play's title, nor by its question, verdict or legend."""
-    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "work.json"))
     published: list[dict[str, str]] = []
     monkeypatch.setattr("IPython.display.display", lambda data, **_: published.append(data))
-    question = kiplab.predict("kafka-14139/late-request", "What?", ["This.", "That."])
     lab = kiplab.Lab("kafka-14139", after=question)
     lab._ipython_display_()
     kept = " ".join(str(value) for data in published for value in data.values())
@@ -135,13 +140,11 @@ def test_a_lab_that_waits_gives_nothing_away(
 
 
 def test_a_lab_that_opens_is_kept_with_its_picture(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    question: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "work.json"))
     kept: list[str] = []
     output = Mock(update=lambda data, **_: kept.append(data["text/html"]))
     monkeypatch.setattr("IPython.display.display", lambda *_, **__: output)
-    question = kiplab.predict("kafka-14139/late-request", "What?", ["This.", "That."])
     kiplab.Lab("kafka-14139", after=question)._ipython_display_()
     assert kept == []
     question.lock("That.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import kiplab
 from kiplab.plays.grammar import parse
@@ -47,20 +48,11 @@ def test_a_saved_tree_comes_back_whole() -> None:
     assert lab_file.packed(after) == GROWN
     assert (after.current, after.made, after.rules) == (2, 3, before.rules)
     for one, other in zip(before.branches, after.branches, strict=True):
-        assert (one.name, one.parent, one.lines, one.step) == (
-            other.name,
-            other.parent,
-            other.lines,
-            other.step,
-        )
-        assert one.playback.play == other.playback.play
-        assert (one.playback.at, one.playback.features) == (
-            other.playback.at,
-            other.playback.features,
-        )
-        assert [s.stage.cluster for s in one.playback.frames] == [
-            s.stage.cluster for s in other.playback.frames
-        ]
+        assert replace(one, playback=None) == replace(other, playback=None)
+        for own in ("play", "at", "features"):
+            assert getattr(one.playback, own) == getattr(other.playback, own)
+        for frame, again in zip(one.playback.frames, other.playback.frames, strict=True):
+            assert frame.stage.cluster == again.stage.cluster
 
 
 def test_a_lab_is_saved_beside_the_notebook_and_loaded_by_its_name(lab: Lab, work: Path) -> None:
@@ -78,7 +70,9 @@ def test_a_lab_is_saved_beside_the_notebook_and_loaded_by_its_name(lab: Lab, wor
 def test_saving_again_replaces_the_saved_lab_and_nothing_else(lab: Lab, work: Path) -> None:
     lab.save("mine.json")
     lab.save("mine.json")
-    for name, content in (("notes.txt", "mine"), ("other.json", "[1]"), ("bad.play", "x")):
+    newer = '{"kiplab_lab": 2, "forests": []}'
+    others = (("notes.txt", "mine"), ("other.json", "[1]"), ("bad.play", "x"), ("new.json", newer))
+    for name, content in others:
         (work / name).write_text(content)
         with pytest.raises(PlayError, match="is there already"):
             lab.save(name)
@@ -115,12 +109,6 @@ def test_a_lab_is_saved_again_after_it_was_loaded(lab: Lab) -> None:
     other = kiplab.Lab("kafka-14139", kafka="3.5")
     other.load("kafka-14139.kiplab.json")
     assert other.branches == lab.branches
-
-
-def test_what_a_newer_kiplab_saved_is_not_saved_over(lab: Lab, work: Path) -> None:
-    (work / "new.json").write_text('{"kiplab_lab": 2, "forests": []}')
-    with pytest.raises(PlayError, match="is there already"):
-        lab.save("new.json")
 
 
 def test_a_place_that_cannot_be_written_is_said(lab: Lab, work: Path) -> None:

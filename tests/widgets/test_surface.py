@@ -1,7 +1,7 @@
 """A panel as a page sees it: the whole tree once, then patches; and what the page says back."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,31 +69,39 @@ class Page:
         ) == {id for id, _ in self.seen()}
 
 
+PageOf = Callable[[Element], Page]
+
+
+@pytest.fixture
+def page_of(monkeypatch: pytest.MonkeyPatch) -> PageOf:
+    """A page that shows a part from its beginning."""
+    return lambda root: Page(Surface(root), monkeypatch)
+
+
 def pressed(name: str, seen: list[str]) -> Button:
     return button(name, lambda: seen.append(name))
 
 
-def test_a_page_is_given_every_kind_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_is_given_every_kind_once(page_of: PageOf) -> None:
     first, second = words("one"), words("two")
-    page = Page(Surface(column([first, row([second])])), monkeypatch)
+    page = page_of(column([first, row([second])]))
     assert [part["kind"] for _, part in page.seen()] == ["box", "words", "box", "words"]
     assert page.tree["parts"][second.id]["value"] == "two"
 
 
-def test_what_changes_is_sent_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_changes_is_sent_and_nothing_else(page_of: PageOf) -> None:
     first, second = words("one"), words("two")
-    page = Page(Surface(column([first, second])), monkeypatch)
+    page = page_of(column([first, second]))
     second.value = "three"
     second.value = "three"
     assert page.messages == [{"patch": {second.id: {"value": "three"}}, "number": 1}]
     assert page.is_in_step()
 
 
-def test_what_changes_together_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_changes_together_is_one_message(page_of: PageOf) -> None:
     first, second = words("one"), words("two")
-    surface = Surface(column([first, second]))
-    page = Page(surface, monkeypatch)
-    with surface.held():
+    page = page_of(column([first, second]))
+    with page.surface.held():
         first.value, second.layout.display = "1", "none"
         first.add_class("loud")
     assert len(page.messages) == 1
@@ -101,12 +109,12 @@ def test_what_changes_together_is_one_message(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_parts_that_come_later_are_described_and_those_that_go_are_heard_no_more(
-    monkeypatch: pytest.MonkeyPatch,
+    page_of: PageOf,
 ) -> None:
     seen: list[str] = []
     old, new = pressed("old", seen), pressed("new", seen)
     box = column([old])
-    page = Page(Surface(box), monkeypatch)
+    page = page_of(box)
     box.children = (words("first"), new)
     assert page.is_in_step()
     page.does(old, "press")
@@ -117,23 +125,20 @@ def test_parts_that_come_later_are_described_and_those_that_go_are_heard_no_more
     assert page.messages == []
 
 
-def test_a_part_that_comes_back_is_as_it_is_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_comes_back_is_as_it_is_by_then(page_of: PageOf) -> None:
     told = words("before")
     box = column([told])
-    page = Page(Surface(box), monkeypatch)
+    page = page_of(box)
     box.children = ()
     told.value = "meanwhile"
     box.children = (told,)
     assert page.is_in_step()
 
 
-def test_a_part_may_move_to_another_box_and_a_box_with_what_is_in_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_part_may_move_to_another_box_and_a_box_with_what_is_in_it(page_of: PageOf) -> None:
     inner, outer, moving = column([]), column([]), words("moving")
     root = column([inner, outer, column([moving])])
-    surface = Surface(root)
-    page = Page(surface, monkeypatch)
+    page = page_of(root)
     for left, right, top in (
         ([moving], [], (inner, outer, column([]))),
         ([], [inner], (outer, moving)),
@@ -141,16 +146,18 @@ def test_a_part_may_move_to_another_box_and_a_box_with_what_is_in_it(
         ([], [], ()),
         ([moving], [inner], (outer,)),
     ):
-        with surface.held():
+        with page.surface.held():
             root.children, inner.children, outer.children = top, tuple(left), tuple(right)
         assert page.is_in_step()
         moving.value += "."
         assert page.is_in_step()
 
 
-def test_a_page_that_missed_a_patch_gets_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_missed_a_patch_gets_everything(
+    page_of: PageOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = words("one")
-    page = Page(Surface(told), monkeypatch)
+    page = page_of(told)
     monkeypatch.setattr(page.surface, "send", lambda _message: None)
     told.value = "two"
     monkeypatch.setattr(page.surface, "send", page.take)
@@ -161,60 +168,61 @@ def test_a_page_that_missed_a_patch_gets_everything(monkeypatch: pytest.MonkeyPa
     assert page.is_in_step()
 
 
-def test_a_page_that_missed_nothing_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_missed_nothing_is_told_nothing(
+    page_of: PageOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Surface, "told", {})
-    page = Page(Surface(words("one")), monkeypatch)
+    page = page_of(words("one"))
     page.surface._hear(page.surface, {"hello": 0}, [])
     assert page.messages == []
 
 
 def test_what_is_told_to_all_pages_is_told_once_and_to_those_that_come_later(
+    page_of: PageOf,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Surface, "told", {})
-    page = Page(Surface(words("one")), monkeypatch)
+    page = page_of(words("one"))
     page.surface._hear(page.surface, {"hello": 0}, [])
     for _ in range(2):
         Surface.tell_pages("epochs/fences", "This is open now.")
     said = {"places": {"epochs/fences": "This is open now."}}
     assert page.messages == [said]
-    late = Page(Surface(words("two")), monkeypatch)
+    late = page_of(words("two"))
     late.surface._hear(late.surface, {"hello": 0}, [])
     assert late.messages == [said]
 
 
-def test_every_press_is_answered_also_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_press_is_answered_also_one_that_fails(page_of: PageOf) -> None:
     def fails() -> None:
         raise RuntimeError("<a bug>")
 
     part = button("Break it", fails)
-    page = Page(Surface(part), monkeypatch)
+    page = page_of(part)
     with pytest.raises(RuntimeError):
         page.does(part, "press")
     assert page.messages[-1] == {"done": "1"}
 
 
-def test_a_press_that_was_on_its_way_when_the_button_went_off_does_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_press_that_was_on_its_way_when_the_button_went_off_does_nothing(page_of: PageOf) -> None:
     seen: list[str] = []
     part = pressed("go", seen)
-    page = Page(Surface(part), monkeypatch)
+    page = page_of(part)
     part.disabled = True
     page.does(part, "press")
     assert seen == []
 
 
-def test_what_the_kernel_makes_of_a_value_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_kernel_makes_of_a_value_goes_back(page_of: PageOf) -> None:
     number = WholeNumber(min=1, max=10, value=5)
-    page = Page(Surface(number), monkeypatch)
+    page = page_of(number)
     page.does(number, "value", 400)
     assert page.tree["parts"][number.id]["value"] == 10
 
 
-def test_a_page_cannot_set_what_is_not_the_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_cannot_set_what_is_not_the_readers(page_of: PageOf) -> None:
     text = Text(description="name", value="me")
-    page = Page(Surface(text), monkeypatch)
+    page = page_of(text)
     page.does(text, "description", "forged")
     page.does(text, "layout", "forged")
     assert text.description == "name"
@@ -222,10 +230,10 @@ def test_a_page_cannot_set_what_is_not_the_readers(monkeypatch: pytest.MonkeyPat
     assert text.value == "you"
 
 
-def test_a_choice_is_known_to_a_page_by_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_choice_is_known_to_a_page_by_its_place(page_of: PageOf) -> None:
     menu = Dropdown(description="acks", options=(("all of them", -1), ("one", 1)))
     assert menu.value == -1
-    page = Page(Surface(menu), monkeypatch)
+    page = page_of(menu)
     assert page.tree["parts"][menu.id]["options"] == ["all of them", "one"]
     page.does(menu, "value", 1)
     assert menu.value == 1
@@ -243,19 +251,17 @@ def test_a_question_has_no_answer_of_its_own() -> None:
         question.value = "perhaps"
 
 
-def test_a_file_comes_with_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_comes_with_its_bytes(page_of: PageOf) -> None:
     files: list[tuple[str, bytes]] = []
     upload = Upload(lambda *file: files.append(file), description="Choose a file")
-    page = Page(Surface(upload), monkeypatch)
+    page = page_of(upload)
     page.does(upload, "file", {"name": "mine.play"}, b"broker 1")
     assert files == [("mine.play", b"broker 1")]
 
 
-def test_a_player_says_where_it_is_and_that_it_came_to_its_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_player_says_where_it_is_and_that_it_came_to_its_end(page_of: PageOf) -> None:
     player = Player(max=3, playing=True)
-    page = Page(Surface(player), monkeypatch)
+    page = page_of(player)
     page.does(player, "value", 3)
     page.does(player, "playing", False)
     assert (player.value, player.playing) == (3, False)
@@ -270,9 +276,9 @@ def test_a_position_stays_between_the_ends_also_when_these_move() -> None:
     assert slider.value == 0
 
 
-def test_how_a_part_lies_is_told_in_css(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_a_part_lies_is_told_in_css(page_of: PageOf) -> None:
     slider = Slider(layout=Style(min_width="160px"))
-    page = Page(Surface(slider), monkeypatch)
+    page = page_of(slider)
     slider.layout.flex = "1 1 auto"
     assert page.tree["parts"][slider.id]["style"] == {"min-width": "160px", "flex": "1 1 auto"}
     slider.layout = Style(width="1em")

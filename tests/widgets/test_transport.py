@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from kiplab.plays.library import load
-from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls.transport import SPEEDS, Transport
 from kiplab.widgets.history_tree.branch_tree import plant
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
+from tests.widgets.hands import at
 
 
 class Viewer:
@@ -40,7 +39,7 @@ class Viewer:
 
 @pytest.fixture
 def viewer() -> Viewer:
-    return Viewer(open_playback(load("kafka-14139"), parse_features("3.5")))
+    return Viewer(at(0, kafka="3.5"))
 
 
 def from_browser(widget: Any, **state: Any) -> None:
@@ -101,20 +100,17 @@ def test_a_burst_on_the_slider_ends_where_the_hand_stopped(viewer: Viewer) -> No
     assert viewer.transport.slider.value == 9
 
 
-@pytest.mark.parametrize("control", ["first", "back", "step", "last"])
-def test_every_other_button_pauses(viewer: Viewer, control: str) -> None:
+@pytest.mark.parametrize("control", ["first", "back", "step", "last", "slider"])
+def test_every_other_control_pauses(viewer: Viewer, control: str) -> None:
     viewer.transport.play.click()
     from_browser(viewer.transport.player, value=3)
-    getattr(viewer.transport, control).click()
+    if control == "slider":
+        from_browser(viewer.transport.slider, value=4)
+    else:
+        getattr(viewer.transport, control).click()
     assert not viewer.transport.is_playing
     assert not viewer.transport.player.playing
     assert viewer.transport.play.description == "Play"
-
-
-def test_the_slider_pauses_too(viewer: Viewer) -> None:
-    viewer.transport.play.click()
-    from_browser(viewer.transport.slider, value=4)
-    assert not viewer.transport.is_playing
 
 
 def test_a_position_that_was_on_its_way_when_somebody_paused_comes_too_late(viewer: Viewer) -> None:
@@ -135,7 +131,7 @@ def test_speed_is_chosen_by_words(viewer: Viewer) -> None:
 
 
 def test_a_play_without_steps_has_nothing_to_play() -> None:
-    playback = open_playback(load("kafka-14139"))
+    playback = at(0)
     empty = Viewer(open_playback(type(playback.own)(playback.own.statements[:7], "empty")))
     assert empty.playback.last == 0
     assert empty.transport.play.disabled

@@ -185,13 +185,10 @@ class FleetLab:
             try:
                 self.answer = _estimated(asks.study_asked(self.study, self.question))
             except (ParameterError, MissingExtraError) as problem:
-                self._explain(problem)
-                return
-            self._look()
-
-    def _explain(self, problem: Exception) -> None:
-        """What was shown stays, and is no longer what is asked."""
-        self.told.value = note(f"{problem}. What is shown is the last answer.", alarm=True)
+                stays = f"{problem}. What is shown is the last answer."
+                self.told.value = note(stays, alarm=True)
+            else:
+                self._look()
 
     def _look(self) -> None:
         if self.answer is None:
