@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
+from kiplab.engine.renumbering import Numbering, Renumber, renumbered
 from kiplab.engine.truth import Truth
 from kiplab.judge.conversation.real_controller import RefusedByKafkaError
-from kiplab.protocol import ids, messages, registrations
+from kiplab.protocol import messages, registrations
 from kiplab.protocol.features import Features
 
+from ..skeleton import rows
 from ..skeleton.shrinking import TRIES, shortest
 from . import questions, real_side
 from .conversation import Conversation, ConversationTurn, topics_of
-from .turns import Asked, Created, Raised, Reassigned, Turn
+from .turns import Asked, Raised, Turn
 
 LARGE = 10**12 - 1
 
@@ -90,8 +93,8 @@ class _Attempts:
         topics = (topics_of(self.parted.seed), topics_of(self._seed))
         try:
             for turn in turns:
-                again = Retelling(turn.before, conversation.engine.held, topics).turn(turn.turn)
-                conversation.do(again)
+                now = conversation.engine.held
+                conversation.do(retold(turn.turn, turn.before, now, topics))
         except RefusedByKafkaError:
             return None
         finally:
@@ -128,23 +131,9 @@ def _with_fewer_items(request: messages.Request) -> Iterator[messages.Request]:
 
 def _with_plain_numbers(request: messages.Request) -> Iterator[messages.Request]:
     """The same with numbers of twelve digits at most: none in a play has more."""
-    if isinstance(request, messages.BrokerHeartbeatRequest):
-        epoch, offset = _plain(request.broker_epoch), _plain(request.metadata_offset)
-        plain: messages.Request = replace(request, broker_epoch=epoch, metadata_offset=offset)
-    elif isinstance(request, messages.AlterPartitionRequest):
-        items = tuple(
-            replace(item, isr=tuple(replace(m, epoch=_plain(m.epoch)) for m in item.isr))
-            for item in request.items
-        )
-        plain = replace(request, broker_epoch=_plain(request.broker_epoch), items=items)
-    else:
-        return
+    plain = renumbered(request, lambda _what, _whose, n: max(-LARGE, min(n, LARGE)))
     if plain != request:
         yield plain
-
-
-def _plain(number: int) -> int:
-    return max(-LARGE, min(number, LARGE))
 
 
 # --- the same question in another situation: numbers that fitted then fit again -------------------
@@ -153,83 +142,40 @@ NEAR, AHEAD = 3, 60
 """How far from what was held a number still means that; offsets may be ahead of the log."""
 
 
-class Retelling(NamedTuple):
-    """From a situation where `then` was held to one where `now` is.
+_EPOCHS = {Numbering.LEADER: "leader_epoch", Numbering.PARTITION: "partition_epoch"}
 
-    Topics whose names began with `topics[0]` begin with `topics[1]` now.
+
+def retold(done: Turn, then: Truth, now: Truth, topics: tuple[str, str]) -> Turn:
+    """A turn of a situation where `then` was held in one where `now` is: topics whose names began
+    with `topics[0]` begin with `topics[1]`, and numbers that were near one that was held are.
     """
-
-    then: Truth
-    now: Truth
-    topics: tuple[str, str]
-
-    def turn(self, done: Turn) -> Turn:
-        """The turn, done now."""
-        match done:
-            case Asked(request=request):
-                return replace(done, request=self.request(request))
-            case Created():
-                return replace(done, topic=self._name(done.topic))
-            case Reassigned():
-                return replace(done, partition=self._name(done.partition))
-        return done
-
-    def request(self, asked: messages.Request) -> messages.Request:
-        """The question, asked now."""
-        match asked:
-            case messages.BrokerHeartbeatRequest():
-                return replace(
-                    asked,
-                    broker_epoch=self._broker_epoch(asked.broker, asked.broker_epoch),
-                    metadata_offset=self._offset(asked.broker, asked.metadata_offset),
-                )
-            case messages.AlterPartitionRequest():
-                return replace(
-                    asked,
-                    broker_epoch=self._broker_epoch(asked.broker, asked.broker_epoch),
-                    items=tuple(self._item(item) for item in asked.items),
-                )
-            case messages.ElectLeadersRequest() if asked.partitions is not None:
-                return replace(asked, partitions=tuple(map(self._name, asked.partitions)))
-        return asked
-
-    def _item(self, item: messages.AlterPartitionItem) -> messages.AlterPartitionItem:
-        name = self._name(item.partition)
-        fields: dict[str, Any] = {"partition": name}
-        before = registrations.partition(self.then.partitions, item.partition)
-        after = registrations.partition(self.now.partitions, name)
-        if before is not None and after is not None:
-            leader = _moved(item.leader_epoch, before.leader_epoch, after.leader_epoch)
-            state = _moved(item.partition_epoch, before.partition_epoch, after.partition_epoch)
-            fields |= {
-                "leader_epoch": ids.LeaderEpoch(leader),
-                "partition_epoch": ids.PartitionEpoch(state),
-            }
-        isr = tuple(replace(m, epoch=self._broker_epoch(m.broker, m.epoch)) for m in item.isr)
-        return replace(item, **fields, isr=isr)
-
-    def _name(self, name: str) -> str:
-        before, after = self.topics
-        return after + name.removeprefix(before) if name.startswith(before) else name
-
-    def _broker_epoch(self, broker: ids.BrokerId, epoch: ids.BrokerEpoch) -> ids.BrokerEpoch:
-        before = registrations.registration(self.then.registrations, broker)
-        after = registrations.registration(self.now.registrations, broker)
-        if before is None or after is None or epoch == ids.NO_BROKER_EPOCH:
-            return epoch
-        return ids.BrokerEpoch(_moved(epoch, before.epoch, after.epoch))
-
-    def _offset(self, broker: ids.BrokerId, offset: ids.MetadataOffset) -> ids.MetadataOffset:
-        """Near the end of the log, or else near the broker's own registration."""
-        before, after = self.then.next_offset, self.now.next_offset
-        if -NEAR <= offset - before <= AHEAD:
-            return ids.MetadataOffset(offset - before + after)
-        old = registrations.registration(self.then.registrations, broker)
-        new = registrations.registration(self.now.registrations, broker)
-        if old is None or new is None:
-            return offset
-        return ids.MetadataOffset(_moved(offset, old.record_offset, new.record_offset))
+    if isinstance(done, Asked):
+        done = replace(done, request=renumbered(done.request, _moved(then, now, topics)))
+    row = msgspec.json.encode(rows.write_row(done, Turn)).decode()
+    again: Turn = rows.read_row(msgspec.json.decode(row.replace(*topics)), Turn)
+    return again
 
 
-def _moved(number: int, before: int, after: int) -> int:
-    return number - before + after if abs(number - before) <= NEAR else number
+def _moved(then: Truth, now: Truth, topics: tuple[str, str]) -> Renumber:
+    """Numbers are near the end of the log or a registration, or epochs of their partition."""
+    metadata = [(int(then.next_offset), int(now.next_offset))]
+    for old in then.registrations:
+        if (new := registrations.registration(now.registrations, old.broker)) is not None:
+            metadata += [(old.epoch, new.epoch), (old.record_offset, new.record_offset)]
+
+    def anchors(what: Numbering, whose: str) -> list[tuple[int, int]]:
+        if what is Numbering.METADATA:
+            return metadata
+        before = registrations.partition(then.partitions, whose)
+        after = registrations.partition(now.partitions, whose.replace(*topics))
+        if before is None or after is None or what not in _EPOCHS:
+            return []
+        return [(getattr(before, _EPOCHS[what]), getattr(after, _EPOCHS[what]))]
+
+    def number(what: Numbering, whose: str, value: int) -> int:
+        pairs = anchors(what, whose) or [(value, value)]
+        held, holds = min(pairs, key=lambda pair: abs(value - pair[0]))
+        most = AHEAD if held == then.next_offset else NEAR
+        return value - held + holds if value >= 0 and -NEAR <= value - held <= most else value
+
+    return number
