@@ -16,7 +16,7 @@ from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import Features, parse_features, switched
 from tests.judge.__main__ import JUDGES
 from tests.judge.skeleton import command
-from tests.judge.zookeeper import controller_judges, sequence_text
+from tests.judge.zookeeper import controller_judges, telling
 from tests.judge.zookeeper.controller_judges import Hear, recorded_situation
 from tests.judge.zookeeper.situations import DELETE, parsed, situations, why_not
 from tests.judge.zookeeper.telling import engine_differences, engine_sequences, features_judged
@@ -171,7 +171,7 @@ def test_a_situation_that_a_release_has_not_says_why() -> None:
 def test_differences_name_the_passage_and_nothing_is_said_of_what_is_alike() -> None:
     bounce = situations()["bounce"]
     one, other = recorded_situation(bounce, "2.2.2"), without_the_last(bounce, "2.2.2")
-    lines = list(sequence_text.difference_lines(one, other, names=("one", "other")))
+    lines = list(telling.difference_lines(one, other, names=("one", "other")))
     assert lines[0] == "- only one, + only other:"
     assert '"title": "a bounce behind the gate"' in lines[2]
-    assert not list(sequence_text.difference_lines((), (), names=("one", "other")))
+    assert not list(telling.difference_lines((), (), names=("one", "other")))

@@ -23,7 +23,7 @@ from kiplab.plays import grammar, library, play_errors, runner
 from kiplab.plays.play import Play
 from kiplab.protocol.facts import NotProposed
 from kiplab.protocol.features import Features, UnknownFeatureError, parse_features
-from tests.judge import another_leader, kafka_here
+from tests.judge import another_engine, kafka_here
 from tests.judge.side_by_side.shipped import why_untold
 
 QUICK = "tests/judge/test_led_step.py::test_the_same_rules_hold_the_same_line_by_line"
@@ -48,7 +48,7 @@ def made(*lines: str) -> Play:
 
 def led(play: Play, kafka: str, led_by: str, **switched: tuple[str, ...]) -> TwoColumns:
     """The engine's leaders under one release beside its leaders under another."""
-    other = another_leader.AnotherLeader(parse_features(led_by, **switched))
+    other = another_engine.AnotherLeader(parse_features(led_by, **switched))
     return play_in_two_columns(play, parse_features(kafka), lambda _: RealNodes(None, other))
 
 

@@ -4,7 +4,7 @@ sentence, the right exit code, nothing left running, and the recording where the
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -18,7 +18,7 @@ from kiplab.judge.kafka_jars import jar_cache
 from kiplab.judge.side_by_side import live_kafka, real_run
 from tests.judge import kafka_here, small_schemas
 
-QUICK = "tests/judge/test_real_command.py::test_a_kafka_that_dies_is_named_with_its_last_words"
+QUICK = "tests/judge/test_real_command.py::test_what_cannot_be_is_one_sentence_and_a_code"
 """It replays what the real ones answered."""
 
 OWN_PLAY = """\
@@ -39,7 +39,7 @@ echo "[ERROR] Could not transfer artifact org.apache.kafka:kafka_2.13:pom:3.4.1 
 exit 1
 """
 DIES = "echo ready; read line; echo 'it had enough' >&2; exit 1"
-FINDS_THE_PORT_TAKEN = "echo 'java.net.BindException: Address already in use' >&2; exit 1"
+PORT_TAKEN = "echo 'java.net.BindException: Address already in use' >&2; exit 1"
 
 
 @pytest.fixture(autouse=True)
@@ -61,23 +61,32 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     assert not list(memory.iterdir())
 
 
-def program(machine: Path, name: str, does: str) -> None:
-    path = machine / "bin" / name
-    path.write_text(f"#!/bin/sh\n{does}\n")
-    path.chmod(0o755)
+SetUp = Callable[[Path], None]
 
 
-def java(machine: Path, does: str) -> None:
+def program(name: str, does: str) -> SetUp:
+    """A program of that name."""
+
+    def set_up(machine: Path) -> None:
+        path = machine / "bin" / name
+        path.write_text(f"#!/bin/sh\n{does}\n")
+        path.chmod(0o755)
+
+    return set_up
+
+
+def java(does: str) -> SetUp:
     """A Java 17 that formats anything, and then does this in place of Kafka."""
-    home = machine / "java"
-    (home / "bin").mkdir(parents=True)
-    settings = f"echo '    java.home = {home}' >&2; echo 'java.specification.version = 17' >&2"
-    program(
-        machine,
-        "java",
-        f'case "$*" in *-XshowSettings*) {settings};; *StorageTool*) ;; *) {does};; esac',
-    )
-    (home / "bin" / "java").symlink_to(machine / "bin" / "java")
+
+    def set_up(machine: Path) -> None:
+        home = machine / "java"
+        (home / "bin").mkdir(parents=True)
+        settings = f"echo '    java.home = {home}' >&2; echo 'java.specification.version = 17' >&2"
+        asked = f'case "$*" in *-XshowSettings*) {settings};; *StorageTool*) ;; *) {does};; esac'
+        program("java", asked)(machine)
+        (home / "bin" / "java").symlink_to(machine / "bin" / "java")
+
+    return set_up
 
 
 def jars(machine: Path) -> None:
@@ -88,10 +97,11 @@ def jars(machine: Path) -> None:
         jar.writestr("common/message/EverythingRequest.json", small_schemas.EVERYTHING)
 
 
-def own_play(machine: Path) -> str:
-    path = machine / "own.play"
-    path.write_text(OWN_PLAY)
-    return str(path)
+def own_play(machine: Path) -> None:
+    """A play of one's own, and one with a rule switched by hand."""
+    (machine / "own.play").write_text(OWN_PLAY)
+    switched = OWN_PLAY.replace("broker  1", "off     903\nbroker  1")
+    (machine / "switched.play").write_text(switched)
 
 
 class Real:
@@ -119,97 +129,71 @@ def real(capsys: pytest.CaptureFixture[str]) -> Real:
     return Real(capsys)
 
 
-# --- bad input ------------------------------------------------------------------------------------
+# --- what cannot be, in one sentence --------------------------------------------------------------
 
-
-def test_an_unknown_play_is_bad_input(real: Real) -> None:
-    code, _, err = real.said("kafka-14138", "--kafka", "3.4")
-    assert code == 2
-    assert "did you mean 'kafka-14139'" in err
-
-
-@pytest.mark.parametrize("release", ["9.9", "3.4.x", "zk-3.4", "", "3.4/9.9-IV0", "3.4/3.9-IV0"])
-def test_an_unknown_release_is_bad_input(release: str, real: Real) -> None:
-    code, out, err = real.said("kafka-14139", "--kafka", release)
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-
-
-def test_a_release_that_was_never_published_is_bad_input(machine: Path, real: Real) -> None:
-    program(machine, "mvn", NO_SUCH_RELEASE)
-    java(machine, DIES)
-    code, _, err = real.said("kafka-14139", "--kafka", "3.4.7")
-    assert code == 2
-    assert err.startswith("kiplab: There is no Kafka 3.4.7 to be had: ")
-
-
-def test_rules_switched_by_hand_are_no_releases(machine: Path, real: Real) -> None:
-    path = machine / "switched.play"
-    path.write_text(OWN_PLAY.replace("broker  1", "off     903\nbroker  1"))
-    code, _, err = real.said(str(path))
-    assert code == 2
-    assert f"{path}:2:1: no real controller can be told 'off 903'; name a release" in err
-
-
-# --- what the machine lacks -----------------------------------------------------------------------
-
-
-def test_a_play_of_ones_own_without_maven_names_the_command_that_mends_it(
-    machine: Path, real: Real
-) -> None:
-    java(machine, DIES)
-    code, out, err = real.said(own_play(machine), "--kafka", "3.4")
-    assert (code, out) == (3, "")
-    assert err == (
-        "kiplab: Nothing here can fetch Kafka's jars. apt-get install maven, brew install maven, or"
-        " pip install 'kiplab[real]': PySpark brings a downloader of its own.\n"
-    )
-
-
-def test_a_play_of_ones_own_without_java_names_the_command_that_mends_it(
-    machine: Path, real: Real
-) -> None:
-    jars(machine)
-    code, out, err = real.said(own_play(machine), "--kafka", "3.4")
-    assert (code, out) == (3, "")
-    assert "Java 17 or newer is needed" in err
-    assert "pip install 'kiplab[java]'" in err
-
-
-def test_a_live_run_without_network_is_an_error_and_no_quiet_recording(
-    machine: Path, real: Real
-) -> None:
-    program(machine, "mvn", NO_NETWORK)
-    java(machine, DIES)
-    code, out, err = real.said("kafka-14139", "--kafka", "3.4", "--live")
-    assert (code, out) == (3, "")
-    assert "Unknown host. Is there a network" in err
-
-
-@pytest.mark.parametrize(
-    ("does", "last_words"),
-    [
-        (DIES, "it had enough"),
-        # A port that is always taken.
-        (FINDS_THE_PORT_TAKEN, "java.net.BindException: Address already in use"),
-    ],
+RELEASES = ("9.9", "3.4.x", "zk-3.4", "", "3.4/9.9-IV0", "3.4/3.9-IV0")
+DEAD = "kiplab: Kafka 3.4.1 ended by itself: "
+LIVE = ("kafka-14139", "--kafka", "3.4", "--live")
+NO_FETCHER = (
+    "kiplab: Nothing here can fetch Kafka's jars. apt-get install maven, brew install maven, or"
+    " pip install 'kiplab[real]': PySpark brings a downloader of its own.\n"
 )
-def test_a_kafka_that_dies_is_named_with_its_last_words(
-    does: str, last_words: str, machine: Path, real: Real
+CASES: list[tuple[tuple[SetUp, ...], tuple[str, ...], int, str]] = [
+    ((), ("kafka-14138", "--kafka", "3.4"), 2, "did you mean 'kafka-14139'"),
+    *(((), ("kafka-14139", "--kafka", release), 2, "") for release in RELEASES),
+    (
+        (program("mvn", NO_SUCH_RELEASE), java(DIES)),
+        ("kafka-14139", "--kafka", "3.4.7"),
+        2,
+        "kiplab: There is no Kafka 3.4.7 to be had: ",
+    ),
+    (
+        (),
+        ("switched.play",),
+        2,
+        "switched.play:2:1: no real controller can be told 'off 903'; name a release",
+    ),
+    ((java(DIES),), ("own.play", "--kafka", "3.4"), 3, NO_FETCHER),
+    ((jars,), ("own.play", "--kafka", "3.4"), 3, "Java 17 or newer is needed"),
+    ((jars,), ("own.play", "--kafka", "3.4"), 3, "pip install 'kiplab[java]'"),
+    # A live run is an error, and no quiet recording.
+    (
+        (program("mvn", NO_NETWORK), java(DIES)),
+        LIVE,
+        3,
+        "Unknown host. Is there a network",
+    ),
+    ((jars, java(DIES)), LIVE, 3, f"{DEAD}it had enough\n"),
+    # A port that is always taken.
+    ((jars, java(PORT_TAKEN)), LIVE, 3, f"{DEAD}java.net.BindException: Address already in use\n"),
+    ((), ("own.play", "--kafka", "3.4", "--recorded"), 3, "Only plays that come with kiplab are"),
+]
+
+
+@pytest.mark.parametrize(("set_up", "arguments", "code", "says"), CASES)
+def test_what_cannot_be_is_one_sentence_and_a_code(
+    set_up: tuple[SetUp, ...],
+    arguments: tuple[str, ...],
+    code: int,
+    says: str,
+    machine: Path,
+    real: Real,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    jars(machine)
-    java(machine, does)
-    code, out, err = real.said("kafka-14139", "--kafka", "3.4", "--live")
-    assert (code, out) == (3, "")
-    assert err == f"kiplab: Kafka 3.4.1 ended by itself: {last_words}\n"
+    monkeypatch.chdir(machine)
+    for one in (own_play, *set_up):
+        one(machine)
+    done, out, err = real.said(*arguments)
+    assert (done, out, err.count("\n")) == (code, "", 1)
+    assert says in err
 
 
 def test_jars_that_are_damaged_are_named(machine: Path, real: Real) -> None:
     jars(machine)
-    java(machine, DIES)
+    java(DIES)(machine)
     (jar,) = (machine / "cache").rglob("*.jar")
     jar.write_text("no jar")
-    code, _, err = real.said("kafka-14139", "--kafka", "3.4", "--live")
+    code, _, err = real.said(*LIVE)
     assert code == 3
     assert f"Remove {jar.parent} and try again." in err
 
@@ -220,8 +204,8 @@ def test_jars_that_are_damaged_are_named(machine: Path, real: Real) -> None:
 def test_in_a_notebook_a_release_that_is_not_here_is_shown_as_recorded_and_not_fetched(
     machine: Path,
 ) -> None:
-    program(machine, "mvn", f"touch {machine}/asked")
-    java(machine, DIES)
+    program("mvn", f"touch {machine}/asked")(machine)
+    java(DIES)(machine)
     run = real_run.real("kafka-14139", kafka="3.4")
     assert (run.source, run.kafka, run.agree) == ("recorded", "3.4.1", True)
     assert run.verdict == {"engine": "loss", "kafka": "loss"}
@@ -232,31 +216,30 @@ def test_in_a_notebook_a_release_that_is_not_here_is_shown_as_recorded_and_not_f
     assert not (machine / "asked").exists()
 
 
-def test_without_java_nothing_is_fetched(machine: Path, real: Real) -> None:
-    program(machine, "mvn", f"touch {machine}/asked")
-    found = real.report("kafka-14139", "--kafka", "3.4")
-    assert "Java 17 or newer is needed" in found["note"]
-    assert not (machine / "asked").exists()
-
-
-def test_without_a_network_the_recording_says_so(machine: Path, real: Real) -> None:
-    program(machine, "mvn", NO_NETWORK)
-    java(machine, DIES)
-    found = real.report("kafka-14139", "--kafka", "3.4")
-    assert found["source"] == "recorded"
-    assert "Unknown host" in found["note"]
-
-
-@pytest.mark.parametrize("does", ["", DIES])
+@pytest.mark.parametrize(
+    ("set_up", "says"),
+    [
+        # Without Java nothing is fetched.
+        ((program("mvn", "touch asked"),), "Java 17 or newer is needed"),
+        ((program("mvn", NO_NETWORK), java(DIES)), "Unknown host"),
+        ((jars,), "Java 17 or newer is needed"),
+        ((jars, java(DIES)), "it had enough"),
+    ],
+)
 def test_what_stands_in_the_way_of_a_live_run_is_said_beside_the_recording(
-    does: str, machine: Path, real: Real
+    set_up: tuple[SetUp, ...],
+    says: str,
+    machine: Path,
+    real: Real,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    jars(machine)
-    if does:
-        java(machine, does)
-    found = real.report("kafka-14139", "--kafka", "3.4")
-    assert found["source"] == "recorded"
-    assert ("it had enough" if does else "Java 17 or newer is needed") in found["note"]
+    monkeypatch.chdir(machine)
+    for one in set_up:
+        one(machine)
+    report = real.report("kafka-14139", "--kafka", "3.4")
+    assert report["source"] == "recorded"
+    assert says in report["note"]
+    assert not (machine / "asked").exists()
 
 
 def test_the_report_has_both_columns_of_every_line(real: Real) -> None:
@@ -283,12 +266,6 @@ def test_the_text_names_who_decided(real: Real) -> None:
     assert out.endswith(f"They agree ({counts}). loss: 100 committed records lost\n")
 
 
-def test_only_a_play_that_comes_with_kiplab_is_recorded(machine: Path, real: Real) -> None:
-    code, _, err = real.said(own_play(machine), "--kafka", "3.4", "--recorded")
-    assert code == 3
-    assert "Only plays that come with kiplab are recorded" in err
-
-
 # --- live -----------------------------------------------------------------------------------------
 
 
@@ -312,8 +289,9 @@ def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
         return decide(kafka, *question)
 
     monkeypatch.setattr(asked, "decide", killed)
+    own_play(machine)
     with kafka_here.real_kafka():
-        code, _, err = real.said(own_play(machine), "--kafka", "3.5", "--live")
+        code, _, err = real.said(str(machine / "own.play"), "--kafka", "3.5", "--live")
     assert code == 3
     assert err.startswith("kiplab: Kafka 3.5.2 ended by itself")
     assert err.count("\n") == 1

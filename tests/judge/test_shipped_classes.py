@@ -10,10 +10,11 @@ import psutil
 import pytest
 
 from kiplab.judge.controller.controller_process import LAUNCHER
-from kiplab.judge.kafka_jars import jar_cache
+from kiplab.judge.kafka_jars import jar_cache, judged_releases
 from kiplab.judge.partition.partition_process import PARTITION_CLASSES
 from kiplab.judge.zookeeper_era.kafka_server import SERVER_LAUNCHER
 from kiplab.judge.zookeeper_server import zookeeper_process
+from tests.judge import kafka_here
 from tests.judge.kafka_here import live, needs_java, real_kafka
 from tests.judge.real_cluster.cluster_run import DRIVER, jars_with_test_kit
 
@@ -118,3 +119,24 @@ def test_a_process_ends_with_its_parent_and_leaves_nothing_behind(parent: str) -
     for java in children:
         java.wait(60)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("java", "fetcher", "outcome"),
+    [
+        (False, "Maven", pytest.skip.Exception),
+        (True, None, pytest.skip.Exception),
+        (False, None, pytest.skip.Exception),
+        (True, "Maven", judged_releases.MissingKafkaError),
+    ],
+)
+def test_without_java_or_a_fetcher_it_is_skipped_and_else_it_fails(
+    java: bool,
+    fetcher: str | None,
+    outcome: type[BaseException],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kafka_here, "has_java", lambda: java)
+    monkeypatch.setattr(jar_cache, "can_fetch", lambda: fetcher)
+    with pytest.raises(outcome, match="No jars"), kafka_here.real_kafka():
+        raise judged_releases.MissingKafkaError("No jars of Kafka 3.5.2 came.", "Try again.")

@@ -3,24 +3,37 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from kazoo.client import KazooClient
 from msgspec.structs import replace
 
+from kiplab.judge.kafka_jars.jar_cache import spark_jars
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.zookeeper_server import zookeeper_process
+from kiplab.judge.zookeeper_server.zookeeper_process import (
+    ZooKeeperProcess,
+    zookeeper_jars,
+    zookeeper_settings,
+)
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper import ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import Ended, close_session, open_session
 from tests.judge import __main__, kafka_here
+from tests.judge.kafka_here import needs_java
 from tests.judge.skeleton import command, coverage
 from tests.judge.skeleton.sides import Recorded, Run
 from tests.judge.zookeeper_server import script_judge, scripted_engine, zookeeper_scripts
-from tests.judge.zookeeper_server.script_steps import OpenStep, ScriptAnswer, ScriptStep
-from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
+from tests.judge.zookeeper_server.scripted_engine import (
+    OpenStep,
+    ScriptAnswer,
+    ScriptedEngine,
+    ScriptStep,
+)
 
 SCRIPTS = range(40)
 ONE = BrokerId(1)
@@ -247,3 +260,43 @@ def test_two_lives_are_told_as_a_table() -> None:
         "first             2            0x4                  0x9",
         "second            1            0x7                  0x5",
     ]
+
+
+# --- the server out of PySpark's jars -------------------------------------------------------------
+
+
+@pytest.mark.java
+@needs_java
+def test_two_servers_of_one_ensemble_have_one_tree_and_leave_nothing_behind() -> None:
+    with ZooKeeperProcess(servers=2) as ensemble:
+        folder = ensemble._folder
+        first, second = (KazooClient(address) for address in ensemble.addresses)
+        first.start()
+        second.start()
+        first.create("/a", b"x")
+        second.sync("/a")
+        assert second.get("/a")[0] == b"x"
+        for client in (first, second):
+            client.stop()
+            client.close()
+    assert not folder.exists()
+
+
+def test_without_pyspark_it_is_said_what_brings_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zookeeper_process, "spark_jars", lambda: None)
+    with pytest.raises(MissingKafkaError, match=r"pip install 'kiplab\[real\]'"):
+        zookeeper_jars()
+
+
+def test_pysparks_jars_are_those_of_the_package_that_is_installed() -> None:
+    folder = spark_jars()
+    assert folder is not None
+    assert list(folder.glob("zookeeper-*.jar"))
+
+
+def test_every_server_of_an_ensemble_knows_the_others_and_one_alone_knows_none() -> None:
+    ports = [[1, 2, 3], [4, 5, 6]]
+    second = zookeeper_settings(2, ports, Path("/data"), tick_ms=200)
+    assert "clientPort=4\n" in second
+    assert "server.1=127.0.0.1:2:3\nserver.2=127.0.0.1:5:6\n" in second
+    assert "server." not in zookeeper_settings(1, ports[:1], Path("/data"), tick_ms=200)

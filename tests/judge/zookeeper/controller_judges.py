@@ -17,7 +17,7 @@ from kiplab.protocol.features import parse_features
 from ..skeleton import judging, recordings, shrinking
 from ..skeleton.coverage import Rule
 from ..skeleton.recordings import NoRecordingError, Recording
-from . import control_coverage, real_controller, sequence_text, telling
+from . import control_coverage, real_controller, telling
 from .random_situations import GENERATOR, Turn, of_turns, random_situation, turns_of
 from .situations import parsed, situations, why_not
 
@@ -127,9 +127,9 @@ class ControllersJudge(_OfControllers):
             raise DeadKafkaError(f"Kafka {subject} does not go on: {problem}") from None
         done = done_with(situation, subject, heard)
         if keep and not done.difference:
-            sequence_text.keep_sequences(subject, {situation.name: heard})
+            telling.keep_sequences(subject, {situation.name: heard})
         recorded = real_control_requests.recorded_sequences(subject).get(situation.name, ())
-        anew = sequence_text.difference_lines(recorded, heard, names=("recorded", "heard"))
+        anew = telling.difference_lines(recorded, heard, names=("recorded", "heard"))
         both = "\n".join([*anew, *filter(None, [done.difference])])
         return replace(done, difference=both)
 

@@ -1,8 +1,12 @@
 """A situation told to the engine line by line, and to whoever listens to a controller beside it."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
+from difflib import ndiff
+from itertools import zip_longest
 from typing import Any, Protocol, cast
 
+import msgspec
 from msgspec.structs import replace
 
 from kiplab.engine import moves
@@ -10,7 +14,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import Recorded
 from kiplab.engine.step import Step, step
 from kiplab.judge.kafka_jars.judged_releases import zookeeper_release
-from kiplab.judge.zookeeper_era import sequences
+from kiplab.judge.zookeeper_era import real_control_requests, sequences
 from kiplab.judge.zookeeper_era.sequences import NO_EPOCH, Passage, SentRequest, ShutdownAnswer
 from kiplab.judge.zookeeper_plays import engine_ear
 from kiplab.plays import header, play_errors, request_words, runner
@@ -19,7 +23,7 @@ from kiplab.plays.stage import Stage, act, flow
 from kiplab.protocol import ids, messages, releases
 from kiplab.protocol.features import Features, parse_features
 
-from . import sequence_text, situations
+from . import situations
 from .control_coverage import ControlCoverage
 
 _SHUT_DOWN, _ALTER = "controlled-shutdown", "alter-partition"
@@ -207,4 +211,48 @@ def engine_differences(
     if any(statement.verb == situations.DELETE for statement in play.statements):
         del kafka[len(engine) :]
     both = [engine_ear.as_in_the_engine(passage) for passage in engine]
-    return sequence_text.difference_lines(kafka, both, names=("Kafka", "the engine"))
+    return difference_lines(kafka, both, names=("Kafka", "the engine"))
+
+
+_NOTHING = Passage("(nothing)", 0)
+_PASSAGE, _LINES_DOWN_TO = 2, 4
+"""How deep a passage is in what is kept, and how deep what has a line of its own may be:
+situations, passages, requests.
+"""
+
+
+def difference_lines(
+    expected: Sequence[Passage], heard: Sequence[Passage], *, names: tuple[str, str]
+) -> Iterator[str]:
+    """Passages that differ, ``-`` before what only the first has and ``+`` before what only the
+    second has; `names` are who they are. Nothing where both are alike.
+    """
+    for both in zip_longest(expected, heard, fillvalue=_NOTHING):
+        if both[0] != both[1]:
+            yield f"- only {names[0]}, + only {names[1]}:"
+            one, other = (_text(msgspec.to_builtins(passage), _PASSAGE) for passage in both)
+            lines = ndiff("".join(one).splitlines(), "".join(other).splitlines())
+            yield from (line for line in lines if not line.startswith("?"))
+
+
+def keep_sequences(patch: str, heard: real_control_requests.Heard) -> None:
+    """Write what was heard beside what is recorded of other situations."""
+    kept = msgspec.to_builtins(real_control_requests.recorded_sequences(patch) | heard)
+    real_control_requests.SEQUENCES.mkdir(exist_ok=True)
+    text = "".join(_text(kept, 0))
+    (real_control_requests.SEQUENCES / f"{patch}.json").write_text(f"{text}\n")
+    real_control_requests.recorded_sequences.cache_clear()
+
+
+def _text(value: Any, depth: int) -> Iterator[str]:
+    if not value or depth == _LINES_DOWN_TO or not isinstance(value, (dict, tuple, list)):
+        yield json.dumps(value, separators=(",", ":"))
+        return
+    named = value.items() if isinstance(value, dict) else (("", inner) for inner in value)
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    yield opening
+    for place, (name, inner) in enumerate(named):
+        key = f"{json.dumps(name)}: " if isinstance(value, dict) else ""
+        yield f"{',' if place else ''}\n{' ' * (depth + 1)}{key}"
+        yield from _text(inner, depth + 1)
+    yield f"\n{' ' * depth}{closing}"

@@ -14,7 +14,7 @@ from ..skeleton.coverage import Rule
 from ..skeleton.judging import Judge, Judged, seeds_of
 from ..skeleton.recordings import NoRecordingError
 from ..skeleton.sides import Parting, Run
-from . import kazoo_sessions, script_steps, scripted_engine, scripted_zookeeper, zookeeper_scripts
+from . import kazoo_sessions, scripted_engine, scripted_zookeeper, zookeeper_scripts
 
 RELEASE = "3.9.5"
 """Of the ZooKeeper that PySpark brings along."""
@@ -26,20 +26,20 @@ _MULTI = Rule(_OPERATION, "multi")
 RULES = (
     *(Rule(_OPERATION, kind.__name__) for kind in Operation.__args__),
     _MULTI,
-    *(Rule(_READ, kind.value) for kind in script_steps.ReadKind),
+    *(Rule(_READ, kind.value) for kind in scripted_engine.ReadKind),
     *(Rule(_ERROR, e.value) for e in ZooKeeperError if e is not ZooKeeperError.NONE),
-    *(Rule(_END, how.value) for how in script_steps.HowEnded),
+    *(Rule(_END, how.value) for how in scripted_engine.HowEnded),
     *(Rule(_WATCH, event.value) for event in WatchEventType),
 )
 """Whatever there is."""
 _ERRORS = frozenset(error.value for error in ZooKeeperError)
 
-ScriptRun = Run[script_steps.ScriptStep, script_steps.ScriptAnswer]
+ScriptRun = Run[scripted_engine.ScriptStep, scripted_engine.ScriptAnswer]
 EngineMaker = Callable[[str], scripted_engine.ScriptedEngine]
 
 
 def difference(
-    real: script_steps.ScriptAnswer, engine: script_steps.ScriptAnswer
+    real: scripted_engine.ScriptAnswer, engine: scripted_engine.ScriptAnswer
 ) -> Iterator[Parting]:
     """Where two answers differ."""
     if real != engine:
@@ -73,17 +73,19 @@ def tried(run: ScriptRun) -> Counter[Rule]:
     return Counter(rule for done in run.done for rule in _tried(done.turn, done.real))
 
 
-def _tried(step: script_steps.ScriptStep, answer: script_steps.ScriptAnswer) -> Iterator[Rule]:
-    if isinstance(step, script_steps.WriteStep):
+def _tried(
+    step: scripted_engine.ScriptStep, answer: scripted_engine.ScriptAnswer
+) -> Iterator[Rule]:
+    if isinstance(step, scripted_engine.WriteStep):
         yield from (Rule(_OPERATION, type(operation).__name__) for operation in step.operations)
         if step.multi:
             yield _MULTI
-    if isinstance(step, script_steps.ReadStep):
+    if isinstance(step, scripted_engine.ReadStep):
         yield Rule(_READ, step.kind.value)
-    if isinstance(step, script_steps.EndStep):
+    if isinstance(step, scripted_engine.EndStep):
         yield Rule(_END, step.how.value)
         yield from (Rule(_WATCH, event) for event, _ in answer[1])
-    elif isinstance(step, script_steps.HeardStep):
+    elif isinstance(step, scripted_engine.HeardStep):
         yield from (Rule(_WATCH, event) for _, events in answer[0] for event, _ in events)
     elif answer[0] in _ERRORS:
         yield Rule(_ERROR, answer[0])

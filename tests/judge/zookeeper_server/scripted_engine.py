@@ -1,11 +1,82 @@
 """A script as the engine's ensemble answers it."""
 
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
 from kiplab.protocol.ids import BrokerId, Incarnation, PartitionEpoch, SessionId
 from kiplab.protocol.zookeeper import ensemble_reads, ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import below, empty_ensemble, find
 from kiplab.protocol.zookeeper.ensemble_sessions import close_session, expire_session, open_session
-from kiplab.protocol.zookeeper.ensemble_writes import transact
-from tests.judge.zookeeper_server import script_steps
+from kiplab.protocol.zookeeper.ensemble_writes import Operation, transact
+
+
+class HowEnded(StrEnum):
+    """How a session ends: its process closes it, another client takes it over and closes it, or
+    nobody is heard of for so long that it expires."""
+
+    CLOSED = "closed"
+    TAKEN = "taken"
+    LAPSED = "lapsed"
+
+
+class ReadKind(StrEnum):
+    """The three reads that may leave a watch."""
+
+    GET = "get"
+    CHILDREN = "children"
+    EXISTS = "exists"
+
+
+class OpenStep(msgspec.Struct, frozen=True):
+    """A session opens under this name."""
+
+    who: str
+
+
+class EndStep(msgspec.Struct, frozen=True):
+    """A session ends."""
+
+    who: str
+    how: HowEnded
+
+
+class WriteStep(msgspec.Struct, frozen=True):
+    """Operations, as one multi or one alone."""
+
+    who: str
+    operations: tuple[Operation, ...]
+    multi: bool
+
+
+class ReadStep(msgspec.Struct, frozen=True):
+    """One read."""
+
+    who: str
+    kind: ReadKind
+    path: str
+    watch: bool
+
+
+class GhostStep(msgspec.Struct, frozen=True):
+    """Whoever had a session that has ended comes back with its id."""
+
+    who: str
+    path: str
+
+
+class HeardStep(msgspec.Struct, frozen=True):
+    """What the watches of each session that is open have said, as the last step of a script."""
+
+    who: str = "everybody"
+
+
+ScriptStep = OpenStep | EndStep | WriteStep | ReadStep | GhostStep | HeardStep
+
+ScriptAnswer = tuple[Any, ...]
+"""What was said, and last the zxid that the script has come to, counted from its beginning."""
+
 
 _NOBODY = BrokerId(0)
 
@@ -27,32 +98,30 @@ class ScriptedEngine:
         self._heard: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[SessionId, str] = {}
 
-    def answer(
-        self, step: script_steps.ScriptStep, _real: script_steps.ScriptAnswer = ()
-    ) -> script_steps.ScriptAnswer:
+    def answer(self, step: ScriptStep, _real: ScriptAnswer = ()) -> ScriptAnswer:
         """What it says."""
         said = self._answer(step)
         return (*said, self.ensemble.zxid - self._first)
 
-    def _answer(self, step: script_steps.ScriptStep) -> script_steps.ScriptAnswer:
+    def _answer(self, step: ScriptStep) -> ScriptAnswer:
         match step:
-            case script_steps.OpenStep():
+            case OpenStep():
                 return self._open(step)
-            case script_steps.EndStep():
+            case EndStep():
                 return self._end(step)
-            case script_steps.WriteStep():
+            case WriteStep():
                 return self._write(step)
-            case script_steps.ReadStep():
+            case ReadStep():
                 return self._read(step)
-            case script_steps.HeardStep():
+            case HeardStep():
                 return ([(name, self._heard[name]) for name in sorted(self.open)],)
-            case script_steps.GhostStep():
+            case GhostStep():
                 asked = (ensemble_writes.SetData(step.path, znodes.TextZnode("ghost")),)
                 came = transact(self.ensemble, self.ended[step.who], asked)
                 self.ensemble = came.ensemble
                 return (came.error.value,)
 
-    def _open(self, step: script_steps.OpenStep) -> script_steps.ScriptAnswer:
+    def _open(self, step: OpenStep) -> ScriptAnswer:
         opened = open_session(self.ensemble, _NOBODY, Incarnation(0))
         self.ensemble, session = opened
         self.open[step.who], self._names[session] = session, step.who
@@ -60,16 +129,16 @@ class ScriptedEngine:
         rises, self._last_session = session > self._last_session, session
         return ("rises" if rises else "does not rise",)
 
-    def _end(self, step: script_steps.EndStep) -> script_steps.ScriptAnswer:
+    def _end(self, step: EndStep) -> ScriptAnswer:
         session = self.open.pop(step.who)
         self.ended[step.who] = session
-        end = expire_session if step.how is script_steps.HowEnded.LAPSED else close_session
+        end = expire_session if step.how is HowEnded.LAPSED else close_session
         ended = end(self.ensemble, session)
         self.ensemble = ended.ensemble
         self._tell(ended.fired)
         return ("heard", self._heard.pop(step.who))
 
-    def _write(self, step: script_steps.WriteStep) -> script_steps.ScriptAnswer:
+    def _write(self, step: WriteStep) -> ScriptAnswer:
         came = transact(self.ensemble, self.open[step.who], step.operations)
         self.ensemble = came.ensemble
         self._tell(came.fired)
@@ -77,15 +146,15 @@ class ScriptedEngine:
             return (came.error.value, came.failing)
         return tuple(self._stat(r) if isinstance(r, znodes.Stat) else r for r in came.results)
 
-    def _read(self, step: script_steps.ReadStep) -> script_steps.ScriptAnswer:
+    def _read(self, step: ReadStep) -> ScriptAnswer:
         who, path = self.open[step.who], step.path
-        if step.kind is script_steps.ReadKind.GET:
+        if step.kind is ReadKind.GET:
             got = ensemble_reads.get(self.ensemble, who, path, watch=step.watch)
             self.ensemble = got.ensemble
             if got.znode is None:
                 return (got.error.value,)
             return (_text(got.znode), *self._stat(got.znode.stat), self._children(path))
-        if step.kind is script_steps.ReadKind.CHILDREN:
+        if step.kind is ReadKind.CHILDREN:
             listed = ensemble_reads.children(self.ensemble, who, path, watch=step.watch)
             self.ensemble = listed.ensemble
             return (

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kiplab.protocol.zookeeper import ensemble_writes, znodes
-from tests.judge.zookeeper_server import kazoo_sessions, script_steps
+from tests.judge.zookeeper_server import kazoo_sessions, scripted_engine
 
 LAPSE_MS = 400
 """The shortest session at ticks of 200 ms."""
@@ -33,7 +33,7 @@ class ScriptedZooKeeper:
         self._ended: dict[str, kazoo_sessions.SessionIdentity] = {}
         self._names: dict[int, str] = {}
 
-    def answer(self, step: script_steps.ScriptStep) -> script_steps.ScriptAnswer:
+    def answer(self, step: scripted_engine.ScriptStep) -> scripted_engine.ScriptAnswer:
         """What it says. Raises DeadKafkaError if it does not answer."""
         said = self._answer(step)
         self._beside.caught_up()
@@ -45,40 +45,40 @@ class ScriptedZooKeeper:
             session.close()
         self._beside.client.delete(self._root, recursive=True)
 
-    def _answer(self, step: script_steps.ScriptStep) -> script_steps.ScriptAnswer:
+    def _answer(self, step: scripted_engine.ScriptStep) -> scripted_engine.ScriptAnswer:
         match step:
-            case script_steps.OpenStep():
+            case scripted_engine.OpenStep():
                 return self._begin(step)
-            case script_steps.EndStep():
+            case scripted_engine.EndStep():
                 return self._end(step)
-            case script_steps.WriteStep():
+            case scripted_engine.WriteStep():
                 return self._write(step)
-            case script_steps.ReadStep():
+            case scripted_engine.ReadStep():
                 return self._read(step)
-            case script_steps.HeardStep():
+            case scripted_engine.HeardStep():
                 names = sorted(self._open)
                 return ([(name, list(self._open[name].caught_up())) for name in names],)
-            case script_steps.GhostStep():
+            case scripted_engine.GhostStep():
                 over = kazoo_sessions.is_over(self._address, self._ended[step.who])
                 return (
                     ensemble_writes.ZooKeeperError.SESSIONEXPIRED.value if over else "a session",
                 )
 
-    def _begin(self, step: script_steps.OpenStep) -> script_steps.ScriptAnswer:
+    def _begin(self, step: scripted_engine.OpenStep) -> scripted_engine.ScriptAnswer:
         session = kazoo_sessions.KazooSession(self._address)
         self._open[step.who], self._names[session.id] = session, step.who
         rises, self._last_session = session.id > self._last_session, session.id
         return ("rises" if rises else "does not rise",)
 
-    def _end(self, step: script_steps.EndStep) -> script_steps.ScriptAnswer:
+    def _end(self, step: scripted_engine.EndStep) -> scripted_engine.ScriptAnswer:
         session = self._open.pop(step.who)
         heard = list(session.caught_up())
         self._ended[step.who] = session.client.client_id
-        if step.how is script_steps.HowEnded.CLOSED:
+        if step.how is scripted_engine.HowEnded.CLOSED:
             session.close()
             return ("heard", heard)
         identity = session.drop()
-        if step.how is script_steps.HowEnded.TAKEN:
+        if step.how is scripted_engine.HowEnded.TAKEN:
             kazoo_sessions.KazooSession(self._address, as_session=identity).close()
         else:
             self._beside.caught_up()
@@ -88,7 +88,7 @@ class ScriptedZooKeeper:
             kazoo_sessions.wait_for_zxid(self._beside, before)
         return ("heard", heard)
 
-    def _write(self, step: script_steps.WriteStep) -> script_steps.ScriptAnswer:
+    def _write(self, step: scripted_engine.WriteStep) -> scripted_engine.ScriptAnswer:
         client = self._open[step.who].client
         if not step.multi:
             (operation,) = step.operations
@@ -100,7 +100,7 @@ class ScriptedZooKeeper:
 
     def _multi(
         self, client: Any, operations: tuple[ensemble_writes.Operation, ...]
-    ) -> script_steps.ScriptAnswer:
+    ) -> scripted_engine.ScriptAnswer:
         transaction = client.transaction()
         for operation in operations:
             _ask(operation, *(getattr(transaction, name) for name in _IN_MULTI))
@@ -110,15 +110,15 @@ class ScriptedZooKeeper:
                 return (_error(result), place)
         return tuple(self._result(result) for result in results)
 
-    def _read(self, step: script_steps.ReadStep) -> script_steps.ScriptAnswer:
+    def _read(self, step: scripted_engine.ReadStep) -> scripted_engine.ScriptAnswer:
         session = self._open[step.who]
         client, watch = session.client, session.note if step.watch else None
         try:
-            if step.kind is script_steps.ReadKind.GET:
+            if step.kind is scripted_engine.ReadKind.GET:
                 data, stat = client.get(step.path, watch)
                 text = None if data is None else data.decode()
                 return (text, *self._stat(stat), stat.numChildren)
-            if step.kind is script_steps.ReadKind.CHILDREN:
+            if step.kind is scripted_engine.ReadKind.CHILDREN:
                 return (tuple(sorted(client.get_children(step.path, watch))),)
         except Exception as problem:
             return (_error(problem),)

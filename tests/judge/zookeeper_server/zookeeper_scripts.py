@@ -10,7 +10,7 @@ from random import Random
 from kiplab.protocol.ids import PartitionEpoch
 from kiplab.protocol.zookeeper import ensemble, ensemble_writes
 from kiplab.protocol.zookeeper.znodes import TextZnode, parent_path
-from tests.judge.zookeeper_server import script_steps
+from tests.judge.zookeeper_server import scripted_engine
 from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
 
 NAMES = ("a", "b", "c")
@@ -24,58 +24,66 @@ def script_root(seed: int) -> str:
     return f"/script-{seed}"
 
 
-def script(seed: int) -> tuple[script_steps.ScriptStep, ...]:
+def script(seed: int) -> tuple[scripted_engine.ScriptStep, ...]:
     """What is asked, one step after the other."""
     random, engine = Random(seed), ScriptedEngine(script_root(seed))
-    steps: list[script_steps.ScriptStep] = []
+    steps: list[scripted_engine.ScriptStep] = []
     for step in _steps(seed, random, engine):
         engine.answer(step)
         steps.append(step)
     return tuple(steps)
 
 
-def _steps(seed: int, random: Random, engine: ScriptedEngine) -> Iterator[script_steps.ScriptStep]:
-    yield script_steps.OpenStep(NAMES[0])
-    yield script_steps.OpenStep(NAMES[1])
+def _steps(
+    seed: int, random: Random, engine: ScriptedEngine
+) -> Iterator[scripted_engine.ScriptStep]:
+    yield scripted_engine.OpenStep(NAMES[0])
+    yield scripted_engine.OpenStep(NAMES[1])
     for _ in range(STEPS):
         yield _step(random, engine)
     if seed % LAPSE_EVERY == 0 and engine.open:
-        yield script_steps.EndStep(random.choice(sorted(engine.open)), script_steps.HowEnded.LAPSED)
-        yield _read(random, engine) if engine.open else script_steps.OpenStep(NAMES[2])
-    yield script_steps.HeardStep()
+        yield scripted_engine.EndStep(
+            random.choice(sorted(engine.open)), scripted_engine.HowEnded.LAPSED
+        )
+        yield _read(random, engine) if engine.open else scripted_engine.OpenStep(NAMES[2])
+    yield scripted_engine.HeardStep()
 
 
-def _step(random: Random, engine: ScriptedEngine) -> script_steps.ScriptStep:
+def _step(random: Random, engine: ScriptedEngine) -> scripted_engine.ScriptStep:
     absent = [name for name in NAMES if name not in engine.open]
     if not engine.open or (absent and random.random() < 0.08):
-        return script_steps.OpenStep(random.choice(absent))
+        return scripted_engine.OpenStep(random.choice(absent))
     if engine.ended and random.random() < 0.04:
-        return script_steps.GhostStep(random.choice(sorted(engine.ended)), _there(random, engine))
+        return scripted_engine.GhostStep(
+            random.choice(sorted(engine.ended)), _there(random, engine)
+        )
     chance = random.random()
     if chance < 0.08:
-        how = random.choice((script_steps.HowEnded.CLOSED, script_steps.HowEnded.TAKEN))
-        return script_steps.EndStep(random.choice(sorted(engine.open)), how)
+        how = random.choice((scripted_engine.HowEnded.CLOSED, scripted_engine.HowEnded.TAKEN))
+        return scripted_engine.EndStep(random.choice(sorted(engine.open)), how)
     return _read(random, engine) if chance < 0.43 else _write(random, engine)
 
 
-def _read(random: Random, engine: ScriptedEngine) -> script_steps.ReadStep:
+def _read(random: Random, engine: ScriptedEngine) -> scripted_engine.ReadStep:
     who = random.choice(sorted(engine.open))
-    kind = random.choice(list(script_steps.ReadKind))
+    kind = random.choice(list(scripted_engine.ReadKind))
     # Whoever asks whether there is something often waits for it.
-    missing = kind is script_steps.ReadKind.EXISTS and random.random() < 0.5
+    missing = kind is scripted_engine.ReadKind.EXISTS and random.random() < 0.5
     path = _new(random, engine) if missing else _there(random, engine, root=True)
-    return script_steps.ReadStep(who, kind, path, random.random() < 0.9)
+    return scripted_engine.ReadStep(who, kind, path, random.random() < 0.9)
 
 
-def _write(random: Random, engine: ScriptedEngine) -> script_steps.WriteStep:
+def _write(random: Random, engine: ScriptedEngine) -> scripted_engine.WriteStep:
     who = random.choice(sorted(engine.open))
     if random.random() < 0.6:
-        return script_steps.WriteStep(who, (_operation(random, engine, alone=True),), multi=False)
+        return scripted_engine.WriteStep(
+            who, (_operation(random, engine, alone=True),), multi=False
+        )
     count = random.randint(1, 4)
     operations = [_operation(random, engine, alone=False) for _ in range(count)]
     if random.random() < 0.3:
         operations[:2] = _registration(random, engine)
-    return script_steps.WriteStep(who, tuple(operations), multi=True)
+    return scripted_engine.WriteStep(who, tuple(operations), multi=True)
 
 
 def _registration(random: Random, engine: ScriptedEngine) -> list[ensemble_writes.Operation]:
