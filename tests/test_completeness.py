@@ -6,6 +6,7 @@ Each test fails with sentences: which member, which table, what to add.
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import IntEnum
+from functools import partial
 from importlib import import_module
 from inspect import getattr_static
 from pathlib import Path
@@ -23,13 +24,10 @@ from kiplab.engine import (
     clock,
     enabled,
     events,
-    explain,
-    impossible_moves,
     moves,
     observer,
     properties,
     routes,
-    setup,
     step,
     unclean_leader_epochs,
     world_moves,
@@ -38,10 +36,8 @@ from kiplab.engine import (
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
 from kiplab.engine.nodes import Clients
-from kiplab.explore.matrix import alternatives
-from kiplab.explore.search import explored
 from kiplab.figures.timeline import axis, lane_marks, legend_marks
-from kiplab.plays import grammar, header, move_lines, play, runner, transcript, verbs
+from kiplab.plays import grammar, header, play, runner, transcript, verbs
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage
 from kiplab.plays.values import LOSSES
@@ -49,7 +45,7 @@ from kiplab.protocol import facts, guards, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import BrokerChange, Fact, Replayed
 from kiplab.protocol.ids import ApiVersion
-from kiplab.protocol.kraft import records, replay
+from kiplab.protocol.kraft import records
 from kiplab.protocol.kraft.controller_state import ControllerTimers
 from kiplab.protocol.messages import (
     ANSWERED,
@@ -69,20 +65,13 @@ from kiplab.protocol.replica import fetching, isr_proposals
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Loss, Timers
 from kiplab.rows import (
     broker_log,
-    controller_log,
-    marks,
-    message_contents,
-    metadata_ticks,
-    operator_log,
     sentences,
-    state_tree,
     step_labels,
 )
 from kiplab.rows.columns import MarkKind
 from kiplab.widgets.controls import broker_offers
 from tests.engine import unrouted
-from tests.explore import guard_rules
-from tests.rows import left_out, unlogged
+from tests.rows import left_out
 
 
 class Table(NamedTuple):
@@ -175,7 +164,64 @@ def _is_open_version(request: type[Any], field: FieldInfo) -> bool:
 
 FETCH_GUARDS = [id for id in guards.GUARDS if id.endswith("-fetch")]
 TIMERS = (Timers, ControllerTimers)
+NAMED_TABLES = """
+move; check; _CHECKS in kiplab/engine/impossible_moves.py
+move; line of a play; _WRITERS in kiplab/plays/move_lines.py
+event; sentence; _SENTENCES in kiplab/engine/explain.py
+event; mark in the picture; _MARKS in kiplab/rows/marks.py
+    UNMARKED in tests/rows/left_out.py
+event; log lines; _LINES in kiplab/rows/operator_log.py
+    UNLOGGED in tests/rows/unlogged.py
+verb; label; _LABELS in kiplab/rows/step_labels.py
+    AS_WRITTEN in tests/rows/left_out.py
+timer; period; PERIOD_MS in kiplab/engine/routes.py
+record; effect; _REPLAYED in kiplab/protocol/kraft/replay.py
+record; facts; _REPORTED in kiplab/protocol/kraft/replay.py
+record; schema version; _VERSIONS in kiplab/protocol/kraft/records.py
+replayed fact; words for its tick; _SHORT in kiplab/rows/metadata_ticks.py
+    UNSAID in tests/rows/left_out.py
+change of a broker; words for its tick; _CHANGES in kiplab/rows/metadata_ticks.py
+change of a broker; log line; _CHANGES in kiplab/rows/controller_log.py
+    UNLOGGED_CHANGES in tests/rows/unlogged.py
+struct of the state; few words in the inspector; _SHORT in kiplab/rows/state_tree.py
+    NOT_SHORT in tests/rows/left_out.py
+kind of guard; word on the promises; _VOIDING in kiplab/engine/properties.py
+    HARMLESS in tests/engine/unrouted.py
+kind of guard; word on whether a run tells that it acted
+    _WATCHED in kiplab/explore/search/explored.py
+    WORDLESS in tests/explore/guard_rules.py
+kind of guard; word on whether it is tried in the place of KIP-903
+    _IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py
+    NOT_IN_ITS_PLACE in tests/explore/guard_rules.py
+mode; first cluster; FIRST_CLUSTERS in kiplab/engine/setup.py
+error at which a leader waits; log line; _WAITING in kiplab/rows/broker_log.py
+    UNLOGGED_WAITING in tests/rows/unlogged.py
+error of a fetch; log line; _FETCH_ERRORS in kiplab/rows/broker_log.py
+    UNLOGGED_FETCH_ERRORS in tests/rows/unlogged.py
+property; entry; PROPERTIES in kiplab/engine/properties.py
+lifecycle; sentence; _LIFE in kiplab/engine/explain.py
+lifecycle; word; LIFECYCLE_WORDS in kiplab/widgets/controls/broker_offers.py
+comparison; words for what the receiver holds; _HELD in kiplab/rows/message_contents.py
+"""
+"""A union, what its members have, and the table; below it, the reasons why some have none."""
+
+
+def named_tables() -> Iterator[Table]:
+    """What NAMED_TABLES says."""
+    for entry in NAMED_TABLES.strip().replace("\n    ", "; ").splitlines():
+        union, what, where, *reasons = entry.split("; ")
+        leaves_out = named(*reasons) if reasons else {}
+        yield Table(union, what, where, partial(named, where), leaves_out, *reasons)
+
+
+def named(where: str) -> Any:
+    """The value of NAME, of a file, as the entries have it."""
+    name, path = where.split(" in ")
+    return getattr(import_module(path.removesuffix(".py").replace("/", ".")), name)
+
+
 TABLES = (
+    *named_tables(),
     Table("body", "sentence", "its method in_words", lambda: having("in_words", ApiMessage)),
     Table(
         "body",
@@ -224,12 +270,6 @@ TABLES = (
     ),
     Table(
         "move",
-        "check",
-        "_CHECKS in kiplab/engine/impossible_moves.py",
-        lambda: impossible_moves._CHECKS,
-    ),
-    Table(
-        "move",
         "place in a menu",
         "_candidates in kiplab/engine/enabled.py",
         offered,
@@ -237,44 +277,11 @@ TABLES = (
         "NOT_OFFERED in tests/engine/unrouted.py",
     ),
     Table(
-        "move",
-        "line of a play",
-        "_WRITERS in kiplab/plays/move_lines.py",
-        lambda: move_lines._WRITERS,
-    ),
-    Table(
-        "event", "sentence", "_SENTENCES in kiplab/engine/explain.py", lambda: explain._SENTENCES
-    ),
-    Table(
-        "event",
-        "mark in the picture",
-        "_MARKS in kiplab/rows/marks.py",
-        lambda: marks._MARKS,
-        left_out.UNMARKED,
-        "UNMARKED in tests/rows/left_out.py",
-    ),
-    Table(
-        "event",
-        "log lines",
-        "_LINES in kiplab/rows/operator_log.py",
-        lambda: operator_log._LINES,
-        unlogged.UNLOGGED,
-        "UNLOGGED in tests/rows/unlogged.py",
-    ),
-    Table(
         "verb",
         "deed",
         "_VERBS in kiplab/plays/verbs.py",
         lambda: verbs._VERBS,
         {"expect": "the runner judges it"},
-    ),
-    Table(
-        "verb",
-        "label",
-        "_LABELS in kiplab/rows/step_labels.py",
-        lambda: step_labels._LABELS,
-        left_out.AS_WRITTEN,
-        "AS_WRITTEN in tests/rows/left_out.py",
     ),
     Table(
         "header verb",
@@ -288,7 +295,6 @@ TABLES = (
         "TIMERS in kiplab/engine/routes.py",
         lambda: {timer for _, timer in (*routes.TIMERS, *zookeeper_routes.JOINT_TIMERS)},
     ),
-    Table("timer", "period", "PERIOD_MS in kiplab/engine/routes.py", lambda: routes.PERIOD_MS),
     Table(
         "timer",
         "field",
@@ -334,40 +340,6 @@ TABLES = (
         lambda: enabled.EVERYTHING.timers,
     ),
     Table(
-        "record", "effect", "_REPLAYED in kiplab/protocol/kraft/replay.py", lambda: replay._REPLAYED
-    ),
-    Table(
-        "record", "facts", "_REPORTED in kiplab/protocol/kraft/replay.py", lambda: replay._REPORTED
-    ),
-    Table(
-        "record",
-        "schema version",
-        "_VERSIONS in kiplab/protocol/kraft/records.py",
-        lambda: records._VERSIONS,
-    ),
-    Table(
-        "replayed fact",
-        "words for its tick",
-        "_SHORT in kiplab/rows/metadata_ticks.py",
-        lambda: metadata_ticks._SHORT,
-        left_out.UNSAID,
-        "UNSAID in tests/rows/left_out.py",
-    ),
-    Table(
-        "change of a broker",
-        "words for its tick",
-        "_CHANGES in kiplab/rows/metadata_ticks.py",
-        lambda: metadata_ticks._CHANGES,
-    ),
-    Table(
-        "change of a broker",
-        "log line",
-        "_CHANGES in kiplab/rows/controller_log.py",
-        lambda: controller_log._CHANGES,
-        unlogged.UNLOGGED_CHANGES,
-        "UNLOGGED_CHANGES in tests/rows/unlogged.py",
-    ),
-    Table(
         "mark",
         "glyph or words on its lane",
         "GLYPHS or SPOKEN in kiplab/figures/timeline/lane_marks.py",
@@ -390,14 +362,6 @@ TABLES = (
         "PLAIN in tests/rows/left_out.py",
     ),
     Table(
-        "struct of the state",
-        "few words in the inspector",
-        "_SHORT in kiplab/rows/state_tree.py",
-        lambda: state_tree._SHORT,
-        left_out.NOT_SHORT,
-        "NOT_SHORT in tests/rows/left_out.py",
-    ),
-    Table(
         "kind of guard",
         "release that brings it",
         "NATIVE in kiplab/protocol/guards.py",
@@ -407,36 +371,6 @@ TABLES = (
             guards.GuardKind.AS_SPECIFIED: "no release does it",
         },
         "the kinds beside it in tests/test_completeness.py",
-    ),
-    Table(
-        "kind of guard",
-        "word on the promises",
-        "_VOIDING in kiplab/engine/properties.py",
-        lambda: properties._VOIDING,
-        unrouted.HARMLESS,
-        "HARMLESS in tests/engine/unrouted.py",
-    ),
-    Table(
-        "kind of guard",
-        "word on whether a run tells that it acted",
-        "_WATCHED in kiplab/explore/search/explored.py",
-        lambda: explored._WATCHED,
-        guard_rules.WORDLESS,
-        "WORDLESS in tests/explore/guard_rules.py",
-    ),
-    Table(
-        "kind of guard",
-        "word on whether it is tried in the place of KIP-903",
-        "_IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py",
-        lambda: alternatives._IN_ITS_PLACE,
-        guard_rules.NOT_IN_ITS_PLACE,
-        "NOT_IN_ITS_PLACE in tests/explore/guard_rules.py",
-    ),
-    Table(
-        "mode",
-        "first cluster",
-        "FIRST_CLUSTERS in kiplab/engine/setup.py",
-        lambda: setup.FIRST_CLUSTERS,
     ),
     Table(
         "mode",
@@ -451,22 +385,6 @@ TABLES = (
         answered_with,
     ),
     Table(
-        "error at which a leader waits",
-        "log line",
-        "_WAITING in kiplab/rows/broker_log.py",
-        lambda: broker_log._WAITING,
-        unlogged.UNLOGGED_WAITING,
-        "UNLOGGED_WAITING in tests/rows/unlogged.py",
-    ),
-    Table(
-        "error of a fetch",
-        "log line",
-        "_FETCH_ERRORS in kiplab/rows/broker_log.py",
-        lambda: broker_log._FETCH_ERRORS,
-        unlogged.UNLOGGED_FETCH_ERRORS,
-        "UNLOGGED_FETCH_ERRORS in tests/rows/unlogged.py",
-    ),
-    Table(
         "property",
         "check",
         "kiplab/engine/observer.py, unclean_leader_epochs.py or at_rest.py, which"
@@ -479,30 +397,11 @@ TABLES = (
         },
     ),
     Table(
-        "property",
-        "entry",
-        "PROPERTIES in kiplab/engine/properties.py",
-        lambda: properties.PROPERTIES,
-    ),
-    Table("lifecycle", "sentence", "_LIFE in kiplab/engine/explain.py", lambda: explain._LIFE),
-    Table(
-        "lifecycle",
-        "word",
-        "LIFECYCLE_WORDS in kiplab/widgets/controls/broker_offers.py",
-        lambda: broker_offers.LIFECYCLE_WORDS,
-    ),
-    Table(
         "lifecycle",
         "log line",
         "_LIFE in kiplab/rows/broker_log.py",
         lambda: broker_log._LIFE,
         {Lifecycle.STARTING: "a log begins with the process: there is nothing to say yet"},
-    ),
-    Table(
-        "comparison",
-        "words for what the receiver holds",
-        "_HELD in kiplab/rows/message_contents.py",
-        lambda: message_contents._HELD,
     ),
 )
 
@@ -676,98 +575,34 @@ class MadeUpMove(msgspec.Struct, frozen=True, tag="made-up-move"):
     pass
 
 
-TRIALS = [
-    (
-        "body",
-        ListOffsetsRequest,
-        [
-            "has no sentence: add it to its method in_words",
-            "has no rule: add it to ROUTES in kiplab/engine/routes.py",
-        ],
-    ),
-    (
-        "request",
-        ListOffsetsRequest,
-        [
-            "has no answer: add it to the file that it is written in, with the same `api`",
-            "has no word on what its sender does without an answer: add it to UNANSWERED in"
-            " kiplab/engine/routes.py, or the reason why not to NOT_MISSED in"
-            " tests/engine/unrouted.py",
-        ],
-    ),
-    (
-        "response",
-        ListOffsetsResponse,
-        [
-            "has no request that it answers: add it to the file that it is written in, with the"
-            " same `api`",
-            "has no log lines: add it to _ANSWERS in kiplab/rows/broker_log.py, or the reason why"
-            " not to its own `unlogged`",
-        ],
-    ),
-    (
-        "request with a version",
-        ListOffsetsRequest,
-        ["has no version that is sent: add it to its method version_sent"],
-    ),
-    (
-        "event",
-        MadeUpFact,
-        [
-            "has no sentence: add it to _SENTENCES in kiplab/engine/explain.py",
-            "has no mark in the picture: add it to _MARKS in kiplab/rows/marks.py, or the reason"
-            " why not to UNMARKED in tests/rows/left_out.py",
-            "has no log lines: add it to _LINES in kiplab/rows/operator_log.py, or the reason why"
-            " not to UNLOGGED in tests/rows/unlogged.py",
-            "has no sign in the transcript: add it to _MARKS or _QUIET in"
-            " kiplab/plays/transcript.py, or the reason why not to PLAIN in tests/rows/left_out.py",
-        ],
-    ),
-    (
-        "record",
-        MadeUpRecord,
-        [
-            "has no effect: add it to _REPLAYED in kiplab/protocol/kraft/replay.py",
-            "has no facts: add it to _REPORTED in kiplab/protocol/kraft/replay.py",
-            "has no schema version: add it to _VERSIONS in kiplab/protocol/kraft/records.py",
-        ],
-    ),
-    (
-        "mark",
-        "made up",
-        [
-            "has no glyph or words on its lane: add it to GLYPHS or SPOKEN in"
-            " kiplab/figures/timeline/lane_marks.py, or the reason why not to NOT_DRAWN in"
-            " tests/rows/left_out.py"
-        ],
-    ),
-    (
-        "move",
-        MadeUpMove,
-        [
-            "has no effect: add it to _OF_NODES in kiplab/engine/step.py, or OF_THE_WORLD in"
-            " world_moves.py",
-            "has no check: add it to _CHECKS in kiplab/engine/impossible_moves.py",
-            "has no place in a menu: add it to _candidates in kiplab/engine/enabled.py, or the"
-            " reason why not to NOT_OFFERED in tests/engine/unrouted.py",
-            "has no line of a play: add it to _WRITERS in kiplab/plays/move_lines.py",
-        ],
-    ),
-    (
-        "verb",
-        "made-up",
-        [
-            "has no deed: add it to _VERBS in kiplab/plays/verbs.py",
-            "has no label: add it to _LABELS in kiplab/rows/step_labels.py, or the reason why not"
-            " to AS_WRITTEN in tests/rows/left_out.py",
-        ],
-    ),
-]
+TRIALS = {
+    "body": ListOffsetsRequest,
+    "request": ListOffsetsRequest,
+    "response": ListOffsetsResponse,
+    "request with a version": ListOffsetsRequest,
+    "event": MadeUpFact,
+    "record": MadeUpRecord,
+    "mark": "made up",
+    "move": MadeUpMove,
+    "verb": "made-up",
+}
 
 
-@pytest.mark.parametrize(("union", "member", "sentences"), TRIALS, ids=[t[0] for t in TRIALS])
-def test_a_made_up_member_is_missed_by_every_table(
-    union: str, member: Any, sentences: list[str]
-) -> None:
-    said = missing(TABLES, lambda u: [member] if u == union else [])
-    assert said == [f"the {union} {name(member)} {sentence}" for sentence in sentences]
+@pytest.mark.parametrize("union", TRIALS)
+def test_a_made_up_member_is_missed_by_every_table(union: str) -> None:
+    said = missing(TABLES, lambda u: [TRIALS[union]] if u == union else [])
+    beginnings = [
+        f"the {union} {name(TRIALS[union])} has no {table.what}: add it to {table.where}"
+        for table in TABLES
+        if table.union == union
+    ]
+    assert beginnings
+    assert [s.partition(", or the reason why not to ")[0] for s in said] == beginnings
+
+
+def test_it_is_told_where_the_reason_stands() -> None:
+    said = missing(TABLES, lambda union: [MadeUpFact] if union == "event" else [])
+    assert said[1] == (
+        "the event MadeUpFact has no mark in the picture: add it to _MARKS in kiplab/rows/marks.py,"
+        " or the reason why not to UNMARKED in tests/rows/left_out.py"
+    )

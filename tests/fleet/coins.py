@@ -9,14 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kiplab.fleet.pipeline import (
-    FleetOrder,
-    Partial,
-    StudyOutcome,
-    StudyPlan,
-    Workload,
-    run_study,
-)
+from kiplab.fleet import pipeline
 
 SETS = ("none", "841", "841+903")
 METRICS = ("heads", "tails_us")
@@ -34,7 +27,7 @@ class Coin(msgspec.Struct, frozen=True, kw_only=True):
         return sha256(f"{self.share!r}".encode()).hexdigest()[:16]
 
 
-def throw(order: FleetOrder[Coin]) -> list[Partial]:
+def throw(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
     """Every replication is thrown once, and every feature set sees its own part of the throw."""
     thrown = [_throw(order, replication) for replication in range(order.first, order.last)]
     return [
@@ -44,34 +37,34 @@ def throw(order: FleetOrder[Coin]) -> list[Partial]:
     ]
 
 
-def refuse_block_3(order: FleetOrder[Coin]) -> list[Partial]:
+def refuse_block_3(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
     if order.block == 3:
         raise ArithmeticError("the coin stands on its edge")
     return throw(order)
 
 
-def forget_a_set(order: FleetOrder[Coin]) -> list[Partial]:
+def forget_a_set(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
     return throw(order)[:-1]
 
 
-def find_itself_wrong(order: FleetOrder[Coin]) -> list[Partial]:
+def find_itself_wrong(order: pipeline.FleetOrder[Coin]) -> list[pipeline.Partial]:
     return [msgspec.structs.replace(one, checks=2) for one in throw(order)]
 
 
-def _throw(order: FleetOrder[Coin], replication: int) -> float:
+def _throw(order: pipeline.FleetOrder[Coin], replication: int) -> float:
     key = f"{order.study_seed} {replication}".encode()
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "big") / 2**64
 
 
 def _partial(
-    order: FleetOrder[Coin], number: int, features: str, metric: str, thrown: list[float]
-) -> Partial:
+    order: pipeline.FleetOrder[Coin], number: int, features: str, metric: str, thrown: list[float]
+) -> pipeline.Partial:
     share = order.scenario.share / (1 + number)
     heads = [value for value in thrown if value < share]
     first = [value for value in heads if value < order.scenario.share / (1 + order.scenario.share)]
     counted = len(heads) if metric == "heads" else sum(int(v * 10**15) for v in thrown)
     weights = [share * (1 + value) for value in heads]
-    return Partial(
+    return pipeline.Partial(
         scenario_id=order.scenario.scenario_id,
         block=order.block,
         features=features,
@@ -104,7 +97,7 @@ def _histogram(values: list[float]) -> tuple[int, ...]:
     return tuple(bins)
 
 
-def plan(**changes: Any) -> StudyPlan[Coin]:
+def plan(**changes: Any) -> pipeline.StudyPlan[Coin]:
     """Two coins, five blocks of each, forty throws in a block."""
     settings: dict[str, Any] = {
         "shares": (0.5, 0.03),
@@ -116,7 +109,7 @@ def plan(**changes: Any) -> StudyPlan[Coin]:
         **changes,
     }
     loads = tuple(
-        Workload(
+        pipeline.Workload(
             scenario=Coin(share=share),
             block_replications=settings["block_replications"],
             blocks=settings["blocks"],
@@ -124,7 +117,7 @@ def plan(**changes: Any) -> StudyPlan[Coin]:
         )
         for share in settings["shares"]
     )
-    return StudyPlan(
+    return pipeline.StudyPlan(
         workloads=loads,
         feature_sets=settings["feature_sets"],
         study_seed=settings["study_seed"],
@@ -133,8 +126,8 @@ def plan(**changes: Any) -> StudyPlan[Coin]:
 
 
 def work_out(
-    folder: Path, given: StudyPlan[Any] | None = None, work: Any = throw, **options: Any
-) -> StudyOutcome:
+    folder: Path, given: pipeline.StudyPlan[Any] | None = None, work: Any = throw, **options: Any
+) -> pipeline.StudyOutcome:
     """Every block is a wave: how long it takes is not to decide what a test sees."""
     settings = {"spark": False, "keep_every_s": 0, **options}
-    return run_study(given or plan(), work, folder, **settings)
+    return pipeline.run_study(given or plan(), work, folder, **settings)

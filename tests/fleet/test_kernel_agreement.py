@@ -19,18 +19,7 @@ from kiplab.fleet.agreement.trace_coverage import TRANSITIONS, covered
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED
 from kiplab.protocol.guards import GUARDS, GuardKind
 from kiplab.protocol.releases import Mode
-from tests.fleet.traced_pairs import (
-    PAIRS,
-    SEED,
-    Compared,
-    all_traces,
-    check_repeated,
-    check_transitions,
-    is_told,
-    plainly,
-    quick_traces,
-    traced,
-)
+from tests.fleet import traced_pairs
 
 QUICK = (
     "tests/fleet/test_kernel_agreement.py"
@@ -119,17 +108,17 @@ REFUSE_NEVER = {
 """Guards with an error that no line of a trace can name, and why."""
 
 
-def kernel_traces() -> tuple[Compared, ...]:
+def kernel_traces() -> tuple[traced_pairs.Compared, ...]:
     """The pairs of the quick comparison, and what the kernel makes of them."""
-    return quick_traces(Mode.KRAFT)
+    return traced_pairs.quick_traces(Mode.KRAFT)
 
 
-def check_the_engine(pairs: Iterable[Compared], name: str) -> None:
+def check_the_engine(pairs: Iterable[traced_pairs.Compared], name: str) -> None:
     """The engine makes of each pair of a feature set what the kernel makes of it."""
     for schedule, its, trace in pairs:
         if its == name:
             found = parting(schedule, name, lambda *_, trace=trace: trace)
-            assert found is None, shrunk(found, plainly).sentence
+            assert found is None, shrunk(found, traced_pairs.plainly).sentence
 
 
 @pytest.mark.parametrize("name", list(COMPARED))
@@ -140,18 +129,18 @@ def test_random_schedules_have_the_same_traces_in_engine_and_kernel(name: str) -
 @pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("name", list(COMPARED))
 def test_thousands_of_random_schedules_have_the_same_traces(name: str) -> None:
-    check_the_engine(all_traces(Mode.KRAFT), name)
+    check_the_engine(traced_pairs.all_traces(Mode.KRAFT), name)
 
 
 @pytest.mark.long(quick=QUICK)
 def test_hardly_a_schedule_is_left_out() -> None:
-    assert len(all_traces(Mode.KRAFT)) > PAIRS[Mode.KRAFT] * 0.999
+    assert len(traced_pairs.all_traces(Mode.KRAFT)) > traced_pairs.PAIRS[Mode.KRAFT] * 0.999
 
 
 def test_every_small_schedule_agrees_under_every_feature_set() -> None:
     for schedule in small_schedules(SMALL):
         for name in COMPARED:
-            found = parting(schedule, name, plainly)
+            found = parting(schedule, name, traced_pairs.plainly)
             assert found is None, found.sentence
 
 
@@ -169,11 +158,11 @@ def test_every_small_schedule_comes_once_and_in_order() -> None:
 def test_the_schedules_meet_every_kind_of_transition_and_no_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    made = traced(iter(MADE))
+    made = traced_pairs.traced(iter(MADE))
     met = covered((schedule, trace) for schedule, _, trace in (*kernel_traces(), *made))
     with capsys.disabled():
         print(f"\n{met.sentence}")
-    check_transitions(met, TRANSITIONS)
+    traced_pairs.check_transitions(met, TRANSITIONS)
 
 
 def test_every_guard_that_can_refuse_a_line_refuses_one() -> None:
@@ -190,19 +179,19 @@ def test_every_guard_that_can_refuse_a_line_refuses_one() -> None:
 
 @pytest.mark.parametrize("guard", [guard for guard in MIRRORED if guard not in NOT_TOLD])
 def test_a_kernel_that_forgets_a_guard_is_found_out(guard: str) -> None:
-    pairs = [*kernel_traces(), *traced(iter(MADE))]
-    told = any(is_told(guard, pair) for pair in reversed(pairs))
+    pairs = [*kernel_traces(), *traced_pairs.traced(iter(MADE))]
+    told = any(traced_pairs.is_told(guard, pair) for pair in reversed(pairs))
     assert told, f"no schedule comes out otherwise without {guard}: add one to MADE"
 
 
 def test_the_made_schedules_agree() -> None:
     for schedule, name in MADE + PARTED_ONCE:
-        assert parting(schedule, name, plainly) is None
+        assert parting(schedule, name, traced_pairs.plainly) is None
 
 
 @pytest.mark.parametrize("guard", list(NOT_TOLD))
 def test_a_guard_that_no_schedule_tells_is_told_by_none(guard: str) -> None:
-    told = next((pair for pair in kernel_traces() if is_told(guard, pair)), None)
+    told = next((pair for pair in kernel_traces() if traced_pairs.is_told(guard, pair)), None)
     assert told is None, f"it is told by {told}: take {guard} out of NOT_TOLD"
 
 
@@ -211,28 +200,28 @@ def test_a_guard_that_no_schedule_tells_is_told_by_none(guard: str) -> None:
 
 def test_a_schedule_is_the_same_after_a_round_through_json() -> None:
     for number in range(50):
-        schedule = random_schedule(SEED[Mode.KRAFT], number)
+        schedule = random_schedule(traced_pairs.SEED[Mode.KRAFT], number)
         assert from_json(to_json(schedule)) == schedule
 
 
 def test_a_difference_is_made_short_and_told_with_the_command_that_repeats_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forgets = partial(plainly, without=1 << MIRRORED.index("631.one-live-incarnation"))
-    pairs = islice(random_pairs(SEED[Mode.KRAFT]), 50)
+    forgets = partial(traced_pairs.plainly, without=1 << MIRRORED.index("631.one-live-incarnation"))
+    pairs = islice(random_pairs(traced_pairs.SEED[Mode.KRAFT]), 50)
     found = next(f for schedule, name in pairs if (f := parting(schedule, name, forgets)))
     short = shrunk(found, forgets)
     assert len(short.schedule.events) <= 2
-    check_repeated(short, forgets, [], capsys, monkeypatch)
+    traced_pairs.check_repeated(short, forgets, [], capsys, monkeypatch)
 
 
 def test_a_long_comparison_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compare_command, "kernel_trace", plainly)
-    whole = ComparisonProgress(seed=SEED[Mode.KRAFT])
+    monkeypatch.setattr(compare_command, "kernel_trace", traced_pairs.plainly)
+    whole = ComparisonProgress(seed=traced_pairs.SEED[Mode.KRAFT])
     assert compare_on(whole, 12) is None
-    halves = ComparisonProgress(seed=SEED[Mode.KRAFT])
+    halves = ComparisonProgress(seed=traced_pairs.SEED[Mode.KRAFT])
     assert compare_on(halves, 5) is None
     assert compare_on(halves, 12) is None
     assert halves == whole

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from kiplab.fleet.kernel import set_words
 from kiplab.fleet.kernel.broker_rules import crash, expire, register, start
 from kiplab.fleet.kernel.feature_sets import feature_sets, features_of, mask_of
 from kiplab.fleet.kernel.isr_digits import members_of
@@ -12,37 +13,6 @@ from kiplab.fleet.kernel.metadata_rules import alter_partition
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
 from kiplab.fleet.kernel.scheduled import DELAYS
 from kiplab.fleet.kernel.set_events import at_rest
-from kiplab.fleet.kernel.set_words import (
-    ARRIVES,
-    ASKED_EPOCHS,
-    ASKED_ISR,
-    ASKED_LEADER_EPOCH,
-    ASKED_PARTITION_EPOCH,
-    BROKERS,
-    GUARDS,
-    ISR,
-    LEADER,
-    LEADER_EPOCH,
-    LEAVING,
-    LEVEL,
-    MODE,
-    NONE,
-    PARTITION_EPOCH,
-    RECOVERING,
-    REG_EPOCH,
-    REPLICAS,
-    SENDER,
-    SENDER_EPOCH,
-    SHOCKED,
-    STALE,
-    START_AT,
-    STATE_WORDS,
-    TOLD_REFUSED,
-    TOLD_WORDS,
-    TRACE,
-    WORLD_WORDS,
-    slot_at,
-)
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
@@ -62,12 +32,16 @@ FIRST_ALONE, BOTH = 1, 1 | 2 << 3
 
 def _state(guard: str, *, on: bool) -> tuple[list[int], list[int], list[int]]:
     """Two replicas in sync, broker 1 leads; the guards of 3.5, and this one on or off."""
-    s, w, told = [0] * STATE_WORDS, [0] * WORLD_WORDS, [0] * (1 + 10 * TOLD_WORDS)
+    s, w, told = (
+        [0] * set_words.STATE_WORDS,
+        [0] * set_words.WORLD_WORDS,
+        [0] * (1 + 10 * set_words.TOLD_WORDS),
+    )
     bit = 1 << MIRRORED.index(guard)
     bits = guard_bits(parse_features("3.5"))
-    s[GUARDS] = bits | bit if on else bits & ~bit
-    s[TRACE], s[LEADER_EPOCH], s[PARTITION_EPOCH] = 1, LE, PE
-    w[REPLICAS] = 2
+    s[set_words.GUARDS] = bits | bit if on else bits & ~bit
+    s[set_words.TRACE], s[set_words.LEADER_EPOCH], s[set_words.PARTITION_EPOCH] = 1, LE, PE
+    w[set_words.REPLICAS] = 2
     plain(at_rest)(s, w, 0, 1)
     return s, w, told
 
@@ -76,14 +50,18 @@ def _refused(
     s: list[int], w: list[int], told: list[int], sender: int, isr: int = BOTH, epoch: int = PE
 ) -> str:
     """Which guard of the kernel refuses an ISR, asked by `sender` (from 0)."""
-    at = plain(slot_at)(0)
-    s[at + ARRIVES], s[at + SENDER], s[at + SENDER_EPOCH] = NOW, sender, s[REG_EPOCH + sender]
-    s[at + ASKED_LEADER_EPOCH], s[at + ASKED_PARTITION_EPOCH] = LE, epoch
-    s[at + ASKED_ISR] = isr
+    at = plain(set_words.slot_at)(0)
+    s[at + set_words.ARRIVES], s[at + set_words.SENDER], s[at + set_words.SENDER_EPOCH] = (
+        NOW,
+        sender,
+        s[set_words.REG_EPOCH + sender],
+    )
+    s[at + set_words.ASKED_LEADER_EPOCH], s[at + set_words.ASKED_PARTITION_EPOCH] = LE, epoch
+    s[at + set_words.ASKED_ISR] = isr
     for b in range(2):
-        s[at + ASKED_EPOCHS + b] = s[REG_EPOCH + b]
+        s[at + set_words.ASKED_EPOCHS + b] = s[set_words.REG_EPOCH + b]
     plain(alter_partition)(s, w, told, at, NOW)
-    if not told[0] or told[2] != TOLD_REFUSED:
+    if not told[0] or told[2] != set_words.TOLD_REFUSED:
         return "nothing"
     return MIRRORED[told[3].bit_length() - 1]
 
@@ -105,7 +83,7 @@ def test_the_kernel_refuses_a_request_by_the_guard_of_the_engine(
     text = header + REQUEST.format(sender=sender)
     for on in (True, False):
         s, w, told = _state(guard, on=on)
-        s[LEAVING + 1] = int(leaving)
+        s[set_words.LEAVING + 1] = int(leaving)
         found = [r["guard"] for r in _engine(text, guard, on=on).refusals]
         assert (found or ["nothing"])[0] == _refused(s, w, told, sender - 1)
         assert (found == [guard]) is on
@@ -120,7 +98,7 @@ def test_with_zookeeper_the_kernel_refuses_another_partition_epoch_as_the_engine
     text = text.replace(f"epoch={PE} isr=1@41,2@42", f"epoch={asked} isr=1@41")
     for on in (True, False):
         s, w, told = _state(guard, on=on)
-        w[MODE] = 1
+        w[set_words.MODE] = 1
         rules = replace(features_of("none", zookeeper=True), overrides=((guard, on),))
         found = [r["guard"] for r in Run(run_play(parse(text), rules)).refusals]
         assert (found or ["nothing"])[0] == _refused(s, w, told, 0, FIRST_ALONE, asked)
@@ -132,20 +110,22 @@ def test_while_it_recovers_the_kernel_elects_cleanly_without_kip_704_alone() -> 
     header = TWO.format(state="") + TOPIC.format(more=" recovery=recovering")
     for on in (True, False):
         s, w, told = _state(guard, on=on)
-        s[RECOVERING] = 1
+        s[set_words.RECOVERING] = 1
         plain(expire)(s, w, told, 0, NOW)
         leader = _engine(header + "expire 1\n", guard, on=on).partitions[0]["leader"]
-        assert leader == (s[LEADER] + 1 if s[LEADER] != NONE else NO_LEADER)
+        assert leader == (
+            s[set_words.LEADER] + 1 if s[set_words.LEADER] != set_words.NONE else NO_LEADER
+        )
         assert (leader == 2) is not on
 
 
 def test_what_a_leader_lacked_as_it_came_to_lead_causes_no_later_loss() -> None:
     s, w, _ = _state(MIRRORED[0], on=True)
-    s[STALE] = s[SHOCKED] = s[STALE + 1] = 1
-    s[LEVEL + 1] = 0
-    plain(replicate)(s, w, [0] * BROKERS * DELAYS, NOW)
-    assert (s[STALE], s[SHOCKED]) == (0, 0)
-    assert s[STALE + 1] == 1, "a follower that is not level still lacks what it lacked"
+    s[set_words.STALE] = s[set_words.SHOCKED] = s[set_words.STALE + 1] = 1
+    s[set_words.LEVEL + 1] = 0
+    plain(replicate)(s, w, [0] * set_words.BROKERS * DELAYS, NOW)
+    assert (s[set_words.STALE], s[set_words.SHOCKED]) == (0, 0)
+    assert s[set_words.STALE + 1] == 1, "a follower that is not level still lacks what it lacked"
 
 
 @pytest.mark.parametrize(
@@ -158,23 +138,25 @@ def test_who_registers_anew_leaves_the_isr_first_where_it_is_purged_as_from_4_0_
     before: list[int], broker: int, purges: bool
 ) -> None:
     s, w, told = _state(MIRRORED[0], on=True)
-    s[GUARDS] = mask_of("841+903+purge_on_register" if purges else "841+903")
-    s[GUARDS] &= ~(1 << MIRRORED.index("631.one-live-incarnation"))
+    s[set_words.GUARDS] = mask_of("841+903+purge_on_register" if purges else "841+903")
+    s[set_words.GUARDS] &= ~(1 << MIRRORED.index("631.one-live-incarnation"))
     lines = [*(f"crash {b}\nexpire {b}\n" for b in before), f"crash {broker}\nstart {broker}\n"]
     for b in before:
         plain(crash)(s, w, b - 1, 0, False, NOW)
         plain(expire)(s, w, told, b - 1, NOW)
     plain(crash)(s, w, broker - 1, 0, False, NOW)
-    s[START_AT + broker - 1] = NOW
+    s[set_words.START_AT + broker - 1] = NOW
     plain(start)(s, broker - 1)
     plain(register)(s, w, told, broker - 1, NOW)
     text = TWO.format(state="") + TOPIC.format(more="").replace("manual\n", "") + "".join(lines)
     here = features_of("841+903+purge_on_register")
     rules = here if purges else replace(here, nodes=())
     state = Run(run_play(parse(text), rules)).partitions[0]
-    assert state["leader"] == (s[LEADER] + 1 if s[LEADER] != NONE else NO_LEADER)
-    assert tuple(state["isr"]) == tuple(member + 1 for member in members_of(s[ISR]))
-    assert state["leader_epoch"] == s[LEADER_EPOCH]
+    assert state["leader"] == (
+        s[set_words.LEADER] + 1 if s[set_words.LEADER] != set_words.NONE else NO_LEADER
+    )
+    assert tuple(state["isr"]) == tuple(member + 1 for member in members_of(s[set_words.ISR]))
+    assert state["leader_epoch"] == s[set_words.LEADER_EPOCH]
 
 
 def test_nobody_is_purged_unless_it_is_asked_for() -> None:

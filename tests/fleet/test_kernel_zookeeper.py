@@ -7,26 +7,12 @@ from msgspec.structs import replace
 
 from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, TOLD_MAX, world_of
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, delays_of, row_of
+from kiplab.fleet.kernel import set_words
 from kiplab.fleet.kernel.feature_sets import IN_MODE, SWITCHED, mask_of
 from kiplab.fleet.kernel.isr_digits import members_of
 from kiplab.fleet.kernel.machine_code import plain
 from kiplab.fleet.kernel.mirrored_guards import PURGE, WRITES
 from kiplab.fleet.kernel.scheduled import DELAYS, play_out
-from kiplab.fleet.kernel.set_words import (
-    BROKERS,
-    GUARDS,
-    LAST_REPLICA_LOSS,
-    LEADER_EPOCH,
-    MODE,
-    SESSION_OVER_US,
-    STATE_WORDS,
-    TOLD_LOST,
-    TOLD_REFUSED,
-    TOLD_STALE,
-    TOLD_STATE,
-    TOLD_WORDS,
-    TRACE,
-)
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
 from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Constant, Exponential, World
 
@@ -158,21 +144,30 @@ def test_only_a_cut_that_happens_leaves_metadata_behind() -> None:
 
 def _played(*events: Outside, replicas: int = 2, features: str = "none") -> list[Told]:
     schedule = OutsideSchedule(replicas=replicas, end=events[-1].at + 120_000, events=events)
-    s, told, w = [0] * STATE_WORDS, [0] * (1 + TOLD_MAX * TOLD_WORDS), world_of(schedule)
-    w[MODE], w[SESSION_OVER_US] = 1, SESSION_MS * 1_000
-    s[GUARDS], s[TRACE] = mask_of(features, zookeeper=True), 1
-    s[LEADER_EPOCH] = FIRST_LEADER_EPOCH
+    s, told, w = (
+        [0] * set_words.STATE_WORDS,
+        [0] * (1 + TOLD_MAX * set_words.TOLD_WORDS),
+        world_of(schedule),
+    )
+    w[set_words.MODE], w[set_words.SESSION_OVER_US] = 1, SESSION_MS * 1_000
+    s[set_words.GUARDS], s[set_words.TRACE] = mask_of(features, zookeeper=True), 1
+    s[set_words.LEADER_EPOCH] = FIRST_LEADER_EPOCH
     rows = [n for event in events for n in row_of(event)]
     delays = [n for event in events for n in delays_of(event)]
-    known = [0] * (BROKERS * DELAYS)
+    known = [0] * (set_words.BROKERS * DELAYS)
     plain(play_out)(s, w, told, rows, delays, known, 0, schedule.end * 1_000)
-    return [_line(told[1 + n * TOLD_WORDS :]) for n in range(told[0])]
+    return [_line(told[1 + n * set_words.TOLD_WORDS :]) for n in range(told[0])]
 
 
 def _line(words: list[int]) -> Told:
-    at, what, a, b, _, d = words[:TOLD_WORDS]
-    names = {TOLD_STATE: "state", TOLD_REFUSED: "refused", TOLD_LOST: "lost", TOLD_STALE: "stale"}
-    isr = tuple(m + 1 for m in members_of(d >> 1)) if what == TOLD_STATE else ()
+    at, what, a, b, _, d = words[: set_words.TOLD_WORDS]
+    names = {
+        set_words.TOLD_STATE: "state",
+        set_words.TOLD_REFUSED: "refused",
+        set_words.TOLD_LOST: "lost",
+        set_words.TOLD_STALE: "stale",
+    }
+    isr = tuple(m + 1 for m in members_of(d >> 1)) if what == set_words.TOLD_STATE else ()
     return at // 1_000, names[what], a + 1, b, isr
 
 
@@ -223,7 +218,9 @@ def test_who_dies_and_is_back_while_there_is_no_controller_has_never_been_away()
         Outside(at=6_000, kind="beat"),
         Outside(at=6_000, kind="crash", fate="replaced", restart=30_000, ready=1_000),
     )
-    assert told == [(65_000, "lost", 1, LAST_REPLICA_LOSS, ())], "it leads on, under the same epoch"
+    assert told == [(65_000, "lost", 1, set_words.LAST_REPLICA_LOSS, ())], (
+        "it leads on, under the same epoch"
+    )
 
 
 def test_without_a_controller_who_comes_back_follows_the_leader_that_he_knows() -> None:

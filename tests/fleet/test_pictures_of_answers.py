@@ -38,12 +38,7 @@ from kiplab.fleet.pictures.picture_rows import (
 )
 from kiplab.fleet.pictures.verification_picture import verification, verified_metric
 from kiplab.fleet.pipeline.study_summary import SummaryRow
-from kiplab.fleet.statistics.block_means import (
-    NothingWeighed,
-    WeighedRate,
-    Weights,
-    paired_gap,
-)
+from kiplab.fleet.statistics import block_means
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, event_rate
 from kiplab.fleet.verification.refereed import Referee, Refereed
 from kiplab.pages.fleet_page import checks_in, fleet_page, rates_in, write_fleet_page
@@ -99,10 +94,10 @@ def forced_too(asked: FleetAnswer) -> FleetAnswer:
     )
 
 
-def _block(row: FleetRow, number: int) -> Weights:
+def _block(row: FleetRow, number: int) -> block_means.Weights:
     share = {"none": 1.0, "841": 0.5}.get(row.features, 0.0)
     total = number % 4 * share if row.metric == "race_loss" else 10.0
-    return Weights(samples=100, total=total, squares=total, largest=total)
+    return block_means.Weights(samples=100, total=total, squares=total, largest=total)
 
 
 def _events(features: str, metric: str) -> int:
@@ -165,7 +160,7 @@ def _sums(scenario: Scenario, features: str, metric: str) -> SummaryRow:
 
 
 def test_every_kind_of_finding_keeps_its_kind() -> None:
-    weighed = WeighedRate(
+    weighed = block_means.WeighedRate(
         rate=2.0,
         low=-1.0,
         high=5.0,
@@ -181,7 +176,7 @@ def test_every_kind_of_finding_keeps_its_kind() -> None:
             weighed,
             NeverSeen(high=3.0, method=""),
             REFUSED,
-            NothingWeighed(samples=10),
+            block_means.NothingWeighed(samples=10),
         )
     ]
     assert [one.certainty for one in found] == [
@@ -274,7 +269,7 @@ def test_what_plain_sampling_did_not_see_is_paired_and_held_against_by_forced_bl
     assert found["841+903"].gap == pytest.approx(-1.5 * 40 / YEARS)
     assert found["841"].high < 0
     here, there = ([share * (n % 4) * 40 / YEARS for n in range(40)] for share in (0.5, 1.0))
-    chance = paired_gap(here, there)
+    chance = block_means.paired_gap(here, there)
     share = left_out(asked.study.scenarios[0].parameters, "race_loss")
     left = share * (sum(here) + sum(there)) / 40
     assert found["841"].low == pytest.approx(chance.low - left)

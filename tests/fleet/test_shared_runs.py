@@ -12,29 +12,17 @@ from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import registration_of
-from kiplab.fleet.race_schedules import shared_run
+from kiplab.fleet.race_schedules import shared_run, varied_numbers
 from kiplab.fleet.race_schedules.asked_features import AskedFeatures, AskedGuards
 from kiplab.fleet.race_schedules.asked_sets import AskedSets
 from kiplab.fleet.race_schedules.merged_clusters import merged
 from kiplab.fleet.race_schedules.random_schedule import Window, header, schedule
 from kiplab.fleet.race_schedules.shared_outcomes import outcomes
 from kiplab.fleet.race_schedules.study import usual
-from kiplab.fleet.race_schedules.varied_numbers import (
-    QUESTIONS,
-    Asking,
-    VariedNumber,
-    number_of,
-)
 from kiplab.plays.play import Play
 from kiplab.plays.runner import open_stage
+from kiplab.protocol import ids
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import (
-    CONTROLLER,
-    BrokerEpoch,
-    BrokerId,
-    is_of_another_incarnation,
-    told_since,
-)
 from tests.fleet.by_the_runner import outcome
 
 USUAL = tuple(usual().values())
@@ -111,7 +99,7 @@ def asked(*sets: Features) -> AskedFeatures:
 
 def test_guards_are_asked_for_one_by_one_and_nothing_else() -> None:
     """Whatever looked through all of them would make one set's answer count for another."""
-    guards: Any = asked(*USUAL).active(CONTROLLER)
+    guards: Any = asked(*USUAL).active(ids.CONTROLLER)
     kind: type = type(guards)
     assert kind is AskedGuards
     with pytest.raises(TypeError):
@@ -123,11 +111,11 @@ def test_guards_are_asked_for_one_by_one_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("question", "noted"),
     [
-        (lambda f: "841.fenced" in f.active(CONTROLLER), True),
-        (lambda f: {"841.fenced"} <= f.active(CONTROLLER), True),
-        (lambda f: bool(f.active(CONTROLLER) & frozenset({"841.fenced"})), True),
-        (lambda f: "497.request-broker-epoch" in f.active(CONTROLLER), False),
-        (lambda f: f.alter_partition_version(CONTROLLER), False),
+        (lambda f: "841.fenced" in f.active(ids.CONTROLLER), True),
+        (lambda f: {"841.fenced"} <= f.active(ids.CONTROLLER), True),
+        (lambda f: bool(f.active(ids.CONTROLLER) & frozenset({"841.fenced"})), True),
+        (lambda f: "497.request-broker-epoch" in f.active(ids.CONTROLLER), False),
+        (lambda f: f.alter_partition_version(ids.CONTROLLER), False),
         (lambda f: f.metadata_version, False),
     ],
 )
@@ -144,7 +132,7 @@ def test_a_version_is_sent_without_parting_the_sets_and_read_with() -> None:
     features = asked(*sets)
     version: Any = features.fetch_version()
     assert not features.asking.parted
-    assert [number_of(version, member) for member in (0, 1)] == [15, 14]
+    assert [varied_numbers.number_of(version, member) for member in (0, 1)] == [15, 14]
     assert version >= 15
     assert features.asking.parted == [(True, False)]
 
@@ -153,12 +141,12 @@ def test_a_version_is_sent_without_parting_the_sets_and_read_with() -> None:
 
 
 def varied(*values: int) -> Any:
-    asking = Asking()
+    asking = varied_numbers.Asking()
     asking.members = tuple(range(len(values)))
-    return VariedNumber(asking, dict(enumerate(values)))
+    return varied_numbers.VariedNumber(asking, dict(enumerate(values)))
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("name", varied_numbers.QUESTIONS)
 def test_whatever_an_int_is_asked_is_noted_where_the_answers_differ(name: str) -> None:
     """Read off `int`: another release of Python may know of more."""
     number = varied(41, 7)
@@ -193,9 +181,12 @@ def test_a_number_that_differs_is_not_hashed() -> None:
 
 
 def test_it_says_as_much_beside_another_one_that_differs() -> None:
-    asking = Asking()
+    asking = varied_numbers.Asking()
     asking.members = (0, 1)
-    one, other = VariedNumber(asking, {0: 1, 1: 2}), VariedNumber(asking, {0: 1, 1: 3})
+    one, other = (
+        varied_numbers.VariedNumber(asking, {0: 1, 1: 2}),
+        varied_numbers.VariedNumber(asking, {0: 1, 1: 3}),
+    )
     assert one == other
     assert asking.parted == [(True, False)]
 
@@ -206,9 +197,9 @@ def test_a_request_tells_each_set_the_epoch_that_its_version_has(
     versions: tuple[int, int], epochs: tuple[int, int]
 ) -> None:
     version, epoch = varied(*versions), varied(*epochs)
-    told = told_since(version, 15, epoch)
-    assert [number_of(told, m) for m in range(2)] == [
-        told_since(v, 15, BrokerEpoch(e)) for v, e in zip(versions, epochs, strict=True)
+    told = ids.told_since(version, 15, epoch)
+    assert [varied_numbers.number_of(told, m) for m in range(2)] == [
+        ids.told_since(v, 15, ids.BrokerEpoch(e)) for v, e in zip(versions, epochs, strict=True)
     ]
     assert version.asking.parted == []
 
@@ -217,27 +208,27 @@ def test_a_request_tells_each_set_the_epoch_that_its_version_has(
 def test_sets_part_by_whether_an_epoch_is_another_life_s_and_not_by_which(
     epochs: tuple[int, int],
 ) -> None:
-    epoch, registered = varied(*epochs), BrokerEpoch(40)
-    expected = tuple(is_of_another_incarnation(BrokerEpoch(e), registered) for e in epochs)
-    assert is_of_another_incarnation(epoch, registered) == expected[0]
+    epoch, registered = varied(*epochs), ids.BrokerEpoch(40)
+    expected = tuple(ids.is_of_another_incarnation(ids.BrokerEpoch(e), registered) for e in epochs)
+    assert ids.is_of_another_incarnation(epoch, registered) == expected[0]
     assert epoch.asking.parted == ([expected] if len(set(expected)) > 1 else [])
 
 
 def test_clusters_are_one_where_only_epochs_of_brokers_differ() -> None:
     one = open_stage(Play(header(Window())), USUAL[0]).cluster
-    named = registration_of(one, BrokerId(2))
+    named = registration_of(one, ids.BrokerId(2))
     assert named is not None
 
     def told(epoch: int, **more: Any) -> Cluster:
         state: Any = one.controller
         others = [r for r in state.registrations if r is not named]
-        changed = replace(named, epoch=BrokerEpoch(epoch), **more)
+        changed = replace(named, epoch=ids.BrokerEpoch(epoch), **more)
         return replace(one, controller=replace(state, registrations=(*others, changed)))
 
-    asking = Asking()
+    asking = varied_numbers.Asking()
     both = merged(asking, told(41), (0, 2), told(50), (1,))
     assert both is not None
-    found = registration_of(both, BrokerId(2))
+    found = registration_of(both, ids.BrokerId(2))
     assert found is not None
-    assert [number_of(found.epoch, member) for member in range(3)] == [41, 50, 41]
+    assert [varied_numbers.number_of(found.epoch, member) for member in range(3)] == [41, 50, 41]
     assert merged(asking, told(41), (0,), told(50, fenced=True), (1,)) is None

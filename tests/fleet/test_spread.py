@@ -8,18 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kiplab.fleet import spread
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.spread import (
-    BIN_EDGES,
-    GROUP_OF,
-    IncidentSizes,
-    partitions_per_incident,
-    placed,
-    seen_incidents,
-)
 
 SMALL: dict[str, Any] = {
     "brokers": 12,
@@ -51,7 +44,7 @@ def clusters(draw: st.DrawFn) -> dict[str, int]:
 
 @given(clusters())
 def test_every_partition_has_different_brokers_of_the_cluster(cluster: dict[str, int]) -> None:
-    placement = placed(**cluster)
+    placement = spread.placed(**cluster)
     assert placement.set_of.shape == placement.leader.shape == (cluster["partitions"],)
     for brokers in placement.sets.tolist():
         assert len(brokers) == cluster["replication_factor"]
@@ -64,13 +57,13 @@ def test_every_partition_has_different_brokers_of_the_cluster(cluster: dict[str,
 def test_no_more_sets_are_in_use_than_were_asked_for_and_each_once(
     cluster: dict[str, int],
 ) -> None:
-    sets = placed(**cluster).sets.tolist()
+    sets = spread.placed(**cluster).sets.tolist()
     assert len(sets) == len({tuple(brokers) for brokers in sets}) <= cluster["replica_sets"]
 
 
 def test_the_same_seed_gives_the_same_placement_and_another_one_another() -> None:
-    one, again = (placed.__wrapped__(**SMALL, seed=5) for _ in range(2))
-    other = placed(**SMALL, seed=6)
+    one, again = (spread.placed.__wrapped__(**SMALL, seed=5) for _ in range(2))
+    other = spread.placed(**SMALL, seed=6)
     assert (one.sets == again.sets).all()
     assert (one.set_of == again.set_of).all()
     assert (one.leader == again.leader).all()
@@ -78,14 +71,16 @@ def test_the_same_seed_gives_the_same_placement_and_another_one_another() -> Non
 
 
 def test_a_placement_never_changes_between_releases_of_kiplab() -> None:
-    placement = placed(brokers=5, partitions=6, replication_factor=2, replica_sets=3, seed=1)
+    placement = spread.placed(brokers=5, partitions=6, replication_factor=2, replica_sets=3, seed=1)
     replicas = placement.sets[placement.set_of]
     leaders = np.take_along_axis(replicas, placement.leader[:, None], axis=1)[:, 0]
     assert (replicas.tolist(), leaders.tolist()) == PINNED
 
 
 def test_every_set_of_brokers_is_as_likely_as_any_other() -> None:
-    placement = placed(brokers=6, partitions=60_000, replication_factor=2, replica_sets=15, seed=3)
+    placement = spread.placed(
+        brokers=6, partitions=60_000, replication_factor=2, replica_sets=15, seed=3
+    )
     held = np.bincount(placement.set_of)
     assert len(held) == 15
     chi_square = ((held - 4_000) ** 2 / 4_000).sum()
@@ -94,14 +89,14 @@ def test_every_set_of_brokers_is_as_likely_as_any_other() -> None:
 
 def test_what_cannot_be_placed_is_refused() -> None:
     with pytest.raises(ValueError, match="sets of 3 replicas cannot be placed on 2 brokers"):
-        placed(brokers=2, partitions=9, replication_factor=3, replica_sets=1, seed=0)
+        spread.placed(brokers=2, partitions=9, replication_factor=3, replica_sets=1, seed=0)
 
 
 # --- how many an incident takes -----------------------------------------------------------------
 
 
 def test_every_metric_says_what_its_incidents_take() -> None:
-    assert set(GROUP_OF) == {*METRIC_NAMES, *METRICS, *OUTAGE_METRICS} - {"committed_loss"}
+    assert set(spread.GROUP_OF) == {*METRIC_NAMES, *METRICS, *OUTAGE_METRICS} - {"committed_loss"}
 
 
 @given(clusters())
@@ -111,7 +106,7 @@ def test_no_partition_is_lost_and_none_is_counted_twice(cluster: dict[str, int])
     parameters = Parameters(**shape)
     partitions, replicas = parameters.partitions, parameters.replication_factor
     totals = {
-        metric: int(partitions_per_incident(parameters, metric, seed).sizes.sum())
+        metric: int(spread.partitions_per_incident(parameters, metric, seed).sizes.sum())
         for metric in ("stale_join", "last_replica_loss", "stale_control_request")
     }
     assert totals == {
@@ -123,15 +118,15 @@ def test_no_partition_is_lost_and_none_is_counted_twice(cluster: dict[str, int])
 
 @pytest.mark.parametrize("metric", ["last_replica_loss", "stale_join"])
 def test_copysets_give_fewer_and_larger_incidents(metric: str) -> None:
-    scattered = partitions_per_incident(SCATTERED, metric)
-    few = partitions_per_incident(COPYSETS, metric)
+    scattered = spread.partitions_per_incident(SCATTERED, metric)
+    few = spread.partitions_per_incident(COPYSETS, metric)
     assert few.groups < scattered.groups
     assert few.mean > scattered.mean
     assert few.groups * few.mean == pytest.approx(scattered.groups * scattered.mean)
 
 
-def shocks(share: float) -> IncidentSizes:
-    return partitions_per_incident(Parameters(**SMALL, shock_tail_lost=share), "shock_loss")
+def shocks(share: float) -> spread.IncidentSizes:
+    return spread.partitions_per_incident(Parameters(**SMALL, shock_tail_lost=share), "shock_loss")
 
 
 def test_a_shock_takes_about_the_share_that_loses_its_tail() -> None:
@@ -144,12 +139,12 @@ def test_a_shock_in_which_hardly_anybody_loses_anything_takes_what_one_broker_wa
     rare = shocks(1e-6)
     assert 300 < rare.groups < 500
     assert rare.sizes.sum() / 500 == pytest.approx(3_000 / 12, rel=0.1)
-    sets = partitions_per_incident(SCATTERED, "offline")
+    sets = spread.partitions_per_incident(SCATTERED, "offline")
     assert shocks(0.0).sizes.tolist() == sets.sizes.tolist()
 
 
 def test_the_shares_fall_from_one_and_end_with_the_largest() -> None:
-    sizes = partitions_per_incident(COPYSETS, "offline")
+    sizes = spread.partitions_per_incident(COPYSETS, "offline")
     found = sizes.at_least
     assert found[0] == (int(sizes.sizes[0]), 1.0)
     assert found[-1][0] == int(sizes.sizes[-1])
@@ -158,26 +153,26 @@ def test_the_shares_fall_from_one_and_end_with_the_largest() -> None:
 
 def test_a_metric_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no incidents are known of 'stale'; there are incidents"):
-        partitions_per_incident(SCATTERED, "stale")
+        spread.partitions_per_incident(SCATTERED, "stale")
 
 
 # --- what those that were seen took -------------------------------------------------------------
 
-SIZES = partitions_per_incident(COPYSETS, "stale_join")
+SIZES = spread.partitions_per_incident(COPYSETS, "stale_join")
 
 
 def test_what_was_seen_is_in_the_histogram_once() -> None:
-    seen = seen_incidents(SIZES, "stale_join", [2, 0, 0, 3], first=4, seed=1)
+    seen = spread.seen_incidents(SIZES, "stale_join", [2, 0, 0, 3], first=4, seed=1)
     assert seen.incidents == sum(seen.histogram) == 5
     assert 5 * SIZES.sizes[0] <= seen.partitions <= 5 * SIZES.sizes[-1]
-    assert len(seen.histogram) == len(BIN_EDGES)
+    assert len(seen.histogram) == len(spread.BIN_EDGES)
 
 
 def test_blocks_see_together_what_one_block_sees() -> None:
     told = [replication % 3 for replication in range(50)]
-    whole = seen_incidents(SIZES, "stale_join", told, first=100, seed=7)
+    whole = spread.seen_incidents(SIZES, "stale_join", told, first=100, seed=7)
     parts = [
-        seen_incidents(SIZES, "stale_join", told[k : k + 9], first=100 + k, seed=7)
+        spread.seen_incidents(SIZES, "stale_join", told[k : k + 9], first=100 + k, seed=7)
         for k in range(0, 50, 9)
     ]
     added = tuple(map(sum, zip(*(part.histogram for part in parts), strict=True)))
@@ -185,12 +180,12 @@ def test_blocks_see_together_what_one_block_sees() -> None:
 
 
 def test_many_incidents_are_as_large_on_average_as_the_groups_are() -> None:
-    seen = seen_incidents(SIZES, "stale_join", [1] * 20_000, first=0, seed=2)
+    seen = spread.seen_incidents(SIZES, "stale_join", [1] * 20_000, first=0, seed=2)
     assert seen.partitions / seen.incidents == pytest.approx(SIZES.mean, rel=0.02)
 
 
 def test_incidents_that_can_take_nothing_are_an_error() -> None:
-    nothing = IncidentSizes(np.array([], dtype=np.int64))
-    assert seen_incidents(nothing, "stale_join", [0, 0], first=0, seed=0).incidents == 0
+    nothing = spread.IncidentSizes(np.array([], dtype=np.int64))
+    assert spread.seen_incidents(nothing, "stale_join", [0, 0], first=0, seed=0).incidents == 0
     with pytest.raises(ValueError, match="1 incidents of stale_join, and no partitions to be hit"):
-        seen_incidents(nothing, "stale_join", [0, 1], first=0, seed=0)
+        spread.seen_incidents(nothing, "stale_join", [0, 1], first=0, seed=0)

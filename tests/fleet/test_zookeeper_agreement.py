@@ -30,20 +30,8 @@ from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.zookeeper_facts import ControllerElected
+from tests.fleet import traced_pairs
 from tests.fleet.test_kernel_agreement import PENDING_COUNTS
-from tests.fleet.traced_pairs import (
-    FIRST,
-    PAIRS,
-    SEED,
-    Compared,
-    all_traces,
-    check_repeated,
-    check_transitions,
-    is_told,
-    plainly,
-    quick_traces,
-    traced,
-)
 
 QUICK = (
     "tests/fleet/test_zookeeper_agreement.py"
@@ -176,23 +164,23 @@ REFUSE_NEVER = {
 """Guards with an error that no line of a trace can name, and why."""
 
 
-def traces() -> tuple[Compared, ...]:
+def traces() -> tuple[traced_pairs.Compared, ...]:
     """The pairs of the quick comparison, and what the kernel makes of them."""
-    return quick_traces(Mode.ZOOKEEPER)
+    return traced_pairs.quick_traces(Mode.ZOOKEEPER)
 
 
 @lru_cache(maxsize=1)
-def made() -> tuple[Compared, ...]:
+def made() -> tuple[traced_pairs.Compared, ...]:
     """What the kernel makes of the made ones."""
-    return tuple(traced(MADE, Mode.ZOOKEEPER))
+    return tuple(traced_pairs.traced(MADE, Mode.ZOOKEEPER))
 
 
-def check_the_engine(pairs: Iterable[Compared], name: str) -> None:
+def check_the_engine(pairs: Iterable[traced_pairs.Compared], name: str) -> None:
     """The engine makes of each pair of a feature set what the kernel makes of it."""
     for schedule, its, trace in pairs:
         if its == name:
             found = parts(schedule, name, lambda *_, trace=trace: trace)
-            assert found is None, shrunk(found, plainly).sentence
+            assert found is None, shrunk(found, traced_pairs.plainly).sentence
 
 
 @pytest.mark.parametrize("name", list(COMPARED_WITH_ZOOKEEPER))
@@ -203,18 +191,18 @@ def test_random_schedules_have_the_same_traces_with_zookeeper(name: str) -> None
 @pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("name", list(COMPARED_WITH_ZOOKEEPER))
 def test_hundreds_of_random_schedules_have_the_same_traces_with_zookeeper(name: str) -> None:
-    check_the_engine(all_traces(Mode.ZOOKEEPER), name)
+    check_the_engine(traced_pairs.all_traces(Mode.ZOOKEEPER), name)
 
 
 @pytest.mark.long(quick=QUICK)
 def test_no_schedule_is_left_out() -> None:
-    assert len(all_traces(Mode.ZOOKEEPER)) == PAIRS[Mode.ZOOKEEPER]
+    assert len(traced_pairs.all_traces(Mode.ZOOKEEPER)) == traced_pairs.PAIRS[Mode.ZOOKEEPER]
 
 
 def test_every_small_schedule_agrees_under_every_feature_set_with_zookeeper() -> None:
     for schedule in small_schedules(SMALL):
         for name in COMPARED_WITH_ZOOKEEPER:
-            found = parts(schedule, name, plainly)
+            found = parts(schedule, name, traced_pairs.plainly)
             assert found is None, found.sentence
 
 
@@ -229,7 +217,7 @@ def test_the_pairs_meet_every_kind_of_event_and_of_transition_and_no_other(
     met = covered((schedule, trace) for schedule, _, trace in pairs)
     with capsys.disabled():
         print(f"\nwith ZooKeeper {met.sentence}")
-    check_transitions(met, TRANSITIONS_WITH_ZOOKEEPER)
+    traced_pairs.check_transitions(met, TRANSITIONS_WITH_ZOOKEEPER)
 
 
 def test_every_guard_that_can_refuse_a_line_with_zookeeper_refuses_one() -> None:
@@ -241,7 +229,7 @@ def test_every_guard_that_can_refuse_a_line_with_zookeeper_refuses_one() -> None
 
 def test_in_some_pairs_a_controller_is_hit_with_its_broker_and_another_is_elected() -> None:
     hosted = [(schedule, name) for schedule, name, _ in traces() if schedule.host]
-    assert len(hosted) >= FIRST // HOSTED
+    assert len(hosted) >= traced_pairs.FIRST // HOSTED
     assert all(is_whole(schedule) for schedule, _ in hosted)
     hit = {e.kind for s, _ in hosted for e in s.events if e.broker == s.host}
     assert {"crash", "cut"} <= hit
@@ -259,14 +247,14 @@ def test_in_some_pairs_a_controller_is_hit_with_its_broker_and_another_is_electe
 
 @pytest.mark.parametrize("guard", [g for g in mirrored_in(Mode.ZOOKEEPER) if g not in NOT_TOLD])
 def test_a_kernel_with_zookeeper_that_forgets_a_guard_is_found_out(guard: str) -> None:
-    told = any(is_told(guard, pair, Mode.ZOOKEEPER) for pair in (*made(), *traces()))
+    told = any(traced_pairs.is_told(guard, pair, Mode.ZOOKEEPER) for pair in (*made(), *traces()))
     assert told, f"no schedule comes out otherwise without {guard}: add one to MADE"
 
 
 @pytest.mark.parametrize("guard", list(NOT_TOLD))
 def test_a_guard_that_no_schedule_tells_with_zookeeper_is_told_by_none(guard: str) -> None:
     pairs = (*made(), *traces())
-    told = next((pair for pair in pairs if is_told(guard, pair, Mode.ZOOKEEPER)), None)
+    told = next((pair for pair in pairs if traced_pairs.is_told(guard, pair, Mode.ZOOKEEPER)), None)
     assert told is None, f"it is told by {told}: take {guard} out of NOT_TOLD"
 
 
@@ -291,20 +279,22 @@ def test_what_the_kernel_cannot_do_without_is_in_every_release(guard: str) -> No
 def test_a_difference_with_zookeeper_is_made_short_and_told_with_the_command_that_repeats_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forgets = partial(plainly, without=1 << MIRRORED.index("497.request-broker-epoch"))
-    told = next(p for p in traces() if is_told("497.request-broker-epoch", p, Mode.ZOOKEEPER))
+    forgets = partial(traced_pairs.plainly, without=1 << MIRRORED.index("497.request-broker-epoch"))
+    told = next(
+        p for p in traces() if traced_pairs.is_told("497.request-broker-epoch", p, Mode.ZOOKEEPER)
+    )
     found = parts(told[0], told[1], forgets)
     assert found is not None
     short = shrunk(found, forgets)
     assert len(short.schedule.events) <= len(told[0].events)
-    check_repeated(short, forgets, ["--mode", "zookeeper"], capsys, monkeypatch)
+    traced_pairs.check_repeated(short, forgets, ["--mode", "zookeeper"], capsys, monkeypatch)
 
 
 def test_a_long_comparison_with_zookeeper_is_one_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compare_command, "kernel_trace", plainly)
-    progress = ComparisonProgress(seed=SEED[Mode.ZOOKEEPER], mode=Mode.ZOOKEEPER)
+    monkeypatch.setattr(compare_command, "kernel_trace", traced_pairs.plainly)
+    progress = ComparisonProgress(seed=traced_pairs.SEED[Mode.ZOOKEEPER], mode=Mode.ZOOKEEPER)
     assert compare_on(progress, 4) is None
     assert "zookeeper" in progress.sentence
     assert set(progress.met["guards"]) <= set(mirrored_in(Mode.ZOOKEEPER))
