@@ -15,7 +15,7 @@ from ..fleet.fleet_answers.counted_metrics import COUNTED
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
-from ..fleet.verification.who_checks import CheckedMetric, metrics_of, who_checks
+from ..fleet.verification.who_checks import metrics_of, who_checks
 from ..protocol.releases import Mode
 from .page_files import AUTO, html_page, page_colors, page_file, page_theme
 
@@ -138,17 +138,16 @@ def verification_page(picture: FleetPicture, *, effort: float, seed: int, theme:
 def checks_by_mode() -> fleet_words.PlotTable:
     """Of every metric that there is who its referees are in each mode."""
     modes = sorted(Mode)
-    said = {mode: {one.metric: one.words for one in _checked(mode)} for mode in modes}
+    said = {
+        mode: {one.metric: one.words for one in who_checks(metrics_of(mode), mode)}
+        for mode in modes
+    }
     lines = [
         (fleet_words.metric_words(name), name, *(said[mode].get(name, _ABSENT) for mode in modes))
         for name in COUNTED
     ]
     heads = ("what", "metric", *(f"in {fleet_words.mode_words(mode)} mode" for mode in modes))
     return fleet_words.plot_table("Every metric, and who ought to know it", heads, lines)
-
-
-def _checked(mode: Mode) -> tuple[CheckedMetric, ...]:
-    return who_checks(metrics_of(mode), mode)
 
 
 def write_verification_page(
@@ -186,7 +185,10 @@ def picture_page(
     `theme` is "light", "dark", or "auto" for its reader's. Raises ValueError for another one.
     """
     figures = "\n".join(_figure(picture, theme) for picture in pictures)
-    below = "\n".join(_section(*section) for section in sections.items())
+    below = "\n".join(
+        f"<section>\n<h2>{escape(heading)}</h2>\n{html}\n</section>"
+        for heading, html in sections.items()
+    )
     sentences = "\n".join(f"<p>{escape(line)}</p>" for line in about)
     printed = f"@media print {{ {page_colors(':root', LIGHT.name)} }}"
     night = _AT_NIGHT if theme == AUTO else ""
@@ -197,10 +199,6 @@ def picture_page(
         style=f"{printed}\n{page_file('fleet_page.css')}\n{night}",
         width=1012,
     )
-
-
-def _section(heading: str, html: str) -> str:
-    return f"<section>\n<h2>{escape(heading)}</h2>\n{html}\n</section>"
 
 
 def folded_table(table: PlotTable) -> str:

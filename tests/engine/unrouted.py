@@ -59,3 +59,8 @@ HARMLESS = {
     GuardKind.AS_SPECIFIED: "what a KIP wants keeps its promises",
 }
 """Kinds of guards that void no promise while they are on."""
+NO_BUTTON = dict.fromkeys(
+    (timer for timer in moves.Timer if timer.offered is None),
+    "rarely wanted in a lab: its line can be written into the play",
+)
+"""Timers that no button fires, and why."""

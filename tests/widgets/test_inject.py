@@ -13,7 +13,7 @@ from kiplab.plays.play_errors import PlayError
 from kiplab.plays.stage import Stage
 from kiplab.protocol.ids import NO_LEADER, BrokerId
 from kiplab.protocol.releases import Mode
-from kiplab.widgets.controls.broker_offers import NO_BUTTON, Offer, about_broker, more_about_broker
+from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker
 from kiplab.widgets.controls.cluster_offers import (
     about_consumer,
     about_controller,
@@ -36,6 +36,7 @@ from kiplab.widgets.controls.cluster_offers import (
 from kiplab.widgets.controls.inflight import next_up
 from kiplab.widgets.controls.inject import Inject
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
+from tests.engine.unrouted import NO_BUTTON
 from tests.widgets.hands import (
     COVERING,
     SIX,

@@ -72,13 +72,6 @@ def tried(
     return Offer(offered.label, line, reason, offered.advice)
 
 
-NO_BUTTON = dict.fromkeys(
-    (timer for timer in moves.Timer if timer.offered is None),
-    "rarely wanted in a lab: its line can be written into the play",
-)
-"""Timers that no button fires, and why."""
-
-
 # --- brokers --------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from ...engine.nodes import has_zookeeper
 from ...engine.zookeeper_routes import kinds_in
 from ...plays.play import Statement
 from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node_name
+from ...rows.columns import plural
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..history_tree.playback import Playback
 from ..markup import heading, muted, stacked
@@ -204,7 +205,8 @@ class InFlight:
         self.rows += [_MessageRow(self) for _ in shown[len(self.rows) :]]
         for made, place in zip(self.rows, shown, strict=False):
             made.be(cluster, inbox, place)
-        self.title.value = heading(_title(len(inbox)))
+        on_the_way = f"On the way: {plural(len(inbox), 'message')}"
+        self.title.value = heading(on_the_way if inbox else "Nothing is on the way")
         self.next.show((next_up(cluster, inbox),))
         self.more.value = muted(f"and {len(fits) - SHOWN_MAX} more")
         self.list.children = tuple(made.box for made in self.rows[: len(shown)])
@@ -233,7 +235,3 @@ class InFlight:
             Offer(label, nowhere, why_not_moved(cluster, self.inbox, name, by))
             for label, by in (("Earlier", -1), ("Later", 1))
         )
-
-
-def _title(count: int) -> str:
-    return f"On the way: {count} message{'s' * (count != 1)}" if count else "Nothing is on the way"

@@ -139,10 +139,11 @@ class FleetLab:
         self.metric = dropdown("How often", ())
         self._offer_metrics()
         on = _kips_of(self.study)
-        self.kips = {
-            kip: checkbox(f"KIP-{kip}", value=kip in on, tooltip=_tooltip(kip), margin="2px 10px")
-            for kip in asks.KIPS
-        }
+        self.kips = {}
+        for kip in asks.KIPS:
+            tooltip = f"Seen without KIP-{kip} and with it: {GUARDS[GUARD_OF[kip]].clause}"
+            label = f"KIP-{kip}"
+            self.kips[kip] = checkbox(label, value=kip in on, tooltip=tooltip, margin="2px 10px")
         self.dials = {name: asks.ParameterDial(name, self._begins[name]) for name in asks.DIALS}
         self.as_begun = button("As in the study", self.reset, "Every slider back to the study")
 
@@ -222,10 +223,6 @@ class FleetLab:
 
 def _kips_of(study: FleetStudy) -> frozenset[str]:
     return frozenset(kip for name in study.feature_sets for kip in name.split("+")) & {*asks.KIPS}
-
-
-def _tooltip(kip: str) -> str:
-    return f"Seen without KIP-{kip} and with it: {GUARDS[GUARD_OF[kip]].clause}"
 
 
 PATIENCE = 0.15
