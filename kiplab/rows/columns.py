@@ -6,6 +6,7 @@ shows at x = k, and a run of n such lines ends at x = n + 1. A lane is ``"partit
 ``"ZooKeeper"`` too, and a message of a controller names its broker: ``"controller on broker 0"``.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
@@ -22,8 +23,7 @@ STRIPS = ("leader epoch", "partition epoch", "ISR")
 CONTROLLER_EPOCH, FIRST_EPOCH = ("controller", "controller epoch"), "1"
 """Lane and track of the controller's epochs, and the one of the first controller."""
 ZOOKEEPER_LANE, QUEUE_FOR = "ZooKeeper", "queue for "
-"""The lane of ZooKeeper; how the tracks of a controller's queues begin: the broker's lane follows.
-"""
+"""The lane of ZooKeeper; what the track of a queue begins with: the lane of its broker follows."""
 
 
 def column_of(columns: Sequence[Sequence[int]], end: int, moment: int) -> int:
@@ -140,9 +140,7 @@ class MessageRow(msgspec.Struct, frozen=True):
 
     @property
     def is_telling(self) -> bool:
-        """Refused, not there at once, or for an earlier incarnation: what a picture has an arrow
-        for.
-        """
+        """Refused, not there at once, or for an earlier incarnation: pictures have an arrow."""
         if self.fate == "refused" or self.earlier_life:
             return True
         return self.x_arrived is None or self.x_arrived > self.x_sent
@@ -236,9 +234,7 @@ LOST = "lost"
 
 
 class LogRow(msgspec.Struct, frozen=True):
-    """What the log of `holder` had on [x0, x1): a broker's disk, running or not, or all that a
-    consumer has read.
-    """
+    """What the log of `holder` had on [x0, x1): a broker's disk, or all that a consumer read."""
 
     holder: str
     partition: str
@@ -283,9 +279,7 @@ class Meta(msgspec.Struct, frozen=True):
         return str(first) if first == last else f"{first}–{last}"
 
     def place(self, moment: int) -> int:
-        """The x at which a moment of the play stands: -1 before the first one shown, `end` after
-        the last.
-        """
+        """The x of a moment of the play: -1 before the first one shown, `end` after the last."""
         return column_of(self.columns, self.end, moment)
 
 
@@ -310,10 +304,10 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def tracks(self) -> dict[tuple[str, str], tuple[SpanRow, ...]]:
         """The spans by lane and track."""
-        found: dict[tuple[str, str], list[SpanRow]] = {}
+        tracks: dict[tuple[str, str], list[SpanRow]] = {}
         for span in self.spans:
-            found.setdefault((span.lane, span.track), []).append(span)
-        return {key: tuple(spans) for key, spans in found.items()}
+            tracks.setdefault((span.lane, span.track), []).append(span)
+        return {key: tuple(spans) for key, spans in tracks.items()}
 
     def at(self, lane: str, track: str, x: int, partition: str = "") -> SpanRow | None:
         """The span of a track that lasts at `x`, for that partition or for none."""
@@ -326,12 +320,10 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
         """The partition that the run is about: the one with the most losses and refused or
         long-lived messages, then with the most events; empty if there is none.
         """
-        told = [m.partition for m in self.messages if m.is_telling]
-        told += [m.partition for m in self.marks if m.kind == "lost"]
-        all_ = [e.partition for e in self.events]
-        return max(
-            self.meta.partitions, key=lambda name: (told.count(name), all_.count(name)), default=""
-        )
+        telling = Counter(m.partition for m in self.messages if m.is_telling)
+        telling.update(m.partition for m in self.marks if m.kind == "lost")
+        every = Counter(e.partition for e in self.events)
+        return max(self.meta.partitions, key=lambda n: (telling[n], every[n]), default="")
 
     def gates(self, lane: str) -> tuple[SpanRow, ...]:
         """The fences of a broker that ended because the controller unfenced it."""
@@ -347,9 +339,7 @@ def broker_lane(id: int) -> str:
 
 
 def tells_epochs(rows: Rows) -> bool:
-    """Whether this run is not all the first controller's, whose epoch would tell nothing; with
-    ZooKeeper it always tells, for a controller is one of the brokers.
-    """
+    """Whether this run is not all the first controller's, or has a controller on a broker."""
     spans = rows.tracks.get(CONTROLLER_EPOCH, ())
     return has_zookeeper(rows) or any(span.value != FIRST_EPOCH for span in spans)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -38,14 +38,13 @@ def differences_text(one: Rows, other: Rows, *, at: int | None = None) -> list[s
     """A sentence on where the runs part, then one per moment and node that differs, in which the
     first run's words come first. `at` as for `differences`, also below.
     """
-    found = differences(one, other, at=at)
     opening = [_opening(one, other, titles((one, other)))] if at is None else []
-    if not found:
+    by_node: dict[tuple[int, str], list[str]] = {}
+    for d in differences(one, other, at=at):
+        by_node.setdefault((d.x, d.node), []).append(f"{d.field} {d.one} against {d.other}")
+    if not by_node:
         return opening or [f"At {at}, the two runs are in the same state."]
-    by_node: dict[tuple[int, str], list[Difference]] = {}
-    for difference in found:
-        by_node.setdefault((difference.x, difference.node), []).append(difference)
-    return opening + [_sentence(x, node, by_node[x, node]) for x, node in by_node]
+    return opening + [f"At {x}, {node}: {'; '.join(of)}." for (x, node), of in by_node.items()]
 
 
 def _opening(one: Rows, other: Rows, names: tuple[str, ...]) -> str:
@@ -58,13 +57,8 @@ def _opening(one: Rows, other: Rows, names: tuple[str, ...]) -> str:
 def _label(one: Rows, other: Rows, x: int) -> str:
     """What happens at `x`, in the words of the run that has it applicable."""
     labels = [m.label for run in (one, other) for m in run.moments if m.x == x]
-    told = next((label for label in labels if "not applicable" not in label), "")
-    return f" ({told})" if told else ""
-
-
-def _sentence(x: int, node: str, differences: list[Difference]) -> str:
-    told = (f"{d.field} {d.one} against {d.other}" for d in differences)
-    return f"At {x}, {node}: {'; '.join(told)}."
+    applicable = next((label for label in labels if "not applicable" not in label), "")
+    return f" ({applicable})" if applicable else ""
 
 
 def differences_html(
@@ -74,13 +68,14 @@ def differences_html(
     nothing to list. `names` as for `titles`.
     """
     found, called = differences(one, other, at=at), titles((one, other), names)
-    if at is not None and not found:
-        return f"<p>{html.escape(differences_text(one, other, at=at)[0])}</p>"
-    when = f"What differs at {at}." if at is not None else _opening(one, other, called)
+    if at is None:
+        when = _opening(one, other, called)
+    else:
+        when = f"What differs at {at}." if found else differences_text(one, other, at=at)[0]
     if not found:
         return f"<p>{html.escape(when)}</p>"
     heads = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in _heads(called))
-    body = "".join(_line(difference) for difference in found)
+    body = "".join(map(_line, found))
     return (
         f"<table><caption>{html.escape(when)}</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
@@ -99,14 +94,10 @@ def _heads(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _line(difference: Difference) -> str:
-    node, field, one, other = (
-        html.escape(cell)
-        for cell in (difference.node, difference.field, difference.one, difference.other)
-    )
-    return (
-        f'<tr><td>{difference.x}</td><td>{node}</td><th scope="row">{field}</th>'
-        f"<td>{one}</td><td>{other}</td></tr>"
-    )
+    x, *words = msgspec.structs.astuple(difference)
+    node, field, one, other = map(html.escape, words)
+    place = f'<td>{x}</td><td>{node}</td><th scope="row">{field}</th>'
+    return f"<tr>{place}<td>{one}</td><td>{other}</td></tr>"
 
 
 def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.DataFrame:
@@ -117,7 +108,5 @@ def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.Da
     with needed_by("a table"):
         from .sentence_table import Sentences
 
-    records: list[tuple[Any, ...]] = [
-        msgspec.structs.astuple(found) for found in differences(one, other, at=at)
-    ]
+    records = [msgspec.structs.astuple(d) for d in differences(one, other, at=at)]
     return Sentences.from_records(records, columns=list(heads_of(one, other)))

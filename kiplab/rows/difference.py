@@ -44,16 +44,18 @@ def first_difference(one: Rows, other: Rows) -> int | None:
 
 
 def _seen(rows: Rows, x: int) -> set[Hashable]:
-    hashables: set[Hashable] = {
-        (s.lane, s.track, s.partition, s.value, frozenset(s.flags) - {"not told"})
-        for s in rows.spans
-        if s.x0 <= x < s.x1
+    spans = (s for s in rows.spans if s.x0 <= x < s.x1)
+    requests = (m for m in rows.clients if m.x_sent == x)
+    return {
+        *(
+            (s.lane, s.track, s.partition, s.value, frozenset(s.flags) - {"not told"})
+            for s in spans
+        ),
+        *(("tick", t.short) for t in rows.ticks if t.x == x),
+        *(("mark", m.lane, m.kind, m.text) for m in rows.marks if m.x == x),
+        *((m.sender, m.label, m.fate, m.error, m.outcome) for m in requests),
+        *((m.name, m.fate, m.error) for m in rows.messages if m.x_arrived == x),
     }
-    hashables |= {("tick", t.short) for t in rows.ticks if t.x == x}
-    hashables |= {("mark", m.lane, m.kind, m.text) for m in rows.marks if m.x == x}
-    asked = ((m.sender, m.label, m.fate, m.error, m.outcome) for m in rows.clients if m.x_sent == x)
-    hashables |= set(asked)
-    return hashables | {(m.name, m.fate, m.error) for m in rows.messages if m.x_arrived == x}
 
 
 def differences(one: Rows, other: Rows, *, at: int | None = None) -> tuple[Difference, ...]:
@@ -101,11 +103,11 @@ def state(rows: Rows, x: int) -> State:
 
 
 def _partition(rows: Rows, name: str, x: int) -> State:
-    found = {(name, "leader"): _leader(rows, name, x)}
-    for track in STRIPS:
-        found[name, track] = _value(rows, "partition", track, x, name)
-    records = _text(rows, "records", "state", x, name)
-    return {**found, (name, "committed records"): records}
+    return {
+        (name, "leader"): _leader(rows, name, x),
+        **{(name, track): _value(rows, "partition", track, x, name) for track in STRIPS},
+        (name, "committed records"): _text(rows, "records", "state", x, name),
+    }
 
 
 def _leader(rows: Rows, name: str, x: int) -> str:
@@ -138,15 +140,12 @@ def _broker(rows: Rows, lane: str, x: int) -> State:
 
 def _answers(rows: Rows, x: int) -> State:
     """What became of the messages and clients' requests that arrive at `x`, by kind and sender."""
-    asked = {
-        (m.receiver, f"answer to {m.label} of {m.sender}"): _answer(m)
-        for m in rows.clients
-        if m.x_arrived == x
-    }
-    return asked | {
-        (m.receiver, f"answer to {api_name(m.kind)} of {m.sender}"): _answer(m)
-        for m in rows.messages
-        if m.x_arrived == x and m.fate != "in flight" and (m.outcome or m.error)
+    requests = [(m, m.label) for m in rows.clients]
+    requests += [(m, api_name(m.kind)) for m in rows.messages if m.outcome or m.error]
+    return {
+        (m.receiver, f"answer to {label} of {m.sender}"): _answer(m)
+        for m, label in requests
+        if m.x_arrived == x and m.fate != "in flight"
     }
 
 

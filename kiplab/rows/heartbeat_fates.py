@@ -16,8 +16,8 @@ LOOK = (
 
 
 class IdeaFate(msgspec.Struct, frozen=True):
-    """One idea of KIP-343, what Kafka has of it, the KIP that brought it (None: nobody did), and
-    the clause of the ledger that says more.
+    """One idea of KIP-343, what became of it, the KIP that brought it (None: nobody did), and the
+    clause of the ledger that says more.
     """
 
     idea: str

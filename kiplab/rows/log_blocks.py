@@ -27,8 +27,8 @@ _LEADS = ("leader", "elected")
 
 
 class LogCell(NamedTuple):
-    """Records `first` to `end`, which is not included, of one leader epoch. `has` says whether the
-    leader has the same ones, `lost` whether they had been committed.
+    """Records from `first` up to `end` of one leader epoch. `has` says whether the leader has the
+    same ones, `lost` whether they had been committed.
     """
 
     first: int
@@ -75,11 +75,10 @@ def log_blocks(rows: Rows, partition: str) -> tuple[LogBlock, ...]:
 
 def told_logs(rows: Rows, partition: str) -> str:
     """The same in sentences."""
-    said = ""
-    for block in log_blocks(rows, partition):
-        sides = "; ".join(map(side_words, block.sides))
-        said += f" At {rows.meta.number(block.x)} ({block.words}), {sides}."
-    return said
+    return "".join(
+        f" At {rows.meta.number(x)} ({words}), {'; '.join(map(side_words, sides))}."
+        for x, words, sides, _ in log_blocks(rows, partition)
+    )
 
 
 def side_words(side: LogSide) -> str:
@@ -90,10 +89,9 @@ def side_words(side: LogSide) -> str:
 
 
 def _cell_words(cell: LogCell) -> str:
-    said = f"{offsets(cell.first, cell.end - 1)} of leader epoch {cell.epoch}"
-    if cell.has:
-        return said
-    return f"{said}, {'committed once and lost' if cell.lost else 'which the leader has not'}"
+    fate = "committed once and lost" if cell.lost else "which the leader has not"
+    records = f"{offsets(cell.first, cell.end - 1)} of leader epoch {cell.epoch}"
+    return records if cell.has else f"{records}, {fate}"
 
 
 def _content(block: LogBlock) -> object:
@@ -111,7 +109,8 @@ def _moments(rows: Rows, partition: str) -> set[int]:
     later = range(first, rows.meta.end)
     parted = next((x for x in later if _is_parted(rows, partition, x)), first)
     cut = next((m.x for m in marks if m.kind == "truncated" and m.x >= first), first)
-    return {first, parted, cut, max(first, _last_change(rows, partition))}
+    changes = (r.x0 for r in rows.logs if r.partition == partition)
+    return {first, parted, cut, max(first, *changes)}
 
 
 def _is_parted(rows: Rows, partition: str, x: int) -> bool:
@@ -122,17 +121,11 @@ def _is_parted(rows: Rows, partition: str, x: int) -> bool:
     return any(not cell.has and cell.first < end for cell in mine)
 
 
-def _last_change(rows: Rows, partition: str) -> int:
-    return max((r.x0 for r in rows.logs if r.partition == partition), default=0)
-
-
 def _words(rows: Rows, partition: str, x: int) -> str:
     here = [m for m in rows.marks if m.x == x and m.partition == partition]
-    for kind, words in (("truncated", "{lane} {text}"), ("unclean", "unclean election")):
-        for mark in here:
-            if mark.kind == kind:
-                return words.format(lane=mark.lane, text=mark.text)
-    return rows.moments[x].label
+    words = [f"{mark.lane} {mark.text}" for mark in here if mark.kind == "truncated"]
+    words += ["unclean election" for mark in here if mark.kind == "unclean"]
+    return [*words, rows.moments[x].label][0]
 
 
 # --- the logs at a moment -----------------------------------------------------------------------
@@ -202,9 +195,6 @@ def _cells(ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...]) ->
 # --- log rows -------------------------------------------------------------------------------------
 
 
-_Read = Callable[[Cluster], Ranges | None]
-
-
 def log_rows(shots: Sequence[Snapshot]) -> Iterator[LogRow]:
     """Partition by partition: brokers, consumers, what was lost."""
     for name in (p.name for p in truth(shots[0].cluster).partitions):
@@ -217,7 +207,9 @@ def log_rows(shots: Sequence[Snapshot]) -> Iterator[LogRow]:
         yield from _lost(shots, name)
 
 
-def _rows(shots: Sequence[Snapshot], holder: str, name: str, read: _Read) -> Iterator[LogRow]:
+def _rows(
+    shots: Sequence[Snapshot], holder: str, name: str, read: Callable[[Cluster], Ranges | None]
+) -> Iterator[LogRow]:
     readings = ((shot.x, read(shot.cluster)) for shot in shots)
     for x0, x1, records in stretches(readings, shots[-1].x + 1):
         yield LogRow(holder, name, x0, x1, records)

@@ -1,6 +1,6 @@
 """Messages: where each began, where it ended, and what became of it there."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,35 +11,34 @@ from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
-from ..protocol.ids import BrokerId, PartitionName, broker_list
-from ..protocol.messages import ANSWERED, BODIES, Against, ApiRequest, asked_by
-from . import columns, message_contents, operator_log
+from ..protocol.ids import NO_LEADER, BrokerId, PartitionName, broker_list
+from ..protocol.messages import ANSWERED, BODIES, Against, ApiRequest, FetchRequest, asked_by
+from ..protocol.messages.replication_messages import AlterPartitionItem, AlterPartitionRequest
+from ..protocol.replica.broker_state import replica_of
+from . import columns, operator_log
 from .snapshots import Moment, Snapshot
 
-Found = dict[MessageName, columns.MessageRow]
 LEADER_EPOCH_IN_ZOOKEEPER = "zookeeper.leader-epoch"
 """The check by which brokers pass over a LeaderAndIsr that is not newer than what they know."""
 
 
 def messages(shots: Sequence[Snapshot]) -> tuple[columns.MessageRow, ...]:
     """All messages in the order they were sent."""
-    found: Found = {}
+    rows: dict[MessageName, columns.MessageRow] = {}
     for shot in shots:
         for move in shot.moves:
             for id, event in move.named:
                 if isinstance(event, Sent | Delivered | Dropped):
-                    row = found.get(event.message) or _sent(event, shot.x, move)
+                    row = rows.get(event.message) or _sent(event, shot.x, move)
                     changes = _changes(row, id, event, shot.x, move)
-                    found[event.message] = replace(row, **changes)
-    return tuple(_with_answers(found.values()))
+                    rows[event.message] = replace(row, **changes)
+    return tuple(_with_answers(tuple(rows.values())))
 
 
 def _changes(
     row: columns.MessageRow, id: str, event: Sent | Delivered | Dropped, x: int, move: Moment
 ) -> dict[str, Any]:
-    """What an event makes of a message's row. A queued request is for an incarnation of its
-    receiver, and may come to a later one.
-    """
+    """What an event makes of a message's row. A queued request may come to a later incarnation."""
     if isinstance(event, Dropped):
         return {"x_arrived": x, "fate": "dropped", "outcome": event.why, "ended": (id,)}
     meant = move.sent_for.get(event.message)
@@ -49,7 +48,7 @@ def _changes(
     now = truth.registration_of(move.before, event.receiver)
     return changes | {
         "x_arrived": x,
-        "held": tuple(message_contents.held(event, move.before)),
+        "held": tuple(held(event, move.before)),
         "log": operator_log.all_lines(move),
         "previous_incarnation": event.previous_incarnation,
         "earlier_life": meant is not None and now is not None and meant < now.epoch,
@@ -71,7 +70,7 @@ def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> columns.Me
         fate="in flight",
         label=event.body.on_arrow(partial(_isr, before)),
         detail=event.body.in_words(),
-        fields=tuple(message_contents.fields(event.body)),
+        fields=tuple(event.body.details()) if isinstance(event.body, ApiRequest) else (),
         partition=event.body.about(),
         sent_by=-1 if process is None else process.epoch,
     )
@@ -100,18 +99,16 @@ def _answered(row: columns.MessageRow, id: str, event: Delivered, move: Moment) 
     }
 
 
-def _with_answers(rows: Iterable[columns.MessageRow]) -> Iterator[columns.MessageRow]:
+def _with_answers(rows: Sequence[columns.MessageRow]) -> Iterator[columns.MessageRow]:
     """Requests whose answer came at the same moment have its log lines too."""
-    messages = tuple(rows)
     answers: dict[tuple[str, str, int | None], list[str]] = {}
-    for row in messages:
+    for row in rows:
         if row.kind in ANSWERED and row.fate == "delivered" and row.log:
             key = (asked_by(row.kind), row.receiver, row.x_arrived)
             answers.setdefault(key, []).extend(row.log)
-    for row in messages:
-        found = answers.get((row.kind, row.sender, row.x_arrived))
-        log = dict.fromkeys((*row.log, *(found or ())))
-        yield replace(row, log=tuple(log)) if found else row
+    for row in rows:
+        more = answers.get((row.kind, row.sender, row.x_arrived))
+        yield replace(row, log=tuple(dict.fromkeys((*row.log, *more)))) if more else row
 
 
 def _is_about(event: Event, delivered: Delivered) -> bool:
@@ -119,9 +116,7 @@ def _is_about(event: Event, delivered: Delivered) -> bool:
 
 
 def _is_idle(refused: Refused) -> bool:
-    """A LeaderAndIsr that says once more what its receiver knows: the answer is an error, and
-    nobody minds.
-    """
+    """A LeaderAndIsr that says what its receiver knows: the answer is an error nobody minds."""
     says = {compared.requested == compared.held for compared in refused.compared}
     return refused.guard == LEADER_EPOCH_IN_ZOOKEEPER and says == {True}
 
@@ -182,9 +177,7 @@ def told_messages(rows: columns.Rows, partition: str = "") -> list[columns.Messa
 
 
 def _alike(m: columns.MessageRow) -> tuple[object, ...]:
-    """What equal messages have in common; what is for an earlier incarnation and comes at one
-    moment is one bundle, whatever it asks for.
-    """
+    """What equal messages share; those for an earlier incarnation that come at once are equal."""
     if m.earlier_life:
         return (m.sender, m.receiver, m.x_arrived, m.fate, m.error, m.meant_for)
     return (m.kind, m.sender, m.receiver, m.x_arrived, m.fate, m.partition)
@@ -214,3 +207,62 @@ def _bundle(group: list[columns.MessageRow]) -> str:
 
 def _rank(message: columns.MessageRow) -> tuple[bool, int, int]:
     return (message.fate != "refused", BODIES[message.kind].told, message.x_sent)
+
+
+# --- what the receiver held -----------------------------------------------------------------------
+
+
+def held(event: Delivered, before: Cluster) -> Iterator[str]:
+    """What the receiver compares the request with; `before` is the cluster as the request came."""
+    if isinstance(event.body, ApiRequest):
+        yield from _HELD[event.body.against](event.body, event, before)
+
+
+def _controller(body: AlterPartitionRequest, _: Delivered, before: Cluster) -> Iterator[str]:
+    for item in body.items:
+        yield from _partition(item, before)
+        registered = (_registered(m.broker, before) for m in item.isr)
+        yield f"registered are {'; '.join(registered)}"
+
+
+def _partition(item: AlterPartitionItem, before: Cluster) -> Iterator[str]:
+    state = truth.partition_of(before, item.partition)
+    if state is None:
+        yield f"the controller knows no {item.partition}"
+        return
+    leader = "no leader" if state.leader == NO_LEADER else f"leader {state.leader}"
+    epochs = f"leader epoch {state.leader_epoch}, partition epoch {state.partition_epoch}"
+    yield f"the controller held {leader}, {epochs}, ISR {broker_list(state.isr)}"
+
+
+def _registered(id: BrokerId, before: Cluster) -> str:
+    registration = truth.registration_of(before, id)
+    if registration is None:
+        return f"broker {id} not at all"
+    state = "fenced" if registration.fenced else "active"
+    if registration.in_controlled_shutdown:
+        state = "shutting down"
+    return f"broker {id} as epoch {registration.epoch}, {state}"
+
+
+def _sender_known(_: object, event: Delivered, before: Cluster) -> Iterator[str]:
+    yield f"registered is {_registered(event.message.sender, before)}"
+
+
+def _leader(body: FetchRequest, event: Delivered, before: Cluster) -> Iterator[str]:
+    node = broker(before, event.receiver)
+    mine = replica_of(node, body.partition) if node is not None and node.process else None
+    if mine is None:
+        yield f"broker {event.receiver} has no {body.partition}"
+        return
+    part = "leads" if mine.leading is not None else "does not lead"
+    mark = f"high watermark {mine.high_watermark}"
+    yield f"broker {event.receiver} {part} with leader epoch {mine.leader_epoch}, {mark}"
+
+
+_HELD: dict[Against, Callable[[Any, Delivered, Cluster], Iterable[str]]] = {
+    Against.PARTITION: _controller,
+    Against.REPLICA: _leader,
+    Against.REGISTRATION: _sender_known,
+    Against.NOTHING: lambda *_: (),
+}

@@ -55,10 +55,6 @@ def _short(event: Event) -> str:
     return short(event) if short is not None else ""
 
 
-def _changed(event: facts.BrokerChanged) -> str:
-    return _CHANGES[event.change].format(broker=event.broker, epoch=event.epoch)
-
-
 def _elected(event: facts.LeaderElected) -> str:
     if event.leader == ids.NO_LEADER:
         return "no leader"
@@ -68,7 +64,7 @@ def _elected(event: facts.LeaderElected) -> str:
 
 
 _SHORT: dict[type, Callable[[Any], str]] = {
-    facts.BrokerChanged: _changed,
+    facts.BrokerChanged: lambda e: _CHANGES[e.change].format(broker=e.broker, epoch=e.epoch),
     facts.LeaderElected: _elected,
 }
 
@@ -126,11 +122,10 @@ def _short_change(event: ZnodeChanged, changes: Sequence[Event]) -> str:
 
 
 def _session(x: int, id: str, event: SessionOpened | SessionEnded, zxid: int) -> TickRow:
-    short = ""
+    did, short = "opens", ""
     if isinstance(event, SessionEnded):
-        ends = "expires" if event.expired else "closes"
-        short = f"session of {event.broker} {ends}"
-    did = short.rpartition(" ")[2] or "opens"
+        did = "expires" if event.expired else "closes"
+        short = f"session of {event.broker} {did}"
     text = f"{session_words(event.session)} of broker {event.broker} {did}"
     return TickRow(x, zxid, "session", NO_VERSION, text, short, events=(id,))
 

@@ -3,22 +3,22 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 
 from ..engine.cluster import Cluster
 from ..engine.truth import truth
 from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.registrations import partition
 from ..protocol.releases import RELEASES, CodeVersion
+from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from .columns import MetricRow, Rows, lane_of
 from .metrics import METRICS, Led, Metric
 from .snapshots import Moment, Snapshot, stretches
 
 _Key = tuple[str, BrokerId]
-_Known = dict[tuple[int, int], dict[_Key, int]]
-"""What was read of a state under some features, by the identity of both: most stay the same object
-from step to step.
-"""
+_Read = dict[tuple[int, int], dict[_Key, int]]
+"""By the identity of a state and of features: most stay the same object from step to step."""
 
 
 def metric_rows(shots: Sequence[Snapshot]) -> Iterator[MetricRow]:
@@ -37,31 +37,31 @@ def metric_rows(shots: Sequence[Snapshot]) -> Iterator[MetricRow]:
 
 def _readings(shots: Sequence[Snapshot]) -> Iterator[dict[_Key, int]]:
     counts: Counter[_Key] = Counter()
-    known: _Known = {}
+    read_before: _Read = {}
     for shot in shots:
         for move in shot.moves:
             counts.update(_marks(move))
-        yield _reading(shot.cluster, counts, known)
+        yield _reading(shot.cluster, counts, read_before)
 
 
-def _reading(cluster: Cluster, counts: Counter[_Key], known: _Known) -> dict[_Key, int]:
-    found = {key: counts[key] for key in _once(known, cluster, METRICS, _counting)}
-    found |= _once(known, cluster, truth(cluster), _of_controller)
+def _reading(cluster: Cluster, counts: Counter[_Key], read_before: _Read) -> dict[_Key, int]:
+    found = {key: counts[key] for key in _once(read_before, cluster, METRICS, _counting)}
+    found |= _once(read_before, cluster, truth(cluster), _of_controller)
     for node in cluster.brokers:
-        found |= _once(known, cluster, node, partial(_of_broker, node))
+        found |= _once(read_before, cluster, node, partial(_of_broker, node))
     return found
 
 
 def _once(
-    known: _Known,
+    read_before: _Read,
     cluster: Cluster,
     state: object,
     read: Callable[[Cluster], Iterator[tuple[_Key, int]]],
 ) -> dict[_Key, int]:
     key = id(state), id(cluster.features)
-    if key not in known:
-        known[key] = dict(read(cluster))
-    return known[key]
+    if key not in read_before:
+        read_before[key] = dict(read(cluster))
+    return read_before[key]
 
 
 def _of_broker(node: Broker, cluster: Cluster) -> Iterator[tuple[_Key, int]]:
@@ -78,13 +78,11 @@ def _led(node: Broker, code: CodeVersion) -> Iterator[Led]:
 
     Source: ReplicaManager.leaderPartitionsIterator, 3.2 to 4.3.
     """
-    process = node.process
-    image = process.image if process is not None else None
-    for replica in process.replicas if process is not None else ():
+    image = process_of(node).image
+    registrations = () if image is None else image.partitions
+    for replica in process_of(node).replicas:
         if replica.leading is not None:
-            registration = (
-                partition(image.partitions, replica.partition) if image is not None else None
-            )
+            registration = partition(registrations, replica.partition)
             adding = registration.adding if registration is not None else ()
             yield Led(replica, replica.leading.isr_state.isr, adding, code)
 
@@ -141,12 +139,9 @@ def reports(rows: Rows, name: str, x: int) -> list[tuple[str, int]]:
 
 def first_move(rows: Rows, name: str) -> int | None:
     """The first x at which the total is another than the one before; None if it never is."""
-    known: int | None = None
-    for x, value in enumerate(totals(rows, name)):
-        if known is not None and value is not None and value != known:
-            return x
-        known = value if value is not None else known
-    return None
+    reported = [(x, value) for x, value in enumerate(totals(rows, name)) if value is not None]
+    changes = (x for (_, before), (x, value) in pairwise(reported) if value != before)
+    return next(changes, None)
 
 
 def moves(runs: Sequence[Rows]) -> dict[str, int]:
@@ -171,20 +166,19 @@ def chosen(runs: Sequence[Rows], metrics: MetricChoice) -> tuple[str, ...]:
     names = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     unknown = [name for name in names if name not in METRICS]
     if unknown:
-        known = ", ".join(METRICS)
-        raise ValueError(f"there is no metric {unknown[0]!r}; there are {known}")
+        raise ValueError(f"there is no metric {unknown[0]!r}; there are {', '.join(METRICS)}")
     return names
 
 
 def metrics_told(rows: Rows, names: Sequence[str]) -> str:
     """The same in a sentence: ``Metrics: OfflinePartitionsCount 0, 1 at 8, 0 at 10.``"""
-    said = "; ".join(f"{name} {_told(rows, name)}" for name in names)
-    return f" Metrics: {said}." if said else ""
+    words = "; ".join(f"{name} {', '.join(_changes(rows, name))}" for name in names)
+    return f" Metrics: {words}." if words else ""
 
 
-def _told(rows: Rows, name: str) -> str:
+def _changes(rows: Rows, name: str) -> Iterator[str]:
     values = totals(rows, name)
-    changes = [x for x, value in enumerate(values) if x == 0 or values[x - 1] != value]
-    words = ("not reported" if values[x] is None else str(values[x]) for x in changes)
-    places = ("" if x == 0 else f" at {rows.meta.number(x)}" for x in changes)
-    return ", ".join(f"{word}{place}" for word, place in zip(words, places, strict=True))
+    for x, value in enumerate(values):
+        if x == 0 or values[x - 1] != value:
+            word = "not reported" if value is None else str(value)
+            yield f"{word} at {rows.meta.number(x)}" if x else word

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence, Set
 
-from ..protocol.guards import GUARDS, SPECIFIED, Guard, named
+from ..protocol.guards import GUARDS, SPECIFIED, named
 from ..protocol.releases import RELEASES
 from .columns import Rows
 
@@ -19,9 +19,8 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
     Runs that have `names` of their own, one each, are called by them first.
     """
     if names:
-        return tuple(
-            f"{_short(name)} · {rules}" for name, rules in zip(names, titles(runs), strict=True)
-        )
+        short = (n if len(n) <= NAME_MAX else f"{n[: NAME_MAX - 1]}…" for n in names)
+        return tuple(map(" · ".join, zip(short, titles(runs), strict=True)))
     sets = [frozenset(run.meta.guards) for run in runs]
     differing = frozenset.union(*sets) - frozenset.intersection(*sets)
     wanted = as_specified(differing)
@@ -42,9 +41,7 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def as_specified(guards: Set[str]) -> str:
-    """The KIP of which these are all that it wants and no release does, if they are several; or
-    nothing.
-    """
+    """The KIP of which these are all that it wants and no release does, if they are several."""
     subjects = (id.split(".")[0] for id in guards)
     found = (s for s in sorted(subjects) if len(wanted_by(s)) > 1 and wanted_by(s) == guards)
     return next((f"KIP-{s}" for s in found), "")
@@ -57,19 +54,11 @@ def wanted_by(subject: str) -> frozenset[str]:
 
 def _title_of_specified(run: Rows, subject: str) -> str:
     if wanted_by(subject.removeprefix("KIP-")) <= set(run.meta.guards):
-        said = f"{subject} as specified"
+        rules = f"{subject} as specified"
     else:
-        said = f"{subject} as implemented" if _is_built(subject) else f"without {subject}"
-    return f"{said} · Kafka {_release(run)}"
-
-
-def _is_built(subject: str) -> bool:
-    """Whether any release has something of it."""
-    return any(guard.releases for guard in GUARDS.values() if guard.subject == subject)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= NAME_MAX else f"{name[: NAME_MAX - 1]}…"
+        is_built = any(g.releases for g in GUARDS.values() if g.subject == subject)
+        rules = f"{subject} as implemented" if is_built else f"without {subject}"
+    return f"{rules} · Kafka {_release(run)}"
 
 
 def _title(run: Rows, subjects: dict[str, bool]) -> str:
@@ -83,8 +72,8 @@ def _release(run: Rows) -> str:
 
 
 def rule_word(id: str) -> str:
-    """``KIP-903``; a rule that no release has goes by its own words, for it is not that KIP. One of
-    several that a KIP wants goes by its name and theirs: ``KIP-704 as specified``.
+    """``KIP-903``; a rule that no release has goes by its own words. One of several that a KIP
+    wants goes by its name and theirs: ``KIP-704 as specified``.
     """
     guard = GUARDS[id]
     if guard.releases:
@@ -93,12 +82,6 @@ def rule_word(id: str) -> str:
     if id in wanted and len(wanted) > 1:
         return f"{guard.subject} as specified"
     return _clause_in_words(id)
-
-
-def _switch_word(guard: Guard) -> str:
-    """``KIP-903``, ``KAFKA-7128``; its own words, where it is older than both or in no release."""
-    is_named = guard.releases and "-" in guard.subject
-    return guard.subject if is_named else _clause_in_words(guard.id)
 
 
 def _clause_in_words(id: str) -> str:
@@ -119,5 +102,8 @@ def own_title(rows: Rows) -> str:
             words.append(f"KIP-{subject} as specified{'' if states == {True} else ' off'}")
             switched = {id: on for id, on in switched.items() if id not in wanted}
     for id, on in switched.items():
-        words.append(f"{_switch_word(GUARDS[id])} {'on' if on else 'off'}")
-    return " · ".join([*dict.fromkeys(words), f"Kafka {rows.meta.features.split(' ')[0]}"])
+        # A guard that is older than KIPs and issues, or in no release, goes by its own words.
+        is_named = GUARDS[id].releases and "-" in GUARDS[id].subject
+        word = GUARDS[id].subject if is_named else _clause_in_words(id)
+        words.append(f"{word} {'on' if on else 'off'}")
+    return " · ".join([*dict.fromkeys(words), f"Kafka {_release(rows)}"])

@@ -24,9 +24,7 @@ class ToldPart(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """What is said of moment `x`: `head`, and what happened there. None for what is said of the
-    end.
-    """
+    """What is said of moment `x`: `head`, and what happened there; None for the end."""
 
     x: int | None
     head: str
@@ -44,7 +42,8 @@ def sentences(rows: columns.Rows) -> list[str]:
 
 def story(rows: columns.Rows) -> Iterator[Sentence]:
     """The same, with what each part of a sentence is about."""
-    yield _start(rows)
+    title = f"{rows.meta.title}, on Kafka {rows.meta.features}."
+    yield Sentence(0, f"{title} At the start: {'; '.join(_standing(rows, 0))}")
     for moment in rows.moments[1:]:
         head = f"{moment.x}. {moment.text} (line {moment.line})"
         told_parts = tuple(_told(rows, moment.x)) or (ToldPart("nothing changes", ()),)
@@ -58,11 +57,16 @@ def summary(rows: columns.Rows) -> str:
     """One paragraph: what was played, what became of the messages that mattered, the verdict."""
     meta = rows.meta
     steps = columns.plural(len(rows.moments) - 1, "step")
-    brokers = f"broker{'s' * (len(meta.brokers) > 1)} {_listed([str(b) for b in meta.brokers])}"
+    *others, last = map(str, meta.brokers)
+    brokers = f"brokers {', '.join(others)} and {last}" if others else f"broker {last}"
     parts = [f"{meta.title} (Kafka {meta.features}, {steps}, {brokers})."]
     parts += [_fate(message) for message in message_paths.told_messages(rows)]
     parts += [_remark(mark) for mark in rows.marks if mark.kind in _TOLD_MARKS]
-    parts += [_idle(span) for span in rows.spans if "idle" in span.flags]
+    parts += [
+        f"From {s.x0} to {s.x1}, {s.lane} is up, is assigned {s.partition} and does not fetch it."
+        for s in rows.spans
+        if "idle" in s.flags
+    ]
     states = (span for span in rows.spans if (span.lane, span.track) == ("records", "state"))
     parts += [_trouble(span) for span in states if span.value != "safe"]
     return " ".join([*parts, f"Verdict: {meta.sentence}."])
@@ -111,15 +115,8 @@ def table_text(rows: columns.Rows, partition: str | None = None) -> str:
 # --- sentences ----------------------------------------------------------------------------------
 
 
-def _start(rows: columns.Rows) -> Sentence:
-    title = f"{rows.meta.title}, on Kafka {rows.meta.features}. "
-    return Sentence(0, f"{title}At the start: {'; '.join(_standing(rows, 0))}")
-
-
 def _standing(rows: columns.Rows, x: int) -> Iterator[str]:
-    """Everything that holds at `x`: the controller's epoch if it tells anything, partitions,
-    brokers.
-    """
+    """Everything that holds at `x`: the controller's epoch, queues, partitions, brokers."""
     if columns.tells_epochs(rows):
         yield _at(rows, *columns.CONTROLLER_EPOCH, x, "")
     yield from filter(None, (_queue(rows, lane, x) for lane in columns.queues_in(rows)))
@@ -159,8 +156,8 @@ def _told(rows: columns.Rows, x: int) -> Iterator[ToldPart]:
 
 def _queue(rows: columns.Rows, lane: str, x: int) -> str:
     """``7 requests wait for czxid 100 of broker 1``; empty if nothing does."""
-    said = _at(rows, "controller", f"{columns.QUEUE_FOR}{lane}", x, "")
-    return f"{said} of {lane}" if said else ""
+    waiting = _at(rows, "controller", f"{columns.QUEUE_FOR}{lane}", x, "")
+    return f"{waiting} of {lane}" if waiting else ""
 
 
 def _broker(rows: columns.Rows, lane: str, x: int, partition: str) -> str:
@@ -168,14 +165,13 @@ def _broker(rows: columns.Rows, lane: str, x: int, partition: str) -> str:
         *("uptime", "down", "registered", "fenced", "shutting down", "passed over"),
         *("role", "log"),
     )
-    said = [_at(rows, lane, track, x, partition) for track in tracks]
-    return ", ".join(text for text in said if text)
+    return ", ".join(filter(None, (_at(rows, lane, track, x, partition) for track in tracks)))
 
 
 def _cell(rows: columns.Rows, lane: str, x: int, partition: str) -> str:
     """As `_broker`, for a column."""
-    said = _broker(rows, lane, x, partition).replace("broker epoch", "epoch")
-    return said.split(", high watermark")[0].replace("log ends at offset", "log end")
+    words = _broker(rows, lane, x, partition).replace("broker epoch", "epoch")
+    return words.split(", high watermark")[0].replace("log ends at offset", "log end")
 
 
 def _at(rows: columns.Rows, lane: str, track: str, x: int, partition: str) -> str:
@@ -200,8 +196,7 @@ def _fate(message: columns.MessageRow) -> str:
 
 
 _TOLD_MARKS = ("bounced", "unchanged", "checkpoint lost")
-"""Marks that no message, and nothing that lasts, says as well: only runs with ZooKeeper have them.
-"""
+"""Marks that no message, and nothing that lasts, says as well: runs with ZooKeeper have them."""
 
 
 def _remark(mark: columns.MarkRow) -> str:
@@ -210,20 +205,11 @@ def _remark(mark: columns.MarkRow) -> str:
     return f"At {mark.x} {who}: {mark.text}."
 
 
-def _idle(span: columns.SpanRow) -> str:
-    words = f"{span.lane} is up, is assigned {span.partition} and does not fetch it"
-    return f"From {span.x0} to {span.x1}, {words}."
-
-
 def _trouble(span: columns.SpanRow) -> str:
     if span.value == "lost":
         return f"From {span.x0} on, {span.partition} is without {span.text.removesuffix(' lost')}."
     words = {"at risk": "committed records of {} are at risk", "offline": "{} has no leader"}
     return f"From {span.x0} to {span.x1}, {words[span.value].format(span.partition)}."
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 # --- told html ------------------------------------------------------------------------------------

@@ -90,10 +90,9 @@ def with_kinds(rows: Rows, kinds: Iterable[str] | None) -> Rows:
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     unknown = [kind for kind in wanted if kind not in api_kinds()]
     if unknown:
-        known = ", ".join(api_kinds())
-        raise ValueError(f"there are no messages called {unknown[0]!r}; there are {known}")
-    of_kinds = (m for m in rows.messages if asked_by(m.kind) in wanted)
-    return replace(rows, messages=tuple(of_kinds))
+        there_are = f"there are {', '.join(api_kinds())}"
+        raise ValueError(f"there are no messages called {unknown[0]!r}; {there_are}")
+    return replace(rows, messages=tuple(m for m in rows.messages if asked_by(m.kind) in wanted))
 
 
 def kinds_in(rows: Rows) -> tuple[str, ...]:
@@ -222,12 +221,10 @@ def _moved(rows: Iterable[_Moved], to: Columned) -> Iterator[_Moved]:
 
 
 def _moments(moments: Sequence[MomentRow], to: Columned, own: Columns) -> Iterator[MomentRow]:
-    found = {moment.x: moment for moment in moments}
+    by_x = {moment.x: moment for moment in moments}
     for place, ((a, b), (first, last)) in enumerate(zip(to.columns, own, strict=True)):
-        if a == b:
-            yield replace(found[a], x=place)
-        else:
-            yield MomentRow(place, found[a].line, "", f"{last - first + 1} quiet steps")
+        quiet = MomentRow(place, by_x[a].line, "", f"{last - first + 1} quiet steps")
+        yield replace(by_x[a], x=place) if a == b else quiet
 
 
 _Lasting = TypeVar("_Lasting", SpanRow, MetricRow, LogRow)
