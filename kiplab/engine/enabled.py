@@ -1,6 +1,7 @@
 """`enabled`: what can be done now, within a menu."""
 
 from collections.abc import Iterator
+from itertools import combinations, product
 
 import msgspec
 
@@ -123,9 +124,7 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
 
 
 def _about_control_planes(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
-    if not menu.controller_timers:
-        return
-    for node in control_planes(cluster):
+    for node in control_planes(cluster) if menu.controller_timers else ():
         kind = kind_of(cluster, node)
         for owner, timer in routes.TIMERS:
             if owner is kind and timer in menu.controller_timers:
@@ -133,26 +132,24 @@ def _about_control_planes(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
 
 
 def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
+    brokers = [b.id for b in cluster.brokers]
     for state in truth(cluster).partitions:
-        for count in menu.produce:
-            yield from (moves.Produce(state.name, b.id, count) for b in cluster.brokers)
-        for before in menu.delete:
-            yield from (
-                moves.DeleteRecords(state.name, b.id, before)
-                for b in cluster.brokers
-                if b.id == state.leader or _believes_to_lead(b, state.name)
-            )
-        yield from (moves.Elect(state.name, unclean) for unclean in menu.elect)
+        name = state.name
+        led_by = [b.id for b in cluster.brokers if b.id == state.leader or _leads(b, name)]
+        yield from (moves.Produce(name, id, count) for count in menu.produce for id in brokers)
+        yield from (moves.DeleteRecords(name, id, end) for end in menu.delete for id in led_by)
+        yield from (moves.Elect(name, unclean) for unclean in menu.elect)
         if menu.end_transaction:
-            ends = ((b.id, commits) for b in cluster.brokers for commits in (False, True))
-            yield from (moves.EndTransaction(state.name, id, commits) for id, commits in ends)
+            ends = product(brokers, (False, True))
+            yield from (moves.EndTransaction(name, id, commits) for id, commits in ends)
         if menu.finish_leader_recovery:
-            yield from (moves.FinishLeaderRecovery(state.name, b.id) for b in cluster.brokers)
+            yield from (moves.FinishLeaderRecovery(name, id) for id in brokers)
 
 
-def _believes_to_lead(broker: Broker, name: str) -> bool:
-    played = replica_of(broker, name)
-    return played is not None and played.leading is not None
+def _leads(broker: Broker, name: str) -> bool:
+    """Whether it believes so."""
+    replica = replica_of(broker, name)
+    return replica is not None and replica.leading is not None
 
 
 def _about_consumer(cluster: Cluster, name: str) -> Iterator[moves.Move]:
@@ -173,8 +170,6 @@ def _about_links(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
     if not menu.cut:
         return
     apart = CONTROLLER if controller_of(cluster) == CONTROLLER else ZOOKEEPER
-    nodes = [apart, *(b.id for b in cluster.brokers)]
-    for index, one in enumerate(nodes):
-        for other in nodes[index + 1 :]:
-            yield moves.Cut(one, other)
-            yield moves.Heal(one, other)
+    for one, other in combinations([apart, *(b.id for b in cluster.brokers)], 2):
+        yield moves.Cut(one, other)
+        yield moves.Heal(one, other)

@@ -45,15 +45,13 @@ def _deliver(cluster: Cluster, move: moves.Deliver | moves.LoseReply) -> str | N
 
 def _needs_zookeeper(cluster: Cluster, message: Message) -> str | None:
     """Whoever handles it asks ZooKeeper on the way."""
-    receiver = message.receiver
-    if not is_cut(cluster, receiver, ids.ZOOKEEPER):
+    at = message.receiver
+    joint = (kind_of(cluster, at), type(message.body)) in zookeeper_routes.JOINT_ROUTES
+    if not joint or not is_cut(cluster, at, ids.ZOOKEEPER):
         return None
-    joint = (kind_of(cluster, receiver), type(message.body)) in zookeeper_routes.JOINT_ROUTES
-    if not joint or zookeeper_routes.needs_no_zookeeper(cluster, message):
+    if zookeeper_routes.needs_no_zookeeper(cluster, message):
         return None
-    return (
-        f"{ids.node_name(receiver)} has to ask ZooKeeper for it, and the link between them is cut"
-    )
+    return f"{ids.node_name(at)} has to ask ZooKeeper for it, and the link between them is cut"
 
 
 def _drop(cluster: Cluster, move: moves.Drop) -> str | None:
@@ -72,20 +70,19 @@ def _drop(cluster: Cluster, move: moves.Drop) -> str | None:
 
 
 def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> str | None:
-    found = channels.find(cluster, move.message)
-    if found is None:
+    message = channels.find(cluster, move.message)
+    if message is None:
         return _not_in_flight(cluster, move.message)
-    if not isinstance(found.body, ApiRequest):
-        return f"only a request can be retried, and {found.name.kind} is none"
-    return None
+    is_request = isinstance(message.body, ApiRequest)
+    return None if is_request else f"only a request can be retried, and {move.message.kind} is none"
 
 
 def _duplicate(cluster: Cluster, move: moves.Duplicate) -> str | None:
     name = move.message
     sender = broker(cluster, ids.host_of(name.sender))
     gone = sender is not None and (sender.process is None or sender.incarnation != name.incarnation)
-    found = _about_request(cluster, move)
-    return found or ("the process that sent it is gone, and sends nothing again" if gone else None)
+    reason = _about_request(cluster, move)
+    return reason or ("the process that sent it is gone, and sends nothing again" if gone else None)
 
 
 def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> str | None:
@@ -93,13 +90,11 @@ def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> str | None:
 
 
 def _race(cluster: Cluster, move: moves.Race) -> str | None:
-    one, other = channels.find(cluster, move.message), channels.find(cluster, move.other)
-    for name in (move.message, move.other):
-        reason = _deliver(cluster, moves.Deliver(name))
-        if reason is not None:
-            return reason
-    assert one is not None
-    assert other is not None
+    names = move.message, move.other
+    reason = next(filter(None, (_deliver(cluster, moves.Deliver(name)) for name in names)), None)
+    one, other = (channels.find(cluster, name) for name in names)
+    if reason is not None or one is None or other is None:
+        return reason
     if one is other:
         return "it takes two to race"
     if one.receiver != other.receiver:
@@ -127,23 +122,19 @@ def _advance(cluster: Cluster, move: moves.Advance) -> str | None:
 
 
 def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
-    state = state_of(cluster, move.node)
-    if state is None and move.node < 0:
-        return f"there is no {ids.node_name(move.node)}"
+    state, who = state_of(cluster, move.node), ids.node_name(move.node)
     if state is None:
-        return _running(cluster, move.node)[1]
+        return f"there is no {who}" if move.node < 0 else _running(cluster, move.node)[1]
     if not routes.has_timer(type(state), move.timer):
         if has_zookeeper(cluster):
             return f"with ZooKeeper nobody has a {move.timer} timer"
-        return f"{ids.node_name(move.node)} has no {move.timer} timer"
+        return f"{who} has no {move.timer} timer"
     idle = routes.IDLE.get((type(state), move.timer))
     nothing = None if idle is None else idle(state, cluster)
     if nothing is not None or not cluster.timed:
         return nothing
     due = due_ms(state, move.timer)
-    if due > cluster.now_ms:
-        return f"the {move.timer} timer of {ids.node_name(move.node)} is due at {due} ms"
-    return None
+    return f"the {move.timer} timer of {who} is due at {due} ms" if due > cluster.now_ms else None
 
 
 def _raw(cluster: Cluster, move: moves.RawRequest) -> str | None:
@@ -161,12 +152,11 @@ def _unspoken(cluster: Cluster, move: moves.RawRequest) -> str | None:
     if not isinstance(move.body, AlterPartitionRequest):
         return None
     release = releases.RELEASES[cluster.features.release_of(move.receiver)]
-    asked, oldest = move.body.version, release.oldest_alter_partition
+    version, oldest = move.body.version, release.oldest_alter_partition
     if release.alter_partition == releases.NEVER_SPOKEN:
         return f"Kafka {release.name} has no AlterPartition: leaders write the ISR to ZooKeeper"
-    if asked >= oldest:
-        return None
-    return f"Kafka {release.name} speaks AlterPartition from version {oldest} on, not {asked}"
+    older = f"Kafka {release.name} speaks AlterPartition from version {oldest} on, not {version}"
+    return older if version < oldest else None
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
@@ -192,24 +182,23 @@ def _heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | 
 def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
     if move.broker == ids.NO_LEADER:
         return f"{move.partition} has no leader, so there is nobody to write to"
-    found, reason = _answering(cluster, move.broker)
-    if found is None:
+    node, reason = _answering(cluster, move.broker)
+    if node is None:
         return reason
-    replica = replica_of(found, move.partition)
+    replica = replica_of(node, move.partition)
     if replica is None or replica.leading is None:
         return f"broker {move.broker} does not lead {move.partition} (NOT_LEADER_OR_FOLLOWER)"
     return None if move.count > 0 else "at least one record has to be written"
 
 
 def _end_transaction(cluster: Cluster, move: moves.EndTransaction) -> str | None:
-    wrong = _produce(cluster, moves.Produce(move.partition, move.broker, 1))
-    found = broker(cluster, move.broker)
-    if wrong is not None or found is None:
-        return wrong
-    if log.open_transaction(log_of(found, move.partition)) is None:
-        whose = f"broker {move.broker}'s log of {move.partition}"
-        return f"no transaction is open in {whose}; `produce` with transaction=open begins one"
-    return None
+    reason = _produce(cluster, moves.Produce(move.partition, move.broker, 1))
+    node = broker(cluster, move.broker)
+    if reason is not None or node is None:
+        return reason
+    whose = f"broker {move.broker}'s log of {move.partition}"
+    nothing = f"no transaction is open in {whose}; `produce` with transaction=open begins one"
+    return nothing if log.open_transaction(log_of(node, move.partition)) is None else None
 
 
 def _produce_as(cluster: Cluster, move: moves.ProduceAs) -> str | None:
@@ -218,13 +207,12 @@ def _produce_as(cluster: Cluster, move: moves.ProduceAs) -> str | None:
 
 
 def _resend(cluster: Cluster, move: moves.Resend) -> str | None:
-    known = list(producers.producers_of(cluster, move.producer))
-    if not known:
+    writers = list(producers.producers_of(cluster, move.producer))
+    if not writers:
         return f"{move.producer} has written nothing yet; `produce` with producer= begins"
-    left = [p for p in known if p.batches]
-    if not left:
+    at = min((producers.turn_ms(p) for p in writers if p.batches), default=None)
+    if at is None:
         return f"everything that {move.producer} wrote is acknowledged"
-    at = min(producers.turn_ms(p) for p in left)
     if cluster.timed and at > cluster.now_ms:
         return f"{move.producer} waits with what it has to send until {at} ms"
     return None
@@ -232,8 +220,7 @@ def _resend(cluster: Cluster, move: moves.Resend) -> str | None:
 
 def _delete_records(cluster: Cluster, move: moves.DeleteRecords) -> str | None:
     """Whoever answers may refuse: that is no impossible move."""
-    unknown = _no_partition(cluster, move.partition)
-    if unknown is not None:
+    if unknown := _no_partition(cluster, move.partition):
         return unknown
     if move.broker == ids.NO_LEADER:
         return f"{move.partition} has no leader, so there is nobody to ask"
@@ -275,38 +262,36 @@ def _needs_running(cluster: Cluster, move: moves.Crash | moves.ShutDown) -> str 
 
 
 def _start(cluster: Cluster, move: moves.Start) -> str | None:
-    found = broker(cluster, move.broker)
-    if found is None:
+    node = broker(cluster, move.broker)
+    if node is None:
         return _no_broker(cluster, move.broker)
-    if found.process is not None:
+    if node.process is not None:
         return f"broker {move.broker} is running already"
     return zookeeper_routes.why_not_start(cluster, move) if has_zookeeper(cluster) else None
 
 
 def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> str | None:
-    found, reason = _running(cluster, move.broker)
-    if found is None or found.process is None:
+    node, reason = _running(cluster, move.broker)
+    if node is None or node.process is None:
         return reason
-    if found.process.lifecycle is not Lifecycle.RECOVERY:
-        state = found.process.lifecycle
+    if node.process.lifecycle is not Lifecycle.RECOVERY:
+        state = f"broker {move.broker} is {node.process.lifecycle}"
         if has_zookeeper(cluster):
-            return f"broker {move.broker} is {state}: with ZooKeeper nobody is fenced"
-        return f"broker {move.broker} is {state}; it recovers once it is registered"
-    if found.process.ready_to_unfence:
-        return f"broker {move.broker} has recovered already"
-    return None
+            return f"{state}: with ZooKeeper nobody is fenced"
+        return f"{state}; it recovers once it is registered"
+    is_ready = node.process.ready_to_unfence
+    return f"broker {move.broker} has recovered already" if is_ready else None
 
 
 def _finish_leader_recovery(cluster: Cluster, move: moves.FinishLeaderRecovery) -> str | None:
-    unknown = _no_partition(cluster, move.partition)
-    if unknown is not None:
+    if unknown := _no_partition(cluster, move.partition):
         return unknown
     if move.broker == ids.NO_LEADER:
         return f"{move.partition} has no leader, so nobody recovers it"
-    found, reason = _running(cluster, move.broker)
-    if found is None:
+    node, reason = _running(cluster, move.broker)
+    if node is None:
         return reason
-    replica = replica_of(found, move.partition)
+    replica = replica_of(node, move.partition)
     if replica is None or replica.leading is None:
         return f"broker {move.broker} does not lead {move.partition}"
     if not is_recovering(replica):
@@ -317,12 +302,11 @@ def _finish_leader_recovery(cluster: Cluster, move: moves.FinishLeaderRecovery) 
 
 
 def _recovers_nothing(cluster: Cluster, move: moves.FinishLeaderRecovery) -> str:
+    nothing = f"broker {move.broker} does not recover {move.partition}"
     if "704.leader-recovers" in cluster.features.active(move.broker):
-        return f"broker {move.broker} does not recover {move.partition}: it has nothing to finish"
-    return (
-        f"broker {move.broker} does not recover {move.partition}: no release of Kafka recovers"
-        " anything; `on 704.specified` lets leaders do what KIP-704 says"
-    )
+        return f"{nothing}: it has nothing to finish"
+    switch = "`on 704.specified` lets leaders do what KIP-704 says"
+    return f"{nothing}: no release of Kafka recovers anything; {switch}"
 
 
 def _cut(cluster: Cluster, move: moves.Cut) -> str | None:
@@ -341,24 +325,21 @@ def _heal(cluster: Cluster, move: moves.Heal) -> str | None:
 
 
 def _configure(cluster: Cluster, move: moves.Configure) -> str | None:
-    states = truth(cluster).partitions
-    partition_registrations = [p for p in states if registrations.topic_of(p.name) == move.topic]
-    if not partition_registrations:
-        known = ", ".join(dict.fromkeys(registrations.topic_of(p.name) for p in states))
-        return f"there is no topic {move.topic} (there is {known})"
-    if all(
-        p.unclean_leader_election == move.unclean_leader_election for p in partition_registrations
-    ):
+    settings: dict[str, set[bool]] = {}
+    for state in truth(cluster).partitions:
+        of_topic = settings.setdefault(registrations.topic_of(state.name), set())
+        of_topic.add(state.unclean_leader_election)
+    if move.topic not in settings:
+        return f"there is no topic {move.topic} (there is {', '.join(settings)})"
+    if settings[move.topic] == {move.unclean_leader_election}:
         value = "true" if move.unclean_leader_election else "false"
         return f"unclean.leader.election.enable of {move.topic} is {value} already"
     return None
 
 
 def _no_partition(cluster: Cluster, name: str) -> str | None:
-    known = [p.name for p in truth(cluster).partitions]
-    if name in known:
-        return None
-    return f"there is no partition {name} (there is {', '.join(known)})"
+    names = [p.name for p in truth(cluster).partitions]
+    return None if name in names else f"there is no partition {name} (there is {', '.join(names)})"
 
 
 def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
@@ -366,15 +347,11 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
         feature_rules.check_release(move.release)
     except feature_rules.UnknownFeatureError as error:
         return str(error)
-    if (
-        move.node not in (None, ids.CONTROLLER)
-        and broker(cluster, ids.BrokerId(move.node or 0)) is None
-    ):
-        return _no_broker(cluster, ids.BrokerId(move.node or 0))
-    version = cluster.features.metadata_version
-    held = cluster.features.release
-    if releases.RELEASES[move.release].mode is not releases.RELEASES[held].mode:
-        return f"Kafka {move.release} and Kafka {held} keep their metadata in different places"
+    if move.node not in (None, ids.CONTROLLER) and broker(cluster, move.node) is None:
+        return _no_broker(cluster, move.node)
+    version, now = cluster.features.metadata_version, cluster.features.release
+    if releases.RELEASES[move.release].mode is not releases.RELEASES[now].mode:
+        return f"Kafka {move.release} and Kafka {now} keep their metadata in different places"
     if not releases.supports(move.release, version):
         return f"{releases.not_supported(move.release, version)}, and does not start"
     return None
@@ -389,7 +366,7 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
 
     Source: FeatureControlManager.updateFeature and updateMetadataVersion (3.3.0, 3.9.0-rc3).
     """
-    held = cluster.features.metadata_version
+    current = cluster.features.metadata_version
     try:
         feature_rules.at_metadata_version(cluster.features, move.metadata_version)
     except feature_rules.UnknownFeatureError as error:
@@ -398,8 +375,8 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
         if not releases.supports(release, move.metadata_version):
             knows = releases.known_to(release)
             return f"{ids.node_name(node)} runs Kafka {release}, which knows {knows}"
-    if not releases.at_least(move.metadata_version, held):
-        return f"the metadata version is {held} already, and an upgrade lowers nothing"
+    if not releases.at_least(move.metadata_version, current):
+        return f"the metadata version is {current} already, and an upgrade lowers nothing"
     finalizes = cluster.features.code_of(ids.CONTROLLER) >= (3, 3)
     if finalizes and not releases.at_least(move.metadata_version, _FIRST_FINALIZED):
         return f"no metadata version below {_FIRST_FINALIZED} can be upgraded to"
@@ -407,17 +384,14 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
 
 
 def _running(cluster: Cluster, id: ids.BrokerId) -> tuple[Broker | None, str | None]:
-    found = broker(cluster, id)
-    if found is None:
+    node = broker(cluster, id)
+    if node is None:
         return None, _no_broker(cluster, id)
-    if found.process is None:
-        return None, f"broker {id} is down"
-    return found, None
+    return (None, f"broker {id} is down") if node.process is None else (node, None)
 
 
 def _no_broker(cluster: Cluster, id: ids.BrokerId) -> str:
-    known = ", ".join(str(b.id) for b in cluster.brokers)
-    return f"there is no broker {id} (there is {known})"
+    return f"there is no broker {id} (there is {', '.join(str(b.id) for b in cluster.brokers)})"
 
 
 _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {

@@ -151,33 +151,13 @@ class MessageRow(msgspec.Struct, frozen=True):
         return self.previous_incarnation or self.earlier_life
 
 
-MarkKind = Literal[
-    "crashed",
-    "stopped",
-    "caught up",
-    "truncated",
-    "deleted",
-    "destroyed",
-    "appended",
-    "polled",
-    "acknowledged",
-    "not proposed",
-    "withdrawn",
-    "unclean",
-    "lost",
-    "broken",
-    "not applicable",
-    "happened",
-    "bounced",
-    "unchanged",
-    "compared",
-    "elected",
-    "stood down",
-    "queue dropped",
-    "stopped fetching",
-    "checkpoint lost",
-    "not let go",
-]
+_Process = Literal["crashed", "stopped", "bounced", "not let go"]
+_Log = Literal["truncated", "deleted", "destroyed", "appended", "lost", "checkpoint lost"]
+_Isr = Literal["caught up", "not proposed", "withdrawn", "stopped fetching"]
+_Client = Literal["polled", "acknowledged"]
+_Controller = Literal["unclean", "unchanged", "compared", "elected", "stood down", "queue dropped"]
+_Run = Literal["broken", "not applicable", "happened"]
+MarkKind = Literal[_Process, _Log, _Isr, _Client, _Controller, _Run]
 """What a mark may say."""
 
 
