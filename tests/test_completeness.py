@@ -199,7 +199,7 @@ error of a fetch; log line; _FETCH_ERRORS in kiplab/rows/broker_log.py
 property; entry; PROPERTIES in kiplab/engine/properties.py
 lifecycle; sentence; _LIFE in kiplab/engine/explain.py
 lifecycle; word; LIFECYCLE_WORDS in kiplab/widgets/controls/broker_offers.py
-comparison; words for what the receiver holds; _HELD in kiplab/rows/message_contents.py
+comparison; words for what the receiver holds; _HELD in kiplab/rows/message_paths.py
 """
 """A union, what its members have, and the table; below it, the reasons why some have none."""
 

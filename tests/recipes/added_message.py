@@ -27,7 +27,7 @@ from kiplab.plays.tokens import decode, encode
 from kiplab.plays.transcript import transcript
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.messages import asked_by
-from kiplab.rows import message_contents, operator_log
+from kiplab.rows import message_paths, operator_log
 from kiplab.rows.columns import api_name
 from kiplab.rows.snapshots import Moment
 from kiplab.rows.state_tree import StateNode, tree_of
@@ -146,8 +146,8 @@ def test_it_is_labelled_told_and_compared() -> None:
         "ListOffsets reply",
     )
     assert asked_by("list-offsets-reply") == "list-offsets"
-    assert list(message_contents.fields(arrival.body)) == []
-    (held,) = message_contents.held(arrival, here)
+    assert list(arrival.body.details()) == []
+    (held,) = message_paths.held(arrival, here)
     assert held.startswith("broker 1 leads with leader epoch 5")
 
 
