@@ -10,7 +10,7 @@ from typing import Any
 from ..engine.cluster import Cluster, broker
 from ..engine.events import Delivered
 from ..protocol import errors, facts, ids, messages, releases
-from ..protocol.replica.broker_state import replica_of
+from ..protocol.replica.broker_state import Leading, replica_of
 from .snapshots import LogLine, Moment
 
 LIFECYCLE = "BrokerLifecycleManager"
@@ -21,8 +21,7 @@ def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     if event.receiver < 0 or event.previous_incarnation:
         return
     lines = _ANSWERS.get(type(event.body))
-    said = lines(event.body, event, moment) if lines is not None else ()
-    for level, logger, text in said:
+    for level, logger, text in lines(event.body, event, moment) if lines is not None else ():
         yield LogLine(ids.node_name(event.receiver), level, logger, text)
 
 
@@ -33,9 +32,9 @@ def _altered(body: messages.AlterPartitionResponse, event: Delivered, moment: Mo
     if body.error is errors.KafkaError.STALE_BROKER_EPOCH:
         node = broker(moment.before, event.receiver)
         epoch = node.process.epoch if node is not None and node.process is not None else "…"
+        what = "Partition" if moment.code(event.receiver) >= (3, 3) else "Isr"
         text = f"Broker had a stale broker epoch ({epoch}), retrying."
-        manager = "AlterPartitionManager" if moment.code(event.receiver) >= (3, 3) else None
-        yield "WARN", f"Default{manager or 'AlterIsrManager'}", text
+        yield "WARN", f"DefaultAlter{what}Manager", text
     for result in body.results:
         if result.error is errors.KafkaError.NONE and _is_adopted(result.partition, event, moment):
             yield "INFO", "Partition", _updated(result.partition, event, moment)
@@ -43,15 +42,15 @@ def _altered(body: messages.AlterPartitionResponse, event: Delivered, moment: Mo
 
 def _is_adopted(partition: str, event: Delivered, moment: Moment) -> bool:
     """Whether this very answer ended the leader's waiting."""
-    return _waits(moment.before, event, partition) and not _waits(
-        moment.step.cluster, event, partition
-    )
+    clusters = moment.before, moment.step.cluster
+    leads = [_leading(cluster, event.receiver, partition) for cluster in clusters]
+    return [lead is not None and lead.isr_state.sent is not None for lead in leads] == [True, False]
 
 
-def _waits(cluster: Cluster, event: Delivered, partition: str) -> bool:
-    node = broker(cluster, event.receiver)
-    mine = replica_of(node, partition) if node is not None and node.process is not None else None
-    return mine is not None and mine.leading is not None and mine.leading.isr_state.sent is not None
+def _leading(cluster: Cluster, id: ids.BrokerId, partition: str) -> Leading | None:
+    node = broker(cluster, id)
+    replica = None if node is None or node.process is None else replica_of(node, partition)
+    return None if replica is None else replica.leading
 
 
 def _updated(partition: str, event: Delivered, moment: Moment) -> str:
@@ -76,8 +75,8 @@ def _registered_reply(
 
 
 def _heartbeat_reply(body: messages.BrokerHeartbeatResponse, event: Delivered, _: Moment) -> Words:
-    """Left out: that it is still in RECOVERY or in controlled shutdown, every 2 s, and that the
-    controller lets it go (BrokerHeartbeatResponseHandler, 3.2 to 4.3, at INFO).
+    """Left out: that it is still in RECOVERY or in controlled shutdown, every 2 s, and that it is
+    let go (BrokerHeartbeatResponseHandler, 3.2 to 4.3, at INFO).
     """
     if body.error:
         text = f"Broker {event.receiver} sent a heartbeat request but received error"
@@ -88,29 +87,27 @@ def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment)
     node = broker(moment.before, event.receiver)
     mine = replica_of(node, body.partition) if node is not None and node.process else None
     epoch = "…" if mine is None else str(mine.leader_epoch)
-    found = _FETCH_ERRORS.get(body.error)
-    moved_on = False
+    level, text = _FETCH_ERRORS.get(body.error, ("", ""))
     if body.error is errors.KafkaError.FENCED_LEADER_EPOCH:
-        asked = moment.answered
-        moved_on = mine is not None and asked is not None and asked.leader_epoch < mine.leader_epoch
-        found = "INFO", _fenced(moved_on, moment.code(event.receiver))
-    if found is not None:
-        level, text = found
+        fetch = moment.answered
+        moved_on = mine is not None and fetch is not None and fetch.leader_epoch < mine.leader_epoch
+        level, text = "INFO", _moved_on(moment.code(event.receiver)) if moved_on else _FENCED
+    if text:
         yield level, "ReplicaFetcherThread", text.format(partition=body.partition, epoch=epoch)
-    if body.error is errors.KafkaError.FENCED_LEADER_EPOCH and not moved_on:
+    if text == _FENCED:
         # AbstractFetcherThread.markPartitionFailed, 3.2 to 4.3: it stops fetching this partition.
         yield "WARN", "ReplicaFetcherThread", f"Partition {body.partition} marked as failed"
 
 
-def _fenced(moved_on: bool, code: releases.CodeVersion) -> str:
-    """What a follower says whose fetch was of an epoch that is over. With `moved_on` it has heard
-    of the new one since it sent the fetch.
-    """
-    if not moved_on:
-        return (
-            "Partition {partition} has an older epoch ({epoch}) than the current leader."
-            " Will await the new LeaderAndIsr state before resuming fetching."
-        )
+_FENCED = (
+    "Partition {partition} has an older epoch ({epoch}) than the current leader."
+    " Will await the new LeaderAndIsr state before resuming fetching."
+)
+"""Of a follower whose fetch was of an epoch that is over."""
+
+
+def _moved_on(code: releases.CodeVersion) -> str:
+    """Of one that has heard of the new epoch since it sent the fetch."""
     if code >= (3, 4):
         return (
             "Partition {partition} has a newer epoch ({epoch}) than the current leader."
@@ -143,17 +140,18 @@ _ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
 
 
 def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
-    if moment.code(event.node) >= (3, 3):
-        isr = ", ".join(str(b) for b in event.isr)
-        state = f"(isr=Set({isr}), leaderRecoveryState=…)"
-        if moment.code(event.node) >= (4, 2):
-            state = f"[isr=[{isr}], leaderRecoveryState=…]"
-        text = (
-            "Failed to alter partition to … since the controller rejected the request with"
-            f" {event.error.name}. Partition state has been reset to the latest committed state"
-            f" CommittedPartitionState{state}."
-        )
-        yield LogLine(ids.node_name(event.node), "INFO", "Partition", text)
+    if moment.code(event.node) < (3, 3):
+        return
+    isr = ", ".join(str(b) for b in event.isr)
+    state = f"(isr=Set({isr}), leaderRecoveryState=…)"
+    if moment.code(event.node) >= (4, 2):
+        state = f"[isr=[{isr}], leaderRecoveryState=…]"
+    text = (
+        "Failed to alter partition to … since the controller rejected the request with"
+        f" {event.error.name}. Partition state has been reset to the latest committed state"
+        f" CommittedPartitionState{state}."
+    )
+    yield LogLine(ids.node_name(event.node), "INFO", "Partition", text)
 
 
 _WAITING = {

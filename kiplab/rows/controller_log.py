@@ -5,7 +5,6 @@ runs. Where Kafka logs nothing, there is nothing.
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from ..engine.cluster import Cluster
 from ..engine.events import Delivered
@@ -15,14 +14,8 @@ from ..protocol.errors import KafkaError
 from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.kraft.records import PartitionChangeRecord
 from ..protocol.releases import CodeVersion
-from .rejection_lines import (
-    alter_partition,
-    duplicate_registration,
-    ids,
-    not_registered,
-    resignation,
-    stale_epoch,
-)
+from . import rejection_lines
+from .rejection_lines import ids
 from .snapshots import LogLine, Moment
 
 REPLICATION, QUORUM = "ReplicationControlManager", "QuorumController"
@@ -33,27 +26,25 @@ def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
     """What a broker refuses is left out: KafkaApis.handleFetchRequest, 3.2 to 4.3, says it at DEBUG
     to every client, and so do its siblings.
     """
-    delivered = moment.delivered
-    if event.node != CONTROLLER or delivered is None:
+    body, code = moment.delivered and moment.delivered.body, moment.code(CONTROLLER)
+    if event.node != CONTROLLER or body is None:
         return
-    code = moment.code(CONTROLLER)
-    found: tuple[str, str] | None = None
-    logger = QUORUM
+    line, logger = None, QUORUM
     if event.error is KafkaError.STALE_BROKER_EPOCH:
-        found = stale_epoch(event, code)
+        line = rejection_lines.stale_epoch(event, code)
     elif event.error is KafkaError.DUPLICATE_BROKER_REGISTRATION:
-        found = duplicate_registration(code)
-    elif isinstance(delivered.body, messages.UnregisterBrokerRequest):
-        found = not_registered(delivered.body.broker, code)
-    elif isinstance(delivered.body, messages.AlterPartitionRequest):
+        line = rejection_lines.duplicate_registration(code)
+    elif isinstance(body, messages.UnregisterBrokerRequest):
+        line = rejection_lines.not_registered(body.broker, code)
+    elif isinstance(body, messages.AlterPartitionRequest):
+        line = rejection_lines.alter_partition(event, body, code, truth(moment.before).partitions)
         logger = REPLICATION
-        found = alter_partition(event, delivered.body, code, truth(moment.before).partitions)
-    if found is not None:
-        yield LogLine("controller", found[0], logger, found[1])
+    if line is not None:
+        yield LogLine("controller", line[0], logger, line[1])
 
 
 def resigned(event: facts.ControllerResigned, moment: Moment) -> Iterator[LogLine]:
-    yield LogLine("controller", *resignation(event, moment.code(CONTROLLER)))
+    yield LogLine("controller", *rejection_lines.resignation(event, moment.code(CONTROLLER)))
 
 
 def configured(event: facts.TopicConfigured, moment: Moment) -> Iterator[LogLine]:
@@ -71,14 +62,13 @@ def periodic(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLine
         return
     if event.unclean:
         yield from _unclean_elections(event, moment)
-    generated = f"generated {len(event.elected)} records in … microseconds."
+    logger = QUORUM
+    task = "maybeElectUncleanLeaders:" if event.unclean else "maybeBalancePartitionLeaders:"
     if moment.code(CONTROLLER) >= (4, 0):
-        task = "electUnclean" if event.unclean else "electPreferred"
-        text = f"Periodic task {task} {generated}"
-        yield LogLine("controller", "INFO", "PeriodicTaskControlManager", text)
-        return
-    task = "maybeElectUncleanLeaders" if event.unclean else "maybeBalancePartitionLeaders"
-    yield LogLine("controller", "INFO", QUORUM, f"{task}: {generated}")
+        logger = "PeriodicTaskControlManager"
+        task = f"Periodic task {'electUnclean' if event.unclean else 'electPreferred'}"
+    text = f"{task} generated {len(event.elected)} records in … microseconds."
+    yield LogLine("controller", "INFO", logger, text)
 
 
 def _unclean_elections(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLine]:
@@ -138,9 +128,8 @@ def _broker_fenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
     """
     if moment.delivered is None:
         registration = registration_of(moment.before, id)
-        epoch = ""
-        if registration is not None and moment.code(CONTROLLER) >= (4, 0):
-            epoch = f" at epoch {registration.epoch}"
+        says_epoch = registration is not None and moment.code(CONTROLLER) >= (4, 0)
+        epoch = f" at epoch {registration.epoch}" if registration and says_epoch else ""
         text = f"Fencing broker {id}{epoch} because its session has timed out."
         yield LogLine("controller", "INFO", REPLICATION, text)
         yield from _changing("handleBrokerFenced", moment)
@@ -163,10 +152,14 @@ def _heartbeat(request: messages.BrokerHeartbeatRequest, moment: Moment) -> Iter
     """What was granted; a stale heartbeat is refused, and `refused` says it."""
     if any(isinstance(e, facts.Refused) for e in moment.step.events):
         return
-    found = granted(request, moment.before, moment.step.cluster, moment.code(CONTROLLER))
-    if found is not None:
-        yield LogLine("controller", "INFO", HEARTBEATS, found.text)
-        yield from _changing(found.context, moment)
+    id, before = request.broker, moment.before
+    standings = _standing(before, id), _standing(moment.step.cluster, id)
+    granted = _GRANTED.get((*standings, request.want_shut_down))
+    if granted is not None:
+        text, context = granted
+        words = text.format(id=id, caught_up=_caught_up_with(id, before, moment.code(CONTROLLER)))
+        yield LogLine("controller", "INFO", HEARTBEATS, words)
+        yield from _changing(context.format(id=id), moment)
 
 
 def _changing(context: str, moment: Moment) -> Iterator[LogLine]:
@@ -184,57 +177,33 @@ def _changing(context: str, moment: Moment) -> Iterator[LogLine]:
 # --- heartbeat lines ------------------------------------------------------------------------------
 
 
-class Granted(NamedTuple):
-    """What is said of a broker's wish, and the name of what it does to partitions."""
-
-    text: str
-    context: str
-
-
-_ASKED = "has requested and been granted"
-_AT_ONCE = "an immediate shutdown."
-_LET_GO = Granted(
+_ASKED = "broker {id} has requested and been granted"
+_LET_GO = (
     "The request from broker {id} to shut down has been granted since the lowest active offset … is"
     " now greater than the broker's controlled shutdown offset ….",
     "handleBrokerFenced",
 )
+_AT_ONCE = f"{_ASKED} an immediate shutdown."
 _GRANTED = {
-    ("fenced", "unfenced", False): Granted(
+    ("fenced", "unfenced", False): (
         "The request from broker {id} to unfence has been granted because it has caught up with the"
         " {caught_up}.",
         "handleBrokerUnfenced",
     ),
-    ("fenced", "fenced", True): Granted(
-        f"Fenced broker {{id}} {_ASKED} {_AT_ONCE}", "handleBrokerFenced"
-    ),
-    ("unfenced", "fenced", True): Granted(
-        f"Unfenced broker {{id}} {_ASKED} {_AT_ONCE}", "handleBrokerFenced"
-    ),
-    ("unfenced", "fenced", False): Granted(
-        f"Unfenced broker {{id}} {_ASKED} fencing", "handleBrokerFenced"
-    ),
-    ("unfenced", "leaving", True): Granted(
-        f"Unfenced broker {{id}} {_ASKED} a controlled shutdown.", "enterControlledShutdown[{id}]"
+    ("fenced", "fenced", True): (f"Fenced {_AT_ONCE}", "handleBrokerFenced"),
+    ("unfenced", "fenced", True): (f"Unfenced {_AT_ONCE}", "handleBrokerFenced"),
+    ("unfenced", "fenced", False): (f"Unfenced {_ASKED} fencing", "handleBrokerFenced"),
+    ("unfenced", "leaving", True): (
+        f"Unfenced {_ASKED} a controlled shutdown.",
+        "enterControlledShutdown[{id}]",
     ),
     ("leaving", "fenced", True): _LET_GO,
     ("leaving", "fenced", False): _LET_GO,
 }
-"""By how the broker stood, how it stands now, and whether it wants to shut down. What is not here
-leaves things as they are, and is said at DEBUG if at all.
+"""What is said of a broker's wish, and the name of what it does to partitions: by how the broker
+stood, how it stands now, and whether it wants to shut down. What is not here leaves things as they
+are, and is said at DEBUG if at all.
 """
-
-
-def granted(
-    request: messages.BrokerHeartbeatRequest, before: Cluster, after: Cluster, code: CodeVersion
-) -> Granted | None:
-    """What the controller says at INFO, in the words of `code`; None where it says nothing."""
-    id = request.broker
-    stood, stands = _standing(before, id), _standing(after, id)
-    found = _GRANTED.get((stood, stands, request.want_shut_down))
-    if found is None:
-        return None
-    text = found.text.format(id=id, caught_up=_caught_up_with(id, before, code))
-    return Granted(text, found.context.format(id=id))
 
 
 def _standing(cluster: Cluster, id: BrokerId) -> str:

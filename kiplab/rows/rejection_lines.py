@@ -6,7 +6,7 @@ from ..protocol.errors import KafkaError
 from ..protocol.facts import Compared, ControllerResigned, Refused
 from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.messages import BODIES, AlterPartitionItem, AlterPartitionRequest
-from ..protocol.registrations import PartitionRegistration
+from ..protocol.registrations import PartitionRegistration, topic_of
 from ..protocol.releases import CodeVersion
 
 RejectionLine = tuple[str, str]
@@ -61,13 +61,10 @@ def alter_partition(
     why = _why(refused, item, request, code, NO_LEADER if state is None else state.leader)
     if why is None:
         return None
-    level, text = why
-    text = (
-        f"Rejecting AlterPartition request from node {request.broker} for {item.partition} {text}"
-    )
-    if code >= (4, 3) and state is not None:
-        text += f" {_stands(state, _isr(item, request, code))}"
-    return level, text
+    level, reason = why
+    text = f"Rejecting AlterPartition request from node {request.broker} for {item.partition}"
+    stands = "" if code < (4, 3) or state is None else _stands(state, _isr(item, request, code))
+    return level, f"{text} {reason} {stands}".rstrip()
 
 
 def _stands(state: PartitionRegistration, proposed: str) -> str:
@@ -83,7 +80,7 @@ def _stands(state: PartitionRegistration, proposed: str) -> str:
     )
 
 
-def ids(brokers: Iterable[int]) -> str:
+def ids(brokers: Iterable[object]) -> str:
     """Broker ids as Java prints a list of them."""
     return "[" + ", ".join(map(str, brokers)) + "]"
 
@@ -99,10 +96,10 @@ def _unknown(
     Source: ReplicationControlManager.alterPartition and validateAlterPartitionData, 3.2 to 4.3.
     """
     start, name = "Rejecting AlterPartition request for unknown", str(refused.partition)
-    topic = _topic(name)
-    if any(_topic(p.name) == topic for p in partitions):
+    topic = topic_of(name)
+    if any(topic_of(p.name) == topic for p in partitions):
         return "INFO", f"{start} partition {name}."
-    if name != next(i.partition for i in request.items if _topic(i.partition) == topic):
+    if name != next(i.partition for i in request.items if topic_of(i.partition) == topic):
         return None
     if code < (3, 3):
         # The id that it looked up by the name, and did not find.
@@ -112,10 +109,6 @@ def _unknown(
     # Up to version 1 a request has names, and prints the id of nothing; from 2 on it has ids.
     named = f"{_NO_TOPIC_ID} or name {topic}" if request.version < 2 else "… or name "
     return "INFO", f"{start} topic ID {named}."
-
-
-def _topic(partition: str) -> str:
-    return partition.rpartition("-")[0]
 
 
 def _why(
@@ -128,7 +121,7 @@ def _why(
     if refused.guard not in _WHY:
         return None
     level, text = _WHY[refused.guard]
-    (compared, *_) = refused.compared
+    compared = refused.compared[0]
     words = {
         "greater": _greater(compared, code),
         "who": _who(compared),
@@ -160,11 +153,8 @@ def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, code: CodeVer
     if code < (3, 5):
         return ids(m.broker for m in item.isr)
     carried = request.version >= 3
-    members = (
-        f"BrokerState(brokerId={m.broker}, brokerEpoch={m.epoch if carried else -1})"
-        for m in item.isr
-    )
-    return "[" + ", ".join(members) + "]"
+    epochs = ((m.broker, m.epoch if carried else -1) for m in item.isr)
+    return ids(f"BrokerState(brokerId={broker}, brokerEpoch={epoch})" for broker, epoch in epochs)
 
 
 def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine | None:
@@ -172,9 +162,9 @@ def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine | None:
 
     None where nobody says what was compared: a real controller answers with the error alone.
     """
-    if not refused.compared:
+    compared = next(iter(refused.compared), None)
+    if compared is None:
         return None
-    (compared, *_) = refused.compared
     reason = f"Expected broker epoch {compared.held}, but got broker epoch {compared.requested}"
     if compared.held == "none":
         reason = f"No broker registration found for broker id {_who(compared)}"
@@ -206,10 +196,8 @@ def duplicate_registration(code: CodeVersion) -> RejectionLine:
             " If the broker was recently restarted this should self-resolve once the heartbeat"
             " manager expires the broker's session."
         )
-    return (
-        "INFO",
-        f"registerBroker: {_failed('DuplicateBrokerRegistrationException', reason, code)}",
-    )
+    failed = _failed("DuplicateBrokerRegistrationException", reason, code)
+    return "INFO", f"registerBroker: {failed}"
 
 
 def not_registered(broker: BrokerId, code: CodeVersion) -> RejectionLine:

@@ -6,6 +6,7 @@ runs (2.1.1, 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1 were read). Where Kafka logs n
 nothing; what goes to state-change.log is left out: a file of its own.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..engine.cluster import Cluster, broker
@@ -64,21 +65,12 @@ def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
         yield from _delivered_to_controller(event, moment)
     elif isinstance(event.body, messages.SessionExpired):
         yield _broker(event.receiver, "INFO", CLIENT, "Session expired.")
-    elif isinstance(event.body, messages.AlterPartitionResponse) and moment.code(event.receiver) < (
-        3,
-        2,
-    ):
-        yield from _altered_before_3_2(event, moment)
     else:
-        yield from broker_log.delivered(event, moment)
-
-
-def _altered_before_3_2(event: Delivered, moment: Moment) -> Iterator[LogLine]:
-    """Of DefaultAlterIsrManager.handleAlterIsrResponse and Partition.handleAlterIsrResponse."""
-    for line in broker_log.delivered(event, moment):
-        version = "version updated to "
-        head, found, number = line.text.partition(version)
-        yield line._replace(text=f"{head}{version}[{number}]") if found else line
+        is_older = moment.code(event.receiver) < (3, 2)
+        for line in broker_log.delivered(event, moment):
+            # DefaultAlterIsrManager.handleAlterIsrResponse and Partition.handleAlterIsrResponse.
+            text = re.sub(r"(version updated to )(.*)", r"\1[\2]", line.text)
+            yield line._replace(text=text) if is_older else line
 
 
 def lifecycle(event: facts.LifecycleChanged, moment: Moment) -> Iterator[LogLine]:
@@ -123,26 +115,23 @@ def shutdown_tried(event: zookeeper_facts.ShutdownTried, moment: Moment) -> Iter
 
 
 def _shutdown_answer(moment: Moment) -> messages.ControlledShutdownResponse | None:
-    came = moment.delivered
-    if came is None or not isinstance(came.body, messages.ControlledShutdownResponse):
-        return None
-    return came.body
+    body = None if moment.delivered is None else moment.delivered.body
+    return body if isinstance(body, messages.ControlledShutdownResponse) else None
 
 
 def _no_controller(moment: Moment, *, newer: bool) -> Iterable[str]:
     named = controller_of(moment.before)
+    if named is None and newer:
+        return ("No zk controller present in the metadata cache",)
     if named is None:
-        absent = "No controller registered in ZooKeeper"
-        return ("No zk controller present in the metadata cache" if newer else absent,)
+        return ("No controller registered in ZooKeeper",)
     cause = "in the metadata cache" if newer else "(i.e. the Controller's ZK session expired)"
-    whose = f"Broker registration for controller {host_of(named)}"
-    return (f"{whose} is not available {cause}",)
+    return (f"Broker registration for controller {host_of(named)} is not available {cause}",)
 
 
 def _in_vain(answer: messages.ControlledShutdownResponse, code: CodeVersion) -> Iterable[str]:
-    left = ",".join(answer.remaining)
-    if code >= (2, 5):
-        left = f"[{', '.join(map(_remaining, answer.remaining))}]"
+    listed = f"[{', '.join(map(_remaining, answer.remaining))}]"
+    left = listed if code >= (2, 5) else ",".join(answer.remaining)
     yield f"Remaining partitions to move: {left}"
     yield f"Error from controller: {answer.error.name}"
 
@@ -153,15 +142,14 @@ def _remaining(partition: str) -> str:
 
 
 def _in_vain_3_4(answer: messages.ControlledShutdownResponse) -> Iterable[str]:
-    returned = "Controlled shutdown request returned after …ms with"
-    if answer.error:
-        return (f"{returned} error {answer.error.name}",)
-    return (f"{returned} {len(answer.remaining)} partitions remaining to move",)
+    left = f"{len(answer.remaining)} partitions remaining to move"
+    result = f"error {answer.error.name}" if answer.error else left
+    return (f"Controlled shutdown request returned after …ms with {result}",)
 
 
 def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
-    """Of KafkaApis.handleLeaderAndIsrRequest and its siblings: only the broker epoch is said here,
-    the other refusals go to state-change.log.
+    """Of KafkaApis.handleLeaderAndIsrRequest and its siblings, about the broker epoch: the other
+    refusals go to state-change.log.
     """
     came = moment.delivered
     if event.node != host_of(event.node):
@@ -180,7 +168,7 @@ def refused(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
     since, newer, older = _NAMES[type(came.body)]
     name = newer if code >= since else older
     text = f"Received {name} request with broker epoch {epochs.requested} smaller than the current"
-    text = f"{text} broker epoch {epochs.held}"
+    text += f" broker epoch {epochs.held}"
     if code >= (3, 4) and isinstance(came.body, ControlRequest):
         asker = host_of(came.message.sender)
         text += f" from controller {asker} with epoch {came.body.controller_epoch}."
@@ -209,17 +197,11 @@ def proposed(event: facts.IsrProposed, moment: Moment) -> Iterator[LogLine]:
 def isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
     """Of Partition.updateIsr: at TRACE before 2.5, and from 2.7 on the answer says it."""
     state = partition_of(moment.step.cluster, event.partition)
-    if state is None or moment.delivered is None or not _is_written_by_leader(event, moment):
-        return
-    code = moment.code(state.leader)
-    if (2, 5) <= code < (2, 8):
+    proposals = (e for e in moment.step.events if isinstance(e, facts.IsrProposed))
+    by_leader = moment.delivered and any(e.partition == event.partition for e in proposals)
+    if by_leader and state is not None and (2, 5) <= moment.code(state.leader) < (2, 8):
         text = f"ISR updated to [{_ids(event.after)}] and zkVersion updated to"
         yield _broker(state.leader, "INFO", "Partition", f"{text} [{event.partition_epoch}]")
-
-
-def _is_written_by_leader(event: facts.IsrChanged, moment: Moment) -> bool:
-    isr_proposeds = (e for e in moment.step.events if isinstance(e, facts.IsrProposed))
-    return any(e.partition == event.partition for e in isr_proposeds)
 
 
 def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
@@ -228,17 +210,13 @@ def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
     if code >= (2, 8):
         yield from broker_log.reverted(event, moment)
         return
-    state = _version(event, moment)
-    version = f"[{state}]" if code < (2, 5) else state
-    text = f"Cached zkVersion {version} not equal to that in zookeeper, skip updating ISR"
-    yield _broker(event.node, "INFO", "Partition", text)
-
-
-def _version(event: facts.IsrReverted, moment: Moment) -> str:
-    """What the leader had read, and has still."""
     node = broker(moment.step.cluster, event.node)
     mine = replica_of(node, event.partition) if node is not None else None
-    return "…" if mine is None else str(mine.partition_epoch)
+    # What the leader had read, and has still.
+    version = "…" if mine is None else str(mine.partition_epoch)
+    version = f"[{version}]" if code < (2, 5) else version
+    text = f"Cached zkVersion {version} not equal to that in zookeeper, skip updating ISR"
+    yield _broker(event.node, "INFO", "Partition", text)
 
 
 def truncated(event: facts.Truncated | facts.EpochDropped, moment: Moment) -> Iterator[LogLine]:
@@ -288,8 +266,8 @@ def stood_down(event: zookeeper_facts.ControllerStoodDown, _moment: Moment) -> I
 
 
 def compared(event: zookeeper_facts.BrokersCompared, moment: Moment) -> Iterator[LogLine]:
-    """Of KafkaController.processBrokerChange (up to 2.2 BrokerChange.process), and of
-    onBrokerStartup and onBrokerFailure, in their order; 2.1 knows no bounce.
+    """Of KafkaController.processBrokerChange (up to 2.2 BrokerChange.process), onBrokerStartup and
+    onBrokerFailure, in their order; 2.1 knows no bounce.
     """
     bounced = [broker for broker, _, _ in event.bounced]
     registered = [r.broker for r in truth(moment.step.cluster).registrations]
@@ -321,28 +299,23 @@ def _went(node: BrokerId, brokers: Iterable[BrokerId], moment: Moment) -> Iterat
 
 def _delivered_to_controller(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     """Of KafkaController.doControlledShutdown: a request that is not refused before."""
-    body = event.body
-    if not isinstance(body, messages.ControlledShutdownRequest) or _is_refused_early(moment):
-        return
-    yield _broker(event.receiver, "INFO", CONTROLLER, f"Shutting down broker {body.broker}")
-
-
-def _is_refused_early(moment: Moment) -> bool:
-    """It says whom it shuts down before it looks whether that broker is there."""
-    refusals = [e for e in moment.step.events if isinstance(e, facts.Refused)]
-    return any(e.error is not errors.KafkaError.BROKER_NOT_AVAILABLE for e in refusals)
+    # It says whom it shuts down before it looks whether that broker is there.
+    refusals = (e.error for e in moment.step.events if isinstance(e, facts.Refused))
+    refused_early = any(e is not errors.KafkaError.BROKER_NOT_AVAILABLE for e in refusals)
+    if isinstance(event.body, messages.ControlledShutdownRequest) and not refused_early:
+        text = f"Shutting down broker {event.body.broker}"
+        yield _broker(event.receiver, "INFO", CONTROLLER, text)
 
 
 def _refused_by_controller(event: facts.Refused, moment: Moment) -> Iterator[LogLine]:
     """Of doControlledShutdown, processAlterIsr (2.8) and tryProcessAlterPartition (3.4)."""
     came = moment.delivered
-    if came is None:
-        return
     epochs = next((c for c in event.compared if c.name.endswith("epoch")), None)
-    if event.error is errors.KafkaError.STALE_BROKER_EPOCH and epochs is not None:
-        text = _stale(came, epochs, newer=moment.code(event.node) >= (3, 4))
-        if text:
-            yield _broker(event.node, "INFO", CONTROLLER, text)
+    if came is None or epochs is None or event.error is not errors.KafkaError.STALE_BROKER_EPOCH:
+        return
+    text = _stale(came, epochs, newer=moment.code(event.node) >= (3, 4))
+    if text:
+        yield _broker(event.node, "INFO", CONTROLLER, text)
 
 
 def _stale(came: Delivered, epochs: facts.Compared, *, newer: bool) -> str:
@@ -361,5 +334,5 @@ def _stale(came: Delivered, epochs: facts.Compared, *, newer: bool) -> str:
 
 
 def _plane(cluster: Cluster, node: BrokerId) -> ZooKeeperController | None:
-    found = state_of(cluster, node)
-    return found if isinstance(found, ZooKeeperController) else None
+    state = state_of(cluster, node)
+    return state if isinstance(state, ZooKeeperController) else None

@@ -26,7 +26,7 @@ from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.tokens import decode, encode
 from kiplab.plays.transcript import transcript
 from kiplab.protocol.ids import BrokerId
-from kiplab.protocol.messages import asked_by
+from kiplab.protocol.messages import ApiRequest, asked_by
 from kiplab.rows import message_paths, operator_log
 from kiplab.rows.columns import api_name
 from kiplab.rows.snapshots import Moment
@@ -146,6 +146,7 @@ def test_it_is_labelled_told_and_compared() -> None:
         "ListOffsets reply",
     )
     assert asked_by("list-offsets-reply") == "list-offsets"
+    assert isinstance(arrival.body, ApiRequest)
     assert list(arrival.body.details()) == []
     (held,) = message_paths.held(arrival, here)
     assert held.startswith("broker 1 leads with leader epoch 5")
