@@ -151,13 +151,15 @@ class MessageRow(msgspec.Struct, frozen=True):
         return self.previous_incarnation or self.earlier_life
 
 
-_Process = Literal["crashed", "stopped", "bounced", "not let go"]
-_Log = Literal["truncated", "deleted", "destroyed", "appended", "lost", "checkpoint lost"]
-_Isr = Literal["caught up", "not proposed", "withdrawn", "stopped fetching"]
-_Client = Literal["polled", "acknowledged"]
-_Controller = Literal["unclean", "unchanged", "compared", "elected", "stood down", "queue dropped"]
-_Run = Literal["broken", "not applicable", "happened"]
-MarkKind = Literal[_Process, _Log, _Isr, _Client, _Controller, _Run]
+_ProcessMark = Literal["crashed", "stopped", "bounced", "not let go"]
+_LogMark = Literal["truncated", "deleted", "destroyed", "appended", "lost", "checkpoint lost"]
+_IsrMark = Literal["caught up", "not proposed", "withdrawn", "stopped fetching"]
+_ClientMark = Literal["polled", "acknowledged"]
+_ControllerMark = Literal[
+    "unclean", "unchanged", "compared", "elected", "stood down", "queue dropped"
+]
+_RunMark = Literal["broken", "not applicable", "happened"]
+MarkKind = Literal[_ProcessMark, _LogMark, _IsrMark, _ClientMark, _ControllerMark, _RunMark]
 """What a mark may say."""
 
 
