@@ -2,19 +2,9 @@
 goes, for one partition and two properties.
 """
 
+from . import log_words as logs
 from . import word_layout as at
-from .words import (
-    Ints,
-    end_of,
-    get,
-    has,
-    holds,
-    incarnations_at,
-    inner,
-    place_of_other,
-    put,
-    truncated,
-)
+from .words import Ints, get, has, incarnations_at, inner, place_of_other, put
 
 ACCEPTED, REVERTED, WAITING = 0, 1, 2
 """What the leader makes of the answer to its AlterPartition."""
@@ -190,14 +180,14 @@ def leader_elected(words: Ints) -> None:
 def mark_moved(words: Ints, leader: int) -> None:
     """A high watermark moved: what lies below it is committed."""
     mark = get(words, at.MARK, leader)
-    if mark > end_of(get(words, at.COMMITTED_LOG)):
-        put(words, at.COMMITTED_LOG, 0, truncated(get(words, at.LOG_OF, leader), mark))
+    if mark > logs.end_of(get(words, at.COMMITTED_LOG)):
+        put(words, at.COMMITTED_LOG, 0, logs.truncated(get(words, at.LOG_OF, leader), mark))
 
 
 @inner
 def has_committed(words: Ints, broker: int) -> bool:
     """Whether a log has every committed record."""
-    return holds(get(words, at.LOG_OF, broker), get(words, at.COMMITTED_LOG))
+    return logs.holds(get(words, at.LOG_OF, broker), get(words, at.COMMITTED_LOG))
 
 
 @inner
@@ -219,7 +209,7 @@ def _takes_over(words: Ints, leader: int, out: Ints) -> None:
     if get(words, at.C_LEADER) != leader or has_committed(words, leader):
         return
     mine = get(words, at.LOG_OF, leader)
-    put(words, at.COMMITTED_LOG, 0, truncated(mine, get(words, at.MARK, leader)))
+    put(words, at.COMMITTED_LOG, 0, logs.truncated(mine, get(words, at.MARK, leader)))
     _breaks(1, out)
 
 

@@ -6,15 +6,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, Message, MessageName, Observed
-from ...protocol import ids
+from ...protocol import ids, messages
 from ...protocol.kraft.controller_state import Controller, HeartbeatState
 from ...protocol.log import EpochStart, Log
-from ...protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    IsrMember,
-    MetadataUpdate,
-)
 from ...protocol.replica import broker_state
 from ...protocol.replica.broker_state import Broker, Replica
 from ..levels import normal_partition as forms
@@ -173,7 +167,7 @@ class Encoding:
         fields: ItemFields,
         row: int,
         sender: int,
-        item: AlterPartitionItem,
+        item: messages.AlterPartitionItem,
     ) -> None:
         observed = wire = 0
         for member in item.isr:
@@ -187,7 +181,7 @@ class Encoding:
 
     def _request(self, message: Message) -> int:
         body = message.body
-        assert isinstance(body, AlterPartitionRequest)
+        assert isinstance(body, messages.AlterPartitionRequest)
         (item,), sender = body.items, self.number(body.broker)
         word = [sender << at.R_SENDER | _incarnation(message.name.incarnation) << at.R_LIFE]
         put(word, OF_REQUEST[0], 0, self.epochs.down(item.leader_epoch))
@@ -262,7 +256,7 @@ class Encoding:
         if not up:
             return Broker(id, incarnation, durable)
         body = requests[id, incarnation].body if (id, incarnation) in requests else None
-        items = body.items if isinstance(body, AlterPartitionRequest) else ()
+        items = body.items if isinstance(body, messages.AlterPartitionRequest) else ()
         process = forms.running(
             ids.BrokerEpoch(incarnation),
             image=self._image(words, number) if get(words, at.LEADS, number) else None,
@@ -308,7 +302,7 @@ class Encoding:
             observed=observed,
         )
 
-    def _image(self, words: StateWords, number: int) -> MetadataUpdate:
+    def _image(self, words: StateWords, number: int) -> messages.MetadataUpdate:
         registrations = []
         for other in self.ids:
             if other != self.ids[number]:
@@ -326,7 +320,7 @@ class Encoding:
         row: int,
         sender: int,
         incarnation: int,
-    ) -> AlterPartitionItem:
+    ) -> messages.AlterPartitionItem:
         epoch, version, members, observed, wire = (get(words, field, row) for field in fields)
         isr, id = [], self.ids[sender]
         for member in self.members(members):
@@ -336,8 +330,8 @@ class Encoding:
                 if member == id
                 else (_epoch(wire >> shift & at.THREE), _epoch(observed >> shift & at.THREE))
             )
-            isr.append(IsrMember(member, *epochs))
-        return AlterPartitionItem(
+            isr.append(messages.IsrMember(member, *epochs))
+        return messages.AlterPartitionItem(
             partition=self.state.name,
             leader_epoch=ids.LeaderEpoch(self.epochs.up(epoch)),
             partition_epoch=ids.PartitionEpoch(self.versions.up(version)),
@@ -352,7 +346,7 @@ class Encoding:
             receiver=ids.CONTROLLER,
             receiver_incarnation=ids.Incarnation(0),
             lane="alter-partition",
-            body=AlterPartitionRequest(
+            body=messages.AlterPartitionRequest(
                 version=self.version,
                 broker=id,
                 broker_epoch=ids.BrokerEpoch(incarnation),

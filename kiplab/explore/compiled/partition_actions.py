@@ -6,25 +6,11 @@ to see). The brief names in other docstrings are those of the engine's functions
 """
 
 from . import controlling
+from . import log_words as logs
 from . import replicating as replica
 from . import word_layout as at
 from .controlling import has_committed, leader_elected, mark_moved, observe
-from .words import (
-    Ints,
-    appended,
-    copied,
-    end_of,
-    end_of_epoch,
-    get,
-    has,
-    inner,
-    latest_epoch,
-    place_of_other,
-    put,
-    request,
-    take,
-    truncated,
-)
+from .words import Ints, get, has, inner, place_of_other, put, request, take
 
 
 @inner
@@ -32,7 +18,7 @@ def _write(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     isr = get(words, at.ISR, broker)
     if (isr & 1) + (isr >> 1 & 1) + (isr >> 2) < ints[at.P_WANTED]:
         return
-    log = appended(get(words, at.LOG_OF, broker), get(words, at.EPOCH, broker), out)
+    log = logs.appended(get(words, at.LOG_OF, broker), get(words, at.EPOCH, broker), out)
     put(words, at.LOG_OF, broker, log)
     if replica.move_mark(words, ints, broker, out):
         mark_moved(words, broker)
@@ -55,11 +41,11 @@ def _fetch(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
     if get(words, at.LEADS, leader) == 0:
         return
     mine, theirs = get(words, at.LOG_OF, broker), get(words, at.LOG_OF, leader)
-    offset, epoch = end_of(mine), latest_epoch(mine)
-    ends = end_of_epoch(theirs, epoch) if epoch != 0 else -1
-    if ends < 0 and (epoch != 0 or offset > end_of(theirs)):
+    offset, epoch = logs.end_of(mine), logs.latest_epoch(mine)
+    ends = logs.end_of_epoch(theirs, epoch) if epoch != 0 else -1
+    if ends < 0 and (epoch != 0 or offset > logs.end_of(theirs)):
         # OFFSET_OUT_OF_RANGE: the follower goes back to the leader's end.
-        _cut(words, ints, broker, asked == held, 0, end_of(theirs), out)
+        _cut(words, ints, broker, asked == held, 0, logs.end_of(theirs), out)
     elif ends >= 0 and (ends >> 4 < epoch or ends & at.FOUR < offset):
         _cut(words, ints, broker, asked == held, ends >> 4, ends & at.FOUR, out)
     else:
@@ -77,14 +63,14 @@ def _cut(
     if not heard:
         return
     mine = get(words, at.LOG_OF, broker)
-    own = end_of_epoch(mine, epoch) if epoch != 0 else -1
+    own = logs.end_of_epoch(mine, epoch) if epoch != 0 else -1
     if own >= 0:
         end = min(end, own & at.FOUR) if own >> 4 == epoch else own & at.FOUR
-    shorter = truncated(mine, end)
+    shorter = logs.truncated(mine, end)
     if shorter == mine:
         return
     put(words, at.LOG_OF, broker, shorter)
-    mark = min(get(words, at.MARK, broker), end_of(shorter))
+    mark = min(get(words, at.MARK, broker), logs.end_of(shorter))
     put(words, at.MARK, broker, mark)
     observe(words, ints, 0, -1, out)
 
@@ -105,9 +91,9 @@ def _serve(words: Ints, ints: Ints, leader: int, broker: int, offset: int, out: 
 @inner
 def _append(words: Ints, ints: Ints, broker: int, theirs: int, mark: int, out: Ints) -> None:
     """fetched."""
-    log = copied(get(words, at.LOG_OF, broker), theirs, out)
+    log = logs.copied(get(words, at.LOG_OF, broker), theirs, out)
     put(words, at.LOG_OF, broker, log)
-    put(words, at.MARK, broker, min(mark, end_of(log)))
+    put(words, at.MARK, broker, min(mark, logs.end_of(log)))
     observe(words, ints, 0, -1, out)
 
 
@@ -162,7 +148,7 @@ def _view(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
 
 @inner
 def _crash(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
-    destroyed = 1 << broker if end_of(get(words, at.LOG_OF, broker)) > 0 else 0
+    destroyed = 1 << broker if logs.end_of(get(words, at.LOG_OF, broker)) > 0 else 0
     words[at.LOG + broker] = get(words, at.LIFE, broker) << at.LIFE[1]
     words[at.ROLE + broker] = 0
     observe(words, ints, destroyed, -1, out)

@@ -1,7 +1,8 @@
 """Leaders and followers: protocol/replica, as far as this level goes."""
 
+from . import log_words as logs
 from . import word_layout as at
-from .words import Ints, end_of, get, has, has_request, inner, noted, place_of_other, put, send
+from .words import Ints, get, has, has_request, inner, place_of_other, put, send
 
 
 @inner
@@ -20,7 +21,7 @@ def move_mark(words: Ints, ints: Ints, leader: int, out: Ints) -> bool:
         return False
     if rules & at.MAXIMAL != 0 and get(words, at.SENT, leader) == 1:
         counted |= get(words, at.PROPOSED, leader)
-    lowest = end_of(get(words, at.LOG_OF, leader))
+    lowest = logs.end_of(get(words, at.LOG_OF, leader))
     for other in range(ints[at.P_BROKERS]):
         if other != leader and has(counted, other):
             lowest = min(lowest, remote_end(words, leader, other))
@@ -144,7 +145,7 @@ def has_news(words: Ints, ints: Ints, broker: int) -> bool:
 @inner
 def follow(words: Ints, broker: int) -> None:
     """make_follower, with the controller's metadata. A fresh process has a high watermark of 0."""
-    mark = min(get(words, at.MARK, broker), end_of(get(words, at.LOG_OF, broker)))
+    mark = min(get(words, at.MARK, broker), logs.end_of(get(words, at.LOG_OF, broker)))
     put(words, at.MARK, broker, mark)
     put(words, at.LEADER, broker, get(words, at.C_LEADER))
     words[at.ROLE + broker] = 0
@@ -158,7 +159,7 @@ def lead(words: Ints, ints: Ints, broker: int, out: Ints) -> int:
     Bit 0: whether the high watermark moved; bit 1: whether a leader epoch begins.
     """
     epoch, version = get(words, at.C_EPOCH), get(words, at.C_PARTITION_EPOCH)
-    log = noted(get(words, at.LOG_OF, broker), epoch, out)
+    log = logs.noted(get(words, at.LOG_OF, broker), epoch, out)
     put(words, at.LOG_OF, broker, log)
     led = get(words, at.LEADS, broker) == 1
     begins = not led or epoch > get(words, at.EPOCH, broker)
@@ -168,14 +169,14 @@ def lead(words: Ints, ints: Ints, broker: int, out: Ints) -> int:
         words[at.ROLE + broker] = 0
         put(words, at.LEADS, broker, 1)
     if begins:
-        put(words, at.START, broker, end_of(log))
+        put(words, at.START, broker, logs.end_of(log))
     if not (led and same and ints[at.P_RULES] & at.OUTLIVES != 0):
         put(words, at.PROPOSAL, broker, 0)
         put(words, at.ISR, broker, get(words, at.C_ISR))
     put(words, at.EPOCH, broker, epoch)
     put(words, at.PARTITION_EPOCH, broker, version)
     put(words, at.LEADER, broker, broker)
-    put(words, at.MARK, broker, min(get(words, at.MARK, broker), end_of(log)))
+    put(words, at.MARK, broker, min(get(words, at.MARK, broker), logs.end_of(log)))
     refresh(words, ints, broker)
     moved = move_mark(words, ints, broker, out)
     return (1 if moved else 0) | (2 if begins else 0)

@@ -15,16 +15,8 @@ from ...engine.cluster import Cluster, broker
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError
 from . import action_kinds as actions
+from . import level_table as table
 from . import normal_partition, normal_recovery
-from .level_table import (
-    CAN_DATA_BE_LOST,
-    OF_CLIENTS,
-    SPURIOUS,
-    Bound,
-    ExploreError,
-    Level,
-    one_partition,
-)
 from .zookeeper_level import ZOOKEEPER
 
 OF_RECOVERY = properties.GIVEN_WHILE_RECOVERING_STAYS.id, properties.RECOVERED_RECORDS_STAY.id
@@ -37,7 +29,7 @@ def _admission(
     """`Level.admit`: who writes, what time it is, and what is `unread` is no part of the level."""
 
     def admit(cluster: Cluster) -> Cluster:
-        one_partition(cluster)
+        table.one_partition(cluster)
         for problem, expected in () if level == "cluster" else _problems(cluster, level):
             raise PlayError(problem, expected=expected)
         return normal(replace(cluster, producers=(), timed=False, now_ms=0, **unread))
@@ -69,7 +61,7 @@ def _normal(cluster: Cluster) -> Cluster:
     return canonical(replace(cluster, broken=()) if cluster.broken else cluster)
 
 
-PARTITION = Level(
+PARTITION = table.Level(
     name="partition",
     sentence="one partition; an AlterPartition may be slow, metadata may lag, a fetch is one step",
     kinds=(
@@ -85,15 +77,15 @@ PARTITION = Level(
     brokers=actions.with_replicas,
     holds=("alter-partition", "metadata"),
     bounds=(
-        Bound("writes", 1, "record written", "records written", 10, 5),
-        Bound("crashes", 1, "crash that loses a disk", "crashes that lose a disk", 100, 24),
-        Bound("fences", 0, *SPURIOUS, 90, 28),
+        table.Bound("writes", 1, "record written", "records written", 10, 5),
+        table.Bound("crashes", 1, "crash that loses a disk", "crashes that lose a disk", 100, 24),
+        table.Bound("fences", 0, *table.SPURIOUS, 90, 28),
     ),
     smallest=10,
     normal=normal_partition.normal,
     admit=_admission("partition", normal_partition.normal, consumers=()),
-    asks=CAN_DATA_BE_LOST,
-    blind=(*OF_CLIENTS, *OF_RECOVERY),
+    asks=table.CAN_DATA_BE_LOST,
+    blind=(*table.OF_CLIENTS, *OF_RECOVERY),
 )
 """One partition, a delayed AlterPartition, brokers that lose their disks.
 
@@ -118,7 +110,7 @@ A start that the controller refuses, because the old session still lasts, leaves
 only waits, as good as down: it is left out. normal_partition.py says what a state is.
 """
 
-CLUSTER = Level(
+CLUSTER = table.Level(
     name="cluster",
     sentence="every message by itself: fetches, answers, metadata; heartbeats, controlled shutdown",
     kinds=(
@@ -138,18 +130,18 @@ CLUSTER = Level(
     brokers=actions.with_replicas,
     holds=("alter-partition", "alter-partition-reply", "fetch", "fetch-reply", "metadata"),
     bounds=(
-        Bound("writes", 1, "record written", "records written", 11, 5),
-        Bound("crashes", 1, "crash", "crashes", 600, 150),
-        Bound("fences", 0, *SPURIOUS, 300, 90),
-        Bound("shutdowns", 0, "controlled shutdown", "controlled shutdowns", 350, 90),
-        Bound("lags", 0, "look for members that lag", "looks for members that lag", 5, 3),
-        Bound("races", 0, "pair of fetches at once", "pairs of fetches at once", 1.2, 1.2),
+        table.Bound("writes", 1, "record written", "records written", 11, 5),
+        table.Bound("crashes", 1, "crash", "crashes", 600, 150),
+        table.Bound("fences", 0, *table.SPURIOUS, 300, 90),
+        table.Bound("shutdowns", 0, "controlled shutdown", "controlled shutdowns", 350, 90),
+        table.Bound("lags", 0, "look for members that lag", "looks for members that lag", 5, 3),
+        table.Bound("races", 0, "pair of fetches at once", "pairs of fetches at once", 1.2, 1.2),
     ),
     smallest=1_100,
     normal=_normal,
     admit=_admission("cluster", _normal, consumers=()),
-    asks=CAN_DATA_BE_LOST,
-    blind=(*OF_CLIENTS, properties.GIVEN_WHILE_RECOVERING_STAYS.id),
+    asks=table.CAN_DATA_BE_LOST,
+    blind=(*table.OF_CLIENTS, properties.GIVEN_WHILE_RECOVERING_STAYS.id),
 )
 """Every message by itself, sessions, heartbeats and controlled shutdowns.
 
@@ -181,7 +173,7 @@ counterexample is found in seconds; that there is none takes minutes on two brok
 three, which is said before the search begins.
 """
 
-RECOVERY = Level(
+RECOVERY = table.Level(
     name="recovery",
     sentence="one partition; unclean elections, leaders that recover, and consumers that read",
     kinds=(
@@ -196,17 +188,17 @@ RECOVERY = Level(
     brokers=actions.with_replicas,
     holds=PARTITION.holds,
     bounds=(
-        Bound("writes", 1, "record written", "records written", 6, 5),
-        Bound("elections", 2, "unclean election", "unclean elections", 3, 2),
-        Bound("crashes", 0, "crash that loses nothing", "crashes that lose nothing", 70, 20),
-        Bound("wipes", 0, "crash that loses a disk", "crashes that lose a disk", 70, 20),
-        Bound("fences", 1, *SPURIOUS, 70, 20),
+        table.Bound("writes", 1, "record written", "records written", 6, 5),
+        table.Bound("elections", 2, "unclean election", "unclean elections", 3, 2),
+        table.Bound("crashes", 0, "crash that loses nothing", "crashes that lose nothing", 70, 20),
+        table.Bound("wipes", 0, "crash that loses a disk", "crashes that lose a disk", 70, 20),
+        table.Bound("fences", 1, *table.SPURIOUS, 70, 20),
     ),
     smallest=3,
     normal=normal_recovery.normal,
     admit=_admission("recovery", normal_recovery.normal),
     asks=OF_RECOVERY,
-    blind=OF_CLIENTS,
+    blind=table.OF_CLIENTS,
 )
 """Unclean elections, leaders that recover from them, consumers that read.
 
@@ -233,9 +225,9 @@ normal_recovery.py says what a state is.
 LEVELS = {level.name: level for level in (PARTITION, CLUSTER, RECOVERY, ZOOKEEPER)}
 
 
-def level_named(name: str) -> Level:
+def level_named(name: str) -> table.Level:
     """The level of this name. Raises ExploreError that lists what there is."""
     if name not in LEVELS:
         listed = "; ".join(f"{level.name}: {level.sentence}" for level in LEVELS.values())
-        raise ExploreError(f"there is no level {name!r}; the levels are {listed}")
+        raise table.ExploreError(f"there is no level {name!r}; the levels are {listed}")
     return LEVELS[name]

@@ -50,18 +50,12 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, Message, MessageName, Observed
 from ...plays.play_errors import PlayError
-from ...protocol import ids
+from ...protocol import ids, messages
 from ...protocol.features import Features
 from ...protocol.kraft.controller_state import Contact, Controller, HeartbeatState
 from ...protocol.kraft.replay import image
 from ...protocol.kraft.sessions import contact_of, has_contacts
 from ...protocol.log import Log
-from ...protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    IsrMember,
-    MetadataUpdate,
-)
 from ...protocol.registrations import PartitionRegistration, Registration
 from ...protocol.replica import broker_state
 from ...protocol.replica.broker_state import Broker, RemoteReplica, Replica
@@ -117,14 +111,14 @@ def whole(cluster: Cluster, parts: Parts, late: Collection[ids.BrokerId] | None 
     if late is None:
         late = {b.id for b in parts.brokers if has_news(parts.controller, b)}
     news = (b for b in parts.brokers if b.id in late)
-    messages = (*parts.requests, *images(parts.controller, news))
+    in_flight = (*parts.requests, *images(parts.controller, news))
     return replace(
         cluster,
         controller=parts.controller,
         brokers=tuple([behind(b) if b.id in late else b for b in parts.brokers]),
-        messages=messages,
+        messages=in_flight,
         observed=parts.observed,
-        sent=counters(messages),
+        sent=counters(in_flight),
         broken=(),
     )
 
@@ -244,7 +238,7 @@ def of_broker(node: Broker, incarnations: Incarnations) -> Broker:
 
 
 def running(
-    epoch: ids.BrokerEpoch, image: MetadataUpdate | None, **played: Any
+    epoch: ids.BrokerEpoch, image: messages.MetadataUpdate | None, **played: Any
 ) -> broker_state.Volatile:
     """A process of this level: it has recovered its logs, and only a leader keeps an image."""
     return broker_state.Volatile(
@@ -271,7 +265,7 @@ def without_image(node: Broker) -> Broker:
     return replace(node, process=replace(process, image=NOTHING_KNOWN))
 
 
-NOTHING_KNOWN = MetadataUpdate(offset=LEVEL, registrations=(), partitions=())
+NOTHING_KNOWN = messages.MetadataUpdate(offset=LEVEL, registrations=(), partitions=())
 """What a follower keeps of the metadata beside its replica: nothing that a rule reads later."""
 
 
@@ -279,14 +273,14 @@ def _flushed(log: Log) -> Log:
     return log if log.flushed == log.end else Log(log.epochs, log.end, log.end, log.start)
 
 
-def kept_by_leader(controller: Controller, id: ids.BrokerId) -> MetadataUpdate:
+def kept_by_leader(controller: Controller, id: ids.BrokerId) -> messages.MetadataUpdate:
     """What the leader `id` would keep of the controller's metadata."""
     return metadata_seen(image(controller), id, NO_INCARNATIONS)
 
 
 def metadata_seen(
-    update: MetadataUpdate, id: ids.BrokerId, incarnations: Incarnations
-) -> MetadataUpdate:
+    update: messages.MetadataUpdate, id: ids.BrokerId, incarnations: Incarnations
+) -> messages.MetadataUpdate:
     """What a leader's rules read in its metadata: the others' incarnations, and the partition
     epoch.
     """
@@ -297,13 +291,15 @@ def metadata_seen(
 def image_of_leader(
     others: Iterable[Registration],
     versions: Iterable[tuple[ids.PartitionName, ids.PartitionEpoch]],
-) -> MetadataUpdate:
+) -> messages.MetadataUpdate:
     """The metadata of a leader, with the partition epoch of each partition."""
     states = (
         PartitionRegistration(name, (), (), ids.NO_LEADER, partition_epoch=version)
         for name, version in versions
     )
-    return MetadataUpdate(offset=LEVEL, registrations=tuple(others), partitions=tuple(states))
+    return messages.MetadataUpdate(
+        offset=LEVEL, registrations=tuple(others), partitions=tuple(states)
+    )
 
 
 def _registration(registration: Registration, incarnations: Incarnations) -> Registration:
@@ -351,7 +347,7 @@ def of_requests(requests: Iterable[Message], incarnations: Incarnations) -> tupl
 
 def _request(message: Message, incarnations: Incarnations) -> Message:
     body = message.body
-    assert isinstance(body, AlterPartitionRequest)
+    assert isinstance(body, messages.AlterPartitionRequest)
     body = replace(
         body,
         broker_epoch=_incarnation(incarnations, body.broker, body.broker_epoch),
@@ -361,9 +357,11 @@ def _request(message: Message, incarnations: Incarnations) -> Message:
     return replace(message, name=name, body=body)
 
 
-def _item(item: AlterPartitionItem, incarnations: Incarnations) -> AlterPartitionItem:
+def _item(
+    item: messages.AlterPartitionItem, incarnations: Incarnations
+) -> messages.AlterPartitionItem:
     members = (
-        IsrMember(
+        messages.IsrMember(
             m.broker,
             _incarnation(incarnations, m.broker, m.epoch),
             _incarnation(incarnations, m.broker, m.observed),
@@ -388,8 +386,8 @@ def images(controller: Controller, to: Iterable[Broker]) -> tuple[Message, ...]:
     )
 
 
-def counters(messages: tuple[Message, ...]) -> tuple[tuple[ids.BrokerId, int, str, int], ...]:
-    taken = {m.name[:3]: m.name.ordinal for m in messages}
+def counters(in_flight: tuple[Message, ...]) -> tuple[tuple[ids.BrokerId, int, str, int], ...]:
+    taken = {m.name[:3]: m.name.ordinal for m in in_flight}
     return tuple((*key, ordinal) for key, ordinal in sorted(taken.items()))
 
 

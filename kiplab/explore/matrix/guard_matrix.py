@@ -123,11 +123,9 @@ def matrix_of(
     if as_specified and PENDING not in dict(features.overrides):
         features = switched(features, PENDING, True)
     subsets = [s for size in range(len(names) + 1) for s in combinations(names, size)]
-    crew, each_mb = (
-        (len(subsets), question.memory_mb)
-        if spark
-        else workers.processes_and_memory(processes, question.memory_mb, len(subsets))
-    )
+    crew, each_mb = len(subsets), question.memory_mb
+    if not spark:
+        crew, each_mb = workers.processes_and_memory(processes, each_mb, crew)
     nodes = (CONTROLLER, *names_of(question.play).brokers)
     questions = [
         replace(question, features=_rules(features, names, s, nodes), memory_mb=each_mb)

@@ -87,10 +87,10 @@ class ActionEffects:
             views = [view_of[n] for n in state[FIRST_BROKER : self.first_image]]
             self.noticing = state, (state[OBSERVER], state[CONTROLLER], *views)
         key = (observed, *self.noticing[1])
-        known = self.noticed.get(key)
-        if known is None:
-            known = self.noticed[key] = self._noticed(state, key)
-        return known
+        noticed = self.noticed.get(key)
+        if noticed is None:
+            noticed = self.noticed[key] = self._noticed(state, key)
+        return noticed
 
     def _noticed(self, state: MemoisedState, key: tuple[int, ...]) -> tuple[int, tuple[str, ...]]:
         moments = self.observed.parts[key[0]]
@@ -106,13 +106,11 @@ class ActionEffects:
 
     def _answered(self, questions: shared_memory.Dependence) -> Any:
         """The answers of this search's features."""
-        known = self.answers.get(questions)
-        if known is None:
+        if questions not in self.answers:
             assert isinstance(questions, tuple)
-            features = self.start.features
-            known = tuple(shared_memory.answer(features, question) for question in questions)
-            self.answers[questions] = known
-        return known
+            answers = (shared_memory.answer(self.start.features, q) for q in questions)
+            self.answers[questions] = tuple(answers)
+        return self.answers[questions]
 
     def work_out(self, state: MemoisedState, option: Option) -> Effect:
         """What an action does: as an earlier search has found, or as the engine does it now."""
@@ -142,22 +140,19 @@ class ActionEffects:
         depends on is added to `steps`, in the order of reading.
         """
         shown = [step for step in steps if not isinstance(step, tuple)]
-        coverage = Coverage()
-        while True:
+        coverage, effect = Coverage(), None
+        while effect is None:
             self.asked.clear()
+            more: list[StatePiece] = []
             try:
                 effect = self._attempt(state, option, shown, coverage)
             except pieces.HiddenPartError as hidden:
                 if hidden.piece in shown:
                     raise
                 more = self._shown_next(hidden.piece, shown)
-                steps += [*self._new(steps), *more]
-                shown += more
-            else:
-                steps += self._new(steps)
-                return shared_memory.ActionOutcome(
-                    effect, frozenset(coverage.guards), coverage.committed
-                )
+            steps += [*self._new(steps), *more]
+            shown += more
+        return shared_memory.ActionOutcome(effect, frozenset(coverage.guards), coverage.committed)
 
     def _new(self, steps: list[shared_memory.Dependence]) -> list[shared_memory.Dependence]:
         """What was asked of the features, as one more step if it is not among `steps` already."""
@@ -169,12 +164,8 @@ class ActionEffects:
         """What the controller sends goes to every broker that runs: show that of all at once."""
         if not pieces.is_incarnation(piece) or CONTROLLER not in read:
             return [piece]
-        places = self.parts.places.values()
-        return [
-            pieces.incarnation_at(p)
-            for p in places
-            if p not in read and pieces.incarnation_at(p) not in read
-        ]
+        places = [p for p in self.parts.places.values() if p not in read]
+        return [i for i in map(pieces.incarnation_at, places) if i not in read]
 
     def _attempt(
         self, state: MemoisedState, option: Option, shown: list[StatePiece], coverage: Coverage
@@ -261,5 +252,5 @@ class ActionEffects:
         )
         numbers = state[FIRST_BROKER : self.first_image]
         views = [parts.views.parts[parts.view_of[n]] for n in numbers]
-        watched = watch(cluster, moments, views)
-        return parts.observers[watched.observed], watched.broken
+        observed, broken = watch(cluster, moments, views)
+        return parts.observers[observed], broken

@@ -84,30 +84,21 @@ class Hidden:
 
 
 class HiddenBroker(Hidden):
-    """A broker of which only the id is known, or also whether it runs, and in which incarnation."""
+    """A broker of which only the id is known, or also in which incarnation it is, and whether it
+    runs: `known`."""
 
-    __slots__ = ("_incarnation", "id")
+    __slots__ = ("id", "incarnation", "up")
 
-    def __init__(
-        self, id: BrokerId, place: int, incarnation: tuple[Incarnation, bool] | None
-    ) -> None:
+    def __init__(self, id: BrokerId, place: int, known: tuple[Incarnation, bool] | None) -> None:
         super().__init__(place)
-        self.id, self._incarnation = id, incarnation
+        self.id = id
+        if known is not None:
+            self.incarnation, self.up = known
 
-    @property
-    def incarnation(self) -> Incarnation:
-        """How many processes it has had. Raises HiddenPartError while its incarnation is hidden."""
-        return self._shown()[0]
-
-    @property
-    def up(self) -> bool:
-        """Whether a process runs. Raises HiddenPartError while its incarnation is hidden."""
-        return self._shown()[1]
-
-    def _shown(self) -> tuple[Incarnation, bool]:
-        if self._incarnation is None:
-            raise HiddenPartError(incarnation_at(self._piece))
-        return self._incarnation
+    def __getattr__(self, *name: object) -> NoReturn:
+        """Raises HiddenPartError, of the incarnation where that is enough."""
+        enough = name in (("incarnation",), ("up",))
+        raise HiddenPartError(incarnation_at(self._piece) if enough else self._piece)
 
 
 class HiddenName(Hidden):

@@ -59,16 +59,15 @@ def view_of(node: Broker) -> View:
 
 
 def _changing(node: Any) -> View:
-    process, seen = node.process, None
+    process, view = node.process, None
     if process is not None:
+        leads = (None if r.leading is None else True for r in process.replicas)
         replicas = [
-            ReplicaView(
-                r.partition, r.leader_epoch, r.high_watermark, None if r.leading is None else True
-            )
-            for r in process.replicas
+            ReplicaView(r.partition, r.leader_epoch, r.high_watermark, leading)
+            for r, leading in zip(process.replicas, leads, strict=True)
         ]
-        seen = ChangingProcessView(process.epoch, tuple(replicas))
-    return ChangingBrokerView(node.id, node.incarnation, node.durable, seen)
+        view = ChangingProcessView(process.epoch, tuple(replicas))
+    return ChangingBrokerView(node.id, node.incarnation, node.durable, view)
 
 
 class ObservedMove(NamedTuple):
@@ -117,17 +116,13 @@ def _pairs(first: Cluster, before: Cluster, after: Cluster) -> Iterator[tuple[Vi
             yield old, old if now is was else _changing(now)
 
 
-class Watched(NamedTuple):
-    """What the observer knows in the end, in normal form, and the properties that broke."""
+def watch(
+    cluster: Cluster, moments: Iterable[ObservedMove], views: Sequence[View]
+) -> tuple[tuple[Observed, ...], tuple[str, ...]]:
+    """(what the observer knows in the end, in normal form; the properties that broke), if it is
+    shown one move after the other.
 
-    observed: tuple[Observed, ...]
-    broken: tuple[str, ...]
-
-
-def watch(cluster: Cluster, moments: Iterable[ObservedMove], views: Sequence[View]) -> Watched:
-    """Show the observer one move after the other.
-
-    `known` has the controller and the observer's knowledge from before the first of them, and
+    `cluster` has the controller and the observer's knowledge from before the first of them, and
     `views` a view of each of its brokers.
     """
     struct, noticed = cluster.controller, list[Event]()
@@ -143,7 +138,7 @@ def watch(cluster: Cluster, moments: Iterable[ObservedMove], views: Sequence[Vie
             )
             for side, changed in enumerate(move.controllers)
         )
-        cluster, found = observe(before, after, move.events)
-        noticed += found
+        cluster, events = observe(before, after, move.events)
+        noticed += events
     incarnations = new_incarnations(kraft_controller(cluster))
-    return Watched(of_observed(cluster.observed, incarnations), broken(cluster, tuple(noticed)))
+    return of_observed(cluster.observed, incarnations), broken(cluster, tuple(noticed))
