@@ -269,17 +269,6 @@ def as_if_live(monkeypatch: pytest.MonkeyPatch, found: RecordedAcceptance) -> No
     monkeypatch.setattr(acceptance_judge, "ship_checkpoints", lambda: None)
 
 
-def test_agreement_is_said_in_a_line_live_and_recorded(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    as_if_live(monkeypatch, recorded_acceptance("2.2.2"))
-    for given, how in ((["2.2.2"], "live"), (["--recorded", "2.2.2"], "recorded")):
-        assert judged(*given) == command.AGREED
-        line = capsys.readouterr().out.splitlines()[1].split()
-        assert line[:3] == ["2.2.2", how, "2.2.2"]
-        assert (line[3], line[5]) == (str(len(acceptance_cases()) + 1), "0")
-
-
 def test_a_difference_is_named_with_both_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -303,7 +292,7 @@ def test_another_checkpoint_is_named_too() -> None:
 
 
 def test_what_is_said_live_is_kept_only_when_that_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     as_if_live(monkeypatch, recorded_acceptance("2.2.2"))
     elsewhere = tmp_path / "accepted"
@@ -313,15 +302,6 @@ def test_what_is_said_live_is_kept_only_when_that_is_asked_for(
     assert judged("--record", "2.2.2", *where) == command.AGREED
     assert (elsewhere / "2.2.2.xz").read_bytes() == (ACCEPTED / "2.2.2.xz").read_bytes()
     assert recorded_acceptance("2.2.2", elsewhere) == recorded_acceptance("2.2.2")
-    assert judged("--recorded", "2.5.0", *where) == command.LACKING
-    assert "`make judge-record` writes it" in capsys.readouterr().err
-
-
-def test_a_release_that_nobody_asks_is_refused_with_those_that_are(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert judged("2.4.1") == command.BAD_INPUT
-    assert "no broker of Kafka 2.4.1 is judged; there are 2.1.1, 2.2.2" in capsys.readouterr().err
 
 
 def test_answers_to_other_questions_are_not_taken_for_answers_to_these(tmp_path: Path) -> None:

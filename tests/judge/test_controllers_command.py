@@ -157,12 +157,6 @@ def test_what_the_machine_lacks_is_one_sentence(
     assert (code, err) == (3, f"judge: {says}\n")
 
 
-def test_a_release_that_there_is_not_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = run(capsys, "2.3.1", "--recorded")
-    assert code == 2
-    assert err.startswith("judge: no controller of Kafka 2.3.1 is judged; there are 2.1.1, ")
-
-
 def test_a_situation_that_a_release_has_not_says_why() -> None:
     assert why_not("protocol-2.1", "2.1.1").startswith("that is its own protocol")
     assert not why_not("protocol-2.1", "2.2.2")

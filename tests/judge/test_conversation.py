@@ -14,11 +14,11 @@ from kiplab.protocol import facts, ids, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.kraft.sessions import NEXT_CHECK_MS, SESSION_TIMEOUT_MS
-from tests.judge.kafka_here import live, real_kafka
+from tests.judge.kafka_here import real_kafka
 from tests.judge.kraft import conversation, real_side, turns
-from tests.judge.skeleton.sides import Parting
 
-asked_live = live("tests/plays/test_sequences_found.py")
+QUICK = "tests/plays/test_sequences_found.py"
+pytestmark = [pytest.mark.kafka, pytest.mark.long(quick=QUICK)]
 LIVE = ("3.2/3.2-IV0", "3.4/3.3-IV0", "3.6/3.5-IV2", "3.8/3.4-IV0")
 contacts_alone = pytest.mark.parametrize("process", ["4.0", "4.3"], indirect=True)
 """Where contacts take the place of sessions; they differ in whom a new controller begins with."""
@@ -124,7 +124,6 @@ def error_of(registered: turns.Answer) -> KafkaError:
 # --- contacts, from 4.0 on ------------------------------------------------------------------------
 
 
-@asked_live
 @contacts_alone
 def test_who_was_heard_of_has_a_session_fenced_or_not(both: Both) -> None:
     both.register(A, 1)
@@ -136,7 +135,6 @@ def test_who_was_heard_of_has_a_session_fenced_or_not(both: Both) -> None:
     assert error_of(both.register(A, 3)) is KafkaError.NONE
 
 
-@asked_live
 @contacts_alone
 def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: Both) -> None:
     for broker in (A, B, C):
@@ -151,7 +149,6 @@ def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: 
     assert both.epoch(B) == written[0].offset
 
 
-@asked_live
 @contacts_alone
 def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both: Both) -> None:
     both.start(A)
@@ -167,7 +164,6 @@ def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both
 # --- sequences ------------------------------------------------------------------------------------
 
 
-@asked_live
 def test_d1_silence_in_controlled_shutdown(both: Both) -> None:
     both.start(A)
     both.create("orders", [A])
@@ -176,7 +172,6 @@ def test_d1_silence_in_controlled_shutdown(both: Both) -> None:
     assert both.beat(A).should_shut_down is (release(both) < (3, 7))
 
 
-@asked_live
 def test_d2_a_shutdown_waits_for_a_broker_that_was_just_unfenced(both: Both) -> None:
     both.start(A)
     both.start(B)
@@ -191,7 +186,6 @@ def test_d2_a_shutdown_waits_for_a_broker_that_was_just_unfenced(both: Both) -> 
     both.beat(A)
 
 
-@asked_live
 def test_d3_registering_twice_more(both: Both) -> None:
     both.start(A)
     both.register(A)
@@ -201,7 +195,6 @@ def test_d3_registering_twice_more(both: Both) -> None:
     both.beat(A)
 
 
-@asked_live
 def test_d5_registering_in_controlled_shutdown(both: Both) -> None:
     both.start(A)
     both.start(B)
@@ -211,7 +204,6 @@ def test_d5_registering_in_controlled_shutdown(both: Both) -> None:
     assert both.beat(A, want_fence=True).is_fenced is (release(both) > (3, 2))
 
 
-@asked_live
 def test_d6_the_first_registration_after_an_election(both: Both) -> None:
     both.start(A)
     both.take(turns.TookOver(restarted=True))
@@ -225,7 +217,6 @@ def test_d6_the_first_registration_after_an_election(both: Both) -> None:
     assert above_its_epoch(both.register(D)) == 0
 
 
-@asked_live
 def test_d6_a_controller_that_resigned_keeps_its_own_offset_of_a_registration(both: Both) -> None:
     both.start(A)
     both.create("orders", [A])
@@ -253,7 +244,6 @@ def test_d6_a_controller_that_resigned_keeps_its_own_offset_of_a_registration(bo
     assert answered.response == expected
 
 
-@asked_live
 def test_d7_sessions_that_are_tied(both: Both) -> None:
     tied = (ids.BrokerId(40), ids.BrokerId(3), ids.BrokerId(17), ids.BrokerId(1))
     for broker in (*tied, B):
@@ -269,7 +259,6 @@ def test_d7_sessions_that_are_tied(both: Both) -> None:
         both.ask(messages.UnregisterBrokerRequest(broker=broker))
 
 
-@asked_live
 def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(both: Both) -> None:
     both.start(A)
     both.start(B)
@@ -280,7 +269,6 @@ def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(both: 
     assert turns.fenced_in(both.done[-1].real.records) == (B,)
 
 
-@asked_live
 def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both: Both) -> None:
     both.start(A)
     both.ask(messages.UnregisterBrokerRequest(broker=A))
@@ -293,7 +281,6 @@ def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both
     assert above_its_epoch(both.register(B)) == (1 if resigned else 0)
 
 
-@asked_live
 def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -> None:
     held = both.kafka.process.metadata_version
     assert both.engine.raise_metadata_version("3.1-IV0")
@@ -312,13 +299,11 @@ def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -
 # --- what cannot be -------------------------------------------------------------------------------
 
 
-@asked_live
 def test_a_topic_that_kafka_refuses_is_named(both: Both) -> None:
     with pytest.raises(RefusedByKafkaError, match="topic orders: error 39"):
         both.kafka.create("orders", [[1, 2, 3]])
 
 
-@asked_live
 def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
     fetch = messages.FetchRequest(
         version=15,
@@ -330,37 +315,3 @@ def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
     )
     with pytest.raises(UnspokenError, match="FetchRequest is nothing to ask a controller"):
         call_of(fetch, both.kafka.schemas, both.kafka.topics)
-
-
-# --- what is compared -----------------------------------------------------------------------------
-
-
-def record(offset: int, name: str, text: str) -> facts.RecordWritten:
-    return facts.RecordWritten(offset=offset, record=name, text=text, version=0)
-
-
-def answered(*records: facts.RecordWritten, is_fenced: bool = False) -> turns.Answer:
-    return turns.Answer(messages.BrokerHeartbeatResponse(is_fenced=is_fenced), records)
-
-
-def test_an_answer_parts_by_its_fields() -> None:
-    assert turns.partings(answered(), answered()) == ()
-    found = turns.partings(answered(is_fenced=True), answered())
-    assert found == (Parting("is_fenced", "True", "False"),)
-    assert str(found[0]) == "is_fenced: Kafka has True, the engine False"
-
-
-def test_changes_of_several_partitions_are_equal_in_any_order() -> None:
-    change, fence = "PartitionChangeRecord", "FenceBrokerRecord"
-    one = answered(record(5, change, "a"), record(6, change, "b"), record(7, fence, "c"))
-    other = answered(record(5, change, "b"), record(6, change, "a"), record(7, fence, "c"))
-    assert turns.partings(one, other) == ()
-
-
-def test_other_records_part_by_order_offset_and_text() -> None:
-    fence = "FenceBrokerRecord"
-    one = answered(record(5, fence, "a"), record(6, fence, "b"))
-    assert turns.partings(one, answered(record(5, fence, "b"), record(6, fence, "a")))
-    assert turns.partings(one, answered(record(5, fence, "a"), record(7, fence, "b")))
-    (missing,) = turns.partings(one, answered())
-    assert missing == Parting("records", "@5 v0 a; @6 v0 b", "none")

@@ -119,19 +119,6 @@ def test_a_live_run_that_cannot_be_is_an_error_and_no_quiet_replay(
     assert "recorded" not in out
 
 
-def test_a_pair_that_there_is_none_of_is_bad_input(run: Run, tmp_path: Path) -> None:
-    code, _, err = run(tmp_path, "3.9/4.9-IV9")
-    assert code == 2
-    assert err.startswith("judge: unknown metadata version '4.9-IV9'")
-
-
-def test_a_pair_that_was_never_recorded_says_what_records_it(run: Run, tmp_path: Path) -> None:
-    code, _, err = run(tmp_path, "--recorded", "3.9")
-    assert code == 3
-    assert err.startswith("judge: Kafka 3.9/3.9-IV0 was never recorded")
-    assert err.endswith("`make judge-record` writes it.\n")
-
-
 def test_coverage_is_printed_rule_by_rule(run: Run, folder: Path) -> None:
     _, out, _ = run(folder, "--recorded", "--coverage", "3.9")
     rows = {line.rsplit(maxsplit=1)[0].strip(): line.split()[-1] for line in out.splitlines()[3:]}
@@ -149,7 +136,35 @@ def test_what_is_hardly_tried_is_named_with_what_to_do() -> None:
     assert not any("ConfigRecord" in line for line in untried)
 
 
-# --- every judge, live ----------------------------------------------------------------------------
+# --- every judge ----------------------------------------------------------------------------------
+
+RECORDED = {
+    "kraft": ("3.2", "4.9", "unknown release"),
+    "partition": ("3.5", "3.2", "no Partition of Kafka 3.2 is judged; there are 3.3, "),
+    "brokers": ("2.2.2", "2.4.1", "no broker of Kafka 2.4.1 is judged; there are 2.1.1, 2.2.2"),
+    "controllers": ("2.2.2", "2.3.1", "no controller of Kafka 2.3.1 is judged; there are 2.1.1, "),
+    "schedules": ("2.2.2", "2.3.1", "no controller of Kafka 2.3.1 is judged; there are 2.1.1, "),
+}
+"""A subject that is recorded, one that there is none of, and what is said of that."""
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_judge_agrees_with_what_is_recorded_and_refuses_what_is_not(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    subject, other, why = RECORDED[name]
+    few = ["--quick"] if name == "kraft" else []
+    assert command.main(JUDGES, [name, "--recorded", *few, subject]) == command.AGREED
+    line = capsys.readouterr().out.splitlines()[1].split()
+    assert line[0].startswith(subject)
+    assert (line[1], line[5]) == ("recorded", "0")
+    assert command.main(JUDGES, [name, "--recorded", other]) == command.BAD_INPUT
+    assert f"judge: {why}" in capsys.readouterr().err
+    if name != "controllers":
+        elsewhere = ["--recordings", str(tmp_path)]
+        assert command.main(JUDGES, [name, "--recorded", *elsewhere, subject]) == command.LACKING
+        assert "`make judge-record` writes it" in capsys.readouterr().err
+
 
 FEW = [
     *("kraft 3.3", "kraft 3.5/3.3-IV0", "kraft 3.7", "kraft 3.9/3.5-IV2", "kraft 4.0", "kraft 4.3"),

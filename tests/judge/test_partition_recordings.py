@@ -23,9 +23,8 @@ from kiplab.protocol.replica import (
     leader,
     remote_replicas,
 )
-from tests.judge.__main__ import JUDGES
 from tests.judge.partition import engine_leader, leader_transitions, partition_judge
-from tests.judge.skeleton import command, recordings
+from tests.judge.skeleton import recordings
 from tests.judge.skeleton.recordings import NoRecordingError
 
 QUICK = (
@@ -169,17 +168,3 @@ def test_what_was_not_recorded_is_asked_for_by_name(tmp_path: Path) -> None:
     (tmp_path / "3.5.xz").write_bytes(b"nothing of the kind")
     with pytest.raises(NoRecordingError, match=r"3\.5\.xz is no recording"):
         partition_judge.load_runs("3.5", tmp_path)
-
-
-def test_the_command_says_what_was_recorded_and_what_came_of_it(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    def judged(*words: str) -> int:
-        return command.main(JUDGES, ["partition", "--recorded", *words])
-
-    assert judged("3.5") == command.AGREED
-    assert "3.5             recorded 3.5.2" in capsys.readouterr().out
-    assert judged("3.5", "--recordings", str(tmp_path)) == command.LACKING
-    assert "there is no" in capsys.readouterr().err
-    assert judged("3.2") == command.BAD_INPUT
-    assert "no Partition of Kafka 3.2 is judged" in capsys.readouterr().err

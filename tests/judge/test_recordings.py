@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from kiplab.protocol import facts, messages
 from kiplab.protocol.features import switched
 from kiplab.protocol.releases import Mode, of_mode
-from tests.judge.kraft import kraft_judge
+from tests.judge.kraft import kraft_judge, turns
 from tests.judge.kraft.engine_in_place import EngineInPlace
 from tests.judge.kraft.pairs import JudgedPair, Seed, judged_pairs, pair_named, seeds_for
 from tests.judge.skeleton import coverage, judging, recordings
+from tests.judge.skeleton.sides import Parting
 
 PAIR = JudgedPair("3.7", "3.5-IV2")
 SEEDS = (*map(Seed, range(6)), Seed(6, raises=True))
@@ -127,3 +129,37 @@ def test_a_pair_is_named_as_on_the_command_line(name: str, pair: tuple[str, str]
 
 def test_every_pair_is_asked_seven_thousand_times() -> None:
     assert min(60 * len(seeds_for(pair)) for pair in judged_pairs()) >= 7_000
+
+
+# --- what is compared -----------------------------------------------------------------------------
+
+
+def record(offset: int, name: str, text: str) -> facts.RecordWritten:
+    return facts.RecordWritten(offset=offset, record=name, text=text, version=0)
+
+
+def answered(*records: facts.RecordWritten, is_fenced: bool = False) -> turns.Answer:
+    return turns.Answer(messages.BrokerHeartbeatResponse(is_fenced=is_fenced), records)
+
+
+def test_an_answer_parts_by_its_fields() -> None:
+    assert turns.partings(answered(), answered()) == ()
+    found = turns.partings(answered(is_fenced=True), answered())
+    assert found == (Parting("is_fenced", "True", "False"),)
+    assert str(found[0]) == "is_fenced: Kafka has True, the engine False"
+
+
+def test_changes_of_several_partitions_are_equal_in_any_order() -> None:
+    change, fence = "PartitionChangeRecord", "FenceBrokerRecord"
+    one = answered(record(5, change, "a"), record(6, change, "b"), record(7, fence, "c"))
+    other = answered(record(5, change, "b"), record(6, change, "a"), record(7, fence, "c"))
+    assert turns.partings(one, other) == ()
+
+
+def test_other_records_part_by_order_offset_and_text() -> None:
+    fence = "FenceBrokerRecord"
+    one = answered(record(5, fence, "a"), record(6, fence, "b"))
+    assert turns.partings(one, answered(record(5, fence, "b"), record(6, fence, "a")))
+    assert turns.partings(one, answered(record(5, fence, "a"), record(7, fence, "b")))
+    (missing,) = turns.partings(one, answered())
+    assert missing == Parting("records", "@5 v0 a; @6 v0 b", "none")

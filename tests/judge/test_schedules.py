@@ -12,7 +12,7 @@ from kiplab.judge.zookeeper_era.sequences import Passage, TooQuietError
 from kiplab.plays.play import Play
 from kiplab.protocol.features import parse_features, switched
 from tests.judge.__main__ import JUDGES
-from tests.judge.skeleton import command, recordings
+from tests.judge.skeleton import command
 from tests.judge.zookeeper import controller_judges
 from tests.judge.zookeeper.controller_judges import (
     Hear,
@@ -79,11 +79,6 @@ def test_the_schedules_have_every_kind_of_request_and_of_refusal_in_them(patch: 
     kinds = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
     assert requests == {(api, answer) for api in kinds for answer in (0, 77)}
     assert {-1, 0, 77} <= {a.error for passage in heard for a in passage.answers} <= {-1, 0, 8, 77}
-
-
-def test_a_release_without_recorded_schedules_says_what_makes_them(tmp_path: Path) -> None:
-    with pytest.raises(recordings.NoRecordingError, match=r"make judge-record"):
-        load_schedules("2.2.2", tmp_path)
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
