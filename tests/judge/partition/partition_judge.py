@@ -58,13 +58,10 @@ def generated_run(
 ) -> BrokerRun:
     """What `seed` generates, so many turns, up to the one in which the two part."""
     timed = is_timed(seed)
-    engine = EngineLeader(features, PARTITIONS, timed=timed)
-    run = sides.Run(
-        RealLeader(process, PARTITIONS, timed=timed),
-        engine,
-        observed_broker.observed_partings,
-    )
-    run.follow(generated_turns(engine, seed, turns))
+    real = RealLeader(process, PARTITIONS, timed=timed)
+    run = side_by_side(real, features, timed=timed)
+    assert isinstance(run.engine, EngineLeader)
+    run.follow(generated_turns(run.engine, seed, turns))
     return run
 
 

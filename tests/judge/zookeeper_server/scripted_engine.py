@@ -1,5 +1,6 @@
 """A script as the engine's ensemble answers it."""
 
+from abc import ABC, abstractmethod
 from enum import StrEnum
 from typing import Any
 
@@ -81,7 +82,23 @@ ScriptAnswer = tuple[Any, ...]
 _NOBODY = BrokerId(0)
 
 
-class ScriptedEngine:
+class Scripted(ABC):
+    """Answers the steps of a script, each by the method that is named as its kind."""
+
+    _first: int
+    """The zxid before the first step."""
+
+    @abstractmethod
+    def zxid(self) -> int:
+        """How far it has come."""
+
+    def answer(self, step: ScriptStep, _real: ScriptAnswer = ()) -> ScriptAnswer:
+        """What it says. Raises DeadKafkaError if it does not answer."""
+        kind = type(step).__name__.removesuffix("Step").lower()
+        return (*getattr(self, f"_{kind}")(step), self.zxid() - self._first)
+
+
+class ScriptedEngine(Scripted):
     """The engine before a script that happens below `root`; `open` are the sessions by name."""
 
     def __init__(self, root: str) -> None:
@@ -95,37 +112,27 @@ class ScriptedEngine:
         self._last_session = opened.session
         self.open: dict[str, SessionId] = {}
         self.ended: dict[str, SessionId] = {}
-        self._heard: dict[str, list[tuple[str, str]]] = {}
+        self._events: dict[str, list[tuple[str, str]]] = {}
         self._names: dict[SessionId, str] = {}
 
-    def answer(self, step: ScriptStep, _real: ScriptAnswer = ()) -> ScriptAnswer:
-        """What it says."""
-        said = self._answer(step)
-        return (*said, self.ensemble.zxid - self._first)
+    def zxid(self) -> int:
+        """How far it has come."""
+        return int(self.ensemble.zxid)
 
-    def _answer(self, step: ScriptStep) -> ScriptAnswer:
-        match step:
-            case OpenStep():
-                return self._open(step)
-            case EndStep():
-                return self._end(step)
-            case WriteStep():
-                return self._write(step)
-            case ReadStep():
-                return self._read(step)
-            case HeardStep():
-                return ([(name, self._heard[name]) for name in sorted(self.open)],)
-            case GhostStep():
-                asked = (ensemble_writes.SetData(step.path, znodes.TextZnode("ghost")),)
-                came = transact(self.ensemble, self.ended[step.who], asked)
-                self.ensemble = came.ensemble
-                return (came.error.value,)
+    def _heard(self, _step: HeardStep) -> ScriptAnswer:
+        return ([(name, self._events[name]) for name in sorted(self.open)],)
+
+    def _ghost(self, step: GhostStep) -> ScriptAnswer:
+        written = (ensemble_writes.SetData(step.path, znodes.TextZnode("ghost")),)
+        came = transact(self.ensemble, self.ended[step.who], written)
+        self.ensemble = came.ensemble
+        return (came.error.value,)
 
     def _open(self, step: OpenStep) -> ScriptAnswer:
         opened = open_session(self.ensemble, _NOBODY, Incarnation(0))
         self.ensemble, session = opened
         self.open[step.who], self._names[session] = session, step.who
-        self._heard[step.who] = []
+        self._events[step.who] = []
         rises, self._last_session = session > self._last_session, session
         return ("rises" if rises else "does not rise",)
 
@@ -136,7 +143,7 @@ class ScriptedEngine:
         ended = end(self.ensemble, session)
         self.ensemble = ended.ensemble
         self._tell(ended.fired)
-        return ("heard", self._heard.pop(step.who))
+        return ("heard", self._events.pop(step.who))
 
     def _write(self, step: WriteStep) -> ScriptAnswer:
         came = transact(self.ensemble, self.open[step.who], step.operations)
@@ -171,7 +178,7 @@ class ScriptedEngine:
     def _tell(self, fired: tuple[ensemble_writes.Fired, ...]) -> None:
         for one in fired:
             said = (one.event.type.value, one.event.path)
-            self._heard[self._names[one.session]].append(said)
+            self._events[self._names[one.session]].append(said)
 
     def _stat(self, stat: znodes.Stat) -> tuple[int, int, PartitionEpoch, str]:
         """The zxids counted from the script's beginning, and whose it is by name."""

@@ -18,7 +18,7 @@ _ERRORS = {
 """Kazoo's names, and ZooKeeper's."""
 
 
-class ScriptedZooKeeper:
+class ScriptedZooKeeper(scripted_engine.Scripted):
     """The server at `address` before a script that happens below `root`.
 
     `beside` is a session that outlives scripts: it makes the root, and tells how far the server is.
@@ -29,49 +29,37 @@ class ScriptedZooKeeper:
         beside.client.create(root)
         self._first = int(beside.client.last_zxid)
         self._last_session = 0
-        self._open: dict[str, kazoo_sessions.KazooSession] = {}
+        self._sessions: dict[str, kazoo_sessions.KazooSession] = {}
         self._ended: dict[str, kazoo_sessions.SessionIdentity] = {}
         self._names: dict[int, str] = {}
 
-    def answer(self, step: scripted_engine.ScriptStep) -> scripted_engine.ScriptAnswer:
-        """What it says. Raises DeadKafkaError if it does not answer."""
-        said = self._answer(step)
+    def zxid(self) -> int:
+        """How far the server is."""
         self._beside.caught_up()
-        return (*said, self._beside.client.last_zxid - self._first)
+        return int(self._beside.client.last_zxid)
 
     def close(self) -> None:
         """End the sessions that are left, and take away what is below the root."""
-        for session in self._open.values():
+        for session in self._sessions.values():
             session.close()
         self._beside.client.delete(self._root, recursive=True)
 
-    def _answer(self, step: scripted_engine.ScriptStep) -> scripted_engine.ScriptAnswer:
-        match step:
-            case scripted_engine.OpenStep():
-                return self._begin(step)
-            case scripted_engine.EndStep():
-                return self._end(step)
-            case scripted_engine.WriteStep():
-                return self._write(step)
-            case scripted_engine.ReadStep():
-                return self._read(step)
-            case scripted_engine.HeardStep():
-                names = sorted(self._open)
-                return ([(name, list(self._open[name].caught_up())) for name in names],)
-            case scripted_engine.GhostStep():
-                over = kazoo_sessions.is_over(self._address, self._ended[step.who])
-                return (
-                    ensemble_writes.ZooKeeperError.SESSIONEXPIRED.value if over else "a session",
-                )
+    def _heard(self, _step: scripted_engine.HeardStep) -> scripted_engine.ScriptAnswer:
+        names = sorted(self._sessions)
+        return ([(name, list(self._sessions[name].caught_up())) for name in names],)
 
-    def _begin(self, step: scripted_engine.OpenStep) -> scripted_engine.ScriptAnswer:
+    def _ghost(self, step: scripted_engine.GhostStep) -> scripted_engine.ScriptAnswer:
+        over = kazoo_sessions.is_over(self._address, self._ended[step.who])
+        return (ensemble_writes.ZooKeeperError.SESSIONEXPIRED.value if over else "a session",)
+
+    def _open(self, step: scripted_engine.OpenStep) -> scripted_engine.ScriptAnswer:
         session = kazoo_sessions.KazooSession(self._address)
-        self._open[step.who], self._names[session.id] = session, step.who
+        self._sessions[step.who], self._names[session.id] = session, step.who
         rises, self._last_session = session.id > self._last_session, session.id
         return ("rises" if rises else "does not rise",)
 
     def _end(self, step: scripted_engine.EndStep) -> scripted_engine.ScriptAnswer:
-        session = self._open.pop(step.who)
+        session = self._sessions.pop(step.who)
         heard = list(session.caught_up())
         self._ended[step.who] = session.client.client_id
         if step.how is scripted_engine.HowEnded.CLOSED:
@@ -81,15 +69,14 @@ class ScriptedZooKeeper:
         if step.how is scripted_engine.HowEnded.TAKEN:
             kazoo_sessions.KazooSession(self._address, as_session=identity).close()
         else:
-            self._beside.caught_up()
-            before = int(self._beside.client.last_zxid)
+            before = self.zxid()
             # It is shortened, and then nobody is heard of.
             kazoo_sessions.come_back(self._address, identity, LAPSE_MS)
             kazoo_sessions.wait_for_zxid(self._beside, before)
         return ("heard", heard)
 
     def _write(self, step: scripted_engine.WriteStep) -> scripted_engine.ScriptAnswer:
-        client = self._open[step.who].client
+        client = self._sessions[step.who].client
         if not step.multi:
             (operation,) = step.operations
             try:
@@ -111,7 +98,7 @@ class ScriptedZooKeeper:
         return tuple(self._result(result) for result in results)
 
     def _read(self, step: scripted_engine.ReadStep) -> scripted_engine.ScriptAnswer:
-        session = self._open[step.who]
+        session = self._sessions[step.who]
         client, watch = session.client, session.note if step.watch else None
         try:
             if step.kind is scripted_engine.ReadKind.GET:
