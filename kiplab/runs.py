@@ -181,13 +181,7 @@ def bounces(**options: Any) -> Figure:
     Options, and errors, as of `kiplab.figures.timeline.bounce_panels.bounce_panels`. Raises
     MissingExtraError without plotly.
     """
-    from .figures.timeline.bounce_panels import (
-        BOUNCES,
-        OFF,
-        ON,
-        BouncePair,
-        bounce_panels,
-    )
+    from .figures.timeline.bounce_panels import BOUNCES, OFF, ON, BouncePair, bounce_panels
 
     pairs = (
         BouncePair(run(name, kafka=OFF).rows(), run(name, kafka=ON).rows(), partition)

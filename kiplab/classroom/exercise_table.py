@@ -98,7 +98,8 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lines, or their beginnings, that would make it too easy.
 
     `situation` is the text of a play, or how each of `plays` begins, whose lines have ; between;
-    `changes` are changes of one. The exercise asks about these.
+    `changes` are changes of one; `letters` are those of plays or rules. The exercise asks about
+    these.
     """
 
     id: str
@@ -123,6 +124,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     situation: str = ""
     plays: dict[str, str] = {}
     changes: dict[str, ChangeOfPlay] = {}
+    letters: dict[str, str] = {}
 
     @property
     def comes_true(self) -> str:

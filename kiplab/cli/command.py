@@ -1,7 +1,5 @@
 """The `kiplab` command. Every message is for people; `--json` prints one object for programs."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Sequence
@@ -102,7 +100,7 @@ def _play(options: argparse.Namespace) -> int:
     return common.code_of(run)
 
 
-def _print_expectations(run: Run) -> None:
+def _print_expectations(run: "Run") -> None:
     found = run.report()["expectations"]
     words = [f"{count} {status}" for status, count in found.items() if count]
     if words:

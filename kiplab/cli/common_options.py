@@ -115,21 +115,15 @@ def chosen_by(options: argparse.Namespace) -> tuple[Play, Features | None]:
 
     Raises PlayError or UnknownFeatureError.
     """
-    from ..plays.header import features_asked_for
+    from ..plays.header import features_asked_for, features_of
     from ..plays.library import find
+    from ..protocol.features import fitting, switched
 
     play, shared = find(options.play)
     features = features_asked_for(play, shared, options.kafka, (), ())
-    return play, _switched(play, features, options.switches or ())
-
-
-def _switched(play: Any, features: Any, switches: Sequence[tuple[str, bool]]) -> Any:
-    from ..plays.header import features_of
-    from ..protocol.features import fitting, switched
-
-    for name, on in switches:
+    for name, on in options.switches or ():
         features = switched(features_of(play) if features is None else features, name, on)
-    return features if features is None else fitting(features)
+    return play, features if features is None else fitting(features)
 
 
 def complain(sentence: str, code: int = DONE) -> int:

@@ -15,7 +15,6 @@ from .common_options import DONE, CommandError, bad_input, print_json, require_f
 if TYPE_CHECKING:
     from ..fleet.agreement.story_search import FoundStory
     from ..fleet.parameters.fleet_study import FleetStudy
-    from ..fleet.parameters.scenario import Scenario
 
 _YEARS = 1e6
 
@@ -76,9 +75,12 @@ def _found(study: FleetStudy, options: argparse.Namespace) -> FoundStory:
 
     if options.number < 1:
         raise ValueError(f"--number is {options.number}; the first is 1")
-    features = _features(study, options)
+    features, points = _features(study, options), study.scenarios
+    if not 1 <= options.scenario <= len(points):
+        problem = f"--scenario is {options.scenario}; the study has {len(points)}, from 1 on"
+        raise ValueError(problem)
     several = stories(
-        _scenario(study, options.scenario),
+        points[options.scenario - 1],
         seed=options.seed,
         features=features,
         metric=options.metric,
@@ -101,13 +103,6 @@ def _features(study: FleetStudy, options: argparse.Namespace) -> str:
     if options.features is None:
         return study.feature_sets[0]
     return check_kip_set(options.features, key="--features")
-
-
-def _scenario(study: FleetStudy, number: int) -> Scenario:
-    points = study.scenarios
-    if not 1 <= number <= len(points):
-        raise ValueError(f"--scenario is {number}; the study has {len(points)}, from 1 on")
-    return points[number - 1]
 
 
 def _shown(story: FoundStory, features: str, options: argparse.Namespace) -> int:

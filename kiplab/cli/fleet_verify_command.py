@@ -1,7 +1,5 @@
 """`kiplab fleet verify`: whether the fleet's numbers are right, by everybody who ought to know."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
@@ -69,7 +67,7 @@ def verify_fleet(options: argparse.Namespace) -> int:
     return common.DONE if all(row.agrees for row in rows) else common.FAILED
 
 
-def _sentences(rows: Sequence[Refereed]) -> list[str]:
+def _sentences(rows: "Sequence[Refereed]") -> list[str]:
     """By referee, each with its comparisons; what disagrees comes first."""
     lines = []
     for referee in dict.fromkeys(row.referee for row in rows):
@@ -80,7 +78,7 @@ def _sentences(rows: Sequence[Refereed]) -> list[str]:
     return lines
 
 
-def _report(rows: Sequence[Refereed], made: VerificationRun) -> dict[str, Any]:
+def _report(rows: "Sequence[Refereed]", made: VerificationRun) -> dict[str, Any]:
     from ..fleet.verification.verified import JOINT_LEVEL
 
     return {

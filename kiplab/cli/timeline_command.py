@@ -1,7 +1,5 @@
 """`kiplab timeline`: the picture of a play, or of several runs of it, as a file."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,7 +86,7 @@ def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
     return drawn_with
 
 
-def _compared(play: str, words: list[str]) -> Run:
+def _compared(play: str, words: list[str]) -> "Run":
     """A further run: features in one word (``3.5-903``) or as options (``--kafka 3.5 ...``)."""
     from ..plays.values import feature_set
 

@@ -269,8 +269,7 @@ def giving_up_told() -> Iterator[None]:
         if java_has_ended():
             raise java_gone() from None
         raise SparkUnavailable(
-            f"Spark gave up before all blocks were done: {complaint(error)}.",
-            _mend(str(error)),
+            f"Spark gave up before all blocks were done: {complaint(error)}.", _mend(str(error))
         ) from None
 
 

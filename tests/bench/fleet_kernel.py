@@ -1,35 +1,31 @@
-"""How fast the fleet's kernel lives through years, and how much faster than Python and than simpy.
+"""How fast the fleet's kernel lives through years, and how much faster than Python.
 
     python tests/bench/fleet_kernel.py
 
 Processor time of this process, the best of five, on one core. The base case of two replicas is
-written here three times: as a loop over a heap, with simpy, and as the kernel has it. The two of
-Python do less (no epochs, no logs, no other feature set), as one would write them down for this
-question; that their events a year are the kernel's stands beside.
+written here as a loop over a heap. That does less (no epochs, no logs, no other feature set), as
+one would write it down for this question; that its events a year are the kernel's stands beside.
 """
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from heapq import heappop, heappush
-from importlib import import_module
 from itertools import count
 from math import log
 from pathlib import Path
 from random import Random
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 REPEAT = 5
 YEAR = 365 * 86_400.0
-SIMPY_MISSING = "simpy: not measured, it is not installed; pip install simpy mends it"
 Run = Callable[[int], int]
 """Of years: how many events from outside they had."""
 
 
 class Pair:
-    """Two replicas, and what becomes of them: the rules of both loops of Python."""
+    """Two replicas, and what becomes of them."""
 
     def __init__(self) -> None:
         self.random = Random(1)
@@ -126,75 +122,6 @@ def with_a_heap(years: int) -> int:
     return pair.events
 
 
-def with_simpy(years: int) -> int:
-    """The same as processes of simpy: clocks, and what follows from each of their events."""
-    simpy: Any = import_module("simpy")
-    world, pair = simpy.Environment(), Pair()
-    outage = [0.0]
-
-    def crashes(b: int) -> Iterator[Any]:
-        yield world.timeout(pair.exponential(YEAR))
-        while True:
-            noticed = pair.crash(b)
-            if noticed is not None:
-                world.process(fenced(b, noticed, pair.life[b]))
-                again = 300 * pair.random.lognormvariate(0, 0.5)
-                world.process(started(b, again, pair.life[b]))
-            yield world.timeout(pair.next_event(1))
-
-    def bounces(b: int) -> Iterator[Any]:
-        yield world.timeout(pair.exponential(YEAR / 12))
-        while True:
-            if pair.up[b] and len(pair.isr) == 2:
-                world.process(stopped(b, pair.leader == b))
-            yield world.timeout(pair.next_event(12))
-
-    def outages() -> Iterator[Any]:
-        yield world.timeout(pair.exponential(YEAR / 4))
-        while True:
-            outage[0] = world.now + pair.random.uniform(2, 30)
-            yield world.timeout(pair.next_event(4))
-
-    def stopped(b: int, led: bool) -> Iterator[Any]:
-        pair.leave(b)
-        life = pair.life[b]
-        if led:
-            yield world.timeout(3)
-        if life == pair.life[b]:
-            pair.crash(b)
-            pair.fenced[b] = True
-            yield from started(b, pair.exponential(120), pair.life[b])
-
-    def fenced(b: int, after: float, life: int) -> Iterator[Any]:
-        yield world.timeout(after)
-        if life == pair.life[b]:
-            pair.fenced[b] = True
-            pair.leave(b)
-
-    def started(b: int, after: float, life: int) -> Iterator[Any]:
-        yield world.timeout(after)
-        if life != pair.life[b]:
-            return
-        pair.up[b] = pair.fenced[b] = True
-        world.process(unfenced(b, life))
-        yield world.timeout(pair.exponential(180))
-        if life == pair.life[b] and b not in pair.isr:
-            yield world.timeout(max(outage[0] - world.now, 0) + pair.request())
-            pair.accepted(b, life)
-
-    def unfenced(b: int, life: int) -> Iterator[Any]:
-        yield world.timeout(1)
-        if life == pair.life[b]:
-            pair.unfence(b)
-
-    for b in (0, 1):
-        world.process(crashes(b))
-        world.process(bounces(b))
-    world.process(outages())
-    world.run(until=years * YEAR)
-    return pair.events
-
-
 def kernel(*features: str, compiled: bool = True) -> Run:
     """The kernel over the same, under these feature sets."""
     from kiplab.fleet.kernel.simulation import simulate
@@ -243,14 +170,6 @@ def main() -> None:
     slow = measured("the kernel's source without numba", kernel("none", compiled=False), 100)
     print(f"\nkernel : loop in Python = {none / loop:,.0f} : 1    target >= 15 : 1")
     print(f"kernel : its source in Python = {none / slow:,.0f} : 1")
-    try:
-        import_module("simpy")
-    except ModuleNotFoundError:
-        print(SIMPY_MISSING)
-        return
-    print()
-    theirs = measured("simpy", with_simpy, 1_000)
-    print(f"kernel : simpy = {none / theirs:,.0f} : 1    target >= 15 : 1")
 
 
 if __name__ == "__main__":

@@ -76,12 +76,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def lab(student: Student, browser: Browser) -> LabPage:
-    """The lab, opened and not yet run. Screenshots go to tests/artefacts."""
+def lab(student: Student, browser: Browser) -> Iterator[LabPage]:
+    """The lab, opened and not yet run. In the end nothing has left this machine, and nothing
+    complained. Screenshots go to tests/artefacts.
+    """
     ARTEFACTS.mkdir(exist_ok=True)
     page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
     page.open(student.address + "&reset")
-    return page
+    yield page
+    assert (page.outside, page.complaints) == ([], [])
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,7 @@ from tests.browser.conftest import Student
 from tests.browser.controls import FOLDS, PREDICTION, PROPERTIES, REASONS, Hands
 from tests.browser.lab_page import LabPage
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long(quick="tests/widgets/test_daylight.py"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.long(quick="tests/widgets/test_daylight.py")]
 
 ASKED = 'asked = kiplab.Lab("kafka-14139", theme="light")\nasked'
 MATRIX = """found = kiplab.matrix("kafka-14139", guards=("903",), writes=1, processes=1)
@@ -106,9 +103,7 @@ def test_the_matrix_turns_with_its_counterexample(hands: Hands) -> None:
     hands.page.photograph("twin", "dark-matrix")
 
 
-def test_a_figure_turns_with_its_hover_cards_and_one_that_was_asked_for_stays(
-    hands: Hands,
-) -> None:
+def test_a_figure_turns_with_its_hover_cards_and_one_that_was_asked_for_stays(hands: Hands) -> None:
     def expect_papers(theme: Theme) -> None:
         expect(sheet(hands, "strip")).to_have_css("background-color", rgb(theme.paper))
         expect(sheet(hands, "story")).to_have_css("background-color", rgb(LIGHT.paper))
@@ -150,8 +145,3 @@ def test_every_panel_can_be_read(hands: Hands, light: bool) -> None:
         expect_theme(sheet(hands, which=which), theme)
     assert hands.page.faults('[data-cell="lab"] .jp-OutputArea-output') == []
     hands.page.photograph("lab", f"{theme.name}-panels")
-
-
-def test_nothing_left_this_machine_and_nothing_complained(lab: LabPage) -> None:
-    assert lab.outside == []
-    assert lab.complaints == []

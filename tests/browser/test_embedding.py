@@ -24,10 +24,7 @@ from tests.browser.page_record import PageRecord
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long(quick="tests/pages/test_player.py"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.long(quick="tests/pages/test_player.py")]
 EVIL = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> </script><!--<script>"
 LAST = 11
 

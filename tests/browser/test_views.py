@@ -84,7 +84,3 @@ def test_two_comparisons_after_one_another_are_whole(hands: Hands) -> None:
         hands.act("Crash", f"crash {broker}", broker=broker)
     assert all("1" in words for words in seen)
     assert all(sum("Kafka 3.4" in word for word in words) == 2 for words in seen)
-
-
-def test_nothing_complained(hands: Hands) -> None:
-    assert hands.page.complaints == []

@@ -6,11 +6,7 @@ import kiplab
 from kiplab.classroom.exercise_table import exercise
 from kiplab.classroom.exercises import losing_schedule, proofs
 from kiplab.classroom.exercises.check_result import broken, say
-from kiplab.classroom.exercises.proofs import (
-    MISSING,
-    SUSPECTS,
-    mystery,
-)
+from kiplab.classroom.exercises.proofs import MISSING, SUSPECTS, mystery
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
 from kiplab.explore.levels.level_table import ExploreError

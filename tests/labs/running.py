@@ -12,13 +12,7 @@ import nbformat
 from IPython.core.formatters import DisplayFormatter
 from nbclient import NotebookClient
 
-from kiplab.classroom.exercise_table import (
-    EXERCISES,
-    LETTERS,
-    WAYS,
-    WHAT_IFS,
-    what_if_id,
-)
+from kiplab.classroom.exercise_table import EXERCISES, LETTERS, WAYS, WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.pages.saved_notebooks import lighten
 from tests.classroom.answers import ANSWERS

@@ -13,16 +13,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
 from tests.classroom.answers import ANSWERS
-from tests.labs.running import (
-    PLOTLY,
-    ROOT,
-    cells,
-    prediction,
-    prose,
-    run_lab,
-    shown,
-    text_of,
-)
+from tests.labs.running import PLOTLY, ROOT, cells, prediction, prose, run_lab, shown, text_of
 
 LAB = "04-kafka-14139"
 

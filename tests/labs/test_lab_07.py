@@ -5,13 +5,7 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.late_messages import (
-    CHECKS,
-    MESSAGES,
-    cause_of,
-    needed,
-    objector,
-)
+from kiplab.classroom.exercises.late_messages import CHECKS, MESSAGES, cause_of, needed, objector
 from kiplab.judge.zookeeper_server.zookeeper_process import RECORDED
 from kiplab.plays.library import load
 from kiplab.protocol.facts import LeaderElected, Polled

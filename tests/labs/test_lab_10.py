@@ -44,9 +44,7 @@ def test_with_both_kips_what_takes_all_brokers_loses_most(found: fleet.FleetAnsw
     assert isinstance(found.row("841+903", "race_loss").found, NeverHappens)
 
 
-def test_without_them_the_race_loses_ten_powers_of_ten_less_often(
-    found: fleet.FleetAnswer,
-) -> None:
+def test_without_them_the_race_loses_ten_powers_of_ten_less_often(found: fleet.FleetAnswer) -> None:
     race = rate(found, "none", "race_loss", "forced")
     assert 1e-15 < race < 1e-13
     assert rate(found, "none", CAUSE) / race > 1e9

@@ -36,11 +36,7 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.mark.parametrize("partitions", [1, 8])
 def test_the_cluster_gives_the_rows_of_plain_python(cluster: LocalCluster, partitions: int) -> None:
     on_spark = run_blocks(
-        work.draw,
-        work.BLOCKS,
-        schema=work.SCHEMA,
-        master=cluster.master,
-        partitions=partitions,
+        work.draw, work.BLOCKS, schema=work.SCHEMA, master=cluster.master, partitions=partitions
     )
     assert on_spark.equals(run_blocks_plainly(work.draw, work.BLOCKS, work.SCHEMA))
 

@@ -1,8 +1,7 @@
 """How answers to exercises are read, generously, and judged: the shapes of a check.
 
 A check is called with its exercise in the table, an answer, and the release if the answer depends
-on it: `TrueStatements` (the letters of what holds), `PartsInOrder` (parts, each judged for itself)
-and `WholeAnswer`; a run of one's own is in `own_runs`. None of them keeps anything.
+on it, and keeps nothing. How many points an answer earns stands in the table.
 """
 
 import re

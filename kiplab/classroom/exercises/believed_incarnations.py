@@ -1,9 +1,6 @@
 """Exercises of lab 08 on KIP-343: two processes with one broker id, requests in the wrong order,
-what became of its ideas, and two timeouts of one silence.
-
-The engine plays the messages, one after the other, and the controller answers. When a timeout is
-over is a sum. What happens between two of them the engine says: after the first one a client writes
-to both brokers, and whoever takes it serves.
+what became of its ideas, and two timeouts of one silence: after the first one a client writes to
+both brokers, and whoever takes it serves.
 """
 
 import re
@@ -72,10 +69,8 @@ WITH_EPOCHS = features.parse_features("kip-343")
 
 @OwnRun
 def check_swapped(stage: Stage) -> Verdict:
-    """A run of `343-asked-twice` that loses a committed record by an IsrChange out of date.
-
-    A point where one is obeyed that a partition epoch would have had refused, one more where a
-    committed record is lost, and with partition epochs none is.
+    """A run of `343-asked-twice` that loses a committed record by an IsrChange out of date, which a
+    partition epoch would have had refused.
     """
     noticed = runner.run_play(stage.play, WITH_EPOCHS)
     if not any(isinstance(e, facts.Refused) and e.guard == GUARD for e in noticed.events):

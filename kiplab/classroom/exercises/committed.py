@@ -1,7 +1,4 @@
-"""The exercises of lab 01: when is a record committed, when acknowledged, and when is it lost?
-
-Every answer is played.
-"""
+"""The exercises of lab 01: when is a record committed, when acknowledged, and when is it lost?"""
 
 from functools import cache
 
@@ -150,11 +147,7 @@ check_high_watermark = PartsInOrder(
 
 @OwnRun
 def check_lose_acknowledged(stage: Stage) -> Verdict:
-    """A run of COMMITTED that loses ten records acknowledged with acks=all.
-
-    A point for records that are acknowledged, one for their loss, one if at most one disk was
-    replaced for it.
-    """
+    """A run of COMMITTED that loses ten records acknowledged by all, and one disk at most."""
     produced = (p.statement for p in stage.performed if p.statement.verb == "produce")
     if any(s.arg("acks") == "1" for s in produced) or not acknowledged(stage):
         return "not acknowledged"

@@ -17,24 +17,14 @@ from ...plays.stage import Stage
 from ...plays.verdict import refused
 from ...protocol.facts import Refused
 from ...runs import run
-from ..exercise_table import UnfitError
+from ..exercise_table import UnfitError, exercise
 from .answers import BLANK, PartsInOrder, Verdict, is_none
 from .own_runs import OwnRun, header_of
 
 EIGHT = "alter-partition-eight"
 TAKEN = "-"
 """In place of a letter: no rule fails."""
-LETTERS_OF_RULES = {
-    "B": "497.request-broker-epoch",
-    "E": "903.controller-epoch",
-    "F": "841.fenced",
-    "I": "497.leader-in-isr",
-    "L": "497.leader-epoch",
-    "N": "kafka-14154.newer-epoch",
-    "P": "497.partition-epoch",
-    "R": "497.isr-of-replicas",
-    "S": "497.sender-is-leader",
-}
+LETTERS_OF_RULES = exercise("conversation/first-rule").letters
 """A letter for each rule, by the alphabet: the order in which they are asked is the exercise."""
 _LETTERS = {guard: letter for letter, guard in LETTERS_OF_RULES.items()}
 _WRITTEN = {letter: letter for letter in LETTERS_OF_RULES} | {

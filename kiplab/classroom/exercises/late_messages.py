@@ -1,8 +1,7 @@
 """Exercises of lab 07: messages for an earlier process of a broker, and the checks they take.
 
-The engine judges: it plays KIP-380's four failures, reads the symptom off each run, and switches
-the checks off one at a time. And what KIP-380 rejected, the id of a session as the generation of a
-broker: it plays what a student wrote, with session ids and with czxids.
+They are KIP-380's four failures; and what it rejected, the id of a session as the generation of a
+broker.
 """
 
 from functools import cache
@@ -17,24 +16,16 @@ from ...protocol.facts import IsrChanged, Polled, Refused
 from ...protocol.features import Features, parse_features
 from ...protocol.ids import BrokerId, SessionId
 from ...protocol.zookeeper_facts import BrokersCompared, SessionOpened
+from ..exercise_table import exercise
 from .answers import PartsInOrder, Verdict, letters_among, sets_among
 from .own_runs import OwnRun
 
 BACK = 1
 """The broker that comes back in each of the plays."""
 BEFORE, SINCE = "zk-2.1", "zk-2.2"
-MESSAGES = {
-    "A": "380-stale-stop-replica",
-    "B": "380-stale-controlled-shutdown",
-    "C": "380-overwritten-checkpoint",
-    "D": "380-missed-bounce",
-}
+MESSAGES = exercise("bounce/symptoms").letters
 """What comes late, and the play in which it does."""
-CHECKS = {
-    "M": "380.control-request-epoch",
-    "S": "380.shutdown-epoch",
-    "L": "380.bounce-detection",
-}
+CHECKS = exercise("bounce/needed").letters
 """A broker compares the epoch of its **m**ail, the control requests; the controller that of a
 ControlledShutdown (**s**); the controller compares epochs when it **l**ooks who is registered.
 """
@@ -144,11 +135,7 @@ def falls(stage: Stage) -> bool:
 
 @OwnRun
 def check_session_ids(stage: Stage) -> Verdict:
-    """A run of OWN that its session ids do harm in.
-
-    A point where a later incarnation of a broker has a lower session id than the one before, one
-    more where harm is done, and czxids in place of session ids do none.
-    """
+    """A run of OWN that its session ids do harm in, and czxids in their place do none."""
     if not falls(stage):
         return "rising"
     if verdict(stage) == SAFE:

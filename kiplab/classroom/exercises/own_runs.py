@@ -46,9 +46,7 @@ def own_run(answer: object, name: str, forbidden: tuple[str, ...] = ()) -> Stage
         raise UnfitError(f"This cannot be played: {problem}.") from None
     if stage is None:
         raise UnfitError(f"Give {FORMS}. This is of type {type(answer).__name__}.")
-    reason = _strange(stage, library.load(name), forbidden)
-    if reason:
-        raise UnfitError(reason)
+    _demand_fit(stage, library.load(name), forbidden)
     return stage
 
 
@@ -118,12 +116,12 @@ def _written(lines: str, own: Play) -> Stage:
         raise play_errors.PlayError(text, expected=problem.expected) from None
 
 
-def _strange(stage: Stage, own: Play, forbidden: tuple[str, ...]) -> str:
-    """Why this run is no answer to the exercise; empty if it is one."""
+def _demand_fit(stage: Stage, own: Play, forbidden: tuple[str, ...]) -> None:
+    """Raises UnfitError for a run that is no answer to the exercise."""
     if situation(stage.play) != situation(own):
-        return f"This begins in another situation. Begin with the play {own.name}."
+        raise UnfitError(f"This begins in another situation. Begin with the play {own.name}.")
     if stage.features != header.features_of(own):
-        return f"Leave the rules as they are: Kafka {header.features_of(own).label()}."
-    texts = (statement.text for statement in done(stage))
-    cheap = next((text for text in texts if text.startswith((*_NEVER, *forbidden))), "")
-    return f"Do it without: {cheap}" if cheap else ""
+        raise UnfitError(f"Leave the rules as they are: Kafka {header.features_of(own).label()}.")
+    for line in done(stage):
+        if line.text.startswith((*_NEVER, *forbidden)):
+            raise UnfitError(f"Do it without: {line.text}")

@@ -1,7 +1,5 @@
 """Exercises of lab 04 on KAFKA-14139: the window, the two KIPs, the last replica, and the order of
-events that loses data with KIP-841 on and KIP-903 off.
-
-Plays know; any order that loses committed records is right.
+events that loses data with KIP-841 on and KIP-903 off: any one that does is right.
 """
 
 import re
@@ -163,11 +161,7 @@ def _run(play: Play, on: str = "") -> Stage:
 
 @WholeAnswer
 def check_order(answer: object) -> Verdict:
-    """An order: names of EVENTS or LETTERS, each once. A wrong answer is never an error.
-
-    A point for an order that can happen, one more for an order that loses data. Raises UnfitError
-    for what is no order of these events.
-    """
+    """An order that loses data: names of EVENTS or LETTERS, each once. Else raises UnfitError."""
     names = _names(answer)
     demand_order(answer, names, "eight letters or names, in the order of the events")
     if sorted(names) != sorted(EVENTS):

@@ -1,6 +1,4 @@
-"""Exercise of lab 06: settings for three businesses, judged by what three bad nights do to each.
-
-No key says which settings are right: the engine plays the nights under those that were chosen, and
+"""Exercise of lab 06: settings for three businesses, judged by what three bad nights do to each:
 what was lost and refused is held against what the business can bear.
 """
 
@@ -27,11 +25,7 @@ NIGHTS = exercise("recovery/businesses").plays
 """What happens in each; `acks` is that of every producer."""
 
 
-WHILE = {
-    "second": "one is down",
-    "fourth": "one in sync is left",
-    "third": "any is up",
-}
+WHILE = {"second": "one is down", "fourth": "one in sync is left", "third": "any is up"}
 """What it means that a producer of a night is served."""
 
 

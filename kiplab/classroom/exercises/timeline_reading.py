@@ -65,10 +65,7 @@ check_reading = PartsInOrder(
 
 @OwnRun
 def check_accepted(stage: Stage) -> Verdict:
-    """A run of PLAY in which a request that names broker 3 is accepted.
-
-    A point for the ISR with brokers 2 and 3, one more if broker 3 is dead when it gets there.
-    """
+    """A run of PLAY in which a request that names broker 3, which is dead by then, is accepted."""
     joined = _joined(stage)
     if joined:
         return "alive" if all(is_up(cluster, _DEAD) for cluster in joined) else "dead"

@@ -1,7 +1,5 @@
 """Exercises of lab 06: which offsets vanish with an unclean election, what consumers notice, and
 one record lost on purpose.
-
-The run says.
 """
 
 import re

@@ -1,8 +1,4 @@
-"""The exercises of lab 05: where a leader takes broker epochs from. Four designs, a price, a loss.
-
-The engine judges: it plays two accidents under each design, counts what one of them costs, and
-plays what a student wrote.
-"""
+"""Exercises of lab 05: where a leader takes broker epochs from. Four designs, a price, a loss."""
 
 from functools import cache
 
@@ -75,10 +71,8 @@ that are refused; and how many of all these there are on Kafka 3.5.
 
 @OwnRun
 def check_old_fetch(stage: Stage) -> Verdict:
-    """A run of `903-from-metadata` that loses committed records.
-
-    A point where a broker that lacks them could be elected, one more where they are lost. An
-    unclean election, and a loss that Kafka does not promise to survive, do not count.
+    """A run of `903-from-metadata` that loses committed records, not by an unclean election, and
+    although Kafka promises to survive it.
     """
     outcome = verdict(stage)
     if outcome == HARM:

@@ -4,13 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from ..exercises.check_result import LINE
-from .class_counts import (
-    OTHER_LAB,
-    ClassCounts,
-    ExerciseCount,
-    MisconceptionCount,
-    PredictionCount,
-)
+from .class_counts import OTHER_LAB, ClassCounts, ExerciseCount, MisconceptionCount, PredictionCount
 from .handed_in import LeftOut
 
 BAR = 24

@@ -1,7 +1,5 @@
 """The work of a class for teachers: `kiplab.class_work`, its tables, its page."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -81,7 +79,7 @@ class ClassWork:
         }
         return whole if self.names else _anonymous(whole)
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pd.DataFrame":
         """A row per number: lab, id, title, kind, what, count, of, right; with names also who.
 
         `kind` is choice (`what` are its words, `of` those who answered, `right` True, False or
@@ -133,7 +131,11 @@ class ClassWork:
     def _csv(self) -> str:
         heads, rows = self._rows()
         text = io.StringIO()
-        harmless = [[_no_formula(cell) for cell in row] for row in rows]
+        # What a student wrote is nothing that a spreadsheet works out.
+        harmless = [
+            [f"'{c}" if isinstance(c, str) and c.startswith(FORMULA) else c for c in row]
+            for row in rows
+        ]
         csv.writer(text, lineterminator="\n").writerows([heads, *harmless])
         return text.getvalue()
 
@@ -150,11 +152,6 @@ class ClassWork:
 
     def _repr_html_(self) -> str:
         return self.html()
-
-
-def _no_formula(cell: object) -> object:
-    """What a student wrote, so that no spreadsheet takes it for something to work out."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def class_work(
@@ -197,9 +194,8 @@ def _anonymous(value: Any) -> Any:
 
 def _of_prediction(entry: PredictionCount) -> Iterator[tuple[ClassRow, tuple[str, ...]]]:
     front = (entry.lab, entry.id, entry.title, "choice")
-    for choice in entry.choices:
-        counted = (choice.choice, choice.students, entry.answered, choice.right)
-        yield (*front, *counted), choice.who
+    for one in entry.choices:
+        yield (*front, one.choice, one.students, entry.answered, one.right), one.who
 
 
 def _of_exercise(entry: ExerciseCount) -> Iterator[tuple[ClassRow, tuple[str, ...]]]:

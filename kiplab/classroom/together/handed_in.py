@@ -113,22 +113,17 @@ def _names(owned: Iterable[_Path]) -> dict[_Path, str]:
 def _together(own: Sequence[Piece]) -> tuple[Work, list[LeftOut]]:
     """One work out of several, as of a student on two machines. The fuller one says what counts."""
     whole, contradicting = Work(), []
-    for piece in sorted(own, key=lambda piece: -_fullness(_work(piece))):
-        work = _work(piece)
+    works = ((piece.place, piece.work) for piece in own if piece.work is not None)
+    for place, work in sorted(works, key=lambda pair: -_fullness(pair[1])):
         earlier = whole.predictions
         differ = [
             id for id, answer in work.predictions.items() if earlier.get(id, answer) != answer
         ]
         if differ:
             why = f"{', '.join(differ)}: another file of the student's says otherwise, and counts"
-            contradicting.append(LeftOut(_shown(piece.place), why))
+            contradicting.append(LeftOut(_shown(place), why))
         whole = Work({**work.predictions, **earlier}, _both(whole.exercises, work.exercises))
     return whole, contradicting
-
-
-def _work(piece: Piece) -> Work:
-    assert piece.work is not None
-    return piece.work
 
 
 def _fullness(work: Work) -> int:
