@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -96,14 +97,6 @@ class TestOnSpark:
         assert {row["method"] for row in json.loads(out)["rows"]} == {"forced"}
 
 
-def test_what_is_no_master_is_a_mistake_of_who_asks(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = run(capsys, "run", study, "-o", tmp_path / "kept", "--master", "foo")
-    assert (code, out) == (2, "")
-    assert "'foo' is not a Spark master. Give one like local[2]" in err
-
-
 def test_ctrl_c_stops_the_study_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,16 +114,6 @@ def test_ctrl_c_stops_the_study_and_says_how_to_go_on(
     assert (code, out) == (130, "")
     assert err.endswith(f"kiplab: stopped; --resume goes on with what {tmp_path / 'kept'} holds\n")
     assert "Traceback" not in err
-
-
-def test_a_folder_without_a_name_is_not_the_one_where_one_stands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, out, err = run(capsys, "run", "small", "-o", "")
-    assert (code, out) == (2, "")
-    assert err == "kiplab: -o names no folder; name the one that keeps the study\n"
-    assert not [*tmp_path.iterdir()]
 
 
 def test_a_second_ctrl_c_leaves_at_once() -> None:
@@ -154,69 +137,6 @@ stoppable(deaf)
     assert "Traceback" not in left.stderr
 
 
-def test_an_unknown_preset_is_named_with_those_that_there_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = run(capsys, "run", "smal", "-o", tmp_path / "kept")
-    assert (code, out) == (2, "")
-    assert err.startswith("kiplab: smal: no such file or directory; name a TOML file, or one of ")
-    assert all(name in err for name in fleet.presets())
-    assert not (tmp_path / "kept").exists()
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("crashes_a_year = 1", "busy.toml:8: crashes_a_year: there is no such parameter; did you"),
-        ("catch_up_s = -1", "busy.toml:8: catch_up_s: -1 is out of range; it is a number from"),
-        ("catch_up_s = ", "busy.toml:8: "),
-        ('mode = "kraft"', "busy.toml:8: mode: it stands below [parameters]; put it at the top"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_said_with_its_place(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, said: str
-) -> None:
-    study.write_text(f"{STUDY}{line}\n")
-    code, out, err = run(capsys, "run", study, "-o", tmp_path / "kept")
-    assert (code, out) == (2, "")
-    assert said in err
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize("years", ["0", "-3", "nan", "inf", "1e14"])
-def test_years_that_cannot_be_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], years: str
-) -> None:
-    code, _, err = run(capsys, "run", "small", "-o", tmp_path / "kept", f"--years={years}")
-    assert code == 2
-    assert "partition-years" in err
-    assert not (tmp_path / "kept").exists()
-
-
-@pytest.mark.parametrize(
-    ("method", "line", "said"),
-    [
-        ("guessed", "", "there is no method 'guessed'; there are naive, forced, biased"),
-        ("forced", "replication_factor = 1", "nothing can be forced in this study: "),
-        ("biased", "catch_up_s = 600_000", "failures cannot be biased in this study: "),
-    ],
-)
-def test_a_method_that_can_do_nothing_is_one_sentence(
-    study: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    method: str,
-    line: str,
-    said: str,
-) -> None:
-    study.write_text(f"{STUDY}{line}\n")
-    code, out, err = run(capsys, "run", study, "-o", tmp_path / "kept", "--method", method)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert err.count("\n") == 1
-    assert not (tmp_path / "kept").exists()
-
-
 def test_without_java_it_says_what_is_missing_and_who_knows_more(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,15 +151,6 @@ def test_without_java_it_says_what_is_missing_and_who_knows_more(
         "kiplab: Java 17 is missing. Install it."
         " `kiplab doctor` says what else this machine has and lacks.\n"
     )
-
-
-def test_a_folder_without_a_study_has_no_report(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, err = run(capsys, "report", tmp_path / "nowhere")
-    assert (code, out) == (2, "")
-    assert "holds no study" in err
-    assert run(capsys, "report", tmp_path, "-o", "page.txt")[0] == 2
 
 
 def test_of_a_study_that_was_stopped_before_anything_was_done_there_is_no_report(
@@ -325,35 +236,6 @@ def test_a_loss_of_a_study_is_a_file_that_a_play_runs(
     assert "offline" in target.read_text()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--metric", "offline_us"], "no play shows 'offline_us'; expected one of stale_join, "),
-        (["--metric", "race_loss"], "have no race_loss number 1: look through more with --years"),
-        (["--features", "842"], "--features: there is no feature set '842'; none, or some of"),
-        (["--number", "0"], "--number is 0; the first is 1"),
-        (["--scenario", "3"], "--scenario is 3; the study has 2, from 1 on"),
-        (["--seed", "-3"], "a seed of -3; expected 0 to 4294967295"),
-        (["--years", "-1"], "years is -1; expected partition-years, more than 0"),
-        (["-o", "story.txt"], "story.txt ends in .txt; a play's file ends in .play"),
-        (["-o", "no folder/a.play"], "a.play cannot be written: there is no such folder"),
-    ],
-)
-def test_what_has_no_story_is_one_sentence(
-    losing: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: list[str],
-    said: str,
-) -> None:
-    target = tmp_path / "story.play"
-    code, out, err = run(capsys, "story", losing, "-o", target, "--years", "10", *options)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert err.count("\n") == 1
-    assert not target.exists()
-
-
 def test_with_zookeeper_a_loss_is_a_play_of_its_control_plane(
     losing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -427,18 +309,61 @@ def test_a_verification_is_a_page_with_its_picture_and_its_table(
     assert "<script" not in page
 
 
+# --- what cannot be -------------------------------------------------------------------------------
+
+RUN, STORY = "run busy.toml -o kept", "story losing.toml -o story.play --years 10"
+REFUSED = [
+    (f"{RUN} --master foo", "'foo' is not a Spark master. Give one like local[2]"),
+    ("run small -o ''", "-o names no folder; name the one that keeps the study\n"),
+    ("run smal -o kept", "smal: no such file or directory; name a TOML file, or one of "),
+    *((f"run small -o kept --years={years}", "partition-years") for years in ("0", "nan", "1e14")),
+    (f"{RUN} --method guessed", "there is no method 'guessed'; there are naive, forced, biased"),
+    ("report nowhere", "holds no study"),
+    ("report . -o page.txt", "page.txt ends in .txt"),
+    (f"{STORY} --metric offline_us", "no play shows 'offline_us'; expected one of stale_join, "),
+    (f"{STORY} --metric race_loss", "have no race_loss number 1: look through more with --years"),
+    (f"{STORY} --features 842", "--features: there is no feature set '842'; none, or some of"),
+    (f"{STORY} --number 0", "--number is 0; the first is 1"),
+    (f"{STORY} --scenario 3", "--scenario is 3; the study has 2, from 1 on"),
+    (f"{STORY} --seed -3", "a seed of -3; expected 0 to 4294967295"),
+    (f"{STORY} --years -1", "years is -1; expected partition-years, more than 0"),
+    (f"{STORY} -o story.txt", "story.txt ends in .txt; a play's file ends in .play"),
+    (f"{STORY} -o nowhere/a.play", "a.play cannot be written: there is no such folder"),
+    ("verify --effort 0", "an effort of 0; expected more than 0"),
+    ("verify --seed -1", "a seed of -1; expected 0 to 4294967295"),
+    ("verify -o page.txt", "page.txt ends in .txt; it can end in .html"),
+    ("verify -o nowhere/page.html", "nowhere/page.html cannot be written: there is no such fold"),
+]
+WRONG_LINES = [
+    ("crashes_a_year = 1", "", "busy.toml:8: crashes_a_year: there is no such parameter; did you"),
+    ("catch_up_s = -1", "", "busy.toml:8: catch_up_s: -1 is out of range; it is a number from"),
+    ("catch_up_s = ", "", "busy.toml:8: "),
+    ('mode = "kraft"', "", "busy.toml:8: mode: it stands below [parameters]; put it at the top"),
+    ("replication_factor = 1", "forced", "nothing can be forced in this study: "),
+    ("catch_up_s = 600_000", "biased", "failures cannot be biased in this study: "),
+]
+
+
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("line", "asked", "said"),
     [
-        (["--effort", "0"], "an effort of 0; expected more than 0"),
-        (["--seed", "-1"], "a seed of -1; expected 0 to 4294967295"),
-        (["-o", "page.txt"], "page.txt ends in .txt; it can end in .html"),
-        (["-o", "nowhere/page.html"], "nowhere/page.html cannot be written: there is no such fold"),
+        *(("", *case) for case in REFUSED),
+        *((line, f"{RUN} --method={m}" if m else RUN, said) for line, m, said in WRONG_LINES),
     ],
 )
-def test_a_verification_that_cannot_be_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], options: list[str], said: str
+def test_what_cannot_be_is_one_sentence_and_leaves_nothing_behind(
+    study: Path,
+    losing: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    asked: str,
+    said: str,
 ) -> None:
-    code, out, err = run(capsys, "verify", *options)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"kiplab: {said}")
+    study.write_text(f"{STUDY}{line}\n")
+    monkeypatch.chdir(study.parent)
+    code, out, err = run(capsys, *shlex.split(asked))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("kiplab: ")
+    assert said in err
+    assert {*study.parent.iterdir()} == {study, losing}
