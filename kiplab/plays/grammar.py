@@ -1,6 +1,7 @@
 """Every verb of a play: what it takes, and how a wrong line is refused."""
 
 import msgspec
+from msgspec.structs import replace
 
 from . import values
 from .expect import KEYS as EXPECTED
@@ -76,13 +77,13 @@ def _of_move(form: MoveForm) -> Verb:
     )
 
 
-VERBS: dict[str, Verb] = {
-    "title": Verb("title WORDS", header=True),
-    "question": Verb("question WORDS", header=True),
-    "kafka": Verb("kafka RELEASE[/METADATA-VERSION]", (values.release,), header=True),
-    "metadata": Verb("metadata METADATA-VERSION", (values.metadata_version,), header=True),
-    "off": Verb("off GUARD...", (values.guard,), repeat=values.guard, header=True),
-    "on": Verb("on GUARD...", (values.guard,), repeat=values.guard, header=True),
+_OF_HEADER: dict[str, Verb] = {
+    "title": Verb("title WORDS"),
+    "question": Verb("question WORDS"),
+    "kafka": Verb("kafka RELEASE[/METADATA-VERSION]", (values.release,)),
+    "metadata": Verb("metadata METADATA-VERSION", (values.metadata_version,)),
+    "off": Verb("off GUARD...", (values.guard,), repeat=values.guard),
+    "on": Verb("on GUARD...", (values.guard,), repeat=values.guard),
     "controller": Verb(
         "controller [kafka=RELEASE] [auto-leader-rebalance=yes], or with ZooKeeper"
         " controller [broker=ID] [epoch=N]",
@@ -92,7 +93,6 @@ VERBS: dict[str, Verb] = {
             "broker": values.any_broker,
             "epoch": values.count,
         },
-        header=True,
     ),
     "broker": Verb(
         "broker ID epoch=N",
@@ -104,17 +104,13 @@ VERBS: dict[str, Verb] = {
             "shutting-down": values.yes_no,
             "down": values.yes_no,
         },
-        header=True,
     ),
-    "topic": Verb(
-        "topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.topic,), _TOPIC, header=True
-    ),
+    "topic": Verb("topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.topic,), _TOPIC),
     "replica": Verb(
         "replica PARTITION broker=ID log=80@4",
         (values.partition,),
         {"broker": values.broker, "log": values.log},
         needs=("broker", "log"),
-        header=True,
     ),
     # It has read what is committed below its position. Without a name it is called "consumer",
     # which needs no line here unless its position or its auto.offset.reset (latest) is another, or
@@ -130,15 +126,16 @@ VERBS: dict[str, Verb] = {
             "reads-from": values.broker,
             "isolation": values.one_of("read_uncommitted", "read_committed"),
         },
-        header=True,
     ),
     "given": Verb(
         "given [next-metadata-offset=N] [zookeeper-servers=N]",
         keys={"next-metadata-offset": values.natural, "zookeeper-servers": values.count},
-        header=True,
     ),
-    "timed": Verb("timed", header=True),
-    "manual": Verb("manual", header=True),
+    "timed": Verb("timed"),
+    "manual": Verb("manual"),
+}
+VERBS: dict[str, Verb] = {
+    **{name: replace(verb, header=True) for name, verb in _OF_HEADER.items()},
     "hold": Verb("hold KIND [from=NODE] [to=NODE]", (values.kind,), _PATTERN),
     "release": Verb("release KIND [from=NODE] [to=NODE]", (values.kind,), _PATTERN),
     "deliver": Verb("deliver KIND [from=NODE] [to=NODE] [n=N]", (values.kind,), _PATTERN),

@@ -29,15 +29,18 @@ def header(row: Row, features: Features) -> list[str]:
     return [*lines, *(topic(p) for p in row.partitions)]
 
 
+def fields(state: PartitionRegistration) -> str:
+    return (
+        f"leader={state.leader if state.leader >= 0 else 'none'} isr={ids(state.isr)}"
+        f" replicas={ids(state.replicas)} leader-epoch={state.leader_epoch}"
+        f" partition-epoch={state.partition_epoch} recovery={state.recovery.name.lower()}"
+    )
+
+
 def topic(state: PartitionRegistration) -> str:
     name, _, index = state.name.rpartition("-")
-    recovery = "recovering" if state.recovery else "recovered"
-    return (
-        f"topic {name} partition={index} replicas={ids(state.replicas)} isr={ids(state.isr)}"
-        f" leader={state.leader if state.leader >= 0 else 'none'}"
-        f" leader-epoch={state.leader_epoch} partition-epoch={state.partition_epoch}"
-        f" recovery={recovery} adding={ids(state.adding)} removing={ids(state.removing)}"
-    )
+    moved = f"adding={ids(state.adding)} removing={ids(state.removing)}"
+    return f"topic {name} partition={index} {fields(state)} {moved}"
 
 
 def request(row: Row, version: int) -> str:
@@ -62,7 +65,8 @@ def expected(row: Row) -> list[str]:
     lines = [f"expect records={records}", f"expect error={first.name}"]
     lines += [answer_line(result) for result in row.results]
     changed = {p.name: p for p in row.after}
-    return [*lines, *(state_line(changed.get(p.name, p)) for p in row.partitions)]
+    after = (changed.get(p.name, p) for p in row.partitions)
+    return [*lines, *(f"expect {state.name} {fields(state)}" for state in after)]
 
 
 def answer_line(result: AlterPartitionResult) -> str:
@@ -70,15 +74,6 @@ def answer_line(result: AlterPartitionResult) -> str:
         f"expect reply {result.partition} error={result.error.name} leader={result.leader}"
         f" isr={ids(result.isr)} leader-epoch={result.leader_epoch}"
         f" partition-epoch={result.partition_epoch}"
-    )
-
-
-def state_line(state: PartitionRegistration) -> str:
-    return (
-        f"expect {state.name} leader={state.leader if state.leader >= 0 else 'none'}"
-        f" isr={ids(state.isr)} replicas={ids(state.replicas)}"
-        f" leader-epoch={state.leader_epoch} partition-epoch={state.partition_epoch}"
-        f" recovery={'recovering' if state.recovery else 'recovered'}"
     )
 
 

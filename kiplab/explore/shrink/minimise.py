@@ -7,6 +7,7 @@ is it as little excused as before? The order of the attempts depends on the play
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -173,11 +174,8 @@ def _written(head: Play, body: Lines, property: str) -> Play:
 
 def _tidy(lines: Lines) -> Iterator[Statement]:
     """Without blank lines that have nothing between them any more."""
-    blank, before = Statement(), Statement()
-    for statement in lines:
-        if statement != blank or before != blank:
-            yield statement
-        before = statement
+    blank = Statement()
+    return (line for before, line in pairwise((blank, *lines)) if not before == line == blank)
 
 
 # --- the passes -----------------------------------------------------------------------------------
