@@ -1,27 +1,171 @@
-"""Every field of a cluster is in a state of the level "partition", or it is said why not."""
+"""Every field of a cluster is in a state of the level "partition", or it is said why not.
+
+A field is part of a state, or the same throughout a search, or told from other fields. What is none
+of these would let a search prove falsehoods. A field of the first kind also needs a place in
+`normal_partition.py` and, both ways, in `compiled/packing.py`.
+"""
 
 import types
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
 import msgspec
 import pytest
 
-from kiplab.engine.cluster import Cluster
+from kiplab.engine.cluster import Cluster, Message, MessageName, Observed
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import do, offered
 from kiplab.explore.search.engine_model import spent
 from kiplab.explore.search_terms import Budgets
-from kiplab.protocol.kraft.controller_state import Controller
-from kiplab.protocol.messages import KINDS
+from kiplab.protocol import messages
+from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
+from kiplab.protocol.log import EpochStart, Log
+from kiplab.protocol.registrations import PartitionRegistration, Registration
+from kiplab.protocol.replica import broker_state
 from tests.explore.conftest import Start
-from tests.explore.partition_fields import CONSTANT, IN_STATE, TOLD_FROM_OTHERS
 
 PARTITION = level_named("partition")
-HELD = {body for body, kind in KINDS.items() if kind in PARTITION.holds}
+HELD = {body for body, kind in messages.KINDS.items() if kind in PARTITION.holds}
 """Messages that stay in flight; all others are on their way within an action only."""
-FILE = "tests/explore/partition_fields.py"
+FILE = "tests/explore/test_partition_fields.py"
+
+IN_STATE: Mapping[type, tuple[str, ...]] = {
+    Cluster: ("controller", "brokers", "messages", "observed"),
+    Controller: ("registrations", "partitions", "heartbeats"),
+    HeartbeatState: ("broker", "fenced"),
+    Registration: ("broker", "epoch", "incarnation", "fenced"),
+    PartitionRegistration: ("isr", "leader", "leader_epoch", "partition_epoch"),
+    broker_state.Broker: ("id", "incarnation", "durable", "process"),
+    broker_state.Durable: ("replicas",),
+    broker_state.DurableReplica: ("log", "checkpoint"),
+    Log: ("epochs", "end"),
+    EpochStart: ("epoch", "offset"),
+    broker_state.Volatile: ("epoch", "image", "replicas", "items", "in_flight"),
+    messages.MetadataUpdate: ("registrations", "partitions"),
+    broker_state.Replica: (
+        "leader",
+        "leader_epoch",
+        "partition_epoch",
+        "high_watermark",
+        "leading",
+    ),
+    broker_state.Leading: ("start_offset", "isr_state", "remotes"),
+    broker_state.IsrState: ("isr", "sent"),
+    broker_state.RemoteReplica: ("broker", "end", "epoch", "observed"),
+    messages.AlterPartitionItem: ("leader_epoch", "partition_epoch", "isr"),
+    messages.IsrMember: ("broker", "epoch", "observed"),
+    Message: ("name", "receiver", "receiver_incarnation", "body"),
+    MessageName: ("sender", "incarnation", "kind"),
+    messages.AlterPartitionRequest: ("broker", "broker_epoch", "items"),
+    Observed: ("committed", "isr_epochs", "damaged", "excused"),
+}
+"""Fields that make one state another one."""
+
+_ONE_PARTITION = "There is one partition."
+_NO_CLOCK = "The level has no clock."
+_NO_UNCLEAN = "The level has no unclean election."
+_NO_REASSIGNMENT = "The level refuses plays with a reassignment, and has no action for one."
+_NO_SHUTDOWN = "The level refuses plays with a controlled shutdown, and has no action for one."
+_NO_ZOOKEEPER = "The level is of KRaft."
+CONSTANT: Mapping[type, Mapping[str, str]] = {
+    Cluster: {
+        "features": "No action switches a guard or a release.",
+        "cut": "No action cuts or heals a link.",
+        "timed": _NO_CLOCK,
+        "now_ms": _NO_CLOCK,
+        "forged": "No action is a raw request.",
+        "inherited": "No action is an upgrade.",
+        "consumers": "Who reads is no part of the level.",
+        "producers": "Who writes, and waits for an answer, is no part of the level.",
+    },
+    Controller: {
+        "epoch": "There is one controller, and it never fails.",
+        "timers": _NO_CLOCK,
+        "watches_sessions": _NO_CLOCK,
+        "auto_leader_rebalance": "Only a clock lets the controller look for better leaders.",
+        "checks_from_ms": _NO_CLOCK,
+        "active_since_ms": _NO_CLOCK,
+    },
+    HeartbeatState: {
+        "last_contact_ms": _NO_CLOCK,
+        "controlled_shutdown_offset": _NO_SHUTDOWN,
+    },
+    Registration: {"in_controlled_shutdown": _NO_SHUTDOWN},
+    PartitionRegistration: {
+        "name": _ONE_PARTITION,
+        "replicas": _NO_REASSIGNMENT,
+        "recovery": _NO_UNCLEAN,
+        "adding": _NO_REASSIGNMENT,
+        "removing": _NO_REASSIGNMENT,
+        "min_insync_replicas": "No action changes a topic's settings.",
+        "unclean_leader_election": "No action changes a topic's settings.",
+    },
+    broker_state.DurableReplica: {"partition": _ONE_PARTITION},
+    Log: {
+        "start": "No action deletes records, and no play begins with a log that lacks some.",
+        "transactions": "No action writes in a transaction, and no play begins with one.",
+    },
+    broker_state.Volatile: {
+        "timers": _NO_CLOCK,
+        "controller": "In KRaft it has one address.",
+        "controller_epoch": "In KRaft no broker has one.",
+        "control_plane": "In KRaft no broker has one.",
+        "session": _NO_ZOOKEEPER,
+        "checkpoints": "In KRaft the task runs from the start.",
+        "stopped": _NO_ZOOKEEPER,
+        "shutdown_tries": _NO_ZOOKEEPER,
+        "isr_changes": _NO_ZOOKEEPER,
+        "state": "KIP-343's heartbeats need ZooKeeper.",
+    },
+    broker_state.Leading: {"controller_epoch": _NO_ZOOKEEPER},
+    broker_state.IsrState: {"recovery": _NO_UNCLEAN},
+    broker_state.Replica: {
+        "partition": _ONE_PARTITION,
+        "replicas": _NO_REASSIGNMENT,
+        "min_insync_replicas": "No action changes a topic's settings.",
+    },
+    broker_state.RemoteReplica: {"last_fetch_ms": _NO_CLOCK, "last_caught_up_ms": _NO_CLOCK},
+    messages.AlterPartitionItem: {"partition": _ONE_PARTITION, "recovery": _NO_UNCLEAN},
+    messages.AlterPartitionRequest: {"version": "No action switches a release."},
+    Message: {"request": "Only replies have one, and every reply flows at once."},
+    Observed: {"partition": _ONE_PARTITION, "unclean_epoch": _NO_UNCLEAN},
+}
+"""Fields that have the same value in everything that a search meets."""
+
+TOLD_FROM_OTHERS: Mapping[type, Mapping[str, str]] = {
+    Cluster: {
+        "broken": "What broke before makes no difference to what can happen.",
+        "sent": "Counters for names: worked out of the messages in flight.",
+    },
+    Controller: {
+        "next_offset": "Broker epochs only have to be new; they become numbers of lives.",
+        "write_offset": "As next_offset: after a fail-over it decides which new number comes next.",
+        "contacts": (
+            "Whoever is unfenced: the first heartbeat of a life is the one that unfences it."
+        ),
+    },
+    HeartbeatState: {
+        "metadata_offset": "No action reads it: an unfencing broker brings its own.",
+        "target_offset": "A broker that has seen its registration is beyond it.",
+    },
+    Registration: {"record_offset": "It is the broker epoch, or right behind that."},
+    Log: {"flushed": "A crash takes the whole disk."},
+    broker_state.Volatile: {
+        "lifecycle": "A process of a state is registered, and recovers when it is unfenced.",
+        "ready_to_unfence": "As lifecycle.",
+        "published": "A start ends with the image that has the registration.",
+    },
+    messages.MetadataUpdate: {
+        "offset": "Whether an image is under way is told from what it would change."
+    },
+    broker_state.RemoteReplica: {
+        "leader_end_at_last_fetch": "Only a run with a clock asks for it."
+    },
+    Message: {"lane": "It depends on the kind.", "connection": "No request times out."},
+    MessageName: {"ordinal": "There is one request of each life, and one image to each broker."},
+}
+"""Fields that a normal form leaves out or sets anew."""
 
 
 class MadeUp(msgspec.Struct):
@@ -42,7 +186,7 @@ def parts_of(annotation: Any) -> Iterator[type]:
         yield from parts_of(part)
     if not isinstance(annotation, type) or isinstance(annotation, types.GenericAlias):
         return
-    if fields_of(annotation) and (annotation not in KINDS or annotation in HELD):
+    if fields_of(annotation) and (annotation not in messages.KINDS or annotation in HELD):
         yield annotation
 
 
