@@ -25,7 +25,7 @@ from . import values
 from .play import Statement
 from .play_errors import Part, PlayError, nearest, no_key
 from .stage import Expectation, Stage
-from .values import Keys, Names, WordCheck
+from .values import Keys, Names, WordCheck, check_part
 from .verdict import verdict
 
 KeyStates = dict[str, str]
@@ -268,7 +268,12 @@ def check_form(statement: Statement, names: Names) -> None:
     """Raise PlayError for an `expect` that no run could judge."""
     words, first = statement.words, 0
     if words and words[0].startswith("@"):
-        _check_word(lambda text, _names: values.feature_set(text), words[0], names, 0)
+        check_part(
+            lambda text, _names: values.feature_set(text),
+            words[0],
+            names,
+            Part(pair=False, number=0),
+        )
         first = 1
     keys = _subject(words[first:], first, names).keys
     for position, (key, _) in enumerate(statement.args):
@@ -286,7 +291,7 @@ def _subject(words: tuple[str, ...], first: int, names: Names) -> ExpectSubject:
     word, *rest = words
     subject = SUBJECTS.get(word)
     if subject is None and not rest:
-        _check_word(values.partition, word, names, first)
+        check_part(values.partition, word, names, Part(pair=False, number=first))
         return PARTITION
     if subject is None or not _fits(subject, word, rest):
         part = Part(pair=False, number=first)
@@ -294,7 +299,7 @@ def _subject(words: tuple[str, ...], first: int, names: Names) -> ExpectSubject:
         raise PlayError(problem, expected=_USAGE, token=word, part=part)
     if rest != ["nothing"]:
         for place, (check, text) in enumerate(zip(subject.words, rest, strict=False), first + 1):
-            _check_word(check, text, names, place)
+            check_part(check, text, names, Part(pair=False, number=place))
     return subject
 
 
@@ -305,11 +310,3 @@ def _fits(subject: ExpectSubject, word: str, rest: list[str]) -> bool:
     if word == "property" and rest[1:] not in (["broken"], ["holds"]):
         return False
     return len(subject.words) - subject.optional <= len(rest) <= len(subject.words)
-
-
-def _check_word(check: WordCheck, text: str, names: Names, place: int) -> None:
-    try:
-        check(text, names)
-    except PlayError as problem:
-        problem.part = Part(pair=False, number=place)
-        raise

@@ -12,7 +12,7 @@ from .play import FREE_TEXT, Play, Statement, lines_of, split
 from .play_errors import Part, PlayError, nearest, no_key
 from .request_words import ITEMS_MAX, WORDS, said_again, words_of
 from .situation import judge
-from .values import Keys, Names, WordCheck
+from .values import Keys, Names, WordCheck, check_part
 
 _PATTERN: Keys = {
     "from": values.party,
@@ -257,7 +257,7 @@ def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
     for position, word in enumerate(given):
         expected = verb.words[position] if position < most else verb.repeat
         if expected is not None:
-            _check_part(expected, word, names, Part(pair=False, number=position))
+            check_part(expected, word, names, Part(pair=False, number=position))
 
 
 def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
@@ -273,15 +273,7 @@ def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
             raise no_key(repr(statement.verb), key, expected, position)
         seen.add(key)
         check_value = words_of(statement).get(key, verb.keys[key])
-        _check_part(check_value, value, names, part._replace(value=True))
-
-
-def _check_part(expected: WordCheck, text: str, names: Names, part: Part) -> None:
-    try:
-        expected(text, names)
-    except PlayError as problem:
-        problem.part = part
-        raise
+        check_part(check_value, value, names, part._replace(value=True))
 
 
 def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:

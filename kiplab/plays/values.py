@@ -11,7 +11,7 @@ from ..protocol.errors import KafkaError
 from ..protocol.guards import SPECIFIED, named
 from ..protocol.messages import BODIES, MembershipState
 from ..protocol.registrations import topic_of
-from .play_errors import PlayError, nearest
+from .play_errors import Part, PlayError, nearest
 
 DEFAULT_CONSUMER = "consumer"
 LOG_RUNS_MAX, RECORDS_MAX = 50, 10**9
@@ -35,6 +35,15 @@ class Names(msgspec.Struct, frozen=True):
 
 WordCheck = Callable[[str, Names], object]
 """Turns a word into its value, or raises PlayError saying what was expected."""
+
+
+def check_part(check: WordCheck, text: str, names: Names, part: Part) -> None:
+    """Check a part of a line; an error says which part it is."""
+    try:
+        check(text, names)
+    except PlayError as problem:
+        problem.part = part
+        raise
 
 
 def _wrong(text: str, problem: str, expected: str) -> PlayError:
