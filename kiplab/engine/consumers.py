@@ -1,6 +1,7 @@
 """Consumers in the cluster: whom they can reach, what they are told, how they are kept."""
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from msgspec.structs import replace
 
@@ -20,12 +21,12 @@ from .events import Event, Moved
 
 def poll(cluster: Cluster, move: moves.Poll) -> Moved:
     """One turn of one consumer; a new one learns from a broker first who leads."""
-    known = consumer_of(cluster, move.consumer, move.partition)
-    if known is None:
-        known = Consumer(name=move.consumer, partition=move.partition)
+    mine = consumer_of(cluster, move.consumer, move.partition)
+    if mine is None:
+        mine = Consumer(name=move.consumer, partition=move.partition)
         broker = informant(cluster, None)
-        known = known if broker is None else _told(cluster, known, broker)
-    mine, events = _up_to_date(cluster, known)
+        mine = mine if broker is None else _told(cluster, mine, broker)
+    mine, events = _up_to_date(cluster, mine)
     leader, near = reachable(cluster, mine.leader), reachable(cluster, mine.preferred)
     after, facts = client.poll(mine, leader, near, cluster.features, cluster.clock)
     return with_client(cluster, "consumers", after), [*events, *facts]
@@ -33,9 +34,9 @@ def poll(cluster: Cluster, move: moves.Poll) -> Moved:
 
 def reset(cluster: Cluster, move: moves.ResetOffset) -> Moved:
     """A seek to the beginning or to the end."""
-    known = consumer_of(cluster, move.consumer, move.partition)
-    assert known is not None
-    mine, events = _up_to_date(cluster, known)
+    mine = consumer_of(cluster, move.consumer, move.partition)
+    assert mine is not None
+    mine, events = _up_to_date(cluster, mine)
     leader = reachable(cluster, mine.leader)
     after, facts = client.seek(mine, move.to, leader, cluster.features, cluster.clock)
     return with_client(cluster, "consumers", after), [*events, *facts]
@@ -52,16 +53,16 @@ def _up_to_date(cluster: Cluster, mine: Consumer) -> tuple[Consumer, list[Event]
 
 def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
     """New metadata for every partition that the consumer reads."""
-    asked = informant(cluster, move.broker)
-    assert asked is not None
-    refused = refuses_metadata(asked, cluster.features)
+    broker = informant(cluster, move.broker)
+    assert broker is not None
+    refused = refuses_metadata(broker, cluster.features)
     if refused is not None:
         return cluster, [refused]
     events: list[Event] = []
     for mine in consumers_of(cluster, move.consumer):
-        after = _told(cluster, mine, asked)
+        after = _told(cluster, mine, broker)
         cluster = with_client(cluster, "consumers", after)
-        events.append(_refreshed(after, asked))
+        events.append(_refreshed(after, broker))
     return cluster, events
 
 
@@ -88,31 +89,24 @@ def consumers_of(cluster: Cluster, name: str) -> Iterator[Consumer]:
 
 def reachable(cluster: Cluster, id: BrokerId) -> Broker | None:
     """A broker that runs and that a client has a link to, or None."""
-    found = broker(cluster, id)
-    if found is None or found.process is None or nodes.is_cut(cluster, CLIENT, id):
-        return None
-    return found
+    node = broker(cluster, id)
+    is_up = node is not None and node.process is not None
+    return node if is_up and not nodes.is_cut(cluster, CLIENT, id) else None
 
 
 def informant(cluster: Cluster, broker_id: BrokerId | None) -> Broker | None:
-    """Who answers a metadata request: `wanted`, or the reachable broker with the newest metadata.
+    """Who answers a metadata request: this broker, or the reachable one with the newest metadata.
 
-    Kafka takes any broker; the best informed one keeps runs short, and `wanted` can be a worse one.
+    Kafka takes any broker; the best informed one keeps runs short.
     """
     if broker_id is not None:
         broker = reachable(cluster, broker_id)
         return broker if broker is not None and image_of(broker) is not None else None
-    near = (_answering(cluster, b.id) for b in cluster.brokers)
-    known = [
-        (image.offset, b) for b in near if b is not None and (image := image_of(b)) is not None
-    ]
-    return max(known, key=lambda pair: pair[0])[1] if known else None
-
-
-def _answering(cluster: Cluster, id: BrokerId) -> Broker | None:
-    """The same of a broker that answers: the client goes on to the next one."""
-    broker = reachable(cluster, id)
-    return None if broker is None or is_fenced(broker, cluster.features) else broker
+    # A broker that is fenced does not answer: the client goes on to the next one.
+    near = [b for b in cluster.brokers if reachable(cluster, b.id) is not None]
+    images = [(image_of(b), b) for b in near if not is_fenced(b, cluster.features)]
+    offsets = [(image.offset, b) for image, b in images if image is not None]
+    return max(offsets, key=itemgetter(0))[1] if offsets else None
 
 
 def image_of(broker: Broker) -> MetadataUpdate | None:

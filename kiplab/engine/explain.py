@@ -17,17 +17,15 @@ def explain(refused: facts.Refused | facts.NotProposed) -> str:
     """Which check failed, what was compared, and the clause behind it."""
     compared = "; ".join(comparison(c) for c in refused.compared)
     guard = guards.GUARDS.get(refused.guard or "")
-    if guard is None:
-        return compared
-    clause = f"{guard.subject} ({guard.id}): {guard.clause}"
-    return f"{compared}. {clause}" if compared else clause
+    clause = "" if guard is None else f"{guard.subject} ({guard.id}): {guard.clause}"
+    return ". ".join(filter(None, (compared, clause)))
 
 
 def comparison(compared: facts.Compared) -> str:
     """``broker 2 epoch: request 41, registered 57``; ``broker 2: proposed, but fenced``."""
     if compared.name.startswith("broker") and not compared.name.endswith("epoch"):
-        asked = "proposed" if compared.requested == "member" else compared.requested
-        return f"{compared.name}: {asked}, but {compared.held}"
+        in_request = "proposed" if compared.requested == "member" else compared.requested
+        return f"{compared.name}: {in_request}, but {compared.held}"
     where = "registered" if compared.name.startswith("broker") else "here"
     return f"{compared.name}: request {compared.requested}, {where} {compared.held}"
 
@@ -43,10 +41,8 @@ def _records(count: int) -> str:
 
 def _refused(e: facts.Refused) -> str:
     where = f" for {e.partition}" if e.partition else ""
-    why = explain(e)
-    return (
-        f"{node_name(e.node)} refuses {e.request}{where}: {e.error.name}{'. ' + why if why else ''}"
-    )
+    refusal = f"{node_name(e.node)} refuses {e.request}{where}: {e.error.name}"
+    return ". ".join(filter(None, (refusal, explain(e))))
 
 
 def _elected(e: facts.LeaderElected) -> str:
@@ -64,11 +60,11 @@ def _periodic_elections(e: facts.PeriodicElections) -> str:
 
 
 def _configured(e: facts.TopicConfigured) -> str:
-    said = f"{e.name} of {e.topic} is {e.value}"
-    if not e.heeded:
-        return f"{said}; a controller of this release does not read it (KAFKA-12670)"
-    when = "when a broker is fenced or unfenced, and when it looks after leaderless partitions"
-    return f"{said}; the controller reads it when it elects next: {when}"
+    who = "a controller of this release does not read it (KAFKA-12670)"
+    if e.heeded:
+        when = "when a broker is fenced or unfenced, and when it looks after leaderless partitions"
+        who = f"the controller reads it when it elects next: {when}"
+    return f"{e.name} of {e.topic} is {e.value}; {who}"
 
 
 def _delivered(e: events.Delivered) -> str:
@@ -77,31 +73,22 @@ def _delivered(e: events.Delivered) -> str:
     return f"{sender} -> {receiver}: {e.body.in_words()}{ghost}"
 
 
-def _broken(e: events.PropertyBroken) -> str:
-    promised = "although it is promised" if e.promised else "which nothing promised here"
-    return f"property {e.property} is broken, {promised}: {e.detail}"
-
-
 def _deleted(e: facts.RecordsDeleted) -> str:
+    start, where = f"at offset {e.start}", "where its leader's log begins"
     if e.last < e.first:
         if e.follows:
-            begins = f"begins its empty log of {e.partition} at offset {e.start}"
-            return f"broker {e.node} {begins}, where its leader's log begins"
-        begins = f"its log of {e.partition} begins at offset {e.start}"
-        return f"broker {e.node} has nothing to delete: {begins}"
+            return f"broker {e.node} begins its empty log of {e.partition} {start}, {where}"
+        return f"broker {e.node} has nothing to delete: its log of {e.partition} begins {start}"
     done = f"broker {e.node} deletes {span(e.first, e.last)} of {e.partition}"
     if not e.follows:
-        return f"{done}, as a client asked it to: its log begins at offset {e.start}"
-    anew = "begins anew" if e.last < e.start - 1 else "begins"
-    return f"{done}: it {anew} at offset {e.start}, where its leader's log begins"
+        return f"{done}, as a client asked it to: its log begins {start}"
+    return f"{done}: it begins {'anew ' * (e.last < e.start - 1)}{start}, {where}"
 
 
 def _polled(e: facts.Polled) -> str:
-    found = span(e.first, e.last) if e.last >= e.first else f"nothing new at offset {e.first}"
-    return (
-        f"{e.consumer} reads {found} of {e.partition} from broker {e.node}"
-        f" (high watermark {e.high_watermark}{_isolated(e)})"
-    )
+    records = span(e.first, e.last) if e.last >= e.first else f"nothing new at offset {e.first}"
+    mark = f"high watermark {e.high_watermark}{_isolated(e)}"
+    return f"{e.consumer} reads {records} of {e.partition} from broker {e.node} ({mark})"
 
 
 def _isolated(e: facts.Polled) -> str:
@@ -175,11 +162,11 @@ def _session_ended(e: zookeeper_facts.SessionEnded) -> str:
 def _compared(e: zookeeper_facts.BrokersCompared) -> str:
     """``... with those it knows: bounced 1 (broker epoch 7 -> 12); gone {2}``."""
     bounced = ", ".join(f"{b} (broker epoch {old} -> {new})" for b, old, new in e.bounced)
-    found = [f"new {broker_list(e.new)}"] if e.new else []
-    found += [f"bounced {bounced}"] if bounced else []
-    found += [f"gone {broker_list(e.dead)}"] if e.dead else []
-    said = "; ".join(found) or "it finds no change"
-    return f"{node_name(e.node)} compares the registered brokers with those it knows: {said}"
+    changes = [f"new {broker_list(e.new)}"] if e.new else []
+    changes += [f"bounced {bounced}"] if bounced else []
+    changes += [f"gone {broker_list(e.dead)}"] if e.dead else []
+    words = "; ".join(changes) or "it finds no change"
+    return f"{node_name(e.node)} compares the registered brokers with those it knows: {words}"
 
 
 def _queue_dropped(e: zookeeper_facts.QueueDropped) -> str:
@@ -312,7 +299,10 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     events.CommittedLost: lambda e: (
         f"LOST: broker {e.leader} leads {e.partition} without committed {span(e.first, e.last)}"
     ),
-    events.PropertyBroken: _broken,
+    events.PropertyBroken: lambda e: (
+        f"property {e.property} is broken,"
+        f" {'although it is promised' if e.promised else 'which nothing promised here'}: {e.detail}"
+    ),
     zookeeper_facts.ZnodeChanged: lambda e: f"ZooKeeper, transaction {e.zxid}: {e.path}: {e.text}",
     zookeeper_facts.SessionOpened: lambda e: (
         f"broker {e.broker} opens session {session_name(e.session)} with ZooKeeper"

@@ -22,13 +22,8 @@ def write(cluster: Cluster, move: moves.ProduceAs) -> Moved:
     mine = client.queued(mine, move.count, cluster.clock, acks_all=move.acks_all)
     if ahead is None:
         return _turn(cluster, mine)
-    fact = BatchQueued(
-        producer=mine.name,
-        partition=mine.partition,
-        number=mine.made,
-        count=move.count,
-        behind=ahead,
-    )
+    of = {"producer": mine.name, "partition": mine.partition}
+    fact = BatchQueued(**of, number=mine.made, count=move.count, behind=ahead)
     return consumers.with_client(cluster, "producers", mine), [fact]
 
 
@@ -39,8 +34,8 @@ def resend(cluster: Cluster, move: moves.Resend) -> Moved:
     """
     events: list[Event] = []
     for mine in tuple(producers_of(cluster, move.producer)):
-        cluster, found = _resend(cluster, mine)
-        events += found
+        cluster, more = _resend(cluster, mine)
+        events += more
     return cluster, events
 
 
@@ -57,8 +52,8 @@ def _resend(cluster: Cluster, mine: Producer) -> Moved:
         events += facts
         if cluster.clock is not None:
             return consumers.with_client(cluster, "producers", mine), events
-    cluster, found = _turn(cluster, mine)
-    return cluster, [*events, *found]
+    cluster, more = _turn(cluster, mine)
+    return cluster, [*events, *more]
 
 
 def answers(cluster: Cluster, events: list[Event]) -> Moved:
@@ -70,8 +65,7 @@ def answers(cluster: Cluster, events: list[Event]) -> Moved:
         if mine.waits_at == NO_LEADER:
             continue
         node = broker(cluster, mine.waits_at)
-        gone = node is None or node.process is None
-        if gone or node is None or node.incarnation != mine.batches[0].incarnation:
+        if node is None or not node.up or node.incarnation != mine.batches[0].incarnation:
             node = None
         elif consumers.reachable(cluster, node.id) is None:
             continue
@@ -81,8 +75,8 @@ def answers(cluster: Cluster, events: list[Event]) -> Moved:
         events = [*events, *facts]
         cluster = consumers.with_client(cluster, "producers", after)
         if len(after.batches) < len(mine.batches):
-            cluster, found = _turn(cluster, after)
-            events += found
+            cluster, more = _turn(cluster, after)
+            events += more
     return cluster, events
 
 

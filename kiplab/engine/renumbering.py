@@ -105,9 +105,8 @@ def _walk_parts(plan: _Plan, value: Any, whose: str, number: Renumber, known: Kn
     changed = {}
     for key, get, walk, owner, _ in parts:
         old = get(value)
-        new = walk(
-            old, partition if owner is None else str(ids.host_of(owner(value))), number, known
-        )
+        of = partition if owner is None else str(ids.host_of(owner(value)))
+        new = walk(old, of, number, known)
         if new is not old:
             changed[key] = new
     return plan.rebuilt(value, changed) if changed else value
@@ -122,9 +121,8 @@ def plan_of(kind: type) -> _Plan:
     Raises TypeError, naming struct and field, for a field whose annotation doesn't say what it
     counts.
     """
-    found = _PLANS.get(kind)
-    if found is not None:
-        return found
+    if kind in _PLANS:
+        return _PLANS[kind]
     _PLANS[kind] = _UNFINISHED
     try:
         _PLANS[kind] = _made(kind)
@@ -139,11 +137,9 @@ def _made(kind: type) -> _Plan:
     is_struct = issubclass(kind, msgspec.Struct)
     names = kind.__struct_fields__ if is_struct else kind._fields  # type: ignore[attr-defined]
     fields = {name: hints[name] for name in names}
-    plan = _plan(
-        kind.__name__, fields, _replaced if is_struct else lambda value, new: value._replace(**new)
-    )
     if not is_struct:
-        return plan
+        return _plan(kind.__name__, fields, lambda value, new: value._replace(**new))
+    plan = _plan(kind.__name__, fields, _replaced)
     defaults = {f.name: f.default for f in msgspec.structs.fields(kind)}
     return plan._replace(parts=tuple(p._replace(default=defaults[p.key]) for p in plan.parts))
 
@@ -200,7 +196,7 @@ def _walker(hint: Any, where: str) -> _Walk | None:
     origin = get_origin(hint)
     if origin is Annotated:
         return None if ids.PLAIN in hint.__metadata__ else _walker(get_args(hint)[0], where)
-    if hint in _STAY or _is_plain(hint):
+    if hint in (*_STAY, bool, str, NoneType) or (isinstance(hint, type) and issubclass(hint, Enum)):
         return None
     if hint is msgspec.Struct:
         # Any struct: its class is known when there is one.
@@ -212,10 +208,6 @@ def _walker(hint: Any, where: str) -> _Walk | None:
     if isinstance(hint, type) and (issubclass(hint, msgspec.Struct) or hasattr(hint, "_fields")):
         return _walk_instance if plan_of(hint).parts else None
     raise TypeError(_unknown(hint, where))
-
-
-def _is_plain(hint: Any) -> bool:
-    return hint in (bool, str, NoneType) or (isinstance(hint, type) and issubclass(hint, Enum))
 
 
 def _unknown(hint: Any, where: str) -> str:
