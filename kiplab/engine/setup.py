@@ -8,45 +8,94 @@ and roles are those of a cluster that has come up and is at rest.
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 
+import msgspec
 from msgspec.structs import replace
 
-from ..protocol import ids, releases
+from ..protocol import ids, registrations, releases
+from ..protocol.clients.consumer import Consumer, Reset
+from ..protocol.features import Features
 from ..protocol.kip343.broker_with_heartbeats import control_plane, first_state
 from ..protocol.kraft.broker_lifecycle import metadata_arrived
 from ..protocol.kraft.controller_state import Controller, HeartbeatState
 from ..protocol.kraft.elections import plan
 from ..protocol.kraft.replay import image
 from ..protocol.kraft.sessions import carried_over
+from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
 from ..protocol.messages import MembershipState, MetadataUpdate
-from ..protocol.registrations import PartitionRegistration, Registration, topic_of
-from ..protocol.replica.broker_state import Broker, Lifecycle, Volatile
+from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
+from ..protocol.replica import broker_state
+from ..protocol.replica.broker_state import Broker, Lifecycle
 from ..protocol.zookeeper import znodes
 from ..protocol.zookeeper.broker_in_zookeeper import broker_info_version
 from ..protocol.zookeeper.controller_election import elect
 from ..protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from ..protocol.zookeeper.ensemble_sessions import open_session
 from . import channels, send_threads, settle
-from .cluster import Cluster
-from .given_situation import (
-    BrokerSetup,
-    ConsumerSetup,
-    PartitionSetup,
-    Setup,
-    first_consumers,
-    first_disk,
-    first_free_offset,
-    first_observed,
-)
+from .cluster import Cluster, Observed
 from .nodes import ensemble_of, state_of, with_state
+from .truth import Truth
 
-__all__ = [
-    "FIRST_CLUSTERS",
-    "BrokerSetup",
-    "ConsumerSetup",
-    "PartitionSetup",
-    "Setup",
-    "cluster_of",
-]
+
+class BrokerSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """One registered broker; `up` says whether its process runs."""
+
+    id: ids.BrokerId
+    epoch: ids.BrokerEpoch
+    fenced: bool = False
+    in_controlled_shutdown: bool = False
+    up: bool = True
+
+
+class PartitionSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """One partition. `log` is what every replica has, but for those that `logs` names.
+
+    `log` is (records, leader epoch) pairs in order; `flushed` the first offset not on disk, None
+    when everything is. `high_watermark` None means: what the ISR has.
+    """
+
+    name: str
+    replicas: tuple[ids.BrokerId, ...]
+    isr: tuple[ids.BrokerId, ...]
+    leader: ids.BrokerId
+    leader_epoch: ids.LeaderEpoch = ids.LeaderEpoch(0)
+    partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
+    recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
+    adding: tuple[ids.BrokerId, ...] = ()
+    removing: tuple[ids.BrokerId, ...] = ()
+    min_insync_replicas: int = 1
+    unclean_leader_election: bool = False
+    log: tuple[tuple[int, ids.LeaderEpoch], ...] = ()
+    logs: tuple[tuple[ids.BrokerId, tuple[tuple[int, ids.LeaderEpoch], ...]], ...] = ()
+    flushed: ids.Offset | None = None
+
+
+class ConsumerSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """One consumer. It has read the committed records below `position`. `nearest` is the replica
+    that a leader would send it to (KIP-392).
+    """
+
+    name: str
+    partition: str
+    position: ids.Offset = ids.Offset(0)
+    reset: Reset = Reset.LATEST
+    nearest: ids.BrokerId = ids.NO_LEADER
+    read_committed: bool = False
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a run begins with."""
+
+    features: Features
+    brokers: tuple[BrokerSetup, ...]
+    partitions: tuple[PartitionSetup, ...]
+    next_offset: ids.MetadataOffset | None = None
+    timed: bool = False
+    consumers: tuple[ConsumerSetup, ...] = ()
+    auto_leader_rebalance: bool = False
+    controller: ids.BrokerId | None = None
+    """With ZooKeeper, the broker that is the controller; None: the first one that is up."""
+    controller_epoch: ids.ControllerEpoch = ids.ControllerEpoch(1)
+    zookeeper_servers: int = 1
 
 
 def cluster_of(setup: Setup) -> Cluster:
@@ -57,10 +106,10 @@ def cluster_of(setup: Setup) -> Cluster:
 def _in_kraft(setup: Setup) -> Cluster:
     brokers = sorted(setup.brokers, key=attrgetter("id"))
     controller = Controller(
-        next_offset=first_free_offset(setup),
+        next_offset=_first_free_offset(setup),
         registrations=tuple(_registration(b) for b in brokers),
         partitions=tuple(_partition(p) for p in sorted(setup.partitions, key=attrgetter("name"))),
-        heartbeats=tuple(_heartbeat(b, first_free_offset(setup)) for b in brokers),
+        heartbeats=tuple(_heartbeat(b, _first_free_offset(setup)) for b in brokers),
         auto_leader_rebalance=setup.auto_leader_rebalance,
     )
     controller = carried_over(controller, setup.features)
@@ -68,14 +117,14 @@ def _in_kraft(setup: Setup) -> Cluster:
         controller = plan(controller, setup.features, 0)
     update = image(controller)
     nodes = tuple(_broker(b, setup, update) for b in brokers)
-    observed = tuple(first_observed(p, controller, nodes) for p in controller.partitions)
+    observed = tuple(_first_observed(p, controller, nodes) for p in controller.partitions)
     return Cluster(
         features=setup.features,
         controller=controller,
         brokers=nodes,
         observed=observed,
         timed=setup.timed,
-        consumers=first_consumers(setup, controller, observed),
+        consumers=_first_consumers(setup, controller, observed),
     )
 
 
@@ -101,10 +150,10 @@ def _partition(setup: PartitionSetup) -> PartitionRegistration:
 
 
 def _broker(broker_setup: BrokerSetup, setup: Setup, update: MetadataUpdate) -> Broker:
-    down = Broker(broker_setup.id, durable=first_disk(setup, broker_setup.id))
+    down = Broker(broker_setup.id, durable=_first_disk(setup, broker_setup.id))
     if not broker_setup.up:
         return down
-    ready = Volatile(
+    ready = broker_state.Volatile(
         lifecycle=Lifecycle.RECOVERY if broker_setup.fenced else Lifecycle.RUNNING,
         epoch=broker_setup.epoch,
         ready_to_unfence=not broker_setup.fenced,
@@ -117,6 +166,7 @@ def _broker(broker_setup: BrokerSetup, setup: Setup, update: MetadataUpdate) -> 
 
 
 _FIRST = ids.Incarnation(1)
+_STAT = znodes.Stat(ids.Zxid(1), ids.Zxid(1))
 
 
 def first_with_zookeeper(setup: Setup) -> Cluster:
@@ -146,16 +196,16 @@ def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
 def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
     """Message names begin anew, and the next transaction has the number that was asked for."""
     ensemble = ensemble_of(cluster)
-    last = ids.Zxid(max(ensemble.zxid, first_free_offset(setup) - 1))
+    last = ids.Zxid(max(ensemble.zxid, _first_free_offset(setup) - 1))
     ensemble = replace(ensemble, zxid=last)
-    observed = tuple(first_observed(p, ensemble, cluster.brokers) for p in ensemble.partitions)
+    observed = tuple(_first_observed(p, ensemble, cluster.brokers) for p in ensemble.partitions)
     return replace(
         cluster,
         controller=ensemble,
         observed=observed,
         sent=(),
         broken=(),
-        consumers=first_consumers(setup, ensemble, observed),
+        consumers=_first_consumers(setup, ensemble, observed),
     )
 
 
@@ -185,10 +235,9 @@ def _with_znodes(ensemble: Ensemble, made: Iterator[znodes.Znode]) -> Ensemble:
 def _znodes(
     setup: Setup, setups: tuple[BrokerSetup, ...], sessions: dict[ids.BrokerId, ids.SessionId]
 ) -> Iterator[znodes.Znode]:
-    first = ids.Zxid(1)
     # What the election to come writes over.
     epoch = ids.ControllerEpoch(setup.controller_epoch - 1)
-    before = znodes.Stat(first, first, ids.PartitionEpoch(epoch))
+    before = replace(_STAT, version=ids.PartitionEpoch(epoch))
     yield znodes.znode(znodes.CONTROLLER_EPOCH_PATH, znodes.ControllerEpochZnode(epoch), before)
     for broker in (b for b in setups if b.up):
         epoch_of = ids.Zxid(broker.epoch)
@@ -198,22 +247,22 @@ def _znodes(
         info_version = broker_info_version(broker.id, setup.features)
         data = znodes.BrokerZnode(broker.id, _FIRST, info_version)
         yield znodes.znode(znodes.broker_path(broker.id), data, stat)
-    for topic in dict.fromkeys(topic_of(p.name) for p in setup.partitions):
-        yield from _topic(topic, [p for p in setup.partitions if topic_of(p.name) == topic])
+    topics = {p: registrations.topic_of(p.name) for p in setup.partitions}
+    for topic in dict.fromkeys(topics.values()):
+        yield from _topic(topic, [p for p in setup.partitions if topics[p] == topic])
     for partition in setup.partitions:
         yield _state(partition, setup.controller_epoch)
 
 
 def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[znodes.Znode]:
-    stat = znodes.Stat(ids.Zxid(1), ids.Zxid(1))
     assigned = tuple(
         znodes.ReplicaAssignment(p.name, p.replicas, p.adding, p.removing)
         for p in sorted(partitions, key=attrgetter("name"))
     )
-    yield znodes.znode(znodes.topic_path(topic), znodes.TopicZnode(topic, assigned), stat)
+    yield znodes.znode(znodes.topic_path(topic), znodes.TopicZnode(topic, assigned), _STAT)
     least, unclean = partitions[0].min_insync_replicas, partitions[0].unclean_leader_election
     config = znodes.TopicConfigZnode(topic, least, unclean)
-    yield znodes.znode(znodes.topic_config_path(topic), config, stat)
+    yield znodes.znode(znodes.topic_config_path(topic), config, _STAT)
 
 
 def _state(setup: PartitionSetup, controller_epoch: ids.ControllerEpoch) -> znodes.Znode:
@@ -233,10 +282,10 @@ def _broker_with_session(
     broker_setup: BrokerSetup, setup: Setup, session: ids.SessionId | None
 ) -> Broker:
     id = broker_setup.id
-    down = Broker(id, durable=first_disk(setup, id))
+    down = Broker(id, durable=_first_disk(setup, id))
     if session is None:
         return down
-    process = Volatile(
+    process = broker_state.Volatile(
         lifecycle=Lifecycle.RUNNING,
         epoch=_generation(broker_setup, setup, session),
         ready_to_unfence=True,
@@ -265,3 +314,94 @@ FIRST_CLUSTERS: dict[releases.Mode, Callable[[Setup], Cluster]] = {
     releases.Mode.ZOOKEEPER: first_with_zookeeper,
 }
 """How the cluster of each mode begins."""
+
+
+# --- logs on disk, what was committed, consumers --------------------------------------------------
+
+
+def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
+    """The logs that a broker has on its disk, sorted by partition."""
+    partitions = sorted(setup.partitions, key=lambda p: p.name)
+    return broker_state.Durable(
+        tuple(_durable(p, broker) for p in partitions if broker in p.replicas)
+    )
+
+
+def _first_consumers(
+    setup: Setup, truth: Truth, observed: tuple[Observed, ...]
+) -> tuple[Consumer, ...]:
+    consumers = (_consumer(consumer, truth, observed) for consumer in setup.consumers)
+    return tuple(sorted(consumers, key=lambda c: (c.name, c.partition)))
+
+
+def _consumer(setup: ConsumerSetup, truth: Truth, observed: tuple[Observed, ...]) -> Consumer:
+    """Below the high watermark a position has an epoch; beyond it, it is as after a seek."""
+    committed = next(o.committed for o in observed if o.partition == setup.partition)
+    known = setup.position <= committed.end
+    read = up_to(committed, setup.position) if known else EMPTY
+    state = registrations.partition(truth.partitions, setup.partition)
+    led = state is not None and state.leader != ids.NO_LEADER
+    return Consumer(
+        name=setup.name,
+        partition=setup.partition,
+        position=setup.position,
+        last_epoch=last_epoch(read),
+        leader=state.leader if state is not None else ids.NO_LEADER,
+        leader_epoch=state.leader_epoch if state is not None and led else ids.NO_LEADER_EPOCH,
+        reset=setup.reset,
+        nearest=setup.nearest,
+        read_committed=setup.read_committed,
+        observed=read,
+    )
+
+
+def _first_free_offset(setup: Setup) -> ids.MetadataOffset:
+    if setup.next_offset is not None:
+        return setup.next_offset
+    return ids.MetadataOffset(max((b.epoch for b in setup.brokers), default=0) + 10)
+
+
+def _durable(setup: PartitionSetup, broker: ids.BrokerId) -> broker_state.DurableReplica:
+    runs = dict(setup.logs).get(broker, setup.log)
+    log = flush(_log(runs))
+    if setup.flushed is not None:
+        log = Log(log.epochs, log.end, ids.Offset(min(setup.flushed, log.end)))
+    shared = _committed_end(setup)
+    return broker_state.DurableReplica(setup.name, log, ids.Offset(min(shared, log.end)))
+
+
+def _log(runs: tuple[tuple[int, ids.LeaderEpoch], ...]) -> Log:
+    log = EMPTY
+    for count, epoch in runs:
+        log = append(log, epoch, count)
+    return log
+
+
+def _committed_end(setup: PartitionSetup) -> ids.Offset:
+    """What every member of the ISR has is committed."""
+    logs = dict(setup.logs)
+    ends = [_log(logs.get(m, setup.log)).end for m in setup.isr]
+    return ids.Offset(min(ends, default=0))
+
+
+def _first_observed(
+    state: PartitionRegistration, truth: Truth, nodes: tuple[Broker, ...]
+) -> Observed:
+    epochs = []
+    for member in state.isr:
+        found = registrations.registration(truth.registrations, member)
+        epochs.append((member, found.epoch if found else ids.BrokerEpoch(-1)))
+    return Observed(state.name, _committed(state, nodes), tuple(epochs))
+
+
+def _committed(state: PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:
+    """The leader's log up to its high watermark; of an offline partition, the last member's."""
+    holder = state.leader if state.leader != ids.NO_LEADER else next(iter(state.isr), ids.NO_LEADER)
+    node = next((n for n in nodes if n.id == holder), None)
+    if node is None:
+        return EMPTY
+    kept = next((r for r in node.durable.replicas if r.partition == state.name), None)
+    if kept is None:
+        return EMPTY
+    replica = broker_state.replica_of(node, state.name)
+    return up_to(kept.log, kept.checkpoint if replica is None else replica.high_watermark)

@@ -126,15 +126,11 @@ def _sent_alone(
     if len(sends) != 1:
         return None, sent
     body, receiver = sends[0].body, sends[0].receiver
-    kind, lane, incarnation = (
-        KINDS[type(body)],
-        body.api.lane,
-        nodes.running_incarnation(cluster, receiver),
-    )
+    kind, incarnation = KINDS[type(body)], nodes.running_incarnation(cluster, receiver)
     if incarnation is None or (kind in ANSWERED) is (answers is None):
         return None, sent
     # Whatever is held back on the same connection would have to arrive first.
-    if cluster.messages and any(message.lane == lane for message in cluster.messages):
+    if any(message.lane == body.api.lane for message in cluster.messages):
         return None, sent
     sent, name = channels.named(sent, sender, nodes.incarnation_of(cluster, sender), kind)
     return channels.under_way(name, receiver, incarnation, body, answers), sent

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ...engine.given_situation import PartitionSetup, Setup
+from ...engine.setup import PartitionSetup, Setup
 from ...extras import needed_by
 from ...protocol.messages import AlterPartitionRequest, AlterPartitionResponse, ElectLeadersRequest
 from ...protocol.registrations import LeaderRecoveryState, topic_of

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from ...engine import channels, moves
 from ...engine.cluster import Cluster, broker
-from ...engine.given_situation import Setup
 from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of
+from ...engine.setup import Setup
 from ...extras import needed_by
 from ...plays.header import setup_of
 from ...plays.play import Play

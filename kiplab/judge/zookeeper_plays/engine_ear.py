@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from ...engine import channels, moves
 from ...engine.cluster import Cluster, Message
 from ...engine.events import Dropped, Sent
-from ...engine.given_situation import Setup
 from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of
+from ...engine.setup import Setup
 from ...protocol import messages
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, controller_on
 from ...protocol.messages.api_message import ControlRequest

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from ...engine import moves
 from ...engine.cluster import Cluster, Message
 from ...engine.cluster import broker as broker_of
-from ...engine.given_situation import Setup
 from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of, is_cut, state_of
+from ...engine.setup import Setup
 from ...protocol import messages
 from ...protocol.ids import BrokerEpoch, BrokerId, controller_on
 from ...protocol.messages.api_message import ControlRequest
