@@ -79,20 +79,18 @@ def bounce_drawing(
         y, more = _draw_row(sheet, chr(ord("A") + place), pair, y)
         columns += more
     if legend:
-        shown = [_quiet(run, _bounced(p.off)) for p in bounce_pairs for run in (p.off, p.on)]
+        # What there is to explain: one broker's lane, and no records; logs stand nowhere.
+        shown = []
+        for run, lane in ((r, _bounced(p.off)) for p in bounce_pairs for r in (p.off, p.on)):
+            others = {"records", *map(broker_lane, run.meta.brokers)} - {lane}
+            spans = tuple(s for s in run.spans if s.lane not in others)
+            shown.append(replace(_about(run, lane), spans=spans, logs=()))
         y = draw_legend(sheet, shown, y - SEAM + 8, dense=False)
     said = " ".join(summary(run) for pair in bounce_pairs for run in (pair.off, pair.on))
     return joined(sheet, tuple(columns), y + 10, said)
 
 
 bounce_panels = as_figure(bounce_drawing)
-
-
-def _quiet(run: Rows, lane: str) -> Rows:
-    """What a legend has to explain: one broker's lane, and no records; logs stand nowhere."""
-    others = {"records", *map(broker_lane, run.meta.brokers)} - {lane}
-    spans = tuple(s for s in run.spans if s.lane not in others)
-    return replace(_about(run, lane), spans=spans, logs=())
 
 
 def _draw_row(

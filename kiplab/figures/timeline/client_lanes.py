@@ -27,25 +27,19 @@ PAD, BESIDE, BELOW, APART = 3, 9, 3, 6
 _NUMBERS = re.compile(r"\d+(?:–\d+)?")
 
 
-class Ask(NamedTuple):
-    """All that a client asked at one moment, as one arrow: `texts` from long to short."""
-
-    message: MessageRow
-    x: int
-    texts: tuple[str, ...]
-
-
+Ask = tuple[MessageRow, tuple[str, ...]]
+"""All that a client asked at one moment, as one message, and its texts from long to short."""
 AskPlace = tuple[str, float, int]
 """The words of a request, pixels from the left, the line from 0 on."""
 
 
 class AskArrow(NamedTuple):
     """A request on the canvas: from the middle of the client's line up to the lower edge of the
-    broker's band, `y1`, which is None where nobody was asked.
+    broker's band, `y1`, which is None where nobody was asked; `texts` from long to short.
     """
 
-    client: str
-    ask: Ask
+    message: MessageRow
+    texts: tuple[str, ...]
     y0: float
     y1: float | None
 
@@ -64,16 +58,16 @@ def heights(canvas: Canvas, runs: Sequence[Rows], partition: str) -> dict[str, f
 
 def draw_below(panel: Panel) -> None:
     """Arrows, as far as the lanes of brokers will cover them."""
-    for _, ask, y0, y1 in arrows_of(panel):
+    for message, _, y0, y1 in arrows_of(panel):
         if y1 is not None:
-            color = icons.message_color(panel.canvas.theme, ask.message)
-            panel.canvas.line(ask.x, y0, ask.x, y1, color, width=1.5)
+            color, x = icons.message_color(panel.canvas.theme, message), message.x_sent
+            panel.canvas.line(x, y0, x, y1, color, width=1.5)
 
 
 def heads(panel: Panel) -> Iterator[Box]:
     """Where the heads of arrows are, and the signs before them."""
-    for _, ask, _, y1 in arrows_of(panel):
-        px = panel.canvas.px(ask.x)
+    for message, _, _, y1 in arrows_of(panel):
+        px = panel.canvas.px(message.x_sent)
         if y1 is not None:
             yield Box(px - 7, y1, px + 7, y1 + 27)
 
@@ -85,9 +79,9 @@ def draw_clients(panel: Panel) -> None:
         y = _line(panel, name, 0)
         canvas.margin(y, margin_name(canvas, name, canvas.sizes.text), bold=True)
         canvas.line(0, y, panel.rows.meta.end, y, canvas.theme.grid, width=1)
-    for _, group in groupby(arrows, key=lambda arrow: arrow.client):
+    for _, group in groupby(arrows, key=lambda arrow: arrow.message.sender):
         mine = list(group)
-        places = _placed(canvas, [arrow.ask for arrow in mine])
+        places = _placed(canvas, [arrow[:2] for arrow in mine])
         for arrow, place in zip(mine, places, strict=True):
             _draw(panel, arrow)
             if place is not None:
@@ -98,10 +92,10 @@ def arrows_of(panel: Panel) -> Iterator[AskArrow]:
     """Every request of the clients that have a lane."""
     brokers, half = panel.lanes.brokers, panel.canvas.sizes.band / 2
     for name in panel.lanes.clients:
-        for ask in _asks(panel.rows, name, panel.partition):
-            broker = ask.message.receiver
+        for message, texts in _asks(panel.rows, name, panel.partition):
+            broker = message.receiver
             end = panel.lanes.band(broker) + half if broker in brokers else None
-            yield AskArrow(name, ask, _line(panel, name, 0), end)
+            yield AskArrow(message, texts, _line(panel, name, 0), end)
 
 
 def _asks(rows: Rows, client: str, partition: str) -> Iterator[Ask]:
@@ -111,9 +105,9 @@ def _asks(rows: Rows, client: str, partition: str) -> Iterator[Ask]:
         if message.sender == client:
             by_moment.setdefault(message.x_sent, []).append(message)
     before = ""
-    for x, message_rows in by_moment.items():
+    for message_rows in by_moment.values():
         merged = merge(message_rows)
-        yield Ask(merged, x, tuple(_texts(merged, before)))
+        yield merged, tuple(_texts(merged, before))
         before = merged.error
 
 
@@ -148,7 +142,7 @@ def _texts(message: MessageRow, before: str) -> Iterator[str]:
 
 def _placed(canvas: Canvas, asks: Sequence[Ask]) -> list[AskPlace | None]:
     """The longest words that find room, line by line; None for what has none."""
-    dots = (canvas.px(ask.x) for ask in asks)
+    dots = (canvas.px(message.x_sent) for message, _ in asks)
     taken = [Box(px - APART, 0, px + APART, 1) for px in dots]
     places: list[AskPlace | None] = []
     for ask in asks:
@@ -163,9 +157,10 @@ def _placed(canvas: Canvas, asks: Sequence[Ask]) -> list[AskPlace | None]:
 
 def _free(canvas: Canvas, ask: Ask, taken: Sequence[Box]) -> Iterator[AskPlace]:
     """The places that are free, the best first: beside the dot, then on lines below it."""
-    size, px = canvas.sizes.small, canvas.px(ask.x)
+    size, (message, texts) = canvas.sizes.small, ask
+    px = canvas.px(message.x_sent)
     first: tuple[Sequence[int], ...] = ((0,), (1,)) if canvas.sizes.air < 1 else ((0, 1),)
-    for lines, text in product((*first, range(2, LINES_MAX)), ask.texts):
+    for lines, text in product((*first, range(2, LINES_MAX)), texts):
         wide = width_of(text, size)
         for line, left in _lefts(canvas, px, wide, lines):
             box = Box(left, line, left + wide, line + 1)
@@ -203,7 +198,7 @@ def _line(panel: Panel, name: str, line: int) -> float:
 
 
 def _draw(panel: Panel, arrow: AskArrow) -> None:
-    canvas, message, x, y = panel.canvas, arrow.ask.message, arrow.ask.x, arrow.y0
+    canvas, message, x, y = panel.canvas, arrow.message, arrow.message.x_sent, arrow.y0
     color = icons.message_color(canvas.theme, message)
     card = folded(card_of(message, panel.rows.meta.number))
     if arrow.y1 is not None:
@@ -217,11 +212,11 @@ def _draw(panel: Panel, arrow: AskArrow) -> None:
 
 def _say(panel: Panel, arrow: AskArrow, place: AskPlace) -> None:
     """On a plate, for arrows of clients below may pass there."""
-    canvas, size, x = panel.canvas, panel.canvas.sizes.small, arrow.ask.x
-    color, (text, left, line) = icons.message_color(canvas.theme, arrow.ask.message), place
-    y, at = _line(panel, arrow.client, line), canvas.at(left)
+    canvas, size, x = panel.canvas, panel.canvas.sizes.small, arrow.message.x_sent
+    color, (text, left, line) = icons.message_color(canvas.theme, arrow.message), place
+    y, at = _line(panel, arrow.message.sender, line), canvas.at(left)
     box = canvas.box_of(at, y, text, size)
     canvas.plate(box, canvas.theme.paper, 2, name=from_moment("plate", x))
     canvas.text(at, y, safe(text), color, size=size, since=x)
-    if arrow.ask.message.guard:
+    if arrow.message.guard:
         icons.shield_in(canvas, box, color, size, from_moment("shield", x))

@@ -45,7 +45,7 @@ def _signs(rows: Rows, partition: str) -> Iterator[str]:
     for mark in rows.marks:
         if mark.partition in ("", partition) and mark.lane.startswith(("broker", "controller")):
             yield mark.kind
-    yield from _signs_of_nodes(rows, spans=tuple(s.flags for s in spans if s.track == "uptime"))
+    yield from _signs_of_nodes(rows, [s.flags for s in spans if s.track == "uptime"])
     clients = clients_shown(rows, partition)
     requests = (m for m in asked_about(rows, partition) if m.sender in clients)
     for message in (*told_messages(rows, partition), *requests):
@@ -56,7 +56,7 @@ def _signs(rows: Rows, partition: str) -> Iterator[str]:
             yield from ("cell" if cell.has else "cell struck" for cell in side.cells)
 
 
-def _signs_of_nodes(rows: Rows, spans: tuple[tuple[str, ...], ...]) -> Iterator[str]:
+def _signs_of_nodes(rows: Rows, spans: list[tuple[str, ...]]) -> Iterator[str]:
     """What is drawn otherwise with ZooKeeper; `spans` are the flags of the brokers' uptimes."""
     zookeeper = has_zookeeper(rows)
     unknown = any("not told" in flags for flags in spans)
@@ -271,9 +271,15 @@ def _draw_block(canvas: Canvas, block: Block, left: float, top: float) -> None:
 
 def _lines(marks: list[Mark], size: float, room: float) -> list[list[Block]]:
     """The groups side by side on as many lines as it takes, so that all are as low as possible."""
-    tried = (_with_columns_of(marks, rows, size, room) for rows in range(1, len(marks) + 1))
-    fitting = [lines for lines in tried if _fits(lines, size, room)]
-    return min(fitting, key=_height) if fitting else _with_columns_of(marks, len(marks), size, room)
+    tried = [_with_columns_of(marks, rows, size, room) for rows in range(1, len(marks) + 1)]
+
+    def height(lines: list[list[Block]]) -> tuple[int, int]:
+        rows = sum(1 + max(len(column) for block in line for column in block) for line in lines)
+        return rows, len(lines)
+
+    return min(
+        (lines for lines in tried if _fits(lines, size, room)), key=height, default=tried[-1]
+    )
 
 
 def _with_columns_of(marks: list[Mark], rows: int, size: float, room: float) -> list[list[Block]]:
@@ -287,12 +293,6 @@ def _with_columns_of(marks: list[Mark], rows: int, size: float, room: float) -> 
             lines.append([])
         lines[-1] += [block] if block else []
     return lines
-
-
-def _height(lines: list[list[Block]]) -> tuple[int, int]:
-    """How many rows it takes, headings included, and how many lines of groups."""
-    rows = sum(1 + max(len(column) for block in line for column in block) for line in lines)
-    return rows, len(lines)
 
 
 def _fits(lines: list[list[Block]], size: float, room: float) -> bool:

@@ -71,9 +71,9 @@ def told_marks(panel: Panel) -> Iterator[list[Any]]:
     for flight in flights(panel):
         ids = filter(None, (flight.message.began, *flight.message.ended))
         yield [*_mark(panel, ids, *_ends(panel, flight)), True]
-    for _, ask, y0, y1 in arrows_of(panel):
-        px = panel.canvas.px(ask.x)
-        yield [*_mark(panel, ask.message.ended, px, y0, px, y0 if y1 is None else y1), True]
+    for message, _, y0, y1 in arrows_of(panel):
+        px = panel.canvas.px(message.x_sent)
+        yield [*_mark(panel, message.ended, px, y0, px, y0 if y1 is None else y1), True]
     happened = _happened(panel)
     for track, (y0, y1) in panel.lanes.strips.items():
         for span in panel.spans("partition", track):
