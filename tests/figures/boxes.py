@@ -36,6 +36,11 @@ def words(picture: Any) -> list[Word]:
     return found
 
 
+def texts(picture: Any) -> list[str]:
+    """What the words say."""
+    return [word.text for word in words(picture)]
+
+
 def cut_off(picture: Any) -> list[str]:
     """The words that reach over the edges."""
     layout = json_of(picture)["layout"]

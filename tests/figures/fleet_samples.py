@@ -1,6 +1,7 @@
 """Rows as studies of fleets give them, made up: for the pictures of `kiplab/figures/how_often`."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from msgspec.structs import replace
@@ -42,10 +43,8 @@ def rate_points() -> list[RatePoint]:
     ]
     rare = [_point("race_loss", "841", 4.0, unseen(3e-17))]
     never_at_all = [
-        _point(metric, features, reboots, REFUSED)
-        for metric in ("stale_join", "race_loss")
-        for features in ("841+903", "841+903+704")
-        for reboots in REBOOTS
+        _point(*place, REFUSED)
+        for place in product(("stale_join", "race_loss"), ("841+903", "841+903+704"), REBOOTS)
     ]
     same = [replace(point, features="704") for point in joins if point.features == "none"]
     return joins + same + losses + rare + never_at_all
@@ -105,17 +104,11 @@ def fleets() -> list[FleetOfSize]:
 
 def map_cells() -> list[MapCell]:
     """Rates on both sides of once a year, some cells without one."""
-    cells = [
-        MapCell(
-            reboots=reboots,
-            delay=delay,
-            found=about(4e-2 * reboots * delay / 10),
-            ratio=about(1e-4 * delay),
-            method="forced",
-        )
-        for reboots in (4.0, 12.0, 26.0, 52.0, 104.0)
-        for delay in (0.3, 1.0, 3.0, 10.0, 30.0)
-    ]
+    cells = []
+    for reboots, delay in product((*REBOOTS, 104.0), (0.3, 1.0, 3.0, 10.0, 30.0)):
+        found, ratio = about(4e-2 * reboots * delay / 10), about(1e-4 * delay)
+        cell = MapCell(reboots=reboots, delay=delay, found=found, ratio=ratio, method="forced")
+        cells.append(cell)
     cells[0] = replace(cells[0], found=unseen(3e-3), ratio=unseen(3e-5))
     cells[5] = replace(cells[5], found=NOT_REACHED, ratio=NOT_REACHED)
     cells[-1] = replace(cells[-1], found=replace(cells[-1].found, alarms=WARY.alarms))
@@ -126,30 +119,26 @@ def kinds_of_incidents() -> list[KindOfIncident]:
     """One AlterPartition of a leader, whole replica sets, and a kind that never happened."""
     joined = [SizeBin(2**n, 2 ** (n + 1) - 1, 900 // 2**n) for n in range(9)]
     sets = [SizeBin(64, 127, 300), SizeBin(128, 255, 40)]
-    return [
-        KindOfIncident(
-            name="A stale replica joins, partitions placed at random", bins=tuple(joined)
-        ),
-        KindOfIncident(name="The last replica goes, few replica sets", bins=tuple(sets)),
-        KindOfIncident(name="A shock", bins=()),
-    ]
+    named = {
+        "A stale replica joins, partitions placed at random": joined,
+        "The last replica goes, few replica sets": sets,
+        "A shock": [],
+    }
+    return [KindOfIncident(name=name, bins=tuple(bins)) for name, bins in named.items()]
 
 
 def causes() -> list[CauseOfLoss]:
     """Ten orders of magnitude between the race and the last replica."""
-    found = {
-        ("none", "race_loss"): about(4.7e-15),
-        ("none", "last_replica_loss"): about(2.6e-5, 0.02),
-        ("none", "shock_loss"): about(4e-6),
-        ("none", "unclean_loss"): never("unclean elections are off"),
-        ("841+903", "race_loss"): REFUSED,
-        ("841+903", "last_replica_loss"): about(2.6e-5, 0.02),
-        ("841+903", "shock_loss"): about(4e-6),
-        ("841+903", "unclean_loss"): never("unclean elections are off"),
+    rates = {
+        "race_loss": about(4.7e-15),
+        "last_replica_loss": about(2.6e-5, 0.02),
+        "shock_loss": about(4e-6),
+        "unclean_loss": never("unclean elections are off"),
     }
     return [
-        CauseOfLoss(features=features, cause=cause, found=rate)
-        for (features, cause), rate in found.items()
+        CauseOfLoss(features=features, cause=cause, found=found)
+        for features, found_by in (("none", rates), ("841+903", rates | {"race_loss": REFUSED}))
+        for cause, found in found_by.items()
     ]
 
 
@@ -160,18 +149,10 @@ def differences() -> list[PairedDifference]:
     rows = []
     for name in (*sets, *(f"380+343+{one}" for one in sets)):
         gap = gaps.get(name.removeprefix("380+343+"), -1e-2)
-        rows.append(
-            PairedDifference(
-                features=name,
-                label="counterfactual" if name.startswith("380") else "as Kafka",
-                against="none",
-                gap=gap,
-                low=gap - 8e-4 if gap else 0.0,
-                high=gap + 8e-4 if gap else 0.0,
-                alike=not gap,
-                gain=1.3 if gap else None,
-            )
-        )
+        label = "counterfactual" if name.startswith("380") else "as Kafka"
+        ends: dict[str, Any] = {"low": gap - 8e-4, "high": gap + 8e-4, "gain": 1.3}
+        about = ends if gap else {"low": 0.0, "high": 0.0, "alike": True}
+        rows.append(PairedDifference(features=name, label=label, against="none", gap=gap, **about))
     return rows
 
 

@@ -57,18 +57,8 @@ FAILED_OVER = TRIO + "fail-over\nfetch 2\n"
 NOT_PROPOSED = PAIR + "crash 2\nexpire 2\nstart 2\ncatch-up 2\n"
 EVERY_MARK = [
     FAILED_OVER,
-    HELD,
-    LEAVING,
-    MESSAGES,
-    NOT_PROPOSED,
-    PROPOSED,
-    READ_AND_LOST,
-    REFUSED_AT_ONCE,
-    REFUSED_BY_NO_GUARD,
-    STALE_JOIN,
-    UNCLEAN,
-    UNKNOWING,
-    WIPED,
+    *(HELD, LEAVING, MESSAGES, NOT_PROPOSED, PROPOSED, READ_AND_LOST, REFUSED_AT_ONCE),
+    *(REFUSED_BY_NO_GUARD, STALE_JOIN, UNCLEAN, UNKNOWING, WIPED),
 ]
 """Plays in which, together, everything occurs that a picture has a mark for."""
 

@@ -17,16 +17,9 @@ from kiplab.plays.library import names
 from kiplab.rows.columns import MessageRow, Rows
 from kiplab.rows.message_paths import told_messages
 from kiplab.rows.rows_of_stage import rows_of
+from tests.figures import small_plays
 from tests.figures.boxes import covered, unreadable, words
 from tests.figures.long_runs import long_stage
-from tests.figures.small_plays import (
-    MESSAGES,
-    PAIR,
-    REFUSED_AT_ONCE,
-    REFUSED_BY_NO_GUARD,
-    TRIO,
-    play,
-)
 from tests.kafka_14139 import rows_on
 from tests.repeated import in_long
 
@@ -41,11 +34,6 @@ RANGES = {"whole": None, "zoomed": (50, 60)}
 @cache
 def rows(name: str, kafka: str) -> Rows:
     return rows_on(name, kafka)
-
-
-@pytest.fixture(scope="module")
-def long_run() -> Rows:
-    return rows_of(long_stage(70))
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +109,8 @@ def test_so_it_does_in_both_panels_of_a_twin(releases: tuple[str, str], width: i
 def test_every_refusal_by_the_controller_has_its_name_in_a_ladder(width: int) -> None:
     for name in refusing(*RELEASES):
         runs = [rows(name, kafka) for kafka in RELEASES]
-        drawn = [
-            m.error
-            for run in PictureOptions(width=width).views(runs)
-            for m in told_messages(run, run.busiest)
-            if m.fate == "refused" and m.receiver == "controller"
-        ]
+        shown = refused(*PictureOptions(width=width).views(runs))
+        drawn = [m.error for m in shown if m.receiver == "controller"]
         assert (name, named(ladder_drawing(runs, width=width))) == (name, Counter(drawn))
 
 
@@ -163,14 +147,14 @@ def test_a_run_that_ends_with_a_refusal_has_the_name_left_of_it(width: int) -> N
 
 
 def test_refusals_at_one_moment_stand_apart() -> None:
-    text = REFUSED_AT_ONCE + "".join(
+    text = small_plays.REFUSED_AT_ONCE + "".join(
         f"send alter-partition from=1 partition=t-0 isr=1,2 leader-epoch={epoch}"
         " partition-epoch=10\n"
         for epoch in (1, 2, 3, 4)
     )
     for width in (600, 840, 980, 1280):
-        figure = timeline_drawing(play(text), width=width)
-        assert named(figure) == wanted(play(text))
+        figure = timeline_drawing(small_plays.play(text), width=width)
+        assert named(figure) == wanted(small_plays.play(text))
         assert unreadable(figure) == []
 
 
@@ -182,7 +166,7 @@ def test_boxes_stay_on_the_plot() -> None:
 
 
 def test_the_lines_are_the_error_the_values_and_the_rule() -> None:
-    (refused,) = (m for m in play(MESSAGES).messages if m.fate == "refused")
+    (refused,) = (m for m in small_plays.play(small_plays.MESSAGES).messages if m.fate == "refused")
     assert callout_lines(refused) == [
         f"{SHIELD_ROOM} STALE_BROKER_EPOCH",
         "broker 1: request 40, registered 53",
@@ -192,7 +176,10 @@ def test_the_lines_are_the_error_the_values_and_the_rule() -> None:
 
 def test_a_callout_has_the_sign_that_its_arrow_has() -> None:
     """A shield where a guard refused; where none did, what the text says too."""
-    for run, guarded in ((play(MESSAGES), True), (play(REFUSED_BY_NO_GUARD), False)):
+    for run, guarded in (
+        (small_plays.play(small_plays.MESSAGES), True),
+        (small_plays.play(small_plays.REFUSED_BY_NO_GUARD), False),
+    ):
         figure = timeline(run)
         shields = [s for s in figure.layout.shapes if (s.name or "").startswith("shield")]
         (lines,) = said(figure)
@@ -201,5 +188,5 @@ def test_a_callout_has_the_sign_that_its_arrow_has() -> None:
 
 
 def test_without_refusals_there_is_no_callout() -> None:
-    for text in (PAIR + "catch-up 2\n", TRIO + "fetch 2\n"):
-        assert said(timeline(play(text))) == []
+    for text in (small_plays.PAIR + "catch-up 2\n", small_plays.TRIO + "fetch 2\n"):
+        assert said(timeline(small_plays.play(text))) == []

@@ -1,7 +1,5 @@
 """Clients have lanes: whom they asked, what they were told, and nobody who is not worth one."""
 
-from typing import Any
-
 import pytest
 
 from kiplab.figures.timeline.under_way import drawing_so_far
@@ -14,26 +12,12 @@ from kiplab.rows.rows_of_stage import rows_until
 from kiplab.rows.run_titles import titles
 from kiplab.runs import run
 from kiplab.widgets.history_tree.playback import open_playback
-from tests.figures.boxes import unreadable, words
+from tests.figures.boxes import texts, unreadable
 from tests.figures.small_plays import PAIR, cards, play
 
 WIDTHS = [600, 840, 1100, 1400]
 REFUSED = "NOT_LEADER_OR_FOLLOWER"
 READ = PAIR + "consumer t-0 name=slow\npoll t-0\nproduce t-0 count=3\npoll t-0 consumer=slow\n"
-
-
-@pytest.fixture(scope="module")
-def implemented() -> Rows:
-    return run("unclean-election", kafka="3.5").rows()
-
-
-@pytest.fixture(scope="module")
-def specified() -> Rows:
-    return run("unclean-election", kafka="3.5", on="704.specified").rows()
-
-
-def said(figure: Any) -> list[str]:
-    return [word.text for word in words(figure)]
 
 
 def asked(rows: Rows, fate: str) -> list[tuple[int, str, str, str]]:
@@ -48,7 +32,7 @@ def test_what_a_client_learnt_stands_on_its_lane() -> None:
         (2, "producer", "Produce", "writes 20–22"),
         (3, "consumer slow", "Fetch", "reads 0–22"),
     ]
-    found = said(timeline(rows))
+    found = texts(timeline(rows))
     assert {"<b>consumer</b>", "<b>consumer slow</b>", "✓ reads 0–22"} <= set(found)
     assert not any("reads to" in text for text in found)
 
@@ -81,7 +65,7 @@ def test_a_recovering_leader_refuses_each_of_the_five_requests(specified: Rows) 
 def test_every_refused_client_is_told_why_or_that_it_is_the_same_again(
     specified: Rows, width: int
 ) -> None:
-    found = said(timeline(specified, width=width))
+    found = texts(timeline(specified, width=width))
     for client in clients_shown(specified):
         refused = [m for m in specified.clients if (m.sender, m.fate) == (client, "refused")]
         assert any(f"{refused[0].label}: {REFUSED}" in text or REFUSED in text for text in found)
@@ -123,7 +107,7 @@ def test_what_clients_are_told_is_a_difference(implemented: Rows, specified: Row
 
 
 def test_both_panels_of_a_twin_have_the_lanes_of_either(implemented: Rows, specified: Rows) -> None:
-    found = said(twin(implemented, specified))
+    found = texts(twin(implemented, specified))
     assert all(found.count(f"<b>{name}</b>") == 2 for name in clients_shown(specified))
     assert titles((implemented, specified)) == (
         "KIP-704 as implemented · Kafka 3.5",
@@ -143,7 +127,7 @@ def test_a_consumer_that_throws_says_what() -> None:
     rows = run("consumer-truncation", kafka="3.5").rows()
     (thrown,) = [m for m in rows.clients if "raises" in m.outcome]
     assert (thrown.x_sent, thrown.receiver) == (10, "broker 2")
-    assert "▲ raises LogTruncationException" in said(timeline(rows, width=1400))
+    assert "▲ raises LogTruncationException" in texts(timeline(rows, width=1400))
 
 
 def test_of_an_answer_that_comes_later_nothing_is_known_before(specified: Rows) -> None:

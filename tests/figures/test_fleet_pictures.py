@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from kiplab.figures.drawing.flat import color_at
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import THEMES
+from kiplab.figures.how_often import verification_chart
 from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_year
 from kiplab.figures.how_often.first_loss_survival import loss_share, loss_words, survival_chart
 from kiplab.figures.how_often.fleet_words import plot_table_html, set_words, sets_words
@@ -42,12 +43,7 @@ from kiplab.figures.how_often.rates_by_reboots import (
     seen_stretches,
 )
 from kiplab.figures.how_often.tornado_chart import by_strength, lever_ends, tornado_chart
-from kiplab.figures.how_often.verification_chart import (
-    compared_words,
-    verified_chart,
-    verified_groups,
-)
-from tests.figures.boxes import unreadable, words
+from tests.figures.boxes import texts, unreadable, words
 from tests.figures.fleet_samples import (
     CHARTS,
     DELAY,
@@ -75,9 +71,6 @@ def told(drawing: dict[str, object]) -> str:
     return str(layout["meta"]["description"])
 
 
-# --- every picture --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("width", [640, 980, 1320])
 @pytest.mark.parametrize("name", CHARTS)
 def test_no_words_cover_each_other_or_leave_the_sheet(name: str, width: int) -> None:
@@ -101,8 +94,7 @@ def test_every_picture_is_a_small_still_image_in_both_themes(name: str) -> None:
 def test_the_sentence_stands_in_the_picture_and_describes_it(name: str) -> None:
     make, rows = CHARTS[name]
     drawing = make(*rows).drawing()
-    figure = make(*rows).drawing()
-    shown = " ".join(word.text.replace("<br>", " ") for word in words(figure))
+    shown = " ".join(texts(drawing)).replace("<br>", " ")
     assert told(drawing)
     assert told(drawing).replace("&", "&amp;") in shown
 
@@ -129,12 +121,8 @@ def test_long_names_are_wrapped_or_shortened() -> None:
     lever = replace(levers()[0], parameter=LONG)
     kind = replace(kinds_of_incidents()[0], name=LONG)
     other = replace(verified()[0], metric=LONG.replace(" ", "_"))
-    for name, row in (
-        ("survival", fleet),
-        ("tornado", lever),
-        ("incidents", kind),
-        ("verified", other),
-    ):
+    changed = {"survival": fleet, "tornado": lever, "incidents": kind, "verified": other}
+    for name, row in changed.items():
         make, (rows, *others) = CHARTS[name]
         figure = make([row, *rows[1:]], *others).drawing()
         assert unreadable(figure) == []
@@ -181,9 +169,6 @@ def test_a_sentence_says_what_grows_matters_or_never_happens(name: str) -> None:
     assert {len(line) for line in chart.table.lines} == {len(chart.table.heads)}
 
 
-# --- what is not a rate ---------------------------------------------------------------------------
-
-
 def test_zero_seen_zero_by_construction_and_not_reached_are_told_apart() -> None:
     said = {rate_words(found) for found in (unseen(3e-6), never("a rule"), NOT_REACHED)}
     assert said == {"none seen, at most 3.0×10⁻⁶", "cannot happen", "no sample hit it"}
@@ -201,13 +186,8 @@ def test_a_bare_zero_is_never_said_of_a_rate() -> None:
 def test_numbers_are_short_and_exact_in_size() -> None:
     assert number_words(1.877e-8) == "1.9×10⁻⁸"
     assert number_words(9.96e-6) == "1.0×10⁻⁵"
-    assert [number_words(v) for v in (0, 0.012, 12, 3210, -0.5)] == [
-        "0",
-        "0.012",
-        "12",
-        "3,200",
-        "−0.5",
-    ]
+    plain = [number_words(v) for v in (0, 0.012, 12, 3210, -0.5)]
+    assert plain == ["0", "0.012", "12", "3,200", "−0.5"]
     assert range_words(1.7e-8, 2.1e-8) == "1.7 to 2.1×10⁻⁸"
     assert range_words(9e-9, 2.1e-8) == "9.0×10⁻⁹ to 2.1×10⁻⁸"
 
@@ -227,9 +207,6 @@ def test_what_is_almost_certain_is_not_said_to_be_certain() -> None:
     assert share_words(1e-9) == "1.0×10⁻⁷ %"
     assert (share_words(0), share_words(1)) == ("0 %", "100 %")
     assert share_words(0.9996) == "over 99.9 %"
-
-
-# --- axes -----------------------------------------------------------------------------------------
 
 
 def test_a_logarithmic_axis_spaces_decades_evenly() -> None:
@@ -262,17 +239,10 @@ def test_labels_are_pushed_apart_and_stay_inside() -> None:
     assert pushed_apart([], 10, 0, 100) == []
 
 
-# --- rates by reboots -----------------------------------------------------------------------------
-
-
 def test_sets_with_the_same_numbers_are_one_line_with_all_their_names() -> None:
     lines = rate_lines(rate_points(), "stale_join")
-    assert [line.sets for line in lines] == [
-        ("none", "704"),
-        ("841",),
-        ("903",),
-        ("841+903", "841+903+704"),
-    ]
+    sets = [line.sets for line in lines]
+    assert sets == [("none", "704"), ("841",), ("903",), ("841+903", "841+903+704")]
     assert sets_words(["none", "704"]) == "no KIP (also with 704)"
     assert sets_words(["841", "903"]) == "KIP-841 (also KIP-903)"
     assert set_words("841+903+purge_on_register") == "KIP-841+903 and purge_on_register"
@@ -289,12 +259,11 @@ def test_a_line_does_not_lead_through_what_was_not_seen() -> None:
 
 
 def test_what_cannot_happen_stands_on_a_strip_below_the_scale() -> None:
-    figure = rates_chart(rate_points()).drawing()
-    texts = [word.text for word in words(figure)]
-    assert texts.count("cannot happen") == 2
-    assert texts.count("KIP-841+903<br>(also with 704)") == 2
+    said = texts(rates_chart(rate_points()).drawing())
+    assert said.count("cannot happen") == 2
+    assert said.count("KIP-841+903<br>(also with 704)") == 2
     without = [point for point in rate_points() if point.found is not REFUSED]
-    assert "cannot happen" not in [w.text for w in words(rates_chart(without).drawing())]
+    assert "cannot happen" not in texts(rates_chart(without).drawing())
 
 
 def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
@@ -314,9 +283,6 @@ def test_the_table_of_rates_has_every_point_with_its_interval() -> None:
     assert plot_table_html(table).count("<tr>") == len(table.lines) + 1
 
 
-# --- what matters most ----------------------------------------------------------------------------
-
-
 def test_the_strongest_parameter_is_on_top_and_the_unknown_last() -> None:
     ordered = by_strength(list(reversed(levers())))
     assert [lever.parameter for lever in ordered[:2]] == [
@@ -330,7 +296,7 @@ def test_only_the_strongest_are_drawn_and_all_are_in_the_table() -> None:
     many = [
         replace(lever, parameter=f"{n} {lever.parameter}") for n in (1, 2) for lever in levers()
     ]
-    drawn = [word.text for word in words(tornado_chart(many, "The rate").drawing())]
+    drawn = texts(tornado_chart(many, "The rate").drawing())
     assert "Not drawn: 2 that matter less." in drawn
     assert len(tornado_chart(many, "The rate").table.lines) == 14
 
@@ -346,9 +312,6 @@ def test_a_falling_rate_puts_the_higher_value_on_the_left() -> None:
     assert [end.value for end in lever_ends(restart)] == ["600 s", "150 s"]
     tail = next(lever for lever in levers() if "tail" in lever.parameter)
     assert [end.value for end in lever_ends(tail)] == ["0", "0.2"]
-
-
-# --- survival -------------------------------------------------------------------------------------
 
 
 def test_the_probability_of_a_loss_is_one_minus_what_is_left() -> None:
@@ -374,9 +337,6 @@ def test_more_fleets_than_can_be_told_apart_are_refused() -> None:
         survival_chart([fleets()[0]] * 6, "Something is lost").drawing()
     with pytest.raises(ValueError, match="7 kinds are too many"):
         incident_chart([kinds_of_incidents()[0]] * 7).drawing()
-
-
-# --- the map --------------------------------------------------------------------------------------
 
 
 def test_the_line_runs_where_the_fleet_loses_once_a_year() -> None:
@@ -434,9 +394,6 @@ def test_a_map_of_ratios_keeps_its_line_at_once_a_year() -> None:
     assert table.lines[-1][-1] == "forced"
 
 
-# --- partitions per incident ----------------------------------------------------------------------
-
-
 def test_the_share_falls_from_all_to_the_largest_incidents() -> None:
     assert incident_chart(kinds_of_incidents()).table.lines[-1] == ("A shock", "none seen", "0", "")
     sizes = KindOfIncident(
@@ -452,16 +409,9 @@ def test_marks_of_many_steps_keep_apart() -> None:
     assert apart_from_each_other([], 30) == []
 
 
-# --- causes ---------------------------------------------------------------------------------------
-
-
 def test_the_largest_cause_comes_first_and_what_cannot_happen_last() -> None:
-    assert causes_in_order(causes()) == [
-        "last_replica_loss",
-        "shock_loss",
-        "race_loss",
-        "unclean_loss",
-    ]
+    ordered = ["last_replica_loss", "shock_loss", "race_loss", "unclean_loss"]
+    assert causes_in_order(causes()) == ordered
 
 
 def test_the_stairs_add_up_to_the_total() -> None:
@@ -477,16 +427,10 @@ def test_a_picture_has_at_most_three_sets_and_the_table_all_causes() -> None:
         causes_chart([replace(causes()[0], features=name) for name in "abcd"]).drawing()
 
 
-# --- pairs ----------------------------------------------------------------------------------------
-
-
 def test_a_difference_is_decided_where_its_interval_leaves_zero_out() -> None:
     row = differences()[0]
-    assert [replace(row, low=low, high=high).sign for low, high in ((-2, -1), (-1, 1), (1, 2))] == [
-        -1,
-        0,
-        1,
-    ]
+    ends = ((-2, -1), (-1, 1), (1, 2))
+    assert [replace(row, low=low, high=high).sign for low, high in ends] == [-1, 0, 1]
 
 
 def test_what_nobody_has_comes_last_and_the_strongest_first() -> None:
@@ -498,40 +442,30 @@ def test_what_nobody_has_comes_last_and_the_strongest_first() -> None:
 def test_pairs_that_never_differ_are_no_proof_and_no_zero() -> None:
     alike = next(row for row in differences() if row.alike)
     assert gap_words(alike) == "the same on every schedule"
-    assert (
-        "KIP-704",
-        "as Kafka",
-        "no KIP",
-        "the same on every schedule",
-        "",
-        "",
-        "",
-    ) in forest_chart(differences(), "Losses").table.lines
+    line = ("KIP-704", "as Kafka", "no KIP", gap_words(alike), "", "", "")
+    assert line in forest_chart(differences(), "Losses").table.lines
 
 
 def test_differences_of_ten_to_the_minus_17_have_ticks_of_their_own() -> None:
     rows = [replace(row, gap=0.0, low=-3e-17, high=-1e-17, alike=False) for row in differences()]
-    said = [word.text for word in words(forest_chart(rows, "Losses").drawing())]
+    said = texts(forest_chart(rows, "Losses").drawing())
     assert said.count("0") == 1
     assert "−2.0×10⁻¹⁷" in said
 
 
-# --- verification ---------------------------------------------------------------------------------
-
-
 def test_zero_in_both_has_no_ratio() -> None:
-    zeros = [compared_words(row) for row in verified() if row.theirs == 0]
+    zeros = [verification_chart.compared_words(row) for row in verified() if row.theirs == 0]
     assert zeros == ["0 in both"]
     one_sided = replace(verified()[0], ours=0.0, low=0.0)
-    assert compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"
+    assert verification_chart.compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"
     unseen = replace(verified()[0], theirs=0.0, their_low=0.0, their_high=1e-6)
-    assert compared_words(unseen) == "1.9×10⁻⁸; they saw none"
+    assert verification_chart.compared_words(unseen) == "1.9×10⁻⁸; they saw none"
 
 
 def test_comparisons_stand_by_their_referee_and_where_they_were_made() -> None:
     rows = verified()
     moved = [replace(rows[0], regime="crash loops"), *rows[-1:], *rows[1:2]]
-    assert [*verified_groups(moved)] == [
+    assert [*verification_chart.verified_groups(moved)] == [
         ("exact chain", "crash loops"),
         ("exact chain", "base rates"),
         ("naive, accelerated", "base rates"),
@@ -542,11 +476,11 @@ def test_both_intervals_are_in_the_ratio() -> None:
     row = replace(verified()[0], ours=2.0, low=1.0, high=3.0, theirs=4.0, their_low=2.0)
     row = replace(row, their_high=8.0)
     assert (row.ratio, row.ratio_low, row.ratio_high) == (0.5, 0.125, 1.5)
-    assert compared_words(replace(row, their_low=0.0)) == "0.5 (0.125 to any)"
+    assert verification_chart.compared_words(replace(row, their_low=0.0)) == "0.5 (0.125 to any)"
 
 
 def test_the_table_of_verification_has_the_alarms_and_who_disagrees() -> None:
-    lines = verified_chart(verified(), "99.9 %").table.lines
+    lines = verification_chart.verified_chart(verified(), "99.9 %").table.lines
     assert lines[-1][-2:] == ("40", WARY.alarms[0])
     assert [line[-3] for line in lines].count("no") == 1
 

@@ -14,7 +14,7 @@ from kiplab.figures.timeline.log_ends import DENSE_BELOW
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
-from tests.figures.boxes import TAG, words
+from tests.figures.boxes import TAG, texts, words
 from tests.figures.small_plays import PAIR, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
 from tests.repeated import in_long
@@ -80,7 +80,7 @@ def test_no_note_runs_past_the_tile_it_is_about(sheet: Sheet) -> None:
 
 @pytest.mark.parametrize("width", [840, 1100, 1500])
 def test_a_broker_epoch_is_written_out_also_where_an_arrow_leaves(width: int) -> None:
-    said = [w.text for w in words(timeline(rows_on("kafka-14139", "3.5"), width=width))]
+    said = texts(timeline(rows_on("kafka-14139", "3.5"), width=width))
     assert {"broker epoch 40", "broker epoch 41", "broker epoch 57", "broker epoch 61"} <= set(said)
     assert not [text for text in said if text.startswith("be ")]
 

@@ -1,29 +1,16 @@
 """The brokers' lanes: what their words say, and that signs stay where words do not fit."""
 
-from typing import Any
-
 import pytest
 
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.sheet import PictureOptions
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.columns import Rows
-from kiplab.rows.rows_of_stage import rows_of
-from tests.figures.boxes import words
-from tests.figures.long_runs import long_stage
+from tests.figures.boxes import texts, words
 from tests.figures.small_plays import LEAVING, PAIR, TRIO, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 760, 840, 980, 1600]
-
-
-def said(figure: Any) -> list[str]:
-    return [word.text for word in words(figure)]
-
-
-@pytest.fixture(scope="module")
-def long_run() -> Rows:
-    return rows_of(long_stage(70))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -34,26 +21,26 @@ def test_a_wiped_disk_has_its_sign_with_or_without_words(
     (seen,) = PictureOptions(width=width, fold=fold).views((long_run,))
     wiped = [s for s in seen.spans if (s.track, s.value) == ("down", "disk replaced")]
     figure = timeline(long_run, width=width, fold=fold, legend=False)
-    assert sum("⌀" in word for word in said(figure)) == len(wiped) == 1
+    assert sum("⌀" in word for word in texts(figure)) == len(wiped) == 1
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_number_of_a_tile_stands_without_its_kind(long_run: Rows, width: int) -> None:
     epochs = {span.value for span in long_run.spans if span.track == "uptime"}
     figure = timeline(long_run, width=width, legend=False)
-    found = [word for word in said(figure) if word.split(" ")[-1] in epochs - {"none"}]
+    found = [word for word in texts(figure) if word.split(" ")[-1] in epochs - {"none"}]
     assert any(word.startswith(("broker epoch ", "be ")) for word in found)
     assert [word for word in found if word in epochs or word.startswith("epoch ")] == []
 
 
 def test_a_narrow_tile_says_be(lossy: Rows) -> None:
-    assert "be 41" in said(timeline(lossy, width=520, legend=False))
+    assert "be 41" in texts(timeline(lossy, width=520, legend=False))
 
 
 def test_a_lane_without_the_partition_says_so() -> None:
     rows = play("broker 3 epoch=42\n" + PAIR + "catch-up 2\n")
-    assert said(timeline(rows)).count("no copy of t-0") == 1
-    assert "no copy of t-0" not in said(timeline(play(TRIO + "fetch 2\n")))
+    assert texts(timeline(rows)).count("no copy of t-0") == 1
+    assert "no copy of t-0" not in texts(timeline(play(TRIO + "fetch 2\n")))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -74,7 +61,7 @@ def test_struck_cells_stand_beside_the_lost_offsets_where_there_is_room(lossy: R
         figure = timeline(lossy, width=width, legend=False)
         drawn = shapes(figure, type="path", line_color=LIGHT.lost_text)
         assert len(drawn) == count, "the bracket, and the cells"
-        assert any(word.startswith("▼ ") and "0–99" in word for word in said(figure))
+        assert any(word.startswith("▼ ") and "0–99" in word for word in texts(figure))
 
 
 def test_the_axis_says_broker_and_words_rather_than_the_plays_line() -> None:
@@ -83,7 +70,7 @@ def test_the_axis_says_broker_and_words_rather_than_the_plays_line() -> None:
     assert "consumer billing goes to the earliest offset" in labels
     assert "consumer polls" in labels
     assert not any("=" in label for label in labels)
-    wiped = said(timeline(play(WIPED), legend=False))
+    wiped = texts(timeline(play(WIPED), legend=False))
     assert "broker 2 registers" in wiped
 
 

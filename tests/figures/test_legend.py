@@ -11,7 +11,6 @@ from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.rows.columns import Rows
 from tests.figures import zookeeper_plays
-from tests.figures.boxes import unreadable
 from tests.figures.small_plays import EVERY_MARK, NOT_PROPOSED, STALE_JOIN, play
 
 IDS = [mark.id for mark in MARKS]
@@ -40,14 +39,8 @@ def test_every_mark_that_is_drawn_has_an_entry() -> None:
     drawn |= set(lane_marks.SIGNS) | {"caught up", "down", "wiped", "gate", "fenced"}
     assert drawn <= set(IDS)
     assert set(broker_lanes.GAPS) == {"disk replaced", "tail lost"}
-    fates = {
-        "message guarded",
-        "message dropped",
-        "message refused",
-        "message in flight",
-        "message late",
-    }
-    assert fates | {"message duplicate", "message previous", "message"} <= set(IDS)
+    fates = ("guarded", "dropped", "refused", "in flight", "late", "duplicate", "previous")
+    assert {"message", *(f"message {fate}" for fate in fates)} <= set(IDS)
 
 
 def test_ids_and_words_are_each_used_once() -> None:
@@ -108,9 +101,3 @@ def test_marks_stand_in_groups_under_what_they_are_about(lossy: Rows) -> None:
 def test_a_legend_is_written_as_large_as_the_picture(lossy: Rows, width: int, least: int) -> None:
     for trace in (t for t in timeline(lossy, width=width).data if t.name in ("legend", "headings")):
         assert min(trace.textfont.size) >= least
-
-
-@pytest.mark.parametrize("width", [600, 840, 980, 1600])
-def test_no_word_of_the_legend_is_cut_off_or_covered(lossy: Rows, width: int) -> None:
-    figure = timeline(lossy, width=width)
-    assert unreadable(figure) == []

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from kiplab.figures.timeline.ladder import ladder
 from kiplab.figures.timeline.legend_marks import legend_words
 from kiplab.figures.timeline.log_ends import HIGH_WATERMARK
@@ -11,7 +9,7 @@ from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.sentences import sentences
 from kiplab.rows.view import until
-from tests.figures.boxes import unreadable, words
+from tests.figures.boxes import texts, unreadable, words
 from tests.figures.small_plays import TRIO, play
 from tests.kafka_14139 import rows_on
 
@@ -37,14 +35,6 @@ def test_lab_01s_play_can_be_read_off_the_leaders_lane() -> None:
 
 def test_from_3_7_on_the_high_watermark_stays_where_the_isr_is_too_small() -> None:
     assert "LEO 120 · HW 120" not in log_words(timeline(rows_on("isr-committed", "3.7")))
-
-
-@pytest.mark.parametrize("name", ["isr-committed", "isr-stale-member", "epochs-twelve"])
-@pytest.mark.parametrize("width", [600, 840, 1100, 1600])
-def test_they_never_stand_on_other_words(name: str, width: int) -> None:
-    figure = timeline(rows_on(name, "3.5"), width=width)
-    assert log_words(figure)
-    assert unreadable(figure) == []
 
 
 def test_short_words_say_what_has_changed() -> None:
@@ -82,13 +72,6 @@ def test_the_legend_spells_the_letters_out() -> None:
     assert ("╷", "LEO: log end, HW: high watermark") in legend_words(play(TRIO))
 
 
-# --- controller epochs --------------------------------------------------------------------------
-
-
-def said(figure: Any) -> list[str]:
-    return [word.text for word in words(figure)]
-
-
 def test_a_fail_over_begins_a_tile_with_the_new_controllers_epoch() -> None:
     rows = rows_on("epochs-twelve", "3.5")
     figure = timeline(rows)
@@ -101,17 +84,17 @@ def test_a_fail_over_begins_a_tile_with_the_new_controllers_epoch() -> None:
 def test_it_is_there_before_the_fail_over_too_and_no_lane_moves() -> None:
     rows = rows_on("epochs-twelve", "3.5")
     now = so_far(until(rows, 3), rows)
-    assert "controller epoch 1" in said(now)
-    assert "controller epoch 2" not in said(now)
+    assert "controller epoch 1" in texts(now)
+    assert "controller epoch 2" not in texts(now)
     assert now.layout.height == so_far(rows, rows).layout.height
 
 
 def test_the_only_controllers_epoch_is_not_shown() -> None:
     rows = play(TRIO + "crash 3\n")
-    assert not [text for text in said(timeline(rows)) if "controller epoch" in text]
+    assert not [text for text in texts(timeline(rows)) if "controller epoch" in text]
     assert "controller epoch" not in sentences(rows)[0]
 
 
 def test_small_panels_have_the_tile_too() -> None:
     runs = [rows_on("epochs-twelve", kafka) for kafka in ("3.5", "3.6")]
-    assert said(ladder(runs)).count("controller epoch 2") == 2
+    assert texts(ladder(runs)).count("controller epoch 2") == 2

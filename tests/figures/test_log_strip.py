@@ -1,7 +1,5 @@
 """After an unclean election logs stand side by side: what parted, what was lost, who read it."""
 
-from typing import Any
-
 import pytest
 
 from kiplab.figures.timeline import mask
@@ -13,30 +11,16 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, told_logs
 from kiplab.runs import run
 from kiplab.widgets.lab import Lab
-from tests.figures.boxes import unreadable, words
+from tests.figures.boxes import texts, unreadable
 from tests.figures.small_plays import UNCLEAN, cards, play
 
 WIDTHS = [600, 840, 1100, 1400]
 UNCLEAN_PLAYS = ("unclean-election", "consumer-truncation", "unclean-election-by-config")
 
 
-@pytest.fixture(scope="module")
-def implemented() -> Rows:
-    return run("unclean-election", kafka="3.5").rows()
-
-
-@pytest.fixture(scope="module")
-def specified() -> Rows:
-    return run("unclean-election", kafka="3.5", on="704.specified").rows()
-
-
 def side(block: LogBlock, holder: str) -> LogSide:
     (found,) = (s for s in block.sides if s.holder == holder)
     return found
-
-
-def said(figure: Any) -> list[str]:
-    return [word.text for word in words(figure)]
 
 
 def test_a_small_play_tells_the_election_and_the_return() -> None:
@@ -70,14 +54,14 @@ def test_runs_without_an_unclean_election_have_no_strip(lossy: Rows) -> None:
         rows = run(name).rows()
         held = any(m.kind == "unclean" and m.partition == rows.busiest for m in rows.marks)
         assert bool(log_blocks(rows, rows.busiest)) == held, name
-    assert not any(TITLE in text for text in said(timeline(lossy)))
+    assert not any(TITLE in text for text in texts(timeline(lossy)))
 
 
 @pytest.mark.parametrize("name", UNCLEAN_PLAYS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_word_is_cut_off_or_covered(name: str, width: int) -> None:
     figure = timeline(run(name).rows(), width=width)
-    assert any(TITLE in text for text in said(figure))
+    assert any(TITLE in text for text in texts(figure))
     assert unreadable(figure) == []
 
 
@@ -108,7 +92,7 @@ def test_blocks_come_as_the_run_gets_there(implemented: Rows) -> None:
 
 
 def test_a_twin_has_a_strip_for_each_run(implemented: Rows, specified: Rows) -> None:
-    found = [text for text in said(twin(implemented, specified)) if TITLE in text]
+    found = [text for text in texts(twin(implemented, specified)) if TITLE in text]
     assert [text.split(", ")[1].split(" · ")[0] for text in found] == [
         "KIP-704 as implemented",
         "KIP-704 as specified",
@@ -124,8 +108,8 @@ def test_as_implemented_only_the_controller_thinks_that_the_leader_recovers(
 
     assert flags(implemented) == {("recovering", "unaware")}
     assert flags(specified) == {("recovering",)}
-    assert any("R for the controller only" in text for text in said(timeline(implemented)))
-    assert any("R recovering" in text for text in said(timeline(specified)))
+    assert any("R for the controller only" in text for text in texts(timeline(implemented)))
+    assert any("R recovering" in text for text in texts(timeline(specified)))
 
 
 def test_a_log_is_in_the_tables_of_a_run(implemented: Rows) -> None:
@@ -136,9 +120,9 @@ def test_a_log_is_in_the_tables_of_a_run(implemented: Rows) -> None:
 
 def test_the_logs_are_a_picture_of_their_own_too(lossy: Rows) -> None:
     alone = run("unclean-election").logs(width=840)
-    assert "e6: 11–20" in said(alone)
+    assert "e6: 11–20" in texts(alone)
     assert unreadable(alone) == []
-    assert said(logs(lossy)) == [NOT_PARTED]
+    assert texts(logs(lossy)) == [NOT_PARTED]
 
 
 def test_a_lab_offers_the_logs_once_they_part_and_shows_how_they_are() -> None:

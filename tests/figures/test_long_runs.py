@@ -12,7 +12,7 @@ from kiplab.rows.message_paths import ARROWS_MAX, told_messages
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.view import view
 from kiplab.widgets.history_tree.playback import open_playback
-from tests.figures.boxes import covered, cut_off, unreadable, words
+from tests.figures.boxes import covered, cut_off, texts, unreadable
 from tests.figures.long_runs import long_play, long_stage
 
 HEIGHT_MAX = 970
@@ -22,10 +22,6 @@ HEIGHT_MAX = 970
 @pytest.fixture(scope="module", params=[200, 500])
 def rows(request: pytest.FixtureRequest) -> Rows:
     return rows_of(long_stage(request.param))
-
-
-def said(figure: Any) -> list[str]:
-    return [word.text for word in words(figure)]
 
 
 def numbers(figure: Any) -> list[str]:
@@ -63,8 +59,8 @@ def test_folding_makes_a_long_day_short(rows: Rows) -> None:
 @pytest.mark.parametrize("name", ["orders-0", "invoices-0", "parcels-0"])
 def test_each_partition_can_be_followed(rows: Rows, name: str) -> None:
     figure = timeline(rows, partition=name)
-    assert name in said(figure)
-    assert any("★" in word for word in said(figure))
+    assert name in texts(figure)
+    assert any("★" in word for word in texts(figure))
     assert covered(figure) == []
 
 
@@ -81,7 +77,7 @@ def test_arrows_that_go_the_same_way_at_the_same_time_have_one_label() -> None:
     lines += ["topic t replicas=1,2,3,4,5,6 leader=1 log=10@0", "hold metadata"]
     lines += ["crash 6", "expire 6", "fetch 2", "release metadata", "fetch 2"]
     figure = timeline(rows_of(run_play(parse("\n".join(lines) + "\n"))))
-    labels = [word for word in said(figure) if word.startswith("metadata to")]
+    labels = [word for word in texts(figure) if word.startswith("metadata to")]
     assert labels == ["metadata to 5 brokers"]
 
 
@@ -92,14 +88,14 @@ def test_a_long_name_is_shortened_and_told_in_full_on_the_card() -> None:
     )
     figure = timeline(rows_of(run_play(play)), width=600)
     assert cut_off(figure) == []
-    assert any(word.startswith("payments") and word.endswith("…") for word in said(figure))
+    assert any(word.startswith("payments") and word.endswith("…") for word in texts(figure))
     (cards,) = (t for t in figure.data if t.name == "cards")
     assert any(f"{name}-0" in card for card in cards.text)
 
 
 def test_at_840_pixels_the_axis_says_whole_words(lossy: Rows) -> None:
     label = next(
-        word for word in said(timeline(lossy, width=840)) if word.startswith("broker 2 dies")
+        word for word in texts(timeline(lossy, width=840)) if word.startswith("broker 2 dies")
     )
     assert label.replace("<br>", " ") == "broker 2 dies, disk replaced"
 

@@ -11,7 +11,7 @@ from kiplab.figures.timeline.callouts import OUTCOME_SHARE
 from kiplab.figures.timeline.icons import CELLS, LATE, LOST
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.message_paths import refusals
-from tests.figures.boxes import unreadable, words
+from tests.figures.boxes import texts, unreadable, words
 from tests.figures.small_plays import (
     EVERY_MARK,
     LEAVING,
@@ -65,7 +65,7 @@ def test_a_recovering_leader_has_a_dotted_outline_and_an_r() -> None:
     figure = timeline(rows, legend=False)
     (outline,) = shapes(figure, line_dash="2px,3px", line_color=LIGHT.gone)
     assert (outline.x0, outline.x1) == (3, 7)
-    said = [word.text for word in words(figure)]
+    said = texts(figure)
     assert any(text.startswith("★ leader · R for the controller only") for text in said)
 
 
@@ -124,7 +124,7 @@ def test_a_copy_is_a_double_line_and_a_lost_message_breaks_off_midway() -> None:
     lines = shapes(figure, line_dash=LOST)
     assert len(lines) == 2
     assert all(line.x1 < 5.5 for line in lines)
-    assert "<b>✕</b>" in [word.text for word in words(figure)]
+    assert "<b>✕</b>" in texts(figure)
 
 
 def test_a_refusal_has_a_shield_at_the_receiver_and_a_diamond_where_the_sender_is_gone() -> None:

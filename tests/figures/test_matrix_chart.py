@@ -7,29 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import kiplab
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.cells import Cell, Matrix
 from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, matrix
+from kiplab.figures import matrix_chart
 from kiplab.figures.drawing.theme import THEMES
-from kiplab.figures.matrix_chart import (
-    cell_at,
-    findings,
-    gray,
-    grid_html,
-    guard_word,
-    layout_of,
-    matrix_figure,
-    said,
-    stretches,
-    table,
-    text,
-)
 from kiplab.matrices import GuardMatrix, for_authors
 from kiplab.pages.export import ExportError
 from kiplab.pages.matrix_page import matrix_page
-from tests.figures.boxes import covered, cut_off, words
+from tests.figures.boxes import covered, cut_off, texts
 
 THREE = ("841", "903", "497.maximal-isr")
 
@@ -42,19 +31,9 @@ def small() -> Matrix:
 @pytest.fixture(scope="module")
 def large(small: Matrix) -> Matrix:
     """64 cells, made up: where everything has to find its place."""
-    subsets = gray(DEFAULT_GUARDS)
+    subsets = matrix_chart.gray(DEFAULT_GUARDS)
     cells = tuple(_made_up(n, off) for n, off in enumerate(subsets))
-    return Matrix(
-        title=small.title,
-        guards=DEFAULT_GUARDS,
-        base=small.base,
-        as_specified=True,
-        level="partition",
-        bounds=small.bounds,
-        properties=small.properties,
-        cells=cells,
-        seconds=1.0,
-    )
+    return replace(small, guards=DEFAULT_GUARDS, cells=cells, seconds=1.0)
 
 
 def _made_up(n: int, off: frozenset[str]) -> Cell:
@@ -75,36 +54,29 @@ def _made_up(n: int, off: frozenset[str]) -> Cell:
     )
 
 
-def texts(figure: Any) -> list[str]:
-    return [word.text for word in words(figure)]
-
-
-# --- the map --------------------------------------------------------------------------------------
-
-
 def test_neighbours_differ_in_one_guard() -> None:
-    subsets = gray(("a", "b", "c"))
+    subsets = matrix_chart.gray(("a", "b", "c"))
     assert len(set(subsets)) == 8
     assert subsets[0] == frozenset()
     assert all(len(one ^ other) == 1 for one, other in pairwise(subsets))
 
 
 def test_a_bar_spans_where_its_guard_is_off() -> None:
-    subsets = gray(("a", "b", "c"))
-    assert stretches("a", subsets) == [(4, 7)]
-    assert stretches("b", subsets) == [(2, 5)]
-    assert stretches("c", subsets) == [(1, 2), (5, 6)]
+    subsets = matrix_chart.gray(("a", "b", "c"))
+    assert matrix_chart.stretches("a", subsets) == [(4, 7)]
+    assert matrix_chart.stretches("b", subsets) == [(2, 5)]
+    assert matrix_chart.stretches("c", subsets) == [(1, 2), (5, 6)]
 
 
 def test_841_by_903_is_across(small: Matrix) -> None:
-    seen = layout_of(small)
+    seen = matrix_chart.layout_of(small)
     assert (seen.across, seen.down) == (("841", "903"), ("497.maximal-isr",))
     assert [sorted(off) for off in seen.columns] == [[], ["903"], ["841", "903"], ["841"]]
-    assert cell_at(small, seen.rows[0], seen.columns[2]).off == ("841", "903")
+    assert matrix_chart.cell_at(small, seen.rows[0], seen.columns[2]).off == ("841", "903")
 
 
 def test_every_cell_says_its_verdict_in_words(small: Matrix) -> None:
-    found = texts(matrix_figure(small))
+    found = texts(matrix_chart.matrix_figure(small))
     assert found.count("<b>● proved</b>") == 1
     assert found.count("<b>▲ harm in 6</b>") == 3
     assert found.count("<b>▲ harm in 3</b>") == 4
@@ -116,18 +88,14 @@ def test_every_cell_says_its_verdict_in_words(small: Matrix) -> None:
 
 def test_the_words_of_a_cell() -> None:
     cells = [_made_up(n, frozenset()) for n in range(4)]
-    assert [said(cell) for cell in cells] == [
-        "● proved",
-        "▼ loss in 17",
-        "▲ harm in 17",
-        "○ not finished",
-    ]
+    said = [matrix_chart.said(cell) for cell in cells]
+    assert said == ["● proved", "▼ loss in 17", "▲ harm in 17", "○ not finished"]
 
 
 @pytest.mark.parametrize("width", [700, 840, 980, 1200])
 @pytest.mark.parametrize("theme", sorted(THEMES))
 def test_every_word_can_be_read(large: Matrix, width: int, theme: str) -> None:
-    figure = matrix_figure(large, width=width, theme=theme)
+    figure = matrix_chart.matrix_figure(large, width=width, theme=theme)
     assert figure.layout.width == width
     assert not covered(figure)
     assert not cut_off(figure)
@@ -136,7 +104,7 @@ def test_every_word_can_be_read(large: Matrix, width: int, theme: str) -> None:
 
 
 def test_the_picture_says_what_it_is_about(small: Matrix) -> None:
-    said_so = " ".join(texts(matrix_figure(small))).replace("<br>", " ")
+    said_so = " ".join(texts(matrix_chart.matrix_figure(small))).replace("<br>", " ")
     assert "841, 903 and 497.maximal-isr suffice; every part of that fails" in said_so
     assert "as specified" in said_so
     assert "A bar spans the columns or rows where its guard is off" in said_so
@@ -144,7 +112,7 @@ def test_the_picture_says_what_it_is_about(small: Matrix) -> None:
 
 
 def test_a_card_for_every_cell(small: Matrix) -> None:
-    (cards,) = [trace for trace in matrix_figure(small).data if trace.name == "cards"]
+    (cards,) = [trace for trace in matrix_chart.matrix_figure(small).data if trace.name == "cards"]
     assert len(cards.text) == 8
     assert any("without 841" in card.replace("<br>", " ") for card in cards.text)
 
@@ -155,7 +123,7 @@ def test_a_card_for_every_cell(small: Matrix) -> None:
 )
 def test_what_cannot_be_drawn(small: Matrix, options: dict[str, Any], said_so: str) -> None:
     with pytest.raises(ValueError, match=said_so):
-        matrix_figure(small, **options)
+        matrix_chart.matrix_figure(small, **options)
 
 
 @pytest.mark.parametrize(
@@ -168,26 +136,20 @@ def test_what_cannot_be_drawn(small: Matrix, options: dict[str, Any], said_so: s
     ],
 )
 def test_guards_in_words(guard: str, word: str) -> None:
-    assert guard_word(guard) == word
-
-
-# --- without the picture --------------------------------------------------------------------------
+    assert matrix_chart.guard_word(guard) == word
 
 
 def test_the_same_as_words(small: Matrix) -> None:
-    assert len(findings(small)) == 2
+    assert len(matrix_chart.findings(small)) == 2
     sentences = [cell.sentence for cell in small.cells]
     assert "without 841: electable-holds-committed breaks in 6 steps, and in no fewer" in sentences
-    heads, body = table(small)
+    heads, body = matrix_chart.table(small)
     assert heads[:3] == ["off", "verdict", "steps"]
     assert ["841, 903", "harm", "6"] in [line[:3] for line in body]
-    assert "841, 903" in text(small)
-    html = grid_html(small, said)
+    assert "841, 903" in matrix_chart.text(small)
+    html = matrix_chart.grid_html(small, matrix_chart.said)
     assert html.count("<td>") == 8 + 1
     assert '<th scope="col">KIP-841, KIP-903 off</th>' in html
-
-
-# --- the page -------------------------------------------------------------------------------------
 
 
 def test_every_counterexample_is_a_button_with_its_timeline(small: Matrix) -> None:
@@ -210,11 +172,9 @@ def test_the_page_asks_nobody(small: Matrix) -> None:
 
 
 def test_titles_are_escaped(small: Matrix) -> None:
-    import msgspec
-
-    odd = msgspec.structs.replace(small, title="<script>alert(1)</script>")
+    odd = replace(small, title="<script>alert(1)</script>")
     assert "<script>alert" not in matrix_page(odd, include_plotlyjs=False)
-    assert "<script>alert" not in " ".join(texts(matrix_figure(odd)))
+    assert "<script>alert" not in " ".join(texts(matrix_chart.matrix_figure(odd)))
 
 
 @pytest.mark.browser
@@ -248,9 +208,6 @@ def test_a_cell_opens_by_keyboard(small: Matrix, tmp_path: Path) -> None:
         page.wait_for_selector("#kiplab-viewer .js-plotly-plot")
         browser.close()
     assert (problems, asked) == ([], [])
-
-
-# --- what authors have ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

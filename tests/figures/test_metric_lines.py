@@ -20,23 +20,14 @@ from kiplab.rows.metric_readings import ALL, chosen, moves, totals
 from kiplab.rows.metrics import METRICS
 from kiplab.rows.view import until
 from kiplab.runs import run
+from tests.figures.boxes import texts
 from tests.kafka_14139 import rows_on
 
 MOVING = [
-    "ActiveBrokerCount",
-    "FencedBrokerCount",
-    "FailedIsrUpdatesPerSec",
-    "UnderReplicatedPartitions",
-    "AtMinIsrPartitionCount",
-    "LeaderCount",
-    "OfflinePartitionsCount",
-    "PreferredReplicaImbalanceCount",
+    *("ActiveBrokerCount", "FencedBrokerCount", "FailedIsrUpdatesPerSec"),
+    *("UnderReplicatedPartitions", "AtMinIsrPartitionCount", "LeaderCount"),
+    *("OfflinePartitionsCount", "PreferredReplicaImbalanceCount"),
 ]
-
-
-@pytest.fixture(scope="module")
-def saved() -> Rows:
-    return rows_on("kafka-14139", "3.5")
 
 
 def said(drawing: Any) -> dict[str, tuple[float, float]]:
@@ -56,26 +47,20 @@ def rows_in(drawing: Any) -> list[str]:
     return sorted(found, key=lambda name: found[name][1])
 
 
-# --- which rows ---------------------------------------------------------------------------------
+HAVE = [name for name, metric in METRICS.items() if metric.since <= (3, 5)]
+NAMED = ["LeaderCount", "ActiveControllerCount"]
 
 
-def test_unasked_a_picture_has_none(saved: Rows) -> None:
-    assert rows_in(timeline_drawing(saved)) == []
+@pytest.mark.parametrize(
+    ("metrics", "names"), [(False, []), (True, MOVING), (ALL, HAVE), (NAMED, NAMED)]
+)
+def test_it_has_the_rows_that_are_asked_for(saved: Rows, metrics: Any, names: list[str]) -> None:
+    assert rows_in(timeline_drawing(saved, metrics=metrics)) == names
 
 
-def test_asked_for_it_has_those_that_move_the_first_to_move_first(saved: Rows) -> None:
-    assert rows_in(timeline_drawing(saved, metrics=True)) == MOVING
+def test_the_first_to_move_comes_first(saved: Rows) -> None:
+    assert list(moves([saved])) == MOVING
     assert list(moves([saved]).values()) == sorted(moves([saved]).values())
-
-
-def test_all_are_those_that_the_release_has(saved: Rows) -> None:
-    have = [name for name, metric in METRICS.items() if metric.since <= (3, 5)]
-    assert rows_in(timeline_drawing(saved, metrics=ALL)) == have
-
-
-def test_those_that_are_named_are_drawn_in_that_order(saved: Rows) -> None:
-    asked = ("LeaderCount", "ActiveControllerCount")
-    assert rows_in(timeline_drawing(saved, metrics=asked)) == list(asked)
 
 
 def test_another_name_is_answered_with_those_there_are(saved: Rows) -> None:
@@ -95,8 +80,6 @@ def test_a_metric_that_the_release_lacks_has_words_for_its_line(saved: Rows) -> 
     drawn = said(timeline_drawing(saved, metrics=["UncleanLeaderElectionsPerSec"]))
     assert "Kafka 3.5 has no such metric in KRaft: it came with 3.9" in drawn
 
-
-# --- how they look ------------------------------------------------------------------------------
 
 IS_RECORDS = re.compile(r"committed ?records$").match
 
@@ -149,9 +132,6 @@ def test_a_card_says_who_reports_what_and_what_it_counts(saved: Rows) -> None:
     assert "kafka.server:type=ReplicaManager,name=LeaderCount" in card
 
 
-# --- what comes later ---------------------------------------------------------------------------
-
-
 def test_a_row_is_not_there_before_it_moves(saved: Rows) -> None:
     for step in range(saved.meta.end):
         first = [name for name, x in moves([saved]).items() if x <= step]
@@ -181,26 +161,15 @@ def test_the_last_step_draws_what_the_timeline_draws(saved: Rows) -> None:
     assert all(said(shown)[name][1] == places[name][1] for name in MOVING)
 
 
-# --- several runs -------------------------------------------------------------------------------
-
-
 def test_a_twin_has_the_rows_of_both_under_each(saved: Rows) -> None:
     drawn = twin_drawing(rows_on("kafka-14139", "3.4"), saved, metrics=True)
-    words = [
-        text.replace("<br>", "")
-        for trace in drawn["data"]
-        if trace["mode"] == "text"
-        for text in trace["text"]
-    ]
+    words = [text.replace("<br>", "") for text in texts(drawn)]
     assert words.count("OfflinePartitionsCount") == words.count("FailedIsrUpdatesPerSec") == 2
 
 
 def test_a_ladder_has_no_room_for_metrics(saved: Rows) -> None:
     with pytest.raises(ValueError, match="metrics"):
         picture((saved, saved, saved), "light", None, metrics=True)
-
-
-# --- the command --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

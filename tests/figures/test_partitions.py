@@ -5,7 +5,7 @@ import pytest
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.strips import other_rows
 from kiplab.figures.timeline.whole_runs import timeline
-from tests.figures.boxes import unreadable, words
+from tests.figures.boxes import texts, unreadable, words
 from tests.figures.small_plays import cards, play, shapes
 
 BROKERS = "broker 1 epoch=40\nbroker 2 epoch=41\nbroker 3 epoch=42\n"
@@ -14,17 +14,10 @@ topic orders replicas=1,2,3 isr=1,3 leader=1 leader-epoch=5 partition-epoch=10 l
 topic bills replicas=2,3,1 leader=2 leader-epoch=3 partition-epoch=4 log=10@3
 topic notes replicas=3,1 isr=3 leader=3 leader-epoch=1 partition-epoch=2 log=5@1
 """
-LINES = """\
-hold alter-partition from=1
-catch-up 2
-crash 3
-expire 3
-deliver alter-partition from=1
-crash 2 disk=replaced
-expire 2
-start 3
-unfence 3
-"""
+LINES = (
+    "hold alter-partition from=1\ncatch-up 2\ncrash 3\nexpire 3\n"
+    "deliver alter-partition from=1\ncrash 2 disk=replaced\nexpire 2\nstart 3\nunfence 3\n"
+)
 THREE = BROKERS + TOPICS + LINES
 SEVEN = (
     BROKERS
@@ -52,7 +45,7 @@ def test_rows_are_thin_and_below_the_records() -> None:
     three, one = play(THREE), play(BROKERS + TOPICS.splitlines()[0] + "\n" + LINES)
     grown = timeline(three, legend=False, partition="orders-0").layout.height
     assert 0 < grown - timeline(one, legend=False).layout.height <= 2 * 20 + 10
-    said = [word.text for word in words(timeline(three, partition="orders-0"))]
+    said = texts(timeline(three, partition="orders-0"))
     assert said.index("bills-0") > said.index("committed records")
 
 

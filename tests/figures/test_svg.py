@@ -137,9 +137,6 @@ def test_what_is_masked_or_hidden_is_so_there_too(lossy: Rows) -> None:
     assert LIGHT.mask in svg(figure)
 
 
-# --- in a notebook ------------------------------------------------------------------------------
-
-
 def test_a_cell_gets_the_figure_a_still_image_and_words(lossy: Rows, saved: Rows) -> None:
     figure = twin(lossy, saved)
     assert isinstance(figure, go.Figure)

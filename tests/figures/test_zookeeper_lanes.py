@@ -1,24 +1,18 @@
 """Picture (c): ZooKeeper's lane, the controller's queues, mail of earlier lives."""
 
-from typing import Any
-
 import pytest
 
 from kiplab.figures.drawing.svg import svg
 from kiplab.figures.drawing.theme import LIGHT
-from kiplab.figures.timeline.bounce_panels import BouncePair, bounce_drawing
+from kiplab.figures.timeline.bounce_panels import OFF, ON, BouncePair, bounce_drawing
 from kiplab.figures.timeline.legend_marks import occurring
 from kiplab.figures.timeline.sheet import BADGE
 from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.runs import bounces
-from tests.figures.boxes import covered, cut_off, unreadable, words
+from tests.figures.boxes import covered, cut_off, texts, unreadable
 from tests.figures.small_plays import FAILED_OVER, cards, play, shapes
-from tests.figures.zookeeper_plays import ALL, OFF, ON, run
-
-
-def said(figure: Any) -> list[str]:
-    return [word.text for word in words(figure)]
+from tests.figures.zookeeper_plays import ALL, run
 
 
 @pytest.mark.parametrize("kafka", [OFF, ON])
@@ -33,13 +27,13 @@ def test_no_word_is_cut_off_or_covered(name: str, kafka: str) -> None:
 def test_two_runs_stand_on_one_sheet(name: str) -> None:
     figure = twin(run(name, OFF), run(name, ON), width=1100, legend=False)
     assert unreadable(figure) == []
-    assert said(figure).count("<b>ZooKeeper</b>") == 2
+    assert texts(figure).count("<b>ZooKeeper</b>") == 2
 
 
 def test_the_badge_names_the_time_and_is_on_no_other_picture() -> None:
-    assert f"<b>{BADGE}</b>" in said(timeline(run("stop replica", OFF)))
+    assert f"<b>{BADGE}</b>" in texts(timeline(run("stop replica", OFF)))
     kraft = timeline(play(FAILED_OVER))
-    assert not [text for text in said(kraft) if BADGE in text or "ZooKeeper" in text]
+    assert not [text for text in texts(kraft) if BADGE in text or "ZooKeeper" in text]
 
 
 def test_mail_for_an_earlier_life_has_a_hollow_tail() -> None:
@@ -53,15 +47,15 @@ def test_mail_for_an_earlier_life_has_a_hollow_tail() -> None:
 
 def test_a_refusal_names_both_epochs() -> None:
     found = [
-        text for text in said(timeline(run("stop replica", ON))) if "STALE_BROKER_EPOCH" in text
+        text for text in texts(timeline(run("stop replica", ON))) if "STALE_BROKER_EPOCH" in text
     ]
     assert any("request 100, registered 144" in text for text in found)
 
 
 def test_a_bounce_has_a_bracket_and_a_missed_one_says_that_nothing_changed() -> None:
-    seen = said(timeline(run("missed bounce", ON), width=1400))
+    seen = texts(timeline(run("missed bounce", ON), width=1400))
     assert any("1 bounced: 100 → 142" in text for text in seen)
-    missed = said(timeline(run("missed bounce", OFF), width=1400))
+    missed = texts(timeline(run("missed bounce", OFF), width=1400))
     assert any("nothing changed" in text for text in missed)
     assert not any("bounced" in text for text in missed)
 
@@ -104,7 +98,7 @@ def test_the_lanes_of_zookeeper_and_the_controller_have_a_place() -> None:
 @pytest.mark.parametrize("width", [600, 980, 1400])
 def test_four_small_panels_stand_off_and_on(width: int) -> None:
     figure = bounces(width=width)
-    told = said(figure)
+    told = texts(figure)
     assert told.count("<b>ZooKeeper</b>") == 8 + 1, "a lane for each panel, and the legend"
     assert sum("KIP-380 off" in text for text in told) == 4
     assert sum("KIP-380 on" in text for text in told) == 4

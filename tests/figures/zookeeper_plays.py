@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from kiplab.figures.timeline.bounce_panels import OFF, ON
 from kiplab.rows.columns import Rows
 from tests.figures.small_plays import play
 
@@ -47,8 +48,6 @@ ALL = {
     "seen in time": SEEN_IN_TIME,
     "failed over": FAILED_OVER,
 }
-OFF, ON = "zk-2.1", "zk-2.2"
-"""The last release without KIP-380, and the first with it."""
 
 
 @cache

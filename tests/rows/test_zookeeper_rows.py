@@ -2,6 +2,7 @@
 
 import pytest
 
+from kiplab.figures.timeline.bounce_panels import OFF, ON
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
@@ -12,7 +13,7 @@ from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.sentences import sentences, summary
 from kiplab.rows.view import until
 from tests.figures.small_plays import FAILED_OVER, play
-from tests.figures.zookeeper_plays import OFF, ON, run, runs
+from tests.figures.zookeeper_plays import run, runs
 
 
 def spans(rows: Rows, lane: str, track: str, partition: str = "") -> list[SpanRow]:

@@ -6,16 +6,7 @@ short arrows, and what the controller makes of them above its own line.
 
 from collections.abc import Iterator
 
-from ...rows.columns import (
-    CONTROLLER_EPOCH,
-    QUEUE_FOR,
-    ZOOKEEPER_LANE,
-    MarkKind,
-    MarkRow,
-    MessageRow,
-    Rows,
-    SpanRow,
-)
+from ...rows import columns
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, width_of
 from . import icons
@@ -30,7 +21,9 @@ from one place that is tried for the number to the next.
 """
 
 
-def tick_words(canvas: Canvas, rows: Rows, partition: str) -> tuple[tuple[TickWord, ...], int]:
+def tick_words(
+    canvas: Canvas, rows: columns.Rows, partition: str
+) -> tuple[tuple[TickWord, ...], int]:
     """The words above the line, placed so that none overlap, and how many rows they take.
 
     Shorter words are taken if they save a row. Words that find no room are left out: the hover
@@ -100,7 +93,7 @@ def _draw_ticks(panel: Panel, y: float) -> None:
 
 def draw_epochs(panel: Panel, top: float, bottom: float) -> None:
     """A tile per controller epoch, with a hard edge where a new controller takes over."""
-    for span in panel.spans(*CONTROLLER_EPOCH):
+    for span in panel.spans(*columns.CONTROLLER_EPOCH):
         draw_tile(panel.canvas, (span.x0, span.x1), (top, bottom))
 
 
@@ -109,7 +102,7 @@ def say_epochs(panel: Panel, y: float) -> None:
     broker is never without that.
     """
     canvas, size = panel.canvas, panel.canvas.sizes.small
-    for span in panel.spans(*CONTROLLER_EPOCH):
+    for span in panel.spans(*columns.CONTROLLER_EPOCH):
         host = next((flag for flag in span.flags if flag.startswith("broker")), "")
         texts = [span.text, f"{host} · ce {span.value}" if host else f"ce {span.value}"]
         texts += [f"{host.replace('broker ', 'B')} · {span.value}"] if host else []
@@ -130,7 +123,7 @@ def _draw_queues(panel: Panel) -> None:
     for lane, (top, bottom) in panel.lanes.queues.items():
         y, name = (top + bottom) / 2, f"queue for {lane.removeprefix('broker ')}"
         canvas.margin(y, name, canvas.theme.muted, size=size)
-        for span in panel.spans("controller", f"{QUEUE_FOR}{lane}"):
+        for span in panel.spans("controller", f"{columns.QUEUE_FOR}{lane}"):
             _draw_queue(panel, span, top, bottom)
     for mark in panel.marks("queue dropped"):  # where its connection was closed
         lane = f"broker {mark.text.partition('for broker ')[2].partition(' ')[0]}"
@@ -140,7 +133,7 @@ def _draw_queues(panel: Panel) -> None:
             canvas.write_first(places, canvas.theme.muted, size=size, since=mark.x)
 
 
-def _draw_queue(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
+def _draw_queue(panel: Panel, span: columns.SpanRow, top: float, bottom: float) -> None:
     canvas, theme, y = panel.canvas, panel.canvas.theme, (top + bottom) / 2
     canvas.rect(span.x0, span.x1, top, bottom, theme.tile)
     canvas.line(span.x0, top, span.x0, bottom, theme.tile_edge, width=1.5)
@@ -168,19 +161,19 @@ def _draw_queue(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
 
 WORDS_ABOVE = 17
 """Pixels from the controller's line up to the middle of the words above it."""
-COMPARED: tuple[MarkKind, ...] = ("bounced", "unchanged", "compared")
+COMPARED: tuple[columns.MarkKind, ...] = ("bounced", "unchanged", "compared")
 """In order of importance: the first finds room first."""
 _BRACKET_ABOVE, _GAP = 12, 8
 
 
 def _draw_zookeeper(panel: Panel, y: float) -> None:
     """The line and its ticks."""
-    panel.canvas.margin(y, ZOOKEEPER_LANE, bold=True)
+    panel.canvas.margin(y, columns.ZOOKEEPER_LANE, bold=True)
     _draw_line(panel, y)
     _draw_ticks(panel, y)
     cards_of_ticks(panel, y, "transactions of ZooKeeper", "zxid {0.offset}: {0.text}")
     for lane in panel.lanes.brokers:
-        for span in panel.spans(ZOOKEEPER_LANE, lane):
+        for span in panel.spans(columns.ZOOKEEPER_LANE, lane):
             if span.x0 > 0:
                 panel.canvas.card(span.x0 + 0.5, y, folded([span.text]))
 
@@ -196,18 +189,20 @@ def _draw_watches(panel: Panel, y: float) -> None:
         canvas.card(x, (y + low) / 2, folded(card_of(message, panel.rows.meta.number)))
 
 
-def _watches(panel: Panel) -> Iterator[MessageRow]:
+def _watches(panel: Panel) -> Iterator[columns.MessageRow]:
     """One per moment, of those that the controller was told of at once."""
     shown: set[int] = set()
     for m in panel.rows.messages:
-        at_once = m.sender == ZOOKEEPER_LANE and m.x_sent == m.x_arrived and m.fate == "delivered"
+        at_once = (
+            m.sender == columns.ZOOKEEPER_LANE and m.x_sent == m.x_arrived and m.fate == "delivered"
+        )
         host = m.receiver.removeprefix("controller on ")
         if at_once and m.x_sent not in shown and panel.is_controller(host, m.x_sent):
             shown.add(m.x_sent)
             yield m
 
 
-def _say_mark(panel: Panel, mark: MarkRow) -> None:
+def _say_mark(panel: Panel, mark: columns.MarkRow) -> None:
     """What a controller found when it compared the brokers; a bracket over a bounce."""
     canvas, size, y = panel.canvas, panel.canvas.sizes.small, panel.lanes.controller - WORDS_ABOVE
     bounced, px = mark.kind == "bounced", canvas.px(mark.x)

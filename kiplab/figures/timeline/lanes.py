@@ -6,16 +6,7 @@ In ZooKeeper's time its line stands above the controller's, and rows for queues 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...rows.columns import (
-    CONTROLLER_EPOCH,
-    STRIPS,
-    ZOOKEEPER_LANE,
-    MarkRow,
-    MessageRow,
-    Rows,
-    SpanRow,
-    broker_lane,
-)
+from ...rows import columns
 from ..drawing.canvas import Canvas
 from ..drawing.theme import Sizes
 
@@ -54,7 +45,7 @@ class Lanes(NamedTuple):
 
     def y(self, node: str) -> float | None:
         """Where messages of `node` begin and end; None for one without a lane."""
-        if node == ZOOKEEPER_LANE:
+        if node == columns.ZOOKEEPER_LANE:
             return self.zookeeper
         if node.startswith("controller"):
             return self.controller
@@ -68,7 +59,7 @@ class Lanes(NamedTuple):
     @property
     def top(self) -> float:
         """The upper edge of the first strip."""
-        return self.strips[STRIPS[0]][0]
+        return self.strips[columns.STRIPS[0]][0]
 
 
 def lanes(
@@ -92,7 +83,7 @@ def lanes(
     """
     y = top + sizes.title * (1.5 + 0.5 * sizes.air)
     strips = {}
-    for name in STRIPS:
+    for name in columns.STRIPS:
         strips[name] = (y, y + sizes.strip)
         y += sizes.strip + sizes.gap
     row = sizes.small * 1.35
@@ -110,8 +101,8 @@ def lanes(
     y = max((low for _, low in rows_of_queues.values()), default=controller) + talk
     tiles = {}
     for id in brokers:
-        tall = THIN if broker_lane(id) in thin else sizes.tile
-        tiles[broker_lane(id)] = (y, y + tall)
+        tall = THIN if columns.broker_lane(id) in thin else sizes.tile
+        tiles[columns.broker_lane(id)] = (y, y + tall)
         y += tall + (BETWEEN if len(brokers) < MANY_BROKERS else BETWEEN_MANY) * sizes.air
     asking = {}
     for name, high in (clients or {}).items():
@@ -138,24 +129,24 @@ class Panel(NamedTuple):
     """One run on a canvas, for one of its partitions."""
 
     canvas: Canvas
-    rows: Rows
+    rows: columns.Rows
     partition: str
     lanes: Lanes
     ticks: tuple[TickWord, ...]
     run: int = 0
     """Which of the runs of its picture it shows."""
 
-    def spans(self, lane: str, track: str) -> Iterator[SpanRow]:
+    def spans(self, lane: str, track: str) -> Iterator[columns.SpanRow]:
         """The spans of a track, those of other partitions left out."""
         for span in self.rows.tracks.get((lane, track), ()):
             if self.is_shown(span.partition):
                 yield span
 
-    def marks(self, *kinds: str) -> Iterator[MarkRow]:
+    def marks(self, *kinds: str) -> Iterator[columns.MarkRow]:
         """The marks of these kinds, those of other partitions left out."""
         return (m for m in self.rows.marks if m.kind in kinds and self.is_shown(m.partition))
 
-    def shows(self, message: MessageRow) -> bool:
+    def shows(self, message: columns.MessageRow) -> bool:
         """Whether a message belongs here; a control request for an earlier incarnation does
         whatever it is about.
         """
@@ -163,14 +154,14 @@ class Panel(NamedTuple):
 
     def is_controller(self, broker: str, x: int) -> bool:
         """Whether the controller lives on the broker of this lane at `x`."""
-        spans = self.spans(*CONTROLLER_EPOCH)
+        spans = self.spans(*columns.CONTROLLER_EPOCH)
         return any(span.x0 <= x < span.x1 and broker in span.flags for span in spans)
 
     def is_shown(self, partition: str) -> bool:
         """Whether something about `partition` belongs here; empty is about all of them."""
         return partition in ("", self.partition)
 
-    def lasting(self, span: SpanRow) -> str:
+    def lasting(self, span: columns.SpanRow) -> str:
         """``from 4 to 5``."""
         return f"from {self.rows.meta.number(span.x0)} to {self.rows.meta.number(span.x1)}"
 

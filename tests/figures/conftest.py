@@ -1,0 +1,23 @@
+"""Runs that several files of these tests draw."""
+
+import pytest
+
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of
+from kiplab.runs import run
+from tests.figures.long_runs import long_stage
+
+
+@pytest.fixture(scope="session")
+def implemented() -> Rows:
+    return run("unclean-election", kafka="3.5").rows()
+
+
+@pytest.fixture(scope="session")
+def specified() -> Rows:
+    return run("unclean-election", kafka="3.5", on="704.specified").rows()
+
+
+@pytest.fixture(scope="session")
+def long_run() -> Rows:
+    return rows_of(long_stage(70))
