@@ -55,7 +55,7 @@ def draw_brokers(panel: Panel) -> None:
 
 def _say_epoch(panel: Panel, span: SpanRow) -> None:
     """Written out at the tile's beginning, or behind an arrow that leaves there; else short."""
-    canvas, y, size = panel.canvas, panel.top_line(span.lane), panel.canvas.sizes.small
+    canvas, (y, _), size = panel.canvas, panel.lines(span.lane), panel.canvas.sizes.small
     # A bare number could be any of the four epochs.
     short = "unregistered" if span.value == "none" else f"be {span.value}"
     if panel.lanes.zookeeper is not None and span.value != "none":

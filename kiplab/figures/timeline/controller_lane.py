@@ -62,10 +62,8 @@ def draw_control(panel: Panel, *, with_epochs: bool) -> None:
     if with_epochs:
         draw_epochs(panel, y - EPOCH_ABOVE, y + EPOCH_BELOW)
         say_epochs(panel, y + EPOCH_BELOW / 2 + 2)
-    _draw_line(panel, y)
-    if panel.lanes.zookeeper is None:
-        _draw_ticks(panel, y)
-    else:
+    _draw_line(panel, y, ticked=panel.lanes.zookeeper is None)
+    if panel.lanes.zookeeper is not None:
         _draw_watches(panel, panel.lanes.zookeeper)
     _draw_queues(panel)
     if panel.lanes.zookeeper is not None:
@@ -73,15 +71,13 @@ def draw_control(panel: Panel, *, with_epochs: bool) -> None:
             _say_mark(panel, mark)
 
 
-def _draw_line(panel: Panel, y: float) -> None:
-    canvas, end = panel.canvas, panel.rows.meta.end
+def _draw_line(panel: Panel, y: float, *, ticked: bool) -> None:
+    """The line at `y`; on it a tick per moment with records, and the words that found room."""
+    canvas, size, end = panel.canvas, panel.canvas.sizes.small, panel.rows.meta.end
     canvas.line(0, y, end, y, canvas.theme.line, width=1.5)
     canvas.keep(0, end, y - 1, y + 1)
-
-
-def _draw_ticks(panel: Panel, y: float) -> None:
-    """On the line at `y`: a tick per moment with records, and the words that found room."""
-    canvas, size = panel.canvas, panel.canvas.sizes.small
+    if not ticked:
+        return
     here = (tick.x for tick in panel.rows.ticks if panel.is_shown(tick.partition))
     for x in dict.fromkeys(here):
         canvas.line(x, y - 6, x, y + 6, canvas.theme.text, width=2)
@@ -169,8 +165,7 @@ _BRACKET_ABOVE, _GAP = 12, 8
 def _draw_zookeeper(panel: Panel, y: float) -> None:
     """The line and its ticks."""
     panel.canvas.margin(y, columns.ZOOKEEPER_LANE, bold=True)
-    _draw_line(panel, y)
-    _draw_ticks(panel, y)
+    _draw_line(panel, y, ticked=True)
     cards_of_ticks(panel, y, "transactions of ZooKeeper", "zxid {0.offset}: {0.text}")
     for lane in panel.lanes.brokers:
         for span in panel.spans(columns.ZOOKEEPER_LANE, lane):

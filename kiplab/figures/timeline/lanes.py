@@ -170,22 +170,11 @@ class Panel(NamedTuple):
         top, bottom = self.lanes.brokers[lane]
         return bottom - top <= THIN
 
-    def top_line(self, lane: str) -> float:
-        """The middle of the words at a tile's upper edge, which are about the broker epoch and what
-        happens; of all words on a thin one.
-        """
-        if self.is_thin(lane):
-            return self.lanes.band(lane)
-        return self.lanes.brokers[lane][0] + self.canvas.sizes.small * 0.75
-
-    def bottom_line(self, lane: str) -> float:
-        """The middle of the words at a tile's lower edge, which are about the log; of all words on
-        a thin one.
-        """
-        if self.is_thin(lane):
-            return self.lanes.band(lane)
-        return self.lanes.brokers[lane][1] - self.canvas.sizes.small * 0.72
-
     def lines(self, lane: str) -> tuple[float, float]:
-        """Both."""
-        return self.top_line(lane), self.bottom_line(lane)
+        """The middles of the words at a tile's upper edge, which are about the broker epoch and
+        what happens, and at its lower edge, which are about the log; of all words on a thin one.
+        """
+        if self.is_thin(lane):
+            return self.lanes.band(lane), self.lanes.band(lane)
+        (top, bottom), small = self.lanes.brokers[lane], self.canvas.sizes.small
+        return top + small * 0.75, bottom - small * 0.72

@@ -245,28 +245,32 @@ def draw_legend(
         left = float(INDENT)
         for block in line:
             _draw_block(canvas, block, left, y)
-            left += _wide(block, size) + GROUP_GAP
-        y += row * (1 + max(len(column) for block in line for column in block)) + LINE_GAP
+            left += block.wide + GROUP_GAP
+        y += row * (1 + max(len(block.columns[0]) for block in line)) + LINE_GAP
     return y - LINE_GAP
 
 
-Block = list[list[Mark]]
-"""The columns of a group."""
+class Block(NamedTuple):
+    """A group in columns, of which no other is longer than the first; widths are in pixels."""
+
+    columns: list[list[Mark]]
+    widths: list[float]
+    wide: float
 
 
 def _draw_block(canvas: Canvas, block: Block, left: float, top: float) -> None:
     """A heading, and the columns below it."""
     size, theme = canvas.sizes.text, canvas.theme
     row = size * LINE_HEIGHT + ROW_GAP
-    heading, y = block[0][0].group, top + row / 2
+    heading, y = block.columns[0][0].group, top + row / 2
     canvas.text(canvas.at(left), y, heading, size=size, bold=True, layer="headings")
-    for column in block:
+    for column, wide in zip(block.columns, block.widths, strict=True):
         for place, mark in enumerate(column, 1):
             y = top + row * (place + 0.5)
             mark.draw(Swatch(canvas, left, y))
             x = canvas.at(left + _indent(mark))
             canvas.text(x, y, mark.words, theme.muted, size=size, layer="legend")
-        left += _column_wide(column, size) + COLUMN_GAP
+        left += wide + COLUMN_GAP
 
 
 def _lines(marks: list[Mark], size: float, room: float) -> list[list[Block]]:
@@ -274,12 +278,9 @@ def _lines(marks: list[Mark], size: float, room: float) -> list[list[Block]]:
     tried = [_with_columns_of(marks, rows, size, room) for rows in range(1, len(marks) + 1)]
 
     def height(lines: list[list[Block]]) -> tuple[int, int]:
-        rows = sum(1 + max(len(column) for block in line for column in block) for line in lines)
-        return rows, len(lines)
+        return sum(1 + max(len(b.columns[0]) for b in line) for line in lines), len(lines)
 
-    return min(
-        (lines for lines in tried if _fits(lines, size, room)), key=height, default=tried[-1]
-    )
+    return min((lines for lines in tried if _fits(lines, room)), key=height, default=tried[-1])
 
 
 def _with_columns_of(marks: list[Mark], rows: int, size: float, room: float) -> list[list[Block]]:
@@ -287,26 +288,21 @@ def _with_columns_of(marks: list[Mark], rows: int, size: float, room: float) -> 
     for group in GROUPS:
         mine = [mark for mark in marks if mark.group == group]
         # All columns of a group are about equally long.
-        high = -(-len(mine) // -(-len(mine) // rows)) if mine else 1
-        block = [mine[n : n + high] for n in range(0, len(mine), high)]
-        if block and lines[-1] and not _fits([[*lines[-1], block]], size, room):
+        if not mine:
+            continue
+        high = -(-len(mine) // -(-len(mine) // rows))
+        columns = [mine[n : n + high] for n in range(0, len(mine), high)]
+        widths = [max(_indent(m) + width_of(m.words, size) for m in c) for c in columns]
+        wide = sum(width + COLUMN_GAP for width in widths) - COLUMN_GAP
+        block = Block(columns, widths, max(wide, width_of(group, size, bold=True)))
+        if lines[-1] and not _fits([[*lines[-1], block]], room):
             lines.append([])
-        lines[-1] += [block] if block else []
+        lines[-1].append(block)
     return lines
 
 
-def _fits(lines: list[list[Block]], size: float, room: float) -> bool:
-    wide = (sum(_wide(b, size) + GROUP_GAP for b in line) - GROUP_GAP for line in lines)
-    return max(wide) <= room
-
-
-def _wide(block: Block, size: float) -> float:
-    columns = sum(_column_wide(column, size) + COLUMN_GAP for column in block) - COLUMN_GAP
-    return max(columns, width_of(block[0][0].group, size, bold=True))
-
-
-def _column_wide(column: list[Mark], size: float) -> float:
-    return max(_indent(mark) + width_of(mark.words, size) for mark in column)
+def _fits(lines: list[list[Block]], room: float) -> bool:
+    return max(sum(b.wide + GROUP_GAP for b in line) - GROUP_GAP for line in lines) <= room
 
 
 def _indent(mark: Mark) -> float:

@@ -53,7 +53,7 @@ def draw_log_ends(panel: Panel) -> None:
         _draw_lines(panel, logs)
         return
     for lane, incarnations in logs.items():
-        y = panel.bottom_line(lane)
+        _, y = panel.lines(lane)
         taken = _taken(panel.canvas, y)
         pairs = (pair for one in incarnations for pair in pairwise([None, *one]))
         changes = [(before, now) for before, now in pairs if now]
@@ -160,7 +160,7 @@ def draw_line(
 
 def _say_last(panel: Panel, lane: str, last: Stretch) -> None:
     """At the end of its line, over the band."""
-    canvas, y, size = panel.canvas, panel.top_line(lane), panel.canvas.sizes.small
+    canvas, (y, _), size = panel.canvas, panel.lines(lane), panel.canvas.sizes.small
     at, taken = canvas.beside(last.x1, -APART), _taken(panel.canvas, y)
     for text in (last.text, f"LEO {last.end}"):
         box = canvas.box_of(at, y, text, size, "right")
