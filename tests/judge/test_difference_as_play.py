@@ -30,6 +30,12 @@ def parted(kafka: engine_in_place.EngineInPlace, release: str, guard: str) -> Pa
     raise AssertionError(f"{guard} makes no difference at {release}")
 
 
+@pytest.fixture(scope="module")
+def short() -> PartedConversation:
+    kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
+    return shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
+
+
 @pytest.mark.parametrize(
     ("release", "guard", "most"),
     [
@@ -54,9 +60,7 @@ def test_the_shortest_difference_is_short_and_a_play_repeats_it(
     assert wrong.events != right.events
 
 
-def test_a_play_shows_both_answers() -> None:
-    kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
-    short = shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
+def test_a_play_shows_both_answers(short: PartedConversation) -> None:
     text = play.format_play(difference_as_play(short, "3.5.2"))
     lines, _, after = text.partition("expect ")
     sent, (expected, *answers) = lines.splitlines()[-1], after.splitlines()
@@ -91,9 +95,7 @@ def test_a_conversation_that_raised_the_version_is_told_as_it_was() -> None:
     assert shortest_difference(kafka, again) is again
 
 
-def test_what_no_play_can_say_is_told_turn_by_turn() -> None:
-    kafka = engine_in_place.EngineInPlace(parse_features("3.5"))
-    short = shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
+def test_what_no_play_can_say_is_told_turn_by_turn(short: PartedConversation) -> None:
     made = next(n for n, context in enumerate(short.turns) if isinstance(context.turn, Created))
     before = short._replace(turns=(*short.turns[:made], short.turns[made]))
     with pytest.raises(UntoldError, match="which is no question"):

@@ -195,7 +195,6 @@ class AcceptanceJudge(judging.Judge):
         return control_bodies.ASKED
 
     def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
-        """Every case, now."""
         answered = asked_live(subject)
         if options.record:
             keep_acceptance(answered, options.recordings)
@@ -203,5 +202,4 @@ class AcceptanceJudge(judging.Judge):
         return judged(answered, live=True)
 
     def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
-        """Every case, as recorded."""
         return judged(recorded_acceptance(subject, options.recordings))

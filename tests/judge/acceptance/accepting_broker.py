@@ -36,7 +36,6 @@ class AcceptingBroker:
         self._cases = 0
 
     def close(self) -> None:
-        """Hang up."""
         self._connection.close()
 
     def answers_to(self, case: questions.AcceptanceCase) -> tuple[questions.ControlAnswer, ...]:

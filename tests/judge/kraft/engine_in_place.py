@@ -29,11 +29,9 @@ class EngineInPlace:
         return Beginning(features.metadata_version, end, ids.MetadataOffset(end - 1), *versions)
 
     def begin(self) -> Beginning:
-        """See `Controller`."""
         return self._beginning(self._engine.end, self._engine.features)
 
     def answer(self, turn: Turn, /) -> Answer:
-        """See `Controller`."""
         real = Answer(end=self._engine.end)
         match turn:
             case Checked(after_ms=ms):
@@ -75,6 +73,5 @@ class EngineInPlace:
         )
 
     def clear(self, brokers: Sequence[ids.BrokerId]) -> int:
-        """See `Controller`."""
         self._engine = self._begun(ids.MetadataOffset(self._engine.end + len(brokers)))
         return CLEARING_MS

@@ -208,7 +208,6 @@ class KraftJudge(judging.Judge):
     )
 
     def subjects(self) -> tuple[str, ...]:
-        """Every release at every judged metadata version."""
         return tuple(map(str, judged_pairs()))
 
     def subject(self, name: str) -> str:
@@ -225,7 +224,6 @@ class KraftJudge(judging.Judge):
         )
 
     def live(self, subject: str, options: argparse.Namespace) -> judging.Judged:
-        """Generated conversations with a real controller."""
         pair = pair_named(subject)
         judged, recording = judge_live(pair, seeds_for(pair, options.seed, options.count))
         if options.record and not judged.differences:
@@ -233,18 +231,15 @@ class KraftJudge(judging.Judge):
         return judged
 
     def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
-        """The conversations that were recorded."""
         pair = pair_named(subject)
         recording = load(pair, options.recordings)
         places = recording.head.covering if options.quick else None
         return judge_recording(pair, recording, places)
 
     def rules(self, subject: str) -> Sequence[Rule]:
-        """All of the release."""
         return rules.rules_of(pair_named(subject).release)
 
     def why_untried(self, rule: Rule, subject: str) -> str | None:
-        """Why no conversation with that pair tries a rule; None if one can."""
         return rules.why_unreachable(rule, pair_named(subject))
 
     def column(self, subject: str) -> str:

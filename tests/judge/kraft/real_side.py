@@ -36,7 +36,6 @@ class RealSide:
         self.kafka = RealController(process)
 
     def begin(self) -> turns.Beginning:
-        """What the controller is now."""
         kafka = self.kafka
         kafka.records()
         versions = kafka.alter_partition

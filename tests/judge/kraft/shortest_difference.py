@@ -33,7 +33,6 @@ class TurnInContext(NamedTuple):
 
     @property
     def turn(self) -> Turn:
-        """What was done."""
         return self.done.turn
 
 

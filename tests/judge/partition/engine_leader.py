@@ -71,16 +71,13 @@ class EngineLeader:
 
     @property
     def broker(self) -> broker_state.Broker:
-        """The broker that is judged."""
         (broker,) = self.cluster.brokers
         return broker
 
     def replica(self, partition: str) -> broker_state.Replica | None:
-        """How it plays a partition."""
         return broker_state.replica_of(self.broker, partition)
 
     def log(self, partition: str) -> Log:
-        """Its log of a partition."""
         return broker_state.log_of(self.broker, partition)
 
     # --- turns ----------------------------------------------------------------------------------

@@ -186,7 +186,6 @@ class PartitionJudge(judging.Judge):
         return judged
 
     def recorded(self, subject: str, options: argparse.Namespace) -> judging.Judged:
-        """The runs that were recorded."""
         return judge_recording(subject, options.recordings)
 
     def rules(self, _subject: str, /) -> Sequence[coverage.Rule]:

@@ -36,7 +36,6 @@ class HoleAttempt(NamedTuple):
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run it; the exit code."""
     options = _options().parse_args(words)
     try:
         patch = judged_releases.patch_release(options.kafka)

@@ -16,7 +16,6 @@ AGREED, LACKING = 0, 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Record, and say what there is."""
     parser = argparse.ArgumentParser(prog="judge")
     parser.add_argument("plays", nargs="*", help="without any: every one that can be told")
     parser.add_argument("--record", action="store_true", help="ask Kafka, and keep what it says")

@@ -4,10 +4,11 @@ The columns that are shipped come of these answers; here they are asked again of
 """
 
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import msgspec
@@ -142,9 +143,10 @@ class Noting:
 
     def between(self, start: Cluster, nodes: deciding.RealNodes) -> deciding.RealNodes:
         """See `live_columns`."""
-        kafka = nodes.deciding and _NotedKafka(nodes.deciding, self._decisions)
-        leaders = nodes.leading and _NotedLeaders(nodes.leading, start, self.leaders)
-        self._kafka = nodes.deciding
+        self._kafka, self._words = nodes.deciding, live_kafka.LeaderWords(start)
+        self._last: dict[BrokerId, observed_broker.ObservedBroker] = {}
+        kafka: Any = nodes.deciding and _Noted(nodes.deciding, self._decided)
+        leaders: Any = nodes.leading and _Noted(nodes.leading, self._led)
         return deciding.RealNodes(kafka, leaders)
 
     def recording(self) -> PlayRecording:
@@ -155,49 +157,36 @@ class Noting:
         kafka = self._kafka
         return PlayRecording(kafka.renaming, kafka.scene_records, decisions, leaders)
 
+    def _decided(self, decision: deciding.Decision, *_question: object) -> None:
+        self._decisions.append(decision)
 
-class _NotedKafka:
-    def __init__(self, kafka: deciding.DecidingKafka, kept: list[deciding.Decision]) -> None:
-        self._kafka, self._kept = kafka, kept
-
-    @property
-    def renaming(self) -> deciding.Renaming:
-        return self._kafka.renaming
-
-    @property
-    def scene_records(self) -> int:
-        return self._kafka.scene_records
-
-    def decide(
-        self, question: deciding.ControllerQuestion, cluster: Cluster, expected: int
-    ) -> deciding.Decision:
-        self._kept.append(self._kafka.decide(question, cluster, expected))
-        return self._kept[-1]
-
-
-class _NotedLeaders:
-    def __init__(
-        self, leaders: deciding.DecidingLeaders, start: Cluster, kept: list[LeaderAnswer]
+    def _led(
+        self,
+        seen: observed_broker.ObservedBroker,
+        broker: Broker,
+        question: deciding.LeaderQuestion,
+        cluster: Cluster,
     ) -> None:
-        self._leaders, self._kept = leaders, kept
-        self._words = live_kafka.LeaderWords(start)
-        self._last: dict[BrokerId, observed_broker.ObservedBroker] = {}
-
-    @property
-    def turns(self) -> int:
-        return self._leaders.turns
-
-    def decide(
-        self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
-    ) -> observed_broker.ObservedBroker:
         asked = digest(self._words.lines(broker, question, cluster))
-        seen = self._leaders.decide(broker, question, cluster)
-        assert seen is not None, "a real broker always shows what it holds"
         begins = isinstance(question, deciding.ProcessBegun)
         before = None if begins else self._last.get(broker.id)
-        self._kept.append(LeaderAnswer(asked, _changed_sight(before, seen)))
+        self.leaders.append(LeaderAnswer(asked, _changed_sight(before, seen)))
         self._last[broker.id] = seen
-        return seen
+
+
+class _Noted:
+    """A real node whose answers go to `note` as well, each with its question."""
+
+    def __init__(self, node: Any, note: Callable[..., None]) -> None:
+        self._node, self._note = node, note
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+    def decide(self, *question: Any) -> Any:
+        answer = self._node.decide(*question)
+        self._note(answer, *question)
+        return answer
 
 
 # --- in short -------------------------------------------------------------------------------------

@@ -93,5 +93,4 @@ class Recorded(Generic[TurnT, AnswerT]):
         self._left = iter(answers)
 
     def answer(self, _turn: TurnT, /) -> AnswerT:
-        """The next answer."""
         return next(self._left)

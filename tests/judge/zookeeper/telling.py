@@ -64,7 +64,6 @@ class EngineListener(engine_ear.EngineEar):
             self._topics = sorted({*self._topics, *(t for t, _ in recorded.move.created)})
 
     def delete(self, _topic: str) -> bool:
-        """The engine deletes no topics."""
         return False
 
 
