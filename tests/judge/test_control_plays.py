@@ -5,7 +5,6 @@ the engine's.
 """
 
 import lzma
-import struct
 from pathlib import Path
 
 import msgspec
@@ -18,7 +17,6 @@ from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES
 from kiplab.judge.side_by_side.deciding import StaleRecordingError
 from kiplab.judge.side_by_side.real_run import real
 from kiplab.judge.side_by_side.two_columns import columns_text
-from kiplab.judge.zookeeper_era.gates import watched_path
 from kiplab.judge.zookeeper_plays.control_play import (
     CONTROL_RECORDINGS,
     HeardPlay,
@@ -158,36 +156,6 @@ def test_a_recording_of_other_lines_says_what_makes_it_anew() -> None:
 
 # --- what cannot be told --------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize("name", UNTOLD)
-def test_what_no_real_controller_can_be_told_is_one_sentence(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["real", name, "--live"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    assert UNTOLD[name] in said.err
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (["--kafka", "3.5"], "no Kafka '3.5' can be run for a play with ZooKeeper; there are zk-"),
-        (["--kafka", "zk-2.2/9.9-IV0"], "9.9-IV0"),
-        (["--judge", "leader"], "the brokers of a play with ZooKeeper are the engine's"),
-    ],
-)
-def test_a_release_or_a_judge_that_there_is_none_of_is_bad_input(
-    options: list[str], why: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["real", CASES[0], *options]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    assert why in said.err
-
-
 HEADER = """\
 title   One of one's own
 kafka   zk-2.2
@@ -195,44 +163,39 @@ broker  0 epoch=90
 broker  1 epoch=100
 topic   F replicas=1 isr=1 leader=1
 """
+OWN = {
+    "crash 0": "own.play:6:1: no real controller can be told 'crash 0'; broker 0 is the real",
+    "configure F unclean-leader-election=yes": "a topic's settings stay what they are",
+    "topic F partition=1 replicas=1": "each topic has one partition there, number 0",
+}
+"""Last lines of a play of one's own, and what is said of each."""
+REFUSED = [
+    *(((name, "--live"), 2, why) for name, why in UNTOLD.items()),
+    ((CASES[0], "--kafka", "3.5"), 2, "no Kafka '3.5' can be run for a play with ZooKeeper; there"),
+    ((CASES[0], "--kafka", "zk-2.2/9.9-IV0"), 2, "9.9-IV0"),
+    ((CASES[0], "--judge", "leader"), 2, "the brokers of a play with ZooKeeper are the engine's"),
+    *((("own.play",), 2, why) for why in OWN.values()),
+    (("own.play", "--recorded"), 3, "Only plays that come with kiplab are recorded"),
+]
 
 
-@pytest.mark.parametrize(
-    ("lines", "why"),
-    [
-        ("crash 0\n", "broker 0 is the real controller's own"),
-        ("configure F unclean-leader-election=yes\n", "a topic's settings stay what they are"),
-        ("topic F partition=1 replicas=1\n", "each topic has one partition there, number 0"),
-    ],
-)
-def test_a_line_that_cannot_be_told_is_named_with_the_reason(
-    lines: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("arguments", "code", "why"), REFUSED)
+def test_what_cannot_be_told_or_shown_is_one_sentence_and_a_code(
+    arguments: tuple[str, ...],
+    code: int,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    file = tmp_path / "own.play"
-    file.write_text(HEADER + lines)
-    assert main(["real", str(file)]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"kiplab: {file}:")
-    assert why in said
-
-
-def test_a_play_of_ones_own_is_not_recorded(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "own.play").write_text(f"{HEADER}crash 1\n")
-    assert main(["real", str(tmp_path / "own.play"), "--recorded"]) == 3
-    assert "Only plays that come with kiplab are recorded" in capsys.readouterr().err
-
-
-# --- the gate -------------------------------------------------------------------------------------
-
-
-def test_a_watch_is_told_from_what_zookeeper_answers() -> None:
-    path = b"/brokers/ids"
-    watch = struct.pack(">iqiiii", -1, -1, 0, 4, 3, len(path)) + path
-    assert watched_path(watch) == "/brokers/ids"
-    assert watched_path(struct.pack(">iqi", 7, 12, 0) + b"data") is None
-    assert watched_path(b"") is None
+    line = next((line for line, said in OWN.items() if said == why), "crash 1")
+    (tmp_path / "own.play").write_text(f"{HEADER}{line}\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["real", *arguments]) == code
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err.startswith("kiplab: ")
+    assert why in said.err
 
 
 # --- asked again ----------------------------------------------------------------------------------

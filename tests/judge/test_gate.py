@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.wire.message_bytes import INT32
-from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate
+from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate, watched_path
 
 PATIENCE_S = 20
 
@@ -104,3 +104,4 @@ def test_watches_that_are_held_back_come_one_by_one_and_all_else_passes(both: Bo
     both.expect(watch(b"/controller"))
     assert both.gate.let_through("/brokers/ids")
     both.expect(watch(b"/brokers/ids"))
+    assert watched_path(b"") is None
