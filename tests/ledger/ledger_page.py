@@ -152,12 +152,9 @@ def commands(seeds: Iterable[Seed]) -> set[str]:
 
 def _plays(entries: Sequence[InPlay]) -> Iterator[str]:
     """A line for each command, with all that is to be seen there."""
-    said: dict[str, list[str]] = {}
-    for entry in entries:
-        for line, words in _said(entry):
-            said.setdefault(line, []).append(words)
-    for line, seen in said.items():
-        yield f"`{line}`: {', '.join(seen)}"
+    pairs = [pair for entry in entries for pair in _said(entry)]
+    for line in dict.fromkeys(line for line, _ in pairs):
+        yield f"`{line}`: {', '.join(words for of, words in pairs if of == line)}"
 
 
 def _said(entry: InPlay) -> Iterator[tuple[str, str]]:
@@ -188,12 +185,9 @@ def _rules(entries: Sequence[RuleInTest]) -> Iterator[str]:
 
 
 def _tests(entries: Sequence[in_files.OwnTest]) -> Iterator[str]:
-    said: dict[str, list[str]] = {}
-    for entry in entries:
-        file, _, name = entry.test.partition("::")
-        said.setdefault(file, []).append(_sentence(name))
-    for file, names in said.items():
-        yield f"{file}: {'; '.join(names)}"
+    names = [entry.test.partition("::")[::2] for entry in entries]
+    for file in dict.fromkeys(file for file, _ in names):
+        yield f"{file}: {'; '.join(_sentence(name) for of, name in names if of == file)}"
 
 
 def _sentence(test: str) -> str:
@@ -201,20 +195,18 @@ def _sentence(test: str) -> str:
     return _NUMBERS.sub("", test.removeprefix("test_")).replace("_", " ")
 
 
-def _cases(entries: Sequence[in_files.KafkasTest]) -> Iterator[str]:
-    if entries:
-        cases = ", ".join(_case(entry.vector) for entry in entries)
-        yield f"case{'s' * (len(entries) > 1)} {cases}"
-
-
 def _case(id: str) -> str:
     return f"[{id}]({_VECTORS})"
 
 
-def _fields(entries: Sequence[in_files.FieldHere]) -> Iterator[str]:
-    if entries:
-        names = ", ".join(f"`{entry.field}`" for entry in entries)
-        yield f"field{'s' * (len(entries) > 1)} {names}"
+def _listed(word: str, item: Callable[[Any], str]) -> Callable[[Sequence[Any]], Iterator[str]]:
+    """One line with all of them."""
+
+    def lines(entries: Sequence[Any]) -> Iterator[str]:
+        if entries:
+            yield f"{word}{'s' * (len(entries) > 1)} {', '.join(map(item, entries))}"
+
+    return lines
 
 
 def _on_wire(entries: Sequence[in_files.FieldOnWire]) -> Iterator[str]:
@@ -234,9 +226,9 @@ IN_PLAYS = (RuleAtWork, Played, PropertyInPlay)
 LINES: tuple[tuple[tuple[type[Shown], ...], Callable[[Sequence[Any]], Iterator[str]]], ...] = (
     (IN_PLAYS, _plays),
     ((RuleInTest,), _rules),
-    ((in_files.KafkasTest,), _cases),
+    ((in_files.KafkasTest,), _listed("case", lambda entry: _case(entry.vector))),
     ((in_files.OwnTest,), _tests),
-    ((in_files.FieldHere,), _fields),
+    ((in_files.FieldHere,), _listed("field", lambda entry: f"`{entry.field}`")),
     ((in_files.FieldOnWire,), _on_wire),
     ((in_files.ToldInLab,), _labs),
 )

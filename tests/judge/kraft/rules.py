@@ -96,26 +96,15 @@ _LASTING = tuple(state for state in BrokerState if state is not BrokerState.SHUT
 
 def every_transition() -> tuple[str, ...]:
     """All that there are; heartbeats lead where `next_state` says, whatever they hold."""
-    inputs = list(product((False, True), repeat=5))
-    beaten = {_by_heartbeat(now, _led_to(now, given)): None for now in _LASTING for given in inputs}
+    names = ("want_fence", "want_shut_down", "caught_up", "leads", "granted")
+    inputs = [dict(zip(names, i, strict=True)) for i in product((False, True), repeat=len(names))]
+    beaten = {_by_heartbeat(now, next_state(now, **i)): None for now in _LASTING for i in inputs}
     return (
         *beaten,
         *(_by_silence(state) for state in _LASTING),
         *(_registered(state) for state in (UNKNOWN, *_LASTING)),
         TOOK_OVER,
         RESIGNED,
-    )
-
-
-def _led_to(now: BrokerState, given: tuple[bool, ...]) -> BrokerState:
-    want_fence, want_shut_down, caught_up, leads, granted = given
-    return next_state(
-        now,
-        want_fence=want_fence,
-        want_shut_down=want_shut_down,
-        caught_up=caught_up,
-        leads=leads,
-        granted=granted,
     )
 
 

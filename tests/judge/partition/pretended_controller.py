@@ -134,19 +134,19 @@ class PretendedController:
         self._write()
 
     def _fence(self) -> None:
-        broker = self.dice.choice(FOLLOWERS)
-        self.brokers[broker] = replace(self.brokers[broker], fenced=True)
-        self._leaves(broker)
+        self._leaves(self._follower(fenced=True))
 
     def _shut_down(self) -> None:
-        broker = self.dice.choice(FOLLOWERS)
-        self.brokers[broker] = replace(self.brokers[broker], in_controlled_shutdown=True)
-        self._leaves(broker)
+        self._leaves(self._follower(in_controlled_shutdown=True))
 
     def _unfence(self) -> None:
+        self._follower(fenced=False, in_controlled_shutdown=False)
+
+    def _follower(self, **changed: bool) -> ids.BrokerId:
+        """One of them is registered otherwise."""
         broker = self.dice.choice(FOLLOWERS)
-        known = self.brokers[broker]
-        self.brokers[broker] = replace(known, fenced=False, in_controlled_shutdown=False)
+        self.brokers[broker] = replace(self.brokers[broker], **changed)
+        return broker
 
     def _restart(self) -> None:
         """A new life of a broker is registered: fenced until it is unfenced."""

@@ -18,7 +18,7 @@ from kiplab.judge.side_by_side.chosen import (
 )
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load, names
-from kiplab.plays.play import Play
+from kiplab.plays.play import Play, Statement
 from kiplab.protocol.features import Features, UnknownFeatureError
 from kiplab.protocol.releases import Mode
 from tests.judge.side_by_side import stored_answers
@@ -40,15 +40,14 @@ def can_be_told(play: Play) -> bool:
     """A real controller stays on its release, and no request has the only replica there is elected
     uncleanly.
     """
-    return not any(_is_untold(s.verb, s.words, s.arg) for s in play.statements)
+    return not any(map(_is_untold, play.statements))
 
 
-def _is_untold(verb: str, words: tuple[str, ...], arg: object) -> bool:
-    assert callable(arg)
-    if verb == "upgrade":
-        return words[:1] in (("controller",), ("all",))
-    alone = verb == "topic" and arg("replicas") == arg("isr")
-    return alone and arg("recovery") == "recovering"
+def _is_untold(line: Statement) -> bool:
+    if line.verb == "upgrade":
+        return line.words[:1] in (("controller",), ("all",))
+    alone = line.verb == "topic" and line.arg("replicas") == line.arg("isr")
+    return alone and line.arg("recovery") == "recovering"
 
 
 def why_untold(play: Play, features: Features) -> str:

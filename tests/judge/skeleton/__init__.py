@@ -8,7 +8,7 @@ A judge fills in six things; everything else is here, once:
    `EngineSide.answer(turn, real)` is the engine's. It may take from the real answer only what the
    real software leaves open: where its log ends, the order of a hash table, elapsed milliseconds.
 3. **A comparison**: a function of two answers that yields a `Parting` for each thing that differs.
-   `Run` does one turn after the other on both sides until they part.
+   `Run` does one turn after the other on both sides until they part, and words the difference.
 4. **A generator**: chooses the next turn from a seed and from what the engine holds. It calls
    `Run.do`. A recording keeps the turns, so that no replay asks the generator again: another
    generator never makes a recording stale.
@@ -16,6 +16,7 @@ A judge fills in six things; everything else is here, once:
    (`words_in`: ids of guards and names of errors), and `Coverage`, which watches the engine's moves
    and counts hits; `why_untried` of the judge says what cannot be tried.
 6. **A Judge** (`judging.py`): subjects (a release, a pair), how one is judged live or recorded.
+   Each conversation is an `Outcome`; `judged` sums them up.
 
 The rest of the skeleton:
 
