@@ -105,11 +105,6 @@ def _register(request: api.BrokerRegistrationRequest, schemas: ReleaseSchemas) -
     return KafkaCall("BrokerRegistration", version, fields)
 
 
-def incarnation_of_uuid(process: uuid.UUID) -> Incarnation:
-    """Which process of its broker a uuid stands for."""
-    return Incarnation(process.int & ((1 << _BROKER_BITS) - 1))
-
-
 def _heartbeat(request: api.BrokerHeartbeatRequest) -> Fields:
     return {
         "BrokerId": request.broker,
@@ -289,7 +284,8 @@ NO_CHANGE, NO_RECOVERY_CHANGE = -2, -1
 _RECORDS: dict[str, Callable[[Fields, TopicNames], records.Record]] = {
     "RegisterBrokerRecord": lambda f, _: records.RegisterBrokerRecord(
         f["BrokerId"],
-        incarnation_of_uuid(f["IncarnationId"]),
+        # Which process of its broker a uuid stands for.
+        Incarnation(f["IncarnationId"].int & _ANY_BROKER),
         f["BrokerEpoch"],
         f["Fenced"],
         f.get("InControlledShutdown", False),

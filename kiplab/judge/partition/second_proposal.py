@@ -72,6 +72,14 @@ class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
         """How many committed records a member of the controller's ISR does not have."""
         return max(0, self.at_the_end - self.its_end)
 
+    def line(self) -> str:
+        """It, in a table."""
+        metadata = "late" if self.came_late else "in order"
+        caught_up = "yes" if self.was_level else "never"
+        waits_for = ",".join(map(str, self.waits_for))
+        offsets = self.within_the_lag, self.at_the_end, self.missing
+        return _COLUMNS.format(self.kafka, metadata, caught_up, waits_for, *offsets)
+
 
 class SecondProposal(msgspec.Struct, frozen=True):
     """What Kafka's own Partition made of a second proposal, four ways.
@@ -86,7 +94,8 @@ class SecondProposal(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """One line for each of the four, and whether it was run now."""
         heading = ("Kafka", "metadata", "3 had caught up", "waits for", "committed then")
-        lines = [_COLUMNS.format(*heading, "31 s later", "3 lacks"), *map(_line, self.stories)]
+        lines = [_COLUMNS.format(*heading, "31 s later", "3 lacks")]
+        lines += (story.line() for story in self.stories)
         note = self.note or f"Run now, on Kafka {self.kafka}."
         return "\n".join([_TITLE, *lines, note])
 
@@ -97,18 +106,6 @@ class SecondProposal(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         return self.text()
-
-
-def _line(story: ProposalStory) -> str:
-    return _COLUMNS.format(
-        story.kafka,
-        "late" if story.came_late else "in order",
-        "yes" if story.was_level else "never",
-        ",".join(map(str, story.waits_for)),
-        story.within_the_lag,
-        story.at_the_end,
-        story.missing,
-    )
 
 
 def second_proposal(kafka: str = "3.5", *, live: bool | None = None) -> SecondProposal:

@@ -237,9 +237,7 @@ class InitialState:
             why = f"Kafka refuses {refused}"
             raise self._untold("topic", partitions[0].name, why) from None
 
-    def _create(
-        self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool = False
-    ) -> None:
+    def _create(self, topic: str, replicas: list[list[BrokerId]], *, unclean: bool = False) -> None:
         created = self.kafka.create(topic, replicas, unclean=unclean)
         self.read()
         both = sorted((*self.held.partitions, *created), key=lambda state: state.name)

@@ -79,13 +79,10 @@ class _Parted:
     """
 
     def __init__(
-        self,
-        turn: LedTurn,
-        seen: observed.ObservedBroker,
-        observation: observed.EngineObservation,
+        self, turn: LedTurn, seen: observed.ObservedBroker, by: observed.EngineObservation
     ) -> None:
         self.was, self.question, (self.broker, self.sends, self.facts) = turn
-        self.seen, self.observation, self.names = seen, observation, observation.names
+        self.seen, self.observation, self.names = seen, by, by.names
 
     def effect(self) -> NodeEffect:
         for name, partition in zip(self.names, self.seen.partitions, strict=True):

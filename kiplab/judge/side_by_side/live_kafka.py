@@ -68,8 +68,12 @@ class LiveKafka:
         self, question: deciding.ControllerQuestion, cluster: Cluster, expected: int
     ) -> deciding.Decision:
         """See `DecidingKafka`."""
-        if cluster.timed:
-            self._run_to(cluster.now_ms)
+        # Time goes by as it does in the play: whatever falls due on the way is done then.
+        while cluster.timed and self._look_ms <= cluster.now_ms:
+            self._pass(self._look_ms - self._now_ms)
+            self.kafka.barrier()
+            self._look_ms += LOOK_MS
+        self._pass(cluster.now_ms - self._now_ms if cluster.timed else 0)
         refused = ""
         match question:
             case deciding.RequestAsked():
@@ -89,14 +93,6 @@ class LiveKafka:
         """So much time has passed until a controller was active that has heard of nobody yet."""
         self._now_ms += ms
         self._heard_ms = dict.fromkeys(self._heard_ms, self._now_ms)
-
-    def _run_to(self, ms: int) -> None:
-        """Time goes by as it does in the play: whatever falls due on the way is done then."""
-        while self._look_ms <= ms:
-            self._pass(self._look_ms - self._now_ms)
-            self.kafka.barrier()
-            self._look_ms += LOOK_MS
-        self._pass(ms - self._now_ms)
 
     def _pass(self, ms: int) -> None:
         if ms > 0:

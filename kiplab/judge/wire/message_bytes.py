@@ -9,6 +9,8 @@ from typing import Any
 
 from .message_schemas import MessageSchema, SchemaField
 
+Fields = Sequence[SchemaField]
+Value = Mapping[str, Any]
 INT16, INT32 = struct.Struct(">h"), struct.Struct(">i")
 UUID_BYTES = 16
 FIXED = {
@@ -43,7 +45,7 @@ def unsigned_varint(number: int) -> bytes:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def written_message(schema: MessageSchema, value: Mapping[str, Any], version: int) -> bytes:
+def written_message(schema: MessageSchema, value: Value, version: int) -> bytes:
     """The bytes of a message or record, without any header.
 
     Raises UnknownMessageFieldError for a field that there is none of, struct.error for a number
@@ -52,13 +54,7 @@ def written_message(schema: MessageSchema, value: Mapping[str, Any], version: in
     return _struct(schema.name, schema.fields, value, version, schema.flexible.have(version))
 
 
-def _struct(
-    name: str,
-    fields: Sequence[SchemaField],
-    value: Mapping[str, Any],
-    version: int,
-    flexible: bool,
-) -> bytes:
+def _struct(name: str, fields: Fields, value: Value, version: int, flexible: bool) -> bytes:
     unknown = value.keys() - {field.name for field in fields}
     if unknown:
         raise UnknownMessageFieldError(f"{name} has no field {', '.join(sorted(unknown))}")
@@ -154,9 +150,7 @@ class ByteReader:
         """A message or record, without any header."""
         return self._struct(schema.fields, version, schema.flexible.have(version))
 
-    def _struct(
-        self, fields: Sequence[SchemaField], version: int, flexible: bool
-    ) -> dict[str, Any]:
+    def _struct(self, fields: Fields, version: int, flexible: bool) -> dict[str, Any]:
         value: dict[str, Any] = {}
         tagged: dict[int, SchemaField] = {}
         for field in fields:
@@ -171,9 +165,7 @@ class ByteReader:
             self._tagged(value, tagged, version)
         return value
 
-    def _tagged(
-        self, value: dict[str, Any], fields: Mapping[int, SchemaField], version: int
-    ) -> None:
+    def _tagged(self, value: Any, fields: Mapping[int, SchemaField], version: int) -> None:
         """Fields with a tag; one that the schema does not know is passed over, as Kafka does."""
         for _ in range(self.unsigned_varint()):
             tag, size = self.unsigned_varint(), self.unsigned_varint()
@@ -209,7 +201,6 @@ class ByteReader:
         return data.decode() if field.kind == "string" else data
 
     def _length(self, flexible: bool, *, short: bool = False) -> int | None:
-        size: int = (
-            self.unsigned_varint() - 1 if flexible else self.fixed(INT16 if short else INT32)
-        )
+        form = INT16 if short else INT32
+        size: int = self.unsigned_varint() - 1 if flexible else self.fixed(form)
         return size if size >= 0 else None

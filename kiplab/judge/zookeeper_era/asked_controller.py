@@ -54,7 +54,9 @@ class Barrier:
 
         Raises TooQuietError where one of them never gets there.
         """
-        self.version = touch_state(self._client, MARKER)
+        # The marker's state is written as it is.
+        data, stat = self._client.get(state_path(MARKER))
+        self.version = self._client.set(state_path(MARKER), data, stat.version).version
         notification = _partitions((*changed, MARKER))
         self._client.create(f"{_NOTIFICATIONS}/isr_change_", notification, sequence=True)
         for broker in brokers:
@@ -235,12 +237,6 @@ def state_of(client: KazooClient, topic: str) -> StateZnode | None:
     data, stat = client.get(state_path(topic))
     fields = json.loads(data)
     return msgspec.convert({"topic": topic, "zk_version": stat.version, **fields}, StateZnode)
-
-
-def touch_state(client: KazooClient, topic: str) -> int:
-    """Write the state as it is; the version that it has now."""
-    data, stat = client.get(state_path(topic))
-    return int(client.set(state_path(topic), data, stat.version).version)
 
 
 def write_first_znodes(client: KazooClient, setup: Setup) -> None:

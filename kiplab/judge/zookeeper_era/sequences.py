@@ -167,7 +167,10 @@ def _sent(received: Received, generations: Mapping[tuple[int, int], str]) -> Sen
     states = sorted(partitions_in(received), key=lambda one: one[0])
     if received.api == STOP_REPLICA:
         of_all = body.get("DeletePartitions", False)
-        stopped = tuple(_stopped(*state, of_all) for state in states)
+        stopped = tuple(
+            StoppedReplica(topic, state.get("DeletePartition", of_all), state.get("LeaderEpoch"))
+            for topic, state in states
+        )
         partitions: tuple[SentPartition, ...] = ()
     else:
         stopped = ()
@@ -253,10 +256,6 @@ def _sent_partition(topic: str, state: Mapping[str, Any]) -> SentPartition:
         offline=state.get("OfflineReplicas", ()),
         leader_recovery_state=state.get("LeaderRecoveryState", 0),
     )
-
-
-def _stopped(topic: str, state: Mapping[str, Any], of_all: bool) -> StoppedReplica:
-    return StoppedReplica(topic, state.get("DeletePartition", of_all), state.get("LeaderEpoch"))
 
 
 PATIENCE_S = 120

@@ -75,9 +75,7 @@ def zookeeper_jars() -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def zookeeper_settings(
-    number: int, ports: Sequence[Sequence[int]], data: Path, tick_ms: int
-) -> str:
+def zookeeper_settings(number: int, ports: list[list[int]], data: Path, tick_ms: int) -> str:
     """The settings file of one server of an ensemble with these ports."""
     settings: dict[str, object] = {
         "tickTime": tick_ms,
