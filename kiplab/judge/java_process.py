@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Self
+from typing import Self
 
 from .kafka_jars.jar_cache import java_of_kafka as java_of_kafka
 
@@ -99,8 +99,11 @@ class OwnedProcess(ABC):
         """Start it, and wait until it is ready. Raises DeadKafkaError where it does not start."""
         pipe, command = subprocess.PIPE, java_command(*self._command())
         with self._log.open("w") as log:
-            self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True)
-        if not _output(self._child).readline():
+            child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True)
+        assert child.stdin is not None
+        assert child.stdout is not None
+        self._child, self._input, self._output = child, child.stdin, child.stdout
+        if not self._output.readline():
             self._end()
             raise self._dead()
 
@@ -109,9 +112,9 @@ class OwnedProcess(ABC):
         if self._child is None:
             raise DeadKafkaError(f"{self._name} has not been started, or is stopped")
         try:
-            _input(self._child).write(f"{line}\n")
-            _input(self._child).flush()
-            answer = _output(self._child).readline()
+            self._input.write(f"{line}\n")
+            self._input.flush()
+            answer = self._output.readline()
         except (OSError, ValueError):
             answer = ""
         if not answer:
@@ -134,23 +137,13 @@ class OwnedProcess(ABC):
             return
         # Of a process that is gone, an unsent line may be left.
         with suppress(OSError):
-            _input(child).close()
+            self._input.close()
         try:
             child.wait(STOP_S)
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-        _output(child).close()
-
-
-def _input(child: subprocess.Popen[str]) -> IO[str]:
-    assert child.stdin is not None
-    return child.stdin
-
-
-def _output(child: subprocess.Popen[str]) -> IO[str]:
-    assert child.stdout is not None
-    return child.stdout
+        self._output.close()
 
 
 def free_port() -> int:

@@ -120,6 +120,13 @@ class SizeChange(msgspec.Struct, frozen=True):
         """By how much of itself it grew; negative where it shrank."""
         return self.after / self.before - 1
 
+    def line(self) -> str:
+        """It, in a table."""
+        old, new = self.versions
+        shape = (f"{self.partitions:,}", f"{self.topics:,}", self.name_length, self.replicas)
+        sizes = (f"v{old} {self.before:,}", f"v{new} {self.after:,}", f"{self.change:+.1%}")
+        return _LINE.format(self.api, *shape, *sizes).rstrip()
+
 
 class RequestSizes(msgspec.Struct, frozen=True):
     """What `kiplab.request_sizes` found, a row for each request."""
@@ -129,7 +136,8 @@ class RequestSizes(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """A table, and what is the same in all of its rows."""
         heads = ("request", "partitions", "topics", "name", "replicas", "before", "after", "change")
-        return "\n".join([_LINE.format(*heads), *map(_line, self.rows), fill(NOTE, _WIDTH)])
+        lines = [_LINE.format(*heads), *(row.line() for row in self.rows)]
+        return "\n".join([*lines, fill(NOTE, _WIDTH)])
 
     def report(self) -> dict[str, Any]:
         """Plain values."""
@@ -165,21 +173,13 @@ def request_sizes(
 
     Raises ImpossibleRequestError for numbers that no request can have.
     """
-    told: tuple[tuple[str, RequestShape], ...] = TOLD
+    requests: tuple[tuple[str, RequestShape], ...] = TOLD
     if partitions is not None:
         shape = RequestShape(partitions, topics, name_length, replicas)
-        told = tuple((api, shape) for api in BEFORE_AND_AFTER)
-    return RequestSizes(tuple(_change(api, shape) for api, shape in told))
-
-
-def _change(api: str, shape: RequestShape) -> SizeChange:
-    first, last = BEFORE_AND_AFTER[api]
-    before, after = (request_size(api, version, shape) for version in (first, last))
-    return SizeChange(api, (first, last), *shape, before=before, after=after)
-
-
-def _line(row: SizeChange) -> str:
-    old, new = row.versions
-    shape = (f"{row.partitions:,}", f"{row.topics:,}", row.name_length, row.replicas)
-    sizes = (f"v{old} {row.before:,}", f"v{new} {row.after:,}", f"{row.change:+.1%}")
-    return _LINE.format(row.api, *shape, *sizes).rstrip()
+        requests = tuple((api, shape) for api in BEFORE_AND_AFTER)
+    rows = []
+    for api, shape in requests:
+        first, last = BEFORE_AND_AFTER[api]
+        before, after = (request_size(api, version, shape) for version in (first, last))
+        rows.append(SizeChange(api, (first, last), *shape, before=before, after=after))
+    return RequestSizes(tuple(rows))

@@ -33,11 +33,10 @@ _SINCE = {
 
 
 class ControllerProcess(java_process.OwnedProcess):
-    """``with ControllerProcess("3.4") as kafka: kafka.port``: a fresh cluster of one controller.
-
-    `release` is a release of the engine or a patch release; `metadata_version` the one to begin
-    with, else the latest. Raises UnjudgedReleaseError for another release, MissingKafkaError where
-    none can be run, DeadKafkaError where it does not start.
+    """``with ControllerProcess("3.4") as kafka: kafka.port``: a fresh cluster of one controller, of
+    a release or patch release, at `metadata_version` or the latest. Raises UnjudgedReleaseError for
+    another release, MissingKafkaError where none can be run, DeadKafkaError where it does not
+    start.
     """
 
     def __init__(self, release: str, metadata_version: str | None = None) -> None:

@@ -44,9 +44,8 @@ class RefusedByKafkaError(Exception):
 
 
 class RealController:
-    """`process` is a controller that has just been started; its clock is frozen here.
-
-    Raises DeadKafkaError if it does not become active, as every question does once it is gone.
+    """`process` is a controller that has just been started; its clock is frozen here. Raises
+    DeadKafkaError if it does not become active, as every question does once it is gone.
     """
 
     def __init__(self, process: ControllerProcess) -> None:
@@ -81,11 +80,11 @@ class RealController:
     # --- questions ------------------------------------------------------------------------------
 
     def ask(self, request: Request, *, expected: int = 0) -> Answered:
-        """Its answer, and the records that came with it.
+        """Its answer, and the records that came with it. Raises UnspokenError for a request that no
+        controller answers.
 
-        An error is answered at once, while the records of a fencing before it may be on their way
-        to the log: as long as fewer than `expected` have come, half a second is waited for them.
-        Raises UnspokenError for a request that no controller answers.
+        An error is answered at once, while records of a fencing before it may be on their way to
+        the log: half a second is waited for as many as `expected`.
         """
         call = kafka_terms.call_of(request, self.schemas, self.topics)
         answer = self._connection.ask(*call)
@@ -101,9 +100,8 @@ class RealController:
         return tuple(kafka_terms.written_as(record, self.topics) for record in self._log.new())
 
     def barrier(self) -> tuple[RecordWritten, ...]:
-        """Wait until all that it has decided is committed; the records that were.
-
-        A write that writes nothing is answered after every write before it.
+        """The records of all that it has decided: a write that writes nothing is answered after
+        every write before it.
         """
         nothing = ElectLeadersRequest(unclean=False, partitions=("nothing-0",))
         self._connection.ask(*kafka_terms.call_of(nothing, self.schemas, self.topics))

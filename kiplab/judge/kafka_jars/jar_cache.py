@@ -1,8 +1,7 @@
 """The jars of each release, kept in the user's cache folder: fetched once, whole or not at all.
 
-They come by Maven, or by the Ivy that PySpark brings along where there is no Maven. Both look where
-they are set up to look (a company's mirror is in Maven's own settings), and both bring everything
-that the release depends on.
+They come by Maven, or by PySpark's Ivy where there is no Maven, each from where it is set up to
+look (a company's mirror is in Maven's own settings), with everything that the release depends on.
 """
 
 import importlib.util
@@ -157,10 +156,7 @@ def _complaint(output: str) -> str:
 
 
 def spark_jars() -> Path | None:
-    """The folder of PySpark's jars, or None without PySpark.
-
-    Ivy is among them, which fetches, and a whole ZooKeeper server.
-    """
+    """The folder of PySpark's jars, with Ivy and a ZooKeeper server; None without PySpark."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         return None
@@ -183,11 +179,8 @@ def have_jars(patch: str, *, with_zookeeper: bool = False) -> bool:
 
 
 def jars_of(patch: str, *, with_zookeeper: bool = False) -> Path:
-    """The folder of a release's jars, fetched if it is not there yet; of a broker whose cluster is
-    kept by ZooKeeper in a folder of its own.
-
-    Raises MissingKafkaError saying what stood in the way: no way to fetch, no network, no such
-    release, no room.
+    """The folder of a release's jars, fetched if it is not there yet; of a broker of ZooKeeper's
+    years in a folder of its own. Raises MissingKafkaError saying what stood in the way.
     """
     artifacts = zookeeper_era(patch) if with_zookeeper else server(patch)
     return kept_jars(f"{patch}{'-zookeeper' * with_zookeeper}", patch, artifacts)

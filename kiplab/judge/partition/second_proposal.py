@@ -1,10 +1,10 @@
 """`kiplab.second_proposal`: what Kafka's own Partition forgets, run now or as recorded.
 
 Metadata that comes late makes a leader forget whom it asked for, and commit without a follower that
-the controller counts as in sync. Broker 1 leads and is alone in sync; it asks for broker 2 and is
-answered; it asks for broker 3; now the metadata of the first change arrives, of a partition epoch
-that it knows already. Run four ways: broker 3 had caught up when it was asked for, or never; and
-the metadata came before, or late.
+the controller counts as in sync. Broker 1, alone in sync, asks for broker 2 and is answered; it
+asks for broker 3; now the metadata of the first change arrives, of a partition epoch that it knows.
+Run four ways: broker 3 had caught up when it was asked for, or never; the metadata came in order,
+or late.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,9 +82,8 @@ class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SecondProposal(msgspec.Struct, frozen=True):
-    """What Kafka's own Partition made of a second proposal, four ways.
-
-    `kafka` is the patch release, `note` says why it is a recording; empty for a live run.
+    """What Kafka's own Partition made of it, four ways; `kafka` is the patch release, `note` says
+    why it is a recording, and is empty for a live run.
     """
 
     kafka: str
@@ -112,11 +111,10 @@ def second_proposal(kafka: str = "3.5", *, live: bool | None = None) -> SecondPr
     """Let Kafka's own ``kafka.cluster.Partition`` lead, and ask for two followers in turn.
 
     `kafka` is a release from 3.3 on, or one of its patch releases. It runs live if that is in the
-    cache; where it cannot, what was recorded of it is shown, which says why. With `live` it is a
-    live run or an error, fetched if need be; with False the recording is shown.
-
-    Raises UnknownFeatureError for another release, MissingKafkaError for what the machine lacks,
-    DeadKafkaError for a Kafka that ended by itself.
+    cache; where it cannot, the recording is shown, which says why. With `live` it is a live run,
+    fetched if need be, or an error; with False the recording. Raises UnknownFeatureError for
+    another release, MissingKafkaError for what the machine lacks, DeadKafkaError for a Kafka that
+    ended by itself.
     """
     patch, why = _patch(kafka), "It was asked for as recorded."
     if live or (live is None and have_jars(patch)):
@@ -156,10 +154,7 @@ def _patch(kafka: str) -> str:
 
 
 def stories_of(process: turns.PartitionProcess) -> tuple[ProposalStory, ...]:
-    """All four on one release; a fraction of a second.
-
-    Raises DeadKafkaError where the process ends by itself.
-    """
+    """All four on one release. Raises DeadKafkaError where the process ends by itself."""
     stories, words = [], turns.PartitionWords((_NAME,))
     for way in WAYS:
         process.tell("anew")

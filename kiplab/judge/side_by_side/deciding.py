@@ -64,10 +64,8 @@ ControllerQuestion = RequestAsked | SessionOver | TakeOver | VersionRaised
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One record of Kafka's own metadata log, in the play's numbers.
-
-    `kafka_offset` is where it is in Kafka's log. `record` is None for what the engine keeps no
-    record of: `name` says what it is.
+    """One record of Kafka's own metadata log, at `kafka_offset` there, in the play's numbers;
+    `record` is None for what the engine keeps no record of.
     """
 
     offset: int
@@ -153,10 +151,8 @@ class DecidingLeaders(Protocol):
     def decide(
         self, broker: Broker, question: LeaderQuestion, cluster: Cluster
     ) -> ObservedBroker | None:
-        """What is observed of a broker when that has happened to it, `broker` being what it was
-        before; None where nobody is asked, and the engine's word is taken.
-
-        Raises UnaskableError for what no real broker can be told.
+        """What is observed of a broker when that has happened to it; None where nobody is asked,
+        and the engine's word is taken. Raises UnaskableError for what no real broker can be told.
         """
 
 

@@ -1,9 +1,9 @@
 """What a play begins with, told to a real controller that has just been started.
 
-A controller cannot be given a situation, only requests: brokers register (records that mean nothing
-fill its log up to their epochs), topics are created, ISRs shrink, brokers are fenced, until its log
-says what the header says. Epochs of partitions are left as they come: the renaming says by how much
-they differ from the play's. A situation that no such requests lead to is refused, with its line.
+A controller can only be sent requests: brokers register (records that mean nothing fill its log up
+to their epochs), topics are created, ISRs shrink, brokers are fenced, until its log says what the
+header says. Epochs of partitions stay as they come, and the renaming says by how much they differ
+from the play's. A situation that no such requests lead to is refused, with its line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,10 +49,8 @@ _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
 
 
 class InitialState:
-    """Lets the log of `kafka` say what the header of `play`, which comes to `wanted`, says. The log
-    is replayed as far as the engine knows its records (`held`); all numbers there are Kafka's own.
-
-    Every method raises DeadKafkaError, or an OSError, once Kafka is gone.
+    """Lets the log of `kafka` say what the header of `play`, which comes to `wanted`, says. `held`
+    is that log, replayed. Raises DeadKafkaError, or an OSError, once Kafka is gone.
     """
 
     def __init__(self, kafka: RealController, play: Play, wanted: Truth) -> None:
@@ -142,17 +140,15 @@ class InitialState:
         entry = registration(self.held.registrations, broker)
         return entry is not None and entry.fenced
 
-    def _unfence(self, brokers: Iterable[BrokerId]) -> None:
-        """These are unfenced, if they are not yet."""
-        for broker in sorted(brokers):
-            if self._is_fenced(broker):
-                self._beat(broker, self.end + FAR)
-
-    def _fence(self, brokers: Iterable[BrokerId]) -> None:
-        """These are fenced, if they are not yet."""
+    def _fence(self, brokers: Iterable[BrokerId], *, fenced: bool = True) -> None:
+        """These are fenced, or unfenced, if they are not yet."""
         for broker in brokers:
-            if not self._is_fenced(broker):
-                self._beat(broker, self.end + FAR, want_fence=True)
+            if self._is_fenced(broker) != fenced:
+                self._beat(broker, self.end + FAR, want_fence=fenced)
+
+    def _unfence(self, brokers: Iterable[BrokerId] = ()) -> None:
+        """These, and who begins unfenced."""
+        self._fence(sorted({*self._unfenced, *brokers}), fenced=False)
 
     def _beat(self, broker: BrokerId, offset: int, **wants: bool) -> None:
         """A heartbeat of a broker that has the metadata up to `offset`."""
@@ -211,11 +207,11 @@ class InitialState:
         made = [(topic, tuple(partitions)) for topic, partitions in topics]
         for topic, partitions in sorted(made, key=lambda one: not any(map(_is_new, one[1]))):
             members = {member for wanted in partitions for member in wanted.isr}
-            self._unfence(self._unfenced | members | set(map(_first, partitions)))
+            self._unfence(members | set(map(_first, partitions)))
             self._make_topic(topic, partitions)
             for wanted in partitions:
                 self._shape(wanted)
-        self._unfence(self._unfenced)
+        self._unfence()
 
     def _make_topic(self, topic: str, partitions: Sequence[PartitionRegistration]) -> None:
         in_order = sorted(partitions, key=lambda wanted: split(wanted.name)[1])
@@ -254,7 +250,7 @@ class InitialState:
             self._alter(wanted.name, (self._partition(wanted.name).leader,))
             self._fence(replica for replica in wanted.replicas if replica != wanted.leader)
             self._ask(messages.ElectLeadersRequest(unclean=True, partitions=(wanted.name,)))
-            self._unfence(self._unfenced)
+            self._unfence()
         if wanted.adding or wanted.removing:
             self.kafka.reassign(wanted.name, _without(wanted, wanted.removing))
         self.read()

@@ -1,9 +1,9 @@
 """`step`, with real nodes deciding: a real controller, real brokers, or both.
 
 All else is the engine's: clients, the network, disks, followers' fetchers, registrations and
-heartbeats. The engine takes every turn too. Where a real controller is asked, its answer and its
-records are what happens: the records are replayed, the brokers get the metadata that comes of them,
-and whoever asked gets the answer. What a real broker holds after a turn is what the broker holds.
+heartbeats. The engine takes every turn too. A real controller's records are replayed, brokers get
+the metadata that comes of them, and whoever asked gets its answer. What a real broker holds after a
+turn is what the broker holds.
 """
 
 from collections.abc import Iterable, Iterator
@@ -56,9 +56,7 @@ def _is_driven(broker: Broker, cluster: Cluster) -> bool:
 
 class DecidedStep:
     """A `step` in which `ask` asks the controller, and `leaders` are brokers; None: the engine's.
-
-    It raises ImpossibleMoveError as `step` does, and UnaskableError for a move that no real
-    controller, or no real leader, can be told.
+    It raises what `step` does, and UnaskableError for a move that no real one can be told.
     """
 
     def __init__(
@@ -158,10 +156,8 @@ def _unaskable(why: str) -> deciding.UnaskableError:
 
 def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders) -> Moved:
     """Who waits for an answer to AlterPartition no more, without having got one, has noticed that
-    none will come. Whatever else the engine changes in a running broker's partitions a real one has
-    to hear of.
-
-    Raises UnaskableError where nobody tells it: it is no turn of a real broker.
+    none will come. Raises UnaskableError for whatever else the engine changes in a running broker's
+    partitions: it is no turn of a real broker.
     """
     events: list[Event] = []
     for node in after.brokers:

@@ -129,7 +129,11 @@ def play_in_two_columns(
         decisions.append(kafka.decide(question, cluster, expected))
         return decisions[-1]
 
-    start = _begun(play, opened.cluster, leaders) if leaders is not None else opened.cluster
+    try:
+        start = begun(opened.cluster, leaders) if leaders is not None else opened.cluster
+    except deciding.UnaskableError as why:
+        # Only a log can be too long for real brokers: the header's first line of a topic says it.
+        raise untold(play, first_line(play, "topic"), str(why), why.who) from None
     history = History(start, doing=DecidedStep(ask if kafka is not None else None, leaders))
     stage = replace(opened, history=history, strict=False)
     for line, statement in enumerate(play.statements, 1):
@@ -151,14 +155,6 @@ def play_in_two_columns(
         own_records=tuple(sorted(own_records)),
     )
     return compared(engine, stage, Judges(kafka is not None, leaders is not None), side)
-
-
-def _begun(play: Play, start: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
-    """Only a log can be too long for real brokers: the header's first line of a topic says it."""
-    try:
-        return begun(start, leaders)
-    except deciding.UnaskableError as why:
-        raise untold(play, first_line(play, "topic"), str(why), why.who) from None
 
 
 # --- whose own ------------------------------------------------------------------------------------
@@ -235,9 +231,8 @@ def _same(mine: tuple[Event, ...], theirs: tuple[Event, ...], both: TwoColumns) 
 
 
 def _comparable(events: tuple[Event, ...], judges: Judges) -> Iterator[Event]:
-    """What Kafka can say as well: no answer names the check that failed, none the partition over
-    which a controller has resigned, and that it has is said by nobody; nor is why a leader asks for
-    nobody.
+    """What Kafka can say as well: no answer names the check that failed, or the partition over
+    which a controller resigned; nobody says that it did, or why a leader asks for nobody.
     """
     for event in events:
         if judges.leads and isinstance(event, facts.NotProposed):

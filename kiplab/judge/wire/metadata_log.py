@@ -37,11 +37,9 @@ class UnknownRecordError(ValueError):
 
 
 class MetadataLog:
-    """What a controller writes into the folder `data`, batch by batch.
-
-    `end` is the offset after the last record seen, control records too; `last_record` is that of
-    the last one that is none, -1 where there is none. `leader_epoch` is the quorum's, of the last
-    batch: every election of a controller begins with a batch of its own.
+    """What a controller writes into the folder `data`. `end` is the offset after the last record
+    seen, control records too; `last_record` is that of the last one that is none, -1 where there is
+    none. `leader_epoch` is the quorum's, of the last batch: every election begins with one.
     """
 
     def __init__(self, data: Path, schemas: ReleaseSchemas) -> None:
@@ -50,10 +48,8 @@ class MetadataLog:
         self._read = 0
 
     def new(self) -> tuple[LoggedRecord, ...]:
-        """The records of all whole batches that came since the last call.
-
-        Raises UnknownRecordError for a record that the release has no schema of, OSError for a
-        segment that cannot be read.
+        """The records of all whole batches that came since the last call. Raises UnknownRecordError
+        for one that the release has no schema of, OSError for a segment that cannot be read.
         """
         if not self._segment.exists():
             return ()

@@ -30,10 +30,9 @@ class NodeConnection:
         self._asked = 0
 
     def ask(self, api: str, version: int, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request such as ``("ElectLeaders", 2, {...})``.
-
-        Raises KeyError for an API that the release does not have, LostConnectionError where no
-        answer came, TimeoutError after `PATIENCE_S`.
+        """The answer to a request such as ``("ElectLeaders", 2, {...})``. Raises KeyError for an
+        API that the release lacks, LostConnectionError without an answer, TimeoutError after
+        `PATIENCE_S`.
         """
         self._asked += 1
         frame = written_request(self.schemas, api, version, self._asked, body)
@@ -73,15 +72,11 @@ _WITHOUT_CLIENT = ("ControlledShutdown", 0)
 
 
 class UnknownRequestError(ValueError):
-    """A frame whose API, or whose version of it, the schemas do not have; or one with bytes left
-    over.
-    """
+    """A frame of which the schemas lack the API or the version, or one with bytes left over."""
 
 
 class ReceivedRequest(msgspec.Struct, frozen=True):
-    """A request as it was read. `api` is a name such as ``"LeaderAndIsr"``; `client` is who asks,
-    None where the header does not say.
-    """
+    """A request of an API such as ``"LeaderAndIsr"``; `client` is None where it does not say."""
 
     api: str
     version: int

@@ -37,11 +37,10 @@ _NOTIFICATIONS = "/isr_change_notification"
 class Barrier:
     """Waits until a controller has processed all that was set off, and all of it has arrived.
 
-    The state of an idle topic is written and the controller notified of it, as of a changed ISR. It
-    sends an UpdateMetadata to every broker, behind all that was queued before. Then it deletes the
-    notification, which sets off an event of its own: two questions of no consequence, which go
-    through the same queue of events, are answered behind that. Without them a real race disturbs
-    what follows. `ask` asks such a question, and waits for the answer.
+    The state of an idle topic is written and the controller notified, as of a changed ISR. It sends
+    an UpdateMetadata to every broker, behind all that was queued before, and deletes the
+    notification, which sets off an event of its own: two questions of no consequence (`ask`) go
+    through the same queue, and are answered behind that. Without them a race disturbs what follows.
     """
 
     def __init__(self, client: KazooClient, journal: Journal, ask: Callable[[], object]) -> None:
@@ -49,10 +48,8 @@ class Barrier:
         self.version = -1
 
     def come_to_rest(self, brokers: Iterable[int], changed: Iterable[str]) -> None:
-        """Until these brokers have got everything. `changed` are topics whose ISR was written, of
-        which the controller is notified at the same time.
-
-        Raises TooQuietError where one of them never gets there.
+        """Until these brokers have got everything; the controller is notified that the ISR of
+        `changed` topics was written. Raises TooQuietError where one of them never gets there.
         """
         # The marker's state is written as it is.
         data, stat = self._client.get(state_path(MARKER))

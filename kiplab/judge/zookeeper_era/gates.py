@@ -1,13 +1,10 @@
 """A gate between a controller and ZooKeeper, which can hold back what ZooKeeper says.
 
-Behind a shut gate the controller is blind while its send threads run on. That makes exact what is
-a race otherwise: a bounce that nobody noticed, late control requests, a controller that does not
-know that it was deposed. It must open again within two thirds of the session timeout, or the
-session is lost.
-
-A gate that holds back watches lets everything else through. In the engine a watch that fired may be
-late, while whatever a controller reads or writes is done at once: as with a controller whose queue
-of events is long.
+Behind a shut gate the controller is blind while its send threads run on: a bounce that nobody
+noticed, late control requests, a controller that does not know that it was deposed are no race any
+more. It must open again within two thirds of the session timeout, or the session is lost. A gate
+that holds back watches lets all else through: in the engine, too, a watch may be late, while
+whatever a controller reads or writes is done at once.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from ..wire.message_bytes import INT16, INT32
 from ..wire.message_schemas import ReleaseSchemas
@@ -84,9 +81,8 @@ async def _end_all() -> None:
 
 
 class _Server(ABC):
-    """Listens at `port` of the loopback interface, at the same one as ever when it listens again.
-
-    Whoever inherits holds a conversation with each that connects.
+    """Listens at `port` of the loopback interface, and converses with each that connects; at the
+    same port when it listens again.
     """
 
     def __init__(self, loop: BackgroundLoop) -> None:
@@ -208,11 +204,6 @@ def watched_path(body: bytes) -> str | None:
 _HEARS = (sequences.LEADER_AND_ISR, sequences.UPDATE_METADATA, sequences.STOP_REPLICA)
 
 
-class _Waiting(NamedTuple):
-    answer: asyncio.Future[int]
-    connection: asyncio.StreamReader
-
-
 class PermittedBroker(_Server):
     """A broker that hears a request of the real controller when the engine's broker hears its own:
     so both controllers' requests arrive between the same two events, however quick the real one is.
@@ -229,7 +220,7 @@ class PermittedBroker(_Server):
         self._keys = {schemas.requests[api].api_key for api in _HEARS}
         self.epoch, self.generation = -1, ""
         self.is_open, self.hears = True, False
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[tuple[asyncio.Future[int], asyncio.StreamReader]] = []
         self._owed: list[int] = []
         self.hear()
 
@@ -260,24 +251,24 @@ class PermittedBroker(_Server):
 
     def _hang_up(self) -> None:
         super()._hang_up()
-        for waiting in self._waiting:
-            waiting.answer.cancel()
+        for answer, _ in self._waiting:
+            answer.cancel()
         self._waiting.clear()
         self._owed.clear()
 
     def _let_one(self, error: int) -> None:
         # What waits on a connection that the controller has closed is no request any more.
-        self._waiting = [one for one in self._waiting if not one.connection.at_eof()]
+        self._waiting = [one for one in self._waiting if not one[1].at_eof()]
         if self._waiting:
-            self._waiting.pop(0).answer.set_result(error)
+            self._waiting.pop(0)[0].set_result(error)
         else:
             self._owed.append(error)
 
     def _open(self) -> None:
         self.is_open = True
-        for waiting in self._waiting:
-            if not waiting.connection.at_eof():
-                waiting.answer.set_result(sequences.NONE)
+        for answer, connection in self._waiting:
+            if not connection.at_eof():
+                answer.set_result(sequences.NONE)
         self._waiting.clear()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -303,9 +294,9 @@ class PermittedBroker(_Server):
         if self.is_open:
             stamped = request.body.get("BrokerEpoch", -1)
             return sequences.STALE_BROKER_EPOCH if -1 < stamped < self.epoch else sequences.NONE
-        waiting = _Waiting(asyncio.get_running_loop().create_future(), reader)
-        self._waiting.append(waiting)
-        return await waiting.answer
+        answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting.append((answer, reader))
+        return await answer
 
     def _received(self, request: ReceivedRequest, error: int) -> sequences.Received:
         what = (request.api, request.version, request.body, error)

@@ -1,7 +1,4 @@
-"""A real broker beside a ZooKeeper: started, and always ended.
-
-Its settings are such that little happens by itself.
-"""
+"""A real broker beside a ZooKeeper: little happens by itself, and it is always ended."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,9 +30,7 @@ def broker_settings(
 
 
 SCHEMAS_OF = "3.4.1"
-"""Whose jars describe every version that an older release speaks, too: the older have no schemas,
-or fewer.
-"""
+"""Whose jars describe every version that an older release speaks: those have fewer schemas."""
 
 
 def control_schemas() -> ReleaseSchemas:
@@ -45,9 +40,7 @@ def control_schemas() -> ReleaseSchemas:
 
 class KafkaServer(java_process.OwnedProcess):
     """``with KafkaServer("2.2.2", "127.0.0.1:2181/chroot") as kafka: kafka.port``: the stock
-    kafka.Kafka, which may become the controller as any broker may.
-
-    `patch` is a patch release; `more` are settings of Kafka's by name, such as
+    kafka.Kafka of a patch release, with `more` settings such as
     ``{"inter.broker.protocol.version": "2.1"}``. Raises MissingKafkaError where none can be run,
     DeadKafkaError where it does not start.
     """

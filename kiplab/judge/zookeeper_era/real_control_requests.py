@@ -49,10 +49,7 @@ class UnrecordedRequestsError(ValueError):
 
 
 class RealControlRequests(msgspec.Struct, frozen=True):
-    """What controllers of some patch releases of Kafka sent in one situation, passage by passage.
-
-    The controllers are Kafka's own; the brokers that they send to were played.
-    """
+    """What controllers of some patch releases sent to played brokers in one situation."""
 
     situation: str
     says: str
@@ -84,10 +81,8 @@ class RealControlRequests(msgspec.Struct, frozen=True):
 
 
 def real_control_requests(situation: str, *kafka: str) -> RealControlRequests:
-    """What the controllers of these patch releases sent in a situation: of BOTH_SIDES, unless
-    others are named.
-
-    Raises UnrecordedRequestsError for a situation or a release of which there is no recording.
+    """What the controllers of these patch releases, or of BOTH_SIDES, sent in a situation. Raises
+    UnrecordedRequestsError for a situation or a release of which there is no recording.
     """
     if situation not in SAYS:
         known = ", ".join(SAYS)
@@ -196,10 +191,7 @@ class RealCheckpoint(msgspec.Struct, frozen=True):
 
 
 def real_checkpoint(*brokers: str) -> RealCheckpoint:
-    """What was recorded of these brokers: of BROKERS, unless others are named.
-
-    Raises UnaskedBrokerError for one that was never asked.
-    """
+    """What was recorded of these brokers, or of BROKERS. Raises UnaskedBrokerError for another."""
     recorded = recorded_checkpoints()
     for name in brokers:
         if name not in recorded:

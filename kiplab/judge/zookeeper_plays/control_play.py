@@ -1,7 +1,7 @@
 """A play of ZooKeeper's time told to a real controller, or beside what one has done before.
 
-In two columns: what the engine's controller was heard to send and answer, and what a real one was.
-Broker epochs are those of the play.
+In two columns: what the engine's controller sent and answered, and a real one. Broker epochs are
+those of the play.
 """
 
 from __future__ import annotations
@@ -65,11 +65,9 @@ def heard_plays(play: str) -> dict[str, HeardPlay]:
 
 
 def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns:
-    """Run a play in the engine, and do the same to a real controller of this patch release.
-
-    Raises PlayError, with the line, for what cannot be done in the engine or cannot be told,
-    MissingKafkaError for what the machine lacks, DeadKafkaError for a Kafka that ended by itself or
-    does not go on.
+    """Run a play in the engine, and do the same to a real controller of this patch release. Raises
+    PlayError, with the line, for what cannot be done or told, MissingKafkaError for what the
+    machine lacks, DeadKafkaError for a Kafka that does not go on.
     """
     stage, setup = _told_stage(play, features)
     protocol = "" if features == parse_features(features.release) else features.metadata_version

@@ -1,10 +1,9 @@
 """A real controller that begins as a play does, among fake brokers that are told what to hear, and
 to which what happens in the engine to brokers and to ZooKeeper is done.
 
-Only the controller's own doing is left to the real one. Whatever else the engine does, brokers and
-operators and ZooKeeper itself, is done again, step by step: registrations come and go, leaders
-write or ask for another ISR, requests reach the controller, and its requests reach brokers when
-they do in the engine.
+Whatever brokers, operators and ZooKeeper itself do in the engine is done again, step by step:
+registrations come and go, leaders write or ask for another ISR, requests reach the controller, and
+its requests reach brokers when they do in the engine.
 """
 
 from __future__ import annotations

@@ -149,12 +149,12 @@ RECORDED = TwoIncarnations(
 
 
 def two_incarnations(*, live: bool | None = None) -> TwoIncarnations:
-    """Ask a real ensemble of two servers: the broker registers at server 2, then at server 1.
+    """Ask a real ensemble of two servers: the broker registers at server 2, then at server 1, as
+    Kafka does from 2.2 on.
 
-    It registers as Kafka does from 2.2 on: an empty ephemeral znode and its contents in one
-    transaction, which answers with the czxid. With `live=False`, and where ZooKeeper cannot run, it
-    is RECORDED, which says why in its `note`. With `live=True`, raises MissingExtraError without
-    kazoo, MissingKafkaError without Java or PySpark, DeadKafkaError if ZooKeeper does not start.
+    With `live=False`, and where ZooKeeper cannot run, it is RECORDED, which says why in its `note`.
+    With `live=True`, raises MissingExtraError without kazoo, MissingKafkaError without Java or
+    PySpark, DeadKafkaError if ZooKeeper does not start.
     """
     if live is False:
         return RECORDED
