@@ -61,9 +61,8 @@ def server(patch: str) -> tuple[Artifact, ...]:
 
 
 def zookeeper_era(patch: str) -> tuple[Artifact, ...]:
-    """What a broker of this release, whose cluster is kept by ZooKeeper, runs on; with a log.
-
-    All of these were published for Scala 2.12. ZooKeeper's client, where it is ours, brings a log.
+    """What a broker of this release of ZooKeeper's years runs on, with a log; all were published
+    for Scala 2.12. ZooKeeper's client, where it is ours, brings a log.
     """
     kafka = Artifact("org.apache.kafka", "kafka_2.12", patch)
     if tuple(map(int, patch.split("."))) < _OWN_ZOOKEEPER:
@@ -172,9 +171,7 @@ def kafka_folder() -> Path:
 
 
 def have_jars(patch: str, *, with_zookeeper: bool = False) -> bool:
-    """Whether those of ``"3.4.1"`` are there, or of a broker of ZooKeeper's years: a folder has its
-    name when it is complete.
-    """
+    """Whether those of ``"3.4.1"`` are there, whole, or of a broker of ZooKeeper's years."""
     return (kafka_folder() / f"{patch}{'-zookeeper' * with_zookeeper}").is_dir()
 
 
@@ -187,10 +184,7 @@ def jars_of(patch: str, *, with_zookeeper: bool = False) -> Path:
 
 
 def kept_jars(name: str, patch: str, artifacts: Sequence[Artifact]) -> Path:
-    """The folder of that name, with these artifacts of a release.
-
-    Raises MissingKafkaError as `jars_of` does.
-    """
+    """The folder of that name, with these artifacts. Raises as `jars_of` does."""
     folder = kafka_folder() / name
     if not folder.is_dir():
         try:

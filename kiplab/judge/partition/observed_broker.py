@@ -1,7 +1,6 @@
 """What is seen of a broker after a turn: the same fields of Kafka's own and of the engine's.
 
-Lists of brokers are sorted, since Kafka's leader keeps sets. Times are milliseconds since the
-clocks began, and 0 in a run without a clock.
+Lists of brokers are sorted: Kafka's leader keeps sets. Times are in ms, 0 without a clock.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,8 +1,7 @@
 """Kafka's own Partition in a process of its own: started, told what happens, always ended.
 
-What may happen to a broker that plays some partitions is one turn each, done to both sides. A
-follower's Fetch, metadata, and the controller's answer to AlterPartition are the engine's own
-messages; what else may happen is written here.
+What may happen to a broker that plays some partitions is one turn each. A follower's Fetch,
+metadata, and the controller's answer to AlterPartition are the engine's own messages.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,9 +44,8 @@ class ReplicatedTurn(msgspec.Struct, frozen=True, tag="replicated"):
 
 
 class TruncatedTurn(msgspec.Struct, frozen=True, tag="truncated"):
-    """While it follows: its fetcher has found that the leader's log is another one from there on.
-
-    No generated run has it: where a log is cut the fetcher decides, which is the engine's.
+    """While it follows: its fetcher, which is the engine's, has found that the leader's log is
+    another one from there on. No generated run has it.
     """
 
     partition: ids.PartitionName
@@ -136,10 +134,7 @@ class PartitionWords:
         return f"log {self._place(partition)} {checkpoint} {_runs(log)}".strip()
 
     def metadata(self, update: MetadataUpdate, changed: Iterable[ids.PartitionName]) -> str:
-        """The whole image; `changed` are those of its partitions that the broker is told of.
-
-        Raises KeyError where one of the partitions is gone.
-        """
+        """The whole image, and the partitions that are told; KeyError where one is gone."""
         brokers = ";".join(
             f"{entry.broker}:{entry.epoch}:{entry.fenced:d}:{entry.in_controlled_shutdown:d}"
             for entry in update.registrations

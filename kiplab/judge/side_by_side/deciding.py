@@ -1,7 +1,7 @@
 """What a real controller and real brokers are asked in the course of a play, and what they answer.
 
-Requests, answers, and what a producer or a fetcher brings are the turns of generated runs. In a
-play a process also begins, with what its disk has kept, and is sent some partitions only.
+Beside the turns of generated runs a process begins in a play, with what its disk has kept, and is
+sent some partitions only.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of a question. `response` is None where nobody waits for one; `refused` says why
-    an operator was refused.
+    """What came of a question, with a response where somebody waits for one; `refused` says why an
+    operator was.
     """
 
     question: ControllerQuestion
@@ -103,10 +103,9 @@ class DecidingKafka(Protocol):
     def scene_records(self) -> int: ...
 
     def decide(self, question: ControllerQuestion, cluster: Cluster, expected: int) -> Decision:
-        """What it makes of a question, `cluster` being what has come of its decisions so far.
-
-        `expected` is how many records the engine would write: so many are waited for.
-        Raises UnaskableError for a question that no real controller can be asked.
+        """What it makes of a question, `cluster` being what has come of its decisions so far. As
+        many records are waited for as `expected`, which the engine would write. Raises
+        UnaskableError for what no real controller can be asked.
         """
 
 

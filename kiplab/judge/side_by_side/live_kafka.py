@@ -193,10 +193,9 @@ class LiveKafka:
         )
         _, _, facts = broker_heartbeat(memory, beat, cluster.features, cluster.clock)
         if any(isinstance(fact, RecordWritten) for fact in facts):
-            raise deciding.UnaskableError(
-                f"until the session of broker {broker} is over, broker {other} has to be heard of,"
-                " and whatever it says lets it go"
-            )
+            until = f"until the session of broker {broker} is over"
+            why = f"{until}, broker {other} has to be heard of, and whatever it says lets it go"
+            raise deciding.UnaskableError(why)
         self.kafka.ask(self._in_kafkas_numbers(beat, cluster))
         self._heard_ms[other] = self._now_ms
 
@@ -272,11 +271,8 @@ class LeaderWords(turns.PartitionWords):
 def _must_be_few(count: int) -> None:
     """Raises UnaskableError for more records than are written."""
     if count > RECORDS_MAX:
-        raise deciding.UnaskableError(
-            f"each record is written by a real log: {count:,} are too many, {RECORDS_MAX:,} the"
-            " most",
-            "leader",
-        )
+        most = f"{count:,} are too many, {RECORDS_MAX:,} the most"
+        raise deciding.UnaskableError(f"each record is written by a real log: {most}", "leader")
 
 
 class Rehearsal:

@@ -170,20 +170,17 @@ def real(
     releases of its own (``"zk-2.2"``, ``"2.2.2"``), and only the controller is Kafka's there. It
     runs live if that release is in the cache, or may be fetched, or if nothing is recorded of the
     play; where it cannot, its recording is shown, which says why. With `live` it is a live run or
-    an error, fetched if need be; with False the recording is shown.
-
-    Raises PlayError for a play that cannot be told to a real Kafka, UnknownFeatureError for
-    another release or judge, MissingKafkaError for what the machine lacks, DeadKafkaError for a
-    Kafka that ended by itself.
+    an error, fetched if need be; with False the recording is shown. Raises PlayError for a play
+    that cannot be told to a real Kafka, UnknownFeatureError for another release or judge,
+    MissingKafkaError for what the machine lacks, DeadKafkaError for a Kafka that ended by itself.
     """
     what, asked_for = chosen(play, kafka, BOTH if judge is None else judge), judge is not None
     recorded = _recorded(what, asked_for=asked_for)
     if live is False and recorded is None:
         told_leaders(what, asked_for=asked_for)
-        raise MissingKafkaError(
-            f"Nothing is recorded of {what.play.name} on Kafka {what.patch}.",
-            "Only plays that come with kiplab are recorded: ask for a live run.",
-        )
+        nothing = f"Nothing is recorded of {what.play.name} on Kafka {what.patch}."
+        mend = "Only plays that come with kiplab are recorded: ask for a live run."
+        raise MissingKafkaError(nothing, mend)
     if live or recorded is None:
         return _live(what, asked_for=asked_for)
     if live is False:

@@ -162,10 +162,6 @@ _QUIET = logging.getLogger("kiplab.judge.kazoo")
 _QUIET.setLevel(logging.CRITICAL)
 
 
-class TransactionRefusedError(Exception):
-    """ZooKeeper did none of what it was asked to do at once; the message has its reasons."""
-
-
 def session(address: str) -> KazooClient:
     """An open session. Raises MissingExtraError without kazoo, its own error without a server."""
     with needed_by("a fake broker in ZooKeeper"):
@@ -210,10 +206,10 @@ def add_registration(transaction: Any, broker: int, data: bytes) -> None:
 
 
 def commit(transaction: Any) -> None:
-    """All of it or nothing. Raises TransactionRefusedError for nothing."""
-    results = transaction.commit()
-    if any(isinstance(result, Exception) for result in results):
-        raise TransactionRefusedError(f"ZooKeeper refused a transaction: {results}")
+    """All of it or nothing. Raises ZooKeeper's own error for nothing."""
+    for result in transaction.commit():
+        if isinstance(result, Exception):
+            raise result
 
 
 def create_topic(client: KazooClient, name: str, replicas: tuple[int, ...]) -> None:

@@ -164,16 +164,13 @@ def _sent(received: Received, generations: Mapping[tuple[int, int], str]) -> Sen
     epoch = body.get("BrokerEpoch", -1)
     stamped = generations.get((received.broker, epoch), f"unknown epoch {epoch}")
     states = sorted(partitions_in(received), key=lambda one: one[0])
-    if received.api == STOP_REPLICA:
-        of_all = body.get("DeletePartitions", False)
-        stopped = tuple(
-            StoppedReplica(topic, state.get("DeletePartition", of_all), state.get("LeaderEpoch"))
-            for topic, state in states
-        )
-        partitions: tuple[SentPartition, ...] = ()
-    else:
-        stopped = ()
-        partitions = tuple(_sent_partition(*state) for state in states if state[0] not in _OURS)
+    stops, of_all = received.api == STOP_REPLICA, body.get("DeletePartitions", False)
+    stopped = [
+        StoppedReplica(topic, state.get("DeletePartition", of_all), state.get("LeaderEpoch"))
+        for topic, state in states
+        if stops
+    ]
+    partitions = [_sent_partition(*s) for s in states if not stops and s[0] not in _OURS]
     live = [broker["Id"] for broker in body.get("LiveBrokers", ())]
     live += [leader["BrokerId"] for leader in body.get("LiveLeaders", ())]
     return SentRequest(
@@ -186,8 +183,8 @@ def _sent(received: Received, generations: Mapping[tuple[int, int], str]) -> Sen
         stamped=NO_EPOCH if epoch == -1 else stamped,
         answer=received.answer,
         full=any(topic == IDLE for topic, _ in states),
-        partitions=partitions,
-        stopped=stopped,
+        partitions=tuple(partitions),
+        stopped=tuple(stopped),
         live=tuple(sorted(live)),
     )
 
@@ -197,23 +194,14 @@ def answer_to(api: str, version: int, body: Mapping[str, Any], error: int) -> di
     if error or api == UPDATE_METADATA:
         return {"ErrorCode": error}
     if api == LEADER_AND_ISR and version >= 5:
-        return {
-            "ErrorCode": NONE,
-            "Topics": [
-                {"TopicId": topic["TopicId"], "PartitionErrors": _indexes(topic["PartitionStates"])}
-                for topic in body["TopicStates"]
-            ],
-        }
+        topics = []
+        for topic in body["TopicStates"]:
+            states = [{"PartitionIndex": p["PartitionIndex"]} for p in topic["PartitionStates"]]
+            topics.append({"TopicId": topic["TopicId"], "PartitionErrors": states})
+        return {"ErrorCode": NONE, "Topics": topics}
     received = Received(0, "", api, version, dict(body), error)
-    named = [topic for topic, _ in partitions_in(received)]
-    return {
-        "ErrorCode": NONE,
-        "PartitionErrors": [{"TopicName": topic, "PartitionIndex": 0} for topic in named],
-    }
-
-
-def _indexes(states: Iterable[Mapping[str, Any]]) -> list[dict[str, int]]:
-    return [{"PartitionIndex": state["PartitionIndex"]} for state in states]
+    errors = [{"TopicName": topic, "PartitionIndex": 0} for topic, _ in partitions_in(received)]
+    return {"ErrorCode": NONE, "PartitionErrors": errors}
 
 
 def marker_version(received: Received) -> int | None:

@@ -98,9 +98,9 @@ def play_on_recording(play: Play, features: Features, passages: tuple[Passage, .
     stage, setup = _told_stage(play, features)
     titles = [performed.statement.text for performed in stage.performed]
     if titles != [passage.title for passage in passages]:
+        anew = "make it anew, by pytest --rewrite tests/judge/test_control_plays.py"
         raise StaleRecordingError(
-            f"the recording of {play.name} has other lines than the play by now: make it anew, by"
-            " pytest --rewrite tests/judge/test_control_plays.py"
+            f"the recording of {play.name} has other lines than the play by now: {anew}"
         )
     lines = zip(passages, stage.performed, strict=True)
     moved = (passage for passage, line in lines if line.last != line.first)
@@ -175,8 +175,8 @@ def _lines(
 
 
 def _as_compared(passage: Passage) -> Passage:
-    """A passage without what the two differ in by nature: a play has no topic by which a request
-    with every partition is told from others, and its partitions are compared one by one.
+    """Without what the two differ in by nature: a play has no topic by which a request with every
+    partition is told from others.
     """
     same = as_in_the_engine(passage)
     return replace(same, requests=tuple(replace(sent, full=False) for sent in same.requests))

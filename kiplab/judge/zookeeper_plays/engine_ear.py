@@ -102,8 +102,16 @@ class EngineEar:
         broker, version = message.receiver, request.version
         partitions = getattr(request, "partitions", ())
         has_recovery = isinstance(request, messages.LeaderAndIsrRequest) and version >= _RECOVERY
+        without = {} if has_recovery else {"leader_recovery_state": 0}
         sent_partitions = [
-            _told(p, has_recovery) for p in partitions if topic_of(p.name) != sequences.IDLE
+            sequences.SentPartition(
+                topic=topic_of(partition.name),
+                controller_epoch=_NOT_IN_THE_ENGINE,
+                replicas=partition.replicas,
+                **_state(partition, partition.partition_epoch) | without,
+            )
+            for partition in partitions
+            if topic_of(partition.name) != sequences.IDLE
         ]
         items = request.items if isinstance(request, messages.StopReplicaRequest) else ()
         stopped = [
@@ -235,16 +243,6 @@ def _state(
         "zk_version": version,
         "leader_recovery_state": int(state.recovery),
     }
-
-
-def _told(partition: PartitionRegistration, has_recovery: bool) -> sequences.SentPartition:
-    sent_partition = sequences.SentPartition(
-        topic=topic_of(partition.name),
-        controller_epoch=_NOT_IN_THE_ENGINE,
-        replicas=partition.replicas,
-        **_state(partition, partition.partition_epoch),
-    )
-    return sent_partition if has_recovery else replace(sent_partition, leader_recovery_state=0)
 
 
 def engine_znode(cluster: Cluster, topic: str) -> sequences.StateZnode | None:
