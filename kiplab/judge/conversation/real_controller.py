@@ -8,12 +8,7 @@ from typing import NamedTuple
 from ...protocol.facts import RecordWritten
 from ...protocol.ids import BrokerEpoch, BrokerId, MetadataOffset
 from ...protocol.kraft.records import PartitionChangeRecord
-from ...protocol.messages import (
-    BrokerHeartbeatRequest,
-    ElectLeadersRequest,
-    Request,
-    Response,
-)
+from ...protocol.messages import BrokerHeartbeatRequest, ElectLeadersRequest, Request, Response
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ControllerProcess

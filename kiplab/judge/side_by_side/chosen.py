@@ -104,9 +104,7 @@ def _with_zookeeper(play: Play, features: Features, kafka: str | None) -> Chosen
 
 
 def _must_not_be_switched(play: Play, features: Features) -> None:
-    """Raises PlayError, with the line of the header that switches a rule; the first line if a token
-    does.
-    """
+    """Raises PlayError, with the line of the header that switches a rule, or its first line."""
     if features.overrides:
         line = first_line(play, "off", "on")
         raise untold(play, line, "name a release: none has this switched by hand")
@@ -119,9 +117,8 @@ Between = Callable[[Cluster, RealNodes], RealNodes]
 
 
 def told_leaders(what: Chosen, *, asked_for: bool) -> Chosen:
-    """The same, and where brokers cannot be told a line, and nobody asked for them, without them.
-
-    Found out before any is started. Raises PlayError, with the line, where somebody did.
+    """Where brokers cannot be told a line, without them; found out before any is started. Raises
+    PlayError, with the line, where somebody asked for them.
     """
     if not what.judges.leads:
         return what
@@ -137,9 +134,9 @@ def told_leaders(what: Chosen, *, asked_for: bool) -> Chosen:
 def live_columns(what: Chosen, between: Between = lambda _start, nodes: nodes) -> TwoColumns:
     """Raises PlayError, MissingKafkaError and DeadKafkaError as `kiplab.real` does."""
     with ExitStack() as stack:
-        leaders = LiveLeaders(what.features.release, what.patch) if what.judges.leads else None
-        if leaders is not None:
-            stack.enter_context(leaders)
+        leaders = None
+        if what.judges.leads:
+            leaders = stack.enter_context(LiveLeaders(what.features.release, what.patch))
         try:
             kafka = _controller(what, stack) if what.judges.decides else None
 
@@ -159,6 +156,5 @@ def _controller(what: Chosen, stack: ExitStack) -> RealController:
     try:
         return stack.enter_context(closing(RealController(process)))
     except NoSchemasError as problem:
-        raise judged_releases.MissingKafkaError(
-            f"{problem}.", f"Remove {process.jars} and try again."
-        ) from None
+        mend = f"Remove {process.jars} and try again."
+        raise judged_releases.MissingKafkaError(f"{problem}.", mend) from None

@@ -42,11 +42,9 @@ LOOKS_MAX = 3
 
 
 class LiveKafka:
-    """`kafka`, which has just been started, with the initial state set for `play`, which begins
-    with `start`. `scene_records` is how many records its log has by then.
-
-    Raises PlayError, with the line, for a beginning that no real controller comes to; every
-    question raises DeadKafkaError or an OSError once Kafka is gone.
+    """`kafka`, which has just been started, with the initial state of `play`, which begins with
+    `start`. Raises PlayError, with the line, for a beginning that no real controller comes to;
+    every question raises DeadKafkaError or an OSError once Kafka is gone.
     """
 
     def __init__(self, kafka: RealController, play: Play, start: Cluster) -> None:
@@ -291,9 +289,9 @@ class Rehearsal:
 class LiveLeaders(ExitStack):
     """``with LiveLeaders("3.5", "3.5.2") as leaders:``, and then `begin` with a cluster.
 
-    `release` is run as that patch release, brokers of any other release as its last one: each has
-    a process of its own, started when the first broker needs it. Whatever is asked raises
-    DeadKafkaError once Kafka is gone, MissingKafkaError where a release cannot be run.
+    Each release has a process, started when the first broker needs it: this one of that patch
+    release, any other of its last one. Raises DeadKafkaError once Kafka is gone, MissingKafkaError
+    where a release cannot be run.
     """
 
     def __init__(self, release: str, patch: str) -> None:

@@ -73,8 +73,7 @@ class RealSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     it wrote meanwhile, `turns` that real brokers took.
 
     `renaming` is what is called otherwise there, `scene_records` are in its log before the first
-    line, and `own_records` names those that the engine has none of: of a controller's taking over,
-    of a version raised.
+    line, and `own_records` names those that the engine has none of.
     """
 
     renaming: deciding.Renaming = deciding.Renaming()
@@ -89,7 +88,7 @@ class TwoColumns(RealSide, frozen=True, kw_only=True):
     """Both runs of a play, with every line that does something; `judges` says who is Kafka's own.
 
     `heard` is what a real controller of ZooKeeper's time sent and answered, line by line: beside it
-    brokers are the engine's, so that there is one run, whatever that controller does.
+    there is one run, with the engine's brokers.
     """
 
     engine: Stage
@@ -115,10 +114,8 @@ def compared(engine: Stage, kafka: Stage, judges: Judges, side: RealSide) -> Two
 def play_in_two_columns(
     play: Play, features: Features, nodes_for: Callable[[Cluster], deciding.RealNodes]
 ) -> TwoColumns:
-    """Run a play in both; `nodes_for` gives the real nodes of a cluster that begins so.
-
-    Raises PlayError, with the line, for what cannot be done in the engine, or cannot be told to a
-    real controller or leader.
+    """Run a play in both; `nodes_for` gives the real nodes of a cluster that begins so. Raises
+    PlayError, with the line, for what cannot be done, or be told to a real controller or leader.
     """
     engine, opened = run_play(play, features), open_stage(play, features)
     kafka, leaders = nodes_for(opened.cluster)

@@ -7,7 +7,7 @@ those of the play.
 from __future__ import annotations
 
 import lzma
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -122,56 +122,56 @@ class _RecordedController:
 def _columns(stage: Stage, setup: Setup, real: PlayedCluster | _RecordedController) -> TwoColumns:
     """What the engine's controller sent and answered beside the real one, line by line."""
     ear, before = EngineEar(setup), stage.history.start
-    start, heard, led = ear.passage("", before).znodes, [], []
+    mine = theirs = ear.passage("", before).znodes
+    lines, passages = [], []
     for performed in stage.performed:
-        # Topics whose state was written, and not by the controller.
-        written: set[str] = set()
-        for recorded in stage.history.steps[performed.first : performed.last]:
-            message = delivered(before, recorded)
-            if message is None or message.receiver != controller_on(ear.controller_id):
-                states = written_states(before, recorded.cluster)
-                written |= {topic_of(state.partition) for state, _ in states}
+        steps, title = (
+            stage.history.steps[performed.first : performed.last],
+            performed.statement.text,
+        )
+        led = tuple(_led(before, steps, ear.controller_id))
+        for recorded in steps:
             ear.follow(before, recorded)
             real.follow(before, recorded)
             before = recorded.cluster
-        title = performed.statement.text
         # Of a line that moves nothing there is nothing to be heard.
-        is_still = performed.last == performed.first
-        sides = () if is_still else (ear.passage(title, before), real.passage(title, before))
-        heard.append(sides or (Passage(title, 0), Passage(title, 0)))
-        led.append(tuple(f"ZooKeeper: {topic}-0 " for topic in written))
-    lines = tuple(_lines(stage, heard, led, _Words(ear.generations.epochs, start)))
-    passages = tuple(theirs for _, theirs in heard)
-    sentences = (pair for line in lines for pair in zip(line.kafka, line.own, strict=True))
+        engine = kafka = Passage(title, 0)
+        if steps:
+            engine, kafka = ear.passage(title, before), real.passage(title, before)
+        words = _Words(ear.generations.epochs)
+        sentences = words.of(kafka, theirs)
+        line = ColumnLine(
+            step=performed.moment,
+            play=title,
+            engine=words.of(engine, mine),
+            kafka=sentences,
+            agree=_as_compared(engine) == _as_compared(kafka),
+            own=tuple(not sentence.startswith(led) for sentence in sentences),
+        )
+        lines.append(line)
+        passages.append(kafka)
+        mine, theirs = engine.znodes or mine, kafka.znodes or theirs
+    both = (pair for line in lines for pair in zip(line.kafka, line.own, strict=True))
     return TwoColumns(
         engine=stage,
         kafka=stage,
         judges=Judges(decides=True),
-        lines=lines,
-        heard=passages,
+        lines=tuple(lines),
+        heard=tuple(passages),
         requests=sum(len(p.requests) + len(p.answers) + len(p.altered) for p in passages),
         # One sentence of its own for each state of a partition that it wrote.
-        records=sum(is_own and text.startswith("ZooKeeper:") for text, is_own in sentences),
+        records=sum(is_own and text.startswith("ZooKeeper:") for text, is_own in both),
     )
 
 
-def _lines(
-    stage: Stage, heard: list[tuple[Passage, Passage]], led: list[tuple[str, ...]], words: _Words
-) -> Iterator[ColumnLine]:
-    """`led` is how sentences begin of what leaders have written in a line."""
-    mine = theirs = words.start
-    for performed, passages, others in zip(stage.performed, heard, led, strict=True):
-        engine, real = passages
-        kafka = words.of(real, theirs)
-        yield ColumnLine(
-            step=performed.moment,
-            play=performed.statement.text,
-            engine=words.of(engine, mine),
-            kafka=kafka,
-            agree=_as_compared(engine) == _as_compared(real),
-            own=tuple(not sentence.startswith(others) for sentence in kafka),
-        )
-        mine, theirs = engine.znodes or mine, real.znodes or theirs
+def _led(before: Cluster, steps: Sequence[Recorded], controller: BrokerId) -> Iterator[str]:
+    """How sentences begin of states that were written, and not by the controller."""
+    for recorded in steps:
+        message = delivered(before, recorded)
+        if message is None or message.receiver != controller_on(controller):
+            for state, _ in written_states(before, recorded.cluster):
+                yield f"ZooKeeper: {topic_of(state.partition)}-0 "
+        before = recorded.cluster
 
 
 def _as_compared(passage: Passage) -> Passage:
@@ -183,12 +183,10 @@ def _as_compared(passage: Passage) -> Passage:
 
 
 class _Words:
-    """A passage in sentences; `epochs` are the broker epochs, in the play, of each generation such
-    as ``"b1g2"``, and `start` what ZooKeeper has before.
-    """
+    """A passage in sentences; `epochs` are those in the play of generations such as ``"b1g2"``."""
 
-    def __init__(self, epochs: Mapping[str, int], start: tuple[StateZnode, ...]) -> None:
-        self._epochs, self.start = epochs, start
+    def __init__(self, epochs: Mapping[str, int]) -> None:
+        self._epochs = epochs
 
     def of(self, passage: Passage, earlier: tuple[StateZnode, ...]) -> tuple[str, ...]:
         """One sentence for each request, each answer, and each state that is not as `earlier`:

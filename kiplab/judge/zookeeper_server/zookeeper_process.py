@@ -16,12 +16,11 @@ from ..kafka_jars.judged_releases import MissingKafkaError
 from ..zookeeper_era.asked_controller import add_registration, end, session
 
 ZOOKEEPER_LAUNCHER = Path(__file__).parent
-"""Where the compiled class is."""
+"""Where the compiled class is, and the settings that every server has."""
 ZOOKEEPER_JARS = ("zookeeper", "metrics-core", "snappy-java", "slf4j-api", "log4j")
 """How the names of the jars begin that a server needs."""
 PORTS_EACH = 3
 """For clients, for the others of the ensemble, and for electing its leader."""
-LONGEST_SESSION_MS = 600_000
 
 
 class ZooKeeperProcess(OwnedProcess):
@@ -68,10 +67,8 @@ def zookeeper_jars() -> tuple[Path, ...]:
     folder = spark_jars()
     paths = [j for name in ZOOKEEPER_JARS for j in sorted((folder or Path()).glob(f"{name}-*.jar"))]
     if folder is None or not paths:
-        raise MissingKafkaError(
-            "A real ZooKeeper comes with PySpark, which is not installed.",
-            f"Run `{install('real')}`.",
-        )
+        why = "A real ZooKeeper comes with PySpark, which is not installed."
+        raise MissingKafkaError(why, f"Run `{install('real')}`.")
     return tuple(paths)
 
 
@@ -81,19 +78,14 @@ def zookeeper_settings(number: int, ports: list[list[int]], data: Path, tick_ms:
         "tickTime": tick_ms,
         "dataDir": data,
         "clientPort": ports[number - 1][0],
-        "clientPortAddress": "127.0.0.1",
-        "maxClientCnxns": 0,
-        "maxSessionTimeout": LONGEST_SESSION_MS,
         # In ticks; what takes a busy machine long is no fault of a server.
         "initLimit": 60_000 // tick_ms,
         "syncLimit": 30_000 // tick_ms,
-        "admin.enableServer": "false",
-        "forceSync": "no",
     }
     if len(ports) > 1:
         for peer, (_, quorum, election) in enumerate(ports, start=1):
             settings[f"server.{peer}"] = f"127.0.0.1:{quorum}:{election}"
-    return properties(settings)
+    return (ZOOKEEPER_LAUNCHER / "zoo.cfg").read_text() + properties(settings)
 
 
 def _free_ports(servers: int) -> list[list[int]]:
