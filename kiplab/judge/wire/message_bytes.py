@@ -9,8 +9,8 @@ from typing import Any
 
 from .message_schemas import MessageSchema, SchemaField
 
-Fields = Sequence[SchemaField]
-Value = Mapping[str, Any]
+SchemaFields = Sequence[SchemaField]
+StructValue = Mapping[str, Any]
 INT16, INT32 = struct.Struct(">h"), struct.Struct(">i")
 UUID_BYTES = 16
 FIXED = {
@@ -45,7 +45,7 @@ def unsigned_varint(number: int) -> bytes:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def written_message(schema: MessageSchema, value: Value, version: int) -> bytes:
+def written_message(schema: MessageSchema, value: StructValue, version: int) -> bytes:
     """The bytes of a message or record, without any header.
 
     Raises UnknownMessageFieldError for a field that there is none of, struct.error for a number
@@ -54,7 +54,9 @@ def written_message(schema: MessageSchema, value: Value, version: int) -> bytes:
     return _struct(schema.name, schema.fields, value, version, schema.flexible.have(version))
 
 
-def _struct(name: str, fields: Fields, value: Value, version: int, flexible: bool) -> bytes:
+def _struct(
+    name: str, fields: SchemaFields, value: StructValue, version: int, flexible: bool
+) -> bytes:
     unknown = value.keys() - {field.name for field in fields}
     if unknown:
         raise UnknownMessageFieldError(f"{name} has no field {', '.join(sorted(unknown))}")
@@ -150,7 +152,7 @@ class ByteReader:
         """A message or record, without any header."""
         return self._struct(schema.fields, version, schema.flexible.have(version))
 
-    def _struct(self, fields: Fields, version: int, flexible: bool) -> dict[str, Any]:
+    def _struct(self, fields: SchemaFields, version: int, flexible: bool) -> dict[str, Any]:
         value: dict[str, Any] = {}
         tagged: dict[int, SchemaField] = {}
         for field in fields:

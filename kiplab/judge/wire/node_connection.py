@@ -63,7 +63,7 @@ class NodeConnection:
         self._socket.close()
 
 
-Body = Mapping[str, Any]
+RequestBody = Mapping[str, Any]
 CLIENT = "kiplab"
 _HEADER = struct.Struct(">hhi")
 NO_TAGS = b"\0"
@@ -86,7 +86,7 @@ class ReceivedRequest(msgspec.Struct, frozen=True):
 
 
 def written_request(
-    schemas: ReleaseSchemas, api: str, version: int, correlation: int, body: Body
+    schemas: ReleaseSchemas, api: str, version: int, correlation: int, body: RequestBody
 ) -> bytes:
     """The frame of a request. Raises KeyError for an API that the schemas do not have, and what
     `written_message` raises for its body.
@@ -120,7 +120,7 @@ def read_request(schemas: ReleaseSchemas, frame: bytes) -> ReceivedRequest:
     return ReceivedRequest(api, version, correlation, client, _body(reader, schema, api, version))
 
 
-def written_answer(schemas: ReleaseSchemas, request: ReceivedRequest, body: Body) -> bytes:
+def written_answer(schemas: ReleaseSchemas, request: ReceivedRequest, body: RequestBody) -> bytes:
     """The frame of an answer to `request`. Raises what `written_message` raises for its body."""
     schema = schemas.responses[request.api]
     tags = NO_TAGS if _is_tagged(request.api, schema, request.version) else b""
