@@ -79,7 +79,10 @@ def named(
 
 def find(cluster: Cluster, name: MessageName) -> Message | None:
     """The message in flight with this name, or None."""
-    return next((message for message in cluster.messages if message.name == name), None)
+    for message in cluster.messages:
+        if message.name == name:
+            return message
+    return None
 
 
 def blocker(cluster: Cluster, message: Message) -> Message | None:

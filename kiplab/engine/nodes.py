@@ -6,7 +6,6 @@ plane may live on a broker (`ids.controller_on`): it is part of that broker's pr
 and there may be several at once, each believing that it is the one.
 """
 
-from operator import is_
 from typing import Any, cast
 
 import msgspec
@@ -38,8 +37,10 @@ def state_of(cluster: Cluster, node: ids.BrokerId) -> Any:
     if node in _OFF_THE_BROKERS:
         return cluster.controller
     if node >= 0:
-        state = broker(cluster, node)
-        return state if state is not None and state.process is not None else None
+        for state in cluster.brokers:
+            if state.id == node:
+                return state if state.process is not None else None
+        return None
     if node == ids.CLIENT:
         return _CLIENTS
     host = _host(cluster, node)
@@ -106,16 +107,20 @@ def incarnation_of(cluster: Cluster, node: ids.BrokerId) -> ids.Incarnation:
     if node in _OFF_THE_BROKERS:
         return _NO_LIFE
     on = node if node >= 0 else ids.host_of(node)
-    host = broker(cluster, on)
-    return _NO_LIFE if host is None else host.incarnation
+    for host in cluster.brokers:
+        if host.id == on:
+            return host.incarnation
+    return _NO_LIFE
 
 
 def running_incarnation(cluster: Cluster, node: ids.BrokerId) -> ids.Incarnation | None:
     """Which incarnation of a node runs now: None if nothing can be delivered to it."""
     if node < 0:
         return incarnation_of(cluster, node) if is_up(cluster, node) else None
-    state = broker(cluster, node)
-    return state.incarnation if state is not None and state.up else None
+    for state in cluster.brokers:
+        if state.id == node:
+            return state.incarnation if state.process is not None else None
+    return None
 
 
 def is_cut(cluster: Cluster, one: ids.BrokerId, other: ids.BrokerId) -> bool:
@@ -152,6 +157,8 @@ def _host(cluster: Cluster, node: ids.BrokerId) -> Broker | None:
 
 
 def _with_broker(cluster: Cluster, state: Broker) -> Cluster:
-    brokers = [state if b.id == state.id else b for b in cluster.brokers]
-    same = all(map(is_, brokers, cluster.brokers))
-    return cluster if same else replace(cluster, brokers=tuple(brokers))
+    id, brokers = state.id, cluster.brokers
+    for broker_before in brokers:
+        if broker_before is state:
+            return cluster
+    return replace(cluster, brokers=tuple([state if b.id == id else b for b in brokers]))

@@ -72,11 +72,12 @@ def broken_now(cluster: Cluster) -> tuple[str, ...]:
 
 def may_matter(before: Cluster, after: Cluster) -> bool:
     """Whether the move changed anything that a property speaks of: most heartbeats do not."""
-    was, now = truth(before), truth(after)
-    if now.partitions is not was.partitions or now.registrations is not was.registrations:
-        return True
-    if now.controller_epoch != was.controller_epoch:
-        return True
+    if not is_same_truth(before, after):
+        was, now = truth(before), truth(after)
+        if now.partitions is not was.partitions or now.registrations is not was.registrations:
+            return True
+        if now.controller_epoch != was.controller_epoch:
+            return True
     if after.consumers is not before.consumers or after.producers is not before.producers:
         return True
     if after.brokers is before.brokers:

@@ -88,7 +88,8 @@ def truth(cluster: Cluster) -> Truth:
     state: Any = cluster.controller
     if type(state) not in READERS:
         raise NoTruthReaderError(type(state))
-    return cast("Truth", state)
+    held: Truth = state
+    return held
 
 
 def is_same_truth(before: Cluster, after: Cluster) -> bool:
