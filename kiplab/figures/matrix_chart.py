@@ -255,19 +255,12 @@ def off_words(off: frozenset[str], guards: tuple[str, ...]) -> str:
 
 def table(matrix: Matrix) -> tuple[list[str], list[list[str]]]:
     """(heads, lines): a line per cell."""
-    heads = ["off", "verdict", "steps", "states", "property", "rules"]
-    body = [
-        [
-            ", ".join(cell.off) or "nothing",
-            cell.word,
-            str(cell.steps or ""),
-            f"{cell.states:,}",
-            cell.violated or "",
-            cell.features,
-        ]
-        for cell in matrix.cells
-    ]
-    return heads, body
+    body = []
+    for cell in matrix.cells:
+        numbers = str(cell.steps or ""), f"{cell.states:,}"
+        off, violated = ", ".join(cell.off) or "nothing", cell.violated or ""
+        body.append([off, cell.word, *numbers, violated, cell.features])
+    return ["off", "verdict", "steps", "states", "property", "rules"], body
 
 
 def grid_html(matrix: Matrix, content: Callable[[Cell], str]) -> str:

@@ -74,30 +74,20 @@ def _panel(
     color, end = getattr(canvas.theme, color_name), max(row["high"] for row in rows) * LABEL_ROOM
     canvas.text(box.x0, box.y0 - 14, title, bold=True)
     shares = PlotAxis(-0.03 * end, end)
-    ticks = tuple(
-        PlotTick(tick.value, f"{100 * tick.value:.3g} %")
-        for tick in shares.ticks(5)
-        if tick.value >= 0
-    )
+    values = (tick.value for tick in shares.ticks(5) if tick.value >= 0)
+    ticks = tuple(PlotTick(value, f"{100 * value:.3g} %") for value in values)
     lines = tuple(PlotTick(-n - 0.5, "") for n in range(len(names)))
     down = PlotAxis(-len(names), 0, marks=lines)
     panel = PlotPanel(canvas, box, PlotAxis(shares.low, end, marks=ticks), down)
     panel.upright(0, canvas.theme.line, width=1)
     rates, bounds = [row["rate"] for row in rows], [(row["low"], row["high"]) for row in rows]
-    panel.marks(
-        rates,
-        [-names.index(row["features"]) - 0.5 for row in rows],
-        shape,
-        color,
-        hollow=[not row["events"] for row in rows],
-        cards=[_card(row) for row in rows],
-        error_x=error_bars(panel.x, rates, bounds, color, 2),
-        name=metric,
-    )
+    ys, bars = [], error_bars(panel.x, rates, bounds, color, 2)
     for row in rows:
         words = _count(row) if row["events"] else f"none seen, at most {row['high']:.2%}"
-        y = -names.index(row["features"]) - 0.5
-        panel.note(row["high"], y, words, anchor="left", shift=8)
+        ys.append(-names.index(row["features"]) - 0.5)
+        panel.note(row["high"], ys[-1], words, anchor="left", shift=8)
+    hollow, cards = [not row["events"] for row in rows], [_card(row) for row in rows]
+    panel.marks(rates, ys, shape, color, hollow=hollow, cards=cards, error_x=bars, name=metric)
 
 
 def _card(row: CountRow) -> list[str]:

@@ -154,14 +154,10 @@ def _steps(panel: PlotPanel, kind: KindOfIncident, style: PlotStyle) -> None:
     panel.line([*xs, last, last], [*ys, ys[-1], panel.y.low], color, dash=style.dash)
     places = [(panel.px(fewest), panel.py(share)) for fewest, share in steps]
     roomy = apart_from_each_other(places, _MARKS_APART)
-    panel.marks(
-        [fewest for fewest, _ in steps],
-        [share for _, share in steps],
-        style.shape,
-        color,
-        sizes=[MARK if place in roomy else 0 for place in places],
-        cards=[[kind.name, f"{share_words(share)} take {n:,} or more"] for n, share in steps],
-    )
+    sizes = [MARK if place in roomy else 0 for place in places]
+    cards = [[kind.name, f"{share_words(share)} take {n:,} or more"] for n, share in steps]
+    starts, shares = zip(*steps, strict=True)
+    panel.marks(starts, shares, style.shape, color, sizes=sizes, cards=cards)
 
 
 def apart_from_each_other(

@@ -64,31 +64,22 @@ def _sentence(rows: Sequence[PairedDifference], what: str) -> str:
 
 def gap_words(row: PairedDifference) -> str:
     """``−1.9×10⁻⁸ (−2.1 to −1.7×10⁻⁸)``."""
-    if row.alike:
-        return _SAME
-    return f"{_gap(row)} ({range_words(row.low, row.high)})"
+    return _SAME if row.alike else f"{_gap(row)} ({range_words(row.low, row.high)})"
 
 
 def _gap(row: PairedDifference) -> str:
-    return number_words(row.gap, telling_digits(row.low, row.high))
+    return _SAME if row.alike else number_words(row.gap, telling_digits(row.low, row.high))
 
 
 def _table(rows: Sequence[PairedDifference]) -> PlotTable:
     """A line per set."""
     heads = ["KIPs", "standing", "against", "difference per partition and year", "95 % interval"]
     gains = ["pairing saves"] if any(row.gain is not None for row in rows) else []
-    lines = [
-        (
-            set_words(row.features),
-            row.label,
-            set_words(row.against),
-            _SAME if row.alike else _gap(row),
-            range_words(row.low, row.high) if row.low < row.high else "",
-            *[_gain_words(row) for _ in gains],
-            row.method,
-        )
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        names = set_words(row.features), row.label, set_words(row.against)
+        interval = range_words(row.low, row.high) if row.low < row.high else ""
+        lines.append((*names, _gap(row), interval, *(_gain_words(row) for _ in gains), row.method))
     return plot_table("Paired differences", [*heads, *gains, "by"], lines)
 
 
@@ -114,10 +105,8 @@ def _plot(rows: Sequence[PairedDifference], canvas: Canvas, top: float) -> float
     room = canvas.width - 2 * EDGE - _SIZES.names - _SIZES.words
     title = f"difference to {set_words(rows[0].against)}, per partition and year"
     gaps = PlotAxis(*_range(rows), title=title).ticked(room, 110)
-    groups = {
-        label: [_row(row, canvas.theme) for row in group]
-        for label, group in forest_groups(rows).items()
-    }
+    by_label = forest_groups(rows).items()
+    groups = {label: [_row(row, canvas.theme) for row in group] for label, group in by_label}
     panel = interval_rows(canvas, groups, gaps, top + 4, _SIZES)
     panel.upright(0, canvas.theme.muted, width=1.4)
     return panel.box.y1 + BELOW + 4
@@ -125,11 +114,10 @@ def _plot(rows: Sequence[PairedDifference], canvas: Canvas, top: float) -> float
 
 def forest_groups(rows: Sequence[PairedDifference]) -> dict[str, list[PairedDifference]]:
     """By their standing, what nobody has last; within each, most is prevented first."""
-    labels = sorted(dict.fromkeys(row.label for row in rows), key=lambda one: one == COUNTERFACTUAL)
-    return {
-        label: sorted((row for row in rows if row.label == label), key=lambda row: row.gap)
-        for label in labels
-    }
+    groups: dict[str, list[PairedDifference]] = {}
+    for row in sorted(rows, key=lambda row: row.label == COUNTERFACTUAL):
+        groups.setdefault(row.label, []).append(row)
+    return {label: sorted(group, key=lambda row: row.gap) for label, group in groups.items()}
 
 
 def _range(rows: Sequence[PairedDifference]) -> tuple[float, float]:
@@ -142,15 +130,9 @@ def _range(rows: Sequence[PairedDifference]) -> tuple[float, float]:
 
 
 def _row(row: PairedDifference, theme: Theme) -> IntervalRow:
-    card = [f"{set_words(row.features)} ({row.label})", gap_words(row)]
-    return IntervalRow(
-        name=set_words(row.features),
-        words=gap_words(row),
-        card=card + ([f"pairing saves {_gain_words(row)}"] if row.gain else []),
-        value=row.gap,
-        low=row.low,
-        high=row.high,
-        color={-1: theme.safe_text, 0: theme.muted, 1: theme.gone}[row.sign],
-        shape={-1: "square", 0: "circle", 1: "diamond"}[row.sign],
-        hollow=row.alike,
-    )
+    name, words = set_words(row.features), gap_words(row)
+    card = [f"{name} ({row.label})", words]
+    card += [f"pairing saves {_gain_words(row)}"] if row.gain else []
+    looks = {-1: (theme.safe_text, "square"), 0: (theme.muted, "circle")}
+    look = looks.get(row.sign, (theme.gone, "diamond"))
+    return IntervalRow(name, words, card, row.gap, row.low, row.high, *look, hollow=row.alike)

@@ -148,14 +148,8 @@ class PlotPanel:
         """
         paper = self.canvas.theme.paper
         fills = [paper if empty else color for empty in hollow] or color
-        line = {"color": color, "width": 1.8}
-        marker = {
-            "symbol": shape,
-            "opacity": 1,
-            "size": list(sizes) or MARK,
-            "color": fills,
-            "line": line,
-        }
+        marker = {"symbol": shape, "opacity": 1, "size": list(sizes) or MARK, "color": fills}
+        marker["line"] = {"color": color, "width": 1.8}
         if cards:
             more["hovertext"] = [card_html(card) for card in cards]
         self.add(mode="markers", x=list(xs), y=list(ys), marker=marker, cliponaxis=False, **more)

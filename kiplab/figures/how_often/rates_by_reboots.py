@@ -259,14 +259,10 @@ def _strip(canvas: Canvas, drawn: list[DrawnLine], above: Box, reboots: PlotAxis
         canvas.rect(box.x0, box.x1, y - 8, y + 8, palette.isr_fill)
         canvas.text(box.x1 + 8, y, name, one.color, size=size)
         points = [p for p in one.line.points if p.found.certainty in _OFF_SCALE]
-        panel.marks(
-            [point.reboots for point in points],
-            [-y] * len(points),
-            one.style.shape,
-            one.color,
-            hollow=[point.found.certainty is Certainty.NOT_REACHED for point in points],
-            cards=[[*_card(one.line, point), point.found.because] for point in points],
-        )
+        xs, ys = [point.reboots for point in points], [-y] * len(points)
+        hollow = [point.found.certainty is Certainty.NOT_REACHED for point in points]
+        cards = [[*_card(one.line, point), point.found.because] for point in points]
+        panel.marks(xs, ys, one.style.shape, one.color, hollow=hollow, cards=cards)
     return bottom
 
 

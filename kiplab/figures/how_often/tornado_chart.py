@@ -83,19 +83,12 @@ def power_sign(power: float) -> str:
 def _table(levers: Sequence[Leverage]) -> PlotTable:
     """A line per parameter."""
     heads = ("parameter", "lower", "rate", "usual", "rate", "higher", "rate", "power")
-    lines = [
-        (
-            lever.parameter,
-            lever.lower_value,
-            rate_words(lever.lower),
-            lever.usual_value,
-            rate_words(lever.usual),
-            lever.higher_value,
-            rate_words(lever.higher),
-            "" if lever.power is None else power_sign(lever.power),
-        )
-        for lever in by_strength(levers)
-    ]
+    lines = []
+    for lever in by_strength(levers):
+        lower, usual, higher = map(rate_words, (lever.lower, lever.usual, lever.higher))
+        words = lever.lower_value, lower, lever.usual_value, usual, lever.higher_value, higher
+        power = "" if lever.power is None else power_sign(lever.power)
+        lines.append((lever.parameter, *words, power))
     return plot_table("Rates with one parameter changed", heads, lines)
 
 

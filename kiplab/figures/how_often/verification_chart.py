@@ -109,26 +109,17 @@ def verified_groups(rows: Sequence[VerifiedMetric]) -> dict[tuple[str, str], lis
 
 def _table(rows: Sequence[VerifiedMetric]) -> PlotTable:
     """A line per comparison, with both numbers and the weights."""
-    heads = ("metric", "KIPs", "referee", "where", "ours", "interval", "theirs", "ratio")
-    lines = [
-        (
-            metric_words(row.metric),
-            set_words(row.features),
-            row.referee,
-            row.regime,
-            number_words(row.ours, 4),
-            range_words(row.low, row.high),
-            number_words(row.theirs, 4),
-            compared_words(row),
-            "yes" if row.agrees else "no",
-            "" if row.effective is None else number_words(row.effective, 3),
-            "; ".join(row.alarms),
-        )
-        for row in rows
-    ]
-    return plot_table(
-        "Every metric and its referee", (*heads, "agrees", "effective samples", "alarms"), lines
-    )
+    heads: tuple[str, ...] = ("metric", "KIPs", "referee", "where", "ours", "interval", "theirs")
+    heads += ("ratio", "agrees", "effective samples", "alarms")
+    lines = []
+    for row in rows:
+        names = metric_words(row.metric), set_words(row.features), row.referee, row.regime
+        ours = number_words(row.ours, 4), range_words(row.low, row.high)
+        ratio, agrees = compared_words(row), "yes" if row.agrees else "no"
+        effective = "" if row.effective is None else number_words(row.effective, 3)
+        theirs, alarms = number_words(row.theirs, 4), "; ".join(row.alarms)
+        lines.append((*names, *ours, theirs, ratio, agrees, effective, alarms))
+    return plot_table("Every metric and its referee", heads, lines)
 
 
 def verified_chart(rows: Sequence[VerifiedMetric], level: str) -> Chart:
@@ -170,14 +161,9 @@ def _row(row: VerifiedMetric, theme: Theme) -> IntervalRow:
     # How many samples a weighted estimate is worth, with a mark if it is not to be believed.
     worth = "" if row.effective is None else f", n {number_words(row.effective)}"
     words = f"{compared_words(row)}{worth}{' !' * bool(row.alarms)}"
-    return IntervalRow(
-        name=verified_name(row),
-        words=words,
-        card=[verified_name(row), f"{row.referee} {row.regime}", words, *row.alarms],
-        value=row.ratio,
-        low=row.ratio_low,
-        high=row.ratio_high,
-        color=theme.safe_text if row.agrees else theme.gone,
-        shape="square" if row.agrees else "diamond",
-        sign="✓" if row.agrees else "✗",
+    name, bounds = verified_name(row), (row.ratio_low, row.ratio_high)
+    card = [name, f"{row.referee} {row.regime}", words, *row.alarms]
+    color, shape, sign = (
+        (theme.safe_text, "square", "✓") if row.agrees else (theme.gone, "diamond", "✗")
     )
+    return IntervalRow(name, words, card, row.ratio, *bounds, color, shape, sign=sign)
