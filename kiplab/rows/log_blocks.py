@@ -110,7 +110,7 @@ def _moments(rows: Rows, partition: str) -> set[int]:
     parted = next((x for x in later if _is_parted(rows, partition, x)), first)
     cut = next((m.x for m in marks if m.kind == "truncated" and m.x >= first), first)
     changes = (r.x0 for r in rows.logs if r.partition == partition)
-    return {first, parted, cut, max(first, *changes)}
+    return {first, parted, cut, max((first, *changes))}
 
 
 def _is_parted(rows: Rows, partition: str, x: int) -> bool:
