@@ -12,7 +12,7 @@ from ..protocol.facts import MetadataRefreshed
 from ..protocol.ids import CLIENT, BrokerId
 from ..protocol.messages import MetadataUpdate
 from ..protocol.registrations import partition
-from ..protocol.replica.broker_parts import is_fenced, refuses_metadata
+from ..protocol.replica.broker_parts import fenced_refuses, here, is_fenced
 from ..protocol.replica.broker_state import Broker
 from . import moves, nodes
 from .cluster import Cluster, broker
@@ -55,7 +55,7 @@ def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
     """New metadata for every partition that the consumer reads."""
     broker = informant(cluster, move.broker)
     assert broker is not None
-    refused = refuses_metadata(broker, cluster.features)
+    refused = fenced_refuses(here(broker, cluster.features, cluster.clock), "metadata")
     if refused is not None:
         return cluster, [refused]
     events: list[Event] = []

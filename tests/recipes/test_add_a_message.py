@@ -76,8 +76,7 @@ from __future__ import annotations
 
 from ..ids import BrokerId
 from ..messages import ListOffsetsRequest, ListOffsetsResponse, OffsetFound, Send
-from .broker_parts import log_of
-from .broker_state import Broker
+from .broker_state import Broker, log_of
 
 
 def list_offsets(

@@ -33,7 +33,6 @@ from ..features import Features
 from ..registrations import PartitionRegistration
 from ..replica import broker_parts, produce
 from ..replica.broker_state import Broker, log_of, replica_of
-from ..replica.client_reads import refusal
 from ..replica.high_watermark import wanted_in_sync
 
 RETRY_BACKOFF_MS = 100
@@ -177,7 +176,7 @@ def answered(
         return _acknowledged(producer, node)
     if replica is None or replica.leading is None:
         error = KafkaError.NOT_LEADER_OR_FOLLOWER
-        refused = refusal(here, producer.partition, produce.PRODUCE, error)
+        refused = here.refusal(producer.partition, produce.PRODUCE, error)
         return _with(refused, _requeued(producer, error, now_ms))
     if replica.high_watermark < batch.end:
         return producer, ()
@@ -186,7 +185,7 @@ def answered(
         return _acknowledged(producer, node)
     error = KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND
     compared = Compared("size of the ISR", f"at least {wanted} (min.insync.replicas)", str(in_sync))
-    refused = refusal(here, producer.partition, produce.PRODUCE, error, compared=compared)
+    refused = here.refusal(producer.partition, produce.PRODUCE, error, None, compared)
     return _with(refused, _requeued(producer, error, now_ms))
 
 

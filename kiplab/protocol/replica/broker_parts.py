@@ -51,24 +51,22 @@ class Here(msgspec.Struct, frozen=True):
         """The time to store; 0 without a clock, so that equal situations stay equal states."""
         return self.now_ms or 0
 
+    def refusal(
+        self,
+        partition: str,
+        request: str,
+        error: KafkaError,
+        guard: str | None = None,
+        *compared: Compared,
+    ) -> Refused:
+        """The fact that this broker answers a request about a partition with an error."""
+        return Refused(self.id, request, error, guard, compared, partition)
+
 
 ReplicaEffect = tuple[Replica, tuple[Fact, ...]]
 """How a broker plays a partition after a rule, and what it reports."""
 BrokerEffect = tuple[Broker, tuple[Send, ...], tuple[Fact, ...]]
 """The broker after a rule, what it sends, what it reports."""
-
-__all__ = [
-    "BrokerEffect",
-    "Here",
-    "ReplicaEffect",
-    "checkpoint_of",
-    "here",
-    "is_fenced",
-    "log_of",
-    "process_of",
-    "with_log",
-    "with_replica",
-]
 
 
 def process_of(broker: Broker) -> Volatile:
@@ -151,34 +149,14 @@ def with_log(broker: Broker, partition: str, log: Log) -> Broker:
     return replace(broker, durable=replace(broker.durable, replicas=replicas))
 
 
-METADATA = "metadata"
-
-
-def fenced_refuses(here: Here, partition: str, request: str) -> Refused | None:
-    """The same of one request about one partition, as a refusal.
+def fenced_refuses(here: Here, request: str, partition: str | None = None) -> Refused | None:
+    """Why a fenced broker does not answer, about one partition or about who leads what.
 
     Source: none; KIP-343 as it is written.
     """
     if not here.fenced:
         return None
-    return _refused(here.id, request, partition)
-
-
-def refuses_metadata(broker: Broker, features: Features) -> Refused | None:
-    """Why it does not tell a client who leads what.
-
-    Source: none; KIP-343 as it is written.
-    """
-    return _refused(broker.id, METADATA, None) if is_fenced(broker, features) else None
-
-
-def _refused(node: BrokerId, request: str, partition: str | None) -> Refused:
     # KIP-343, BrokerState Enum: INACTIVE is who should be fenced from the cluster.
-    return Refused(
-        node,
-        request,
-        KafkaError.NOT_LEADER_OR_FOLLOWER,
-        "343.refuse-while-fenced",
-        (Compared("broker state", "active or stopping", "fenced"),),
-        partition,
-    )
+    compared = (Compared("broker state", "active or stopping", "fenced"),)
+    error, guard = KafkaError.NOT_LEADER_OR_FOLLOWER, "343.refuse-while-fenced"
+    return Refused(here.id, request, error, guard, compared, partition)

@@ -20,7 +20,7 @@ from ..features import Features
 from ..ids import NO_LEADER_EPOCH, BrokerId, LeaderEpoch, Offset
 from . import broker_parts
 from .broker_parts import Here, fenced_refuses
-from .broker_state import Broker, Replica, replica_of
+from .broker_state import Broker, Replica, log_of, replica_of
 from .recovering import follower_refuses, leader_refuses
 
 CONSUMER_FETCH = "consumer-fetch"
@@ -70,7 +70,7 @@ def asked(
     return Asked(
         here,
         replica_of(broker, partition),
-        broker_parts.log_of(broker, partition),
+        log_of(broker, partition),
         partition,
         leader_epoch,
         follower_refuses(broker, here, partition, CONSUMER_FETCH),
@@ -85,11 +85,9 @@ def not_the_leader(
 
     Source: Partition.getLocalLog and checkCurrentLeaderEpoch (3.2.0, 3.5.0, 3.9.0-rc3); KIP-320.
     """
-    fenced = fenced_refuses(here, partition, request)
-    if fenced is not None:
-        return fenced
-    if replica is None:
-        return refusal(here, partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+    fenced = fenced_refuses(here, request, partition)
+    if fenced is not None or replica is None:
+        return fenced or here.refusal(partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
     epoch = replica.leader_epoch
     compared = Compared("leader epoch", str(leader_epoch), str(epoch))
     # KIP-320, Motivation (Inadequate Replica Fencing), and Partition.checkCurrentLeaderEpoch
@@ -101,31 +99,16 @@ def not_the_leader(
         and "320.fenced-fetch" in here.active
     ):
         error = KafkaError.FENCED_LEADER_EPOCH
-        return refusal(here, partition, request, error, "320.fenced-fetch", compared)
+        return here.refusal(partition, request, error, "320.fenced-fetch", compared)
     # KIP-320, OffsetsForLeaderEpochRequest, and Partition.checkCurrentLeaderEpoch (3.2.0 to
     # 3.9.0-rc3): a later epoch than the leader's own means that the leader is behind; it cannot
     # vouch for its log and has the sender come again.
     if leader_epoch > epoch and "320.unknown-fetch" in here.active:
         error = KafkaError.UNKNOWN_LEADER_EPOCH
-        return refusal(here, partition, request, error, "320.unknown-fetch", compared)
+        return here.refusal(partition, request, error, "320.unknown-fetch", compared)
     if replica.leading is None:
-        return refusal(here, partition, request, KafkaError.NOT_LEADER_OR_FOLLOWER)
+        return here.refusal(partition, request, KafkaError.NOT_LEADER_OR_FOLLOWER)
     return leader_refuses(here, replica, request)
-
-
-def refusal(
-    here: Here,
-    partition: str,
-    request: str,
-    error: KafkaError,
-    guard: str | None = None,
-    compared: Compared | None = None,
-) -> Refused:
-    """The refusal as a fact.
-
-    Source: none; it stands for the error that Kafka's code throws and KafkaApis answers with.
-    """
-    return Refused(here.id, request, error, guard, (compared,) if compared else (), partition)
 
 
 def consumer_fetch(
@@ -148,7 +131,7 @@ def consumer_fetch(
         beyond = offset > asked.log.end
         bound = f"at most {asked.log.end}" if beyond else f"at least {asked.log.start}"
         compared = Compared("offset", str(offset), bound)
-        return refusal(asked.here, asked.partition, CONSUMER_FETCH, error, compared=compared)
+        return asked.here.refusal(asked.partition, CONSUMER_FETCH, error, None, compared)
     mark = asked.replica.high_watermark
     if asked.read_committed:
         return _committed_records(asked.log, mark, offset)
@@ -204,7 +187,7 @@ def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
     if start > mark:
         error = KafkaError.OFFSET_NOT_AVAILABLE
         compared = Compared("high watermark", f"at least {start}", str(mark))
-        return refusal(asked.here, asked.partition, LIST_OFFSETS, error, compared=compared)
+        return asked.here.refusal(asked.partition, LIST_OFFSETS, error, None, compared)
     return log.last_stable_offset(asked.log, mark) if asked.read_committed else mark
 
 
@@ -217,4 +200,4 @@ def _wrong(asked: Asked, request: str) -> Refused | None:
 
 
 def _unknown(asked: Asked, request: str) -> Refused:
-    return refusal(asked.here, asked.partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+    return asked.here.refusal(asked.partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)

@@ -30,8 +30,8 @@ from ..messages import FetchRequest, FetchResponse, Send
 from ..registrations import registration
 from . import alter_partition_manager, broker_parts
 from .broker_parts import Here
-from .broker_state import Broker, Replica, replica_of
-from .client_reads import not_the_leader, refusal
+from .broker_state import Broker, Replica, log_of, replica_of
+from .client_reads import not_the_leader
 from .isr_proposals import propose_expand
 from .leader import commits_more, follower_fetched
 from .remote_replicas import leading_of, remote_of
@@ -60,7 +60,7 @@ def fetch(broker: Broker, features: Features) -> broker_parts.BrokerEffect:
 
 
 def _request(broker: Broker, replica: Replica, features: Features) -> FetchRequest:
-    mine = broker_parts.log_of(broker, replica.partition)
+    mine = log_of(broker, replica.partition)
     return FetchRequest(
         version=features.fetch_version(),
         partition=replica.partition,
@@ -87,7 +87,7 @@ def serve_fetch(
     """
     here = broker_parts.here(broker, features, now_ms)
     replica = replica_of(broker, request.partition)
-    mine = broker_parts.log_of(broker, request.partition)
+    mine = log_of(broker, request.partition)
     reply, refused, counts = read(here, replica, mine, request)
     if replica is None or not counts:
         return broker, (reply,), refused
@@ -152,7 +152,7 @@ def go_on(
 
     Source: Partition.updateFollowerFetchState after updateFetchState (3.5.0, 3.9.0-rc3).
     """
-    mine = broker_parts.log_of(broker, request.partition)
+    mine = log_of(broker, request.partition)
     replica, item, facts = propose_expand(here, replica, request.replica, overtaken)
     sends: tuple[Send, ...] = ()
     if item is not None:
@@ -201,7 +201,7 @@ def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused |
         compared = Compared("last epoch", str(epoch), str(log.latest_epoch(mine)))
     else:
         return None
-    return refusal(here, request.partition, KIND, error, compared=compared)
+    return here.refusal(request.partition, KIND, error, None, compared)
 
 
 def _last_fetched_epoch(here: Here, request: FetchRequest) -> LeaderEpoch:
@@ -228,7 +228,7 @@ def _refusal(here: Here, replica: Replica | None, request: FetchRequest) -> Refu
     if request.replica not in replica.replicas:
         unknown = epoch == NO_LEADER_EPOCH
         error = KafkaError.NOT_LEADER_OR_FOLLOWER if unknown else KafkaError.UNKNOWN_LEADER_EPOCH
-        return refusal(here, request.partition, KIND, error)
+        return here.refusal(request.partition, KIND, error)
     return None
 
 
@@ -249,7 +249,7 @@ def _stale(here: Here, request: FetchRequest) -> Refused | None:
         return None
     compared = Compared(f"broker {request.replica} epoch", str(epoch), str(known.epoch))
     error = KafkaError.NOT_LEADER_OR_FOLLOWER
-    return refusal(here, request.partition, KIND, error, guard, compared)
+    return here.refusal(request.partition, KIND, error, guard, compared)
 
 
 def _diverging(here: Here, mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
@@ -277,7 +277,7 @@ def fetched(
     if response.error and response.error is not KafkaError.OFFSET_OUT_OF_RANGE:
         return _backing_off(broker, now_ms), (), ()
     replica = replica_of(broker, response.partition)
-    mine = broker_parts.log_of(broker, response.partition)
+    mine = log_of(broker, response.partition)
     stale = replica is None or replica.leading is not None or request.offset != mine.end
     if replica is None or stale or response.leader_epoch != replica.leader_epoch:
         return broker, (), ()

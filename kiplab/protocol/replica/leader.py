@@ -21,7 +21,16 @@ from ..messages import FetchRequest
 from ..registrations import PartitionRegistration
 from . import broker_parts
 from .broker_parts import Here, ReplicaEffect
-from .broker_state import NEVER_MS, Broker, IsrState, Leading, RemoteReplica, Replica, replica_of
+from .broker_state import (
+    NEVER_MS,
+    Broker,
+    IsrState,
+    Leading,
+    RemoteReplica,
+    Replica,
+    log_of,
+    replica_of,
+)
 from .high_watermark import move_high_watermark
 from .recovering import noted, recovery_told
 from .remote_replicas import leading_of, remote_of, with_remote
@@ -38,7 +47,7 @@ def play(
     if state.leader != broker.id:
         follower, facts = make_follower(broker, local, state)
         return broker_parts.with_replica(broker, follower), facts
-    mine = logs.assign_epoch_start(broker_parts.log_of(broker, state.name), state.leader_epoch)
+    mine = logs.assign_epoch_start(log_of(broker, state.name), state.leader_epoch)
     broker = broker_parts.with_log(broker, state.name, mine)
     here = broker_parts.here(broker, features, now_ms)
     checkpoint = broker_parts.checkpoint_of(broker, state.name)
@@ -56,7 +65,7 @@ def make_follower(
     before = (
         broker_parts.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
     )
-    mine = broker_parts.log_of(me, state.name)
+    mine = log_of(me, state.name)
     follower = Replica(
         partition=state.name,
         leader=state.leader,

@@ -42,11 +42,11 @@ from ..facts import (
     TransactionEnded,
 )
 from ..features import Features
-from ..ids import NO_LEADER_EPOCH, BrokerId, Offset
+from ..ids import NO_LEADER_EPOCH, Offset
 from . import broker_parts
 from .broker_parts import Here, fenced_refuses
-from .broker_state import Broker, Replica, replica_of
-from .client_reads import not_the_leader, refusal
+from .broker_state import Broker, Replica, log_of, replica_of
+from .client_reads import not_the_leader
 from .high_watermark import move_high_watermark, wanted_in_sync
 from .recovering import leader_refuses
 
@@ -71,24 +71,19 @@ def produce(
     replica = replica_of(broker, partition)
     assert replica is not None, f"broker {broker.id} has no {partition}"
     here = broker_parts.here(broker, features, now_ms)
-    refused = fenced_refuses(here, partition, PRODUCE) or leader_refuses(here, replica, PRODUCE)
+    refused = fenced_refuses(here, PRODUCE, partition) or leader_refuses(here, replica, PRODUCE)
     if refused is None and acks_all:
         refused = _too_few_in_sync(here, replica)
     if refused is not None:
         return broker, (), (refused,)
-    mine = broker_parts.log_of(broker, partition)
+    mine = log_of(broker, partition)
     longer = log.append(mine, replica.leader_epoch, count, transaction=transaction)
     broker = broker_parts.with_log(broker, partition, longer)
     replica, facts = move_high_watermark(here, replica, longer)
     appended = Appended(broker.id, partition, first=mine.end, last=Offset(longer.end - 1))
-    begun = _begun(broker.id, partition, mine) if transaction else ()
+    begins = transaction and log.open_transaction(mine) is None
+    begun = (TransactionBegun(broker.id, partition, mine.end),) if begins else ()
     return broker_parts.with_replica(broker, replica), (), (*begun, appended, *facts)
-
-
-def _begun(leader: BrokerId, partition: str, mine: log.Log) -> tuple[Fact, ...]:
-    if log.open_transaction(mine) is not None:
-        return ()
-    return (TransactionBegun(leader, partition, mine.end),)
 
 
 def asked_to_produce(
@@ -118,14 +113,9 @@ def _too_few_in_sync(here: Here, replica: Replica) -> Refused | None:
     if in_sync >= wanted:
         return None
     asked = f"at least {wanted} (min.insync.replicas)"
-    return Refused(
-        here.id,
-        PRODUCE,
-        KafkaError.NOT_ENOUGH_REPLICAS,
-        None,
-        (Compared("size of the ISR", asked, str(in_sync)),),
-        replica.partition,
-    )
+    compared = Compared("size of the ISR", asked, str(in_sync))
+    error = KafkaError.NOT_ENOUGH_REPLICAS
+    return here.refusal(replica.partition, PRODUCE, error, None, compared)
 
 
 def end_transaction(
@@ -141,7 +131,7 @@ def end_transaction(
 
     Source: KafkaApis.handleWriteTxnMarkersRequest (3.5.0); KIP-98.
     """
-    mine = broker_parts.log_of(broker, partition)
+    mine = log_of(broker, partition)
     first, replica = log.open_transaction(mine), replica_of(broker, partition)
     if first is None or replica is None:
         return broker, (), ()
@@ -189,17 +179,13 @@ def delete_records(
         return broker, (), (wrong,) if wrong is not None else ()
     start = replica.high_watermark if before is None else before
     if start > replica.high_watermark:
-        return broker, (), (_beyond(here, replica, start),)
-    mine = broker_parts.log_of(broker, partition)
+        # Only what is committed can be deleted.
+        bound = f"at most {replica.high_watermark} (high watermark)"
+        compared, error = Compared("offset", str(start), bound), KafkaError.OFFSET_OUT_OF_RANGE
+        return broker, (), (here.refusal(partition, DELETE_RECORDS, error, None, compared),)
+    mine = log_of(broker, partition)
     kept = log.delete_before(mine, start)
     deleted = RecordsDeleted(
         broker.id, partition, first=mine.start, last=Offset(kept.start - 1), start=kept.start
     )
     return broker_parts.with_log(broker, partition, kept), (), (deleted,)
-
-
-def _beyond(here: Here, replica: Replica, start: Offset) -> Refused:
-    """Only what is committed can be deleted."""
-    error = KafkaError.OFFSET_OUT_OF_RANGE
-    compared = Compared("offset", str(start), f"at most {replica.high_watermark} (high watermark)")
-    return refusal(here, replica.partition, DELETE_RECORDS, error, compared=compared)

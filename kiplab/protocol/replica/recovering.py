@@ -70,7 +70,8 @@ def leader_refuses(here: Here, replica: Replica, request: str) -> Refused | None
     # is the answer to Fetch, Produce, ListOffsets, DeleteRecords and OffsetForLeaderEpoch.
     if "704.leader-refuses" not in here.active or not is_recovering(replica):
         return None
-    return _refused(here, replica.partition, request, "704.leader-refuses")
+    error = KafkaError.NOT_LEADER_OR_FOLLOWER
+    return here.refusal(replica.partition, request, error, "704.leader-refuses", compared_state())
 
 
 def follower_refuses(broker: Broker, here: Here, name: str, request: str) -> Refused | None:
@@ -89,7 +90,8 @@ def follower_refuses(broker: Broker, here: Here, name: str, request: str) -> Ref
     state = None if image is None else partition(image.partitions, name)
     if state is None or state.recovery is not _RECOVERING:
         return None
-    return _refused(here, name, request, "704.follower-refuses")
+    error = KafkaError.NOT_LEADER_OR_FOLLOWER
+    return here.refusal(name, request, error, "704.follower-refuses", compared_state())
 
 
 def compared_state() -> Compared:
@@ -98,9 +100,3 @@ def compared_state() -> Compared:
     Source: none; KIP-704 as it is written.
     """
     return Compared("leader recovery state", f"needs {_RECOVERED.name}", _RECOVERING.name)
-
-
-def _refused(here: Here, name: str, request: str, guard: str) -> Refused:
-    return Refused(
-        here.id, request, KafkaError.NOT_LEADER_OR_FOLLOWER, guard, (compared_state(),), name
-    )

@@ -40,7 +40,7 @@ from ..registrations import (
     registration,
 )
 from ..replica import alter_partition_manager, broker_parts, disk, leader
-from ..replica.broker_state import Broker, Lifecycle, Replica, replica_of
+from ..replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
 from ..zookeeper_facts import ReplicaStopped
 
 LEADER_DURING_DELETE = ids.BrokerId(-2)
@@ -291,7 +291,7 @@ def _replica_alone(broker: Broker, state: PartitionRegistration) -> tuple[Broker
     """
     if replica_of(broker, state.name) is not None:
         return broker, ()
-    mine = broker_parts.log_of(broker, state.name)
+    mine = log_of(broker, state.name)
     offset = max(mine.start, min(broker_parts.checkpoint_of(broker, state.name), mine.end))
     alone = Replica(
         partition=state.name,

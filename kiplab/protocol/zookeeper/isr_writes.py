@@ -23,7 +23,7 @@ from ..messages import (
 )
 from ..registrations import LeaderRecoveryState
 from ..replica import broker_parts, isr_proposals
-from ..replica.broker_state import Broker, Replica, replica_of
+from ..replica.broker_state import Broker, Replica, log_of, replica_of
 from ..replica.high_watermark import move_high_watermark
 from ..replica.remote_replicas import leading_of
 from ..zookeeper_facts import ZnodeChanged
@@ -124,7 +124,7 @@ def written(
     if replica is None or not _is_pending(replica, request):
         return broker, (), ()
     here = broker_parts.here(broker, features, now_ms)
-    mine = broker_parts.log_of(broker, replica.partition)
+    mine = log_of(broker, replica.partition)
     if response.error is KafkaError.NONE:
         result = _result(replica, response, request)
         replica, facts = isr_proposals.decided(here, replica, mine, result)

@@ -14,8 +14,8 @@ from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.replica import alter_partition_manager
 from kiplab.protocol.replica.alter_partition_manager import check_lag
-from kiplab.protocol.replica.broker_parts import log_of, with_log
-from kiplab.protocol.replica.broker_state import Broker, Leading, Replica, replica_of
+from kiplab.protocol.replica.broker_parts import with_log
+from kiplab.protocol.replica.broker_state import Broker, Leading, Replica, log_of, replica_of
 from kiplab.protocol.replica.fetching import serve_fetch
 from kiplab.protocol.zookeeper import znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
