@@ -92,7 +92,7 @@ class IsrStuck(PartitionFact, frozen=True, tag="isr-stuck"):
     error: KafkaError
 
 
-class RecordWritten(AnyFact, frozen=True, tag="record", kw_only=True):
+class RecordWritten(AnyFact, frozen=True, tag="record"):
     """The controller appended a metadata record."""
 
     offset: int
@@ -251,7 +251,7 @@ class PeriodicElections(AnyFact, frozen=True, tag="periodic-elections", kw_only=
     left: tuple[str, ...]
 
 
-class TopicConfigured(AnyFact, frozen=True, tag="topic-configured", kw_only=True):
+class TopicConfigured(AnyFact, frozen=True, tag="topic-configured"):
     """A setting of a topic was written down; `heeded` says whether the controller reads it."""
 
     topic: str

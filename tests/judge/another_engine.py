@@ -26,7 +26,7 @@ from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
 from kiplab.protocol.messages.api_message import ApiResponse
 from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetching, leader
 from kiplab.protocol.replica.broker_parts import BrokerEffect
-from kiplab.protocol.replica.broker_state import Broker, replica_of
+from kiplab.protocol.replica.broker_state import Broker, log_of, replica_of
 from kiplab.protocol.replica.produce import produce
 
 
@@ -142,7 +142,7 @@ class AnotherLeader:
 
 
 def _followed(broker: Broker, turn: turns.ReplicatedTurn | turns.TruncatedTurn) -> Broker:
-    mine, replica = broker_parts.log_of(broker, turn.partition), replica_of(broker, turn.partition)
+    mine, replica = log_of(broker, turn.partition), replica_of(broker, turn.partition)
     assert replica is not None
     if isinstance(turn, turns.TruncatedTurn):
         now, known = log.truncate(mine, turn.offset), replica.high_watermark

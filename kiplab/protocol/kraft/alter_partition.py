@@ -13,24 +13,24 @@ nothing is accepted leaves the controller the same object, and so does one that 
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import msgspec
 
 from ..errors import KafkaError
 from ..facts import Compared, Fact, Refused, compare
 from ..features import Features
-from ..ids import CONTROLLER, BrokerEpoch, BrokerId, is_of_another_incarnation, told_since
+from ..ids import CONTROLLER, BrokerId, is_of_another_incarnation, told_since
 from ..messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     AlterPartitionResponse,
     AlterPartitionResult,
-    IsrMember,
     RecoveryOnWire,
     Send,
 )
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, registration
-from .controller_state import Controller, is_active
+from .controller_state import Controller, is_active, stale_sender
 from .fencing import resign
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
@@ -63,8 +63,10 @@ def alter_partition(
         # QuorumController.alterPartition (3.2.0 to 3.9.0-rc3) asks nothing of such a sender.
         nothing = AlterPartitionResponse(version=request.version)
         return controller, (Send(request.broker, nothing),), ()
-    active = features.active(CONTROLLER)
-    refused = _stale_sender(controller, request, active)
+    # KIP-497, AlterIsrRequest (BrokerEpoch): it names the sender and its broker epoch, so that
+    # nothing sent by an earlier incarnation of that broker is obeyed
+    # (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3).
+    refused = stale_sender(controller, request, "497.request-broker-epoch", features)
     if refused is not None:
         reply = AlterPartitionResponse(version=request.version, error=refused.error)
         return controller, (Send(request.broker, reply),), (refused,)
@@ -100,28 +102,6 @@ def _given_up(
     following, _, resigned = resign(controller, KIND, exception, features, now_ms)
     reply = AlterPartitionResponse(version=request.version, error=met.error)
     return following, (Send(request.broker, reply),), (met, *resigned)
-
-
-def _stale_sender(
-    controller: Controller, request: AlterPartitionRequest, active: frozenset[str]
-) -> Refused | None:
-    found = registration(controller.registrations, request.broker)
-    held = found.epoch if found else None
-    if held == request.broker_epoch:
-        return None
-    # KIP-497, AlterIsrRequest (BrokerEpoch): it names the sender and its broker epoch, so that
-    # nothing sent by an earlier incarnation of that broker is obeyed. Any other epoch is stale, a
-    # higher one too (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3). A broker that is
-    # not registered is refused whatever is switched off.
-    if found is not None and "497.request-broker-epoch" not in active:
-        return None
-    return Refused(
-        CONTROLLER,
-        KIND,
-        KafkaError.STALE_BROKER_EPOCH,
-        "497.request-broker-epoch",
-        (compare(f"broker {request.broker} epoch", request.broker_epoch, held),),
-    )
 
 
 def _judge(
@@ -172,7 +152,8 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
         # then must not come back by its request.
         if found.fenced and "841.fenced" in active:
             return _ineligible(case, "841.fenced", compare(name, "member", "fenced"))
-        epoch = epoch_on_wire(case.request, member)
+        # Below version 3 there is none, and it reads as -1 (AlterPartitionRequest.json, 3.5.0).
+        epoch = told_since(case.request.version, 3, member.epoch)
         # KIP-903, Proposed Design, The new behaviors, 3 (Controller): every epoch in the ISR is the
         # one registered last; -1, where the check is not supported (AlterPartition RPC, Request,
         # NewIsrWithEpochs), passes.
@@ -182,26 +163,14 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
     return None
 
 
-def epoch_on_wire(request: AlterPartitionRequest, member: IsrMember) -> BrokerEpoch:
-    """The broker epoch of a proposed member as the controller reads it; -1 below version 3.
-
-    Source: AlterPartitionRequest.json and ReplicationControlManager.alterPartition (3.5.0);
-    KIP-903, AlterPartition RPC, Request (NewIsrWithEpochs).
-    """
-    return told_since(request.version, 3, member.epoch)
-
-
 def _accept(
     case: _Case, features: Features
 ) -> tuple[PartitionChangeRecord | None, AlterPartitionResult, Refused | None]:
     code = Code.of(features)
     members = tuple(m.broker for m in case.item.isr)
-    leader_recovery_state = LeaderRecoveryState(_recovery_on_wire(case.request, case.item))
-    targets = Targets(isr=members, recovery=leader_recovery_state)
-
-    def acceptable(broker: BrokerId) -> bool:
-        return is_active(registration(case.controller.registrations, broker), code.active)
-
+    recovery = LeaderRecoveryState(_recovery_on_wire(case.request, case.item))
+    targets = Targets(isr=members, recovery=recovery)
+    acceptable = partial(is_active, case.controller, code.active)
     record = build(case.held, targets, acceptable, code, ordinary(case.held, code))
     after = case.held if record is None else merge(case.held, record)
     if record is not None and record.leader not in (None, case.request.broker):
@@ -248,6 +217,10 @@ def _as_boolean(item: AlterPartitionItem, active: frozenset[str]) -> AlterPartit
     return msgspec.structs.replace(item, recovery=LeaderRecoveryState(item.recovery != 0))
 
 
+def _differing(name: str, requested: object, held: object) -> Compared | None:
+    return None if requested == held else compare(name, requested, held)
+
+
 def _newer_epoch(case: _Case) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller": the
     # leader has read more of the metadata log than we, so somebody else is the controller now.
@@ -263,9 +236,7 @@ def _leader_epoch(case: _Case) -> Compared | None:
     # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): another leader was elected since, and the
     # sender shall not retry. Before 3.3 this also answers epochs that are too new; from 3.3 on
     # those never get here.
-    if case.item.leader_epoch == case.held.leader_epoch:
-        return None
-    return compare("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
+    return _differing("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
 
 
 def _sender_is_leader(case: _Case) -> Compared | None:
@@ -279,9 +250,7 @@ def _sender_is_leader(case: _Case) -> Compared | None:
 def _partition_epoch(case: _Case) -> Compared | None:
     # KIP-497, AlterIsrResponse (INVALID_ISR_VERSION, renamed since): what ZooKeeper did with the
     # version of the state's znode. Whoever decided on an older state has not seen a change yet.
-    if case.item.partition_epoch == case.held.partition_epoch:
-        return None
-    return compare("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
+    return _differing("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
 
 
 def _isr_of_replicas(case: _Case) -> Compared | None:

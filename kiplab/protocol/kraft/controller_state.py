@@ -9,7 +9,11 @@ the same object if nothing changed, so that whoever compares need not look furth
 import msgspec
 
 from .. import ids
-from ..registrations import PartitionRegistration, Registration
+from ..errors import KafkaError
+from ..facts import Refused, compare
+from ..features import Features
+from ..messages import KINDS, AlterPartitionRequest, BrokerHeartbeatRequest
+from ..registrations import PartitionRegistration, Registration, registration
 
 
 class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
@@ -112,14 +116,39 @@ def heartbeat(controller: Controller, broker: ids.BrokerId) -> HeartbeatState | 
     return None
 
 
-def is_active(registration: Registration | None, active: frozenset[str]) -> bool:
+def is_active(controller: Controller, active: frozenset[str], broker: ids.BrokerId) -> bool:
     """Whether a broker may lead and be in a new ISR.
 
     Source: ClusterControlManager.isActive (3.5.0, 3.9.0-rc3) and unfenced (3.2.0); KIP-841,
     Proposed Changes.
     """
-    if registration is None or registration.fenced:
+    registered = registration(controller.registrations, broker)
+    if registered is None or registered.fenced:
         return False
     # KIP-841, Proposed Changes, its two invariants: a broker that is shutting down may be in no ISR
     # and may not lead, as a fenced one. Version 6 of the page, a draft, spoke of the ISR alone.
-    return not (registration.in_controlled_shutdown and "841.active-leader" in active)
+    return not (registered.in_controlled_shutdown and "841.active-leader" in active)
+
+
+def stale_sender(
+    controller: Controller,
+    request: BrokerHeartbeatRequest | AlterPartitionRequest,
+    guard: str,
+    features: Features,
+) -> Refused | None:
+    """Why a request is refused whose sender speaks under another epoch than it is registered with.
+
+    Any other epoch is stale, a higher one too. A broker that is not registered is refused whatever
+    is switched off.
+
+    Source: ClusterControlManager.checkBrokerEpoch (3.2.0 to 3.9.0-rc3).
+    """
+    registered = registration(controller.registrations, request.broker)
+    epoch = registered.epoch if registered else None
+    if epoch == request.broker_epoch:
+        return None
+    if registered is not None and guard not in features.active(ids.CONTROLLER):
+        return None
+    compared = (compare(f"broker {request.broker} epoch", request.broker_epoch, epoch),)
+    error = KafkaError.STALE_BROKER_EPOCH
+    return Refused(ids.CONTROLLER, KINDS[type(request)], error, guard, compared)

@@ -27,15 +27,16 @@ controller does next about it, an unfenced broker or its own look at leaderless 
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from msgspec.structs import replace
 
 from ..errors import KafkaError
 from ..facts import Fact, PeriodicElections, Refused, TopicConfigured
 from ..features import Features
-from ..ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, Milliseconds
+from ..ids import CLIENT, CONTROLLER, NO_LEADER, Milliseconds
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
-from ..registrations import PartitionRegistration, partition, registration
+from ..registrations import PartitionRegistration, partition
 from .controller_state import Controller, ControllerTimers, is_active
 from .partition_change import Code, Election, Targets, build, ordinary
 from .records import ConfigRecord, PartitionChangeRecord
@@ -79,23 +80,15 @@ def elect_leader(
 
     Source: ReplicationControlManager.electLeader (3.2.0 to 3.9.0-rc3).
     """
-    partition_registration = partition(controller.partitions, name)
-    if partition_registration is None:
+    state = partition(controller.partitions, name)
+    if state is None:
         return KafkaError.UNKNOWN_TOPIC_OR_PARTITION, None
-    needed = (
-        partition_registration.leader == NO_LEADER
-        if unclean
-        else partition_registration.leader != partition_registration.replicas[0]
-    )
-    if not needed:
+    if not (_is_leaderless(state) if unclean else _is_imbalanced(state)):
         return KafkaError.ELECTION_NOT_NEEDED, None
     code = Code.of(features)
-
-    def acceptable(broker: BrokerId) -> bool:
-        return is_active(registration(controller.registrations, broker), code.active)
-
+    acceptable = partial(is_active, controller, code.active)
     election = Election.UNCLEAN if unclean else Election.PREFERRED
-    record = build(partition_registration, Targets(), acceptable, code, election)
+    record = build(state, Targets(), acceptable, code, election)
     if record is not None:
         return KafkaError.NONE, record
     if unclean:
@@ -228,9 +221,6 @@ def allow_unclean_elections(
     incrementalAlterConfigs (3.9.0-rc3, 4.3.1), which elects nobody.
     """
     value = "true" if allowed else "false"
-    record = ConfigRecord(topic, UNCLEAN, value)
-    controller, sends, facts = commit(controller, (record,), features)
-    topic_configured = TopicConfigured(
-        topic=topic, name=UNCLEAN, value=value, heeded=has_unclean_elections(features)
-    )
-    return controller, sends, (*facts, topic_configured)
+    controller, sends, facts = commit(controller, (ConfigRecord(topic, UNCLEAN, value),), features)
+    heeded = has_unclean_elections(features)
+    return controller, sends, (*facts, TopicConfigured(topic, UNCLEAN, value, heeded))

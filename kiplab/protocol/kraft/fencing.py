@@ -40,13 +40,9 @@ def fencing_records(
 
     Source: ReplicationControlManager.handleBrokerFenced (3.5.0).
     """
-    fence = fence_record(
-        registration.broker,
-        registration.epoch,
-        fence=True,
-        metadata_version=features.metadata_version,
-    )
-    return [*removal_records(controller, registration.broker, features), fence]
+    broker, at = registration.broker, features.metadata_version
+    fence = fence_record(broker, registration.epoch, at, fence=True)
+    return [*removal_records(controller, broker, features), fence]
 
 
 def unfencing_records(
@@ -56,15 +52,10 @@ def unfencing_records(
 
     Source: ReplicationControlManager.handleBrokerUnfenced (3.5.0).
     """
-    unfence = fence_record(
-        registration.broker,
-        registration.epoch,
-        fence=False,
-        metadata_version=features.metadata_version,
-    )
+    broker, at = registration.broker, features.metadata_version
+    unfence = fence_record(broker, registration.epoch, at, fence=False)
     leaderless = [p for p in controller.partitions if p.leader == ids.NO_LEADER]
-    changes = _changes(controller, leaderless, features, added=registration.broker)
-    return [unfence, *changes]
+    return [unfence, *_changes(controller, leaderless, features, added=broker)]
 
 
 def shutdown_records(
@@ -74,16 +65,14 @@ def shutdown_records(
 
     Source: ReplicationControlManager.handleBrokerInControlledShutdown (3.5.0).
     """
-    flagged = (
-        at_least(features.metadata_version, "3.3-IV3") and not registration.in_controlled_shutdown
-    )
-    flag = BrokerRegistrationChangeRecord(
-        registration.broker, registration.epoch, in_controlled_shutdown=1
-    )
-    return [
-        *([flag] if flagged else []),
-        *removal_records(controller, registration.broker, features),
-    ]
+    broker, is_persistent = registration.broker, at_least(features.metadata_version, "3.3-IV3")
+    flags: list[Record] = []
+    if is_persistent and not registration.in_controlled_shutdown:
+        change = BrokerRegistrationChangeRecord(
+            broker, registration.epoch, in_controlled_shutdown=1
+        )
+        flags.append(change)
+    return [*flags, *removal_records(controller, broker, features)]
 
 
 def removal_records(
@@ -106,25 +95,22 @@ def _changes(
     added: ids.BrokerId | None = None,
 ) -> list[PartitionChangeRecord]:
     """generateLeaderAndIsrUpdates: take a broker out, or let one in, wherever that matters."""
-    active = features.active(ids.CONTROLLER)
     code = Code.of(features)
 
     def acceptable(broker: ids.BrokerId) -> bool:
-        if broker == removed:
-            return False
-        return broker == added or is_active(registration(controller.registrations, broker), active)
+        return broker != removed and (broker == added or is_active(controller, code.active, broker))
 
     built = (
-        build(
-            p,
-            Targets(isr=tuple(r for r in p.isr if r != removed)),
-            acceptable,
-            code,
-            ordinary(p, code),
-        )
+        build(p, Targets(isr=_without(p.isr, removed)), acceptable, code, ordinary(p, code))
         for p in partitions
     )
     return [record for record in built if record is not None]
+
+
+def _without(
+    isr: tuple[ids.BrokerId, ...], broker: ids.BrokerId | None
+) -> tuple[ids.BrokerId, ...]:
+    return tuple(member for member in isr if member != broker)
 
 
 def expire_session(

@@ -15,12 +15,17 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Refused
 from ..features import Features
 from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerId
 from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
 from ..registrations import Registration, registration
-from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
+from .controller_state import (
+    Controller,
+    HeartbeatState,
+    heartbeat,
+    last_known_offset,
+    stale_sender,
+)
 from .fencing import fencing_records, shutdown_records, unfencing_records
 from .records import (
     BrokerRegistrationChangeRecord,
@@ -55,7 +60,10 @@ def broker_heartbeat(
     if has_contacts(features.code_of(CONTROLLER)):
         controller = noted(controller, request.broker, request.broker_epoch, now_ms)
     found = registration(controller.registrations, request.broker)
-    refused = _stale_heartbeat(found, request, features)
+    # KIP-631, Broker Leases: heartbeats keep a registration alive, and each names the broker epoch
+    # that this was answered with (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3); a
+    # process that was replaced cannot keep its successor's session alive, nor end it.
+    refused = stale_sender(controller, request, "631.heartbeat-epoch", features)
     if refused is not None or found is None:
         reply = BrokerHeartbeatResponse(error=KafkaError.STALE_BROKER_EPOCH)
         facts = (refused,) if refused else ()
@@ -80,27 +88,6 @@ def broker_heartbeat(
         should_shut_down=then is BrokerState.SHUTDOWN_NOW,
     )
     return controller, (*sends, Send(request.broker, reply)), written
-
-
-def _stale_heartbeat(
-    registration: Registration | None, request: BrokerHeartbeatRequest, features: Features
-) -> Refused | None:
-    # KIP-631, Broker Leases: heartbeats keep a registration alive, and each names the broker epoch
-    # that this was answered with (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3); a
-    # process that was replaced cannot keep its successor's session alive, nor end it.
-    guard = "631.heartbeat-epoch"
-    if registration is not None and registration.epoch == request.broker_epoch:
-        return None
-    if registration is not None and guard not in features.active(CONTROLLER):
-        return None
-    held = str(registration.epoch) if registration else "none"
-    return Refused(
-        CONTROLLER,
-        "broker-heartbeat",
-        KafkaError.STALE_BROKER_EPOCH,
-        guard,
-        (Compared(f"broker {request.broker} epoch", str(request.broker_epoch), held),),
-    )
 
 
 def _target_offset(

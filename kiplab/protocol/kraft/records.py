@@ -6,17 +6,26 @@ state. A record names the fields that change and no others. The metadata version
 record fences a broker, and the schema version that each is written with.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import msgspec
 
 from ..ids import BrokerEpoch, BrokerId, Count, Incarnation, PartitionName
 from ..registrations import LeaderRecoveryState
-from ..releases import METADATA_VERSIONS, MetadataVersion, at_least
+from ..releases import MetadataVersion, at_least
 
 
-class RegisterBrokerRecord(msgspec.Struct, frozen=True, tag=True):
+class MetadataRecord(msgspec.Struct, frozen=True):
+    """A record of the metadata log."""
+
+    def version(self, _at: MetadataVersion) -> int:
+        """The schema version that it is written with.
+
+        Source: MetadataVersion.registerBrokerRecordVersion and partitionChangeRecordVersion
+        (3.7.0).
+        """
+        return 0
+
+
+class RegisterBrokerRecord(MetadataRecord, frozen=True, tag=True):
     """Replaces the whole registration of a broker."""
 
     broker: BrokerId
@@ -25,29 +34,32 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, tag=True):
     fenced: bool = True
     in_controlled_shutdown: bool = False
 
+    def version(self, at: MetadataVersion) -> int:
+        return at.register_broker_record
 
-class UnregisterBrokerRecord(msgspec.Struct, frozen=True, tag=True):
+
+class UnregisterBrokerRecord(MetadataRecord, frozen=True, tag=True):
     """Forgets a broker."""
 
     broker: BrokerId
     epoch: BrokerEpoch
 
 
-class FenceBrokerRecord(msgspec.Struct, frozen=True, tag=True):
+class FenceBrokerRecord(MetadataRecord, frozen=True, tag=True):
     """Written below metadata version 3.3-IV2."""
 
     broker: BrokerId
     epoch: BrokerEpoch
 
 
-class UnfenceBrokerRecord(msgspec.Struct, frozen=True, tag=True):
+class UnfenceBrokerRecord(MetadataRecord, frozen=True, tag=True):
     """Written below metadata version 3.3-IV2."""
 
     broker: BrokerId
     epoch: BrokerEpoch
 
 
-class BrokerRegistrationChangeRecord(msgspec.Struct, frozen=True, tag=True):
+class BrokerRegistrationChangeRecord(MetadataRecord, frozen=True, tag=True):
     """`fenced`: 1 fences, -1 unfences, 0 leaves it. `in_controlled_shutdown`: 1 sets it."""
 
     broker: BrokerId
@@ -55,8 +67,11 @@ class BrokerRegistrationChangeRecord(msgspec.Struct, frozen=True, tag=True):
     fenced: Count = 0
     in_controlled_shutdown: Count = 0
 
+    def version(self, _at: MetadataVersion) -> int:
+        return 1 if self.in_controlled_shutdown else 0
 
-class PartitionChangeRecord(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+
+class PartitionChangeRecord(MetadataRecord, frozen=True, tag=True, kw_only=True):
     """None means "no change". Epochs are not in the record: replay implies them."""
 
     partition: PartitionName
@@ -67,8 +82,11 @@ class PartitionChangeRecord(msgspec.Struct, frozen=True, tag=True, kw_only=True)
     adding: tuple[BrokerId, ...] | None = None
     recovery: LeaderRecoveryState | None = None
 
+    def version(self, at: MetadataVersion) -> int:
+        return at.partition_change_record
 
-class ConfigRecord(msgspec.Struct, frozen=True, tag=True):
+
+class ConfigRecord(MetadataRecord, frozen=True, tag=True):
     """One setting of a topic, by Kafka's names for both."""
 
     topic: str
@@ -88,7 +106,7 @@ Record = (
 
 
 def fence_record(
-    broker: BrokerId, epoch: BrokerEpoch, *, fence: bool, metadata_version: str
+    broker: BrokerId, epoch: BrokerEpoch, metadata_version: str, *, fence: bool
 ) -> Record:
     """The record that fences or unfences a broker at this metadata version.
 
@@ -99,33 +117,13 @@ def fence_record(
     return FenceBrokerRecord(broker, epoch) if fence else UnfenceBrokerRecord(broker, epoch)
 
 
-def record_version(record: Record, metadata_version: str) -> int:
-    """The schema version `record` is written with.
-
-    Source: MetadataVersion.registerBrokerRecordVersion and partitionChangeRecordVersion (3.7.0).
-    """
-    return _VERSIONS[type(record)](record, METADATA_VERSIONS[metadata_version])
-
-
-_VERSIONS: dict[type, Callable[[Any, MetadataVersion], int]] = {
-    RegisterBrokerRecord: lambda _, at: at.register_broker_record,
-    UnregisterBrokerRecord: lambda _record, _at: 0,
-    FenceBrokerRecord: lambda _record, _at: 0,
-    UnfenceBrokerRecord: lambda _record, _at: 0,
-    BrokerRegistrationChangeRecord: lambda r, _: 1 if r.in_controlled_shutdown else 0,
-    PartitionChangeRecord: lambda _, at: at.partition_change_record,
-    ConfigRecord: lambda _record, _at: 0,
-}
-
-
 def record_text(record: Record) -> str:
     """One line: the record's name and the fields it sets.
 
     Source: none; it stands for what kafka-dump-log prints of a metadata log.
     """
     fields = msgspec.structs.asdict(record)
-    given = {k: v for k, v in fields.items() if v is not None}
-    words = (f"{k}={_value(v)}" for k, v in given.items())
+    words = (f"{k}={_value(v)}" for k, v in fields.items() if v is not None)
     return f"{type(record).__name__} {' '.join(words)}"
 
 

@@ -9,7 +9,7 @@ Out go one image of the log up to its end, for every broker, and facts: what was
 that changed. Without records the controller stays the same object and nothing is sent.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import asdict, replace
@@ -34,6 +34,7 @@ from ..registrations import (
     registration,
     topic_of,
 )
+from ..releases import METADATA_VERSIONS
 from .controller_state import Controller
 from .records import (
     BrokerRegistrationChangeRecord,
@@ -45,7 +46,6 @@ from .records import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
     record_text,
-    record_version,
 )
 
 ControllerEffect = tuple[Controller, tuple[Send, ...], tuple[Fact, ...]]
@@ -64,17 +64,12 @@ def commit(
     if not records:
         return controller, (), ()
     facts: list[Fact] = []
+    at = METADATA_VERSIONS[features.metadata_version]
     for record in records:
-        facts.append(
-            RecordWritten(
-                offset=controller.next_offset,
-                record=type(record).__name__,
-                text=record_text(record),
-                version=record_version(record, features.metadata_version),
-            )
-        )
+        name, text = type(record).__name__, record_text(record)
+        facts.append(RecordWritten(controller.next_offset, name, text, record.version(at)))
         after = replay(controller, record)
-        facts += _REPORTED[type(record)](controller, after, record)
+        facts += _reported(controller, after, record)
         controller = after
     return controller, (Send(ids.ALL_BROKERS, image(controller)),), tuple(facts)
 
@@ -132,9 +127,12 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
 
 
 def _partition_changed(controller: Controller, record: PartitionChangeRecord) -> Controller:
-    registrations, named = controller.partitions, record.partition
-    partitions = tuple(merge(p, record) if p.name == named else p for p in registrations)
-    return replace(controller, partitions=partitions)
+    return replace(
+        controller,
+        partitions=tuple(
+            merge(p, record) if p.name == record.partition else p for p in controller.partitions
+        ),
+    )
 
 
 def _configured(controller: Controller, record: ConfigRecord) -> Controller:
@@ -191,38 +189,36 @@ def _with(controller: Controller, changed: Registration) -> Controller:
     return replace(controller, registrations=tuple(everybody))
 
 
-def _registration_reported(
-    _before: Controller, _after: Controller, record: RegisterBrokerRecord
-) -> list[Replayed]:
-    change = BrokerChange.REGISTERED
-    return [BrokerChanged(record.broker, change, record.epoch)]
-
-
-def _partition_reported(
-    before: Controller, after: Controller, record: PartitionChangeRecord
-) -> list[Replayed]:
-    old = partition(before.partitions, record.partition)
-    new = partition(after.partitions, record.partition)
-    return _partition_changes(old, new, record) if old and new else []
+def _reported(before: Controller, after: Controller, record: Record) -> Iterator[Replayed]:
+    if isinstance(record, ConfigRecord):
+        return
+    if isinstance(record, PartitionChangeRecord):
+        old = partition(before.partitions, record.partition)
+        new = partition(after.partitions, record.partition)
+        yield from _partition_changes(old, new, record) if old and new else ()
+        return
+    changes: Iterable[BrokerChange] = (BrokerChange.REGISTERED,)
+    if not isinstance(record, RegisterBrokerRecord):
+        registered = registration(before.registrations, record.broker)
+        now = registration(after.registrations, record.broker)
+        changes = _changes_of_broker(registered, now)
+    for change in changes:
+        yield BrokerChanged(record.broker, change, record.epoch)
 
 
 def _partition_changes(
     old: PartitionRegistration, new: PartitionRegistration, record: PartitionChangeRecord
-) -> list[Replayed]:
-    facts: list[Replayed] = []
+) -> Iterator[Replayed]:
     if new.isr != old.isr:
-        facts.append(IsrChanged(new.name, old.isr, new.isr, new.partition_epoch))
+        yield IsrChanged(new.name, old.isr, new.isr, new.partition_epoch)
     if record.leader is not None:
-        facts.append(
-            LeaderElected(
-                partition=new.name,
-                before=old.leader,
-                leader=new.leader,
-                leader_epoch=new.leader_epoch,
-                unclean=_is_unclean(old, record),
-            )
+        yield LeaderElected(
+            partition=new.name,
+            before=old.leader,
+            leader=new.leader,
+            leader_epoch=new.leader_epoch,
+            unclean=_is_unclean(old, record),
         )
-    return facts
 
 
 def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bool:
@@ -232,17 +228,6 @@ def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bo
     """
     lone = record.isr == (record.leader,) and record.leader not in old.isr
     return record.recovery is LeaderRecoveryState.RECOVERING or (lone and record.replicas is None)
-
-
-def _broker_reported(
-    before: Controller, after: Controller, record: _ChangeOfBroker | UnregisterBrokerRecord
-) -> list[Replayed]:
-    old = registration(before.registrations, record.broker)
-    new = registration(after.registrations, record.broker)
-    return [
-        BrokerChanged(record.broker, change, record.epoch)
-        for change in _changes_of_broker(old, new)
-    ]
 
 
 def _changes_of_broker(
@@ -265,13 +250,4 @@ _REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {
     BrokerRegistrationChangeRecord: _registration_changed,
     PartitionChangeRecord: _partition_changed,
     ConfigRecord: _configured,
-}
-_REPORTED: dict[type, Callable[[Controller, Controller, Any], list[Replayed]]] = {
-    RegisterBrokerRecord: _registration_reported,
-    UnregisterBrokerRecord: _broker_reported,
-    FenceBrokerRecord: _broker_reported,
-    UnfenceBrokerRecord: _broker_reported,
-    BrokerRegistrationChangeRecord: _broker_reported,
-    PartitionChangeRecord: _partition_reported,
-    ConfigRecord: lambda _before, _after, _record: [],
 }

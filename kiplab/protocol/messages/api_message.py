@@ -8,7 +8,7 @@ read off the annotations of its fields.
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -69,7 +69,8 @@ class ApiMessage(msgspec.Struct, frozen=True, cache_hash=True):
 
     def about(self) -> ids.PartitionName:
         """The one partition that it speaks of; empty where it speaks of none, or of several."""
-        return getattr(self, "partition", "")
+        items: tuple[Any, ...] = getattr(self, "items", ())
+        return items[0].partition if len(items) == 1 else getattr(self, "partition", "")
 
 
 class ApiRequest(ApiMessage, frozen=True, cache_hash=True):
@@ -104,29 +105,36 @@ Gates = tuple[tuple[str, int], ...]
 """(inter-broker protocol, the version spoken from it on), the newest first."""
 
 
-def gated_version(features: Features, gates: Gates) -> ids.ApiVersion:
+class GatedRequest(ApiRequest, frozen=True, cache_hash=True):
     """ZooKeeper's time negotiates nothing: inter.broker.protocol.version says what is spoken."""
-    held = features.metadata_version
-    return next(version for since, version in gates if at_least(held, since))
+
+    gates: ClassVar[Gates] = (("2.1-IV2", 0),)
+
+    @classmethod
+    def version_sent(cls, features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
+        held = features.metadata_version
+        return next(version for since, version in cls.gates if at_least(held, since))
 
 
-class ControlRequest(ApiRequest, frozen=True, cache_hash=True, kw_only=True):
+class ControlRequest(GatedRequest, frozen=True, cache_hash=True, kw_only=True):
     """What the three requests of a controller begin with.
 
     `broker_epoch` is the receiver's, as the controller knew it when it put the request into its
     queue; -1 where the version has none.
     """
 
-    gates: ClassVar[Gates]
+    epoch_since: ClassVar[int]
+    """The first version that has a broker epoch (KIP-380)."""
 
     version: ids.ApiVersion
     controller: ids.Sender
     controller_epoch: ids.ControllerEpoch
     broker_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
 
-    @classmethod
-    def version_sent(cls, features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
-        return gated_version(features, cls.gates)
+    @property
+    def epoch_on_wire(self) -> ids.BrokerEpoch:
+        """The broker epoch as the receiver reads it."""
+        return self.broker_epoch if self.version >= self.epoch_since else ids.NO_BROKER_EPOCH
 
     def details(self) -> Iterator[str]:
         yield f"controller {self.controller} of epoch {self.controller_epoch}"

@@ -15,9 +15,8 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from ..errors import KafkaError
-from ..features import Features
-from ..ids import PLAIN, ApiVersion, BrokerEpoch, BrokerId, PartitionName, Sender, broker_list
-from .api_message import Against, Api, ApiRequest, ApiResponse
+from ..ids import PLAIN, BrokerEpoch, PartitionName, Sender, broker_list
+from .api_message import Against, Api, ApiResponse, GatedRequest
 from .replication_messages import AlterPartitionItem
 
 METADATA_HEARTBEAT = Api(
@@ -45,7 +44,7 @@ StateOnWire = Annotated[int, PLAIN, "the state as a byte"]
 """A forger may write any; the controller reads it."""
 
 
-class MetadataHeartbeatRequest(ApiRequest, frozen=True, tag="metadata-heartbeat", kw_only=True):
+class MetadataHeartbeatRequest(GatedRequest, frozen=True, tag="metadata-heartbeat", kw_only=True):
     """broker_id INT32, incarnation_id INT64, target_state INT8."""
 
     api: ClassVar[Api] = METADATA_HEARTBEAT
@@ -54,10 +53,6 @@ class MetadataHeartbeatRequest(ApiRequest, frozen=True, tag="metadata-heartbeat"
     broker: Sender
     incarnation_id: BrokerEpoch
     target_state: StateOnWire = int(MembershipState.ACTIVE)
-
-    @classmethod
-    def version_sent(cls, _features: Features, _sender: BrokerId) -> ApiVersion:
-        return 0
 
     def in_words(self) -> str:
         return f"MetadataHeartbeat as incarnation {self.incarnation_id}, {self._wish()}"
@@ -91,7 +86,7 @@ class MetadataHeartbeatResponse(
         return f"MetadataHeartbeat reply: {said}"
 
 
-class IsrChangeRequest(ApiRequest, frozen=True, tag="isr-change", kw_only=True):
+class IsrChangeRequest(GatedRequest, frozen=True, tag="isr-change", kw_only=True):
     """broker_id INT32, incarnation_id INT64, and by topic: leader_epoch, partition_index, isr."""
 
     api: ClassVar[Api] = ISR_CHANGE
@@ -101,10 +96,6 @@ class IsrChangeRequest(ApiRequest, frozen=True, tag="isr-change", kw_only=True):
     broker: Sender
     incarnation_id: BrokerEpoch
     items: tuple[AlterPartitionItem, ...]
-
-    @classmethod
-    def version_sent(cls, _features: Features, _sender: BrokerId) -> ApiVersion:
-        return 0
 
     def in_words(self) -> str:
         wanted = "; ".join(
@@ -121,9 +112,6 @@ class IsrChangeRequest(ApiRequest, frozen=True, tag="isr-change", kw_only=True):
         yield f"incarnation id {self.incarnation_id}"
         for item in self.items:
             yield f"{item.partition}: leader epoch {item.leader_epoch}, ISR {_isr(item)}"
-
-    def about(self) -> PartitionName:
-        return self.items[0].partition if len(self.items) == 1 else ""
 
 
 class IsrChangeResult(msgspec.Struct, frozen=True, cache_hash=True):

@@ -81,9 +81,6 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
         wish = self._wish(self.items[0], isr_of(self.items[0].partition))
         return f"AlterPartition v{self.version}{several} · {wish}"
 
-    def about(self) -> ids.PartitionName:
-        return self.items[0].partition if len(self.items) == 1 else ""
-
     def _wish(self, item: AlterPartitionItem, isr: tuple[ids.BrokerId, ...]) -> str:
         asked = {m.broker: m.epoch for m in item.isr}
         added = [b for b in asked if b not in isr]

@@ -14,17 +14,8 @@ import msgspec
 
 from .. import ids
 from ..errors import KafkaError
-from ..features import Features
 from ..registrations import PartitionRegistration
-from .api_message import (
-    Api,
-    ApiMessage,
-    ApiRequest,
-    ApiResponse,
-    ControlRequest,
-    Gates,
-    gated_version,
-)
+from .api_message import Api, ApiMessage, ApiResponse, ControlRequest, GatedRequest, Gates
 from .replication_messages import AlterPartitionItem
 
 CONTROL_LANE = "control"
@@ -57,6 +48,7 @@ class LeaderAndIsrRequest(ControlRequest, frozen=True, tag="leader-and-isr", kw_
 
     api: ClassVar[Api] = LEADER_AND_ISR
     told: ClassVar[int] = 1
+    epoch_since: ClassVar[int] = 2
     gates: ClassVar[Gates] = (
         ("3.4-IV0", 7),
         ("3.2-IV0", 6),
@@ -97,6 +89,7 @@ class UpdateMetadataRequest(ControlRequest, frozen=True, tag="update-metadata", 
     """API 6: who lives, and what is known of some partitions. v5 carries the broker epoch."""
 
     api: ClassVar[Api] = UPDATE_METADATA
+    epoch_since: ClassVar[int] = 5
     gates: ClassVar[Gates] = (
         ("3.4-IV0", 8),
         ("2.8-IV1", 7),
@@ -141,6 +134,7 @@ class StopReplicaRequest(ControlRequest, frozen=True, tag="stop-replica", kw_onl
 
     api: ClassVar[Api] = STOP_REPLICA
     told: ClassVar[int] = 1
+    epoch_since: ClassVar[int] = 1
     gates: ClassVar[Gates] = (
         ("3.4-IV0", 4),
         ("2.6-IV0", 3),
@@ -157,9 +151,6 @@ class StopReplicaRequest(ControlRequest, frozen=True, tag="stop-replica", kw_onl
     def on_arrow(self, _isr_of: object) -> str:
         return self.in_words()
 
-    def about(self) -> ids.PartitionName:
-        return self.items[0].partition if len(self.items) == 1 else ""
-
 
 class StopReplicaResponse(ApiResponse, frozen=True, tag="stop-replica-reply", kw_only=True):
     """An error for the whole request, or one for each partition."""
@@ -174,7 +165,7 @@ class StopReplicaResponse(ApiResponse, frozen=True, tag="stop-replica-reply", kw
         return f"StopReplica reply: {_statuses(self.error, self.partitions)}"
 
 
-class ControlledShutdownRequest(ApiRequest, frozen=True, tag="controlled-shutdown", kw_only=True):
+class ControlledShutdownRequest(GatedRequest, frozen=True, tag="controlled-shutdown", kw_only=True):
     """API 7: a broker asks to be let go. v2 carries its broker epoch (KIP-380)."""
 
     api: ClassVar[Api] = CONTROLLED_SHUTDOWN
@@ -184,10 +175,6 @@ class ControlledShutdownRequest(ApiRequest, frozen=True, tag="controlled-shutdow
     version: ids.ApiVersion
     broker: ids.Sender
     broker_epoch: ids.BrokerEpoch = ids.NO_BROKER_EPOCH
-
-    @classmethod
-    def version_sent(cls, features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
-        return gated_version(features, cls.gates)
 
     def in_words(self) -> str:
         epoch = "" if self.broker_epoch == ids.NO_BROKER_EPOCH else f" of epoch {self.broker_epoch}"
@@ -214,7 +201,7 @@ class ControlledShutdownResponse(
         return f"ControlledShutdown reply: {self.error.name if self.error else left}"
 
 
-class SetPartitionStateRequest(ApiRequest, frozen=True, tag="set-partition-state", kw_only=True):
+class SetPartitionStateRequest(GatedRequest, frozen=True, tag="set-partition-state", kw_only=True):
     """A leader's own write of the ISR to ZooKeeper, up to inter-broker protocol 2.7-IV1.
 
     Conditional on the znode's version, which is the partition epoch of the item.
@@ -227,10 +214,6 @@ class SetPartitionStateRequest(ApiRequest, frozen=True, tag="set-partition-state
     controller_epoch: ids.ControllerEpoch
     """Of the controller that made this broker leader: it is written, and nobody checks it."""
     item: AlterPartitionItem
-
-    @classmethod
-    def version_sent(cls, _features: Features, _sender: ids.BrokerId) -> ids.ApiVersion:
-        return 0
 
     def in_words(self) -> str:
         isr = ids.broker_list(m.broker for m in self.item.isr)

@@ -13,12 +13,14 @@ leader epochs that were known when it was made (KIP-570).
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
 from .. import messages
 from ..facts import Fact
-from ..ids import NO_BROKER_EPOCH, NO_LEADER, ApiVersion, BrokerEpoch, BrokerId
+from ..ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
+from ..messages.api_message import ControlRequest
 from ..registrations import PartitionRegistration
 from ..zookeeper_facts import QueueDropped, RequestsQueued
 from .controller_turn import ControllerTurn
@@ -196,61 +198,48 @@ def _requests(
         yield from _stop_replica(turn, broker, batch.stops[broker])
 
 
+def _header(turn: ControllerTurn, broker: BrokerId, kind: type[ControlRequest]) -> dict[str, Any]:
+    """The broker epoch is of the moment at which the request is queued."""
+    controller = turn.controller
+    version = kind.version_sent(turn.features, controller.node)
+    epoch = epoch_of(controller, broker) if version >= kind.epoch_since else None
+    return {
+        "version": version,
+        "controller": controller.broker,
+        "controller_epoch": controller.epoch,
+        "broker_epoch": NO_BROKER_EPOCH if epoch is None else epoch,
+    }
+
+
 def _leader_and_isr(
     turn: ControllerTurn, broker: BrokerId, states: dict[str, PartitionRegistration]
 ) -> messages.LeaderAndIsrRequest:
-    controller = turn.controller
-    version = messages.LeaderAndIsrRequest.version_sent(turn.features, controller.node)
     leaders = {state.leader for state in states.values()} - {NO_LEADER}
     return messages.LeaderAndIsrRequest(
-        version=version,
-        controller=controller.broker,
-        controller_epoch=controller.epoch,
-        broker_epoch=_stamp(controller, broker, version, 2),
+        **_header(turn, broker, messages.LeaderAndIsrRequest),
         partitions=tuple(states[name] for name in sorted(states)),
-        live_leaders=tuple(b for b in controller.live_brokers if b in leaders),
+        live_leaders=tuple(b for b in turn.controller.live_brokers if b in leaders),
     )
 
 
 def _update_metadata(
     turn: ControllerTurn, broker: BrokerId, states: dict[str, PartitionRegistration]
 ) -> messages.UpdateMetadataRequest:
-    controller = turn.controller
-    version = messages.UpdateMetadataRequest.version_sent(turn.features, controller.node)
     return messages.UpdateMetadataRequest(
-        version=version,
-        controller=controller.broker,
-        controller_epoch=controller.epoch,
-        broker_epoch=_stamp(controller, broker, version, 5),
+        **_header(turn, broker, messages.UpdateMetadataRequest),
         partitions=tuple(states[name] for name in sorted(states)),
-        live_brokers=controller.live_brokers,
+        live_brokers=turn.controller.live_brokers,
     )
 
 
 def _stop_replica(
     turn: ControllerTurn, broker: BrokerId, items: list[messages.StopReplicaItem]
 ) -> Iterable[messages.StopReplicaRequest]:
-    controller = turn.controller
-    version = messages.StopReplicaRequest.version_sent(turn.features, controller.node)
+    header = _header(turn, broker, messages.StopReplicaRequest)
     ordered = tuple(sorted(items, key=lambda item: item.partition))
     # KIP-570: from version 3 on a StopReplica carries the leader epoch of each replica.
-    bare = (
-        ordered if version >= 3 else tuple(messages.StopReplicaItem(i.partition) for i in ordered)
-    )
+    named = header["version"] >= 3
+    bare = ordered if named else tuple(messages.StopReplicaItem(i.partition) for i in ordered)
     together = turn.code >= STOPS_TOGETHER
     for stopped in (bare,) if together else ((), *((item,) for item in bare)):
-        yield messages.StopReplicaRequest(
-            version=version,
-            controller=controller.broker,
-            controller_epoch=controller.epoch,
-            broker_epoch=_stamp(controller, broker, version, 1),
-            items=stopped,
-        )
-
-
-def _stamp(
-    controller: ZooKeeperController, broker: BrokerId, version: ApiVersion, since: ApiVersion
-) -> BrokerEpoch:
-    """Of the moment at which the request is queued, in versions that carry it."""
-    epoch = epoch_of(controller, broker)
-    return NO_BROKER_EPOCH if epoch is None or version < since else epoch
+        yield messages.StopReplicaRequest(**header, items=stopped)

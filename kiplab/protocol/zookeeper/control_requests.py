@@ -45,12 +45,6 @@ from ..zookeeper_facts import ReplicaStopped
 
 LEADER_DURING_DELETE = ids.BrokerId(-2)
 """The leader of a partition that is being deleted (LeaderAndIsr.LeaderDuringDelete)."""
-_NAMES_AN_INCARNATION: dict[type, int] = {
-    LeaderAndIsrRequest: 2,
-    UpdateMetadataRequest: 5,
-    StopReplicaRequest: 1,
-}
-"""The first version of each request that has a broker epoch (KIP-380)."""
 _ALIVE = ids.Incarnation(0)
 """UpdateMetadata says that a broker lives, and nothing of its process."""
 
@@ -148,7 +142,7 @@ def _other_incarnation(
     broker: Broker, request: ControlRequest, features: Features
 ) -> Refused | None:
     """Whether the request was meant for another incarnation of this broker."""
-    mine, named = broker_parts.process_of(broker).epoch, _broker_epoch(request)
+    mine, named = broker_parts.process_of(broker).epoch, request.epoch_on_wire
     active = features.active(broker.id)
     # KIP-380, Proposed Changes, Broker Rejects Control Requests Applied to Former Generations: what
     # names an earlier generation than its own was meant for an earlier incarnation of it.
@@ -164,11 +158,6 @@ def _other_incarnation(
     if "kafka-9839.newer-epoch" in active:
         return None
     return _refusal(broker, request, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
-
-
-def _broker_epoch(request: ControlRequest) -> ids.BrokerEpoch:
-    told = request.version >= _NAMES_AN_INCARNATION[type(request)]
-    return request.broker_epoch if told else ids.NO_BROKER_EPOCH
 
 
 def _old_controller(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:

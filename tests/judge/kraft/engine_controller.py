@@ -3,6 +3,7 @@ clock, and no brokers, since all that send requests are fake.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -246,8 +247,7 @@ def reassign(
     held = registrations.partition(controller.partitions, name)
     if held is None:
         raise RefusedReassignmentError(errors.KafkaError.UNKNOWN_TOPIC_OR_PARTITION.name)
-    active = features.active(CONTROLLER)
-    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    code = Code.of(features)
     election, targets = Election.ONLINE, Targets()
     if replicas is None:
         election = ordinary(held, code)
@@ -255,11 +255,7 @@ def reassign(
     else:
         _check(controller, replicas)
         targets = _moved(held, replicas)
-
-    def acceptable(broker: BrokerId) -> bool:
-        return is_active(registrations.registration(controller.registrations, broker), active)
-
-    return build(held, targets, acceptable, code, election)
+    return build(held, targets, partial(is_active, controller, code.active), code, election)
 
 
 def _check(controller: Controller, replicas: tuple[BrokerId, ...]) -> None:
