@@ -22,7 +22,7 @@ from kiplab.judge.zookeeper_server.zookeeper_process import (
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper import ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
-from kiplab.protocol.zookeeper.ensemble_sessions import Ended, close_session, open_session
+from kiplab.protocol.zookeeper.ensemble_sessions import Ended, end_session, open_session
 from tests.judge import __main__, kafka_here
 from tests.judge.kafka_here import needs_java
 from tests.judge.skeleton import command, coverage
@@ -99,12 +99,12 @@ def a_multi_is_done_as_far_as_it_goes(
 
 
 def closing_takes_no_zxid(ensemble: Ensemble, session: SessionId) -> Ended:
-    ended = close_session(ensemble, session)
+    ended = end_session(ensemble, session)
     return ended._replace(ensemble=replace(ended.ensemble, zxid=ensemble.zxid))
 
 
 def ephemerals_stay(ensemble: Ensemble, session: SessionId) -> Ended:
-    ended = close_session(ensemble, session)
+    ended = end_session(ensemble, session)
     return Ended(replace(ended.ensemble, znodes=ensemble.znodes))
 
 
@@ -115,7 +115,7 @@ WRONG: dict[str, tuple[Callable[..., Any], ...]] = {
         watches_stay,
         a_multi_is_done_as_far_as_it_goes,
     ),
-    "close_session": (closing_takes_no_zxid, ephemerals_stay),
+    "end_session": (closing_takes_no_zxid, ephemerals_stay),
 }
 
 
@@ -152,7 +152,7 @@ def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the
     ensemble = _registered(ensemble, before, 1)
     (first,) = ensemble.registrations
     ensemble, after = open_session(
-        close_session(ensemble, before).ensemble, ONE, Incarnation(2), server=0
+        end_session(ensemble, before).ensemble, ONE, Incarnation(2), server=0
     )
     (second,) = _registered(ensemble, after, 2).registrations
     assert (lives.czxids_rise, lives.sessions_rise) == (True, False)

@@ -40,7 +40,6 @@ from ..zookeeper.control_channels import add_channel, remove_channel
 from ..zookeeper.controller_election import stand_down_if_moved
 from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
 from ..zookeeper.ensemble import below
-from ..zookeeper.ensemble_reads import children
 from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.watch_events import watch_fired
 from ..zookeeper.znodes import BROKER_IDS_PATH, BrokerZnode
@@ -255,8 +254,7 @@ def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
 
     Raises ControllerMovedError.
     """
-    read = children(turn.ensemble, turn.controller.session, BROKER_IDS_PATH, watch=True)
-    turn = turn._replace(ensemble=read.ensemble)
+    turn, _ = turn.children(BROKER_IDS_PATH)
     now = registered(turn)
     before = plane_of(turn).known
     new = [k for k in now if known_broker(plane_of(turn), k.broker) is None]

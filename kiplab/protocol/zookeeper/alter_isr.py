@@ -16,6 +16,7 @@ The first check that has something to say answers, with what it compared.
 """
 
 from collections.abc import Callable
+from operator import gt, lt
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -249,26 +250,19 @@ _RECOVERED = LeaderRecoveryState.RECOVERED
 _RECOVERING = LeaderRecoveryState.RECOVERING
 
 
-def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None:
-    return Compared(name, str(int(wanted)), str(int(held))) if wrong else None
+def _wrong(case: _WantedState, epoch: str, is_wrong: Callable[[int, int], bool]) -> Compared | None:
+    wanted, held = getattr(case.wanted, epoch), getattr(case.held, epoch)
+    return compare(epoch.replace("_", " "), wanted, held) if is_wrong(wanted, held) else None
 
 
-def _newer_leader(case: _WantedState) -> Compared | None:
+def _newer_epoch(case: _WantedState) -> Compared | None:
     # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
-    epoch, known = case.wanted.leader_epoch, case.held.leader_epoch
-    return _compared("leader epoch", epoch, known, epoch > known)
-
-
-def _newer_state(case: _WantedState) -> Compared | None:
-    # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
-    epoch, known = case.wanted.partition_epoch, case.held.partition_epoch
-    return _compared("partition epoch", epoch, known, epoch > known)
+    return _wrong(case, "partition_epoch", gt) or _wrong(case, "leader_epoch", gt)
 
 
 def _older_leader(case: _WantedState) -> Compared | None:
     # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): a leader of an earlier epoch.
-    epoch, known = case.wanted.leader_epoch, case.held.leader_epoch
-    return _compared("leader epoch", epoch, known, epoch < known)
+    return _wrong(case, "leader_epoch", lt)
 
 
 def _holds_already(case: _WantedState) -> Compared | None:
@@ -281,8 +275,7 @@ def _holds_already(case: _WantedState) -> Compared | None:
 def _older_state(case: _WantedState) -> Compared | None:
     # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): compare and set. At 2.8 ZooKeeper alone
     # compares versions.
-    epoch, known = case.wanted.partition_epoch, case.held.partition_epoch
-    return _compared("partition epoch", epoch, known, epoch < known and case.turn.code >= (3, 2))
+    return _wrong(case, "partition_epoch", lt) if case.turn.code >= (3, 2) else None
 
 
 def _not_alone(case: _WantedState) -> Compared | None:
@@ -301,8 +294,7 @@ def _no_way_back(case: _WantedState) -> Compared | None:
 CHECKS: tuple[
     tuple[str | None, KafkaError | None, Callable[[_WantedState], Compared | None]], ...
 ] = (
-    ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_state),
-    ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_leader),
+    ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_epoch),
     ("497.leader-epoch", KafkaError.FENCED_LEADER_EPOCH, _older_leader),
     (None, None, _holds_already),
     ("497.partition-epoch", KafkaError.INVALID_UPDATE_VERSION, _older_state),

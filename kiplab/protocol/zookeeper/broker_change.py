@@ -34,7 +34,6 @@ from .control_channels import (
 )
 from .controller_turn import ControllerTurn, elected, state_in_zookeeper, write_state
 from .ensemble import below
-from .ensemble_reads import children
 from .znodes import BROKER_IDS_PATH, BrokerZnode
 from .zookeeper_controller import LiveBroker, cached, epoch_of, hosted_by, with_partition
 from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
@@ -73,8 +72,7 @@ def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
     Source: KafkaController.BrokerChange.process (2.1.1, 2.2.2), processBrokerChange (2.6.3 to
     3.4.1).
     """
-    read = children(turn.ensemble, turn.controller.session, BROKER_IDS_PATH, watch=True)
-    turn = turn._replace(ensemble=read.ensemble)
+    turn, _ = turn.children(BROKER_IDS_PATH)
     current = registered_brokers(turn)
     change = _compared(turn, current)
     turn = turn.holding(turn.controller, _told(turn, change))

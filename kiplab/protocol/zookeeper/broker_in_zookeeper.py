@@ -23,7 +23,7 @@ from ..zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried, ZnodeC
 from .controller_election import elect, resign
 from .ensemble import Ensemble, find
 from .ensemble_reads import get
-from .ensemble_sessions import close_session, open_session
+from .ensemble_sessions import end_session, open_session
 from .ensemble_writes import Create, Operation, SetData, Together, ZooKeeperError, told, transact
 from .znodes import CONTROLLER_PATH, BrokerZnode, ControllerZnode, Stat, broker_path
 from .zookeeper_controller import ZooKeeperController
@@ -259,7 +259,7 @@ def stop(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     session = _session(process)
     _, resigned = resign(_plane(process), "its process stops")
     stopped, _, facts = disk.stop_cleanly(broker)
-    ended = close_session(ensemble, session)
+    ended = end_session(ensemble, session)
     over = SessionEnded(ids.ZOOKEEPER, broker.id, session=session, expired=False)
     known = (over,) if ended.ensemble is not ensemble else ()
     return Together(

@@ -23,7 +23,6 @@ from .broker_change import registered_brokers, start_replicas, stop_replicas
 from .control_channels import add_channel, dropped, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write
 from .ensemble import Ensemble, controller_named, find
-from .ensemble_reads import children, exists
 from .new_partitions import unknown_partitions
 from .zookeeper_controller import ZooKeeperController, hosted_by
 from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
@@ -55,8 +54,7 @@ def stand_down_if_moved(turn: ControllerTurn) -> ControllerTurn:
 
     Source: KafkaController.maybeResign (2.1.1 to 3.4.1).
     """
-    watched = exists(turn.ensemble, turn.controller.session, znodes.CONTROLLER_PATH, watch=True)
-    turn = turn._replace(ensemble=watched.ensemble)
+    turn = turn.watching(znodes.CONTROLLER_PATH)
     named = controller_named(turn.ensemble)
     if not turn.controller.active or named == turn.controller.broker:
         return turn
@@ -107,8 +105,7 @@ def _elected(turn: ControllerTurn) -> ControllerTurn:
     if at is None:
         return turn
     broker = turn.controller.broker
-    turn, done = _transacted(
-        turn,
+    turn, done = turn.transacted(
         ensemble_writes.Create(
             znodes.CONTROLLER_PATH, znodes.ControllerZnode(broker), ephemeral=True
         ),
@@ -133,17 +130,8 @@ def _elected(turn: ControllerTurn) -> ControllerTurn:
 def _controller_epoch(turn: ControllerTurn) -> tuple[ControllerTurn, ControllerEpoch]:
     if find(turn.ensemble, znodes.CONTROLLER_EPOCH_PATH) is None:
         data = znodes.ControllerEpochZnode(FIRST_EPOCH)
-        turn, _ = _transacted(turn, ensemble_writes.Create(znodes.CONTROLLER_EPOCH_PATH, data))
+        turn, _ = turn.transacted(ensemble_writes.Create(znodes.CONTROLLER_EPOCH_PATH, data))
     return turn, turn.ensemble.controller_epoch
-
-
-def _transacted(
-    turn: ControllerTurn, *operations: ensemble_writes.Operation
-) -> tuple[ControllerTurn, ensemble_writes.Transacted]:
-    done = ensemble_writes.transact(turn.ensemble, turn.controller.session, operations)
-    return turn._replace(
-        ensemble=done.ensemble, fired=(*turn.fired, *ensemble_writes.told(done.fired))
-    ), done
 
 
 def _changed(turn: ControllerTurn, path: str, text: str) -> ZnodeChanged:
@@ -156,10 +144,8 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
     Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1).
     """
     turn = _watching(turn)
-    announced = children(
-        turn.ensemble, turn.controller.session, znodes.ISR_CHANGES_PATH, watch=True
-    )
-    turn = delete_isr_changes(turn._replace(ensemble=announced.ensemble), announced.names)
+    turn, names = turn.children(znodes.ISR_CHANGES_PATH)
+    turn = delete_isr_changes(turn, names)
     turn = _with_context(turn)
     turn = send_update_metadata(turn, turn.controller.live_brokers, ())
     turn = start_replicas(turn, turn.controller.live_brokers)
@@ -185,12 +171,11 @@ def _watching(turn: ControllerTurn) -> ControllerTurn:
 
     What a broker's znode says does not change as long as it stands: nobody watches that.
     """
-    ensemble, session = turn.ensemble, turn.controller.session
     for path in (znodes.BROKER_IDS_PATH, znodes.TOPICS_PATH):
-        ensemble = children(ensemble, session, path, watch=True).ensemble
-    for topic in sorted({topic_of(p.name) for p in ensemble.partitions}):
-        ensemble = exists(ensemble, session, znodes.topic_config_path(topic), watch=True).ensemble
-    return turn._replace(ensemble=ensemble)
+        turn, _ = turn.children(path)
+    for topic in sorted({topic_of(p.name) for p in turn.ensemble.partitions}):
+        turn = turn.watching(znodes.topic_config_path(topic))
+    return turn
 
 
 def _with_context(turn: ControllerTurn) -> ControllerTurn:

@@ -21,6 +21,7 @@ from ..messages import Send
 from ..registrations import PartitionRegistration, partition
 from ..zookeeper_facts import ZnodeChanged
 from .ensemble import Ensemble, find, session_of
+from .ensemble_reads import children, exists
 from .ensemble_writes import (
     CheckVersion,
     Operation,
@@ -62,6 +63,21 @@ class ControllerTurn(NamedTuple):
     def holding(self, controller: ZooKeeperController, *facts: Fact) -> ControllerTurn:
         """The same with another state of the controller, and more facts."""
         return self._replace(controller=controller, facts=(*self.facts, *facts))
+
+    def children(self, path: str) -> tuple[ControllerTurn, tuple[str, ...]]:
+        """The names below `path`, to be told of the next change."""
+        read = children(self.ensemble, self.controller.session, path, watch=True)
+        return self._replace(ensemble=read.ensemble), read.names
+
+    def watching(self, path: str) -> ControllerTurn:
+        """The same, to be told when there is something else at `path`, or nothing."""
+        read = exists(self.ensemble, self.controller.session, path, watch=True)
+        return self._replace(ensemble=read.ensemble)
+
+    def transacted(self, *operations: Operation) -> tuple[ControllerTurn, Transacted]:
+        """The same after a transaction in the session of the controller."""
+        done = transact(self.ensemble, self.controller.session, operations)
+        return self._replace(ensemble=done.ensemble, fired=(*self.fired, *told(done.fired))), done
 
     def refusal(
         self,
@@ -108,8 +124,7 @@ def write(
     # to 3.4.1) makes it look at the epoch, so that who was deposed cannot write.
     checked = "zookeeper.controller-check" in turn.active
     operations = (check, operation) if checked else (operation,)
-    done = transact(turn.ensemble, turn.controller.session, operations)
-    turn = turn._replace(ensemble=done.ensemble, fired=(*turn.fired, *told(done.fired)))
+    turn, done = turn.transacted(*operations)
     if done.error is ZooKeeperError.NONE:
         fact = ZnodeChanged(ZOOKEEPER, operation.path, done.ensemble.zxid, text)
         return turn.holding(turn.controller, fact), done

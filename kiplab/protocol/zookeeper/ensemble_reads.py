@@ -14,77 +14,60 @@ from msgspec.structs import replace
 from ..ids import SessionId
 from .ensemble import Ensemble, Watch, below, find, session_of
 from .ensemble_writes import ZooKeeperError
-from .znodes import Stat, WatchKind, Znode
+from .znodes import WatchKind, Znode
 
 
-class GotZnode(NamedTuple):
-    """A znode that was asked for."""
+class Read(NamedTuple):
+    """What was asked for, or the error that says why there is nothing."""
 
     ensemble: Ensemble
     znode: Znode | None = None
-    error: ZooKeeperError = ZooKeeperError.NONE
-
-
-class GotChildren(NamedTuple):
-    """The names of the children that were asked for, sorted."""
-
-    ensemble: Ensemble
     names: tuple[str, ...] = ()
+    """Of the children, sorted, where these were asked for."""
     error: ZooKeeperError = ZooKeeperError.NONE
 
 
-class GotStat(NamedTuple):
-    """Whether there is such a znode: its Stat, or NONODE."""
-
-    ensemble: Ensemble
-    stat: Stat | None = None
-    error: ZooKeeperError = ZooKeeperError.NONE
-
-
-def get(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> GotZnode:
+def get(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> Read:
     """The znode at `path`. Where there is none, no watch is left.
 
     Source: DataTree.getData (ZooKeeper 3.9.5).
     """
-    refusal = _refusal(ensemble, session, path)
-    if refusal is not ZooKeeperError.NONE:
-        return GotZnode(ensemble, error=refusal)
-    return GotZnode(
-        watching(ensemble, session, path, WatchKind.DATA) if watch else ensemble,
-        find(ensemble, path),
-    )
+    return _read(ensemble, session, path, WatchKind.DATA if watch else None)
 
 
-def children(
-    ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False
-) -> GotChildren:
+def children(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> Read:
     """The names below `path`. Where there is no such znode, no watch is left.
 
     Source: DataTree.getChildren (ZooKeeper 3.9.5).
     """
-    refusal = _refusal(ensemble, session, path)
-    if refusal is not ZooKeeperError.NONE:
-        return GotChildren(ensemble, error=refusal)
-    return GotChildren(
-        watching(ensemble, session, path, WatchKind.CHILDREN) if watch else ensemble,
-        tuple(z.path.rpartition("/")[2] for z in below(ensemble.znodes, path)),
-    )
+    read = _read(ensemble, session, path, WatchKind.CHILDREN if watch else None)
+    found = below(ensemble.znodes, path) if read.znode is not None else ()
+    return read._replace(names=tuple(z.path.rpartition("/")[2] for z in found))
 
 
-def exists(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> GotStat:
-    """The Stat of the znode at `path`. Also where there is none, the watch waits: for its creation.
+def exists(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> Read:
+    """Whether there is a znode at `path`: with none, too, the watch waits, for its creation.
 
     Source: DataTree.statNode (ZooKeeper 3.9.5).
     """
-    refusal = _refusal(ensemble, session, path)
-    if refusal is ZooKeeperError.SESSIONEXPIRED:
-        return GotStat(ensemble, error=refusal)
+    return _read(ensemble, session, path, WatchKind.DATA if watch else None, waits=True)
+
+
+def _read(
+    ensemble: Ensemble,
+    session: SessionId,
+    path: str,
+    watch: WatchKind | None,
+    *,
+    waits: bool = False,
+) -> Read:
+    if session_of(ensemble, session) is None:
+        return Read(ensemble, error=ZooKeeperError.SESSIONEXPIRED)
     znode = find(ensemble, path)
-    return GotStat(
-        watching(ensemble, session, path, WatchKind.DATA) if watch else ensemble,
-        None if znode is None else znode.stat,
-        refusal,
-    )
+    if watch is not None and (waits or znode is not None):
+        ensemble = watching(ensemble, session, path, watch)
+    error = ZooKeeperError.NONODE if znode is None else ZooKeeperError.NONE
+    return Read(ensemble, znode, error=error)
 
 
 def watching(ensemble: Ensemble, session: SessionId, path: str, kind: WatchKind) -> Ensemble:
@@ -97,9 +80,3 @@ def watching(ensemble: Ensemble, session: SessionId, path: str, kind: WatchKind)
         return ensemble
     watches = sorted([*ensemble.watches, new], key=lambda w: (w.path, w.kind, w.session))
     return replace(ensemble, watches=tuple(watches))
-
-
-def _refusal(ensemble: Ensemble, session: SessionId, path: str) -> ZooKeeperError:
-    if session_of(ensemble, session) is None:
-        return ZooKeeperError.SESSIONEXPIRED
-    return ZooKeeperError.NONODE if find(ensemble, path) is None else ZooKeeperError.NONE

@@ -58,24 +58,13 @@ def open_session(
     return Opened(opened, new.id)
 
 
-def close_session(ensemble: Ensemble, session: SessionId) -> Ended:
-    """End the session because its process says so; the same ensemble if it has ended already.
+def end_session(ensemble: Ensemble, session: SessionId) -> Ended:
+    """End the session because its process says so, or because nobody has heard of it for too long;
+    the same ensemble if it has ended already.
 
-    Source: PrepRequestProcessor.pRequest2Txn and DataTree.killSession (ZooKeeper 3.9.5).
+    Source: PrepRequestProcessor.pRequest2Txn and DataTree.killSession (ZooKeeper 3.9.5);
+    SessionTrackerImpl.run and ZooKeeperServer.expire (3.9.5), which submit the same request.
     """
-    return _without(ensemble, session)
-
-
-def expire_session(ensemble: Ensemble, session: SessionId) -> Ended:
-    """End the session because nobody has heard of its process; the same ensemble if it has ended.
-
-    Source: SessionTrackerImpl.run and ZooKeeperServer.expire (ZooKeeper 3.9.5), which submit the
-    request that closing submits.
-    """
-    return _without(ensemble, session)
-
-
-def _without(ensemble: Ensemble, session: SessionId) -> Ended:
     if session_of(ensemble, session) is None:
         return Ended(ensemble)
     events: list[WatchEvent] = []

@@ -13,7 +13,7 @@ from ..messages import Send, SessionExpired
 from ..zookeeper_facts import SessionEnded, ZnodeChanged
 from . import ensemble_writes
 from .ensemble import Ensemble, find
-from .ensemble_sessions import close_session, expire_session, open_session
+from .ensemble_sessions import end_session, open_session
 from .znodes import CONTROLLER_PATH, TopicConfigZnode, topic_config_path
 
 OperatorEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
@@ -29,7 +29,7 @@ def expire(ensemble: Ensemble, broker: BrokerId, running: SessionId | None) -> O
     Source: ZooKeeperServer.expire (ZooKeeper 3.9.5) and ClientCnxn.onConnected (3.5.9).
     """
     session = next(s.id for s in ensemble.sessions if s.owner == broker)
-    ended = expire_session(ensemble, session)
+    ended = end_session(ensemble, session)
     fact = SessionEnded(ZOOKEEPER, broker, session=session, expired=True)
     word = (Send(broker, SessionExpired(session=session)),) if session == running else ()
     return ended.ensemble, (*ensemble_writes.told(ended.fired), *word), (fact,)
@@ -74,5 +74,5 @@ def _by_hand(
     """One command of an operator: a session, the operation, the end of the session."""
     opened = open_session(ensemble, CLIENT, _NO_LIFE)
     done = ensemble_writes.transact(opened.ensemble, opened.session, (operation,))
-    ended = close_session(done.ensemble, opened.session)
+    ended = end_session(done.ensemble, opened.session)
     return done._replace(ensemble=ended.ensemble, fired=(*done.fired, *ended.fired))

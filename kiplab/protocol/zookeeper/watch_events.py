@@ -24,7 +24,6 @@ from .control_channels import send_update_metadata
 from .controller_election import delete_isr_changes, elect, stand_down_if_moved
 from .controller_turn import ControllerMovedError, ControllerTurn
 from .ensemble import find
-from .ensemble_reads import children, exists
 from .ensemble_writes import Together
 from .zookeeper_controller import ZooKeeperController, with_partition
 from .zookeeper_elections import elect_for_offline_partitions, make_new_partitions
@@ -67,17 +66,16 @@ def isr_changed(turn: ControllerTurn) -> ControllerTurn:
     Source: KafkaController.IsrChangeNotification (2.1.1, 2.2.2), processIsrChangeNotification
     (2.6.3 to 3.4.1).
     """
-    read = children(turn.ensemble, turn.controller.session, znodes.ISR_CHANGES_PATH, watch=True)
-    turn = turn._replace(ensemble=read.ensemble)
+    turn, announced = turn.children(znodes.ISR_CHANGES_PATH)
     names: set[str] = set()
-    for name in read.names:
+    for name in announced:
         znode = find(turn.ensemble, f"{znodes.ISR_CHANGES_PATH}/{name}")
         if znode is not None and isinstance(znode.data, znodes.IsrChangeZnode):
             names.update(znode.data.partitions)
     if names:
         turn = refreshed(turn, names)
         turn = send_update_metadata(turn, turn.controller.live_brokers, sorted(names))
-    return delete_isr_changes(turn, read.names)
+    return delete_isr_changes(turn, announced)
 
 
 def refreshed(turn: ControllerTurn, names: set[str]) -> ControllerTurn:
@@ -100,15 +98,10 @@ def _handler(
     if path == znodes.ISR_CHANGES_PATH:
         return lambda turn, _path: isr_changed(turn)
     if path == znodes.TOPICS_PATH:
-        return lambda turn, _path: _topics_changed(turn)
+        return lambda turn, path: make_new_partitions(turn.children(path)[0])
     if path.startswith(f"{znodes.TOPIC_CONFIGS_PATH}/"):
         return _topic_configured
     return None
-
-
-def _topics_changed(turn: ControllerTurn) -> ControllerTurn:
-    read = children(turn.ensemble, turn.controller.session, znodes.TOPICS_PATH, watch=True)
-    return make_new_partitions(turn._replace(ensemble=read.ensemble))
 
 
 def _topic_configured(turn: ControllerTurn, path: str) -> ControllerTurn:
@@ -118,8 +111,7 @@ def _topic_configured(turn: ControllerTurn, path: str) -> ControllerTurn:
     KafkaController.processTopicUncleanLeaderElectionEnable (2.6.3 to 3.4.1). In Kafka the broker
     watches for it.
     """
-    watched = exists(turn.ensemble, turn.controller.session, path, watch=True)
-    turn = turn._replace(ensemble=watched.ensemble)
+    turn = turn.watching(path)
     znode = find(turn.ensemble, path)
     if znode is None or not isinstance(znode.data, znodes.TopicConfigZnode):
         return turn

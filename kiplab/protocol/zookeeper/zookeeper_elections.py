@@ -15,7 +15,9 @@ succeeded. An operator is answered at once, Kafka waits until the brokers know. 
 election, and for an operator one answer with an error for each partition.
 """
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -49,12 +51,8 @@ class ElectionResult(NamedTuple):
     unclean: bool = False
 
 
-class Strategy(Protocol):
-    """Who is to lead a partition, given its state in ZooKeeper."""
-
-    def __call__(
-        self, turn: ControllerTurn, registration: PartitionRegistration
-    ) -> ElectionResult: ...
+Strategy = Callable[[ControllerTurn, PartitionRegistration], ElectionResult]
+"""Who is to lead a partition, given its state in ZooKeeper."""
 
 
 class Elections(NamedTuple):
@@ -62,22 +60,6 @@ class Elections(NamedTuple):
 
     turn: ControllerTurn
     elected: tuple[str, ...]
-
-
-def offline_election(turn: ControllerTurn, registration: PartitionRegistration) -> ElectionResult:
-    """The strategy for partitions without a leader; the topic says whether it may be unclean.
-
-    Source: leaderForOffline and offlinePartitionLeaderElection (2.1.1 to 3.4.1).
-    """
-    return _offline(turn, registration, allowed=registration.unclean_leader_election)
-
-
-def unclean_election(turn: ControllerTurn, registration: PartitionRegistration) -> ElectionResult:
-    """The same for an operator who allows it, whatever the topic says.
-
-    Source: OfflinePartitionLeaderElectionStrategy(allowUnclean = true) (2.6.3 to 3.4.1).
-    """
-    return _offline(turn, registration, allowed=True)
 
 
 def preferred_election(turn: ControllerTurn, registration: PartitionRegistration) -> ElectionResult:
@@ -108,7 +90,10 @@ def controlled_shutdown_election(
 
 
 def elect_leaders_for(
-    turn: ControllerTurn, names: tuple[str, ...], strategy: Strategy
+    turn: ControllerTurn,
+    names: tuple[str, ...],
+    strategy: Strategy,
+    batch: RequestBatch | None = None,
 ) -> Elections:
     """Elect for these partitions, and queue what follows; who has a leader is offline no more.
 
@@ -117,12 +102,7 @@ def elect_leaders_for(
     Source: PartitionStateMachine.handleStateChanges, electLeaderForPartitions and
     doElectLeaderForPartitions (2.1.1 to 3.4.1).
     """
-    return _elect(turn, RequestBatch(), names, strategy)
-
-
-def _elect(
-    turn: ControllerTurn, batch: RequestBatch, names: tuple[str, ...], strategy: Strategy
-) -> Elections:
+    batch = RequestBatch() if batch is None else batch
     led: list[str] = []
     for name in names:
         registration = state_in_zookeeper(turn, name)
@@ -153,7 +133,7 @@ def elect_for_offline_partitions(turn: ControllerTurn, topic: str | None = None)
         new, offline = _of(topic, new), _of(topic, offline)
     turn = make_partitions(turn, batch, new)
     made = tuple(p.name for p in turn.controller.partitions if p.name not in known)
-    turn, led = _elect(turn, batch, offline, offline_election)
+    turn, led = elect_leaders_for(turn, offline, _offline_election, batch)
     return Elections(turn, (*made, *led))
 
 
@@ -206,7 +186,9 @@ def elect_leaders(
         return _answer(turn, request, dict.fromkeys(names, _E.INVALID_REQUEST))
     errors = {name: _before_election(turn, name, request.unclean) for name in names}
     wanted = tuple(sorted(name for name, error in errors.items() if error is None))
-    strategy = unclean_election if request.unclean else preferred_election
+    # OfflinePartitionLeaderElectionStrategy(allowUnclean = true) (2.6.3 to 3.4.1).
+    anybody = partial(_offline_election, allowed=True)
+    strategy: Strategy = anybody if request.unclean else preferred_election
     try:
         turn, led = elect_leaders_for(turn, wanted, strategy)
     except ControllerMovedError as moved:
@@ -255,15 +237,20 @@ def _answer(
     return turn.done(Send(CLIENT, ElectLeadersResponse(results=results)))
 
 
-def _offline(
-    turn: ControllerTurn, registration: PartitionRegistration, *, allowed: bool
+def _offline_election(
+    turn: ControllerTurn, registration: PartitionRegistration, *, allowed: bool = False
 ) -> ElectionResult:
+    """The strategy for partitions without a leader; whether it may be unclean says the topic, or an
+    operator who has `allowed` it.
+
+    Source: leaderForOffline and offlinePartitionLeaderElection (2.1.1 to 3.4.1).
+    """
     online = tuple(b for b in registration.replicas if is_online(turn.controller, b))
     for broker in online:
         if broker in registration.isr:
             isr = tuple(b for b in registration.isr if is_online(turn.controller, b))
             return ElectionResult(_led_by(registration, broker, isr), online)
-    if not allowed or not online:
+    if not (allowed or registration.unclean_leader_election) or not online:
         return ElectionResult(None, online)
     state = _led_by(registration, online[0], online[:1])
     # KIP-704, Proposed Changes: an unclean election says that the leader has to recover, from the

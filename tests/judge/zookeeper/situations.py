@@ -170,7 +170,7 @@ def after_writing(cluster: Cluster, written: Written) -> step.Step:
     done = transact(opened.ensemble, opened.session, written.operations)
     ensemble, fired = done.ensemble, done.fired
     if written.owner is None:
-        ended = ensemble_sessions.close_session(ensemble, opened.session)
+        ended = ensemble_sessions.end_session(ensemble, opened.session)
         ensemble, fired = ended.ensemble, (*fired, *ended.fired)
     written_to = nodes.with_state(cluster, ZOOKEEPER, ensemble)
     after, events = channels.post(written_to, ZOOKEEPER, told(fired))

@@ -9,7 +9,7 @@ import msgspec
 from kiplab.protocol.ids import BrokerId, Incarnation, PartitionEpoch, SessionId
 from kiplab.protocol.zookeeper import ensemble_reads, ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import below, empty_ensemble, find
-from kiplab.protocol.zookeeper.ensemble_sessions import close_session, expire_session, open_session
+from kiplab.protocol.zookeeper.ensemble_sessions import end_session, open_session
 from kiplab.protocol.zookeeper.ensemble_writes import Operation, transact
 
 
@@ -139,8 +139,7 @@ class ScriptedEngine(Scripted):
     def _end(self, step: EndStep) -> ScriptAnswer:
         session = self.open.pop(step.who)
         self.ended[step.who] = session
-        end = expire_session if step.how is HowEnded.LAPSED else close_session
-        ended = end(self.ensemble, session)
+        ended = end_session(self.ensemble, session)
         self.ensemble = ended.ensemble
         self._tell(ended.fired)
         return ("heard", self._events.pop(step.who))
@@ -155,25 +154,14 @@ class ScriptedEngine(Scripted):
 
     def _read(self, step: ReadStep) -> ScriptAnswer:
         who, path = self.open[step.who], step.path
-        if step.kind is ReadKind.GET:
-            got = ensemble_reads.get(self.ensemble, who, path, watch=step.watch)
-            self.ensemble = got.ensemble
-            if got.znode is None:
-                return (got.error.value,)
-            return (_text(got.znode), *self._stat(got.znode.stat), self._children(path))
+        read = _READS[step.kind](self.ensemble, who, path, watch=step.watch)
+        self.ensemble = read.ensemble
+        if read.znode is None:
+            return (read.error.value,)
         if step.kind is ReadKind.CHILDREN:
-            listed = ensemble_reads.children(self.ensemble, who, path, watch=step.watch)
-            self.ensemble = listed.ensemble
-            return (
-                (listed.names,)
-                if listed.error is ensemble_writes.ZooKeeperError.NONE
-                else (listed.error.value,)
-            )
-        found = ensemble_reads.exists(self.ensemble, who, path, watch=step.watch)
-        self.ensemble = found.ensemble
-        if found.stat is None:
-            return (found.error.value,)
-        return (*self._stat(found.stat), self._children(path))
+            return (read.names,)
+        text = (_text(read.znode),) if step.kind is ReadKind.GET else ()
+        return (*text, *self._stat(read.znode.stat), self._children(path))
 
     def _tell(self, fired: tuple[ensemble_writes.Fired, ...]) -> None:
         for one in fired:
@@ -191,3 +179,10 @@ class ScriptedEngine(Scripted):
 
 def _text(found: znodes.Znode) -> str | None:
     return found.data.text if isinstance(found.data, znodes.TextZnode) else None
+
+
+_READS = {
+    ReadKind.GET: ensemble_reads.get,
+    ReadKind.CHILDREN: ensemble_reads.children,
+    ReadKind.EXISTS: ensemble_reads.exists,
+}

@@ -14,7 +14,7 @@ from kiplab.protocol.zookeeper import ensemble_writes
 from kiplab.protocol.zookeeper.controller_election import elect
 from kiplab.protocol.zookeeper.controller_turn import ControllerTurn
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
-from kiplab.protocol.zookeeper.ensemble_sessions import close_session, open_session
+from kiplab.protocol.zookeeper.ensemble_sessions import end_session, open_session
 from kiplab.protocol.zookeeper.watch_events import watch_fired
 from kiplab.protocol.zookeeper.znodes import (
     BrokerZnode,
@@ -81,7 +81,7 @@ class ControlPlane:
 
     def die(self, broker: int) -> None:
         """The session of a broker ends."""
-        ended = close_session(self.ensemble, self.sessions.pop(broker))
+        ended = end_session(self.ensemble, self.sessions.pop(broker))
         self.ensemble = ended.ensemble
         self.waiting += ensemble_writes.told(ended.fired)
 
@@ -93,7 +93,7 @@ class ControlPlane:
         self.write(
             broker, ensemble_writes.Delete(broker_path(ids.BrokerId(broker))), *registration(broker)
         )
-        ended = close_session(self.ensemble, old)
+        ended = end_session(self.ensemble, old)
         self.ensemble = ended.ensemble
         self.waiting += ensemble_writes.told(ended.fired)
 

@@ -1,7 +1,5 @@
 """ZooKeeper as a node of the cluster: transactions, ephemerals, watches and session ids."""
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -129,30 +127,24 @@ def test_a_sequential_child_is_called_after_how_many_there_ever_were() -> None:
 # --- sessions -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("end", [ensemble_sessions.close_session, ensemble_sessions.expire_session])
-def test_with_a_session_go_its_ephemerals_in_one_transaction(
-    end: Callable[[Ensemble, ids.SessionId], ensemble_sessions.Ended],
-) -> None:
+def test_with_a_session_go_its_ephemerals_in_one_transaction() -> None:
     ensemble, session = connected()
     ensemble = done(ensemble, session, Create("/a"), Create("/a/e", ephemeral=True))
     ensemble = done(ensemble, session, Create("/f", ephemeral=True))
-    left = end(ensemble, session).ensemble
+    left = ensemble_sessions.end_session(ensemble, session).ensemble
     assert [z.path for z in left.znodes] == ["/", "/a"]
     assert left.zxid == ensemble.zxid + 1
-    assert end(left, session).ensemble is left
+    assert ensemble_sessions.end_session(left, session).ensemble is left
 
 
 def test_who_has_no_session_any_more_is_refused_and_the_ensemble_is_the_same_object() -> None:
     ensemble, session = connected()
-    left = ensemble_sessions.expire_session(ensemble, session).ensemble
+    left = ensemble_sessions.end_session(ensemble, session).ensemble
     came = transact(left, session, (Create("/a"),))
     assert (came.error, came.ensemble) == (ZooKeeperError.SESSIONEXPIRED, left)
     assert came.ensemble is left
-    assert reads.exists(left, session, "/", watch=True) == (
-        left,
-        None,
-        ZooKeeperError.SESSIONEXPIRED,
-    )
+    refused = reads.Read(left, error=ZooKeeperError.SESSIONEXPIRED)
+    assert reads.exists(left, session, "/", watch=True) == refused
 
 
 def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_greater_czxid() -> (
@@ -163,7 +155,7 @@ def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_
     ensemble = registered(ensemble, before, ONE, 1)
     (first_incarnation,) = ensemble.registrations
     ensemble, after = opened(
-        ensemble_sessions.close_session(ensemble, before).ensemble, ONE, server=0
+        ensemble_sessions.end_session(ensemble, before).ensemble, ONE, server=0
     )
     (second_life,) = registered(ensemble, after, ONE, 2).registrations
     assert after < before
@@ -172,7 +164,7 @@ def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_
 
 def test_sessions_of_one_server_are_numbered_upwards() -> None:
     ensemble, first = connected()
-    ensemble, second = opened(ensemble_sessions.close_session(ensemble, first).ensemble)
+    ensemble, second = opened(ensemble_sessions.end_session(ensemble, first).ensemble)
     assert ids.NO_SESSION < first < second
 
 
@@ -194,7 +186,7 @@ def test_what_happens_between_a_watch_and_the_next_read_is_not_told() -> None:
     ensemble, watcher = opened(ensemble, TWO)
     ensemble = registered(ensemble, session, ONE, 1)
     ensemble = reads.children(ensemble, watcher, "/brokers/ids", watch=True).ensemble
-    gone = ensemble_sessions.close_session(ensemble, session)
+    gone = ensemble_sessions.end_session(ensemble, session)
     ensemble, again = opened(gone.ensemble)
     back = transact(ensemble, again, (Create(znodes.broker_path(ONE), ephemeral=True),))
     assert gone.fired[0].event == znodes.WatchEvent(
@@ -233,7 +225,7 @@ def test_a_session_takes_its_watches_along_unsaid() -> None:
     ensemble, session = connected()
     ensemble = done(ensemble, session, Create("/a", ephemeral=True))
     ensemble = reads.get(ensemble, session, "/a", watch=True).ensemble
-    ended = ensemble_sessions.expire_session(ensemble, session)
+    ended = ensemble_sessions.end_session(ensemble, session)
     assert ended.fired == ()
     assert ended.ensemble.watches == ()
 
@@ -328,7 +320,7 @@ def test_every_transaction_takes_one_zxid_and_keeps_the_tree_a_tree(
         assert paths == sorted(set(paths))
         assert all(znodes.parent_path(path) in paths for path in paths)
         assert max(z.stat.mzxid for z in ensemble.znodes) <= ensemble.zxid
-    left = ensemble_sessions.close_session(ensemble, session).ensemble.znodes
+    left = ensemble_sessions.end_session(ensemble, session).ensemble.znodes
     assert all(z.stat.ephemeral_owner == ids.NO_SESSION for z in left)
 
 

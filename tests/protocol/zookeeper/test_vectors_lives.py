@@ -13,7 +13,7 @@ from kiplab.protocol.ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, SessionI
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Volatile
 from kiplab.protocol.zookeeper import broker_in_zookeeper as life
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
-from kiplab.protocol.zookeeper.ensemble_sessions import expire_session
+from kiplab.protocol.zookeeper.ensemble_sessions import end_session
 from kiplab.protocol.zookeeper.ensemble_writes import Together
 from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH, BrokerZnode, broker_path
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
@@ -123,7 +123,7 @@ def test_while_an_earlier_life_is_registered_there_is_no_start() -> None:
     assert "`expire 2`" in reason
     session = process(pairs.two).session
     assert session is not None
-    assert life.why_not_start(down, expire_session(pairs.ensemble, session).ensemble) is None
+    assert life.why_not_start(down, end_session(pairs.ensemble, session).ensemble) is None
 
 
 @rows("", ("380.session-id", [parse_features(r, on=("380.session-id",)) for r in RELEASES[1:]]))
@@ -139,9 +139,7 @@ def expired(pairs: Pair, broker: Broker) -> tuple[Ensemble, messages.SessionExpi
     """ZooKeeper ends the session of a process that runs."""
     session = process(broker).session
     assert session is not None
-    return expire_session(pairs.ensemble, session).ensemble, messages.SessionExpired(
-        session=session
-    )
+    return end_session(pairs.ensemble, session).ensemble, messages.SessionExpired(session=session)
 
 
 @on(*RELEASES[1:])
@@ -274,7 +272,7 @@ def test_a_try_without_a_controller_fails_at_once() -> None:
     pairs = pair(at_release("zk-2.2"))
     session = process(pairs.one).session
     assert session is not None
-    alone = pairs._replace(ensemble=expire_session(pairs.ensemble, session).ensemble)
+    alone = pairs._replace(ensemble=end_session(pairs.ensemble, session).ensemble)
     assert find(alone.ensemble, CONTROLLER_PATH) is None
     done = begun(alone)
     assert done.sends == ()
