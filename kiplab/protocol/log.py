@@ -112,10 +112,7 @@ def assign_epoch_start(log: Log, epoch: LeaderEpoch) -> Log:
 
 
 def flush(log: Log) -> Log:
-    """Everything is safe from a power loss.
-
-    Source: UnifiedLog.flush (3.5.0).
-    """
+    """Everything is safe from a power loss. Source: UnifiedLog.flush (3.5.0)."""
     if log.flushed == log.end:
         return log
     return Log(log.epochs, log.end, log.end, log.start, log.transactions)

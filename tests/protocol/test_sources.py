@@ -115,7 +115,7 @@ def test_a_public_rule_ends_with_its_source(path: Path) -> None:
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             last = (ast.get_docstring(node) or "").split("\n\n")[-1]
-            assert last.startswith("Source: "), (
+            assert re.search(r"(^|\. )Source: ", last), (
                 f"{path.name}: end the docstring of {node.name} with a paragraph that begins with"
                 " 'Source: ' and names Kafka's class and method, the release at which they were"
                 " read, and the KIP; where Kafka has no such thing, say what it stands for"

@@ -114,10 +114,7 @@ def informed(producer: Producer, state: PartitionRegistration) -> Producer:
 
 
 def queued(producer: Producer, count: int, now_ms: int | None, *, acks_all: bool) -> Producer:
-    """The producer with a batch more.
-
-    Source: RecordAccumulator.append (3.5.0).
-    """
+    """The producer with a batch more. Source: RecordAccumulator.append (3.5.0)."""
     now, made = now_ms or 0, producer.made + 1
     batch = Batch(made, count, acks_all, created_ms=now, due_ms=now)
     return replace(producer, batches=(*producer.batches, batch), made=made)

@@ -66,7 +66,9 @@ def alter_partition(
     # KIP-497, AlterIsrRequest (BrokerEpoch): it names the sender and its broker epoch, so that
     # nothing sent by an earlier incarnation of that broker is obeyed
     # (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3).
-    refused = stale_sender(controller, request, "497.request-broker-epoch", features)
+    guard = "497.request-broker-epoch"
+    checked = guard in features.active(CONTROLLER)
+    refused = stale_sender(controller, request, guard, checked=checked)
     if refused is not None:
         reply = AlterPartitionResponse(version=request.version, error=refused.error)
         return controller, (Send(request.broker, reply),), (refused,)

@@ -11,7 +11,6 @@ import msgspec
 from .. import ids
 from ..errors import KafkaError
 from ..facts import Refused, compare
-from ..features import Features
 from ..messages import KINDS, AlterPartitionRequest, BrokerHeartbeatRequest
 from ..registrations import PartitionRegistration, Registration, registration
 
@@ -134,12 +133,13 @@ def stale_sender(
     controller: Controller,
     request: BrokerHeartbeatRequest | AlterPartitionRequest,
     guard: str,
-    features: Features,
+    *,
+    checked: bool,
 ) -> Refused | None:
     """Why a request is refused whose sender speaks under another epoch than it is registered with.
 
-    Any other epoch is stale, a higher one too. A broker that is not registered is refused whatever
-    is switched off.
+    Any other epoch is stale, a higher one too. A broker that is not registered is refused although
+    the guard is off, and epochs are not `checked`.
 
     Source: ClusterControlManager.checkBrokerEpoch (3.2.0 to 3.9.0-rc3).
     """
@@ -147,7 +147,7 @@ def stale_sender(
     epoch = registered.epoch if registered else None
     if epoch == request.broker_epoch:
         return None
-    if registered is not None and guard not in features.active(ids.CONTROLLER):
+    if registered is not None and not checked:
         return None
     compared = (compare(f"broker {request.broker} epoch", request.broker_epoch, epoch),)
     error = KafkaError.STALE_BROKER_EPOCH

@@ -63,7 +63,9 @@ def broker_heartbeat(
     # KIP-631, Broker Leases: heartbeats keep a registration alive, and each names the broker epoch
     # that this was answered with (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3); a
     # process that was replaced cannot keep its successor's session alive, nor end it.
-    refused = stale_sender(controller, request, "631.heartbeat-epoch", features)
+    guard = "631.heartbeat-epoch"
+    checked = guard in features.active(CONTROLLER)
+    refused = stale_sender(controller, request, guard, checked=checked)
     if refused is not None or found is None:
         reply = BrokerHeartbeatResponse(error=KafkaError.STALE_BROKER_EPOCH)
         facts = (refused,) if refused else ()

@@ -111,10 +111,7 @@ def is_fenced(broker: Broker, features: Features) -> bool:
 
 
 def checkpoint_of(broker: Broker, partition: str) -> Offset:
-    """The high watermark as last written to disk.
-
-    Source: OffsetCheckpoints.fetch (3.5.0).
-    """
+    """The high watermark as last written to disk. Source: OffsetCheckpoints.fetch (3.5.0)."""
     offsets = (r.checkpoint for r in broker.durable.replicas if r.partition == partition)
     return next(offsets, Offset(0))
 
@@ -137,10 +134,7 @@ def with_replica(broker: Broker, replica: Replica) -> Broker:
 
 
 def with_log(broker: Broker, partition: str, log: Log) -> Broker:
-    """`broker` with another log on its disk.
-
-    Source: none; it stands for a write to UnifiedLog.
-    """
+    """`broker` with another log on its disk. Source: none; it stands for a write to UnifiedLog."""
     if log_of(broker, partition) is log:
         return broker
     others = [r for r in broker.durable.replicas if r.partition != partition]

@@ -62,10 +62,7 @@ def asked(
     *,
     read_committed: bool = False,
 ) -> Asked:
-    """One request at a running broker.
-
-    Source: ReplicaManager.getPartitionOrError (3.5.0).
-    """
+    """One request at a running broker. Source: ReplicaManager.getPartitionOrError (3.5.0)."""
     here = broker_parts.here(broker, features, now_ms)
     return Asked(
         here,

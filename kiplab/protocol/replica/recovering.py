@@ -30,10 +30,7 @@ def recovery_told(here: Here, state: PartitionRegistration) -> LeaderRecoverySta
 
 
 def is_recovering(replica: Replica) -> bool:
-    """Whether this broker leads and recovers.
-
-    Source: none; no release of Kafka recovers.
-    """
+    """Whether this broker leads and recovers. Source: none; no release of Kafka recovers."""
     leading = replica.leading
     return leading is not None and leading.isr_state.recovery is _RECOVERING
 

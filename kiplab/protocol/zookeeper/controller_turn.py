@@ -203,9 +203,6 @@ def elected(
 
 
 def state_in_words(state: PartitionRegistration) -> str:
-    """``"leader 1, ISR {1, 2}, leader epoch 4"``.
-
-    Source: stands for LeaderAndIsr.toString.
-    """
+    """``"leader 1, ISR {1, 2}, leader epoch 4"``. Source: stands for LeaderAndIsr.toString."""
     leader = "none" if state.leader == NO_LEADER else state.leader
     return f"leader {leader}, ISR {broker_list(state.isr)}, leader epoch {state.leader_epoch}"

@@ -146,18 +146,12 @@ def kafka_ensemble(servers: int = 1) -> Ensemble:
 
 
 def find(ensemble: Ensemble, path: str) -> Znode | None:
-    """The znode at `path`, or None.
-
-    Source: DataTree.getNode (ZooKeeper 3.9.5).
-    """
+    """The znode at `path`, or None. Source: DataTree.getNode (ZooKeeper 3.9.5)."""
     return at_path(ensemble.znodes, path)
 
 
 def controller_named(ensemble: Ensemble) -> ids.BrokerId | None:
-    """The broker that /controller names.
-
-    Source: KafkaZkClient.getControllerId (2.1.1 to 3.4.1).
-    """
+    """The broker that /controller names. Source: KafkaZkClient.getControllerId (2.1.1 to 3.4.1)."""
     znode = find(ensemble, CONTROLLER_PATH)
     if znode is None or not isinstance(znode.data, ControllerZnode):
         return None

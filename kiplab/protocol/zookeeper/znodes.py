@@ -159,43 +159,28 @@ class WatchEvent(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def znode(path: str, data: ZnodeData, stat: Stat, children_created: int | None = None) -> Znode:
-    """A znode that names the partition whose state it holds.
-
-    Source: stands for DataNode.
-    """
+    """A znode that names the partition whose state it holds. Source: stands for DataNode."""
     partition = data.partition if isinstance(data, PartitionStateZnode) else ""
     return Znode(path, data, stat, partition, children_created)
 
 
 def broker_path(broker: ids.BrokerId) -> str:
-    """/brokers/ids/1.
-
-    Source: BrokerIdZNode.path (3.5.0).
-    """
+    """/brokers/ids/1. Source: BrokerIdZNode.path (3.5.0)."""
     return f"{BROKER_IDS_PATH}/{broker}"
 
 
 def topic_path(topic: str) -> str:
-    """/brokers/topics/orders.
-
-    Source: TopicZNode.path (3.5.0).
-    """
+    """/brokers/topics/orders. Source: TopicZNode.path (3.5.0)."""
     return f"{TOPICS_PATH}/{topic}"
 
 
 def topic_config_path(topic: str) -> str:
-    """/config/topics/orders.
-
-    Source: ConfigEntityZNode.path (3.5.0).
-    """
+    """/config/topics/orders. Source: ConfigEntityZNode.path (3.5.0)."""
     return f"{TOPIC_CONFIGS_PATH}/{topic}"
 
 
 def partitions_path(topic: str) -> str:
-    """/brokers/topics/orders/partitions.
-
-    Source: TopicPartitionsZNode.path (3.5.0).
-    """
+    """/brokers/topics/orders/partitions. Source: TopicPartitionsZNode.path (3.5.0)."""
     return f"{topic_path(topic)}/partitions"
 
 
@@ -216,8 +201,5 @@ def partition_state_path(partition: str) -> str:
 
 
 def parent_path(path: str) -> str:
-    """The path above.
-
-    Source: PrepRequestProcessor.validatePathForCreate (ZooKeeper 3.9.5).
-    """
+    """The path above. Source: PrepRequestProcessor.validatePathForCreate (ZooKeeper 3.9.5)."""
     return path.rpartition("/")[0] or ROOT
