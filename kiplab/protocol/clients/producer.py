@@ -128,10 +128,11 @@ def send(
     Source: Sender.sendProducerData and completeBatch, NetworkClient.processDisconnection (3.5.0).
     """
     batch = producer.batches[0]
-    if producer.leader == ids.NO_LEADER:
-        return _not_sent(producer, KafkaError.LEADER_NOT_AVAILABLE, now_ms)
-    if leader is None:
-        return _not_sent(producer, KafkaError.NETWORK_EXCEPTION, now_ms)
+    if leader is None or producer.leader == ids.NO_LEADER:
+        nobody = producer.leader == ids.NO_LEADER
+        error = KafkaError.LEADER_NOT_AVAILABLE if nobody else KafkaError.NETWORK_EXCEPTION
+        producer, requeued = _requeued(producer, error, now_ms)
+        return producer, None, requeued
     after, _, facts = produce.asked_to_produce(
         leader, producer.partition, batch.count, features, now_ms, acks_all=batch.acks_all
     )
@@ -219,11 +220,6 @@ def expired(producer: Producer, now_ms: int) -> ProducerEffect:
 def _with(fact: Fact, answer: ProducerEffect) -> ProducerEffect:
     producer, facts = answer
     return producer, (fact, *facts)
-
-
-def _not_sent(producer: Producer, error: KafkaError, now_ms: int | None) -> RequestEffect:
-    producer, facts = _requeued(producer, error, now_ms)
-    return producer, None, facts
 
 
 def _requeued(producer: Producer, error: KafkaError, now_ms: int | None) -> ProducerEffect:

@@ -78,32 +78,19 @@ def alter_partition(
     for item in request.items:
         record, result, refusal = _judge(controller, request, item, features)
         if refusal is not None and refusal.error is KafkaError.UNKNOWN_SERVER_ERROR:
-            return _given_up(controller, request, refusal, features, now_ms)
+            # An exception that is no Kafka error (LeaderRecoveryState.of throws it): no partition
+            # is answered, none changes, and the controller gives up its epoch
+            # (QuorumController.handleEventException and renounce, 3.2.0, 3.5.0, 3.9.0-rc3).
+            exception = "IllegalArgumentException"
+            following, _, resigned = resign(controller, KIND, exception, features, now_ms)
+            reply = AlterPartitionResponse(version=request.version, error=refusal.error)
+            return following, (Send(request.broker, reply),), (refusal, *resigned)
         records += [record] if record else []
         facts += [refusal] if refusal else []
         results.append(result)
     controller, sends, written = commit(controller, records, features)
     reply = AlterPartitionResponse(version=request.version, results=tuple(results))
     return controller, (*sends, Send(request.broker, reply)), (*facts, *written)
-
-
-def _given_up(
-    controller: Controller,
-    request: AlterPartitionRequest,
-    met: Refused,
-    features: Features,
-    now_ms: int | None,
-) -> ControllerEffect:
-    """An exception that is no Kafka error: no partition is answered, none changes, and the
-    controller gives up its epoch.
-
-    Source: QuorumController.handleEventException and renounce (3.2.0, 3.5.0, 3.9.0-rc3);
-    LeaderRecoveryState.of throws IllegalArgumentException.
-    """
-    exception = "IllegalArgumentException"
-    following, _, resigned = resign(controller, KIND, exception, features, now_ms)
-    reply = AlterPartitionResponse(version=request.version, error=met.error)
-    return following, (Send(request.broker, reply),), (met, *resigned)
 
 
 def _judge(

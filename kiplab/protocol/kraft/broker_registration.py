@@ -141,9 +141,11 @@ def _duplicate(
     guard = "631.one-live-incarnation"
     if existing is None or existing.incarnation == request.incarnation:
         return None
-    if not _is_in_session(controller, existing, features, now_ms):
-        return None
-    if guard not in features.active(CONTROLLER):
+    if has_contacts(features.code_of(CONTROLLER)):
+        in_session = is_in_contact(controller, existing, now_ms)
+    else:
+        in_session = has_valid_session(controller, existing.broker, now_ms)
+    if not in_session or guard not in features.active(CONTROLLER):
         return None
     held = f"session of incarnation {existing.incarnation}"
     return Refused(
@@ -153,14 +155,6 @@ def _duplicate(
         guard,
         (Compared("incarnation", str(request.incarnation), held),),
     )
-
-
-def _is_in_session(
-    controller: Controller, existing: Registration, features: Features, now_ms: int | None
-) -> bool:
-    if has_contacts(features.code_of(CONTROLLER)):
-        return is_in_contact(controller, existing, now_ms)
-    return has_valid_session(controller, existing.broker, now_ms)
 
 
 def _clean_up(

@@ -11,6 +11,8 @@ asked from. Out go Fetches, answers, an AlterPartition request, and facts; whoev
 stays the same object. Epochs in fetches are KIP-320's and KIP-903's, truncation on fetch KIP-595's.
 """
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from .. import log
@@ -109,30 +111,28 @@ def read(
     if refused is not None or replica is None:
         error = refused.error if refused else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
         return _failed(request, error), (refused,) if refused else (), False
+    answer = partial(
+        FetchResponse,
+        partition=request.partition,
+        leader_epoch=replica.leader_epoch,
+        log_start_offset=mine.start,
+    )
     beyond = _out_of_range(here, mine, request)
     if beyond is not None:
-        return _sent_back(replica, mine, request), (beyond,), False
+        # With what the follower's ListOffsets will hear: both ends of the log.
+        ends = log.EpochStart(NO_LEADER_EPOCH, mine.end)
+        reply = answer(error=KafkaError.OFFSET_OUT_OF_RANGE, diverging=ends)
+        return Send(request.replica, reply), (beyond,), False
     diverging = _diverging(here, mine, request)
     if diverging is not None:
-        reply = FetchResponse(
-            partition=request.partition,
-            leader_epoch=replica.leader_epoch,
-            high_watermark=replica.high_watermark,
-            log_start_offset=mine.start,
-            diverging=diverging,
-        )
         # Where the logs part, the follower's state is not touched, so nobody asks for its epoch.
+        reply = answer(high_watermark=replica.high_watermark, diverging=diverging)
         return Send(request.replica, reply), (), False
     stale = _stale(here, request)
     if stale is not None:
         return _failed(request, stale.error), (stale,), False
-    reply = FetchResponse(
-        partition=request.partition,
-        leader_epoch=replica.leader_epoch,
-        records=log.records_from(mine, request.offset),
-        high_watermark=replica.high_watermark,
-        log_start_offset=mine.start,
-    )
+    records = log.records_from(mine, request.offset)
+    reply = answer(records=records, high_watermark=replica.high_watermark)
     return Send(request.replica, reply), (), True
 
 
@@ -169,18 +169,6 @@ def go_on(
 
 def _failed(request: FetchRequest, error: KafkaError) -> Send:
     return Send(request.replica, FetchResponse(partition=request.partition, error=error))
-
-
-def _sent_back(replica: Replica, mine: log.Log, request: FetchRequest) -> Send:
-    """OFFSET_OUT_OF_RANGE, with what the follower's ListOffsets will hear: both ends of the log."""
-    reply = FetchResponse(
-        partition=request.partition,
-        leader_epoch=replica.leader_epoch,
-        error=KafkaError.OFFSET_OUT_OF_RANGE,
-        log_start_offset=mine.start,
-        diverging=log.EpochStart(NO_LEADER_EPOCH, mine.end),
-    )
-    return Send(request.replica, reply)
 
 
 def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused | None:

@@ -191,14 +191,20 @@ def denied(leader: BrokerId, replica: Replica, error: KafkaError) -> ReplicaEffe
     Source: Partition.handleAlterPartitionError (3.5.0, 3.9.0-rc3); KIP-841, Proposed Changes;
     KIP-903, Proposed Design.
     """
-    leading = leading_of(replica)
-    name = replica.partition
     if error in WAITING:
         return replica, stuck(leader, replica, error)
-    isr = leading.isr_state.isr
-    reverted = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
-    fact = IsrReverted(leader, name, isr=isr, error=error)
-    return reverted, (fact,)
+    return reverted(leader, replica, error)
+
+
+def reverted(leader: BrokerId, replica: Replica, error: KafkaError) -> ReplicaEffect:
+    """The leader goes back to the committed ISR.
+
+    Source: Partition.handleAlterPartitionError (3.5.0); Partition.updateIsr (2.2.2).
+    """
+    leading = leading_of(replica)
+    fact = IsrReverted(leader, replica.partition, isr=leading.isr_state.isr, error=error)
+    committed = replace(leading, isr_state=leading.isr_state.committed)
+    return replace(replica, leading=committed), (fact,)
 
 
 def stuck(leader: BrokerId, replica: Replica, error: KafkaError) -> tuple[Fact, ...]:

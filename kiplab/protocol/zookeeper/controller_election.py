@@ -23,9 +23,13 @@ from .broker_change import registered_brokers, start_replicas, stop_replicas
 from .control_channels import add_channel, dropped, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write
 from .ensemble import Ensemble, controller_named, find
-from .new_partitions import unknown_partitions
 from .zookeeper_controller import ZooKeeperController, hosted_by
-from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
+from .zookeeper_elections import (
+    elect_for_offline_partitions,
+    gone_offline,
+    unknown_partitions,
+    without_online_leader,
+)
 
 FIRST_EPOCH = ControllerEpoch(0)
 """What /controller_epoch is created with: the first controller's is one higher."""

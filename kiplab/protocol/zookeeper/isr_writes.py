@@ -12,7 +12,7 @@ then, for the controller to read it. Out go ZooKeeper or the broker, answers, wa
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Fact, IsrChanged, IsrReverted
+from ..facts import Fact, IsrChanged
 from ..features import Features
 from ..ids import ZOOKEEPER, BrokerId, PartitionEpoch, SessionId, Zxid, broker_list
 from ..messages import (
@@ -25,7 +25,6 @@ from ..registrations import LeaderRecoveryState
 from ..replica import broker_parts, isr_proposals
 from ..replica.broker_state import Broker, Replica, log_of, replica_of
 from ..replica.high_watermark import move_high_watermark
-from ..replica.remote_replicas import leading_of
 from ..zookeeper_facts import ZnodeChanged
 from . import znodes
 from .ensemble import Ensemble, find
@@ -132,9 +131,10 @@ def written(
         return _to_announce(broker, replica.partition), (), facts
     if here.code >= (2, 8):
         return broker, (), isr_proposals.stuck(broker.id, replica, response.error)
-    replica, reverted = _kept(broker.id, replica, response.error)
+    # Cached zkVersion not equal to that in ZooKeeper: the ISR stays, until somebody says more.
+    replica, reverted = isr_proposals.reverted(broker.id, replica, response.error)
     replica, moved = move_high_watermark(here, replica, mine)
-    return broker_parts.with_replica(broker, replica), (), (reverted, *moved)
+    return broker_parts.with_replica(broker, replica), (), (*reverted, *moved)
 
 
 def _is_pending(replica: Replica, request: SetPartitionStateRequest) -> bool:
@@ -157,14 +157,6 @@ def _result(
         partition_epoch=response.partition_epoch,
         recovery=request.item.recovery,
     )
-
-
-def _kept(leader: BrokerId, replica: Replica, error: KafkaError) -> tuple[Replica, IsrReverted]:
-    """Cached zkVersion not equal to that in ZooKeeper: the ISR stays, until somebody says more."""
-    leading = leading_of(replica)
-    isr = leading.isr_state.isr
-    kept = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
-    return kept, IsrReverted(leader, replica.partition, isr=isr, error=error)
 
 
 def _to_announce(broker: Broker, partition: str) -> Broker:
