@@ -17,7 +17,7 @@ from .ensemble_writes import ZooKeeperError
 from .znodes import WatchKind, Znode
 
 
-class Read(NamedTuple):
+class ZnodeRead(NamedTuple):
     """What was asked for, or the error that says why there is nothing."""
 
     ensemble: Ensemble
@@ -27,7 +27,7 @@ class Read(NamedTuple):
     error: ZooKeeperError = ZooKeeperError.NONE
 
 
-def get(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> Read:
+def get(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> ZnodeRead:
     """The znode at `path`. Where there is none, no watch is left.
 
     Source: DataTree.getData (ZooKeeper 3.9.5).
@@ -35,7 +35,9 @@ def get(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = Fals
     return _read(ensemble, session, path, WatchKind.DATA if watch else None)
 
 
-def children(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> Read:
+def children(
+    ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False
+) -> ZnodeRead:
     """The names below `path`. Where there is no such znode, no watch is left.
 
     Source: DataTree.getChildren (ZooKeeper 3.9.5).
@@ -45,7 +47,7 @@ def children(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool =
     return read._replace(names=tuple(z.path.rpartition("/")[2] for z in found))
 
 
-def exists(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> Read:
+def exists(ensemble: Ensemble, session: SessionId, path: str, *, watch: bool = False) -> ZnodeRead:
     """Whether there is a znode at `path`: with none, too, the watch waits, for its creation.
 
     Source: DataTree.statNode (ZooKeeper 3.9.5).
@@ -60,14 +62,14 @@ def _read(
     watch: WatchKind | None,
     *,
     waits: bool = False,
-) -> Read:
+) -> ZnodeRead:
     if session_of(ensemble, session) is None:
-        return Read(ensemble, error=ZooKeeperError.SESSIONEXPIRED)
+        return ZnodeRead(ensemble, error=ZooKeeperError.SESSIONEXPIRED)
     znode = find(ensemble, path)
     if watch is not None and (waits or znode is not None):
         ensemble = watching(ensemble, session, path, watch)
     error = ZooKeeperError.NONODE if znode is None else ZooKeeperError.NONE
-    return Read(ensemble, znode, error=error)
+    return ZnodeRead(ensemble, znode, error=error)
 
 
 def watching(ensemble: Ensemble, session: SessionId, path: str, kind: WatchKind) -> Ensemble:

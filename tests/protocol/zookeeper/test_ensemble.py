@@ -143,7 +143,7 @@ def test_who_has_no_session_any_more_is_refused_and_the_ensemble_is_the_same_obj
     came = transact(left, session, (Create("/a"),))
     assert (came.error, came.ensemble) == (ZooKeeperError.SESSIONEXPIRED, left)
     assert came.ensemble is left
-    refused = reads.Read(left, error=ZooKeeperError.SESSIONEXPIRED)
+    refused = reads.ZnodeRead(left, error=ZooKeeperError.SESSIONEXPIRED)
     assert reads.exists(left, session, "/", watch=True) == refused
 
 
