@@ -8,6 +8,7 @@ from kiplab.figures.drawing.canvas import Box
 from kiplab.figures.drawing.flat import flat
 from kiplab.figures.drawing.svg import json_of
 from kiplab.figures.drawing.text_width import height_of, width_of
+from kiplab.figures.timeline.mask import shapes_at, traces_at
 
 SHARES = {"right": 0.0, "center": 0.5, "left": 1.0}
 TAG = re.compile(r"<[^>]*>")
@@ -23,8 +24,7 @@ class Word(NamedTuple):
 def words(picture: Any) -> list[Word]:
     """Every text of every trace and axis of a figure or a drawing, with the box it takes."""
     drawing = flat(json_of(picture))
-    left, right = drawing["layout"]["xaxis"]["range"]
-    unit = drawing["layout"]["width"] / (right - left)
+    left, unit = scale(drawing)
     found = []
     for trace in (t for t in drawing["data"] if t.get("mode") == "text"):
         places, sizes = trace["textposition"], trace["textfont"]["size"]
@@ -34,6 +34,13 @@ def words(picture: Any) -> list[Word]:
             start = (x - left) * unit - wide * SHARES[position.removeprefix("middle ")]
             found.append(Word(text, Box(start, y - high / 2, start + wide, y + high / 2)))
     return found
+
+
+def scale(picture: Any) -> tuple[float, float]:
+    """The moment at the left edge of a picture, and the pixels of one."""
+    layout = json_of(picture)["layout"]
+    left, right = layout["xaxis"]["range"]
+    return left, layout["width"] / (right - left)
 
 
 def texts(picture: Any) -> list[str]:
@@ -63,3 +70,12 @@ def unreadable(picture: Any) -> list[Any]:
 
 def _shrunk(box: Box) -> Box:
     return Box(box.x0 + 2, box.y0 + 3, box.x1 - 2, box.y1 - 3)
+
+
+def move_cursor(figure: Any, until: int | None) -> None:
+    """Mask what comes after moment `until`, or nothing, and leave the words that are known then."""
+    drawing = figure.to_plotly_json()
+    for number, change in shapes_at(drawing, until).items():
+        figure.layout.shapes[number].update(change)
+    for number, change in traces_at(drawing, until).items():
+        figure.data[number].update(change)

@@ -13,8 +13,7 @@ from kiplab.pages.export import write
 from kiplab.pages.page import page
 from kiplab.pages.player import carried
 from kiplab.rows.columns import Rows
-from tests.figures.boxes import unreadable, words
-from tests.figures.moved_mask import move_cursor
+from tests.figures.boxes import move_cursor, unreadable, words
 from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 840, 980, 1400]

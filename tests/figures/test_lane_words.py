@@ -14,7 +14,7 @@ from kiplab.figures.timeline.log_ends import DENSE_BELOW
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
-from tests.figures.boxes import TAG, texts, words
+from tests.figures.boxes import TAG, scale, texts, words
 from tests.figures.small_plays import PAIR, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
 from tests.repeated import in_long
@@ -39,8 +39,7 @@ class Sheet(NamedTuple):
 def sheet_of(name: str, width: int) -> Sheet:
     rows = rows_on(name, "3.5")
     figure = timeline(rows, width=width, legend=False)
-    left, right = figure.layout.xaxis.range
-    unit = width / (right - left)
+    left, unit = scale(figure)
     tiles: list[Box] = []
     for s in shapes(figure, fillcolor=LIGHT.tile, type="rect"):
         if s.y1 - s.y0 > 40:
@@ -96,8 +95,7 @@ def test_words_on_a_fence_stand_on_a_plate_that_covers_the_hatch() -> None:
     rows = play(PAIR + "crash 1 disk=replaced\nexpire 1\nstart 1\n")
     figure = timeline(rows, width=1500, legend=False)
     (word,) = [w for w in words(figure) if w.text == "in ISR, log empty"]
-    left, right = figure.layout.xaxis.range
-    unit = 1500 / (right - left)
+    left, unit = scale(figure)
     order = list(figure.layout.shapes)
     hatch = max(n for n, s in enumerate(order) if s.type == "path" and s.line.color == LIGHT.hatch)
     plates = [
@@ -137,8 +135,7 @@ def test_a_label_on_its_arrow_leaves_both_ends_of_it_in_sight() -> None:
     figure = timeline(rows_on("kafka-14139", "3.5"), width=1500, legend=False)
     (plate,) = [s for s in figure.layout.shapes if (s.name or "").startswith("plate")]
     (arrow,) = shapes(figure, type="line", line_color=LIGHT.refused, line_dash=LATE)
-    left, right = figure.layout.xaxis.range
-    unit = 1500 / (right - left)
+    _, unit = scale(figure)
     assert (plate.x0 - arrow.x0) * unit >= ENDS_MIN - 4
     assert (arrow.x1 - plate.x1) * unit >= ENDS_MIN - 4
 

@@ -6,7 +6,7 @@ from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.sheet import PictureOptions
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.columns import Rows
-from tests.figures.boxes import texts, words
+from tests.figures.boxes import scale, texts, words
 from tests.figures.small_plays import LEAVING, PAIR, TRIO, WIPED, play, shapes
 from tests.kafka_14139 import rows_on
 
@@ -47,8 +47,7 @@ def test_a_lane_without_the_partition_says_so() -> None:
 def test_the_leaders_words_end_where_its_band_gets_lower(width: int) -> None:
     figure = timeline(play(LEAVING), width=width, legend=False)
     bands = shapes(figure, fillcolor=LIGHT.leader, line_color=LIGHT.band_edge)
-    left, right = figure.layout.xaxis.range
-    unit = figure.layout.width / (right - left)
+    left, unit = scale(figure)
     for word in (word for word in words(figure) if word.text.startswith("★")):
         assert any(
             (band.x0 - left) * unit <= word.box.x0 and word.box.x1 <= (band.x1 - left) * unit

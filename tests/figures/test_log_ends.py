@@ -9,7 +9,7 @@ from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.sentences import sentences
 from kiplab.rows.view import until
-from tests.figures.boxes import texts, unreadable, words
+from tests.figures.boxes import scale, texts, unreadable, words
 from tests.figures.small_plays import TRIO, play
 from tests.kafka_14139 import rows_on
 
@@ -21,8 +21,8 @@ def log_words(figure: Any) -> list[str]:
 def start(figure: Any, text: str) -> float:
     """The moment at which the only word of that text begins."""
     (word,) = [w for w in words(figure) if w.text == text]
-    left, right = figure.layout.xaxis.range
-    return float(left + word.box.x0 * (right - left) / figure.layout.width)
+    left, unit = scale(figure)
+    return left + word.box.x0 / unit
 
 
 def test_lab_01s_play_can_be_read_off_the_leaders_lane() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from kiplab.figures.timeline import mask
+from kiplab.figures.timeline.ladder import ladder_drawing
 from kiplab.figures.timeline.log_strip import TITLE
 from kiplab.figures.timeline.mask import shapes_at
 from kiplab.figures.timeline.whole_runs import NOT_PARTED, logs, timeline, timeline_drawing, twin
@@ -97,6 +98,10 @@ def test_a_twin_has_a_strip_for_each_run(implemented: Rows, specified: Rows) -> 
         "KIP-704 as implemented",
         "KIP-704 as specified",
     ]
+
+
+def test_a_ladder_has_no_room_for_logs(implemented: Rows, specified: Rows) -> None:
+    assert not any(TITLE in text for text in texts(ladder_drawing((implemented, specified))))
 
 
 def test_as_implemented_only_the_controller_thinks_that_the_leader_recovers(

@@ -11,7 +11,7 @@ from kiplab.figures.timeline.callouts import OUTCOME_SHARE
 from kiplab.figures.timeline.icons import CELLS, LATE, LOST
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.message_paths import refusals
-from tests.figures.boxes import texts, unreadable, words
+from tests.figures.boxes import scale, texts, unreadable, words
 from tests.figures.small_plays import (
     EVERY_MARK,
     LEAVING,
@@ -161,8 +161,7 @@ def test_an_acceptance_stands_at_its_moment() -> None:
     for width in (600, 840, 1100, 1500):
         figure = timeline(rows_on("kafka-14139", "3.4"), width=width)
         (said,) = [word for word in words(figure) if word.text.startswith("✓")]
-        left, right = figure.layout.xaxis.range
-        unit = width / (right - left)
+        left, unit = scale(figure)
         head = (6 - left) * unit
         assert head < said.box.x0 < head + 12
         assert said.box.x1 - said.box.x0 <= max(OUTCOME_SHARE * unit, 62)

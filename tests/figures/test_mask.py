@@ -9,7 +9,7 @@ from kiplab.figures.drawing.theme import DARK, LIGHT, dark_of_light
 from kiplab.figures.timeline.mask import Lasting, from_moment, placed, row_of, seen_until, since
 from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.rows.columns import Rows
-from tests.figures.moved_mask import move_cursor
+from tests.figures.boxes import move_cursor
 
 UNIT = 50.0
 

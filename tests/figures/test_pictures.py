@@ -15,8 +15,7 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.difference import first_difference
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.run_titles import titles
-from tests.figures.boxes import texts, unreadable, words
-from tests.figures.moved_mask import move_cursor
+from tests.figures.boxes import move_cursor, texts, unreadable, words
 from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 840, 1200]

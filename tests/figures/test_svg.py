@@ -21,7 +21,7 @@ from kiplab.plays.library import names
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
-from tests.figures.moved_mask import move_cursor
+from tests.figures.boxes import move_cursor
 from tests.figures.small_plays import MESSAGES, PAIR, play
 from tests.kafka_14139 import rows_on
 

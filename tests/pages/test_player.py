@@ -16,7 +16,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
-from tests.figures.moved_mask import move_cursor
+from tests.figures.boxes import move_cursor
 
 
 def in_page(text: str) -> Any:

@@ -21,8 +21,7 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.view import busy, kinds_in, view, views
 from kiplab.widgets.history_tree.playback import open_playback
-from tests.figures.boxes import covered, cut_off, words
-from tests.figures.moved_mask import move_cursor
+from tests.figures.boxes import covered, cut_off, move_cursor, words
 
 PLAY = """
 broker 1
