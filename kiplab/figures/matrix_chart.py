@@ -171,7 +171,9 @@ def _cell(
     first, second = shortened(lines[0], room, size, bold=True), shortened(lines[1], room, small)
     canvas.text(middle, y + ROW * 0.36, first, color, size=size, anchor="center", bold=True)
     canvas.text(middle, y + ROW * 0.7, second, color, size=small, anchor="center")
-    canvas.card(middle, y + ROW / 2, _card(cell))
+    sentence = (wrapped(cell.sentence, 340, 12) or cell.sentence).split("<br>")
+    card = [*map(safe, sentence), f"Kafka {safe(cell.features)}"]
+    canvas.card(middle, y + ROW / 2, "<br>".join(card))
 
 
 def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tuple[str, str]]:
@@ -195,11 +197,6 @@ def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tu
 def note(cell: Cell, is_minimal: bool) -> str:
     """The second line of a cell."""
     return MINIMAL if is_minimal else f"{cell.states:,} states"
-
-
-def _card(cell: Cell) -> str:
-    lines = (wrapped(cell.sentence, 340, 12) or cell.sentence).split("<br>")
-    return "<br>".join([*(safe(line) for line in lines), f"Kafka {safe(cell.features)}"])
 
 
 def _below(canvas: Canvas, matrix: Matrix, top: float) -> float:

@@ -101,6 +101,5 @@ def _about(row: SizeRow) -> str:
     """What a request is about; StopReplica says nothing of other replicas."""
     partitions, topics = counted(row["partitions"], "partition"), counted(row["topics"], "topic")
     about = f"{partitions} of {topics}, names of {row['name_length']}"
-    return (
-        about if row["api"] == "StopReplica" else f"{about}, {counted(row['replicas'], 'replica')}"
-    )
+    of_all = "" if row["api"] == "StopReplica" else f", {counted(row['replicas'], 'replica')}"
+    return about + of_all

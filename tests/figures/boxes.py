@@ -4,14 +4,16 @@ import re
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from kiplab.figures.drawing.canvas import Box
+from kiplab.figures.drawing.canvas import Box, as_figure
 from kiplab.figures.drawing.flat import flat
 from kiplab.figures.drawing.svg import json_of
 from kiplab.figures.drawing.text_width import height_of, width_of
 from kiplab.figures.timeline.mask import shapes_at, traces_at
+from kiplab.figures.timeline.under_way import drawing_so_far
 
 SHARES = {"right": 0.0, "center": 0.5, "left": 1.0}
 TAG = re.compile(r"<[^>]*>")
+so_far = as_figure(drawing_so_far)
 GLYPHS_MAX = 1
 """A mark of one character may touch what it marks."""
 

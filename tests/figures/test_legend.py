@@ -7,10 +7,10 @@ import pytest
 
 from kiplab.figures.timeline import broker_lanes, icons, lane_marks, strips
 from kiplab.figures.timeline.legend_marks import GROUPS, MARKS, legend_words, occurring
-from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.rows.columns import Rows
 from tests.figures import zookeeper_plays
+from tests.figures.boxes import so_far
 from tests.figures.small_plays import EVERY_MARK, NOT_PROPOSED, STALE_JOIN, play
 
 IDS = [mark.id for mark in MARKS]

@@ -5,11 +5,10 @@ from typing import Any
 from kiplab.figures.timeline.ladder import ladder
 from kiplab.figures.timeline.legend_marks import legend_words
 from kiplab.figures.timeline.log_ends import HIGH_WATERMARK
-from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.sentences import sentences
 from kiplab.rows.view import until
-from tests.figures.boxes import scale, texts, unreadable, words
+from tests.figures.boxes import scale, so_far, texts, unreadable, words
 from tests.figures.small_plays import TRIO, play
 from tests.kafka_14139 import rows_on
 

@@ -7,10 +7,9 @@ from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.bounce_panels import OFF, ON, BouncePair, bounce_drawing
 from kiplab.figures.timeline.legend_marks import occurring
 from kiplab.figures.timeline.sheet import BADGE
-from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.runs import bounces
-from tests.figures.boxes import covered, cut_off, texts, unreadable
+from tests.figures.boxes import covered, cut_off, so_far, texts, unreadable
 from tests.figures.small_plays import FAILED_OVER, cards, play, shapes
 from tests.figures.zookeeper_plays import ALL, run
 

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from kiplab import run
 from kiplab.cli import command
 from kiplab.figures.timeline.sheet import PictureOptions
-from kiplab.figures.timeline.under_way import so_far
 from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin
 from kiplab.pages.export import write
 from kiplab.pages.page import page
@@ -21,7 +20,7 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.view import busy, kinds_in, view, views
 from kiplab.widgets.history_tree.playback import open_playback
-from tests.figures.boxes import covered, cut_off, move_cursor, words
+from tests.figures.boxes import covered, cut_off, move_cursor, so_far, words
 
 PLAY = """
 broker 1

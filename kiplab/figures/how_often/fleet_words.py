@@ -48,14 +48,12 @@ def set_words(features: str) -> str:
 def sets_words(several: list[str]) -> str:
     """Sets that came to the same: ``KIP-841 (also with 704)``."""
     first, *others = several
-    more = ", ".join(_also(first, other) for other in others)
-    return set_words(first) + (f" (also {more})" if more else "")
-
-
-def _also(first: str, other: str) -> str:
-    had = {*first.split("+")} - {NO_KIPS}
-    more = [kip for kip in other.split("+") if kip not in had]
-    return f"with {'+'.join(more)}" if had < {*other.split("+")} else set_words(other)
+    had, also = {*first.split("+")} - {NO_KIPS}, []
+    for other in others:
+        kips = other.split("+")
+        more = "+".join(kip for kip in kips if kip not in had)
+        also.append(f"with {more}" if had < {*kips} else set_words(other))
+    return set_words(first) + (f" (also {', '.join(also)})" if also else "")
 
 
 def counted(count: int, what: str) -> str:

@@ -118,11 +118,10 @@ def _end_of(panel: Panel, node: str, other: str, x: int) -> float | None:
 
 def _along(canvas: Canvas, flight: Flight) -> Iterator[Box]:
     """Small boxes on the arrow, so that words keep away from it."""
-    left, right = canvas.px(flight.x0), canvas.px(flight.x1)
-    steps = int(max(right - left, abs(flight.y1 - flight.y0)) / 10) + 1
+    left, y0, right, y1 = flight.ends(canvas)
+    steps = int(max(right - left, abs(y1 - y0)) / 10) + 1
     for n in range(steps + 1):
-        px = left + (right - left) * n / steps
-        y = flight.y0 + (flight.y1 - flight.y0) * n / steps
+        px, y = left + (right - left) * n / steps, y0 + (y1 - y0) * n / steps
         yield Box(px - 2, y - 2, px + 2, y + 2)
 
 

@@ -43,6 +43,10 @@ class Flight(NamedTuple):
             return self.y1
         return self.y0 + (self.y1 - self.y0) * (x - self.x0) / (self.x1 - self.x0)
 
+    def ends(self, canvas: Canvas) -> tuple[float, float, float, float]:
+        """The tail and the head in pixels."""
+        return canvas.px(self.x0), self.y0, canvas.px(self.x1), self.y1
+
     def on(self, canvas: Canvas, share: float) -> tuple[float, float]:
         """Pixels of the point so far along the arrow."""
         left, right = canvas.px(self.x0), canvas.px(self.x1)

@@ -94,8 +94,7 @@ def _draw_run(
         for n, block in enumerate(line):
             left = canvas.px(0) + n * (wide + GAP)
             place = BlockPlace(canvas, rows, block, left, left + wide, y, shares, holders)
-            _draw_block(place)
-            _mark(place, run)
+            _draw_block(place, run)
         for row, holder in enumerate(holders):
             name, at = margin_name(canvas, holder, canvas.sizes.small), place.row(row) + CELL / 2
             canvas.margin(at, name, canvas.theme.muted, size=canvas.sizes.small, since=line[0].x)
@@ -129,7 +128,7 @@ def _shares(blocks: Sequence[LogBlock]) -> dict[int, float]:
     return {offset: wide / whole for offset, wide in zip(ordered, widths, strict=True)}
 
 
-def _draw_block(place: BlockPlace) -> None:
+def _draw_block(place: BlockPlace, run: int) -> None:
     block, small = place.block, place.canvas.sizes.small
     number = place.rows.meta.number(block.x)
     room = place.right - place.left - width_of(number, small, bold=True) - 10
@@ -139,6 +138,12 @@ def _draw_block(place: BlockPlace) -> None:
         _bracket(place, gone)
     for side in block.sides:
         _draw_side(place, side, place.row(place.holders.index(side.holder)))
+    # A block is about what happened at its moment.
+    here = [e for e in place.rows.events if e.x == block.x]
+    ids = [e.id for e in here if e.kind not in ("sent", "delivered")]
+    low = place.row(len(place.holders))
+    ends = (place.left - 2, place.top - 2, place.right + 2, low)
+    place.canvas.marks.append([about(ids, run), *map(round, ends)])
 
 
 def _bracket(place: BlockPlace, gone: tuple[int, int]) -> None:
@@ -204,12 +209,3 @@ def colors_of(theme: Theme, cell: LogCell, *, is_read: bool) -> tuple[str, str, 
     if cell.lost:
         return theme.box if is_read else theme.lost, theme.lost_text, theme.lost_text
     return theme.box if is_read else theme.offline, theme.muted, theme.text
-
-
-def _mark(place: BlockPlace, run: int) -> None:
-    """A block is about what happened at its moment."""
-    x, events = place.block.x, place.rows.events
-    ids = [e.id for e in events if e.x == x and e.kind not in ("sent", "delivered")]
-    low = place.row(len(place.holders))
-    ends = (place.left - 2, place.top - 2, place.right + 2, low)
-    place.canvas.marks.append([about(ids, run), *map(round, ends)])

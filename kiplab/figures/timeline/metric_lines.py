@@ -107,13 +107,6 @@ def draw_metrics(
     return canvas.paragraph(0, y, text, canvas.theme.muted, size)
 
 
-def _why_none(release: str, metric: Metric) -> str:
-    if RELEASES[release].mode is Mode.ZOOKEEPER:
-        return f"not read of Kafka {release}, which has ZooKeeper"
-    first = ".".join(map(str, metric.since))
-    return f"Kafka {release} has no such metric in KRaft: it came with {first}"
-
-
 def _row(
     canvas: Canvas, rows: Rows, metric: Metric, words: str, place: MetricPlace, since: int | None
 ) -> None:
@@ -123,7 +116,10 @@ def _row(
     groups = ((value, list(xs)) for value, xs in groupby(range(len(values)), values.__getitem__))
     stretches = [SteadyValue(xs[0], xs[-1] + 1, v) for v, xs in groups if v is not None]
     if not stretches:
-        said = _why_none(rows.meta.release, metric)
+        said = f"not read of Kafka {rows.meta.release}, which has ZooKeeper"
+        if RELEASES[rows.meta.release].mode is not Mode.ZOOKEEPER:
+            first = ".".join(map(str, metric.since))
+            said = f"Kafka {rows.meta.release} has no such metric in KRaft: it came with {first}"
         canvas.text(canvas.beside(0, 5), place.middle, said, muted, size=size, since=since)
         return
     begun = len(canvas.shapes)

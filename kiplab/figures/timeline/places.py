@@ -11,7 +11,6 @@ from typing import Any
 from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
 from ...rows.sentences import about
 from .arrows import flights
-from .callouts import Flight
 from .client_lanes import arrows_of
 from .lanes import Panel
 from .strips import places_of_others
@@ -32,7 +31,7 @@ def places_of(panel: Panel, sheet: Rows, axis: tuple[float, float]) -> dict[str,
     return {
         "lanes": [[thing, round(top), round(bottom)] for thing, top, bottom in _lanes(panel)],
         "arrows": [
-            [f"message {flight.message.name}", *map(round, _ends(panel, flight))]
+            [f"message {flight.message.name}", *map(round, flight.ends(canvas))]
             for flight in flights(panel)
         ],
         "steps": [[sheet.meta.own(x)[0], round(canvas.px(x))] for x in range(sheet.meta.end)],
@@ -70,7 +69,7 @@ def told_marks(panel: Panel) -> Iterator[list[Any]]:
     """
     for flight in flights(panel):
         ids = filter(None, (flight.message.began, *flight.message.ended))
-        yield [*_mark(panel, ids, *_ends(panel, flight)), True]
+        yield [*_mark(panel, ids, *flight.ends(panel.canvas)), True]
     for message, _, y0, y1 in arrows_of(panel):
         px = panel.canvas.px(message.x_sent)
         yield [*_mark(panel, message.ended, px, y0, px, y0 if y1 is None else y1), True]
@@ -83,11 +82,6 @@ def told_marks(panel: Panel) -> Iterator[list[Any]]:
                 yield _mark(panel, causes, x0, y0, x1, y1)
     yield from _lane_marks(panel, happened)
     yield from _others(panel)
-
-
-def _ends(panel: Panel, flight: Flight) -> tuple[float, float, float, float]:
-    """Of an arrow, in pixels."""
-    return panel.canvas.px(flight.x0), flight.y0, panel.canvas.px(flight.x1), flight.y1
 
 
 def _mark(

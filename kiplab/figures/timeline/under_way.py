@@ -9,7 +9,6 @@ from ...rows.columns import Rows
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import through, until, with_kinds
-from ..drawing.canvas import as_figure
 from .axis import ROWS_MAX, draw_axis
 from .legend_marks import draw_legend, occurring
 from .metric_lines import draw_metrics, metrics_asked, told_of
@@ -54,9 +53,6 @@ def drawing_so_far(
     drawing = canvas.drawing(bottom + 10 * air, summary(now) + told_of(here, asked))
     drawing["layout"]["meta"]["places"] = places
     return drawing
-
-
-so_far = as_figure(drawing_so_far)
 
 
 def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
