@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 FILE, VARIABLE = "kiplab-work.json", "KIPLAB_WORK"
 """The file's name beside the notebook copy; the variable names another place."""
@@ -190,31 +189,24 @@ def remedy() -> str:
 
 
 def _keep(field: str, id: str, changed: Callable[[Any], Any]) -> Any:
-    """Keep under `id` what `changed` makes of what there is. Raises OSError as `lock`."""
+    """Keep under `id` what `changed` makes of what there is. Raises OSError as `lock`.
 
-    def change(work: Work) -> Work:
-        on_disk = getattr(work, field)
-        before = {**_here[field], **on_disk}.get(id)
-        return replace(work, **{field: {**on_disk, id: changed(before)}})
-
+    What a newer kiplab has added to the file stays in it.
+    """
+    target = work_file()
     try:
-        kept = getattr(_change(change), field)[id]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _alone_in(target.parent):
+            fields = _fields(target)
+            on_disk = getattr(msgspec.convert(fields, Work), field)
+            kept = changed({**_here[field], **on_disk}.get(id))
+            work = {**on_disk, id: kept}
+            _write(target, {**fields, field: msgspec.to_builtins(work)})
     except OSError:
         _here[field][id] = changed(getattr(read(), field).get(id))
         raise
     _here[field].pop(id, None)
     return kept
-
-
-def _change(change: Callable[[Work], Work]) -> Work:
-    """Read, change, replace. What a newer kiplab has added to the file stays in it."""
-    target = work_file()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with _alone_in(target.parent):
-        fields = _fields(target)
-        work = change(msgspec.convert(fields, Work))
-        _write(target, {**fields, **msgspec.to_builtins(work)})
-    return work
 
 
 def _fields(target: Path) -> dict[str, Any]:

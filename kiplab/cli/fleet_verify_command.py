@@ -4,9 +4,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from . import common_options as common
 
@@ -14,14 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..fleet.verification.refereed import Refereed
-
-
-class VerificationRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked of a verification, and how long it took."""
-
-    effort: float
-    seed: int
-    seconds: float
 
 
 def add_verify_options(parser: argparse.ArgumentParser) -> None:
@@ -44,27 +34,29 @@ def verify_fleet(options: argparse.Namespace) -> int:
     from ..fleet import verify
     from ..fleet.pictures import verification
     from ..fleet.verification.kernel_blocks import SEED
+    from ..fleet.verification.verified import JOINT_LEVEL
     from ..pages.fleet_page import write_verification_page
 
     # Said before the minute that it takes to make the page.
     common.require_ending(options.out, [".html"])
     common.require_folder(options.out)
-    seed = SEED if options.seed is None else options.seed
+    effort, seed = options.effort, SEED if options.seed is None else options.seed
     began = time.monotonic()
     with common.bad_input(ValueError):
-        rows = verify(options.effort, seed=seed)
+        rows = verify(effort, seed=seed)
     picture = verification(rows)
-    made = VerificationRun(effort=options.effort, seed=seed, seconds=time.monotonic() - began)
+    agree, seconds = all(row.agrees for row in rows), time.monotonic() - began
     if options.out is not None:
         with common.writing(options.out):
-            write_verification_page(picture, Path(options.out), effort=made.effort, seed=seed)
+            write_verification_page(picture, Path(options.out), effort=effort, seed=seed)
         print(f"{options.out}: the page", file=sys.stderr)
     if options.json:
-        common.print_json(_report(rows, made))
+        report = {"agree": agree, "joint_level": JOINT_LEVEL, "effort": effort, "seed": seed}
+        common.print_json({**report, "seconds": seconds, "rows": rows})
     else:
-        asked = f"Seed {seed}, effort {made.effort:g}, {made.seconds:.0f} s."
-        sys.stdout.write("\n".join([picture.sentence, asked, *_sentences(rows)]) + "\n")
-    return common.DONE if all(row.agrees for row in rows) else common.FAILED
+        run = f"Seed {seed}, effort {effort:g}, {seconds:.0f} s."
+        sys.stdout.write("\n".join([picture.sentence, run, *_sentences(rows)]) + "\n")
+    return common.DONE if agree else common.FAILED
 
 
 def _sentences(rows: "Sequence[Refereed]") -> list[str]:
@@ -76,14 +68,3 @@ def _sentences(rows: "Sequence[Refereed]") -> list[str]:
         for row in mine:
             lines += [f"  {row.sentence}", *(f"    ! {alarm}" for alarm in row.alarms)]
     return lines
-
-
-def _report(rows: "Sequence[Refereed]", made: VerificationRun) -> dict[str, Any]:
-    from ..fleet.verification.verified import JOINT_LEVEL
-
-    return {
-        "agree": all(row.agrees for row in rows),
-        "joint_level": JOINT_LEVEL,
-        **msgspec.structs.asdict(made),
-        "rows": [msgspec.to_builtins(row) for row in rows],
-    }

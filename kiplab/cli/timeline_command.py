@@ -106,23 +106,18 @@ def _compared(play: str, words: list[str]) -> "Run":
 
 def split(arguments: list[str]) -> tuple[list[str], list[list[str]]]:
     """(the command's own arguments, the features after each ``--compare``)."""
-    first, *rest = _parts(arguments, "--compare")
-    own, compared = first, []
-    for words in rest:
+    groups: list[list[str]] = [[]]
+    for argument in arguments:
+        if argument == "--compare":
+            groups.append([])
+        else:
+            groups[-1].append(argument)
+    own, compared = groups[0], []
+    for words in groups[1:]:
         features, others = _features_of(words)
         own += others
         compared.append(features)
     return own, compared
-
-
-def _parts(arguments: list[str], mark: str) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    for argument in arguments:
-        if argument == mark:
-            parts.append([])
-        else:
-            parts[-1].append(argument)
-    return parts
 
 
 def _features_of(words: list[str]) -> tuple[list[str], list[str]]:

@@ -3,20 +3,10 @@
 Importing it imports neither pyspark nor pyarrow, so it costs nothing until Spark is wanted.
 """
 
-from ..machine.java import Java, JavaNotFound, find_java
-from .blocks import BlockFailed, run_blocks_plainly
-from .running_session import NoSuchMasterError, SparkUnavailable
-from .session import session
-from .waves import run_blocks
-
-__all__ = [
-    "BlockFailed",
-    "Java",
-    "JavaNotFound",
-    "NoSuchMasterError",
-    "SparkUnavailable",
-    "find_java",
-    "run_blocks",
-    "run_blocks_plainly",
-    "session",
-]
+from ..machine.java import JavaNotFound as JavaNotFound
+from .blocks import BlockFailed as BlockFailed
+from .blocks import run_blocks_plainly as run_blocks_plainly
+from .running_session import NoSuchMasterError as NoSuchMasterError
+from .running_session import SparkUnavailable as SparkUnavailable
+from .session import session as session
+from .waves import run_blocks as run_blocks

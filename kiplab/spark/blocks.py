@@ -28,8 +28,7 @@ class BlockFailed(Exception):  # noqa: N818 - says what happened to the block
     """The function raised, or returned rows that do not fit the schema.
 
     ``block`` is the number of the first block that failed, counted from 0 in the list given;
-    ``reason`` is the exception's name, message and place, ``order`` the block itself where blocks
-    come in waves.
+    ``reason`` is the exception's name, message and place, ``order`` the block itself.
     """
 
     def __init__(self, block: int, reason: str, order: Any = None) -> None:
@@ -60,7 +59,7 @@ def run_blocks_plainly(
     columns = arrow_schema(schema)
     payloads = [payload_of(block) for block in blocks]
     answers = (answer_of(function, columns, n, payload) for n, payload in enumerate(payloads))
-    return assembled(answers, columns)
+    return assembled(answers, columns, blocks)
 
 
 def payload_of(block: Any) -> bytes:
@@ -87,14 +86,16 @@ def _explain(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({where})"
 
 
-def assembled(answers: Iterator[BlockAnswer], columns: "pa.Schema") -> "pa.Table":
+def assembled(
+    answers: Iterator[BlockAnswer], columns: "pa.Schema", blocks: Sequence[Any]
+) -> "pa.Table":
     """All rows, in the order of the answers. Raises BlockFailed at the first without rows."""
     import pyarrow as pa
 
     tables = [columns.empty_table()]
     for answer in answers:
         if answer.rows is None:
-            raise BlockFailed(answer.block, answer.failure or "")
+            raise BlockFailed(answer.block, answer.failure or "", blocks[answer.block])
         tables.append(unpack(answer.rows))
     return pa.concat_tables(tables).combine_chunks()
 

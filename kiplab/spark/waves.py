@@ -16,23 +16,14 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .blocks import (
-    ANSWER,
-    BlockAnswer,
-    BlockFailed,
-    Function,
-    answer_of,
-    arrow_schema,
-    assembled,
-    payload_of,
-)
+from .blocks import ANSWER, BlockAnswer, Function, answer_of, arrow_schema, assembled, payload_of
 from .running_session import SparkUnavailable, complaint, is_connect, java_gone, java_has_ended
 from .session import session
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark import SparkContext
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _AT_ONCE = 2
 _POLL_S = 0.2
@@ -147,26 +138,12 @@ def run_waves(
                 done, _ = wait(running, _POLL_S, FIRST_COMPLETED)
                 for future in done:
                     blocks = running.pop(future).blocks
-                    with called_by_order(blocks):
-                        rows = future.result()
-                    yield FinishedWave(blocks, rows)
+                    yield FinishedWave(blocks, future.result())
                 if heard is not None:
                     heard(sum(job.blocks_done() for job in running.values()))
         finally:
             over.set()
             _cancel(running)
-
-
-@contextlib.contextmanager
-def called_by_order(blocks: Sequence[Any]) -> Iterator[None]:
-    """A number within a wave says nothing to whoever reads it: the block itself goes along.
-
-    Raises BlockFailed as the body does.
-    """
-    try:
-        yield
-    except BlockFailed as failed:
-        raise BlockFailed(failed.block, failed.reason, blocks[failed.block]) from None
 
 
 def _cancel(running: dict[Future[Any], _WaveJob]) -> None:
@@ -189,13 +166,19 @@ class _WaveJob:
         self.tag = f"kiplab-{uuid.uuid4().hex}"
 
     def run(self, function: Function, columns: pa.Schema) -> pa.Table:
-        dealt = _dealt([payload_of(block) for block in self.blocks], self.tasks)
+        # Dealt like cards, so that no task has more than one block more than another.
+        numbered = [(number, payload_of(block)) for number, block in enumerate(self.blocks)]
+        dealt = tuple(tuple(numbered[task :: self.tasks]) for task in range(self.tasks))
         if self.over.is_set():
             return columns.empty_table()
         with giving_up_told():
             self._tag_this_thread()
-            answers = _answers(self.spark, dealt, function, columns)
-        return assembled(collected(answers), columns)
+            # One row a task: Spark then has nothing to shuffle before the work begins.
+            tasks = self.spark.range(0, self.tasks, 1, self.tasks)
+            work = functools.partial(_work_dealt, function, columns, dealt)
+            table = tasks.mapInArrow(work, ANSWER).toArrow()
+        answers = (BlockAnswer(**answer) for answer in table.sort_by("block").to_pylist())
+        return assembled(answers, columns, self.blocks)
 
     def _tag_this_thread(self) -> None:
         if is_connect(self.spark):
@@ -220,20 +203,6 @@ class _WaveJob:
         return len(self.blocks) * min(1.0, done / self.tasks)
 
 
-def _dealt(payloads: Sequence[bytes], tasks: int) -> Dealt:
-    """Like cards, so that no task has more than one block more than another."""
-    numbered = list(enumerate(payloads))
-    return tuple(tuple(numbered[task::tasks]) for task in range(tasks))
-
-
-def _answers(
-    spark: SparkSession, dealt: Dealt, function: Function, columns: pa.Schema
-) -> DataFrame:
-    """One row a task: Spark then has nothing to shuffle before the work begins."""
-    tasks = spark.range(0, len(dealt), 1, len(dealt))
-    return tasks.mapInArrow(functools.partial(_work_dealt, function, columns, dealt), ANSWER)
-
-
 def _work_dealt(
     function: Function, columns: pa.Schema, dealt: Dealt, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
@@ -248,16 +217,6 @@ def _work_dealt(
                 yield pa.RecordBatch.from_pylist([answer._asdict()], schema=schema)
                 if answer.failure is not None:
                     break
-
-
-def collected(answered: DataFrame) -> Iterator[BlockAnswer]:
-    """Let Spark work; the answers in the order of the blocks.
-
-    Raises SparkUnavailable when it gives up.
-    """
-    with giving_up_told():
-        table = answered.toArrow()
-    return (BlockAnswer(**answer) for answer in table.sort_by("block").to_pylist())
 
 
 @contextlib.contextmanager

@@ -31,7 +31,10 @@ FOCUS = """() => {
   };
 }"""
 ACTIVE = "() => window.jupyterapp.shell.currentWidget.content.activeCell.model.id"
-ELSEWHERE = ("twin", "window", "ladder", "ladder-check", "last-story", "order", "spark")
+ELSEWHERE = (
+    *("twin", "window", "ladder", "ladder-check", "last-story", "order", "spark"),
+    *("strip", "epoch-row", "real-kafka"),
+)
 """Cells that take their time and have tests of their own: nothing is in them here."""
 
 

@@ -34,17 +34,15 @@ def rulings() -> list[str]:
 
 def answers_in_words() -> str:
     """What the controller makes of each message of RUN, a line for each."""
-    return "\n".join(_line(number, sent) for number, sent in enumerate(played().performed, 1))
-
-
-def _line(number: int, sent: Performed) -> str:
-    refusal = _refusal(sent)
-    kind, as_incarnation = sent.statement.words[0], sent.statement.arg("incarnation-id")
-    line = f"{number}  {kind} as {as_incarnation}: "
-    if refusal is None:
-        return f"{line}accepted"
-    held = "; ".join(f"here {c.held}" for c in refusal.compared)
-    return f"{line}refused, {refusal.error.name}: {held}"
+    lines = []
+    for number, sent in enumerate(played().performed, 1):
+        answer, refusal = "accepted", _refusal(sent)
+        if refusal is not None:
+            here = "; ".join(f"here {c.held}" for c in refusal.compared)
+            answer = f"refused, {refusal.error.name}: {here}"
+        kind, as_incarnation = sent.statement.words[0], sent.statement.arg("incarnation-id")
+        lines.append(f"{number}  {kind} as {as_incarnation}: {answer}")
+    return "\n".join(lines)
 
 
 def _refusal(sent: Performed) -> facts.Refused | None:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...spark import BlockFailed, run_blocks_plainly, session
-from ...spark.waves import FinishedWave, called_by_order, cores_of, run_waves, somebody_looks
+from ...spark.waves import FinishedWave, cores_of, run_waves, somebody_looks
 from .run_progress import ProgressBar, RunProgress
 from .study_folder import StudyFolder, opened
 from .study_plan import StudyPlan, key_of
@@ -200,8 +200,7 @@ class _WaveHere:
         self.began = time.monotonic()
 
     def add(self, order: FleetOrder[Any], work: Callable[[bytes], list[dict[str, Any]]]) -> None:
-        with called_by_order([order]):
-            self.rows.append(run_blocks_plainly(work, [order], partials_schema()))
+        self.rows.append(run_blocks_plainly(work, [order], partials_schema()))
         self.blocks.append(order)
 
     def finished(self) -> FinishedWave:
