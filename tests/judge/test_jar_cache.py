@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -34,14 +35,22 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def maven(does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Maven that does this; it is found before any other."""
-    program = tmp_path / "bin" / "mvn"
-    program.parent.mkdir()
-    calls = f"#!/bin/sh\necho called >> {tmp_path}/calls\n"
-    program.write_text(does if does.startswith("#!") else f"{calls}{does}")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+Maven = Callable[[str], None]
+
+
+@pytest.fixture
+def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Maven:
+    """Makes a Maven that does something; it is found before any other."""
+
+    def make(does: str) -> None:
+        program = tmp_path / "bin" / "mvn"
+        program.parent.mkdir()
+        calls = f"#!/bin/sh\necho called >> {tmp_path}/calls\n"
+        program.write_text(does if does.startswith("#!") else f"{calls}{does}")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+    return make
 
 
 def test_every_kraft_release_has_a_patch_release_that_stands_for_it() -> None:
@@ -60,8 +69,8 @@ def test_another_release_is_refused_with_those_that_there_are(name: str) -> None
         patch_release(name)
 
 
-def test_jars_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    maven(BRINGS_JARS, tmp_path, monkeypatch)
+def test_jars_are_fetched_once(maven: Maven, tmp_path: Path) -> None:
+    maven(BRINGS_JARS)
     assert not jar_cache.have_jars("9.9.9")
     folder = jar_cache.jars_of("9.9.9")
     assert folder == jar_cache.kafka_folder() / "9.9.9"
@@ -71,10 +80,8 @@ def test_jars_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no lock to be had")
-def test_several_who_want_the_same_fetch_it_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    maven(BRINGS_JARS, tmp_path, monkeypatch)
+def test_several_who_want_the_same_fetch_it_once(maven: Maven, tmp_path: Path) -> None:
+    maven(BRINGS_JARS)
     with ThreadPoolExecutor(4) as several:
         found = set(several.map(jar_cache.jars_of, ["9.9.9"] * 4))
     assert found == {jar_cache.kafka_folder() / "9.9.9"}
@@ -82,24 +89,27 @@ def test_several_who_want_the_same_fetch_it_once(
 
 
 @pytest.mark.parametrize(
-    ("does", "says"),
+    ("does", "with_zookeeper", "says"),
     [
         (
             FAILS,
+            False,
             r"Kafka 9\.9\.9 could not be fetched:"
             r" Could not find artifact org\.apache\.kafka:kafka_2\.13:jar:9\.9\.9\.$",
         ),
-        ("", r"No jars of Kafka 9\.9\.9 came"),
+        ("", False, r"No jars of Kafka 9\.9\.9 came"),
         # It is not taken for a folder that cannot be written.
-        ("#!/no/such/shell\n", r"bin/mvn does not run \(No such file"),
+        ("#!/no/such/shell\n", False, r"bin/mvn does not run \(No such file"),
+        # Those for another Scala.
+        (BRINGS_JARS, True, r"No jars of Kafka 9\.9\.9 came"),
     ],
 )
 def test_what_could_not_be_fetched_leaves_nothing_behind(
-    does: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    does: str, with_zookeeper: bool, says: str, maven: Maven
 ) -> None:
-    maven(does, tmp_path, monkeypatch)
+    maven(does)
     with pytest.raises(MissingKafkaError) as told:
-        jar_cache.jars_of("9.9.9")
+        jar_cache.jars_of("9.9.9", with_zookeeper=with_zookeeper)
     assert re.search(says, told.value.sentence)
     assert not jar_cache.have_jars("9.9.9")
     assert {path.name for path in jar_cache.kafka_folder().iterdir()} <= {".lock"}
@@ -127,38 +137,17 @@ def test_a_cache_that_cannot_be_written_is_named(
 # --- brokers of ZooKeeper's years -----------------------------------------------------------------
 
 
-def test_they_are_kept_beside_those_of_the_same_release_without_zookeeper(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    maven(BRINGS_OLD_JARS, tmp_path, monkeypatch)
-    assert (
-        jar_cache.jars_of("9.9.9", with_zookeeper=True)
-        == jar_cache.kafka_folder() / "9.9.9-zookeeper"
-    )
+def test_they_are_kept_beside_those_of_the_same_release_without_zookeeper(maven: Maven) -> None:
+    maven(BRINGS_OLD_JARS)
+    folder = jar_cache.jars_of("9.9.9", with_zookeeper=True)
+    assert folder == jar_cache.kafka_folder() / "9.9.9-zookeeper"
     assert not jar_cache.have_jars("9.9.9")
 
 
-def test_jars_for_another_scala_are_not_taken_for_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    maven(BRINGS_JARS, tmp_path, monkeypatch)
-    with pytest.raises(MissingKafkaError, match=r"No jars of Kafka 9\.9\.9 came"):
-        jar_cache.jars_of("9.9.9", with_zookeeper=True)
-
-
-@pytest.mark.parametrize(
-    ("patch", "brought"),
-    [
-        ("2.1.1", "zookeeper"),
-        ("2.2.2", "zookeeper"),
-        ("2.3.1", "zookeeper"),
-        ("2.4.1", "slf4j-reload4j"),
-        ("2.5.0", "slf4j-reload4j"),
-        ("3.4.1", "slf4j-reload4j"),
-    ],
-)
-def test_until_2_3_they_get_a_client_of_zookeeper_that_connects_from_java_17(
-    patch: str, brought: str
-) -> None:
-    kafka, other = jar_cache.zookeeper_era(patch)
-    assert (kafka.name, kafka.version, other.name) == ("kafka_2.12", patch, brought)
+def test_until_2_3_they_get_a_client_of_zookeeper_that_connects_from_java_17() -> None:
+    patches = ("2.1.1", "2.2.2", "2.3.1", "2.4.1", "2.5.0", "3.4.1")
+    both = [jar_cache.zookeeper_era(patch) for patch in patches]
+    assert [(kafka.name, kafka.version) for kafka, _ in both] == [
+        ("kafka_2.12", p) for p in patches
+    ]
+    assert [other.name for _, other in both] == ["zookeeper"] * 3 + ["slf4j-reload4j"] * 3
