@@ -21,7 +21,7 @@ from kiplab.protocol.zookeeper.ensemble_sessions import end_session
 
 from . import control_bodies as questions
 from .checkpoint_story import BOTH, FIRST_LEADER_EPOCHS, RECORDS
-from .control_bodies import FAR_ABOVE, SpokenVersions, asked_broker
+from .control_bodies import SpokenVersions, asked_broker
 
 _ME, _CONTROLLER = ids.BrokerId(questions.ASKED_BROKER), ids.BrokerId(questions.FAKE_CONTROLLER)
 _FIRST_WITH_EPOCH = {"LeaderAndIsr": 2, "UpdateMetadata": 5, "StopReplica": 1}
@@ -100,11 +100,13 @@ class AcceptingEngine:
         """Its answer to one request: the same kind of question, one for each of the topics."""
         asked = questions[0]
         version = ids.ApiVersion(self._versions.of(asked.api))
+        has_epoch = version >= _FIRST_WITH_EPOCH[asked.api]
+        epoch = asked.epoch(self.epoch, self.before) if has_epoch else ids.NO_BROKER_EPOCH
         head: dict[str, Any] = {
             "version": version,
             "controller": _CONTROLLER,
             "controller_epoch": ids.ControllerEpoch(CONTROLLER_EPOCH + asked.controller_epoch),
-            "broker_epoch": self._told(asked, version),
+            "broker_epoch": ids.BrokerEpoch(epoch),
         }
         states = [
             state for topic, q in zip(topics, questions, strict=True) for state in _states(q, topic)
@@ -123,16 +125,6 @@ class AcceptingEngine:
         )
         stop = messages.StopReplicaRequest(**head, items=items)
         return self._after(stop_replica(self.broker, stop, self._features, None))
-
-    def _told(self, question: questions.ControlQuestion, version: int) -> ids.BrokerEpoch:
-        if version < _FIRST_WITH_EPOCH[question.api]:
-            return ids.NO_BROKER_EPOCH
-        return {
-            "own": self.epoch,
-            "older": self.before,
-            "newer": ids.BrokerEpoch(self.epoch + FAR_ABOVE),
-            "none": ids.NO_BROKER_EPOCH,
-        }[question.broker_epoch]
 
     def _after(self, effect: broker_parts.BrokerEffect) -> _Reply:
         self.broker, sends, _ = effect

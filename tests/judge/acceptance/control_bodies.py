@@ -46,6 +46,11 @@ class ControlQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
     live: tuple[int, ...] = (ASKED_BROKER,)
     session: SessionEvent = ""
 
+    def epoch(self, own: int, before: int) -> int:
+        """The broker epoch that it gives to a broker with an epoch of its own and one of before."""
+        newer = own + FAR_ABOVE
+        return {"own": own, "older": before, "newer": newer, "none": NO_EPOCH}[self.broker_epoch]
+
 
 BROKERS_ALONE = ControlQuestion("UpdateMetadata", ())
 """What a case begins with: the broker knows of itself alone."""
@@ -174,15 +179,6 @@ class WhereEpochs(NamedTuple):
     port: int
     elsewhere: int
 
-    def told(self, question: ControlQuestion) -> int:
-        """The broker epoch that a question gives."""
-        return {
-            "own": self.broker,
-            "older": self.before,
-            "newer": self.broker + FAR_ABOVE,
-            "none": NO_EPOCH,
-        }[question.broker_epoch]
-
 
 def control_body(
     question: ControlQuestion, topic: str, version: int, where: WhereEpochs
@@ -191,7 +187,7 @@ def control_body(
     head = {
         "ControllerId": FAKE_CONTROLLER,
         "ControllerEpoch": where.obeyed + question.controller_epoch,
-        "BrokerEpoch": where.told(question),
+        "BrokerEpoch": question.epoch(where.broker, where.before),
     }
     rest = {
         "LeaderAndIsr": _leader_and_isr,
