@@ -119,7 +119,7 @@ def running_incarnation(cluster: Cluster, node: ids.BrokerId) -> ids.Incarnation
         return incarnation_of(cluster, node) if is_up(cluster, node) else None
     for state in cluster.brokers:
         if state.id == node:
-            return state.incarnation if state.process is not None else None
+            return state.incarnation if state.up else None
     return None
 
 

@@ -9,7 +9,7 @@ that KIP changes. Brokers are the same: whether a process sends heartbeats is in
 from typing import Any
 
 from ..protocol import messages
-from ..protocol.ids import ZOOKEEPER, host_of
+from ..protocol.ids import ZOOKEEPER, BrokerId, host_of
 from ..protocol.kip343 import broker_with_heartbeats as heartbeat_life
 from ..protocol.kip343 import isr_changes, metadata_heartbeats
 from ..protocol.kip343.heartbeat_controller import HeartbeatController, heartbeat_watch_fired
@@ -186,9 +186,8 @@ def heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> route_k
     """One of the two timeouts is over: the broker's own, or the controller's for that broker."""
     if not move.at_controller:
         return ((move.broker, heartbeat_life.fence_itself(state_of(cluster, move.broker))),)
-    address = controller_of(cluster)
+    address, held = _rightful(cluster)
     assert address is not None, "see why_no_timeout"
-    held = state_of(cluster, address)
     done = metadata_heartbeats.heartbeats_missed(route_kinds.in_a_turn(held, cluster), move.broker)
     return apart(address, done)
 
@@ -248,8 +247,7 @@ def why_no_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None
         if state is None:
             return f"broker {move.broker} is down"
         return heartbeat_life.why_not_fence_itself(state, cluster.features)
-    address = controller_of(cluster)
-    held = None if address is None else state_of(cluster, address)
+    _, held = _rightful(cluster)
     if isinstance(held, HeartbeatController) and held.active:
         if is_cut(cluster, host_of(held.node), ZOOKEEPER):
             return "the controller writes what follows to ZooKeeper, and the link is cut"
@@ -259,7 +257,12 @@ def why_no_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None
 
 def declared_state(cluster: Cluster, broker: int) -> str:
     """What the rightful controller has declared a broker to be, ``"none"`` if nothing."""
-    address = controller_of(cluster)
-    held = None if address is None else state_of(cluster, address)
+    _, held = _rightful(cluster)
     brokers = held.known if isinstance(held, HeartbeatController) else ()
     return next((k.state.name.lower() for k in brokers if k.broker == broker), "none")
+
+
+def _rightful(cluster: Cluster) -> tuple[BrokerId | None, Any]:
+    """Where the rightful controller lives, and its state; None for both if there is none."""
+    address = controller_of(cluster)
+    return address, None if address is None else state_of(cluster, address)

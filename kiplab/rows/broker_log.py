@@ -199,7 +199,7 @@ def deleted(event: facts.RecordsDeleted, _moment: Moment) -> Iterator[LogLine]:
         yield LogLine(node, "INFO", "UnifiedLog", text)
 
 
-_SAID = {
+_SENTENCE_OF = {
     facts.Registered: "Successfully registered broker {e.node} with broker epoch {e.epoch}",
     facts.Truncated: "Truncating to offset {e.first}",
     facts.EpochDropped: (
@@ -208,10 +208,10 @@ _SAID = {
 }
 
 
-def said(
+def one_sentence(
     event: facts.Registered | facts.Truncated | facts.EpochDropped, _moment: Moment
 ) -> Iterator[LogLine]:
     """What one sentence at INFO says, in every release."""
     logger = LIFECYCLE if isinstance(event, facts.Registered) else "UnifiedLog"
-    text = _SAID[type(event)].format(e=event, largest=getattr(event, "end", 0) - 1)
+    text = _SENTENCE_OF[type(event)].format(e=event, largest=getattr(event, "end", 0) - 1)
     yield LogLine(ids.node_name(event.node), "INFO", logger, text)

@@ -48,7 +48,7 @@ def _changes(
     now = truth.registration_of(move.before, event.receiver)
     return changes | {
         "x_arrived": x,
-        "held": tuple(held(event, move.before)),
+        "held": tuple(held_by_receiver(event, move.before)),
         "log": operator_log.all_lines(move),
         "previous_incarnation": event.previous_incarnation,
         "earlier_life": meant is not None and now is not None and meant < now.epoch,
@@ -212,7 +212,7 @@ def _rank(message: columns.MessageRow) -> tuple[bool, int, int]:
 # --- what the receiver held -----------------------------------------------------------------------
 
 
-def held(event: Delivered, before: Cluster) -> Iterator[str]:
+def held_by_receiver(event: Delivered, before: Cluster) -> Iterator[str]:
     """What the receiver compares the request with; `before` is the cluster as the request came."""
     if isinstance(event.body, ApiRequest):
         yield from _HELD[event.body.against](event.body, event, before)

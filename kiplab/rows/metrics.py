@@ -116,11 +116,7 @@ def _elected_uncleanly(moment: snapshots.Moment) -> Iterator[BrokerId]:
 def _was_unclean(old: PartitionRegistration, new: PartitionRegistration, code: CodeVersion) -> bool:
     if code >= (4, 1):
         return bool(new.recovery) and not old.recovery
-    return _has_leader(new) and new.leader not in old.isr
-
-
-def _has_leader(registered: PartitionRegistration) -> bool:
-    return registered.leader != NO_LEADER
+    return new.leader != NO_LEADER and new.leader not in old.isr
 
 
 def _new_controllers(moment: snapshots.Moment) -> Iterator[BrokerId]:
@@ -141,12 +137,9 @@ class _Handed(NamedTuple):
     def is_adopted(self) -> bool:
         """Accepted, and of no older epoch than the leader knows by now."""
         result, replica = self.result, self.replica
-        is_current = result.leader_epoch == replica.leader_epoch
-        return (
-            result.error is errors.KafkaError.NONE
-            and is_current
-            and result.partition_epoch >= replica.partition_epoch
-        )
+        if result.error or result.leader_epoch != replica.leader_epoch:
+            return False
+        return result.partition_epoch >= replica.partition_epoch
 
     @property
     def is_growing(self) -> bool:
@@ -265,7 +258,7 @@ _ENTRIES = (
         counts="partitions without a leader",
         source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 BrokersToIsrs.offlinePartitionCount",
-        held=lambda held: sum(not _has_leader(p) for p in held.partitions),
+        held=lambda held: sum(p.leader == NO_LEADER for p in held.partitions),
     ),
     Metric(
         name="PreferredReplicaImbalanceCount",

@@ -44,10 +44,10 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.IsrReverted: broker_log.reverted,
     facts.IsrStuck: broker_log.stuck,
     facts.LifecycleChanged: broker_log.lifecycle,
-    facts.Registered: broker_log.said,
-    facts.Truncated: broker_log.said,
+    facts.Registered: broker_log.one_sentence,
+    facts.Truncated: broker_log.one_sentence,
     facts.RecordsDeleted: broker_log.deleted,
-    facts.EpochDropped: broker_log.said,
+    facts.EpochDropped: broker_log.one_sentence,
 }
 _OF_ZOOKEEPER: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     zookeeper_facts.ZnodeChanged: zookeeper_log.znode_changed,

@@ -221,7 +221,7 @@ def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
 
 def truncated(event: facts.Truncated | facts.EpochDropped, moment: Moment) -> Iterator[LogLine]:
     """Of Log.truncateTo: a log was a Log, until 3.1 made it a UnifiedLog."""
-    return _in_log(broker_log.said(event, moment), moment.code(event.node))
+    return _in_log(broker_log.one_sentence(event, moment), moment.code(event.node))
 
 
 def deleted(event: facts.RecordsDeleted, moment: Moment) -> Iterator[LogLine]:

@@ -148,7 +148,7 @@ def test_it_is_labelled_told_and_compared() -> None:
     assert asked_by("list-offsets-reply") == "list-offsets"
     assert isinstance(arrival.body, ApiRequest)
     assert list(arrival.body.details()) == []
-    (held,) = message_paths.held(arrival, here)
+    (held,) = message_paths.held_by_receiver(arrival, here)
     assert held.startswith("broker 1 leads with leader epoch 5")
 
 

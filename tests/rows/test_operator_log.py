@@ -35,18 +35,13 @@ def test_the_leader_logs_that_it_goes_back(saved: Rows) -> None:
 
 
 FAILED = {
-    "3.2": "failed with {} in … us",
-    "3.3": "failed with {} in … us",
-    "3.4": "failed with {} in … us",
+    **dict.fromkeys(("3.2", "3.3", "3.4"), "failed with {} in … us"),
     "3.5": "failed with {} in … us. Reason: {}",
     "3.6": "event failed with {} in … microseconds.",
-    "3.7": "event failed with {} in … microseconds. Exception message: {}",
-    "3.8": "event failed with {} in … microseconds. Exception message: {}",
-    "3.9": "event failed with {} in … microseconds. Exception message: {}",
-    "4.0": "event failed with {} in … microseconds. Exception message: {}",
-    "4.1": "event failed with {} in … microseconds. Exception message: {}",
-    "4.2": "event failed with {} in … microseconds. Exception message: {}",
-    "4.3": "event failed with {} in … microseconds. Exception message: {}",
+    **dict.fromkeys(
+        ("3.7", "3.8", "3.9", "4.0", "4.1", "4.2", "4.3"),
+        "event failed with {} in … microseconds. Exception message: {}",
+    ),
 }
 """How the controller's queue logs an exception, and what it was about."""
 
