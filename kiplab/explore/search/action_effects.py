@@ -77,19 +77,21 @@ class ActionEffects:
         self.partial = PartialClusters(parts, start)
         self.first_image = FIRST_BROKER + len(parts.ids)
         self.observed = Numbers() if shared is None else shared.observed
-        self.noticed: dict[tuple[int, ...], tuple[int, tuple[str, ...]]] = {}
-        self.noticing: tuple[MemoisedState, tuple[int, ...]] = (), ()
+        # What the observer makes of what it saw, under all that it is shown beside; for one state.
+        self.noticed: dict[tuple[int, ...], dict[int, tuple[int, tuple[str, ...]]]] = {}
+        self.noticing: MemoisedState = ()
 
     def notice(self, state: MemoisedState, observed: int) -> tuple[int, tuple[str, ...]]:
         """What the observer knows after an action that it saw so, and what broke."""
-        if state is not self.noticing[0]:
+        if state is not self.noticing:
             view_of = self.parts.view_of
             views = [view_of[n] for n in state[FIRST_BROKER : self.first_image]]
-            self.noticing = state, (state[OBSERVER], state[CONTROLLER], *views)
-        key = (observed, *self.noticing[1])
-        noticed = self.noticed.get(key)
+            self.shown = (state[OBSERVER], state[CONTROLLER], *views)
+            self.noticing, self.noticed_here = state, self.noticed.setdefault(self.shown, {})
+        noticed = self.noticed_here.get(observed)
         if noticed is None:
-            noticed = self.noticed[key] = self._noticed(state, key)
+            noticed = self._noticed(state, (observed, *self.shown))
+            self.noticed_here[observed] = noticed
         return noticed
 
     def _noticed(self, state: MemoisedState, key: tuple[int, ...]) -> tuple[int, tuple[str, ...]]:

@@ -132,6 +132,8 @@ class MemoisedModel:
             partial = self.effects.partial.cluster(state, -1, (REQUESTS,))
             memory.menu_of_flight[flight] = self._menu_in(partial, None)
         for place, image in self.places:
+            if (held, state[place], state[image]) in memory.menu_of_broker:
+                continue
             late = self.parts.late[held, state[place], state[image]]
             key = held, state[place], late
             if key not in memory.menu_of_late:

@@ -61,10 +61,9 @@ def view_of(node: Broker) -> View:
 def _changing(node: Any) -> View:
     process, view = node.process, None
     if process is not None:
-        leads = (None if r.leading is None else True for r in process.replicas)
         replicas = [
-            ReplicaView(r.partition, r.leader_epoch, r.high_watermark, leading)
-            for r, leading in zip(process.replicas, leads, strict=True)
+            ReplicaView(r.partition, r.leader_epoch, r.high_watermark, r.leading and True)
+            for r in process.replicas
         ]
         view = ChangingProcessView(process.epoch, tuple(replicas))
     return ChangingBrokerView(node.id, node.incarnation, node.durable, view)
