@@ -23,7 +23,7 @@ from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from . import values
 from .play import Statement
-from .play_errors import Part, PlayError, nearest, no_key
+from .play_errors import Part, PlayError, in_part, nearest, no_key
 from .stage import Expectation, Stage
 from .values import Keys, Names, WordCheck, check_part
 from .verdict import verdict
@@ -294,9 +294,8 @@ def _subject(words: tuple[str, ...], first: int, names: Names) -> ExpectSubject:
         check_part(values.partition, word, names, Part(pair=False, number=first))
         return PARTITION
     if subject is None or not _fits(subject, word, rest):
-        part = Part(pair=False, number=first)
-        problem = f"{' '.join(words)!r} cannot be read"
-        raise PlayError(problem, expected=_USAGE, token=word, part=part)
+        problem = PlayError(f"{' '.join(words)!r} cannot be read", expected=_USAGE, token=word)
+        raise in_part(Part(pair=False, number=first), problem)
     if rest != ["nothing"]:
         for place, (check, text) in enumerate(zip(subject.words, rest, strict=False), first + 1):
             check_part(check, text, names, Part(pair=False, number=place))

@@ -148,7 +148,7 @@ def ready_messages(stage: Stage) -> Iterator[Message]:
             yield message
 
 
-def matching(stage: Stage, pattern: Pattern) -> Message | None:
-    """The oldest message in flight that `pattern` fits."""
+def matching(stage: Stage, pattern: Pattern, besides: Message | None = None) -> Message | None:
+    """The oldest message in flight that `pattern` fits, `besides` one."""
     fits = (m for m in stage.cluster.messages if pattern.fits(m.name, m.receiver))
-    return next(fits, None)
+    return next((m for m in fits if m is not besides), None)

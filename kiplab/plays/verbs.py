@@ -17,7 +17,7 @@ from . import values
 from .move_lines import MOVE_VERBS, MoveForm, leader_of, verb_of
 from .play import Statement
 from .request_words import raw_request
-from .stage import Pattern, Stage, act, flow
+from .stage import Pattern, Stage, act, flow, matching
 from .values import Names
 
 Perform = Callable[[Stage, Statement, int], Stage]
@@ -70,9 +70,7 @@ def pattern_of(statement: Statement) -> Pattern:
 
 
 def _node(text: str | None) -> BrokerId | None:
-    if text is None:
-        return None
-    return values.address(text)
+    return None if text is None else values.address(text)
 
 
 def _number(text: str | None) -> int | None:
@@ -114,8 +112,7 @@ def _race(stage: Stage, statement: Statement) -> moves.Race:
 
 
 def _meant(stage: Stage, pattern: Pattern, besides: Message | None = None) -> Message:
-    fits = (m for m in stage.cluster.messages if pattern.fits(m.name, m.receiver))
-    message = next((m for m in fits if m is not besides), None)
+    message = matching(stage, pattern, besides)
     if message is None:
         flying = ", ".join(str(m.name) for m in stage.cluster.messages) or "nothing"
         another = "" if besides is None else " that could meet it"

@@ -23,31 +23,45 @@ def failed(stage: Stage) -> list[str]:
     return [f"{e.text}: {e.found}" for e in stage.expectations if e.status != "held"]
 
 
-def test_a_position_in_the_header_is_what_has_been_read() -> None:
-    stage = ran(
-        "topic t log=4@3,6@5\n"
-        "consumer t-0 position=8\n"
-        "consumer t-0 name=far position=40 reset=earliest\n"
-        "poll t-0\n"
-        "expect read=8..9 error=NONE\n"
-        "expect consumer t-0 position=10 last-epoch=5 leader=1 leader-epoch=5\n"
-        "poll t-0 consumer=far\n"
-        "expect error=OFFSET_OUT_OF_RANGE read=none\n"
-        "expect consumer t-0 far position=0 last-epoch=-1\n"
-        "expect property consumer-reads-stay holds\n"
-    )
-    assert not failed(stage)
+POSITIONS = """\
+topic t log=4@3,6@5
+consumer t-0 position=8
+consumer t-0 name=far position=40 reset=earliest
+poll t-0
+expect read=8..9 error=NONE
+expect consumer t-0 position=10 last-epoch=5 leader=1 leader-epoch=5
+poll t-0 consumer=far
+expect error=OFFSET_OUT_OF_RANGE read=none
+expect consumer t-0 far position=0 last-epoch=-1
+expect property consumer-reads-stay holds
+"""
+OFFLINE = """\
+topic t isr=1 leader=none log=4@3
+consumer t-0
+poll t-0
+expect error=LEADER_NOT_AVAILABLE
+expect consumer t-0 leader=none leader-epoch=-1 position=0
+"""
+BEYOND_THE_LEADER = """\
+topic t isr=1 leader=1 log=4@3
+replica t-0 broker=2 log=9@3
+send fetch from=2 offset=9
+expect error=OFFSET_OUT_OF_RANGE
+expect replica 2 t-0 end=4
+"""
 
 
-def test_a_consumer_of_an_offline_partition_waits_for_a_leader() -> None:
-    stage = ran(
-        "topic t isr=1 leader=none log=4@3\n"
-        "consumer t-0\n"
-        "poll t-0\n"
-        "expect error=LEADER_NOT_AVAILABLE\n"
-        "expect consumer t-0 leader=none leader-epoch=-1 position=0\n"
-    )
-    assert not failed(stage)
+@pytest.mark.parametrize(
+    "text",
+    [POSITIONS, OFFLINE, BEYOND_THE_LEADER],
+    ids=[
+        "a position in the header is what has been read",
+        "a consumer of an offline partition waits for a leader",
+        "a follower that is out of range goes back to the end of the leader's log",
+    ],
+)
+def test_what_becomes_of_who_reads(text: str) -> None:
+    assert not failed(ran(text))
 
 
 @pytest.mark.parametrize(
@@ -118,17 +132,6 @@ def test_a_fetch_with_an_epoch_that_the_log_knows_hears_where_the_logs_part(
     (answer,) = {b for b in bodies if isinstance(b, FetchResponse)}
     assert answer.diverging == parted
     assert not refused(stage)
-
-
-def test_a_follower_that_is_out_of_range_goes_back_to_the_end_of_the_leaders_log() -> None:
-    stage = ran(
-        "topic t isr=1 leader=1 log=4@3\n"
-        "replica t-0 broker=2 log=9@3\n"
-        "send fetch from=2 offset=9\n"
-        "expect error=OFFSET_OUT_OF_RANGE\n"
-        "expect replica 2 t-0 end=4\n"
-    )
-    assert not failed(stage)
 
 
 SECOND = (
