@@ -10,12 +10,10 @@ from typing import Any
 
 import msgspec
 
-from ...protocol import ids
+from ...protocol import ids, registrations, releases
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
 from ...protocol.messages.replication_messages import AlterPartitionResult
-from ...protocol.registrations import PartitionRegistration
-from ...protocol.releases import RELEASES
 from ..java_process import OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
@@ -168,7 +166,7 @@ def _runs(log: Log) -> str:
     return ",".join(f"{epoch}x{count}" for epoch, count in runs if count)
 
 
-def _partition(state: PartitionRegistration) -> str:
+def _partition(state: registrations.PartitionRegistration) -> str:
     leader = f"{state.leader}:{state.leader_epoch}:{state.partition_epoch}"
     members = f"{_numbers(state.replicas)}:{_numbers(state.isr)}"
     settings = f"{int(state.recovery)}:{state.min_insync_replicas}"
@@ -189,7 +187,7 @@ _OLDEST = (3, 3)
 
 def partition_releases() -> tuple[str, ...]:
     """Every release of which the Partition is driven, oldest first."""
-    return tuple(name for name in LAST_PATCH if RELEASES[name].code >= _OLDEST)
+    return tuple(name for name in LAST_PATCH if releases.RELEASES[name].code >= _OLDEST)
 
 
 class PartitionProcess(OwnedProcess):
@@ -202,7 +200,7 @@ class PartitionProcess(OwnedProcess):
 
     def __init__(self, release: str) -> None:
         self.patch = patch_release(release)
-        self.release = release if release in RELEASES else release.rpartition(".")[0]
+        self.release = release if release in releases.RELEASES else release.rpartition(".")[0]
         self.jars = jars_of(self.patch)
         super().__init__(f"Kafka {self.patch}", "partition")
         self._data = self._folder / "data"
@@ -215,5 +213,5 @@ class PartitionProcess(OwnedProcess):
         self._data.mkdir(exist_ok=True)
 
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
-        arguments = [str(self._data), RELEASES[self.release].latest]
+        arguments = [str(self._data), releases.RELEASES[self.release].latest]
         return (PARTITION_CLASSES, f"{self.jars}/*"), ["PartitionLauncher", *arguments]

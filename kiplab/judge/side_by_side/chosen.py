@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...engine.cluster import Cluster
-from ...plays import library
-from ...plays.header import features_of, setup_of
+from ...plays import header, library
 from ...plays.play import Play
 from ...protocol.features import Features, UnknownFeatureError, parse_features
 from ...protocol.ids import CONTROLLER, BrokerId
@@ -61,8 +60,8 @@ def chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
     if judge not in JUDGES:
         raise UnknownFeatureError(f"no judge {judge!r}: there are {', '.join(JUDGES)}")
     named, shared = (play, None) if isinstance(play, Play) else library.find(play)
-    own = shared or features_of(named)
-    with_zookeeper = features_of(named).mode is Mode.ZOOKEEPER
+    own = shared or header.features_of(named)
+    with_zookeeper = header.features_of(named).mode is Mode.ZOOKEEPER
     if with_zookeeper and judge == LEADER_ALONE:
         raise UnknownFeatureError(_BROKERS_ARE_NOT_RUN)
     try:
@@ -97,7 +96,7 @@ def _with_zookeeper(play: Play, features: Features, kafka: str | None) -> Chosen
     else:
         name, slash, protocol = kafka.partition("/")
         features = parse_features(f"{judged_releases.zookeeper_release(name)}{slash}{protocol}")
-    controller = BrokerId(first_controller(setup_of(play, features)))
+    controller = BrokerId(first_controller(header.setup_of(play, features)))
     release = judged_releases.zookeeper_release(features.release_of(controller))
     patch = judged_releases.ZOOKEEPER_PATCHES[release]
     return Chosen(play, features, patch, CONTROLLER_ALONE)

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster
 from ...engine.renumbering import Numbering, Renumber, renumbered
-from ...protocol import messages
-from ...protocol.ids import BrokerId, PartitionName
+from ...protocol import ids, messages
 from ...protocol.kraft.records import Record
 from ...protocol.replica.broker_state import Broker
 from ..partition import partition_process as turns
@@ -47,7 +46,7 @@ class RequestAsked(msgspec.Struct, frozen=True, tag="asked"):
 class SessionOver(msgspec.Struct, frozen=True, tag="session-over"):
     """Nothing is heard of a broker until its session is over; of every other broker there is."""
 
-    broker: BrokerId
+    broker: ids.BrokerId
 
 
 class TakeOver(msgspec.Struct, frozen=True, tag="take-over"):
@@ -124,7 +123,7 @@ class MetadataPlayed(msgspec.Struct, frozen=True, tag="played"):
     """More metadata; `told` are those of its partitions that are not what they were."""
 
     update: messages.MetadataUpdate
-    told: tuple[PartitionName, ...]
+    told: tuple[ids.PartitionName, ...]
 
 
 LeaderQuestion = (

@@ -15,7 +15,7 @@ from ...engine.truth import Truth
 from ...plays.header import partition_name
 from ...plays.play import Play
 from ...plays.play_errors import PlayError
-from ...protocol import messages
+from ...protocol import messages, releases
 from ...protocol.ids import NO_LEADER, BrokerId, Incarnation, MetadataOffset
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import replay
@@ -27,7 +27,6 @@ from ...protocol.registrations import (
     partition,
     registration,
 )
-from ...protocol.releases import RELEASES
 from ..conversation.kafka_terms import KafkaCall, record_of, split
 from ..conversation.real_controller import RealController, RefusedByKafkaError
 from ..wire.metadata_log import LoggedRecord, MetadataLog
@@ -184,7 +183,7 @@ class InitialState:
         wanted = (entry.broker for entry in self._wanted.registrations if entry.fenced)
         broker_ids = [broker for broker in wanted if not self._is_fenced(broker)]
         self._fence(broker_ids)
-        if not broker_ids or not has_contacts(RELEASES[self.kafka.process.release].code):
+        if not broker_ids or not has_contacts(releases.RELEASES[self.kafka.process.release].code):
             return
         for _ in range(PARTS):
             for broker in sorted(self._unfenced):

@@ -11,22 +11,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...engine import moves
+from ...engine import impossible_moves, moves, nodes, observer
 from ...engine.cluster import Cluster, Message, broker
 from ...engine.events import Event, Happened, Moved
-from ...engine.impossible_moves import ImpossibleMoveError, why_not
-from ...engine.nodes import state_of, with_state
-from ...engine.observer import observe
 from ...engine.route_kinds import NodeEffect
 from ...engine.step import DecidedEffect, Step, carried_out
 from ...engine.truth import truth
-from ...protocol import messages
+from ...protocol import log, messages
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Fact, RecordWritten, Refused
 from ...protocol.ids import ALL_BROKERS, CONTROLLER, BrokerId, MetadataOffset
 from ...protocol.kraft.records import record_text
 from ...protocol.kraft.replay import commit, image
-from ...protocol.log import records_from
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker, Volatile, log_of, replica_of
 from ..partition import partition_process as turns
@@ -44,7 +40,7 @@ def begun(cluster: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
         if image is not None and _is_driven(node, cluster):
             turn = LedTurn(node, deciding.ProcessBegun(image), (node, (), ()))
             after, _, _ = _taken(turn, cluster, leaders)
-            cluster = with_state(cluster, node.id, after)
+            cluster = nodes.with_state(cluster, node.id, after)
     return cluster
 
 
@@ -67,9 +63,9 @@ class DecidedStep:
         self._led = False
 
     def __call__(self, cluster: Cluster, move: moves.Move) -> Step:
-        reason = why_not(cluster, move)
+        reason = impossible_moves.why_not(cluster, move)
         if reason is not None:
-            raise ImpossibleMoveError(move, reason)
+            raise impossible_moves.ImpossibleMoveError(move, reason)
         if self._ask is not None:
             _controller_can_be_told(move)
         if self._leaders is not None:
@@ -79,7 +75,7 @@ class DecidedStep:
         if self._leaders is not None and not self._led:
             after, more = _noticed(cluster, after, self._leaders)
             events = [*events, *more]
-        after, broken = observe(cluster, after, events)
+        after, broken = observer.observe(cluster, after, events)
         return Step(after, (*events, *broken))
 
     def _carry_out(self, cluster: Cluster, move: moves.Move) -> Moved:
@@ -101,7 +97,7 @@ class DecidedStep:
     ) -> DecidedEffect:
         if at == CONTROLLER:
             return mine if self._ask is None else _ruling(self._ask, cluster, cause, mine)
-        was = state_of(cluster, at)
+        was = nodes.state_of(cluster, at)
         if self._leaders is None or not isinstance(was, Broker):
             return mine
         question = _question(was, cause, mine) if _is_driven(was, cluster) else None
@@ -171,7 +167,7 @@ def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders)
         if was.process.in_flight and not node.process.in_flight:
             turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
             state, _, facts = _taken(turn, after, leaders)
-            after = with_state(after, node.id, state)
+            after = nodes.with_state(after, node.id, state)
             events += facts
     return after, events
 
@@ -205,7 +201,7 @@ def _ruling(
 
 
 def _replayed(cluster: Cluster, mine: NodeEffect, decision: deciding.Decision) -> NodeEffect:
-    after: Any = state_of(cluster, CONTROLLER)
+    after: Any = nodes.state_of(cluster, CONTROLLER)
     facts: list[Fact] = []
     for written in decision.written:
         beyond = MetadataOffset(written.offset + (written.record is None))
@@ -325,4 +321,4 @@ def _fetched(
         return None
     if reply.diverging is not None:
         return turns.TruncatedTurn(name, now.end)
-    return turns.ReplicatedTurn(name, records_from(now, mine.end), reply.high_watermark)
+    return turns.ReplicatedTurn(name, log.records_from(now, mine.end), reply.high_watermark)

@@ -21,10 +21,8 @@ from ...plays.runner import do_line, open_stage, run_play
 from ...plays.stage import Performed, Stage
 from ...plays.transcript import told_events
 from ...plays.verdict import sentence, verdict
-from ...protocol import facts
-from ...protocol.errors import KafkaError
+from ...protocol import errors, facts, ids
 from ...protocol.features import Features
-from ...protocol.ids import CONTROLLER
 from ..conversation.real_controller import record_texts
 from ..zookeeper_era.sequences import Passage
 from . import deciding
@@ -166,7 +164,7 @@ def is_kafkas_own(event: Event, judges: Judges) -> bool:
     """Whether Kafka has said or done it, in its column, and not the engine in its stead."""
     if isinstance(event, facts.Refused):
         asked = event.request in _LEADER_REFUSES
-        return judges.decides if event.node == CONTROLLER else judges.leads and asked
+        return judges.decides if event.node == ids.CONTROLLER else judges.leads and asked
     if isinstance(event, _CONTROLLERS_WORD):
         return judges.decides
     said = isinstance(event, LEADERS_WORD) and not isinstance(event, facts.NotProposed)
@@ -235,7 +233,7 @@ def _comparable(events: tuple[Event, ...], judges: Judges) -> Iterator[Event]:
         if judges.leads and isinstance(event, facts.NotProposed):
             continue
         if isinstance(event, facts.Refused):
-            whole = event.error is KafkaError.UNKNOWN_SERVER_ERROR
+            whole = event.error is errors.KafkaError.UNKNOWN_SERVER_ERROR
             partition = None if whole else event.partition
             yield replace(event, guard=None, compared=(), partition=partition)
         elif not isinstance(event, facts.RecordWritten | facts.ControllerResigned):

@@ -7,8 +7,6 @@ that holds back watches lets all else through: in the engine, too, a watch may b
 whatever a controller reads or writes is done at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import struct
 import threading

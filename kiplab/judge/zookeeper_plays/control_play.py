@@ -4,8 +4,6 @@ In two columns: what the engine's controller sent and answered, and a real one. 
 those of the play.
 """
 
-from __future__ import annotations
-
 import lzma
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
@@ -14,9 +12,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ...engine import channels, moves
+from ...engine import channels, history, moves
 from ...engine.cluster import Cluster, broker
-from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of
 from ...engine.setup import Setup
 from ...extras import needed_by
@@ -39,9 +36,7 @@ from ..side_by_side.deciding import StaleRecordingError
 from ..side_by_side.initial_state import first_line, untold
 from ..side_by_side.two_columns import ColumnLine, Judges, TwoColumns
 from ..wire.message_schemas import NoSchemasError
-from ..zookeeper_era import sequences
-from ..zookeeper_era.asked_controller import VERSIONS_MAX
-from ..zookeeper_era.kafka_server import control_schemas
+from ..zookeeper_era import asked_controller, kafka_server, sequences
 from ..zookeeper_era.sequences import Passage, StateZnode, TooQuietError
 from .engine_ear import EngineEar, as_in_the_engine, delivered, newly_gone
 from .played_cluster import PlayedCluster, written_states
@@ -74,7 +69,7 @@ def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns
     # Without Java there is no use for 40 MB of jars.
     java_of_kafka()
     try:
-        schemas = control_schemas()
+        schemas = kafka_server.control_schemas()
     except NoSchemasError as problem:
         raise MissingKafkaError(f"{problem}.", "Remove that folder and try again.") from None
     with needed_by("a fake broker in ZooKeeper"):
@@ -111,7 +106,7 @@ class _RecordedController:
     def __init__(self, passages: Iterable[Passage]) -> None:
         self._left = iter(passages)
 
-    def follow(self, before: Cluster, recorded: Recorded) -> None:
+    def follow(self, before: Cluster, recorded: history.Recorded) -> None:
         """Nothing is done again."""
 
     def passage(self, _title: str, _cluster: Cluster) -> Passage:
@@ -164,7 +159,7 @@ def _columns(stage: Stage, setup: Setup, real: PlayedCluster | _RecordedControll
     )
 
 
-def _led(before: Cluster, steps: Sequence[Recorded], controller: BrokerId) -> Iterator[str]:
+def _led(before: Cluster, steps: Sequence[history.Recorded], controller: BrokerId) -> Iterator[str]:
     """How sentences begin of states that were written, and not by the controller."""
     for recorded in steps:
         message = delivered(before, recorded)
@@ -285,12 +280,14 @@ def _why_initial_state_untold(setup: Setup) -> str | None:
             return "each topic has one partition there, number 0"
         if partition.adding or partition.removing:
             return "no partition is being reassigned there"
-        if partition.partition_epoch > VERSIONS_MAX:
-            return f"its znode would be written more than {VERSIONS_MAX} times"
+        if partition.partition_epoch > asked_controller.VERSIONS_MAX:
+            return f"its znode would be written more than {asked_controller.VERSIONS_MAX} times"
     return None
 
 
-def _why_step_untold(before: Cluster, recorded: Recorded, controller: BrokerId) -> str | None:
+def _why_step_untold(
+    before: Cluster, recorded: history.Recorded, controller: BrokerId
+) -> str | None:
     """Why a step cannot be done to a real controller on that broker; None where it can."""
     move = recorded.move
     if type(move) in _UNTOLD:

@@ -6,11 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...engine import channels, moves
+from ...engine import channels, history, moves, nodes
 from ...engine.cluster import Cluster, Message
 from ...engine.events import Dropped, Sent
-from ...engine.history import Recorded
-from ...engine.nodes import ensemble_of
 from ...engine.setup import Setup
 from ...protocol import messages
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, controller_on
@@ -84,7 +82,7 @@ class EngineEar:
             if broker.up and broker.id != self.controller_id:
                 self.generations.begin(broker.id, broker.epoch)
 
-    def follow(self, before: Cluster, recorded: Recorded) -> None:
+    def follow(self, before: Cluster, recorded: history.Recorded) -> None:
         """One step of the engine."""
         message = delivered(before, recorded)
         if message is not None and is_control_request_of(message, self.controller_id):
@@ -96,7 +94,7 @@ class EngineEar:
             self.generations.begin(broker, epoch)
 
     def _request(
-        self, message: Message, before: Cluster, recorded: Recorded
+        self, message: Message, before: Cluster, recorded: history.Recorded
     ) -> sequences.SentRequest:
         request: Any = message.body
         broker, version = message.receiver, request.version
@@ -153,7 +151,7 @@ class EngineEar:
         znodes = (engine_znode(cluster, topic) for topic in self._topics)
         passage = sequences.Passage(
             title=title,
-            controller_epoch=ensemble_of(cluster).controller_epoch,
+            controller_epoch=nodes.ensemble_of(cluster).controller_epoch,
             requests=tuple(sorted(self._requests, key=lambda sent: sent.broker)),
             answers=tuple(self._answers),
             znodes=tuple(znode for znode in znodes if znode is not None),
@@ -166,7 +164,7 @@ class EngineEar:
 # --- what a step is ---------------------------------------------------------------------------
 
 
-def delivered(before: Cluster, recorded: Recorded) -> Message | None:
+def delivered(before: Cluster, recorded: history.Recorded) -> Message | None:
     """The message that arrived in a step, if one did."""
     move = recorded.move
     return channels.find(before, move.message) if isinstance(move, moves.Deliver) else None
@@ -178,13 +176,13 @@ def is_control_request_of(message: Message, controller: BrokerId) -> bool:
     return is_its and isinstance(message.body, ControlRequest) and message.receiver != controller
 
 
-def answered(message: Message, before: Cluster, recorded: Recorded) -> int:
+def answered(message: Message, before: Cluster, recorded: history.Recorded) -> int:
     """The error that a broker has answered in a step."""
     sent = _sent_by(message.receiver, before, recorded)
     return next((int(body.error) for body in sent if isinstance(body, _ANSWERS)), 0)
 
 
-def _sent_by(node: BrokerId, before: Cluster, recorded: Recorded) -> list[object]:
+def _sent_by(node: BrokerId, before: Cluster, recorded: history.Recorded) -> list[object]:
     """What a node has sent in a step, even if whom it answers is gone."""
     earlier = {message.name for message in before.messages}
     events = (event for event in recorded.events if isinstance(event, Sent | Dropped))
@@ -194,7 +192,7 @@ def _sent_by(node: BrokerId, before: Cluster, recorded: Recorded) -> list[object
 
 def newly_registered(before: Cluster, after: Cluster) -> Iterator[tuple[int, int]]:
     """(broker, epoch) of each registration that came in a step."""
-    earlier, now = (ensemble_of(cluster).registrations for cluster in (before, after))
+    earlier, now = (nodes.ensemble_of(cluster).registrations for cluster in (before, after))
     epochs = {(entry.broker, entry.epoch) for entry in earlier}
     yield from ((e.broker, e.epoch) for e in now if (e.broker, e.epoch) not in epochs)
 
@@ -247,7 +245,7 @@ def _state(
 
 def engine_znode(cluster: Cluster, topic: str) -> sequences.StateZnode | None:
     """The state of a topic's partition in the engine's ZooKeeper; None where there is none."""
-    znode = find(ensemble_of(cluster), partition_state_path(partition_name(topic)))
+    znode = find(nodes.ensemble_of(cluster), partition_state_path(partition_name(topic)))
     state = znode.data if znode is not None else None
     if znode is None or not isinstance(state, PartitionStateZnode):
         return None

@@ -6,24 +6,20 @@ registrations come and go, leaders write or ask for another ISR, requests reach 
 its requests reach brokers when they do in the engine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
-from ...engine import moves
+from ...engine import history, moves
 from ...engine.cluster import Cluster, Message
 from ...engine.cluster import broker as broker_of
-from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of, is_cut, state_of
 from ...engine.setup import Setup
-from ...protocol import messages
+from ...protocol import messages, registrations
 from ...protocol.ids import BrokerEpoch, BrokerId, controller_on
 from ...protocol.messages.api_message import ControlRequest
-from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import below, find
 from ...protocol.zookeeper.znodes import (
     CONTROLLER_PATH,
@@ -157,7 +153,9 @@ class PlayedCluster(ExitStack):
 
     def znodes(self) -> tuple[sequences.StateZnode, ...]:
         """The state of every partition of the play."""
-        topics = sorted(topic_of(partition.name) for partition in self._setup.partitions)
+        topics = sorted(
+            registrations.topic_of(partition.name) for partition in self._setup.partitions
+        )
         states = (znodes.state_of(self.client, topic) for topic in topics)
         return tuple(state for state in states if state is not None)
 
@@ -203,7 +201,7 @@ class PlayedCluster(ExitStack):
 
     # --- one step ---------------------------------------------------------------------------------
 
-    def follow(self, before: Cluster, recorded: Recorded) -> None:
+    def follow(self, before: Cluster, recorded: history.Recorded) -> None:
         """Do what one step of the engine did."""
         message, after = engine_ear.delivered(before, recorded), recorded.cluster
         self._begin_and_end(before, after)
@@ -299,7 +297,7 @@ class PlayedCluster(ExitStack):
         is_up = node is not None and node.process is not None
         return is_up and not is_cut(cluster, controller_on(self.controller_id), broker)
 
-    def _write(self, before: Cluster, recorded: Recorded) -> None:
+    def _write(self, before: Cluster, recorded: history.Recorded) -> None:
         """Sessions end and begin, leaders write, an operator deletes the controller's znode."""
         after = recorded.cluster
         gone = list(engine_ear.newly_gone(before, after))
@@ -321,7 +319,7 @@ class PlayedCluster(ExitStack):
         """A leader writes the state over the version that it knows; in vain over another."""
         from kazoo.exceptions import BadVersionError
 
-        path = znodes.state_path(topic_of(state.partition))
+        path = znodes.state_path(registrations.topic_of(state.partition))
         text = znodes.state_text(state, state.controller_epoch)
         with suppress(BadVersionError):
             self.client.set(path, text, version)
@@ -331,7 +329,7 @@ def _changed_topics(cluster: Cluster) -> tuple[str, ...]:
     """Those of which leaders have notified the controller."""
     changes = [znode.data for znode in below(ensemble_of(cluster).znodes, ISR_CHANGES_PATH)]
     names = [n for data in changes if isinstance(data, IsrChangeZnode) for n in data.partitions]
-    return tuple(dict.fromkeys(map(topic_of, names)))
+    return tuple(dict.fromkeys(map(registrations.topic_of, names)))
 
 
 def written_states(before: Cluster, after: Cluster) -> Iterator[tuple[PartitionStateZnode, int]]:
