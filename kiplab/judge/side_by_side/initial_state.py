@@ -48,7 +48,7 @@ _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
 
 
 class InitialState:
-    """Lets the log of `kafka` say what the header of `play`, which comes to `wanted`, says. `held`
+    """Lets the log of `kafka` say what the header of `play`, which comes to `wanted`, says. `image`
     is that log, replayed. Raises DeadKafkaError, or an OSError, once Kafka is gone.
     """
 
@@ -56,7 +56,7 @@ class InitialState:
         self.kafka, self._play, self._wanted = kafka, play, wanted
         self._points: list[OffsetPoint] = []
         self._unfenced = {entry.broker for entry in wanted.registrations if not entry.fenced}
-        self.held = Controller()
+        self.image = Controller()
         # With a place of its own in the log, for what the controller reads while it starts.
         self._log = MetadataLog(kafka.process.data, kafka.schemas)
         self._fillers = 0
@@ -74,7 +74,7 @@ class InitialState:
             record = record_of(logged, self.kafka.topics)
             if record is not None:
                 at = MetadataOffset(logged.offset)
-                self.held = replay(replace(self.held, next_offset=at), record)
+                self.image = replay(replace(self.image, next_offset=at), record)
         return records
 
     def reach(self) -> Renaming:
@@ -131,12 +131,12 @@ class InitialState:
 
     def _registered(self, broker: BrokerId) -> Registration:
         """What the log says of a broker."""
-        entry = registration(self.held.registrations, broker)
+        entry = registration(self.image.registrations, broker)
         assert entry is not None, f"broker {broker} is not registered"
         return entry
 
     def _is_fenced(self, broker: BrokerId) -> bool:
-        entry = registration(self.held.registrations, broker)
+        entry = registration(self.image.registrations, broker)
         return entry is not None and entry.fenced
 
     def _fence(self, brokers: Iterable[BrokerId], *, fenced: bool = True) -> None:
@@ -169,8 +169,8 @@ class InitialState:
             self._beat(broker, self.end - 1, want_shut_down=True)
             self.kafka.delete(HELD_UP)
             self.read()
-            left = (state for state in self.held.partitions if split(state.name)[0] != HELD_UP)
-            self.held = replace(self.held, partitions=tuple(left))
+            left = (state for state in self.image.partitions if split(state.name)[0] != HELD_UP)
+            self.image = replace(self.image, partitions=tuple(left))
         if leaving:
             self.kafka.restart()
             self.read()
@@ -196,7 +196,7 @@ class InitialState:
 
     def _partition(self, name: str) -> PartitionRegistration:
         """What the log says of a partition."""
-        state = partition(self.held.partitions, name)
+        state = partition(self.image.partitions, name)
         assert state is not None, f"there is no {name}"
         return state
 
@@ -235,8 +235,8 @@ class InitialState:
     def _create(self, topic: str, replicas: list[list[BrokerId]], *, unclean: bool = False) -> None:
         created = self.kafka.create(topic, replicas, unclean=unclean)
         self.read()
-        both = sorted((*self.held.partitions, *created), key=lambda state: state.name)
-        self.held = replace(self.held, partitions=tuple(both))
+        both = sorted((*self.image.partitions, *created), key=lambda state: state.name)
+        self.image = replace(self.image, partitions=tuple(both))
 
     def _shape(self, wanted: PartitionRegistration) -> None:
         """The partition's replicas, leader and ISR, as far as requests lead there."""
