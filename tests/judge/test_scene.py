@@ -1,5 +1,6 @@
 """What a play begins with, told to a real controller: reached, called otherwise, or refused."""
 
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -18,6 +19,7 @@ QUICK = (
 """It replays what the real ones answered."""
 
 LIVE = ("3.4", "3.5")
+ASKED = "send alter-partition from=1 partition=orders-0"
 THREE = "broker 1 epoch=101\nbroker 2 epoch=102\nbroker 3 epoch=103\n"
 
 
@@ -30,13 +32,11 @@ def told(text: str, release: str = "3.5") -> real_run.RealRun:
     return run
 
 
-@live(QUICK)
-@pytest.mark.parametrize("release", LIVE)
-def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None:
-    """Leaders that are not the first replica, a member order, a fenced replica, a partition that
-    nobody leads, one that was led uncleanly, and one that is being moved: all at once.
-    """
-    run = told(
+SCENES: dict[str, tuple[tuple[str, ...], str, Callable[[real_run.RealRun], bool]]] = {
+    # Leaders that are not the first replica, a member order, a fenced replica, a partition that
+    # nobody leads, one that was led uncleanly, and one that is being moved: all at once.
+    "leaders, ISRs, fences and reassignments": (
+        LIVE,
         THREE
         + "broker 4 epoch=120 fenced=yes\n"
         + "topic orders replicas=1,2,3 isr=3,2 leader=2 leader-epoch=7 partition-epoch=3\n"
@@ -46,43 +46,32 @@ def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None
         + "topic moved replicas=1,3,2 isr=1,2 leader=1 adding=3 removing=2\n"
         + "given next-metadata-offset=200\n"
         + "unfence 4\ncatch-up 1\ncatch-up 3\ncrash 3\nexpire 3\nelect orders-0\n",
-        release,
-    )
-    assert run.both.records > 5
-
-
-@live(QUICK)
-@pytest.mark.parametrize("release", ["3.5", "4.1"])
-def test_a_broker_that_is_shutting_down_is_reached_and_let_in_by_nobody(release: str) -> None:
-    """Its session remembers nothing of it, as after a failover: only the log does."""
-    run = told(
+        lambda run: run.both.records > 5,
+    ),
+    # Its session remembers nothing of it, as after a failover: only the log does.
+    "a broker that is shutting down is let in by nobody": (
+        ("3.5", "4.1"),
         "broker 1 epoch=101\nbroker 2 epoch=102 shutting-down=yes\nbroker 3 epoch=103\n"
         "topic orders replicas=1,2,3 isr=1,3 leader=1 leader-epoch=3 log=4@3\n"
         "given next-metadata-offset=200\n"
         "fetch 2\nfetch 2\nsend alter-partition from=1 partition=orders-0 isr=1,2,3\n"
         "heartbeat 2\ncrash 1\nexpire 1\nstart 1\nunfence 1\n",
-        release,
-    )
-    assert run.both.turns > 10
-    assert "INELIGIBLE_REPLICA" in str(run.report()["lines"])
-
-
-@live(QUICK)
-def test_brokers_without_a_topic_are_told_to_the_oldest_kafka_too() -> None:
-    told("broker 1\nbroker 2\ncrash 2\nexpire 2\nstart 2\nunfence 2\n", "3.2")
-
-
-@live(QUICK)
-def test_a_broker_that_begins_fenced_is_let_in_at_once_by_the_newest_kafka_too() -> None:
-    """From 4.0 on a controller that had heard of it just now would make its next life wait."""
-    text = "broker 1\nbroker 2 fenced=yes down=yes\ntopic orders replicas=2 isr=2 leader=none\n"
-    run = told(f"{text}start 2\nunfence 2\n", "4.1")
-    assert run.both.records == 3
-
-
-@live(QUICK)
-def test_numbers_out_of_reach_are_called_otherwise_and_compare_as_they_did() -> None:
-    run = told(
+        lambda run: run.both.turns > 10 and "INELIGIBLE_REPLICA" in str(run.report()["lines"]),
+    ),
+    "brokers without a topic": (
+        ("3.2",),
+        "broker 1\nbroker 2\ncrash 2\nexpire 2\nstart 2\nunfence 2\n",
+        lambda run: run.agree,
+    ),
+    # From 4.0 on a controller that had heard of it just now would make its next life wait.
+    "a broker that begins fenced is let in at once": (
+        ("4.1",),
+        "broker 1\nbroker 2 fenced=yes down=yes\ntopic orders replicas=2 isr=2 leader=none\n"
+        "start 2\nunfence 2\n",
+        lambda run: run.both.records == 3,
+    ),
+    "numbers out of reach are called otherwise and compare as they did": (
+        ("3.5",),
         "broker 1 epoch=0\nbroker 2 epoch=3000000000\n"
         "topic orders replicas=1,2 isr=1 leader=1 leader-epoch=2000000000\n"
         "given next-metadata-offset=3000000001\n"
@@ -92,45 +81,41 @@ def test_numbers_out_of_reach_are_called_otherwise_and_compare_as_they_did() -> 
         " partition-epoch=0 isr=1,2\n"
         "send broker-heartbeat from=2 broker-epoch=2999999999\n"
         "send broker-heartbeat from=2 broker-epoch=3000000000 metadata-offset=0\n"
-        "crash 2\nexpire 2\nstart 2\nunfence 2\nfail-over\ncrash 1\nexpire 1\nstart 1\n"
-    )
-    assert len(run.both.renaming.sentences) >= 3
-    assert "epoch=300000000" in run.report()["lines"][-1]["kafka"]
+        "crash 2\nexpire 2\nstart 2\nunfence 2\nfail-over\ncrash 1\nexpire 1\nstart 1\n",
+        lambda run: (
+            len(run.both.renaming.sentences) >= 3
+            and "epoch=300000000" in run.report()["lines"][-1]["kafka"]
+        ),
+    ),
+    "a run with a clock is told by the clock": (
+        ("3.5",),
+        f"timed\n{THREE}topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
+        "crash 2\nadvance 12s\nstart 2\nadvance 40s\nshut-down 3\nadvance 10s\n",
+        lambda run: run.both.records >= 5,
+    ),
+    "absurd requests and a resignation": (
+        ("3.5",),
+        f"{THREE}topic orders replicas=1,2,3 isr=1,2 leader=1\n"
+        f"{ASKED} broker-epoch=900000000000 isr=1\n{ASKED} leader-epoch=-2147483647 isr=1\n"
+        f"{ASKED} isr=\n{ASKED} isr=1,1,1\n{ASKED} isr=1,2 recovery=2\ncatch-up 3\n",
+        lambda run: run.agree,
+    ),
+    "the metadata version is raised on the way": (
+        ("3.5/3.4-IV0",),
+        f"{THREE}topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
+        "crash 2\nexpire 2\nupgrade metadata=3.5-IV2\nstart 2\nunfence 2\ncatch-up 2\n",
+        lambda run: run.agree,
+    ),
+}
 
 
 @live(QUICK)
-def test_a_run_with_a_clock_is_told_by_the_clock() -> None:
-    run = told(
-        "timed\n"
-        + THREE
-        + "topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
-        + "crash 2\nadvance 12s\nstart 2\nadvance 40s\nshut-down 3\nadvance 10s\n"
-    )
-    assert run.both.records >= 5
-
-
-@live(QUICK)
-def test_absurd_requests_and_a_resignation_get_kafkas_own_errors() -> None:
-    asked = "send alter-partition from=1 partition=orders-0"
-    told(
-        THREE
-        + "topic orders replicas=1,2,3 isr=1,2 leader=1\n"
-        + f"{asked} broker-epoch=900000000000 isr=1\n"
-        + f"{asked} leader-epoch=-2147483647 isr=1\n"
-        + f"{asked} isr=\n"
-        + f"{asked} isr=1,1,1\n"
-        + f"{asked} isr=1,2 recovery=2\n"
-        + "catch-up 3\n"
-    )
-
-
-@live(QUICK)
-def test_the_metadata_version_is_raised_on_the_way() -> None:
-    text = THREE + (
-        "topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
-        "crash 2\nexpire 2\nupgrade metadata=3.5-IV2\nstart 2\nunfence 2\ncatch-up 2\n"
-    )
-    told(text, "3.5/3.4-IV0")
+@pytest.mark.parametrize(
+    ("scene", "release"), [(scene, release) for scene in SCENES for release in SCENES[scene][0]]
+)
+def test_what_a_play_begins_with_is_reached(scene: str, release: str) -> None:
+    _, text, holds = SCENES[scene]
+    assert holds(told(text, release))
 
 
 @live(QUICK)
