@@ -196,9 +196,6 @@ def test_the_codes_of_a_partition(
     assert last == dict.fromkeys(WITH_EPOCHS, codes) | others
 
 
-# --- the checkpoint (KAFKA-7235) ------------------------------------------------------------------
-
-
 @each_patch
 def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch: str) -> None:
     told = recorded_acceptance(patch).checkpoint

@@ -154,8 +154,6 @@ def test_a_recording_of_other_lines_says_what_makes_it_anew() -> None:
         play_on_recording(load("380-session-expiry"), parse_features("zk-2.2"), other)
 
 
-# --- what cannot be told --------------------------------------------------------------------------
-
 HEADER = """\
 title   One of one's own
 kafka   zk-2.2

@@ -65,9 +65,6 @@ def heartbeat(epoch: int, offset: int) -> dict[str, object]:
     }
 
 
-# --- its messages ---------------------------------------------------------------------------------
-
-
 def test_every_version_of_every_message_is_written_and_read(schemas: ReleaseSchemas) -> None:
     everything = (schemas.requests, schemas.responses, schemas.records)
     found = [schema for some in everything for schema in some.values()]
@@ -141,9 +138,6 @@ def test_a_metadata_version_that_it_does_not_have_is_said(kafka: ControllerProce
 
 def said_by(process: psutil.Process) -> str:
     return " ".join(process.cmdline())
-
-
-# --- its settings, and what starts it -------------------------------------------------------------
 
 
 def test_a_release_is_not_told_of_settings_that_it_does_not_know() -> None:

@@ -234,9 +234,6 @@ def test_under_protocol_2_1_no_epoch_is_sent_and_both_checks_are_done_all_the_sa
     assert errors(stale) == [77]
 
 
-# --- one change with three brokers in it ----------------------------------------------------------
-
-
 @all_since_380
 def test_since_2_2_a_dead_broker_is_elected_while_a_bounce_of_the_same_change_is_handled(
     patch: str,

@@ -266,9 +266,6 @@ def test_the_text_names_who_decided(real: Real) -> None:
     assert out.endswith(f"They agree ({counts}). loss: 100 committed records lost\n")
 
 
-# --- live -----------------------------------------------------------------------------------------
-
-
 @kafka_here.live(QUICK)
 @pytest.mark.parametrize("asked", [live_kafka.LiveKafka, live_kafka.LiveLeaders])
 def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
