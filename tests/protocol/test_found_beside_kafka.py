@@ -17,11 +17,31 @@ from kiplab.protocol.kraft.fencing import expire_session, fail_over, resign
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 
+AskedItem = messages.AlterPartitionItem
 A, B, C = ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(3)
 LIFE = ids.Incarnation(1)
 LATER = 1 + SESSION_TIMEOUT_MS + 1
 FAR = ids.MetadataOffset(10_000)
 """An offset that nobody's registration is beyond."""
+EMPTY = Controller(next_offset=ids.MetadataOffset(5))
+
+
+def asked(
+    controller: Controller, features: Features, version: int, epoch: int, *items: AskedItem
+) -> messages.AlterPartitionResult:
+    """What broker A is answered of its one partition."""
+    request = messages.AlterPartitionRequest(
+        version=version, broker=A, broker_epoch=ids.BrokerEpoch(epoch), items=items
+    )
+    answer = alter_partition(controller, request, features, 1)[1][-1].body
+    assert isinstance(answer, messages.AlterPartitionResponse)
+    return answer.results[0]
+
+
+def item(name: str, recovery: int = 0) -> AskedItem:
+    """Of the first epochs, with broker A alone."""
+    members = (messages.IsrMember(A),)
+    return AskedItem(name, ids.LeaderEpoch(0), ids.PartitionEpoch(0), members, recovery)
 
 
 def registered(controller: Controller, broker: ids.BrokerId, features: Features) -> Controller:
@@ -44,19 +64,12 @@ def beats(
 
 
 def led_by(leader: ids.BrokerId, *replicas: ids.BrokerId) -> registrations.PartitionRegistration:
-    return registrations.PartitionRegistration(
-        name="orders-0",
-        replicas=replicas,
-        isr=replicas,
-        leader=leader,
-        leader_epoch=ids.LeaderEpoch(0),
-        partition_epoch=ids.PartitionEpoch(0),
-    )
+    return registrations.PartitionRegistration("orders-0", replicas, replicas, leader)
 
 
 def shutting_down(features: Features, *others: ids.BrokerId) -> Controller:
     """Broker A leads, and has asked to shut down: others have to catch up, or nobody can lead."""
-    controller = Controller(next_offset=ids.MetadataOffset(5))
+    controller = EMPTY
     for broker in (A, *others):
         controller, _ = beats(registered(controller, broker, features), broker, features)
     controller = replace(controller, partitions=(led_by(A, A, *others),))
@@ -102,7 +115,7 @@ def test_d2_a_broker_that_was_just_unfenced_has_replicated_nothing_yet(
 @pytest.mark.parametrize(("release", "written"), [("3.2", 1), ("3.3", 1), ("3.7", 0)])
 def test_d3_a_broker_registers_twice_more_and_is_heard_of(release: str, written: int) -> None:
     features = parse_features(release)
-    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
+    controller = registered(EMPTY, A, features)
     controller, _ = beats(controller, A, features)
     again = registered(registered(controller, A, features), A, features)
     after, answer = beats(again, A, features)
@@ -125,7 +138,7 @@ def test_d6_the_first_registration_after_an_election_has_an_epoch_below_its_offs
     release: str, below: int
 ) -> None:
     features = parse_features(release)
-    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
+    controller = registered(EMPTY, A, features)
     elected, _, _ = fail_over(controller, features, 1)
     after = registered(registered(elected, B, features), C, features)
     first, second = (registrations.registration(after.registrations, broker) for broker in (B, C))
@@ -140,7 +153,7 @@ def test_d6_a_controller_that_resigned_has_not_forgotten_its_own_offset_of_a_reg
     release: str, forgets: bool
 ) -> None:
     features = parse_features(release)
-    elected, _, _ = fail_over(Controller(next_offset=ids.MetadataOffset(5)), features, 1)
+    elected, _, _ = fail_over(EMPTY, features, 1)
     first = registered(elected, A, features)
     (known,) = first.registrations
     request = messages.BrokerHeartbeatRequest(
@@ -168,7 +181,7 @@ def test_d6_what_is_written_first_after_an_election_corrects_the_controller() ->
 @pytest.mark.parametrize("release", ["3.2", "3.5", "3.9"])
 def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(release: str) -> None:
     features = parse_features(release)
-    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
+    controller = registered(EMPTY, A, features)
     controller, _ = beats(controller, A, features)
     elected, _, _ = fail_over(registered(controller, B, features), features, 1)
     assert stale_broker(elected, LATER) is None
@@ -187,7 +200,7 @@ def test_an_alter_partition_without_partitions_is_not_asked_who_sends_it(release
     request = messages.AlterPartitionRequest(
         version=1, broker=A, broker_epoch=ids.BrokerEpoch(7), items=()
     )
-    before = Controller(next_offset=ids.MetadataOffset(5))
+    before = EMPTY
     after, sends, facts = alter_partition(before, request, features, 1)
     assert (after, facts) == (before, ())
     assert sends[-1].body == messages.AlterPartitionResponse(version=1, results=())
@@ -195,39 +208,22 @@ def test_an_alter_partition_without_partitions_is_not_asked_who_sends_it(release
 
 def test_an_index_below_zero_is_an_unknown_partition_of_a_topic_that_is_known() -> None:
     features = parse_features("3.9")
-    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
+    controller = registered(EMPTY, A, features)
     controller = replace(controller, partitions=(led_by(A, A),))
-    item = messages.AlterPartitionItem(
-        "orders--1", ids.LeaderEpoch(0), ids.PartitionEpoch(0), (messages.IsrMember(A),)
-    )
-    request = messages.AlterPartitionRequest(
-        version=3, broker=A, broker_epoch=ids.BrokerEpoch(5), items=(item,)
-    )
-    _, sends, _ = alter_partition(controller, request, features, 1)
-    answer = sends[-1].body
-    assert isinstance(answer, messages.AlterPartitionResponse)
-    assert answer.results[0].error is KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+    result = asked(controller, features, 3, 5, item("orders--1"))
+    assert result.error is KafkaError.UNKNOWN_TOPIC_OR_PARTITION
 
 
 @pytest.mark.parametrize(("version", "told"), [(0, "RECOVERED"), (1, "RECOVERING")])
 def test_version_0_of_alter_partition_tells_no_recovery_state(version: int, told: str) -> None:
     features = parse_features("3.2")
-    controller = registered(Controller(next_offset=ids.MetadataOffset(5)), A, features)
+    controller = registered(EMPTY, A, features)
     controller, _ = beats(controller, A, features)
     recovering = replace(led_by(A, A), recovery=registrations.LeaderRecoveryState.RECOVERING)
     controller = replace(controller, partitions=(recovering,))
-    recovery = registrations.LeaderRecoveryState.RECOVERING
-    item = messages.AlterPartitionItem(
-        "orders-0", ids.LeaderEpoch(0), ids.PartitionEpoch(0), (messages.IsrMember(A),), recovery
-    )
     known = registrations.registration(controller.registrations, A)
-    request = messages.AlterPartitionRequest(
-        version=version,
-        broker=A,
-        broker_epoch=known.epoch if known else ids.BrokerEpoch(-1),
-        items=(item,),
+    assert known is not None
+    result = asked(
+        controller, features, version, known.epoch, item("orders-0", recovering.recovery)
     )
-    _, sends, _ = alter_partition(controller, request, features, 1)
-    answer = sends[-1].body
-    assert isinstance(answer, messages.AlterPartitionResponse)
-    assert answer.results[0].recovery == registrations.LeaderRecoveryState[told]
+    assert result.recovery == registrations.LeaderRecoveryState[told]

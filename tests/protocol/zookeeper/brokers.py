@@ -5,7 +5,7 @@ broker 0, of controller epoch 5, and the broker epoch of broker 1 is 140.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from kiplab.protocol.zookeeper import control_requests
 ME, OTHER, CONTROLLING = ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(0)
 EPOCH, CONTROLLER_EPOCH = ids.BrokerEpoch(140), ids.ControllerEpoch(5)
 FOLLOWED, LED = "F-0", "L-0"
+AnyControlRequest = TypeVar("AnyControlRequest", bound=ControlRequest)
 RELEASES = ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-2.6", "zk-2.8", "zk-3.4")
 
 
@@ -47,61 +48,48 @@ def state(
     )
 
 
-def lai(
+def _asks(
+    kind: type[AnyControlRequest],
     features: Features,
-    *partitions: PartitionRegistration,
+    fields: dict[str, Any],
+    *,
     controller_epoch: int = CONTROLLER_EPOCH,
     broker_epoch: int = ids.NO_BROKER_EPOCH,
-) -> messages.LeaderAndIsrRequest:
-    """LeaderAndIsr in the version that these features speak."""
-    version = messages.LeaderAndIsrRequest.version_sent(features, CONTROLLING)
-    return messages.LeaderAndIsrRequest(
-        version=version,
+) -> AnyControlRequest:
+    """A control request in the version that these features speak."""
+    return kind(
+        version=kind.version_sent(features, CONTROLLING),
         controller=CONTROLLING,
         controller_epoch=ids.ControllerEpoch(controller_epoch),
         broker_epoch=ids.BrokerEpoch(broker_epoch),
-        partitions=partitions,
+        **fields,
     )
+
+
+def lai(
+    features: Features, *partitions: PartitionRegistration, **epochs: int
+) -> messages.LeaderAndIsrRequest:
+    """LeaderAndIsr; `epochs` are controller_epoch and broker_epoch."""
+    return _asks(messages.LeaderAndIsrRequest, features, {"partitions": partitions}, **epochs)
 
 
 def um(
     features: Features,
     *partitions: PartitionRegistration,
     live: tuple[int, ...] = (0, 1, 2),
-    controller_epoch: int = CONTROLLER_EPOCH,
-    broker_epoch: int = ids.NO_BROKER_EPOCH,
+    **epochs: int,
 ) -> messages.UpdateMetadataRequest:
-    """UpdateMetadata in the version that these features speak."""
-    version = messages.UpdateMetadataRequest.version_sent(features, CONTROLLING)
-    return messages.UpdateMetadataRequest(
-        version=version,
-        controller=CONTROLLING,
-        controller_epoch=ids.ControllerEpoch(controller_epoch),
-        broker_epoch=ids.BrokerEpoch(broker_epoch),
-        partitions=partitions,
-        live_brokers=tuple(map(ids.BrokerId, live)),
-    )
+    """UpdateMetadata; `epochs` as in `lai`."""
+    fields = {"partitions": partitions, "live_brokers": tuple(map(ids.BrokerId, live))}
+    return _asks(messages.UpdateMetadataRequest, features, fields, **epochs)
 
 
 def stop(
-    features: Features,
-    name: str,
-    leader_epoch: int = -1,
-    *,
-    delete: bool = False,
-    controller_epoch: int = CONTROLLER_EPOCH,
-    broker_epoch: int = ids.NO_BROKER_EPOCH,
+    features: Features, name: str, leader_epoch: int = -1, *, delete: bool = False, **epochs: int
 ) -> messages.StopReplicaRequest:
-    """StopReplica in the version that these features speak."""
-    version = messages.StopReplicaRequest.version_sent(features, CONTROLLING)
+    """StopReplica of one replica; `epochs` as in `lai`."""
     item = messages.StopReplicaItem(name, ids.LeaderEpoch(leader_epoch), delete)
-    return messages.StopReplicaRequest(
-        version=version,
-        controller=CONTROLLING,
-        controller_epoch=ids.ControllerEpoch(controller_epoch),
-        broker_epoch=ids.BrokerEpoch(broker_epoch),
-        items=(item,),
-    )
+    return _asks(messages.StopReplicaRequest, features, {"items": (item,)}, **epochs)
 
 
 def started(features: Features, *logs: broker_state.DurableReplica) -> broker_state.Broker:
@@ -131,11 +119,6 @@ def records(partition: str, count: int, checkpoint: int) -> broker_state.Durable
     return broker_state.DurableReplica(
         partition, append(Log(), ids.LeaderEpoch(1), count), ids.Offset(checkpoint)
     )
-
-
-_Reply = (
-    messages.LeaderAndIsrResponse | messages.UpdateMetadataResponse | messages.StopReplicaResponse
-)
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,13 @@ class ControlPlane:
         self.controllers[CONTROLLER] = replace(self.controller, channels=channels)
         self.seen = {}
 
+    def state_of(self, name: str) -> tuple[PartitionStateZnode, ids.PartitionEpoch]:
+        """What the znode of a partition holds, and its version."""
+        found = find(self.ensemble, partition_state_path(name))
+        assert found is not None
+        assert isinstance(found.data, PartitionStateZnode)
+        return found.data, found.stat.version
+
     def held(self, name: str) -> str:
         """``"leader 1, ISR 1 2, epoch 3, version 4"``, of the znode."""
         found = partition(self.ensemble.partitions, name)

@@ -227,10 +227,12 @@ def test_from_protocol_3_2_on_an_unclean_leader_has_to_recover(
     plane.write(99, Create(znodes.topic_config_path("L"), config))
     plane.die(2)
     plane.look()
-    assert recovery(plane, "L-0") is expected
+    assert plane.state_of("L-0")[0].recovery is expected
     plane.die(1)
     plane.look()
-    assert recovery(plane, "L-0") is expected, "an election of the ordinary kind keeps it"
+    assert plane.state_of("L-0")[0].recovery is expected, (
+        "an election of the ordinary kind keeps it"
+    )
 
 
 def test_every_queued_request_is_told() -> None:
@@ -250,12 +252,9 @@ def test_every_queued_request_is_told() -> None:
 def test_a_state_that_a_later_controller_wrote_is_left_alone() -> None:
     plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED, control_plane.LED)
     plane.session_of_operators()
-    path = znodes.partition_state_path("L-0")
-    held = find(plane.ensemble, path)
-    assert held is not None
-    assert isinstance(held.data, znodes.PartitionStateZnode)
-    later = replace(held.data, controller_epoch=ControllerEpoch(7))
-    plane.write(99, SetData(path, later, held.stat.version))
+    held, version = plane.state_of("L-0")
+    later = replace(held, controller_epoch=ControllerEpoch(7))
+    plane.write(99, SetData(znodes.partition_state_path("L-0"), later, version))
     plane.die(2)
     plane.look()
     assert plane.held("L-0") == "leader 2, ISR 2 1, epoch 0, version 1"
@@ -273,11 +272,9 @@ def fail_over(plane: control_plane.ControlPlane) -> None:
 def write_isr(plane: control_plane.ControlPlane, name: str, isr: tuple[int, ...]) -> None:
     """A leader writes the ISR and announces it."""
     path = znodes.partition_state_path(name)
-    held = find(plane.ensemble, path)
-    assert held is not None
-    assert isinstance(held.data, znodes.PartitionStateZnode)
-    data = replace(held.data, isr=tuple(BrokerId(b) for b in isr))
-    plane.write(1, SetData(path, data, held.stat.version))
+    held, version = plane.state_of(name)
+    data = replace(held, isr=tuple(BrokerId(b) for b in isr))
+    plane.write(1, SetData(path, data, version))
     change = znodes.IsrChangeZnode((name,))
     plane.write(1, Create(f"{znodes.ISR_CHANGES_PATH}/isr_change_", change, sequential=True))
 
@@ -287,11 +284,3 @@ def create_topic(plane: control_plane.ControlPlane, topic: str, replicas: tuple[
     plane.session_of_operators()
     assigned = znodes.ReplicaAssignment(f"{topic}-0", tuple(BrokerId(b) for b in replicas))
     plane.write(99, Create(znodes.topic_path(topic), znodes.TopicZnode(topic, (assigned,))))
-
-
-def recovery(plane: control_plane.ControlPlane, name: str) -> LeaderRecoveryState:
-    """What the znode says."""
-    held = find(plane.ensemble, znodes.partition_state_path(name))
-    assert held is not None
-    assert isinstance(held.data, znodes.PartitionStateZnode)
-    return held.data.recovery

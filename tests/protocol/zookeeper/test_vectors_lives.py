@@ -15,7 +15,7 @@ from kiplab.protocol.zookeeper import broker_in_zookeeper as life
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import end_session
 from kiplab.protocol.zookeeper.ensemble_writes import Together
-from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH, BrokerZnode, broker_path
+from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH, BrokerZnode, Znode, broker_path
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from kiplab.protocol.zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried
 from tests.protocol.zookeeper.brokers import RELEASES, at_release, on, rows
@@ -45,6 +45,20 @@ def process(broker: Broker) -> Volatile:
     return broker.process
 
 
+def session(broker: Broker) -> SessionId:
+    """Of the process that runs."""
+    found = process(broker).session
+    assert found is not None
+    return found
+
+
+def registered(ensemble: Ensemble) -> Znode:
+    """The znode of broker 2."""
+    found = find(ensemble, broker_path(TWO))
+    assert found is not None
+    return found
+
+
 def kinds(done: Together[Broker]) -> list[str]:
     """The facts, by type."""
     return [type(f).__name__ for f in done.facts]
@@ -55,22 +69,20 @@ def kinds(done: Together[Broker]) -> list[str]:
 
 def test_at_2_1_a_broker_registers_by_one_create_and_has_no_epoch() -> None:
     pairs = pair(at_release("zk-2.1"))
-    registered = find(pairs.ensemble, broker_path(TWO))
-    assert registered is not None
-    assert registered.data == BrokerZnode(TWO, pairs.two.incarnation)
-    assert registered.stat.version == 0
+    made = registered(pairs.ensemble)
+    assert made.data == BrokerZnode(TWO, pairs.two.incarnation)
+    assert made.stat.version == 0
     assert process(pairs.two).epoch == NO_BROKER_EPOCH
 
 
 @on(*RELEASES[1:])
 def test_from_2_2_on_a_transaction_of_two_writes_tells_the_epoch(features: Features) -> None:
     pairs = pair(features)
-    registered = find(pairs.ensemble, broker_path(TWO))
-    assert registered is not None
-    assert registered.data == BrokerZnode(TWO, pairs.two.incarnation)
-    assert (registered.stat.version, registered.stat.czxid) == (1, registered.stat.mzxid)
-    assert process(pairs.two).epoch == BrokerEpoch(registered.stat.czxid)
-    assert registered.stat.ephemeral_owner == process(pairs.two).session
+    made = registered(pairs.ensemble)
+    assert made.data == BrokerZnode(TWO, pairs.two.incarnation)
+    assert (made.stat.version, made.stat.czxid) == (1, made.stat.mzxid)
+    assert process(pairs.two).epoch == BrokerEpoch(made.stat.czxid)
+    assert made.stat.ephemeral_owner == process(pairs.two).session
 
 
 @on(*RELEASES)
@@ -121,15 +133,15 @@ def test_while_an_earlier_life_is_registered_there_is_no_start() -> None:
     assert reason is not None
     assert "NODEEXISTS" in reason
     assert "`expire 2`" in reason
-    session = process(pairs.two).session
-    assert session is not None
-    assert life.why_not_start(down, end_session(pairs.ensemble, session).ensemble) is None
+    assert (
+        life.why_not_start(down, end_session(pairs.ensemble, session(pairs.two)).ensemble) is None
+    )
 
 
 @rows("", ("380.session-id", [parse_features(r, on=("380.session-id",)) for r in RELEASES[1:]]))
 def test_the_rejected_generation_is_the_id_of_the_session(features: Features) -> None:
     started = life.start(Broker(ONE), kafka_ensemble(), features, None).node
-    assert process(started).epoch == BrokerEpoch(process(started).session or 0)
+    assert process(started).epoch == BrokerEpoch(session(started))
 
 
 # A session that expires
@@ -137,9 +149,9 @@ def test_the_rejected_generation_is_the_id_of_the_session(features: Features) ->
 
 def expired(pairs: Pair, broker: Broker) -> tuple[Ensemble, messages.SessionExpired]:
     """ZooKeeper ends the session of a process that runs."""
-    session = process(broker).session
-    assert session is not None
-    return end_session(pairs.ensemble, session).ensemble, messages.SessionExpired(session=session)
+    return end_session(pairs.ensemble, session(broker)).ensemble, messages.SessionExpired(
+        session=session(broker)
+    )
 
 
 @on(*RELEASES[1:])
@@ -153,9 +165,8 @@ def test_who_hears_that_its_session_is_over_registers_anew_under_a_higher_epoch(
     assert done.node.incarnation == pairs.two.incarnation
     assert after.epoch > before.epoch
     assert after.session != before.session
-    registered = find(done.ensemble, broker_path(TWO))
-    assert registered is not None
-    assert BrokerEpoch(registered.stat.czxid) == after.epoch
+    made = registered(done.ensemble)
+    assert BrokerEpoch(made.stat.czxid) == after.epoch
     assert kinds(done) == ["SessionOpened", "ZnodeChanged", "Registered"]
 
 
@@ -270,9 +281,7 @@ def test_three_tries_without_an_answer_are_enough() -> None:
 
 def test_a_try_without_a_controller_fails_at_once() -> None:
     pairs = pair(at_release("zk-2.2"))
-    session = process(pairs.one).session
-    assert session is not None
-    alone = pairs._replace(ensemble=end_session(pairs.ensemble, session).ensemble)
+    alone = pairs._replace(ensemble=end_session(pairs.ensemble, session(pairs.one)).ensemble)
     assert find(alone.ensemble, CONTROLLER_PATH) is None
     done = begun(alone)
     assert done.sends == ()
