@@ -14,6 +14,7 @@ import msgspec
 from . import zookeeper_facts
 from .errors import KafkaError
 from .ids import BrokerEpoch, BrokerId, ControllerEpoch, LeaderEpoch, Offset, PartitionEpoch
+from .registrations import PartitionRegistration
 from .zookeeper_facts import AnyFact
 
 
@@ -118,6 +119,19 @@ class LeaderElected(AnyFact, frozen=True, tag="leader-elected", kw_only=True):
     leader: BrokerId
     leader_epoch: LeaderEpoch
     unclean: bool
+
+    @classmethod
+    def of(
+        cls, before: PartitionRegistration, after: PartitionRegistration, *, unclean: bool = False
+    ) -> "LeaderElected":
+        """That `after` names a leader, or none where there was one."""
+        return cls(
+            partition=after.name,
+            before=before.leader,
+            leader=after.leader,
+            leader_epoch=after.leader_epoch,
+            unclean=unclean,
+        )
 
 
 class BrokerChange(StrEnum):

@@ -228,15 +228,14 @@ def _active(features: Features, node: BrokerId) -> frozenset[str]:
     native = {
         g.id
         for g in GUARDS.values()
-        if ((g.kind in NATIVE and g.built_in(release)) or _is_specified(g, release))
+        # A release that is a KIP as it was written has each of its sentences.
+        if (
+            (g.kind in NATIVE and g.built_in(release))
+            or (g.kind is GuardKind.AS_SPECIFIED and g.kip == release.specified is not None)
+        )
         and (g.metadata_version is None or at_least(features.metadata_version, g.metadata_version))
     }
     return frozenset(g for g in GUARDS if overrides.get(g, g in native))
-
-
-def _is_specified(guard: Guard, release: Release) -> bool:
-    """Whether `release` is a KIP as it was written, and this is one of its sentences."""
-    return guard.kind is GuardKind.AS_SPECIFIED and guard.kip == release.specified is not None
 
 
 @cache

@@ -168,20 +168,10 @@ def _accept(
         error = KafkaError.NEW_LEADER_ELECTED if newer else KafkaError.FENCED_LEADER_EPOCH
         refused = Refused(CONTROLLER, KIND, error, None, partition=case.item.partition)
         return record, AlterPartitionResult(case.item.partition, error), refused
-    return record, _result(after, case.request.version), None
-
-
-def _result(state: PartitionRegistration, version: int) -> AlterPartitionResult:
-    # Version 0 has no recovery state on the wire: whoever reads the answer takes the default.
-    leader_recovery_state = state.recovery if version >= 1 else LeaderRecoveryState.RECOVERED
-    return AlterPartitionResult(
-        partition=state.name,
-        leader=state.leader,
-        leader_epoch=state.leader_epoch,
-        partition_epoch=state.partition_epoch,
-        isr=state.isr,
-        recovery=leader_recovery_state,
-    )
+    if case.request.version < 1:
+        # No recovery state is on the wire: whoever reads the answer takes the default.
+        after = msgspec.structs.replace(after, recovery=LeaderRecoveryState.RECOVERED)
+    return record, AlterPartitionResult.granted(after), None
 
 
 def _unknown(controller: Controller, request: AlterPartitionRequest, name: str) -> KafkaError:

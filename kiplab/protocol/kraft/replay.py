@@ -212,13 +212,7 @@ def _partition_changes(
     if new.isr != old.isr:
         yield IsrChanged(new.name, old.isr, new.isr, new.partition_epoch)
     if record.leader is not None:
-        yield LeaderElected(
-            partition=new.name,
-            before=old.leader,
-            leader=new.leader,
-            leader_epoch=new.leader_epoch,
-            unclean=_is_unclean(old, record),
-        )
+        yield LeaderElected.of(old, new, unclean=_is_unclean(old, record))
 
 
 def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bool:

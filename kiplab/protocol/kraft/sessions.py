@@ -218,22 +218,15 @@ def noted_sessions(controller: Controller) -> tuple[NotedSession, ...]:
 
     Source: none; it stands for what BrokerHeartbeatTracker and BrokerHeartbeatManager know.
     """
-    known = {r.broker: r for r in controller.registrations}
-    return tuple(_session(controller, h, known.get(h.broker)) for h in controller.heartbeats)
-
-
-def _session(
-    controller: Controller, heartbeat_state: HeartbeatState, registration: Registration | None
-) -> NotedSession:
-    contact = None if registration is None else contact_of(controller, registration)
-    last = 0 if contact is None else contact.last_contact_ms
-    return NotedSession(
-        heartbeat_state.broker,
-        contact is None,
-        heartbeat_state.fenced,
-        heartbeat_state.leaving,
-        last,
-    )
+    registered = {r.broker: r for r in controller.registrations}
+    sessions = []
+    for state in controller.heartbeats:
+        known = registered.get(state.broker)
+        contact = None if known is None else contact_of(controller, known)
+        last_ms = 0 if contact is None else contact.last_contact_ms
+        over = contact is None
+        sessions.append(NotedSession(state.broker, over, state.fenced, state.leaving, last_ms))
+    return tuple(sessions)
 
 
 def _with(controller: Controller, contact: Contact) -> Controller:

@@ -9,7 +9,7 @@ from .. import ids
 from ..errors import KafkaError
 from ..features import Features
 from ..log import EMPTY, EpochStart, Log
-from ..registrations import LeaderRecoveryState
+from ..registrations import LeaderRecoveryState, PartitionRegistration
 from .api_message import Against, Api, ApiRequest, ApiResponse, IsrOf
 
 ALTER_PARTITION = Api(
@@ -119,6 +119,18 @@ class AlterPartitionResult(msgspec.Struct, frozen=True, cache_hash=True):
     partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
     isr: tuple[ids.BrokerId, ...] = ()
     recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
+
+    @classmethod
+    def granted(cls, state: PartitionRegistration) -> "AlterPartitionResult":
+        """What a controller holds of the partition now."""
+        return cls(
+            partition=state.name,
+            leader=state.leader,
+            leader_epoch=state.leader_epoch,
+            partition_epoch=state.partition_epoch,
+            isr=state.isr,
+            recovery=state.recovery,
+        )
 
     def in_words(self) -> str:
         """``"orders-0 NONE ISR {1, 2}, partition epoch 11"``."""

@@ -68,13 +68,8 @@ def propose_recovered(here: Here, replica: Replica) -> tuple[Replica, AlterParti
     Source: none; Kafka's leader does so with the next ISR that it asks for. KIP-704.
     """
     leading = leading_of(replica)
-    item = AlterPartitionItem(
-        partition=replica.partition,
-        leader_epoch=replica.leader_epoch,
-        partition_epoch=replica.partition_epoch,
-        isr=(_member(here, leading, leading, here.id),),
-        recovery=LeaderRecoveryState.RECOVERED,
-    )
+    recovered = LeaderRecoveryState.RECOVERED
+    item = _item(here, replica, leading, (here.id,), recovered)
     return _with_sent(replica, leading, item), item
 
 
@@ -100,18 +95,29 @@ def _proposed(
 ) -> tuple[Replica, AlterPartitionItem, tuple[Fact, ...]]:
     """Write the proposal down. `judged` is what decided on it: almost always what there is now."""
     leading = leading_of(replica)
-    item = AlterPartitionItem(
-        partition=replica.partition,
-        leader_epoch=replica.leader_epoch,
-        partition_epoch=replica.partition_epoch,
-        isr=tuple(_member(here, leading, judged, b) for b in isr),
-        # RECOVERED, but for a leader that was answered otherwise or recovers (KIP-704).
-        recovery=leading.isr_state.recovery,
-    )
+    # RECOVERED, but for a leader that was answered otherwise or recovers (KIP-704).
+    item = _item(here, replica, judged, isr, leading.isr_state.recovery)
     pending = _with_sent(replica, leading, item)
     maximal = leading_of(pending).isr_state.maximal
     fact = IsrProposed(here.id, replica.partition, isr=isr, maximal=maximal)
     return pending, item, (fact,)
+
+
+def _item(
+    here: Here,
+    replica: Replica,
+    judged: Leading,
+    isr: tuple[BrokerId, ...],
+    recovery: LeaderRecoveryState,
+) -> AlterPartitionItem:
+    leading = leading_of(replica)
+    return AlterPartitionItem(
+        partition=replica.partition,
+        leader_epoch=replica.leader_epoch,
+        partition_epoch=replica.partition_epoch,
+        isr=tuple(_member(here, leading, judged, b) for b in isr),
+        recovery=recovery,
+    )
 
 
 def _with_sent(replica: Replica, leading: Leading, item: AlterPartitionItem) -> Replica:

@@ -66,15 +66,7 @@ def make_follower(
         broker_parts.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
     )
     mine = log_of(me, state.name)
-    follower = Replica(
-        partition=state.name,
-        leader=state.leader,
-        leader_epoch=state.leader_epoch,
-        partition_epoch=state.partition_epoch,
-        replicas=state.replicas,
-        high_watermark=Offset(max(mine.start, min(before, mine.end))),
-        min_insync_replicas=state.min_insync_replicas,
-    )
+    follower = _played(state, max(mine.start, min(before, mine.end)))
     same_leader_epoch = replica is not None and replica.leader_epoch == state.leader_epoch
     if same_leader_epoch and replica is not None and replica.leading is None:
         return follower, ()
@@ -105,16 +97,8 @@ def make_leader(
         _remote(here, led, b, state, start, reset) for b in state.replicas if b != here.id
     )
     before = checkpoint if replica is None else replica.high_watermark
-    leader = Replica(
-        partition=state.name,
-        leader=here.id,
-        leader_epoch=state.leader_epoch,
-        partition_epoch=state.partition_epoch,
-        replicas=state.replicas,
-        high_watermark=Offset(max(log.start, min(before, log.end))),
-        min_insync_replicas=state.min_insync_replicas,
-        leading=Leading(start, _isr_state(here, replica, state), remotes),
-    )
+    leading = Leading(start, _isr_state(here, replica, state), remotes)
+    leader = _played(state, max(log.start, min(before, log.end)), leading)
     facts: list[Fact] = []
     if new_epoch or led is None:
         facts.append(
@@ -123,6 +107,21 @@ def make_leader(
     facts += noted(here, replica, leader)
     leader, moved = move_high_watermark(here, leader, log)
     return leader, (*facts, *moved)
+
+
+def _played(
+    state: PartitionRegistration, high_watermark: int, leading: Leading | None = None
+) -> Replica:
+    return Replica(
+        partition=state.name,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch,
+        replicas=state.replicas,
+        high_watermark=Offset(high_watermark),
+        min_insync_replicas=state.min_insync_replicas,
+        leading=leading,
+    )
 
 
 def _isr_state(here: Here, replica: Replica | None, state: PartitionRegistration) -> IsrState:

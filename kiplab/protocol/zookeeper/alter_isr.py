@@ -133,11 +133,11 @@ def _written(
             continue
         assert registration is not None, "who is not refused is known"
         if partition_registration is None:
-            results.append(_granted(registration))
+            results.append(messages.AlterPartitionResult.granted(registration))
             continue
         turn, written = write_state(turn, registration, _over(turn, partition_registration))
         if written is not None:
-            results.append(_granted(written))
+            results.append(messages.AlterPartitionResult.granted(written))
             continue
         turn = turn.holding(turn.controller, _overtaken(turn, partition_registration))
         results.append(messages.AlterPartitionResult(name, KafkaError.INVALID_UPDATE_VERSION))
@@ -161,17 +161,6 @@ def _overtaken(turn: ControllerTurn, registration: PartitionRegistration) -> Ref
     # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): somebody has written in between.
     guard = "497.partition-epoch"
     return turn.refusal(KIND, error, guard, compared, partition=registration.name)
-
-
-def _granted(state: PartitionRegistration) -> messages.AlterPartitionResult:
-    return messages.AlterPartitionResult(
-        partition=state.name,
-        leader=state.leader,
-        leader_epoch=state.leader_epoch,
-        partition_epoch=state.partition_epoch,
-        isr=state.isr,
-        recovery=state.recovery,
-    )
 
 
 def _stale_sender(turn: ControllerTurn, request: messages.AlterPartitionRequest) -> Refused | None:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from ..facts import LeaderElected
 from ..ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, LeaderEpoch
 from ..registrations import PartitionRegistration
 from ..zookeeper_facts import BrokersCompared
@@ -32,7 +33,7 @@ from .control_channels import (
     remove_channel,
     send_update_metadata,
 )
-from .controller_turn import ControllerTurn, elected, state_in_zookeeper, write_state
+from .controller_turn import ControllerTurn, state_in_zookeeper, write_state
 from .ensemble import below
 from .znodes import BROKER_IDS_PATH, BrokerZnode
 from .zookeeper_controller import LiveBroker, cached, epoch_of, hosted_by, with_partition
@@ -184,7 +185,7 @@ def _without(
         leader=NO_LEADER if registration.leader == broker else registration.leader,
         leader_epoch=LeaderEpoch(registration.leader_epoch + 1),
     )
-    facts = (elected(registration, state),) if state.leader != registration.leader else ()
+    facts = (LeaderElected.of(registration, state),) if state.leader != registration.leader else ()
     return write_state(turn, registration, state, *facts)
 
 

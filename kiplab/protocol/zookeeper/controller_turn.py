@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Fact, IsrChanged, LeaderElected, Refused, compare
+from ..facts import Compared, Fact, IsrChanged, Refused, compare
 from ..features import Features
 from ..ids import NO_LEADER, ZOOKEEPER, PartitionEpoch, broker_list
 from ..messages import Send
@@ -183,22 +183,6 @@ def state_znode(turn: ControllerTurn, state: PartitionRegistration) -> Partition
         controller_epoch=turn.controller.epoch,
         isr=state.isr,
         recovery=state.recovery,
-    )
-
-
-def elected(
-    before: PartitionRegistration, after: PartitionRegistration, *, unclean: bool = False
-) -> LeaderElected:
-    """The fact that `after` names a leader, or none where there was one.
-
-    Source: none; Kafka writes it into its state-change.log.
-    """
-    return LeaderElected(
-        partition=after.name,
-        before=before.leader,
-        leader=after.leader,
-        leader_epoch=after.leader_epoch,
-        unclean=unclean,
     )
 
 

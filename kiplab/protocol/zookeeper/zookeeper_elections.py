@@ -27,7 +27,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Fact
+from ..facts import Fact, LeaderElected
 from ..ids import CLIENT, NO_LEADER, BrokerId, LeaderEpoch, PartitionEpoch
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, topic_of
@@ -37,7 +37,6 @@ from .control_channels import RequestBatch, all_partitions, queue
 from .controller_turn import (
     ControllerMovedError,
     ControllerTurn,
-    elected,
     state_in_words,
     state_in_zookeeper,
     state_znode,
@@ -124,7 +123,7 @@ def elect_leaders_for(
         result = strategy(turn, registration) if registration is not None else None
         if registration is None or result is None or result.state is None:
             continue
-        fact = elected(registration, result.state, unclean=result.unclean)
+        fact = LeaderElected.of(registration, result.state, unclean=result.unclean)
         turn, written = write_state(turn, registration, result.state, fact)
         assert written is not None, "nobody writes between a controller's read and its write"
         batch.lead_or_follow(turn, result.recipients, written)
@@ -353,5 +352,5 @@ def _made(
     turn, _ = write(turn, state_in_words(first), state)
     registration = partition(turn.ensemble.partitions, name)
     assert registration is not None, "it has just been written"
-    fact = elected(replace(registration, leader=NO_LEADER), registration)
+    fact = LeaderElected.of(replace(registration, leader=NO_LEADER), registration)
     return turn.holding(with_partition(turn.controller, registration), fact), registration
