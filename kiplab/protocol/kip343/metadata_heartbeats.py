@@ -47,7 +47,15 @@ def metadata_heartbeat(
     try:
         turn, refused = _judged(turn, request)
         if refused is None:
-            turn = _as_wanted(turn, request)
+            known = known_broker(plane_of(turn), request.broker)
+            assert known is not None, "who is not refused is known"
+            stops = request.target_state == MembershipState.STOPPING
+            # KIP-343, Broker State: stopping is controlled shutdown, in which leaders are moved
+            # away.
+            if stops and "343.stopping" in turn.active:
+                turn = stopping(turn, known)
+            else:
+                turn = active_again(turn, known)
     except ControllerMovedError as moved:
         turn = stand_down_if_moved(moved.turn)
         refused = turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
@@ -141,16 +149,6 @@ def _unknown_judged(
     # KIP-343, MetadataHeartbeatRequest: INVALID_INCARNATION_ID, which has no number: 77 is what
     # Kafka has for it.
     return turn, _stale(turn, compare(name, request.incarnation_id, epoch))
-
-
-def _as_wanted(turn: ControllerTurn, request: MetadataHeartbeatRequest) -> ControllerTurn:
-    """Raises ControllerMovedError."""
-    found = known_broker(plane_of(turn), request.broker)
-    assert found is not None, "who is not refused is known"
-    # KIP-343, Broker State: stopping is controlled shutdown, in which leaders are moved away.
-    if request.target_state == MembershipState.STOPPING and "343.stopping" in turn.active:
-        return stopping(turn, found)
-    return active_again(turn, found)
 
 
 def _stale(turn: ControllerTurn, compared: Compared) -> Refused:

@@ -19,7 +19,7 @@ from ..errors import KafkaError
 from ..facts import Fact, LifecycleChanged, Registered
 from ..features import Features
 from ..ids import CONTROLLER, NO_BROKER_EPOCH, UNKNOWN_METADATA_OFFSET, Incarnation
-from ..registrations import PartitionRegistration, partition, registration
+from ..registrations import PartitionRegistration, registration
 from ..replica import broker_parts, broker_state, disk
 from ..replica.leader import play
 
@@ -93,18 +93,11 @@ def metadata_arrived(
     if not process.published:
         broker, facts = _publish_first(broker, features, now_ms)
         return broker, (), facts
-    changed = [
-        p
-        for p in update.partitions
-        if metadata_update is None or _epoch_of(metadata_update, p.name) != p.partition_epoch
-    ]
+    replicated = () if metadata_update is None else metadata_update.partitions
+    epochs = {p.name: p.partition_epoch for p in replicated}
+    changed = [p for p in update.partitions if epochs.get(p.name) != p.partition_epoch]
     broker, facts = _apply(broker, changed, features, now_ms)
     return broker, (), facts
-
-
-def _epoch_of(image: messages.MetadataUpdate, name: str) -> int | None:
-    registration = partition(image.partitions, name)
-    return None if registration is None else registration.partition_epoch
 
 
 def _publish_first(

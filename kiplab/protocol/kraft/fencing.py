@@ -176,21 +176,15 @@ def fail_over(controller: Controller, features: Features, now_ms: int | None) ->
         HeartbeatState(r.broker, fenced=r.fenced, last_contact_ms=now_ms or 0)
         for r in controller.registrations
     )
+    # QuorumController.claim takes the last committed offset for the end of its log (3.2.0, 3.5.0);
+    # from 3.6 on it asks the quorum, which counts its own record of the election (3.6.0).
+    claims_committed = features.code_of(ids.CONTROLLER) < (3, 6)
     following = replace(
         controller,
         epoch=ids.ControllerEpoch(controller.epoch + 1),
-        write_offset=_claimed_offset(controller, features),
+        write_offset=last_known_offset(controller) if claims_committed else None,
         heartbeats=fresh,
         watches_sessions=now_ms is None,
         timers=ControllerTimers(),
     )
     return activated(following, features.code_of(ids.CONTROLLER), now_ms or 0), (), ()
-
-
-def _claimed_offset(controller: Controller, features: Features) -> ids.MetadataOffset | None:
-    """Where a new controller believes that its log ends, if not where it does.
-
-    Source: QuorumController.claim, which takes the last committed offset (3.2.0, 3.5.0); from 3.6
-    on it asks the quorum, which counts its own record of the election (3.6.0).
-    """
-    return last_known_offset(controller) if features.code_of(ids.CONTROLLER) < (3, 6) else None

@@ -203,14 +203,12 @@ def carried_over(controller: Controller, features: Features) -> Controller:
     code = features.code_of(CONTROLLER)
     if has_contacts(code) and controller.contacts:
         return controller
-    contacts = tuple(_heard_before(controller)) if has_contacts(code) else ()
+    contacts: tuple[Contact, ...] = ()
+    if has_contacts(code):
+        last = {h.broker: h.last_contact_ms for h in controller.heartbeats}
+        unfenced = (r for r in controller.registrations if not r.fenced)
+        contacts = tuple(Contact(r.broker, r.epoch, last.get(r.broker, 0)) for r in unfenced)
     return controller if contacts == controller.contacts else replace(controller, contacts=contacts)
-
-
-def _heard_before(controller: Controller) -> list[Contact]:
-    last = {h.broker: h.last_contact_ms for h in controller.heartbeats}
-    unfenced = (r for r in controller.registrations if not r.fenced)
-    return [Contact(r.broker, r.epoch, last.get(r.broker, 0)) for r in unfenced]
 
 
 def noted_sessions(controller: Controller) -> tuple[NotedSession, ...]:

@@ -263,7 +263,12 @@ def fetched(
     KIP-595.
     """
     if response.error and response.error is not KafkaError.OFFSET_OUT_OF_RANGE:
-        return _backing_off(broker, now_ms), (), ()
+        if now_ms is not None:
+            # AbstractFetcherThread.delayPartitions.
+            process = broker_parts.process_of(broker)
+            timers = replace(process.timers, fetch=now_ms + FETCH_BACKOFF_MS)
+            broker = replace(broker, process=replace(process, timers=timers))
+        return broker, (), ()
     replica = replica_of(broker, response.partition)
     mine = log_of(broker, response.partition)
     stale = replica is None or replica.leading is not None or request.offset != mine.end
@@ -287,15 +292,6 @@ def fetched(
     if kept is not longer:
         facts = (*facts, _deleted(broker, replica, mine, kept.start))
     return broker, (), facts
-
-
-def _backing_off(broker: Broker, now_ms: int | None) -> Broker:
-    """AbstractFetcherThread.delayPartitions."""
-    if now_ms is None:
-        return broker
-    process = broker_parts.process_of(broker)
-    timers = replace(process.timers, fetch=now_ms + FETCH_BACKOFF_MS)
-    return replace(broker, process=replace(process, timers=timers))
 
 
 def _deleted(broker: Broker, replica: Replica, mine: log.Log, start: Offset) -> RecordsDeleted:

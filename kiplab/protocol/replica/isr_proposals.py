@@ -12,7 +12,7 @@ leader with nothing to ask for, or an answer that comes too late, leaves the sam
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Fact, IsrProposed, IsrReverted, IsrStuck, NotProposed
+from ..facts import Fact, IsrProposed, IsrReverted, IsrStuck, NotProposed
 from ..ids import NO_BROKER_EPOCH, BrokerId
 from ..log import Log
 from ..messages import AlterPartitionItem, AlterPartitionResult, IsrMember
@@ -44,7 +44,11 @@ def propose_expand(
     # it is not enough.
     if "kafka-7128.epoch-start" in here.active and remote.end < leading.start_offset:
         return replica, None, ()
-    barred = _while_recovering(here, replica) or ineligible(here, remote)
+    barred = ineligible(here, remote)
+    # KIP-704, Proposed Changes, Topic Partition Leader: no follower joins the ISR before the leader
+    # has recovered, so that the ISR has one member for as long as the state is RECOVERING.
+    if "704.leader-recovers" in here.active and is_recovering(replica):
+        barred = "704.leader-recovers", compared_state()
     if barred is not None:
         guard, compared = barred
         fact = NotProposed(
@@ -52,14 +56,6 @@ def propose_expand(
         )
         return replica, None, (fact,)
     return _proposed(here, replica, leading, (*state.isr, follower))
-
-
-def _while_recovering(here: Here, replica: Replica) -> tuple[str, Compared] | None:
-    # KIP-704, Proposed Changes, Topic Partition Leader: no follower joins the ISR before the leader
-    # has recovered, so that the ISR has one member for as long as the state is RECOVERING.
-    if "704.leader-recovers" not in here.active or not is_recovering(replica):
-        return None
-    return "704.leader-recovers", compared_state()
 
 
 def propose_recovered(here: Here, replica: Replica) -> tuple[Replica, AlterPartitionItem]:
@@ -153,7 +149,11 @@ def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult
         return replica, ()
     if result.partition_epoch < replica.partition_epoch:
         return replica, ()
-    recovery = _recovery_answered(here, leading.isr_state, result)
+    recovery = LeaderRecoveryState(result.recovery)
+    # KIP-704, AlterPartition RPC, Response Schema: the state in the answer makes nobody begin a
+    # recovery; only metadata does. It may end one.
+    if "704.leader-recovers" in here.active and not is_recovering(replica):
+        recovery = LeaderRecoveryState.RECOVERED
     committed = replace(leading, isr_state=IsrState(result.isr, recovery=recovery))
     adopted = replace(replica, partition_epoch=result.partition_epoch, leading=committed)
     over = noted(here, replica, adopted)
@@ -162,16 +162,6 @@ def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult
         return adopted, over
     moved, facts = move_high_watermark(here, adopted, log)
     return moved, (*over, *facts)
-
-
-def _recovery_answered(
-    here: Here, state: IsrState, result: AlterPartitionResult
-) -> LeaderRecoveryState:
-    # KIP-704, AlterPartition RPC, Response Schema: the state in the answer makes nobody begin a
-    # recovery; only metadata does. It may end one.
-    if "704.leader-recovers" in here.active and state.recovery is LeaderRecoveryState.RECOVERED:
-        return LeaderRecoveryState.RECOVERED
-    return LeaderRecoveryState(result.recovery)
 
 
 REVERTING = (KafkaError.OPERATION_NOT_ATTEMPTED, KafkaError.INELIGIBLE_REPLICA)

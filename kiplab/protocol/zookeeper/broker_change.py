@@ -77,12 +77,18 @@ def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
     current = registered_brokers(turn)
     change = _compared(turn, current)
     turn = turn.holding(turn.controller, _told(turn, change))
-    turn = _with_channels(turn, change)
+    for broker in (*_ids(change.bounced), *change.dead):
+        turn = remove_channel(turn, broker)
+    for broker in (*_ids(change.new), *_ids(change.bounced)):
+        turn = turn.holding(add_channel(turn.controller, broker))
     # KIP-380, Proposed Changes, Controller Detects Bounced Broker, 3: the live brokers are taken
     # over before anything is done about any of them; the epochs of the bounced ones come later (4).
     at_once = turn.code < (2, 2) or "380.live-set-first" in turn.active
     if at_once:
-        turn = _with_live_ids(turn, current)
+        # Whoever was known keeps the epoch that is known of him.
+        known = {b.broker: b for b in turn.controller.live}
+        live = tuple(known.get(one.broker, one) for one in current)
+        turn = turn.holding(replace(turn.controller, live=live))
     if change.new:
         turn = on_broker_startup(_adding(turn, change.new), _ids(change.new))
     if change.bounced:
@@ -235,21 +241,6 @@ def _told(turn: ControllerTurn, change: _Change) -> BrokersCompared:
         bounced=tuple(bounced),
         dead=change.dead,
     )
-
-
-def _with_channels(turn: ControllerTurn, change: _Change) -> ControllerTurn:
-    for broker in (*_ids(change.bounced), *change.dead):
-        turn = remove_channel(turn, broker)
-    for broker in (*_ids(change.new), *_ids(change.bounced)):
-        turn = turn.holding(add_channel(turn.controller, broker))
-    return turn
-
-
-def _with_live_ids(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> ControllerTurn:
-    """Who lives is as registered; whoever was known keeps the epoch that is known of him."""
-    known = {b.broker: b for b in turn.controller.live}
-    live = tuple(known.get(found.broker, found) for found in current)
-    return turn.holding(replace(turn.controller, live=live))
 
 
 def _adding(turn: ControllerTurn, brokers: tuple[LiveBroker, ...]) -> ControllerTurn:

@@ -69,9 +69,13 @@ def leader_and_isr(
         broker, error, found = _told(broker, state, request, features, now_ms)
         statuses.append(PartitionStatus(state.name, error))
         facts += found
-    broker, lost = _begin_to_checkpoint(broker)
+    if not broker_parts.process_of(broker).checkpoints:
+        # The task that writes high watermarks starts now, by a first round.
+        begun = replace(broker_parts.process_of(broker), checkpoints=True)
+        broker, _, lost = disk.checkpoint(replace(broker, process=begun))
+        facts += lost
     reply = LeaderAndIsrResponse(partitions=tuple(statuses))
-    return broker, (_to(request, reply),), (*facts, *lost)
+    return broker, (_to(request, reply),), tuple(facts)
 
 
 def update_metadata(
@@ -211,7 +215,10 @@ def _told(
     refused = _not_obeyed(broker, state, request, features)
     if refused is not None:
         return broker, refused.error, (refused,)
-    broker, facts = _play(broker, _as_sent(state, request), request, features, now_ms)
+    # KIP-704, LeaderAndIsr RPC: version 6 is the first that says whether the leader has to recover.
+    if request.version < 6:
+        state = replace(state, recovery=LeaderRecoveryState.RECOVERED)
+    broker, facts = _play(broker, state, request, features, now_ms)
     return broker, KafkaError.NONE, facts
 
 
@@ -237,12 +244,6 @@ def _leader_epoch(broker: Broker, partition: str) -> ids.LeaderEpoch:
     return ids.NO_LEADER_EPOCH if replica is None else replica.leader_epoch
 
 
-def _as_sent(state: PartitionRegistration, request: LeaderAndIsrRequest) -> PartitionRegistration:
-    # KIP-704, LeaderAndIsr RPC: version 6 is the first that says whether the leader has to recover.
-    told = request.version >= 6
-    return state if told else replace(state, recovery=LeaderRecoveryState.RECOVERED)
-
-
 def _play(
     broker: Broker,
     state: PartitionRegistration,
@@ -255,7 +256,9 @@ def _play(
     newer_code = features.code_of(broker.id) >= (3, 3)
     if newer_code and local is not None and state.partition_epoch < local.partition_epoch:
         return broker, ()
-    if state.leader != broker.id and not _is_alive(broker, state.leader):
+    image = broker_parts.process_of(broker).image
+    is_alive = image is not None and registration(image.registrations, state.leader) is not None
+    if state.leader != broker.id and not is_alive:
         return _replica_alone(broker, state)
     broker = alter_partition_manager.forget(broker, state.name, features)
     broker, facts = leader.play(broker, state, features, now_ms)
@@ -265,11 +268,6 @@ def _play(
     if broker_parts.process_of(broker).lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
         return _without_fetcher(broker, state.name, facts, "the broker is shutting down")
     return _fetching(broker, state.name), facts
-
-
-def _is_alive(broker: Broker, named: ids.BrokerId) -> bool:
-    image = broker_parts.process_of(broker).image
-    return image is not None and registration(image.registrations, named) is not None
 
 
 def _replica_alone(broker: Broker, state: PartitionRegistration) -> tuple[Broker, tuple[Fact, ...]]:
@@ -322,15 +320,6 @@ def _without_fetcher(
     fact = ReplicaStopped(broker.id, partition, reason)
     stopped = tuple(sorted({*process.stopped, partition}))
     return replace(broker, process=replace(process, stopped=stopped)), (*facts, fact)
-
-
-def _begin_to_checkpoint(broker: Broker) -> tuple[Broker, tuple[Fact, ...]]:
-    """The task that writes high watermarks starts with the first LeaderAndIsr, by a first round."""
-    process = broker_parts.process_of(broker)
-    if process.checkpoints:
-        return broker, ()
-    broker, _, facts = disk.checkpoint(replace(broker, process=replace(process, checkpoints=True)))
-    return broker, facts
 
 
 # --- UpdateMetadata ------------------------------------------------------------------------------

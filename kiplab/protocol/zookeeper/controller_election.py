@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ..facts import Fact
 from ..features import Features
-from ..ids import ZOOKEEPER, BrokerId, ControllerEpoch, PartitionEpoch, SessionId
+from ..ids import ZOOKEEPER, ControllerEpoch, PartitionEpoch, SessionId
 from ..registrations import topic_of
 from ..zookeeper_facts import ControllerElected, ControllerStoodDown, ZnodeChanged
 from . import ensemble_writes, znodes
@@ -154,20 +154,13 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
     turn = send_update_metadata(turn, turn.controller.live_brokers, ())
     turn = start_replicas(turn, turn.controller.live_brokers)
     if turn.code >= OFFLINE_WHEN_TAKING_OVER:
-        turn = stop_replicas(turn, _replicas_of_the_dead(turn))
+        # ControllerContext.onlineAndOfflineReplicas (2.5.0 to 3.4.1; since 2.3).
+        hosts = {broker for p in turn.controller.partitions for broker in p.replicas}
+        dead = sorted(hosts.difference(turn.controller.live_brokers))
+        turn = stop_replicas(turn, {b: hosted_by(turn.controller, b) for b in dead})
     turn = gone_offline(turn, without_online_leader(turn.controller))
     turn = turn.holding(replace(turn.controller, new=unknown_partitions(turn)))
     return elect_for_offline_partitions(turn).turn
-
-
-def _replicas_of_the_dead(turn: ControllerTurn) -> dict[BrokerId, tuple[str, ...]]:
-    """Names of partitions, by who has a replica of them and is not there.
-
-    Source: ControllerContext.onlineAndOfflineReplicas (2.5.0 to 3.4.1; since 2.3).
-    """
-    live = turn.controller.live_brokers
-    hosts = {broker for p in turn.controller.partitions for broker in p.replicas}
-    return {b: hosted_by(turn.controller, b) for b in sorted(hosts.difference(live))}
 
 
 def _watching(turn: ControllerTurn) -> ControllerTurn:

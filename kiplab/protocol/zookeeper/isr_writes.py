@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Fact, IsrChanged
 from ..features import Features
-from ..ids import ZOOKEEPER, BrokerId, PartitionEpoch, SessionId, Zxid, broker_list
+from ..ids import ZOOKEEPER, PartitionEpoch, SessionId, Zxid, broker_list
 from ..messages import (
     AlterPartitionResult,
     Send,
@@ -47,7 +47,9 @@ def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -
     item, path = request.item, znodes.partition_state_path(request.item.partition)
     before = find(ensemble, path)
     znode = _wanted(request)
-    session = _session_of(ensemble, request.broker)
+    # A number that no session has if that of the process is over.
+    sessions = (s.id for s in ensemble.sessions if s.owner == request.broker)
+    session = next(sessions, SessionId(-1))
     done = transact(ensemble, session, (SetData(path, znode, item.partition_epoch),))
     if done.error is ZooKeeperError.NONE:
         after = find(done.ensemble, path)
@@ -71,12 +73,6 @@ def _wanted(request: SetPartitionStateRequest) -> znodes.PartitionStateZnode:
         isr=tuple(m.broker for m in item.isr),
         recovery=LeaderRecoveryState(item.recovery),
     )
-
-
-def _session_of(ensemble: Ensemble, broker: BrokerId) -> SessionId:
-    """The session of the process that asks; a number that no session has if it is over."""
-    mine = (s.id for s in ensemble.sessions if s.owner == broker)
-    return next(mine, SessionId(-1))
 
 
 def _answer(
@@ -128,7 +124,9 @@ def written(
         result = _result(replica, response, request)
         replica, facts = isr_proposals.decided(here, replica, mine, result)
         broker = broker_parts.with_replica(broker, replica)
-        return _to_announce(broker, replica.partition), (), facts
+        process = broker_parts.process_of(broker)
+        changes = tuple(sorted({*process.isr_changes, replica.partition}))
+        return replace(broker, process=replace(process, isr_changes=changes)), (), facts
     if here.code >= (2, 8):
         return broker, (), isr_proposals.stuck(broker.id, replica, response.error)
     # Cached zkVersion not equal to that in ZooKeeper: the ISR stays, until somebody says more.
@@ -157,12 +155,6 @@ def _result(
         partition_epoch=response.partition_epoch,
         recovery=request.item.recovery,
     )
-
-
-def _to_announce(broker: Broker, partition: str) -> Broker:
-    process = broker_parts.process_of(broker)
-    changes = tuple(sorted({*process.isr_changes, partition}))
-    return replace(broker, process=replace(process, isr_changes=changes))
 
 
 def announce_isr(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
