@@ -150,7 +150,10 @@ def _fetched(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
     answer = client_reads.consumer_fetch(asked, consumer.position, from_follower=sent_here)
     if not isinstance(answer, Refused):
         if not sent_here and client_reads.prefers(asked, consumer.nearest, consumer.position):
-            return _sent_away(consumer, asked)
+            # The leader's answer names another replica and holds no records (KIP-392).
+            near, here = consumer.nearest, asked.here.id
+            fact = ReplicaPreferred(here, consumer.name, consumer.partition, replica=near)
+            return replace(consumer, preferred=near), (fact,)
         consumer, polled = _read(consumer, asked, answer)
         return consumer, (polled,)
     if answer.error is not KafkaError.OFFSET_OUT_OF_RANGE:
@@ -161,14 +164,6 @@ def _fetched(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
         return replace(consumer, preferred=ids.NO_LEADER), (answer,)
     consumer, found = _lost_position(consumer, asked, "OffsetOutOfRangeException", None)
     return consumer, (answer, *found)
-
-
-def _sent_away(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
-    """The leader's answer names another replica and holds no records (KIP-392)."""
-    fact = ReplicaPreferred(
-        asked.here.id, consumer.name, consumer.partition, replica=consumer.nearest
-    )
-    return replace(consumer, preferred=consumer.nearest), (fact,)
 
 
 def _asks_who_leads(consumer: Consumer) -> Consumer:

@@ -151,8 +151,12 @@ def send(
     )
     producer = replace(producer, batches=(under_way, *producer.batches[1:]))
     answered_now, answer = answered(producer, after, features, now_ms)
-    waits = () if answer else (_waits(producer, under_way),)
-    return answered_now, after, (*facts, *answer, *waits)
+    if answer:
+        return answered_now, after, (*facts, *answer)
+    waits = BatchWaits(
+        after.id, producer.name, producer.partition, batch.number, written.first, written.last
+    )
+    return answered_now, after, (*facts, waits)
 
 
 def answered(
@@ -267,14 +271,3 @@ def _acknowledged(producer: Producer, node: Broker) -> ProducerEffect:
         )
         done = replace(done, observed=log.overlaid(producer.observed, written))
     return done, (fact,)
-
-
-def _waits(producer: Producer, batch: Batch) -> BatchWaits:
-    return BatchWaits(
-        batch.at,
-        producer.name,
-        producer.partition,
-        batch.number,
-        first=batch.first,
-        last=ids.Offset(batch.end - 1),
-    )

@@ -105,7 +105,12 @@ def _judge(
         refused = Refused(CONTROLLER, KIND, error, None, partition=item.partition)
         return None, AlterPartitionResult(item.partition, error), refused
     active = features.active(CONTROLLER)
-    case = _Case(controller, request, _as_boolean(item, active), registration)
+    # KIP-704, Rejected Alternatives, Recovering Election Boolean: a boolean is a byte on the wire
+    # as well, of which any but 0 reads as true; so no byte is left that means nothing.
+    if "704.election-boolean" in active:
+        boolean = LeaderRecoveryState(item.recovery != 0)
+        item = msgspec.structs.replace(item, recovery=boolean)
+    case = _Case(controller, request, item, registration)
     found = _first_refusal(case, active)
     if found is not None:
         return None, AlterPartitionResult(item.partition, found.error), found
@@ -186,14 +191,6 @@ def _unknown(controller: Controller, request: AlterPartitionRequest, name: str) 
 
 def _recovery_on_wire(request: AlterPartitionRequest, item: AlterPartitionItem) -> RecoveryOnWire:
     return item.recovery if request.version >= 1 else LeaderRecoveryState.RECOVERED
-
-
-def _as_boolean(item: AlterPartitionItem, active: frozenset[str]) -> AlterPartitionItem:
-    # KIP-704, Rejected Alternatives, Recovering Election Boolean: a boolean is a byte on the wire
-    # as well, of which any but 0 reads as true; so no byte is left that means nothing.
-    if "704.election-boolean" not in active:
-        return item
-    return msgspec.structs.replace(item, recovery=LeaderRecoveryState(item.recovery != 0))
 
 
 def _differing(name: str, requested: object, held: object) -> Compared | None:

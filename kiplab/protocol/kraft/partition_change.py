@@ -88,7 +88,10 @@ def build(
     leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election, clean=clean)
     new_leader = None if leader == partition.leader else leader
     unclean = unclean and new_leader is not None
-    isr = _new_isr(partition, goal, leader, unclean)
+    # An empty target leaves the ISR alone: this is why the last member stays in it.
+    isr = _differs(goal.isr, partition.isr) if goal.isr else None
+    if unclean:
+        isr = (leader,)
     if new_leader is None and _bumps(partition, goal, isr, code):
         new_leader = partition.leader
     record = PartitionChangeRecord(
@@ -188,15 +191,6 @@ def _waited_for(
         fewer = len(goal.adding) < len(goal.removing)
         return {*goal.adding, *replicas} if fewer else {*goal.adding}
     return set(replicas if code.version >= (3, 8) else goal.adding)
-
-
-def _new_isr(
-    partition: PartitionRegistration, goal: PartitionRegistration, leader: BrokerId, unclean: bool
-) -> tuple[BrokerId, ...] | None:
-    if unclean:
-        return (leader,)
-    # An empty target leaves the ISR alone: this is why the last member stays in it.
-    return _differs(goal.isr, partition.isr) if goal.isr else None
 
 
 def _bumps(

@@ -130,15 +130,11 @@ def consumer_fetch(
         compared = Compared("offset", str(offset), bound)
         return asked.here.refusal(asked.partition, CONSUMER_FETCH, error, None, compared)
     mark = asked.replica.high_watermark
-    if asked.read_committed:
-        return _committed_records(asked.log, mark, offset)
-    return Records(log.records_from(log.up_to(asked.log, mark), offset), mark)
-
-
-def _committed_records(mine: log.Log, mark: Offset, offset: Offset) -> Records:
-    """What ends before the first transaction does that has not."""
-    stable = log.last_stable_offset(mine, mark)
-    visible = log.up_to(mine, stable)
+    if not asked.read_committed:
+        return Records(log.records_from(log.up_to(asked.log, mark), offset), mark)
+    # What ends before the first transaction does that has not.
+    stable = log.last_stable_offset(asked.log, mark)
+    visible = log.up_to(asked.log, stable)
     ended = ((max(first, offset), end) for first, end in log.aborted(visible) if end > offset)
     gaps = tuple((Offset(first), end) for first, end in ended)
     return Records(log.records_from(visible, offset), mark, stable, gaps)

@@ -77,9 +77,10 @@ def _judged(
         return None, None, turn.refusal(KIND, unknown, None, partition=item.partition)
     partition_registration = _wanted(request, item, registration)
     case = _WantedState(turn, partition_registration, registration)
-    verdict = _first_verdict(case)
-    if verdict is not None:
-        guard, error, compared = verdict
+    for guard, error, check in CHECKS:
+        compared = check(case) if guard is None or guard in turn.active else None
+        if compared is None:
+            continue
         if error is None:
             return registration, None, None
         return (
@@ -199,17 +200,6 @@ class _WantedState(NamedTuple):
     turn: ControllerTurn
     wanted: PartitionRegistration
     held: PartitionRegistration
-
-
-def _first_verdict(case: _WantedState) -> tuple[str | None, KafkaError | None, Compared] | None:
-    """The guard, the error (None if the state holds already) and what the first check compared
-    that keeps the wanted state from being written; None if none does.
-    """
-    for guard, error, check in CHECKS:
-        compared = check(case) if guard is None or guard in case.turn.active else None
-        if compared is not None:
-            return guard, error, compared
-    return None
 
 
 def _ineligible_member(case: _WantedState) -> tuple[str, Compared] | None:

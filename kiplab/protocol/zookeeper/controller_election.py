@@ -150,7 +150,12 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
     turn = _watching(turn)
     turn, names = turn.children(znodes.ISR_CHANGES_PATH)
     turn = delete_isr_changes(turn, names)
-    turn = _with_context(turn)
+    # KafkaController.initializeControllerContext (2.1.1 to 3.4.1).
+    live = registered_brokers(turn)
+    controller = replace(turn.controller, live=live, partitions=turn.ensemble.partitions)
+    for live_broker in live:
+        controller = add_channel(controller, live_broker.broker)
+    turn = turn.holding(controller)
     turn = send_update_metadata(turn, turn.controller.live_brokers, ())
     turn = start_replicas(turn, turn.controller.live_brokers)
     if turn.code >= OFFLINE_WHEN_TAKING_OVER:
@@ -173,12 +178,3 @@ def _watching(turn: ControllerTurn) -> ControllerTurn:
     for topic in sorted({topic_of(p.name) for p in turn.ensemble.partitions}):
         turn = turn.watching(znodes.topic_config_path(topic))
     return turn
-
-
-def _with_context(turn: ControllerTurn) -> ControllerTurn:
-    """Source: KafkaController.initializeControllerContext (2.1.1 to 3.4.1)."""
-    live = registered_brokers(turn)
-    controller = replace(turn.controller, live=live, partitions=turn.ensemble.partitions)
-    for live_broker in live:
-        controller = add_channel(controller, live_broker.broker)
-    return turn.holding(controller)

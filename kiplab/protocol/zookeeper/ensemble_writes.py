@@ -234,7 +234,9 @@ def _create(
         WatchEvent(WatchEventType.CREATED, path),
         WatchEvent(WatchEventType.CHILDREN_CHANGED, parent.path),
     )
-    return _Applied(_put(_put(znodes, _with_one_more(parent)), created), path, events)
+    if parent.children_created is not None:
+        znodes = _put(znodes, replace(parent, children_created=parent.children_created + 1))
+    return _Applied(_put(znodes, created), path, events)
 
 
 def _named(operation: Create, parent: Znode) -> str:
@@ -242,11 +244,6 @@ def _named(operation: Create, parent: Znode) -> str:
         return operation.path
     assert parent.children_created is not None, f"the children of {parent.path} are not counted"
     return f"{operation.path}{parent.children_created:010d}"
-
-
-def _with_one_more(parent: Znode) -> Znode:
-    count = parent.children_created
-    return parent if count is None else replace(parent, children_created=count + 1)
 
 
 def _set_data(
