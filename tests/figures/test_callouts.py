@@ -31,11 +31,6 @@ RELEASES = ["3.2", "3.4", "3.5", "3.7"]
 RANGES = {"whole": None, "zoomed": (50, 60)}
 
 
-@cache
-def rows(name: str, kafka: str) -> Rows:
-    return rows_on(name, kafka)
-
-
 @pytest.fixture(scope="module")
 def longer_run() -> Rows:
     return rows_of(long_stage(500))
@@ -77,7 +72,7 @@ def compared(figure: Any) -> int:
 @cache
 def refusing(*kafkas: str) -> list[str]:
     """The shipped plays that have a refusal with an arrow under one of these releases."""
-    return [name for name in names() if wanted(*(rows(name, kafka) for kafka in kafkas))]
+    return [name for name in names() if wanted(*(rows_on(name, kafka) for kafka in kafkas))]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -85,7 +80,7 @@ def refusing(*kafkas: str) -> list[str]:
 def test_every_refusal_says_its_error_and_what_was_compared(kafka: str, width: int) -> None:
     assert len(refusing(kafka)) > 1
     for name in refusing(kafka):
-        run = rows(name, kafka)
+        run = rows_on(name, kafka)
         figure = timeline_drawing(run, width=width)
         drawn = PictureOptions(width=width).views((run,))
         assert (name, named(figure)) == (name, wanted(*drawn))
@@ -97,7 +92,7 @@ def test_every_refusal_says_its_error_and_what_was_compared(kafka: str, width: i
 @pytest.mark.parametrize("releases", [("3.4", "3.5"), ("3.5", "3.7")], ids="-".join)
 def test_so_it_does_in_both_panels_of_a_twin(releases: tuple[str, str], width: int) -> None:
     for name in refusing(*releases):
-        one, other = (rows(name, kafka) for kafka in releases)
+        one, other = (rows_on(name, kafka) for kafka in releases)
         figure = twin_drawing(one, other, width=width)
         drawn = PictureOptions(width=width).views((one, other))
         assert (name, named(figure)) == (name, wanted(*drawn))
@@ -108,7 +103,7 @@ def test_so_it_does_in_both_panels_of_a_twin(releases: tuple[str, str], width: i
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_refusal_by_the_controller_has_its_name_in_a_ladder(width: int) -> None:
     for name in refusing(*RELEASES):
-        runs = [rows(name, kafka) for kafka in RELEASES]
+        runs = [rows_on(name, kafka) for kafka in RELEASES]
         shown = refused(*PictureOptions(width=width).views(runs))
         drawn = [m.error for m in shown if m.receiver == "controller"]
         assert (name, named(ladder_drawing(runs, width=width))) == (name, Counter(drawn))
@@ -159,7 +154,7 @@ def test_refusals_at_one_moment_stand_apart() -> None:
 
 
 def test_boxes_stay_on_the_plot() -> None:
-    figure = timeline(rows("epochs-fences", "3.5"), width=980)
+    figure = timeline(rows_on("epochs-fences", "3.5"), width=980)
     boxes = [s for s in figure.layout.shapes if (s.name or "").startswith("callout")]
     assert len(boxes) == 4
     assert all(box.x0 >= 0 and box.x1 <= 5.2 for box in boxes)

@@ -190,9 +190,7 @@ def test_numbers_are_short_and_exact_in_size() -> None:
     assert plain == ["0", "0.012", "12", "3,200", "−0.5"]
     assert range_words(1.7e-8, 2.1e-8) == "1.7 to 2.1×10⁻⁸"
     assert range_words(9e-9, 2.1e-8) == "9.0×10⁻⁹ to 2.1×10⁻⁸"
-
-
-def test_the_ends_of_an_interval_are_never_said_alike() -> None:
+    # The ends of an interval are never said alike.
     assert range_words(26.0354, 26.0399) == "26.035 to 26.04"
     assert range_words(1.862e-8, 1.931e-8) == "1.86 to 1.93×10⁻⁸"
     assert rate_words(seen(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
@@ -200,9 +198,7 @@ def test_the_ends_of_an_interval_are_never_said_alike() -> None:
     assert share_range_words(0.01690, 0.01735) == "1.69 to 1.74 %"
     assert share_range_words(1.9e-12, 2e-12) == "1.9 to 2.0×10⁻¹⁰ %"
     assert share_range_words(0.2812, 0.2838) == "28.1 to 28.4 %"
-
-
-def test_what_is_almost_certain_is_not_said_to_be_certain() -> None:
+    # What is almost certain is not said to be certain.
     assert share_words(0.99999) == "over 99.9 %"
     assert share_words(1e-9) == "1.0×10⁻⁷ %"
     assert (share_words(0), share_words(1)) == ("0 %", "100 %")

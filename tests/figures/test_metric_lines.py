@@ -84,13 +84,19 @@ def test_a_metric_that_the_release_lacks_has_words_for_its_line(saved: Rows) -> 
 IS_RECORDS = re.compile(r"committed ?records$").match
 
 
+@pytest.fixture(scope="module", params=names())
+def shipped(request: pytest.FixtureRequest) -> Rows:
+    return run(request.param).rows()
+
+
 @pytest.mark.parametrize("width", [480, 840, 1400])
-@pytest.mark.parametrize("name", names())
-def test_rows_fit_between_the_lanes_and_the_axis_and_on_the_sheet(name: str, width: int) -> None:
-    drawn = timeline_drawing(run(name).rows(), metrics=ALL, width=width)
+def test_rows_fit_between_the_lanes_and_the_axis_and_on_the_sheet(
+    shipped: Rows, width: int
+) -> None:
+    drawn = timeline_drawing(shipped, metrics=ALL, width=width)
     words = said(drawn)
     heights = [words[name][1] for name in rows_in(drawn)]
-    if not run(name).rows().metrics:
+    if not shipped.metrics:
         assert not heights, "ZooKeeper's time has none of these metrics"
         return
     (records,) = (at for word, at in words.items() if IS_RECORDS(word))
@@ -144,9 +150,8 @@ def test_one_that_is_asked_for_by_name_is_there_from_the_start(saved: Rows) -> N
     assert rows_in(drawing_so_far(until(saved, 0), saved, metrics=asked)) == list(asked)
 
 
-@pytest.mark.parametrize("name", names())
-def test_nothing_moves_from_step_to_step(name: str) -> None:
-    whole = run(name).rows()
+def test_nothing_moves_from_step_to_step(shipped: Rows) -> None:
+    whole = shipped
     steps = [drawing_so_far(until(whole, x), whole, metrics=True) for x in range(whole.meta.end)]
     assert len({step["layout"]["height"] for step in steps}) == 1
     places = said(steps[-1])

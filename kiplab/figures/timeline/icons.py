@@ -181,14 +181,6 @@ def message_color(theme: Theme, message: MessageRow) -> str:
     return {"refused": theme.refused, "dropped": theme.muted}.get(message.fate, theme.message)
 
 
-def dash_of(message: MessageRow) -> str:
-    """Plotly's name or pattern of the line."""
-    if message.fate == "dropped":
-        return LOST
-    late = message.x_arrived is None or message.x_arrived > message.x_sent
-    return LATE if late else "solid"
-
-
 def draw_stroke(canvas: Canvas, message: MessageRow, ends: Ends, *, tailed: bool = True) -> None:
     """Line, tail and end; a piece that does not begin at the sender is not `tailed`."""
     x0, y0, x1, y1 = ends
@@ -196,10 +188,12 @@ def draw_stroke(canvas: Canvas, message: MessageRow, ends: Ends, *, tailed: bool
     # What is lost never gets there: its line breaks off halfway.
     stop = (x0 + (x1 - x0) * 0.55, y0 + (y1 - y0) * 0.55) if lost else (x1, y1)
     across, down = _direction(canvas, ends)
+    late = message.x_arrived is None or message.x_arrived > message.x_sent
+    dash = LOST if lost else LATE if late else "solid"
     for shift in (-2.2, 2.2) if message.duplicate else (0.0,):
         dx, dy = canvas.beside(0, -down * shift), across * shift
         line = (x0 + dx, y0 + dy, stop[0] + dx, stop[1] + dy)
-        canvas.line(*line, color, width=1.4 if shift else 2, dash=dash_of(message))
+        canvas.line(*line, color, width=1.4 if shift else 2, dash=dash)
     if tailed and message.x_sent >= 0:
         draw_tail(canvas, x0, y0, color, message.is_of_earlier_incarnation)
     if lost:
