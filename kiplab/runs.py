@@ -165,10 +165,8 @@ def run(
 
 
 def twin(one: Run, other: Run, **options: Any) -> Figure:
-    """Two runs of one play on one axis, the first difference marked.
-
-    Options, and errors, as of `kiplab.figures.timeline.whole_runs.twin`. Raises MissingExtraError
-    without plotly.
+    """Two runs of one play on one axis, the first difference marked: options, and errors, as of
+    `kiplab.figures.timeline.whole_runs.twin`. Raises MissingExtraError without plotly.
     """
     from .figures.timeline.whole_runs import twin as draw
 
@@ -176,9 +174,8 @@ def twin(one: Run, other: Run, **options: Any) -> Figure:
 
 
 def bounces(**options: Any) -> Figure:
-    """The four failures of KIP-380's motivation as small panels, without it and with it.
-
-    Options, and errors, as of `kiplab.figures.timeline.bounce_panels.bounce_panels`. Raises
+    """The four failures of KIP-380's motivation as small panels, without it and with it: options,
+    and errors, as of `kiplab.figures.timeline.bounce_panels.bounce_panels`. Raises
     MissingExtraError without plotly.
     """
     from .figures.timeline.bounce_panels import BOUNCES, OFF, ON, BouncePair, bounce_panels

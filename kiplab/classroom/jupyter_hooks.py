@@ -57,9 +57,6 @@ def what_comes_first(name: str) -> str:
     )
 
 
-# --- the server -----------------------------------------------------------------------------------
-
-
 def without_delay(connection: type[Any]) -> type[Any]:
     """The same kind of connection, with TCP told to send each message as it comes."""
 

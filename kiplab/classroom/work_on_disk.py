@@ -141,9 +141,6 @@ def note(id: str, tried: Try, of: int) -> ExerciseWork:
     return kept
 
 
-# --- what to say when it cannot be read or written -----------------------------------------------
-
-
 def set_aside_since(before: list[Path]) -> str:
     """What to say when a file that could not be read was set aside just now; else empty."""
     new = [path.name for path in damaged_files() if path not in before]
@@ -183,9 +180,6 @@ def remedy() -> str:
         " then this cell again:"
     )
     return f"{text}\n%env {VARIABLE}={folder / FILE}"
-
-
-# --- the file -----------------------------------------------------------------------------------
 
 
 def _keep(field: str, id: str, changed: Callable[[Any], Any]) -> Any:

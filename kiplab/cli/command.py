@@ -45,9 +45,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return common.complain("stopped", 130)
 
 
-# --- commands -----------------------------------------------------------------------------------
-
-
 def _plays(options: argparse.Namespace) -> int:
     from ..plays.header import features_of
     from ..runs import all_plays
@@ -121,9 +118,6 @@ def _doctor(options: argparse.Namespace) -> int:
     from .doctor import main as doctor
 
     return doctor(options.json)
-
-
-# --- the command line ---------------------------------------------------------------------------
 
 
 _FLEET = "Say how often what happens in a whole fleet, under every set of KIPs, and how sure it is."

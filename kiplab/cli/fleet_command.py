@@ -24,13 +24,18 @@ if TYPE_CHECKING:
 
 def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     """What `kiplab fleet` takes: run, report, story or verify, each with options of its own."""
+    from ..fleet.parameters.fleet_study import presets
+    from ..fleet.pipeline.work_orders import METHODS
+
+    studies = f"{', '.join(presets())}, or a TOML file"
+    methods = f"only one of {', '.join(METHODS)}; else naive, and forced for what is too rare"
     deeds = parser.add_subparsers(required=True, metavar="run|report|story|verify")
     run = deeds.add_parser("run", help="live through years of a fleet, and keep what was counted")
-    run.add_argument("study", metavar="PRESET|FILE", help=_studies())
+    run.add_argument("study", metavar="PRESET|FILE", help=studies)
     run.add_argument("-o", "--out", required=True, metavar="DIR", help="the folder that keeps it")
     run.add_argument("--master", metavar="URL", help="a Spark master; else two cores of this one")
     run.add_argument("--years", type=float, metavar="N", help="partition-years in all; 1e6")
-    run.add_argument("--method", metavar="NAME", help=_methods())
+    run.add_argument("--method", metavar="NAME", help=f"{methods} for that")
     run.add_argument("--resume", action="store_true", help="go on with what DIR holds")
     run.set_defaults(command=run_fleet)
     run.epilog = (
@@ -44,24 +49,12 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     report.add_argument("-o", "--out", metavar="OUT.html", help="write a page with the plots")
     report.set_defaults(command=report_fleet)
     told = deeds.add_parser("story", help="a loss that was met, as a play")
-    told.add_argument("study", metavar="PRESET|FILE", help=_studies())
+    told.add_argument("study", metavar="PRESET|FILE", help=studies)
     add_story_options(told)
     asked = deeds.add_parser("verify", help="every metric beside somebody who ought to know it")
     add_verify_options(asked)
     for deed in (run, report, told, asked):
         deed.add_argument("--json", action="store_true", help="one JSON object on stdout")
-
-
-def _studies() -> str:
-    from ..fleet.parameters.fleet_study import presets
-
-    return f"{', '.join(presets())}, or a TOML file"
-
-
-def _methods() -> str:
-    from ..fleet.pipeline.work_orders import METHODS
-
-    return f"only one of {', '.join(METHODS)}; else naive, and forced for what is too rare for that"
 
 
 def run_fleet(options: argparse.Namespace) -> int:
@@ -128,11 +121,6 @@ def _print_answer(answer: FleetAnswer, as_json: bool) -> int:
     return DONE
 
 
-# --- work that Ctrl-C asks to end, and that is waited for until it has ----------------------------
-#
-# It runs in a thread of its own: Spark answers Ctrl-C in the main thread itself, with tracebacks in
-# the middle of whatever it was doing.
-
 STOPPED = 130
 """The exit code of what Ctrl-C has ended."""
 _T = TypeVar("_T")
@@ -141,9 +129,9 @@ _T = TypeVar("_T")
 def stoppable(work: Callable[[threading.Event], _T]) -> _T:
     """What `work` returns; it is given an event that Ctrl-C sets, and ends soon after that.
 
-    A second Ctrl-C ends the process: a compiler at work, or a Spark that starts, hears of no event.
-
-    Raises what `work` raises.
+    It runs in a thread of its own: Spark answers Ctrl-C in the main thread itself, with tracebacks
+    in the middle of whatever it was doing. A second Ctrl-C ends the process: a compiler at work, or
+    a Spark that starts, hears of no event. Raises what `work` raises.
     """
     stop = threading.Event()
     future: Future[_T] = Future()

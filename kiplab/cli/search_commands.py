@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
 
 
-# --- what is asked --------------------------------------------------------------------------------
-
-
 def _add_question(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level",
@@ -83,9 +80,6 @@ def bounds_of(texts: Iterable[str]) -> dict[str, int]:
     return bounds
 
 
-# --- kiplab explore -------------------------------------------------------------------------------
-
-
 def add_explore_options(parser: argparse.ArgumentParser) -> None:
     """What `kiplab explore` takes beside a play and features."""
     _add_question(parser)
@@ -129,9 +123,6 @@ def _print_explored(explored: Explored) -> None:
         print(f"what this says nothing about: {explored.vacuity.sentence}")
     if explored.text is not None:
         print(f"\n{explored.text}", end="")
-
-
-# --- kiplab matrix --------------------------------------------------------------------------------
 
 
 def add_matrix_options(parser: argparse.ArgumentParser) -> None:
@@ -204,9 +195,6 @@ def _searched(options: argparse.Namespace) -> GuardMatrix:
 def _tell_cells(done: int, of: int) -> None:
     if done == of or done % 8 == 0:
         common.complain(f"{done} of {of} cells")
-
-
-# --- kiplab minimise ------------------------------------------------------------------------------
 
 
 def add_minimise_options(parser: argparse.ArgumentParser) -> None:

@@ -100,21 +100,10 @@ def assembled(
     return pa.concat_tables(tables).combine_chunks()
 
 
-# --- rows as bytes and back: both ways of running blocks pack them alike, and agree exactly ------
-
 # SQL's names for column types, and Arrow's.
-_TYPES = {
-    "boolean": "bool",
-    "tinyint": "int8",
-    "smallint": "int16",
-    "int": "int32",
-    "integer": "int32",
-    "bigint": "int64",
-    "float": "float",
-    "double": "double",
-    "string": "string",
-    "binary": "binary",
-}
+_TYPES = {"boolean": "bool", "tinyint": "int8", "smallint": "int16", "int": "int32"}
+_TYPES |= {"integer": "int32", "bigint": "int64"}
+_TYPES |= {name: name for name in ("float", "double", "string", "binary")}
 
 
 def arrow_schema(schema: "pa.Schema | str") -> "pa.Schema":

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ..machine import LackingError
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 _ENDING_S = 1
@@ -86,6 +85,7 @@ def without_spark_remote() -> Iterator[None]:
 
 
 def _live_classic() -> "SparkSession | None":
+    from py4j.protocol import Py4JError
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -93,21 +93,16 @@ def _live_classic() -> "SparkSession | None":
     context = SparkContext._active_spark_context
     if context is None:
         return None
-    if _is_over(context):
+    try:
+        # PySpark goes on offering a context that Java stopped, say because the master went away.
+        over = bool(context._jsc.sc().isStopped())
+    except (OSError, Py4JError):
+        raise java_gone() from None
+    if over:
         context.stop()
         return None
     with without_spark_remote():
         return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-
-
-def _is_over(context: "SparkContext") -> bool:
-    """PySpark goes on offering a context that Java stopped, say because the master went away."""
-    from py4j.protocol import Py4JError
-
-    try:
-        return bool(context._jsc.sc().isStopped())
-    except (OSError, Py4JError):
-        raise java_gone() from None
 
 
 def java_gone() -> SparkUnavailable:

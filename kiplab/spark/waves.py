@@ -244,9 +244,6 @@ def _mend(report: str) -> str:
     )
 
 
-# --- a bar of what is done ----------------------------------------------------------------------
-
-
 @contextlib.contextmanager
 def _bar(
     spark: SparkSession, blocks: int, shown: bool

@@ -1,7 +1,8 @@
 """How answers to exercises are read, generously, and judged: the shapes of a check.
 
 A check is called with its exercise in the table, an answer, and the release if the answer depends
-on it, and keeps nothing. How many points an answer earns stands in the table.
+on it, and keeps nothing. It raises UnfitError for what is no answer. How many points an answer
+earns stands in the table.
 """
 
 import re
@@ -111,7 +112,7 @@ class WholeAnswer(msgspec.Struct, frozen=True):
     judged: Callable[[Any], Verdict]
 
     def __call__(self, exercise: Exercise, answer: object, _release: AskedRelease) -> Checked:
-        """That outcome. Raises UnfitError for what is no answer."""
+        """That outcome."""
         return exercise.outcome(self.judged(answer))
 
 
@@ -124,10 +125,7 @@ class TrueStatements(msgspec.Struct, frozen=True):
     true: Callable[..., Collection[str]]
 
     def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
-        """Wrong is a letter that is chosen and does not hold, or the other way round.
-
-        Raises UnfitError for what is no answer.
-        """
+        """Wrong is a letter that is chosen and does not hold, or the other way round."""
         words = [answer] if isinstance(answer, str) and is_none(answer) else parts(answer)
         among = " ".join(exercise.ideas)
         form = f"the letters of those that are true, among {among}, or - for none"
@@ -158,10 +156,7 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
     token: Callable[..., str] = lambda **_: ""
 
     def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
-        """Wrong is each part that is not the one at its place in `true`.
-
-        Raises UnfitError for what is no answer.
-        """
+        """Wrong is each part that is not the one at its place in `true`."""
         plain, form = self.plain(answer), f"{exercise.points} {exercise.form}, in order"
         words = [part or BLANK for part in parts(plain)]
         demand_order(plain, words, form)

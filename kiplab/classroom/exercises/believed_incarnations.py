@@ -145,11 +145,6 @@ def fulfils(wish: int, controller_s: int, broker_s: int) -> bool:
     return not {NEVER_TWO: two, NEVER_NOBODY: nobody, NEITHER: two or nobody}[wish]
 
 
-def can_be(wish: int) -> bool:
-    """Whether there is a pair that does it."""
-    return any(fulfils(wish, *pair) for pair in _TRIED)
-
-
 def _pair(part: str) -> tuple[int, int] | None:
     seconds = re.fullmatch(r"\D*(\d{1,6})\D+(\d{1,6})\D*", part)
     return None if seconds is None else (int(seconds[1]), int(seconds[2]))
@@ -163,7 +158,8 @@ def _judged_wishes(words: list[str]) -> list[object]:
         if pair is None and word != BLANK and not is_none(word):
             form = "the controller's seconds, then the broker's, like 12 15, or - for none"
             raise UnfitError(f"This is no pair: {word[:20]!r}. Give {form}.")
-        fulfilled = fulfils(wish, *pair) if pair else not can_be(wish)
+        possible = any(fulfils(wish, *tried) for tried in _TRIED)
+        fulfilled = fulfils(wish, *pair) if pair else not possible
         judged.append(word if word == BLANK else fulfilled or pair)
     return judged
 

@@ -38,7 +38,8 @@ def own_run(answer: object, name: str, forbidden: tuple[str, ...] = ()) -> Stage
 
     Raises UnfitError, which says in a sentence why an answer is no such run.
     """
-    if _is_blank(answer):
+    nothing = answer is None or answer is ... or (isinstance(answer, Sized) and not len(answer))
+    if nothing or (isinstance(answer, str) and answer.strip() in ("", BLANK)):
         raise UnfitError(f"Not answered yet: give {FORMS}.")
     try:
         stage = _stage(answer, library.load(name))
@@ -78,12 +79,6 @@ def situation(play: Play) -> tuple[Statement, ...]:
     """The lines that say where a play begins, without its words and its rules."""
     bare = (replace(s, comment=None) for s in header_of(play) if s.verb not in _NOT_THE_SITUATION)
     return tuple(sorted(bare, key=lambda s: s.text))
-
-
-def _is_blank(answer: object) -> bool:
-    if isinstance(answer, str):
-        return answer.strip() in ("", BLANK)
-    return answer is None or answer is ... or (isinstance(answer, Sized) and not len(answer))
 
 
 def _stage(answer: object, own: Play) -> Stage | None:

@@ -67,9 +67,6 @@ def _lab(counts: ClassCounts, lab: str, names: bool) -> str:
     return f"<section>{''.join(parts)}</section>"
 
 
-# --- predictions --------------------------------------------------------------------------------
-
-
 def _prediction(entry: PredictionCount, students: int, names: bool) -> str:
     rows = "".join(_choice(choice, entry.answered, names) for choice in entry.choices)
     caption = f"{entry.answered} of {class_text.number(students, 'student')} locked a choice in"
@@ -98,9 +95,6 @@ def _comes_true(entry: PredictionCount) -> str:
         "<details><summary>Which one comes true?</summary>"
         f"<p><b>{entry.right.letter}</b>&ensp;{text}</p></details>"
     )
-
-
-# --- exercises ----------------------------------------------------------------------------------
 
 
 def _exercises(exercises: list[ExerciseCount], students: int, names: bool) -> Iterator[str]:
@@ -141,9 +135,6 @@ def _exercise(entry: ExerciseCount, students: int, names: bool) -> str:
     who = _who(entry.unsolved, names, "not solved yet: ")
     numbers = (entry.tried, entry.solved, entry.at_once, entry.attempts)
     return _row(f"{escape(entry.title)}{bar}{who}", numbers)
-
-
-# --- tables -------------------------------------------------------------------------------------
 
 
 def _table(caption: str, heads: Iterable[str], rows: str) -> str:

@@ -73,9 +73,6 @@ def handed_in(folder: Path, apart_from: Path | None = None) -> HandedIn:
     return HandedIn(tuple(by_name), tuple(sorted(left_out, key=lambda left: left.file)))
 
 
-# --- whose it is --------------------------------------------------------------------------------
-
-
 def _by_owner(entries: Iterable[Piece]) -> dict[_Path, list[Piece]]:
     """The pieces of each student. What lies deeper than other work of a student is theirs too."""
     paths = [(_path(piece.place), piece) for piece in entries]
@@ -107,9 +104,6 @@ def _names(owned: Iterable[_Path]) -> dict[_Path, str]:
     return {p: p[0] if firsts.count(p[0]) == 1 else "/".join(p) for p in paths}
 
 
-# --- several files of one student ---------------------------------------------------------------
-
-
 def _together(own: Sequence[Piece]) -> tuple[Work, list[LeftOut]]:
     """One work out of several, as of a student on two machines. The fuller one says what counts."""
     whole, contradicting = Work(), []
@@ -137,9 +131,6 @@ def _both(one: dict[str, ExerciseWork], other: dict[str, ExerciseWork]) -> dict[
         more = max(entries.get(id, exercise), exercise, key=lambda e: e.attempts)
         entries[id] = replace(more, best=max(entries.get(id, exercise).best, exercise.best))
     return entries
-
-
-# --- what is left out ---------------------------------------------------------------------------
 
 
 def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[LeftOut]:
