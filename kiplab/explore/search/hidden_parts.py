@@ -85,15 +85,15 @@ class Hidden:
 
 class HiddenBroker(Hidden):
     """A broker of which only the id is known, or also in which incarnation it is, and whether it
-    runs: `known`."""
+    runs: `living`."""
 
     __slots__ = ("id", "incarnation", "up")
 
-    def __init__(self, id: BrokerId, place: int, known: tuple[Incarnation, bool] | None) -> None:
+    def __init__(self, id: BrokerId, place: int, living: tuple[Incarnation, bool] | None) -> None:
         super().__init__(place)
         self.id = id
-        if known is not None:
-            self.incarnation, self.up = known
+        if living is not None:
+            self.incarnation, self.up = living
 
     def __getattr__(self, *name: object) -> NoReturn:
         """Raises HiddenPartError, of the incarnation where that is enough."""
