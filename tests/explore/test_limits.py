@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab.cli import search_commands
+from kiplab.cli import common_options, search_commands
 from kiplab.cli.command import main
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.alternatives import alternatives
@@ -220,7 +220,7 @@ def test_the_command_says_what_an_interrupted_search_came_to(
 ) -> None:
     at_first = interrupted_at(1)
     monkeypatch.setattr(limits, "TELL_EVERY_S", 0)
-    monkeypatch.setattr(search_commands, "_tell", lambda _now: at_first())
+    monkeypatch.setattr(common_options, "complain", lambda _sentence: at_first())
     assert main(["explore", "isr-two-of-three"]) == 4
     said = capsys.readouterr()
     assert "Not finished" in said.out
