@@ -61,11 +61,13 @@ def run_fleet(options: argparse.Namespace) -> int:
     """Run the study, and print what it found. Raises CommandError for all that stops it."""
     from ..machine.java import JavaNotFound
     from ..spark import BlockFailed, SparkUnavailable
+    from ..spark.session import require_master
 
     if not options.out:
         raise CommandError("-o names no folder; name the one that keeps the study")
     try:
         with common_options.bad_input(ValueError):
+            require_master(options.master or None)  # before there is a folder
             answer = stoppable(lambda stop: _answer(options, stop))
     except (SparkUnavailable, JavaNotFound) as problem:
         more = "`kiplab doctor` says what else this machine has and lacks."

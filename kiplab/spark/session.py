@@ -60,8 +60,7 @@ def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSes
     NoSuchMasterError for a ``master`` that is none.
     """
     _require_pyspark()
-    if master is not None and not _MASTER.fullmatch(master):
-        raise NoSuchMasterError(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
+    require_master(master)
     remote = os.environ.get("SPARK_REMOTE") if master is None else None
     wanted = master or remote or f"local[{cores}]"
     spark = live_session(master)
@@ -71,6 +70,12 @@ def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSes
     if is_connect(spark) or not str(spark.sparkContext.master).startswith("local"):
         _send_package(spark)
     return spark
+
+
+def require_master(master: str | None) -> None:
+    """Raises NoSuchMasterError for what is the name of no master."""
+    if master is not None and not _MASTER.fullmatch(master):
+        raise NoSuchMasterError(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
 
 
 def _send_package(spark: "SparkSession") -> None:
