@@ -9,6 +9,7 @@ import pytest
 import kiplab
 from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.ladder import ladder
+from kiplab.figures.timeline.whole_runs import logs
 from kiplab.pages.export import write
 from kiplab.pages.page import page
 from kiplab.pages.player import carried
@@ -164,3 +165,12 @@ def test_authors_get_a_figure_of_runs() -> None:
         kiplab.run("kafka-14139", kafka="3.4"), kiplab.run("kafka-14139", kafka="3.5")
     )
     assert set(frame["moment"]) == {6, 11}
+
+
+def test_an_option_that_a_ladder_or_the_logs_have_no_use_for_is_refused(
+    two_by_two: list[Rows],
+) -> None:
+    with pytest.raises(TypeError, match="a ladder has no option 'metrics'"):
+        ladder(two_by_two, metrics=True)
+    with pytest.raises(TypeError, match="a picture of logs has no option 'until'"):
+        logs(two_by_two[0], until=4)

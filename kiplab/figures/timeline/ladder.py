@@ -50,8 +50,10 @@ def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
     A panel has the partition's strips, what the controller answered, the brokers' bands, the
     records and the verdict; ◆ marks where it first differs from the first panel. Options and their
     errors are as for `timeline`, but that there is no room for metrics; folded is what is quiet in
-    all. ValueError too for another number of runs, or for runs of different plays.
+    all. ValueError too for another number of runs, or for runs of different plays; TypeError for
+    metrics.
     """
+    sheets.check_options("a ladder", options, ["metrics"])
     picture, runs = PictureOptions(**options), comparable(runs_rows)
     said = " ".join(f"{n}: {summary(run)}" for n, run in zip(titles(runs), runs, strict=True))
     name = sheets.followed_partition(picture.partition, *runs)

@@ -68,6 +68,12 @@ class PictureOptions(msgspec.Struct, frozen=True, kw_only=True):
         return Canvas(pixels, rows.meta.end, theme_of(self.theme), sizes, rows.meta.columns)
 
 
+def check_options(picture: str, options: Iterable[str], useless: Iterable[str]) -> None:
+    """Raise TypeError where an option is asked for that this picture has no use for."""
+    for name in {*options} & {*useless}:
+        raise TypeError(f"{picture} has no option {name!r}")
+
+
 def axis_rows(runs: Sequence[Rows]) -> Rows:
     """The axis' rows: of the run that got furthest, a line that is not applicable there in the
     words of one in which it is.

@@ -112,8 +112,10 @@ def logs_drawing(rows: Rows, *, legend: bool = False, **options: Any) -> Json:
     """The logs of a run at the moments at which they part, or a sentence if they never do.
 
     Of a run that is under way the last block is how the logs are now. Options, and errors, as for
-    `timeline`: `partition`, `theme`, `width`.
+    `timeline`: `partition`, `theme`, `width`; TypeError for others.
     """
+    others = {*PictureOptions.__struct_fields__} - {"partition", "theme", "width"}
+    sheet.check_options("a picture of logs", options, others)
     picture = PictureOptions(**options)
     name, canvas = sheet.followed_partition(picture.partition, rows), picture.canvas(rows)
     bottom = draw_logs(canvas, (rows,), name, 0)
