@@ -41,14 +41,7 @@ body {{ margin: 0 auto; padding: 1.5rem; max-width: {width}px; font: 16px/1.5 {f
 
 
 def html_page(
-    title: str,
-    main: str,
-    *,
-    theme: str,
-    style: str,
-    width: int,
-    head: str = "",
-    scripts: str = "",
+    title: str, main: str, *, theme: str, style: str, width: int, head: str = "", scripts: str = ""
 ) -> str:
     """A whole page at most `width` pixels wide; all but its title is HTML, `style` is CSS.
 

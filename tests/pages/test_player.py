@@ -90,16 +90,26 @@ def test_a_fragment_is_no_page_and_brings_no_plotlyjs(lossy: Rows) -> None:
     assert len(text.encode()) < 110_000
 
 
-@pytest.mark.parametrize("id", ["", "6", "a b", "a.b", '"><script>', "ä"])
-def test_an_id_that_html_or_the_address_would_not_take_is_refused(lossy: Rows, id: str) -> None:
-    with pytest.raises(ValueError, match="cannot be an id: take a letter"):
-        fragment(lossy, id=id)
+REFUSED = {
+    "id": "cannot be an id: take a letter",
+    "include_plotlyjs": "True, False or 'directory'",
+    "theme": "the themes are light, dark, auto",
+}
+"""What is said of a value that a page cannot take."""
 
 
-@pytest.mark.parametrize("source", ["cdn", "https://example.org/plotly.js", None, 2])
-def test_plotlyjs_from_the_network_is_refused(lossy: Rows, source: Any) -> None:
-    with pytest.raises(ValueError, match="True, False or 'directory'"):
-        page(lossy, include_plotlyjs=source)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("id", id) for id in ("", "6", "a b", "a.b", '"><script>', "ä")),
+        # plotly.js from the network, too.
+        *(("include_plotlyjs", source) for source in ("cdn", "https://example.org/p.js", None, 2)),
+        ("theme", "sepia"),
+    ],
+)
+def test_what_a_page_cannot_take_is_refused(lossy: Rows, name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=REFUSED[name]):
+        fragment(lossy, **{name: value})
 
 
 def test_an_id_without_a_fragment_is_a_mistake() -> None:
@@ -128,11 +138,6 @@ def test_a_page_follows_its_reader_a_fragment_is_light_and_both_can_be_told(loss
         told = page(lossy, include_plotlyjs=False, theme=theme.name)
         assert asked not in told
         assert f"--kiplab-paper: {theme.paper};" in told
-
-
-def test_a_theme_that_there_is_none_of_is_refused(lossy: Rows) -> None:
-    with pytest.raises(ValueError, match="the themes are light, dark, auto"):
-        page(lossy, theme="sepia")
 
 
 def test_the_player_stands_above_the_picture_and_so_covers_no_lower_run(

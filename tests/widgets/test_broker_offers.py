@@ -16,22 +16,24 @@ def offered(playback: Playback, disk: str = "kept") -> dict[str, Offer]:
     return {choice.label: choice for choice in about_broker(playback.here, TWO, disk)}
 
 
-def test_a_running_broker_can_crash_and_cannot_start() -> None:
-    choices = offered(at(1))
-    assert choices["Crash"].reason is None
-    assert choices["Start"].reason == "broker 2 is running already"
-    assert choices["Unfence"].reason == "broker 2 is not fenced"
+RUNS, DOWN = "broker 2 is running already", "broker 2 is down"
 
 
-def test_a_dead_broker_can_only_start_or_lose_its_session() -> None:
-    choices = offered(at(2))
-    assert [label for label, c in choices.items() if c.reason is None] == ["Expire", "Start"]
-    assert choices["Crash"].reason == "broker 2 is down"
-
-
-def test_a_recovering_broker_can_be_unfenced() -> None:
-    choices = offered(at(4))
-    assert (choices["Unfence"].reason, choices["Unfence"].line.text) == (None, "unfence 2")
+@pytest.mark.parametrize(
+    ("step", "reasons"),
+    [
+        (1, {"Crash": None, "Start": RUNS, "Unfence": "broker 2 is not fenced"}),
+        (2, {"Crash": DOWN, "Expire": None, "Start": None, "Unfence": DOWN, "Fetch": DOWN}),
+        (4, {"Crash": None, "Start": RUNS, "Unfence": None}),
+    ],
+    ids=["running", "dead", "recovering"],
+)
+def test_what_can_be_done_depends_on_how_a_broker_does(
+    step: int, reasons: dict[str, str | None]
+) -> None:
+    choices = offered(at(step))
+    assert {label: choices[label].reason for label in reasons} == reasons
+    assert choices["Unfence"].line.text == ("heartbeat 2" if step == 1 else "unfence 2")
 
 
 def test_a_running_broker_that_is_fenced_asks_by_heartbeat() -> None:

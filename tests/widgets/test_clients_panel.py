@@ -5,10 +5,9 @@ The last test is the whole exercise: one record is lost on purpose, and found.
 
 import pytest
 
-from kiplab.plays.library import load
 from kiplab.widgets.controls.inject import ClientsPanel, Inject, producer_in_words, reader_in_words
-from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
-from tests.widgets.hands import THREE, Hands, made, text
+from kiplab.widgets.history_tree.playback import Playback, seek
+from tests.widgets.hands import THREE, Hands, at_panel, made, opened, text
 
 TWO_LOGS = """
 kafka 3.5
@@ -18,69 +17,63 @@ topic orders replicas=1,2 isr=1,2 leader=1 leader-epoch=5 log=100@5
 """
 
 
-def at_panel(playback: Playback) -> Hands:
+def watching(playback: Playback) -> tuple[Hands, ClientsPanel]:
     """Somebody who watches the clients."""
-    hands = Hands(playback)
-    hands.panel = Inject(playback, hands.act, hands.write)
-    hands.panel.show(playback)
-    hands.panel.clients.watched.toggle.value = True
-    return hands
-
-
-def clients(hands: Hands) -> ClientsPanel:
-    found: ClientsPanel = hands.panel.clients
-    return found
+    hands = at_panel(playback, lambda hands: Inject(playback, hands.act, hands.write))
+    clients: ClientsPanel = hands.panel.clients
+    clients.watched.toggle.value = True
+    return hands, clients
 
 
 def test_what_nobody_watches_is_not_worked_out() -> None:
-    hands = at_panel(made(THREE))
-    clients(hands).watched.toggle.value = False
-    before = clients(hands).written.value
-    clients(hands).offers[-2]
+    hands, clients = watching(made(THREE))
+    clients.watched.toggle.value = False
+    before = clients.written.value
+    clients.offers[-2]
     hands.write("produce orders-0 producer=producer")
-    assert clients(hands).written.value == before
-    clients(hands).watched.toggle.value = True
-    assert "acknowledged" in clients(hands).written.value
+    assert clients.written.value == before
+    clients.watched.toggle.value = True
+    assert "acknowledged" in clients.written.value
 
 
 def test_a_client_that_has_done_nothing_says_so() -> None:
-    hands = at_panel(made(THREE))
-    assert "has sent nothing yet" in text(clients(hands).written.value)
-    assert "has read nothing yet" in text(clients(hands).read.value)
+    _hands, clients = watching(made(THREE))
+    assert "has sent nothing yet" in text(clients.written.value)
+    assert "has read nothing yet" in text(clients.read.value)
 
 
 def test_send_writes_the_records_with_the_acks_that_were_chosen() -> None:
-    hands = at_panel(made(THREE))
-    clients(hands).count.value, clients(hands).acks.value = 3, "1"
-    clients(hands).writes.button("Send").click()
+    hands, clients = watching(made(THREE))
+    clients.count.value, clients.acks.value = 3, "1"
+    clients.writes.button("Send").click()
     assert hands.lines == ["produce orders-0 count=3 producer=producer acks=1"]
-    told = text(clients(hands).written.value)
+    told = text(clients.written.value)
     assert "acknowledged offsets 10–12 in leader epoch 0, acks=1" in told
     assert "waits nothing" in told
     assert hands.replayed()
 
 
 def test_what_is_not_acknowledged_waits_and_is_sent_again() -> None:
-    hands = at_panel(made(THREE))
-    again = clients(hands).writes.button("Send again")
+    hands, clients = watching(made(THREE))
+    again = clients.writes.button("Send again")
     assert again.disabled
-    clients(hands).count.value = 2
-    clients(hands).writes.button("Send").click()
-    told = text(clients(hands).written.value)
+    clients.count.value = 2
+    clients.writes.button("Send").click()
+    told = text(clients.written.value)
     assert "offsets 10–11 in the log of broker 1, not acknowledged yet, acks=all" in told
     for line in ("crash 1", "expire 1"):
         hands.write(line)
-    assert "2 records, not written anywhere yet, acks=all" in text(clients(hands).written.value)
-    assert "it will ask who leads before it sends" in text(clients(hands).written.value)
+    assert "2 records, not written anywhere yet, acks=all" in text(clients.written.value)
+    assert "it will ask who leads before it sends" in text(clients.written.value)
     again.click()
     assert hands.lines[-1] == "resend producer"
-    assert "writes to broker 2, in leader epoch 1" in text(clients(hands).written.value)
+    assert "writes to broker 2, in leader epoch 1" in text(clients.written.value)
 
 
 def test_a_consumer_says_what_it_has_read_by_leader_epoch() -> None:
-    hands = at_panel(seek(open_playback(load("consumer-truncation")), 1))
-    clients(hands).consumer.value = "consumer"
-    told = text(clients(hands).read.value)
+    _hands, clients = watching(seek(opened("consumer-truncation"), 1))
+    clients.consumer.value = "consumer"
+    told = text(clients.read.value)
     assert "reads from broker 1, in leader epoch 5" in told
     assert "position offset 100, leader epoch 5 of the last record" in told
     read = "offsets 0–79 in leader epoch 4 offsets 80–99 in leader epoch 5"
@@ -89,49 +82,49 @@ def test_a_consumer_says_what_it_has_read_by_leader_epoch() -> None:
 
 
 def test_what_was_read_and_is_gone_is_said_with_whose_log_still_has_it() -> None:
-    playback = open_playback(load("consumer-truncation"))
+    playback = opened("consumer-truncation")
     gone = reader_in_words(seek(playback, 5).here, "consumer", "orders-0")[-1]
     assert gone.lost
     assert gone.name == "leader 2 lacks"
     records = "offsets 80–99 in leader epoch 5"
     assert gone.said == (f"{records}, still in the log of broker 1, which is down",)
-    hands = at_panel(seek(playback, 5))
-    assert '<div class="kiplab-lost"><dt>▼ leader 2 lacks' in clients(hands).read.value
+    _hands, clients = watching(seek(playback, 5))
+    assert '<div class="kiplab-lost"><dt>▼ leader 2 lacks' in clients.read.value
 
 
 def test_without_a_leader_nobody_says_what_is_gone() -> None:
-    playback = open_playback(load("consumer-truncation"))
+    playback = opened("consumer-truncation")
     known = reader_in_words(seek(playback, 4).here, "consumer", "orders-0")
     assert not any(held.lost for held in known)
 
 
 def test_who_writes_is_chosen_and_who_is_not_there_yet_gives_way() -> None:
-    hands = at_panel(open_playback(load("producer-lost-acknowledged")))
-    assert clients(hands).producer.value == "producer"
+    hands, clients = watching(opened("producer-lost-acknowledged"))
+    assert clients.producer.value == "producer"
     hands.stand(hands.playback.last)
-    assert [label for label, _ in clients(hands).producer.options] == ["fast", "safe", "producer"]
-    assert clients(hands).producer.value == "fast"
-    assert "offsets 10–11 in leader epoch 4, acks=1" in text(clients(hands).written.value)
-    clients(hands).producer.value = "safe"
-    assert "offsets 10–12 in leader epoch 5, acks=all" in text(clients(hands).written.value)
+    assert [label for label, _ in clients.producer.options] == ["fast", "safe", "producer"]
+    assert clients.producer.value == "fast"
+    assert "offsets 10–11 in leader epoch 4, acks=1" in text(clients.written.value)
+    clients.producer.value = "safe"
+    assert "offsets 10–12 in leader epoch 5, acks=all" in text(clients.written.value)
 
 
 def test_names_are_escaped() -> None:
-    hands = at_panel(made(THREE + "consumer orders-0 name=a-b\n"))
-    assert "a-b" in clients(hands).read.value
+    _hands, clients = watching(made(THREE + "consumer orders-0 name=a-b\n"))
+    assert "a-b" in clients.read.value
 
 
 @pytest.mark.parametrize("acks", ["1", "all"])
 def test_one_record_is_lost_on_purpose_and_found(acks: str) -> None:
     """Who was told, who has read it, which offset, which leader epoch, and whose log has it."""
-    hands = at_panel(made(TWO_LOGS))
+    hands, clients = watching(made(TWO_LOGS))
     panel = hands.panel
     if acks == "all":
         for label in ("Crash", "Expire"):
             panel.button(2, label).click()
-    clients(hands).count.value, clients(hands).acks.value = 1, acks
-    clients(hands).writes.button("Send").click()
-    clients(hands).reads.button("Poll").click()
+    clients.count.value, clients.acks.value = 1, acks
+    clients.writes.button("Send").click()
+    clients.reads.button("Poll").click()
     panel.button(1, "Crash").click()
     panel.button(1, "Expire").click()
     if acks == "all":

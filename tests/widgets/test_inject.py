@@ -175,11 +175,7 @@ def test_who_follows_nobody_has_no_leader_to_be_cut_off_from() -> None:
 
 def test_a_broker_of_several_partitions_has_several_leaders() -> None:
     labels = [label for label in offered(made(SIX), BrokerId(3)) if label.startswith("Cut")]
-    assert labels == [
-        "Cut off from controller",
-        "Cut off from leader 1",
-        "Cut off from leader 2",
-    ]
+    assert labels == ["Cut off from controller", "Cut off from leader 1", "Cut off from leader 2"]
 
 
 def test_a_write_without_a_leader_says_so() -> None:

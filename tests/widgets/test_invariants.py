@@ -34,17 +34,12 @@ def test_before_anything_happened_all_hold() -> None:
 
 def test_a_broken_property_says_since_when() -> None:
     assert by_id(at(5))[STALE].holds
+    assert by_id(at(2))[LOST].holds
     for step in (6, 7, 11):
         assert by_id(at(step))[STALE].broken_at == 6
-    assert by_id(at(11))[LOST].broken_at == 8
+    assert (by_id(at(11))[LOST].broken_at, by_id(at(11))[LOST].holds) == (8, False)
     assert by_id(at(11))[STALE].label == "▲ no stale epoch in ISR: broken at step 6"
     assert by_id(at(11))[STALE].partitions == ("orders-0",)
-
-
-def test_seen_from_before_it_broke_it_holds() -> None:
-    forth, back = at(11), at(2)
-    assert not by_id(forth)[LOST].holds
-    assert by_id(back)[LOST].holds
 
 
 def test_what_is_missing_for_the_promise_is_named() -> None:

@@ -21,7 +21,7 @@ from kiplab.widgets.controls.transport import (
 from kiplab.widgets.history_tree import branch_tree as trees
 from kiplab.widgets.history_tree.branch_tree import TRUNK, Tree, act, plant
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
-from tests.widgets.hands import hear
+from tests.widgets.hands import hear, opened
 
 NEW = parse_features("3.5")
 
@@ -29,7 +29,7 @@ NEW = parse_features("3.5")
 @pytest.fixture
 def tree() -> Tree:
     """The play as it was opened."""
-    return plant(open_playback(load("kafka-14139")))
+    return plant(opened("kafka-14139"))
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_all_targets_have_a_place_or_a_reason(tree: Tree) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_going_from_refusal_to_refusal_meets_every_one(name: str) -> None:
-    playback = open_playback(load(name))
+    playback = opened(name)
     met = []
     while isinstance(target := next_refusal(playback), int):
         playback = seek(playback, target)
@@ -105,11 +105,14 @@ def follow(lab: Lab, step: int) -> None:
     hear(lab, {"part": lab.guide.element.id, "name": "go", "value": wish, "by": "1"})
 
 
-def test_a_link_leads_to_its_step_and_the_note_says_so(lab: Lab) -> None:
+def test_a_link_leads_to_its_step_stops_a_player_and_the_note_says_so(lab: Lab) -> None:
     follow(lab, 6)
     assert lab.playback.at == 6
     assert "This is step 6, which the text speaks of." in lab.note.value
     assert "Step 6 of 11" in lab.verdict.value
+    lab.transport.play.click()
+    follow(lab, 3)
+    assert (lab.transport.is_playing, lab.playback.at) == (False, 3)
 
 
 def test_a_step_that_this_run_has_not_is_explained(lab: Lab) -> None:
@@ -125,9 +128,3 @@ def test_the_page_knows_which_play_it_is_by_the_name_that_links_have(lab: Lab) -
     assert lab.guide.element.described()["play"] == "kafka-14139"
     lab.load("timeline-first")
     assert lab.guide.element.described()["play"] == "timeline-first"
-
-
-def test_a_player_stops_where_a_link_leads(lab: Lab) -> None:
-    lab.transport.play.click()
-    follow(lab, 3)
-    assert (lab.transport.is_playing, lab.playback.at) == (False, 3)

@@ -178,8 +178,7 @@ def test_a_page_that_missed_nothing_is_told_nothing(
 
 
 def test_what_is_told_to_all_pages_is_told_once_and_to_those_that_come_later(
-    page_of: PageOf,
-    monkeypatch: pytest.MonkeyPatch,
+    page_of: PageOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Surface, "told", {})
     page = page_of(words("one"))

@@ -61,16 +61,13 @@ def at_menu(lab: Lab, thing: str) -> Pointer:
     return Pointer(lab, lab.touching.offering.list)
 
 
-def test_the_list_is_empty_and_hidden_until_it_is_opened(lab: Lab) -> None:
+def test_the_list_is_empty_until_it_is_opened_in_the_place_of_the_buttons(lab: Lab) -> None:
     closed = Pointer(lab, lab.what_next.offering.list)
     assert closed.rows == []
     assert lab.what_next.box.layout.display == "none"
     assert lab.inject.box.layout.display != "none"
     lab.seek(6)
     assert closed.rows == []
-
-
-def test_it_opens_in_the_place_of_the_buttons(lab: Lab) -> None:
     lab.what_next.toggle.value = True
     assert lab.what_next.box.layout.display == "flex"
     assert lab.inject.box.layout.display == "none"

@@ -24,10 +24,7 @@ def dropdown(label: str, options: Iterable[tuple[str, Any]]) -> Dropdown:
 def checkbox(label: str, *, value: bool = False, tooltip: str = "", **layout: str) -> Checkbox:
     """A box to tick, its words behind it."""
     return Checkbox(
-        description=label,
-        value=value,
-        tooltip=tooltip,
-        layout=Style(**{"margin": "2px", **layout}),
+        description=label, value=value, tooltip=tooltip, layout=Style(**{"margin": "2px", **layout})
     )
 
 
