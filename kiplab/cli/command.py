@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code says how it went (see `kiplab --help`)."""
-    given, compared = split(list(sys.argv[1:] if arguments is None else arguments))
-    options = _parser().parse_args(given)
+    before_compare, compared = split(list(sys.argv[1:] if arguments is None else arguments))
+    options = _parser().parse_args(before_compare)
     options.compare = compared
     command: Callable[[argparse.Namespace], int] = options.command
     if compared and command is not run_timeline:
@@ -98,8 +98,8 @@ def _play(options: argparse.Namespace) -> int:
 
 
 def _print_expectations(run: "Run") -> None:
-    found = run.report()["expectations"]
-    words = [f"{count} {status}" for status, count in found.items() if count]
+    counts = run.report()["expectations"]
+    words = [f"{count} {status}" for status, count in counts.items() if count]
     if words:
         print(f"expectations: {', '.join(words)}")
     for expectation in run.stage.expectations:

@@ -51,8 +51,8 @@ def writing(out: str | Path) -> Iterator[None]:
 def require_ending(out: str | None, endings: Sequence[str]) -> None:
     """Raises CommandError for a file whose ending means nothing here."""
     if out is not None and (ending := Path(out).suffix).lower() not in endings:
-        found = f"{out} ends in {ending or 'nothing'}"
-        raise CommandError(f"{found}; it can end in {', '.join(endings)}")
+        problem = f"{out} ends in {ending or 'nothing'}"
+        raise CommandError(f"{problem}; it can end in {', '.join(endings)}")
 
 
 def require_folder(out: str | Path | None) -> None:
@@ -138,12 +138,12 @@ def print_json(value: object) -> int:
     return DONE
 
 
-def print_found(found: Any, options: argparse.Namespace) -> int:
+def print_found(written: Any, options: argparse.Namespace) -> int:
     """What was found: its JSON, where it is kept, or its text; returns the exit code."""
     if options.json:
-        return print_json(found.report())
+        return print_json(written.report())
     if options.out is not None:
-        print(f"{options.out}: {found.sentence}")
+        print(f"{options.out}: {written.sentence}")
     else:
-        sys.stdout.write(found.text())
+        sys.stdout.write(written.text())
     return DONE

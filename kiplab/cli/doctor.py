@@ -49,12 +49,12 @@ def checks() -> list[Check]:
 def main(json: bool) -> int:
     """Print the checks as a table, or as one JSON object. Returns the exit code: 0, or 3 when
     something is missing that every lab needs."""
-    found = checks()
+    results = checks()
     if json:
-        print(msgspec.json.encode({"checks": found}).decode())
+        print(msgspec.json.encode({"checks": results}).decode())
     else:
-        print(_table(found))
-    return 0 if all(check.ok for check in found if check.name in NEEDED) else 3
+        print(_table(results))
+    return 0 if all(check.ok for check in results if check.name in NEEDED) else 3
 
 
 def _python() -> Check:
@@ -117,8 +117,8 @@ def _real_kafka() -> Check:
     kept = f"{', '.join(there)} in {kafka_folder()}" if there else "no release yet"
     fetcher = can_fetch()
     if fetcher is None:
-        found = f"{kept}; nothing to fetch one with (plays beside a real Kafka need it)"
-        return Check("real Kafka", bool(there), found, GET_A_FETCHER)
+        sentence = f"{kept}; nothing to fetch one with (plays beside a real Kafka need it)"
+        return Check("real Kafka", bool(there), sentence, GET_A_FETCHER)
     costs = f"about {MEGABYTES} MB and {SECONDS} s for another, by {fetcher}"
     return Check("real Kafka", True, f"{kept}; {costs}")
 

@@ -48,12 +48,12 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     report.add_argument("folder", metavar="DIR", help="a folder of `kiplab fleet run`")
     report.add_argument("-o", "--out", metavar="OUT.html", help="write a page with the plots")
     report.set_defaults(command=report_fleet)
-    told = deeds.add_parser("story", help="a loss that was met, as a play")
-    told.add_argument("study", metavar="PRESET|FILE", help=studies)
-    add_story_options(told)
-    asked = deeds.add_parser("verify", help="every metric beside somebody who ought to know it")
-    add_verify_options(asked)
-    for deed in (run, report, told, asked):
+    story = deeds.add_parser("story", help="a loss that was met, as a play")
+    story.add_argument("study", metavar="PRESET|FILE", help=studies)
+    add_story_options(story)
+    verify = deeds.add_parser("verify", help="every metric beside somebody who ought to know it")
+    add_verify_options(verify)
+    for deed in (run, report, story, verify):
         deed.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

@@ -95,8 +95,8 @@ def _compared(play: str, words: list[str]) -> "Run":
         from ..plays.runner import run_play
         from ..runs import Run
 
-        found, _ = find(play)
-        return Run(run_play(found, feature_set("@" + words[0].removeprefix("@"))))
+        chosen, _ = find(play)
+        return Run(run_play(chosen, feature_set("@" + words[0].removeprefix("@"))))
     parser = argparse.ArgumentParser(prog="kiplab timeline ... --compare", add_help=False)
     common_options.add_features(parser)
     further = parser.parse_args(words)

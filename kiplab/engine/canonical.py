@@ -81,7 +81,7 @@ def _renamed(cluster: Cluster) -> tuple[Message, ...]:
         counts[key] = counts.get(key, 0) + 1
         name = MessageName(*key, counts[key])
         mine = (*_client(message), message.connection)
-        same = sum(1 for known in connections if known[:-1] == mine[:-1])
+        same = sum(1 for connection in connections if connection[:-1] == mine[:-1])
         number = connections.setdefault(mine, same + 1) if message.connection else 0
         messages.append(msgspec.structs.replace(message, name=name, connection=number))
     return tuple(messages)

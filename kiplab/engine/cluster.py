@@ -115,7 +115,7 @@ def later(cluster: Cluster, ms: int) -> Cluster:
 
 def broker(cluster: Cluster, id: ids.BrokerId) -> Broker | None:
     """The broker with this id, or None."""
-    for found in cluster.brokers:
-        if found.id == id:
-            return found
+    for candidate in cluster.brokers:
+        if candidate.id == id:
+            return candidate
     return None

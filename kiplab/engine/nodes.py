@@ -97,8 +97,8 @@ def is_in_control(node: ids.BrokerId, state: Any) -> bool:
 def is_up(cluster: Cluster, node: ids.BrokerId) -> bool:
     """Whether something can be delivered to `node`. It looks no further than that."""
     if node >= 0:
-        found = broker(cluster, node)
-        return found is not None and found.up
+        member = broker(cluster, node)
+        return member is not None and member.up
     return node in _ALWAYS_UP or state_of(cluster, node) is not None
 
 

@@ -29,15 +29,15 @@ def updated(cluster: Cluster, observed: Observed, events: Iterable[Event]) -> Ob
     state = partition_of(cluster, observed.partition)
     if state is None:
         return observed
-    asked: dict[BrokerId, BrokerEpoch] = {}
+    proposed: dict[BrokerId, BrokerEpoch] = {}
     loser = _loser(cluster, observed, state, events) if events else NO_LEADER
     for event in events:
         if isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
-            asked = _epochs_asked(event.body, observed.partition)
+            proposed = _epochs_asked(event.body, observed.partition)
         elif getattr(event, "partition", None) != observed.partition:
             continue
         elif isinstance(event, facts.IsrChanged):
-            observed = _with_members(cluster, observed, state, asked)
+            observed = _with_members(cluster, observed, state, proposed)
         elif isinstance(event, facts.LeaderElected):
             observed = _after_election(cluster, observed, state, event)
         elif isinstance(event, facts.HighWatermarkMoved) and event.node != loser:
@@ -78,7 +78,7 @@ def _with_members(
     cluster: Cluster,
     observed: Observed,
     state: PartitionRegistration,
-    asked: dict[BrokerId, BrokerEpoch],
+    proposed_epochs: dict[BrokerId, BrokerEpoch],
 ) -> Observed:
     """Who is in the ISR, and under which broker epoch each of them caught up."""
     before = dict(observed.isr_epochs)
@@ -86,7 +86,7 @@ def _with_members(
     def epoch(member: BrokerId) -> BrokerEpoch:
         if member in before:
             return before[member]
-        proposed = asked.get(member, NO_BROKER_EPOCH)
+        proposed = proposed_epochs.get(member, NO_BROKER_EPOCH)
         return registered_epoch(cluster, member) if proposed == NO_BROKER_EPOCH else proposed
 
     return replace(observed, isr_epochs=tuple((m, epoch(m)) for m in state.isr))
@@ -109,9 +109,9 @@ def _committed(cluster: Cluster, observed: Observed, leader: BrokerId, mark: Off
     node = broker(cluster, leader)
     if node is None or mark <= observed.committed.end:
         return observed
-    found = log.up_to(log_of(node, observed.partition), mark)
+    records = log.up_to(log_of(node, observed.partition), mark)
     # A new leader may still have what another one had deleted; nobody misses it.
-    return replace(observed, committed=log.delete_before(found, observed.committed.start))
+    return replace(observed, committed=log.delete_before(records, observed.committed.start))
 
 
 def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:

@@ -41,12 +41,12 @@ def observe(
         elif isinstance(event, facts.BecameLeader):
             after, lost = _takes_over(after, event)
             noticed += lost
-            broken += [_loss(found) for found in lost]
+            broken += [_loss(broken_property) for broken_property in lost]
     broken += checks(before, after)
     if zookeeper:
         broken += at_rest.broken_with_zookeeper(after, events)
-    for found, name, detail in broken:
-        after, fact = _report(after, found, name, detail)
+    for broken_property, name, detail in broken:
+        after, fact = _report(after, broken_property, name, detail)
         noticed += fact
     return after, noticed
 
@@ -67,7 +67,9 @@ def heeds(event: Event) -> bool:
 
 def broken_now(cluster: Cluster) -> tuple[str, ...]:
     """Ids of the properties that do not hold in `cluster` as it stands, whatever led there."""
-    return tuple(dict.fromkeys(found.id for found, _, _ in checks(cluster, cluster)))
+    return tuple(
+        dict.fromkeys(broken_property.id for broken_property, _, _ in checks(cluster, cluster))
+    )
 
 
 def may_matter(before: Cluster, after: Cluster) -> bool:
@@ -94,21 +96,23 @@ def may_matter(before: Cluster, after: Cluster) -> bool:
 
 
 def _report(
-    cluster: Cluster, found: properties.Property, name: str, detail: str
+    cluster: Cluster, broken_property: properties.Property, name: str, detail: str
 ) -> tuple[Cluster, list[Event]]:
     """Only the first time that a property breaks for a partition is news."""
-    if (found.id, name) in cluster.broken:
+    if (broken_property.id, name) in cluster.broken:
         return cluster, []
     excused = any(o.excused for o in cluster.observed if o.partition == name)
     promised = properties.is_promised(
-        found,
+        broken_property,
         cluster.features,
         excused=excused,
-        forged=cluster.forged or (cluster.inherited and bool(found.needs)),
+        forged=cluster.forged or (cluster.inherited and bool(broken_property.needs)),
         without_controller=controller_of(cluster) is None,
     )
-    fact = PropertyBroken(property=found.id, partition=name, detail=detail, promised=promised)
-    return replace(cluster, broken=(*cluster.broken, (found.id, name))), [fact]
+    fact = PropertyBroken(
+        property=broken_property.id, partition=name, detail=detail, promised=promised
+    )
+    return replace(cluster, broken=(*cluster.broken, (broken_property.id, name))), [fact]
 
 
 # --- loss ---------------------------------------------------------------------------------------

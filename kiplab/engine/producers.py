@@ -85,8 +85,8 @@ def _turn(cluster: Cluster, mine: Producer) -> Moved:
     events: list[Event] = []
     broker = consumers.informant(cluster, None) if mine.update_requested else None
     if broker is not None:
-        mine, told = _informed(mine, broker)
-        events += told
+        mine, more_events = _informed(mine, broker)
+        events += more_events
     while mine.batches and mine.waits_at == NO_LEADER:
         before = len(mine.batches)
         leader = consumers.reachable(cluster, mine.leader)

@@ -151,7 +151,7 @@ def properties_of(features: Features) -> tuple[Property, ...]:
 
 
 def is_promised(
-    found: Property,
+    promise: Property,
     features: Features,
     *,
     excused: bool,
@@ -165,13 +165,13 @@ def is_promised(
     election, no session watches it; NodeCreated makes a controller resign, and nobody stands for
     election (KafkaController.processControllerChange and maybeResign, 2.1.1 to 3.4.1).
     """
-    if forged or (excused and found.durable) or (without_controller and found.needs_controller):
+    if forged or (excused and promise.durable) or (without_controller and promise.needs_controller):
         return False
     nodes = [CONTROLLER, *(n for n, _ in features.nodes)]
     # A broker that `nodes` does not name runs the common release.
     default = msgspec.structs.replace(features, nodes=())
     active = [features.active(n) for n in nodes] + [default.active(CONTROLLER)]
-    return all(set(found.needs) <= a and not a & ALTERNATIVES for a in active)
+    return all(set(promise.needs) <= a and not a & ALTERNATIVES for a in active)
 
 
 _VOIDING = (GuardKind.ALTERNATIVE,)

@@ -83,20 +83,20 @@ def renumbered(value: msgspec.Struct, number: Renumber) -> Any:
     return _walk_instance(value, "", number, {})
 
 
-def _walk_instance(value: Any, whose: str, number: Renumber, known: Known) -> Any:
+def _walk_instance(value: Any, whose: str, number: Renumber, walked_before: Known) -> Any:
     if value is None:
         return None
     plan = _PLANS.get(type(value)) or plan_of(type(value))
     if not plan.parts:
         return value
     here = (id(value), whose)
-    walked = known.get(here)
+    walked = walked_before.get(here)
     if walked is None:
-        walked = known[here] = _walk_parts(plan, value, whose, number, known)
+        walked = walked_before[here] = _walk_parts(plan, value, whose, number, walked_before)
     return walked
 
 
-def _walk_parts(plan: _Plan, value: Any, whose: str, number: Renumber, known: Known) -> Any:
+def _walk_parts(plan: _Plan, value: Any, whose: str, number: Renumber, walked_before: Known) -> Any:
     partition = plan.partition(value) if plan.partition is not None else whose
     parts = plan.parts
     if plan.error is not None and plan.error(value):
@@ -106,7 +106,7 @@ def _walk_parts(plan: _Plan, value: Any, whose: str, number: Renumber, known: Kn
     for key, get, walk, owner, _ in parts:
         old = get(value)
         of = partition if owner is None else str(ids.host_of(owner(value)))
-        new = walk(old, of, number, known)
+        new = walk(old, of, number, walked_before)
         if new is not old:
             changed[key] = new
     return plan.rebuilt(value, changed) if changed else value
@@ -242,10 +242,10 @@ def _tuple_walker(items: tuple[Any, ...], where: str) -> _Walk | None:
 
 
 def _each(inner: _Walk) -> _Walk:
-    def walk(value: Any, whose: str, number: Renumber, known: Known) -> Any:
+    def walk(value: Any, whose: str, number: Renumber, walked_before: Known) -> Any:
         if not value:
             return value
-        walked = [inner(v, whose, number, known) for v in value]
+        walked = [inner(v, whose, number, walked_before) for v in value]
         same = all(new is old for new, old in zip(walked, value, strict=True))
         return value if same else tuple(walked)
 

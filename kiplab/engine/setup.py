@@ -222,14 +222,14 @@ def _with_sessions(
 
 def _with_znodes(ensemble: Ensemble, made: Iterator[znodes.Znode]) -> Ensemble:
     """With these and whatever is above them."""
-    known = {z.path: z for z in ensemble.znodes}
+    by_path = {z.path: z for z in ensemble.znodes}
     for new in made:
         path = znodes.parent_path(new.path)
-        while path not in known:
-            known[path] = znodes.znode(path, None, znodes.Stat(new.stat.czxid, new.stat.czxid))
+        while path not in by_path:
+            by_path[path] = znodes.znode(path, None, znodes.Stat(new.stat.czxid, new.stat.czxid))
             path = znodes.parent_path(path)
-        known[new.path] = new
-    return replace(ensemble, znodes=tuple(known[path] for path in sorted(known)))
+        by_path[new.path] = new
+    return replace(ensemble, znodes=tuple(by_path[path] for path in sorted(by_path)))
 
 
 def _znodes(

@@ -34,8 +34,8 @@ def with_unclean_epoch(
         if getattr(event, "partition", None) != state.name:
             continue
         if isinstance(event, facts.LeaderElected) and event.unclean:
-            given = log.EMPTY if noted is None else noted.given
-            noted = UncleanLeaderEpoch(event.leader_epoch, given=given)
+            given_records = log.EMPTY if noted is None else noted.given
+            noted = UncleanLeaderEpoch(event.leader_epoch, given=given_records)
         elif noted is not None:
             noted = _followed(cluster, noted, state, event)
     if noted is not None and noted.given.epochs and not _recovering(state):
@@ -47,8 +47,10 @@ def _followed(
     cluster: Cluster, noted: UncleanLeaderEpoch, state: PartitionRegistration, event: Event
 ) -> UncleanLeaderEpoch:
     if isinstance(event, facts.RecordsDeleted):
-        committed, given = (without_deleted(r, event) for r in (noted.committed, noted.given))
-        return replace(noted, committed=committed, given=given)
+        committed, given_records = (
+            without_deleted(r, event) for r in (noted.committed, noted.given)
+        )
+        return replace(noted, committed=committed, given=given_records)
     if not isinstance(event, facts.BecameLeader | facts.HighWatermarkMoved | facts.Polled):
         return noted
     node = broker(cluster, event.node)

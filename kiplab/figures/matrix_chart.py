@@ -128,9 +128,9 @@ def _bar(canvas: Canvas, box: CellBox, guard: str) -> None:
     x0, x1, y0, y1 = box
     size, room = canvas.sizes.small, canvas.px(x1) - canvas.px(x0) - 3 * GAP
     _fill(canvas, box, canvas.theme.tile, canvas.theme.tile_edge, 1)
-    said = f"{guard_word(guard)} off"
-    fits = wrapped(said, room, size) if y1 - y0 > BAR else None
-    text = safe(fits or shortened(said, room, size)).replace("&lt;br&gt;", "<br>")
+    label = f"{guard_word(guard)} off"
+    fits = wrapped(label, room, size) if y1 - y0 > BAR else None
+    text = safe(fits or shortened(label, room, size)).replace("&lt;br&gt;", "<br>")
     canvas.text((x0 + x1) / 2, (y0 + y1) / 2, text, size=size, anchor="center")
 
 
@@ -180,7 +180,7 @@ def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tu
     """(fill, text) by (word, steps), told apart by words, signs and numbers as well: the more
     steps it takes, the paler.
     """
-    found: dict[tuple[str, int | None], tuple[str, str]] = {}
+    colors: dict[tuple[str, int | None], tuple[str, str]] = {}
     for word in {cell.word for cell in matrix.cells}:
         fill, text = {
             "proved": (palette.safe, palette.safe_text),
@@ -190,8 +190,8 @@ def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tu
         steps = sorted({cell.steps or 0 for cell in matrix.cells if cell.word == word})
         for cell in (cell for cell in matrix.cells if cell.word == word):
             share = steps.index(cell.steps or 0) / max(len(steps) - 1, 1)
-            found[word, cell.steps] = (mixed(fill, palette.paper, PALEST * share), text)
-    return found
+            colors[word, cell.steps] = (mixed(fill, palette.paper, PALEST * share), text)
+    return colors
 
 
 def note(cell: Cell, is_minimal: bool) -> str:

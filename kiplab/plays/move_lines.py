@@ -118,8 +118,8 @@ class MoveForm(NamedTuple):
 
     def made(self, statement: Statement, cluster: Cluster) -> moves.Move:
         """The move that a line says, which the grammar has found right."""
-        said = zip(self.words, statement.words, strict=True)
-        fields = {word.field: word.form.read(text) for word, text in said}
+        pairs = zip(self.words, statement.words, strict=True)
+        fields = {word.field: word.form.read(text) for word, text in pairs}
         for word in self.keys:
             text = statement.arg(word.key.word) if word.key else None
             if text is not None:

@@ -36,13 +36,13 @@ class PlayError(ValueError):
         self.file = self.file or file
         self.line = self.line or line
         start = _start(source, self.part) if self.part else 0
-        found = source.find(self.token, start) if self.token or self.part else -1
-        self.column = found + 1 if found >= 0 else self.column
+        place = source.find(self.token, start) if self.token or self.part else -1
+        self.column = place + 1 if place >= 0 else self.column
         return self
 
     def __str__(self) -> str:
-        known = [self.file, *([str(self.line), str(self.column)] if self.line else [])]
-        place = ":".join(word for word in known if word)
+        words = [self.file, *([str(self.line), str(self.column)] if self.line else [])]
+        place = ":".join(word for word in words if word)
         text = f"{place}: {self.problem}" if place else self.problem
         return f"{text}; {self.expected}" if self.expected else text
 
@@ -50,16 +50,16 @@ class PlayError(ValueError):
 def _start(source: str, part: Part) -> int:
     """Where in a line a part of it begins."""
     _, *rest = re.finditer(r"\S+", source)
-    fit = [found for found in rest if ("=" in found[0]) == part.pair]
+    fit = [candidate for candidate in rest if ("=" in candidate[0]) == part.pair]
     if part.number >= len(fit):
         return 0
     match = fit[part.number]
     return match.start() + (match[0].index("=") + 1 if part.value else 0)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, candidates: Iterable[str]) -> str:
     """``did you mean "deliver"? (known: ...)`` for an error's `expected`."""
-    names = list(known)
+    names = list(candidates)
     close = get_close_matches(word, names, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}expected one of {', '.join(names)}"

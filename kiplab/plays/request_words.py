@@ -276,15 +276,15 @@ def made(form: RequestForm, statement: Statement, sending: Sending) -> Any:
         fields[form.sender] = sending.sender
     if form.several is not None:
         parts = form.several.parts(statement)
-        found = tuple(made(form.several.each, p, sending) for p in parts)
-        fields[form.several.field] = found[0] if form.several.alone else found
+        parts_made = tuple(made(form.several.each, p, sending) for p in parts)
+        fields[form.several.field] = parts_made[0] if form.several.alone else parts_made
     return form.struct(**fields)
 
 
 def _value(word: RequestWord, statement: Statement, sending: Sending) -> Any:
-    given = statement.arg(word.key)
-    if given is not None:
-        return word.form.read(given, _ANY)
+    text = statement.arg(word.key)
+    if text is not None:
+        return word.form.read(text, _ANY)
     return word.form.fitting(sending) if word.default is msgspec.NODEFAULT else word.default
 
 

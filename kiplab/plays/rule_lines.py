@@ -69,8 +69,8 @@ def under_rules(statements: Iterable[Statement], features: Features) -> tuple[St
     lines = tuple(statements)
     own = next((s for s in lines if s.verb == "controller"), None)
     first = next((n for n, s in enumerate(lines) if s.verb in _RULES), None)
-    asked = max((n for n, s in enumerate(lines, 1) if s.verb in FREE_TEXT), default=0)
-    at = asked if first is None else first
+    last = max((n for n, s in enumerate(lines, 1) if s.verb in FREE_TEXT), default=0)
+    at = last if first is None else first
     before, after = (_situation(part, features) for part in (lines[:at], lines[at:]))
     return (*before, *rules(features, own), *after)
 

@@ -66,11 +66,11 @@ def _wrong(line: int, problem: str, expected: str, token: str = "") -> PlayError
 def _distinct(lines: Iterable[HeaderLine], name: Callable[[Statement], str], problem: str) -> None:
     seen: dict[str, int] = {}
     for line, statement in lines:
-        found = name(statement)
-        if found in seen:
-            expected = f"line {seen[found]} says it first"
-            raise _wrong(line, f"{found} {problem}", expected, statement.verb)
-        seen[found] = line
+        key = name(statement)
+        if key in seen:
+            expected = f"line {seen[key]} says it first"
+            raise _wrong(line, f"{key} {problem}", expected, statement.verb)
+        seen[key] = line
 
 
 def _at_most(lines: list[HeaderLine], most: int, what: str) -> None:
@@ -133,18 +133,18 @@ def _fits_its_mode(play: Play, lines: list[HeaderLine], brokers: list[HeaderLine
 def _controller_lives(lines: list[HeaderLine], brokers: list[HeaderLine]) -> None:
     up = [s.words[0] for _, s in brokers if s.arg("down") != "yes"]
     for line, statement in _all(lines, "controller"):
-        asked = statement.arg("broker")
-        if asked is not None and asked not in up:
-            problem = f"broker {asked} cannot be the controller: it is not up"
+        broker = statement.arg("broker")
+        if broker is not None and broker not in up:
+            problem = f"broker {broker} cannot be the controller: it is not up"
             raise _wrong(line, problem, f"the brokers that are up are {', '.join(up)}", "broker=")
 
 
 def _epochs_are_past(brokers: list[HeaderLine], lines: list[HeaderLine]) -> None:
     for line, statement in lines:
-        said = statement.arg("next-metadata-offset")
-        if said is None:
+        text = statement.arg("next-metadata-offset")
+        if text is None:
             continue
-        offset = int(said)
+        offset = int(text)
         epochs = (int(s.arg("epoch") or 100 + int(s.words[0])) for _, s in brokers)
         newest = max(epochs, default=0)
         if offset <= newest:
@@ -154,15 +154,15 @@ def _epochs_are_past(brokers: list[HeaderLine], lines: list[HeaderLine]) -> None
 
 
 def _topic(line: int, topic: Statement, brokers: list[HeaderLine], logs: list[Statement]) -> None:
-    known = [s.words[0] for _, s in brokers]
+    brokers_listed = [s.words[0] for _, s in brokers]
     listed = {key: _list(line, topic, key) for key in ("replicas", "isr", "adding", "removing")}
-    replicas = known if listed["replicas"] is None else listed["replicas"]
+    replicas = brokers_listed if listed["replicas"] is None else listed["replicas"]
     if not replicas:
         raise _wrong(line, "a partition without replicas", "replicas=1,2 names them", "replicas=")
     for key in ("isr", "adding", "removing"):
         _within(line, key, listed[key] or [], replicas, "the replicas are")
     # A replica may be on a broker that is not registered any more; the ISR never is.
-    _within(line, "isr", listed["isr"] or [], known, "the brokers are")
+    _within(line, "isr", listed["isr"] or [], brokers_listed, "the brokers are")
     isr = listed["isr"]
     if isr is None:
         active = [s for _, s in brokers if "yes" not in (s.arg("fenced"), s.arg("shutting-down"))]
@@ -181,19 +181,19 @@ def _topic(line: int, topic: Statement, brokers: list[HeaderLine], logs: list[St
 
 
 def _list(line: int, topic: Statement, key: str) -> list[str] | None:
-    given = topic.arg(key)
-    if given is None:
+    text = topic.arg(key)
+    if text is None:
         return None
-    found = [str(b) for b in values.brokers(given, _ANY)]
-    if len(set(found)) < len(found):
-        raise _wrong(line, f"{key}={given} lists a broker twice", "once each", f"{key}=")
-    return found
+    ids = [str(b) for b in values.brokers(text, _ANY)]
+    if len(set(ids)) < len(ids):
+        raise _wrong(line, f"{key}={text} lists a broker twice", "once each", f"{key}=")
+    return ids
 
 
-def _within(line: int, key: str, found: list[str], allowed: list[str], known: str) -> None:
-    strange = [b for b in found if b not in allowed]
+def _within(line: int, key: str, brokers: list[str], allowed: list[str], what: str) -> None:
+    strange = [b for b in brokers if b not in allowed]
     if strange:
-        expected = f"{known} {', '.join(allowed)}"
+        expected = f"{what} {', '.join(allowed)}"
         raise _wrong(line, f"{key} has broker {strange[0]}", expected, f"{key}=")
 
 

@@ -88,8 +88,8 @@ class Stage(msgspec.Struct, frozen=True):
     def events_of(self, performed: Performed) -> tuple[Event, ...]:
         """Everything that followed from one line."""
         steps = self.history.steps[performed.first : performed.last]
-        found = tuple(e for step in steps for e in step.events)
-        return (*found, performed.not_applicable) if performed.not_applicable else found
+        events = tuple(e for step in steps for e in step.events)
+        return (*events, performed.not_applicable) if performed.not_applicable else events
 
     def named_events_of(self, performed: Performed) -> Iterator[tuple[str, Event]]:
         """The same, each with the id under which words and pictures know it."""

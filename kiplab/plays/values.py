@@ -95,9 +95,9 @@ def count(text: str, names: Names) -> int:
     return value
 
 
-def _of_the_play(what: str, text: str, known: Iterable[object], more: str = "") -> str:
+def _of_the_play(what: str, text: str, candidates: Iterable[object], more: str = "") -> str:
     """`text`, if it is one of those that a play has; else raises PlayError that lists them."""
-    listed = [str(one) for one in known]
+    listed = [str(one) for one in candidates]
     if text not in listed:
         expected = f"the {what}s are {', '.join(listed) or 'none yet'}{more}"
         raise PlayError(f"there is no {what} {text!r}", expected=expected, token=text)
@@ -143,7 +143,7 @@ def address(text: str) -> ids.BrokerId:
 
 def node_word(node: ids.BrokerId) -> str:
     """How a play calls a node: what `node` reads."""
-    word = next((word for word, known in _NODES.items() if known == node), str(ids.host_of(node)))
+    word = next((word for word, id in _NODES.items() if id == node), str(ids.host_of(node)))
     return word if ids.host_of(node) == node else _ON_A_BROKER + word
 
 
@@ -197,8 +197,8 @@ producer = _written_as(_CLIENT_NAME, "is no producer's name", _NAMED_SO)
 
 def consumer(text: str, names: Names) -> str:
     """One of the play's consumers, or the one that needs no introduction. Raises PlayError."""
-    known = dict.fromkeys((DEFAULT_CONSUMER, *names.consumers))
-    return _of_the_play("consumer", text, known, "; the header introduces others")
+    consumers = dict.fromkeys((DEFAULT_CONSUMER, *names.consumers))
+    return _of_the_play("consumer", text, consumers, "; the header introduces others")
 
 
 def known_topic(text: str, names: Names) -> str:
@@ -256,12 +256,12 @@ def broker_state(text: str, _names: Names) -> int:
 
     Raises PlayError when it is neither.
     """
-    known = {state.name.lower(): int(state) for state in MembershipState}
-    if text in known:
-        return known[text]
+    states = {state.name.lower(): int(state) for state in MembershipState}
+    if text in states:
+        return states[text]
     if re.fullmatch(r"-?[0-9]{1,3}", text) and -128 <= int(text) <= 127:
         return int(text)
-    expected = f"expected {', '.join(known)}, or a byte: -128 to 127"
+    expected = f"expected {', '.join(states)}, or a byte: -128 to 127"
     raise _wrong(text, "is no state of a broker", expected)
 
 

@@ -113,8 +113,8 @@ def partitions(stage: Stage) -> list[dict[str, Any]]:
 
 def expectations(stage: Stage) -> dict[str, int]:
     """{"held", "failed", "skipped"}."""
-    found = [e.status for e in stage.expectations]
-    return {status: found.count(status) for status in ("held", "failed", "skipped")}
+    statuses = [e.status for e in stage.expectations]
+    return {status: statuses.count(status) for status in ("held", "failed", "skipped")}
 
 
 def breaks_promise(stage: Stage) -> bool:

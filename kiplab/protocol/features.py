@@ -188,13 +188,13 @@ def switched(features: Features, name: str, on: bool) -> Features:
     ids = named(name)
     if not ids:
         raise UnknownFeatureError(f"unknown guard {name!r}; {_suggestion(name)}")
-    known = _of_mode(ids, features.mode)
-    if not known:
+    guards = _of_mode(ids, features.mode)
+    if not guards:
         lacking = _lacking(GUARDS[ids[0]], RELEASES[features.release])
         fits_not = f"{name} does not fit Kafka {features.release}: {lacking}"
         another = of_another_mode(name, features.release)
         raise UnknownFeatureError(another if lacking is None else fits_not)
-    overrides = {**dict(features.overrides), **dict.fromkeys(known, on)}
+    overrides = {**dict(features.overrides), **dict.fromkeys(guards, on)}
     return msgspec.structs.replace(features, overrides=tuple(sorted(overrides.items())))
 
 
@@ -205,10 +205,10 @@ def _of_mode(ids: tuple[str, ...], mode: Mode) -> tuple[str, ...]:
 def of_another_mode(name: str, release: str) -> str:
     """Why a guard or a KIP cannot be switched at `release`; no stop at the end."""
     subjects = {g.id.split(".")[0] for g in GUARDS.values() if RELEASES[release].mode in g.modes}
-    known = f"guards that it knows begin with one of {', '.join(sorted(subjects))}"
+    beginnings = f"guards that it knows begin with one of {', '.join(sorted(subjects))}"
     if RELEASES[release].mode is Mode.ZOOKEEPER:
-        return f"{name} belongs to KRaft, and Kafka {release} has ZooKeeper; {known}"
-    return f"{name} belongs to clusters with ZooKeeper, and Kafka {release} has none; {known}"
+        return f"{name} belongs to KRaft, and Kafka {release} has ZooKeeper; {beginnings}"
+    return f"{name} belongs to clusters with ZooKeeper, and Kafka {release} has none; {beginnings}"
 
 
 def _suggestion(name: str) -> str:

@@ -280,7 +280,7 @@ def aborted(log: Log) -> tuple[tuple[Offset, Offset], ...]:
 
     Source: UnifiedLog.collectAbortedTransactions (3.5.0), as a consumer makes use of it.
     """
-    found: list[tuple[Offset, Offset]] = []
+    spans: list[tuple[Offset, Offset]] = []
     mine: list[tuple[Offset, Offset]] = []
     ends = (*(t.offset for t in log.transactions[1:]), log.end)
     for (offset, step), end in zip(log.transactions, ends, strict=False):
@@ -288,9 +288,9 @@ def aborted(log: Log) -> tuple[tuple[Offset, Offset], ...]:
             mine.append((offset, end))
         elif step in _MARKERS:
             marker = (offset, Offset(offset + 1))
-            found += [*mine, marker] if step is TransactionStep.ABORTS else []
+            spans += [*mine, marker] if step is TransactionStep.ABORTS else []
             mine = []
-    return tuple(found)
+    return tuple(spans)
 
 
 def without(records: Log, gaps: tuple[tuple[Offset, Offset], ...]) -> Log:

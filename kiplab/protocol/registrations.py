@@ -55,9 +55,9 @@ def registration(
     registrations: tuple[Registration, ...], broker: ids.BrokerId
 ) -> Registration | None:
     """The registration of `broker`, or None."""
-    for found in registrations:
-        if found.broker == broker:
-            return found
+    for candidate in registrations:
+        if candidate.broker == broker:
+            return candidate
     return None
 
 

@@ -30,8 +30,8 @@ def column_of(columns: Sequence[Sequence[int]], end: int, moment: int) -> int:
     """The x of a moment on an axis of these columns that ends at `end`; none count moments."""
     if not columns:
         return min(max(moment, -1), end)
-    found = (x for x, (_, last) in enumerate(columns) if moment <= last)
-    return next(found, end) if moment >= columns[0][0] else -1
+    places = (x for x, (_, last) in enumerate(columns) if moment <= last)
+    return next(places, end) if moment >= columns[0][0] else -1
 
 
 class MomentRow(msgspec.Struct, frozen=True):
@@ -333,8 +333,8 @@ def has_zookeeper(rows: Rows) -> bool:
 
 def queues_in(rows: Rows) -> tuple[str, ...]:
     """The lanes of the brokers for which requests wait at the end of some moment, in order."""
-    found = (t.removeprefix(QUEUE_FOR) for _, t in rows.tracks if t.startswith(QUEUE_FOR))
-    return tuple(sorted(found, key=lambda lane: (len(lane), lane)))
+    lanes = (t.removeprefix(QUEUE_FOR) for _, t in rows.tracks if t.startswith(QUEUE_FOR))
+    return tuple(sorted(lanes, key=lambda lane: (len(lane), lane)))
 
 
 # --- wording --------------------------------------------------------------------------------------
@@ -342,9 +342,9 @@ def queues_in(rows: Rows) -> tuple[str, ...]:
 
 def api_name(kind: str) -> str:
     """``"AlterPartition reply"`` of ``"alter-partition-reply"``."""
-    asked = asked_by(kind)
-    name = BODIES[asked].api.label
-    return name if asked == kind else f"{name} reply"
+    request = asked_by(kind)
+    name = BODIES[request].api.label
+    return name if request == kind else f"{name} reply"
 
 
 def offsets(first: int, last: int) -> str:

@@ -67,15 +67,15 @@ def differences_html(
     """A table with a caption and scoped headers, everything escaped; a sentence if there is
     nothing to list. `names` as for `titles`.
     """
-    found, called = differences(one, other, at=at), titles((one, other), names)
+    shown, called = differences(one, other, at=at), titles((one, other), names)
     if at is None:
         when = _opening(one, other, called)
     else:
-        when = f"What differs at {at}." if found else differences_text(one, other, at=at)[0]
-    if not found:
+        when = f"What differs at {at}." if shown else differences_text(one, other, at=at)[0]
+    if not shown:
         return f"<p>{html.escape(when)}</p>"
     heads = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in _heads(called))
-    body = "".join(map(_line, found))
+    body = "".join(map(_line, shown))
     return (
         f"<table><caption>{html.escape(when)}</caption><thead><tr>{heads}</tr></thead>"
         f"<tbody>{body}</tbody></table>"

@@ -73,7 +73,7 @@ def differences(one: Rows, other: Rows, *, at: int | None = None) -> tuple[Diffe
     if first is None:
         return ()
     moments = dict.fromkeys((first, end - 1))
-    return tuple(found for x in moments for found in _at(one, other, x))
+    return tuple(difference for x in moments for difference in _at(one, other, x))
 
 
 def _at(one: Rows, other: Rows, x: int) -> tuple[Difference, ...]:
@@ -89,17 +89,17 @@ def _at(one: Rows, other: Rows, x: int) -> tuple[Difference, ...]:
 def state(rows: Rows, x: int) -> State:
     """All that is compared, in words, as it is at `x` or was when the run ended before that."""
     here = min(x, rows.meta.end - 1)
-    found: State = {}
+    values: State = {}
     for name in rows.meta.partitions:
-        found |= _partition(rows, name, here)
+        values |= _partition(rows, name, here)
     for id in rows.meta.brokers:
-        found |= _broker(rows, broker_lane(id), here)
-    found["controller", "controller epoch"] = _value(rows, "controller", "controller epoch", here)
+        values |= _broker(rows, broker_lane(id), here)
+    values["controller", "controller epoch"] = _value(rows, "controller", "controller epoch", here)
     if here == x:
-        found |= _answers(rows, x)
+        values |= _answers(rows, x)
     if x >= rows.meta.end - 1:
-        found["the run", "verdict"] = f"{rows.meta.verdict}: {rows.meta.sentence}"
-    return found
+        values["the run", "verdict"] = f"{rows.meta.verdict}: {rows.meta.sentence}"
+    return values
 
 
 def _partition(rows: Rows, name: str, x: int) -> State:
@@ -122,7 +122,7 @@ def _leader(rows: Rows, name: str, x: int) -> str:
 def _broker(rows: Rows, lane: str, x: int) -> State:
     up = _text(rows, lane, "uptime", x)
     standing = _value(rows, "controller", lane, x)
-    found = {
+    values = {
         (lane, "process"): "running" if up != NOTHING else _text(rows, lane, "down", x),
         (lane, "broker epoch"): up.removeprefix("broker epoch "),
         (lane, "fenced"): {"fenced": "yes", "absent": "not registered"}.get(standing, "no"),
@@ -130,12 +130,12 @@ def _broker(rows: Rows, lane: str, x: int) -> State:
     several = len(rows.meta.partitions) > 1
     for name in rows.meta.partitions:
         of = f" of {name}" if several else ""
-        found[lane, f"role{of}"] = _text(rows, lane, "role", x, name)
+        values[lane, f"role{of}"] = _text(rows, lane, "role", x, name)
         log = _text(rows, lane, "log", x, name)
         end, _, mark = log.partition(", high watermark ")
-        found[lane, f"log end offset{of}"] = end.removeprefix("log ends at offset ")
-        found[lane, f"high watermark{of}"] = mark or NOTHING
-    return found
+        values[lane, f"log end offset{of}"] = end.removeprefix("log ends at offset ")
+        values[lane, f"high watermark{of}"] = mark or NOTHING
+    return values
 
 
 def _answers(rows: Rows, x: int) -> State:

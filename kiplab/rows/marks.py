@@ -20,9 +20,9 @@ def marks(shots: Sequence[Snapshot]) -> Iterator[MarkRow]:
     for shot in shots:
         for move in shot.moves:
             for id, event in move.named:
-                found = _marked(event, move.before)
-                if found is not None:
-                    lane, kind, text = found
+                mark = _marked(event, move.before)
+                if mark is not None:
+                    lane, kind, text = mark
                     partition = str(getattr(event, "partition", "") or "")
                     yield MarkRow(shot.x, lane, kind, text, partition, id)
         if shot.not_applicable is not None:

@@ -145,8 +145,8 @@ def compared_words(compared: Compared) -> str:
 
 def clause_of(guard: str | None) -> str:
     """``KIP-903: its clause``; empty for no guard."""
-    found = GUARDS.get(guard or "")
-    return f"{found.subject}: {found.clause}" if found is not None else ""
+    guarded = GUARDS.get(guard or "")
+    return f"{guarded.subject}: {guarded.clause}" if guarded is not None else ""
 
 
 def refusals(rows: Sequence[columns.MessageRow]) -> Iterator[columns.MessageRow]:

@@ -45,11 +45,11 @@ def _readings(shots: Sequence[Snapshot]) -> Iterator[dict[_Key, int]]:
 
 
 def _reading(cluster: Cluster, counts: Counter[_Key], read_before: _Read) -> dict[_Key, int]:
-    found = {key: counts[key] for key in _once(read_before, cluster, METRICS, _counting)}
-    found |= _once(read_before, cluster, truth(cluster), _of_controller)
+    readings = {key: counts[key] for key in _once(read_before, cluster, METRICS, _counting)}
+    readings |= _once(read_before, cluster, truth(cluster), _of_controller)
     for node in cluster.brokers:
-        found |= _once(read_before, cluster, node, partial(_of_broker, node))
-    return found
+        readings |= _once(read_before, cluster, node, partial(_of_broker, node))
+    return readings
 
 
 def _once(
@@ -124,12 +124,12 @@ ALL = "all"
 
 def totals(rows: Rows, name: str) -> tuple[int | None, ...]:
     """What all nodes report together at each x; None where nobody does."""
-    found: list[int | None] = [None] * rows.meta.end
+    sums: list[int | None] = [None] * rows.meta.end
     for row in rows.metrics:
         if row.metric == name:
             for x in range(row.x0, row.x1):
-                found[x] = (found[x] or 0) + row.value
-    return tuple(found)
+                sums[x] = (sums[x] or 0) + row.value
+    return tuple(sums)
 
 
 def reports(rows: Rows, name: str, x: int) -> list[tuple[str, int]]:
@@ -148,9 +148,9 @@ def moves(runs: Sequence[Rows]) -> dict[str, int]:
     """The metrics that move in any of these runs, and at which x first: the earliest come first."""
     first: dict[str, int] = {}
     for name in METRICS:
-        found = [x for x in (first_move(run, name) for run in runs) if x is not None]
-        if found:
-            first[name] = min(found)
+        places = [x for x in (first_move(run, name) for run in runs) if x is not None]
+        if places:
+            first[name] = min(places)
     return dict(sorted(first.items(), key=lambda item: item[1]))
 
 
@@ -161,8 +161,8 @@ def chosen(runs: Sequence[Rows], metrics: MetricChoice) -> tuple[str, ...]:
     if isinstance(metrics, bool):
         return tuple(moves(runs)) if metrics else ()
     if metrics == ALL:
-        found = {row.metric for run in runs for row in run.metrics}
-        return tuple(name for name in METRICS if name in found)
+        reported = {row.metric for run in runs for row in run.metrics}
+        return tuple(name for name in METRICS if name in reported)
     names = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     unknown = [name for name in names if name not in METRICS]
     if unknown:

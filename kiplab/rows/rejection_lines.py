@@ -174,8 +174,8 @@ def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine | None:
 
 def resignation(resigned: ControllerResigned, code: CodeVersion) -> tuple[str, str, str]:
     """(level, logger, text) of an exception that makes the controller renounce its epoch."""
-    asked = BODIES.get(resigned.request)
-    event = (asked.api.log_event if asked else None) or resigned.request
+    body = BODIES.get(resigned.request)
+    event = (body.api.log_event if body else None) or resigned.request
     last = f"last committed offset {resigned.last_committed}."
     if code >= (3, 6):
         failed = f"event failed with {resigned.exception} (treated as UnknownServerException)"

@@ -103,7 +103,7 @@ def _meta(stage: Stage, shots: Sequence[Snapshot]) -> Meta:
 def _name(name: str) -> str:
     """A play read from a file is named by its path; an issue is written as in its tracker."""
     bare = name.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".play")
-    return re.sub(r"^kafka-\d+", lambda found: found.group().upper(), bare)
+    return re.sub(r"^kafka-\d+", lambda match: match.group().upper(), bare)
 
 
 def _events(shots: Sequence[Snapshot]) -> Iterator[EventRow]:

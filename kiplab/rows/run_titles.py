@@ -43,8 +43,10 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
 def as_specified(guards: Set[str]) -> str:
     """The KIP of which these are all that it wants and no release does, if they are several."""
     subjects = (id.split(".")[0] for id in guards)
-    found = (s for s in sorted(subjects) if len(wanted_by(s)) > 1 and wanted_by(s) == guards)
-    return next((f"KIP-{s}" for s in found), "")
+    subjects_alone = (
+        s for s in sorted(subjects) if len(wanted_by(s)) > 1 and wanted_by(s) == guards
+    )
+    return next((f"KIP-{s}" for s in subjects_alone), "")
 
 
 def wanted_by(subject: str) -> frozenset[str]:

@@ -31,7 +31,7 @@ class Sentence(NamedTuple):
     told: tuple[ToldPart, ...] = ()
 
     def __str__(self) -> str:
-        parts = "; ".join(told.words for told in self.told)
+        parts = "; ".join(part.words for part in self.told)
         return f"{self.head}: {parts}." if parts else f"{self.head}."
 
 
@@ -121,9 +121,9 @@ def _standing(rows: columns.Rows, x: int) -> Iterator[str]:
         yield _at(rows, *columns.CONTROLLER_EPOCH, x, "")
     yield from filter(None, (_queue(rows, lane, x) for lane in columns.queues_in(rows)))
     for name in rows.meta.partitions:
-        said = [f"{track} {_at(rows, 'partition', track, x, name)}" for track in columns.STRIPS]
+        values = [f"{track} {_at(rows, 'partition', track, x, name)}" for track in columns.STRIPS]
         records = _at(rows, "records", "state", x, name)
-        yield f"{name} has {', '.join(said)}, committed records {records}"
+        yield f"{name} has {', '.join(values)}, committed records {records}"
     for id in rows.meta.brokers:
         for name in rows.meta.partitions or ("",):
             yield f"broker {id}: {_broker(rows, columns.broker_lane(id), x, name)}"
@@ -232,8 +232,8 @@ def _item(sentence: Sentence, run: int) -> str:
     if sentence.x is None:
         return f"<li>{escape(str(sentence))}</li>"
     step = about((sentence.x,), run)
-    told = "; ".join(part(t.words, about(t.events, run) or step) for t in sentence.told)
-    return f"<li>{part(sentence.head, step)}{': ' if told else ''}{told}.</li>"
+    parts = "; ".join(part(t.words, about(t.events, run) or step) for t in sentence.told)
+    return f"<li>{part(sentence.head, step)}{': ' if parts else ''}{parts}.</li>"
 
 
 def part(words: str, ids: str) -> str:

@@ -276,13 +276,13 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
 
 def downs(shots: Sequence[Snapshot]) -> Downs:
     """The reason stays until the broker runs again; nobody asks for it after that."""
-    found: Downs = {}
+    reasons_by_place: Downs = {}
     reasons: dict[int, tuple[str, str]] = {}
     for shot in shots:
         for move in shot.moves:
             reasons.update(_reasons(move.step))
-        found.update({(id, shot.x): reason for id, reason in reasons.items()})
-    return found
+        reasons_by_place.update({(id, shot.x): reason for id, reason in reasons.items()})
+    return reasons_by_place
 
 
 def _reasons(step: history.Recorded) -> Iterator[tuple[int, tuple[str, str]]]:

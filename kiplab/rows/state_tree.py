@@ -91,8 +91,8 @@ def _zookeeper(cluster: Cluster, walk: _TreeWalk) -> StateNode:
 
 
 def _keeper(key: str, label: str, cluster: Cluster, rows: tuple[StateNode, ...]) -> StateNode:
-    said = f"controller epoch {truth(cluster).controller_epoch}"
-    return StateNode(key, label, said, field="Cluster.controller", children=rows)
+    text = f"controller epoch {truth(cluster).controller_epoch}"
+    return StateNode(key, label, text, field="Cluster.controller", children=rows)
 
 
 def _version(cluster: Cluster, label: str) -> StateNode:
@@ -166,15 +166,15 @@ class _TreeWalk(msgspec.Struct, frozen=True):
         value = getattr(struct, name)
         children: tuple[StateNode, ...] = ()
         if place == "Ensemble.znodes":
-            said, children = f"{len(value)} znodes", self._znodes(value, ROOT)
+            text, children = f"{len(value)} znodes", self._znodes(value, ROOT)
         elif isinstance(value, msgspec.Struct):
-            said, children = _in_short(value), self.fields(value)
+            text, children = _in_short(value), self.fields(value)
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
             children = self._items(value)
-            said = ", ".join(child.label for child in children)
+            text = ", ".join(child.label for child in children)
         else:
-            said = NOTHING.get(place, "none") if value is None else _said(struct, name, value)
-        return StateNode(name, label, said, note, place, children)
+            text = NOTHING.get(place, "none") if value is None else _said(struct, name, value)
+        return StateNode(name, label, text, note, place, children)
 
     def _znodes(self, znodes: tuple[Znode, ...], above: str) -> tuple[StateNode, ...]:
         """Those right below the path `above`, each with its fields and what is below it."""

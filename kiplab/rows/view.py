@@ -97,8 +97,8 @@ def with_kinds(rows: Rows, kinds: Iterable[str] | None) -> Rows:
 
 def kinds_in(rows: Rows) -> tuple[str, ...]:
     """The kinds of request that get arrows in this run, in the order of `api_kinds`."""
-    found = {asked_by(m.kind) for m in rows.messages if m.is_telling}
-    return tuple(kind for kind in api_kinds() if kind in found)
+    shown = {asked_by(m.kind) for m in rows.messages if m.is_telling}
+    return tuple(kind for kind in api_kinds() if kind in shown)
 
 
 # --- which columns ------------------------------------------------------------------------------
@@ -145,18 +145,18 @@ def _folded(singly: Columns, loud: set[int]) -> Iterator[tuple[int, int]]:
 
 def busy(rows: Rows) -> set[int]:
     """Where something happens that a reader of the picture would look at; the start is one."""
-    found = {0}
+    places = {0}
     for span in rows.spans:
         if span.track not in _QUIET_TRACKS:
-            found |= {span.x0, span.x1}
-    found |= {tick.x for tick in rows.ticks}
-    found |= {mark.x for mark in rows.marks if mark.kind not in _QUIET_MARKS}
-    found |= {asked.x_sent for asked in rows.clients if asked.fate != "delivered"}
+            places |= {span.x0, span.x1}
+    places |= {tick.x for tick in rows.ticks}
+    places |= {mark.x for mark in rows.marks if mark.kind not in _QUIET_MARKS}
+    places |= {request.x_sent for request in rows.clients if request.fate != "delivered"}
     for message in rows.messages:
         if message.is_telling:
-            found.add(message.x_sent)
-            found.add(message.x_sent if message.x_arrived is None else message.x_arrived)
-    return found
+            places.add(message.x_sent)
+            places.add(message.x_sent if message.x_arrived is None else message.x_arrived)
+    return places
 
 
 # --- rows through columns -----------------------------------------------------------------------

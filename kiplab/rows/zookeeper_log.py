@@ -76,13 +76,13 @@ def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
 def lifecycle(event: facts.LifecycleChanged, moment: Moment) -> Iterator[LogLine]:
     """Of KafkaServer.startup, shutdown and controlledShutdown."""
     code = moment.code(event.node)
-    said = {
+    texts = {
         "STARTING": ("starting",),
         "RUNNING": ("started",),
         "PENDING_CONTROLLED_SHUTDOWN": ("shutting down", "Starting controlled shutdown"),
         "STOPPED": (*_let_go(moment, newer=code >= (3, 4)), "shut down completed"),
     }
-    for text in said.get(str(event.state), ()):
+    for text in texts.get(str(event.state), ()):
         yield _broker(event.node, "INFO", SERVER, text)
 
 
@@ -228,8 +228,8 @@ def deleted(event: facts.RecordsDeleted, moment: Moment) -> Iterator[LogLine]:
     """Of Log.maybeIncrementLogStartOffset, which before 2.6 does not say why."""
     older = moment.code(event.node) < (2, 6)
     for line in _in_log(broker_log.deleted(event, moment), moment.code(event.node)):
-        said = f"Incrementing log start offset to {event.start}"
-        yield line._replace(text=said) if older and line.level == "INFO" else line
+        text = f"Incrementing log start offset to {event.start}"
+        yield line._replace(text=text) if older and line.level == "INFO" else line
 
 
 def _in_log(lines: Iterable[LogLine], code: CodeVersion) -> Iterator[LogLine]:
@@ -271,10 +271,10 @@ def compared(event: zookeeper_facts.BrokersCompared, moment: Moment) -> Iterator
     """
     bounced = [broker for broker, _, _ in event.bounced]
     registered = [r.broker for r in truth(moment.step.cluster).registrations]
-    said = f"Newly added brokers: {_ids(event.new)}, deleted brokers: {_ids(event.dead)}"
+    text = f"Newly added brokers: {_ids(event.new)}, deleted brokers: {_ids(event.dead)}"
     if moment.code(event.node) >= (2, 2):
-        said += f", bounced brokers: {_ids(bounced)}"
-    yield _broker(event.node, "INFO", CONTROLLER, f"{said}, all live brokers: {_ids(registered)}")
+        text += f", bounced brokers: {_ids(bounced)}"
+    yield _broker(event.node, "INFO", CONTROLLER, f"{text}, all live brokers: {_ids(registered)}")
     yield from _came(event.node, event.new)
     yield from _went(event.node, bounced, moment)
     yield from _came(event.node, bounced)

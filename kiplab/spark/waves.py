@@ -87,9 +87,9 @@ def run_blocks(
     if not blocks:
         return columns.empty_table()
     spark = session(master, app="kiplab blocks")
-    with _bar(spark, len(blocks), somebody_looks() if progress is None else progress) as heard:
+    with _bar(spark, len(blocks), somebody_looks() if progress is None else progress) as report:
         waves = run_waves(
-            spark, function, iter([blocks]), schema=columns, partitions=partitions, heard=heard
+            spark, function, iter([blocks]), schema=columns, partitions=partitions, heard=report
         )
         (wave,) = waves
     return wave.rows
@@ -294,10 +294,10 @@ def _following_connect(spark: Any, report: Callable[[float], object]) -> Iterato
     """The server reports by itself. Its short stage that deals the orders out counts along."""
 
     def handle(stages: Any, **_: Any) -> None:
-        known = list(stages or ())
-        total = sum(stage.num_tasks for stage in known)
+        stages_now = list(stages or ())
+        total = sum(stage.num_tasks for stage in stages_now)
         if total:
-            report(sum(stage.num_completed_tasks for stage in known) / total)
+            report(sum(stage.num_completed_tasks for stage in stages_now) / total)
 
     spark.registerProgressHandler(handle)
     try:

@@ -95,9 +95,9 @@ def _fence_keys(place: int, mine: str, fence: str, **_: object) -> tuple[str, ..
     return tuple(key for key, fit in fits.items() if fit)
 
 
-def _single_letters(given: list[str]) -> list[str]:
-    _SETS(given)
-    return [part.upper() for part in given]
+def _single_letters(parts: list[str]) -> list[str]:
+    _SETS(parts)
+    return [part.upper() for part in parts]
 
 
 check_fences = PartsInOrder(

@@ -125,11 +125,11 @@ CZXIDS = parse_features("zk-2.2")
 
 def falls(stage: Stage) -> bool:
     """Whether a broker had a lower session id as a later incarnation than in the one before."""
-    known: dict[BrokerId, SessionId] = {}
+    sessions: dict[BrokerId, SessionId] = {}
     for opened in (e for e in stage.events if isinstance(e, SessionOpened)):
-        if opened.session < known.get(opened.broker, opened.session):
+        if opened.session < sessions.get(opened.broker, opened.session):
             return True
-        known[opened.broker] = opened.session
+        sessions[opened.broker] = opened.session
     return False
 
 

@@ -76,11 +76,11 @@ def truth() -> tuple[str, str, str, str]:
     return _OPENED["841"], _OPENED["903"], never, str(enough)
 
 
-def _holes(given: list[str]) -> list[str]:
-    strange = [part[:20] for part in given[:2] if part.upper() not in HOLES]
+def _holes(parts: list[str]) -> list[str]:
+    strange = [part[:20] for part in parts[:2] if part.upper() not in HOLES]
     if strange:
         raise UnfitError(f"There is no hole {', '.join(strange)}. Use {' '.join(HOLES)}.")
-    return [_plain(part) for part in given]
+    return [_plain(part) for part in parts]
 
 
 def _plain(part: str) -> str:
@@ -163,9 +163,9 @@ def _story(explored: Explored) -> str:
     return story.strip("\n")
 
 
-def _suspects(given: list[str]) -> list[str]:
-    read = [_suspect(part) for part in given]
-    strange = [part[:30] for part, suspect in zip(given, read, strict=True) if suspect is None]
+def _suspects(parts: list[str]) -> list[str]:
+    read = [_suspect(part) for part in parts]
+    strange = [part[:30] for part, suspect in zip(parts, read, strict=True) if suspect is None]
     if strange:
         raise UnfitError(
             f"Choose among {', '.join(SUSPECTS)}. None of them is {', '.join(strange)}."

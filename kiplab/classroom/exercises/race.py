@@ -101,10 +101,10 @@ def last_replica(played: Run) -> tuple[str, str, str]:
     return f"{gone['first']}-{gone['last']}", f"{cut.first}-{cut.last}", str(stopped)
 
 
-def _last_parts(given: list[str]) -> list[str]:
+def _last_parts(parts: list[str]) -> list[str]:
     """``"none"`` is no request at all."""
-    refusals = "0" if is_none(given[2]) else _range(given[2])
-    return [*map(_range, given[:2]), refusals]
+    refusals = "0" if is_none(parts[2]) else _range(parts[2])
+    return [*map(_range, parts[:2]), refusals]
 
 
 check_last_replica = PartsInOrder(

@@ -129,15 +129,15 @@ def complaint(business: Business, settings: Settings) -> str:
     return f"{refused[0]} unserved" if refused else ""
 
 
-def _complaints(given: list[str]) -> list[str]:
+def _complaints(parts: list[str]) -> list[str]:
     """What each of BUSINESSES cannot bear of its settings, BLANK where there are none yet."""
-    odd = [part for part in given if _words(part) and _settings(part) is None]
+    odd = [part for part in parts if _words(part) and _settings(part) is None]
     if odd:
         raise UnfitError(
             f"{odd[0][:40]!r} is no choice of settings. Write min.insync.replicas (1 to 3), acks"
             ' (1 or all) and unclean.leader.election.enable (true or false): "2 all false".'
         )
-    chosen = zip(BUSINESSES, map(_settings, given), strict=True)
+    chosen = zip(BUSINESSES, map(_settings, parts), strict=True)
     return [BLANK if settings is None else complaint(b, settings) for b, settings in chosen]
 
 

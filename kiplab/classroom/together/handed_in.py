@@ -138,7 +138,7 @@ def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[Lef
 
     A folder is passed over that is inside a student's, or has one in it, or what cannot be read.
     """
-    owned, told = {*owners}, set[_Path]()
+    owned, reported = {*owners}, set[_Path]()
     deepest = (*owned, *(_stems(piece.place[:-1]) for piece in entries if piece.meant))
     above = {path[:n] for path in deepest for n in range(1, len(path) + 1)}
     for piece in entries:
@@ -147,8 +147,8 @@ def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[Lef
         inside = any(stems[:n] in owned for n in range(1, len(stems)))
         if piece.meant or (piece.work is None and not folder):
             yield LeftOut(_shown(piece.place), piece.why)
-        elif piece.work is None and not (folder in told or inside or stems in above):
-            told.add(folder)
+        elif piece.work is None and not (folder in reported or inside or stems in above):
+            reported.add(folder)
             yield LeftOut(_shown(folder), f"there is no {FILE} in it")
 
 

@@ -104,17 +104,17 @@ def search_compiled(
 
     `room` is asked before the arrays grow. Raises NotCompiledError for another property.
     """
-    asked = sum(1 << PROPERTIES.index(id) for id in set(check_properties(properties)))
-    return _CompiledSearch(model, model.first(), asked, stop, room).run()
+    property_bits = sum(1 << PROPERTIES.index(id) for id in set(check_properties(properties)))
+    return _CompiledSearch(model, model.first(), property_bits, stop, room).run()
 
 
 def check_properties(properties: Iterable[str]) -> tuple[str, ...]:
     """The properties themselves. Raises NotCompiledError for one that is not compiled."""
-    asked = tuple(properties)
-    if not set(asked) <= set(PROPERTIES):
-        others = ", ".join(id for id in asked if id not in PROPERTIES)
+    ids = tuple(properties)
+    if not set(ids) <= set(PROPERTIES):
+        others = ", ".join(id for id in ids if id not in PROPERTIES)
         raise NotCompiledError(f"it does not check {others}")
-    return asked
+    return ids
 
 
 class _CompiledSearch:

@@ -34,7 +34,7 @@ def raised(words: Ints, field: at.Field, out: Ints) -> None:
 
 
 @inner
-def change(words: Ints, ints: Ints, goal: int, acceptable: int, asked: int, out: Ints) -> int:
+def change(words: Ints, ints: Ints, goal: int, acceptable: int, proposal: int, out: Ints) -> int:
     """build and merge: the partition with the ISR `goal`. `asked` is the request, or 0.
 
     Returns the leader that the record names, -1 if it names none.
@@ -54,7 +54,7 @@ def change(words: Ints, ints: Ints, goal: int, acceptable: int, asked: int, out:
         put(words, at.C_LEADER, 0, elected)
         raised(words, at.C_EPOCH, out)
     if isr != held:
-        members_changed(words, asked)
+        members_changed(words, proposal)
     if not named:
         return -1
     leader_elected(words)
@@ -82,39 +82,39 @@ def unfence(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
 
 
 @inner
-def _refusing(words: Ints, ints: Ints, asked: int) -> int:
+def _refusing(words: Ints, ints: Ints, proposal: int) -> int:
     """The first guard that refuses an AlterPartition request, 0 if none does."""
     rules = ints[at.P_RULES]
-    sender, incarnation = (asked >> at.R_SENDER) & at.TWO, (asked >> at.R_LIFE) & at.THREE
+    sender, incarnation = (proposal >> at.R_SENDER) & at.TWO, (proposal >> at.R_LIFE) & at.THREE
     if rules & at.REQUEST_EPOCH != 0 and get(words, at.LIFE, sender) != incarnation:
         return at.REQUEST_EPOCH
-    epoch = (asked >> at.R_EPOCH) & at.FOUR
+    epoch = (proposal >> at.R_EPOCH) & at.FOUR
     if rules & at.LEADER_EPOCH != 0 and epoch != get(words, at.C_EPOCH):
         return at.LEADER_EPOCH
     if rules & at.SENDER_LEADS != 0 and sender != get(words, at.C_LEADER):
         return at.SENDER_LEADS
-    version = (asked >> at.R_PARTITION_EPOCH) & at.FOUR
+    version = (proposal >> at.R_PARTITION_EPOCH) & at.FOUR
     held = get(words, at.C_PARTITION_EPOCH)
     if rules & at.SAME_PARTITION_EPOCH != 0 and version != held:
         return at.SAME_PARTITION_EPOCH
-    if rules & at.LEADER_IN_ISR != 0 and not has(asked >> at.R_MEMBERS, sender):
+    if rules & at.LEADER_IN_ISR != 0 and not has(proposal >> at.R_MEMBERS, sender):
         return at.LEADER_IN_ISR
-    return _ineligible(words, ints, asked)
+    return _ineligible(words, ints, proposal)
 
 
 @inner
-def _ineligible(words: Ints, ints: Ints, asked: int) -> int:
+def _ineligible(words: Ints, ints: Ints, proposal: int) -> int:
     rules, fenced = ints[at.P_RULES], get(words, at.FENCED)
-    sender = (asked >> at.R_SENDER) & at.TWO
+    sender = (proposal >> at.R_SENDER) & at.TWO
     for broker in range(ints[at.P_BROKERS]):
-        if not has(asked >> at.R_MEMBERS, broker):
+        if not has(proposal >> at.R_MEMBERS, broker):
             continue
         if rules & at.NOT_FENCED != 0 and has(fenced, broker):
             return at.NOT_FENCED
         if broker == sender:
-            wire = (asked >> at.R_LIFE) & at.THREE
+            wire = (proposal >> at.R_LIFE) & at.THREE
         else:
-            wire = incarnations_at(asked >> at.R_WIRE, place_of_other(sender, broker))
+            wire = incarnations_at(proposal >> at.R_WIRE, place_of_other(sender, broker))
         if rules & at.CONTROLLER_CHECKS_EPOCH == 0 or rules & at.ALTER_SAYS_LIVES == 0 or wire == 0:
             continue
         if wire != get(words, at.LIFE, broker):
@@ -123,17 +123,17 @@ def _ineligible(words: Ints, ints: Ints, asked: int) -> int:
 
 
 @inner
-def alter_partition(words: Ints, ints: Ints, asked: int, out: Ints) -> int:
+def alter_partition(words: Ints, ints: Ints, proposal: int, out: Ints) -> int:
     """alter_partition: ACCEPTED, REVERTED or WAITING."""
-    guard = _refusing(words, ints, asked)
+    guard = _refusing(words, ints, proposal)
     if guard != 0:
         out[at.FIRED] |= guard
         ineligible = guard in (at.NOT_FENCED, at.CONTROLLER_CHECKS_EPOCH)
         return REVERTED if ineligible else WAITING
     fenced = get(words, at.FENCED)
-    members = (asked >> at.R_MEMBERS) & at.THREE
-    named = change(words, ints, members, at.THREE & ~fenced, asked, out)
-    other = named >= 0 and named != (asked >> at.R_SENDER) & at.TWO
+    members = (proposal >> at.R_MEMBERS) & at.THREE
+    named = change(words, ints, members, at.THREE & ~fenced, proposal, out)
+    other = named >= 0 and named != (proposal >> at.R_SENDER) & at.TWO
     # NEW_LEADER_ELECTED: the record stands, and the sender waits for metadata.
     return WAITING if other else ACCEPTED
 
@@ -142,29 +142,29 @@ def alter_partition(words: Ints, ints: Ints, asked: int, out: Ints) -> int:
 
 
 @inner
-def members_changed(words: Ints, asked: int) -> None:
+def members_changed(words: Ints, proposal: int) -> None:
     """Who is in the ISR, and in which incarnation each caught up; `asked` is the request, or 0."""
     isr = get(words, at.C_ISR)
     for broker in range(3):
         if not has(isr, broker):
             put(words, at.LIVES, 0, 0, broker)
         elif get(words, at.LIVES, 0, broker) == 0:
-            incarnation = _asked_incarnation(asked, broker)
+            incarnation = _asked_incarnation(proposal, broker)
             if incarnation == 0:
                 incarnation = get(words, at.LIFE, broker)
             put(words, at.LIVES, 0, incarnation, broker)
 
 
 @inner
-def _asked_incarnation(asked: int, broker: int) -> int:
-    if asked == 0 or not has(asked >> at.R_MEMBERS, broker):
+def _asked_incarnation(proposal: int, broker: int) -> int:
+    if proposal == 0 or not has(proposal >> at.R_MEMBERS, broker):
         return 0
-    sender = (asked >> at.R_SENDER) & at.TWO
+    sender = (proposal >> at.R_SENDER) & at.TWO
     if broker == sender:
-        return (asked >> at.R_LIFE) & at.THREE
+        return (proposal >> at.R_LIFE) & at.THREE
     place = place_of_other(sender, broker)
-    fetched = incarnations_at(asked >> at.R_OBSERVED, place)
-    return fetched if fetched != 0 else incarnations_at(asked >> at.R_WIRE, place)
+    fetched = incarnations_at(proposal >> at.R_OBSERVED, place)
+    return fetched if fetched != 0 else incarnations_at(proposal >> at.R_WIRE, place)
 
 
 @inner

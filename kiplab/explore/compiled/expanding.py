@@ -84,23 +84,25 @@ def successor(before: Ints, ints: Ints, kind: int, broker: int, after: Ints, out
     if get(after, at.EXCUSED) == 1:
         out[at.BROKEN] = 0
     # The sender above its incarnation, in five bits.
-    asked = request(before, broker) >> at.R_LIFE if kind == at.DELIVER else broker << 3
-    return kind | (asked >> 3) << 3 | (asked & 7) << 5
+    what = request(before, broker) >> at.R_LIFE if kind == at.DELIVER else broker << 3
+    return kind | (what >> 3) << 3 | (what & 7) << 5
 
 
 @inner
-def breaks(broken: int, asked: int) -> int:
+def breaks(broken: int, property_bits: int) -> int:
     """1 + the first property that broke and was asked for; 0 for none."""
     first, second = (2, 1) if broken == 2 or broken == 4 else (1, 2)
     if broken == 0:
         return 0
-    if asked >> (first - 1) & 1 == 1:
+    if property_bits >> (first - 1) & 1 == 1:
         return first
-    return second if broken > 2 and asked >> (second - 1) & 1 == 1 else 0
+    return second if broken > 2 and property_bits >> (second - 1) & 1 == 1 else 0
 
 
 @inner
-def successors(before: Ints, ints: Ints, asked: int, rows: Ints, codes: Ints, out: Ints) -> int:
+def successors(
+    before: Ints, ints: Ints, property_bits: int, rows: Ints, codes: Ints, out: Ints
+) -> int:
     """How many successors a state has: `rows`, and `codes` with what broke above 16 bits.
 
     The last one may break what is asked for, or be followed by one that has no room.
@@ -114,7 +116,7 @@ def successors(before: Ints, ints: Ints, asked: int, rows: Ints, codes: Ints, ou
             if code >= 0:
                 codes[count] = code | out[at.BROKEN] << 16
                 count += 1
-                if breaks(out[at.BROKEN], asked) != 0:
+                if breaks(out[at.BROKEN], property_bits) != 0:
                     return count
     return count
 
@@ -134,7 +136,7 @@ def expand_root() -> Any:
         table: Table,
         free: int,
         ints: Ints,
-        asked: int,
+        property_bits: int,
         tallies: Ints,
         taken: Ints,
         out: Ints,
@@ -144,7 +146,7 @@ def expand_root() -> Any:
         while tallies[LOOKED] < tallies[UNTIL]:
             if tallies[COUNT] + MOST_SUCCESSORS > len(parents):
                 return FULL
-            count = successors(rows[tallies[LOOKED]], ints, asked, after, codes, out)
+            count = successors(rows[tallies[LOOKED]], ints, property_bits, after, codes, out)
             for place in range(count):
                 code = codes[place] & CODE_MASK
                 tallies[TRANSITIONS] += 1
@@ -158,7 +160,7 @@ def expand_root() -> Any:
                     parents[number], how[number] = tallies[LOOKED], code
                     table[slot] = tag << 32 | (number + 1)
                     tallies[COUNT] = number + 1
-                tallies[HIT] = breaks(codes[place] >> 16, asked)
+                tallies[HIT] = breaks(codes[place] >> 16, property_bits)
                 if tallies[HIT] != 0:
                     out[at.BROKEN] = code
                     return HIT_ONE

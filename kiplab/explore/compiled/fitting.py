@@ -23,9 +23,9 @@ def parameters_of(start: Cluster) -> list[int]:
     order = [ids.index(b) for b in state.replicas]
     first = start.brokers[0]
     wanted = wanted_in_sync(here(first, features, None), process_of(first).replicas[0])
-    given = [rules_of(features), len(ids), *order, *[0] * (at.BROKERS - len(ids)), wanted]
-    assert len(given) == at.PARAMETERS
-    return given
+    parameters = [rules_of(features), len(ids), *order, *[0] * (at.BROKERS - len(ids)), wanted]
+    assert len(parameters) == at.PARAMETERS
+    return parameters
 
 
 def check_play(start: Cluster, bounds: Mapping[str, int]) -> None:

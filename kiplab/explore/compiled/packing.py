@@ -138,8 +138,8 @@ class Encoding:
         if replica.leading is None or node.process.image is None:
             return
         self._put_leader(words, number, replica, replica.leading)
-        (known,) = node.process.image.partitions
-        put(words, at.VIEW_EPOCH, number, self.versions.down(known.partition_epoch))
+        (partition,) = node.process.image.partitions
+        put(words, at.VIEW_EPOCH, number, self.versions.down(partition.partition_epoch))
         for other in node.process.image.registrations:
             place = self.place(node.id, other.broker)
             put(words, at.VIEW_LIFE, number, _incarnation(other.epoch), place)

@@ -57,10 +57,10 @@ def _fetch(words: Ints, ints: Ints, broker: int, out: Ints) -> None:
 
 @inner
 def _cut(
-    words: Ints, ints: Ints, broker: int, heard: bool, epoch: int, end: int, out: Ints
+    words: Ints, ints: Ints, broker: int, is_answered: bool, epoch: int, end: int, out: Ints
 ) -> None:
     """_truncated, at a follower whose own epoch the answer names."""
-    if not heard:
+    if not is_answered:
         return
     mine = get(words, at.LOG_OF, broker)
     own = logs.end_of_epoch(mine, epoch) if epoch != 0 else -1
@@ -99,15 +99,15 @@ def _append(words: Ints, ints: Ints, broker: int, theirs: int, mark: int, out: I
 
 @inner
 def _deliver(words: Ints, ints: Ints, number: int, out: Ints) -> None:
-    asked = request(words, number)
+    proposal = request(words, number)
     take(words, number)
     before = words[at.CONTROLLER]
-    result = controlling.alter_partition(words, ints, asked, out)
+    result = controlling.alter_partition(words, ints, proposal, out)
     if words[at.CONTROLLER] != before:
         observe(words, ints, 0, -1, out)
-    sender, incarnation = asked >> at.R_SENDER, (asked >> at.R_LIFE) & at.THREE
+    sender, incarnation = proposal >> at.R_SENDER, (proposal >> at.R_LIFE) & at.THREE
     alive = get(words, at.UP, sender) == 1 and get(words, at.LIFE, sender) == incarnation
-    if not alive or get(words, at.SENT, sender) == 0 or replica.item(words, sender) != asked:
+    if not alive or get(words, at.SENT, sender) == 0 or replica.item(words, sender) != proposal:
         return
     epoch = get(words, at.C_EPOCH)
     if result == controlling.REVERTED:

@@ -114,8 +114,8 @@ def refresh(words: Ints, ints: Ints, leader: int) -> None:
     """A leader's metadata is now the controller's."""
     for other in range(ints[at.P_BROKERS]):
         if other != leader:
-            known = _registered(words, other)
-            put(words, at.VIEW, leader, known, place_of_other(leader, other))
+            registered_now = _registered(words, other)
+            put(words, at.VIEW, leader, registered_now, place_of_other(leader, other))
     put(words, at.VIEW_EPOCH, leader, get(words, at.C_PARTITION_EPOCH))
 
 
@@ -136,8 +136,8 @@ def has_news(words: Ints, ints: Ints, broker: int) -> bool:
         return True
     for other in range(ints[at.P_BROKERS]):
         if other != broker:
-            known = get(words, at.VIEW, broker, place_of_other(broker, other))
-            if known != _registered(words, other):
+            registered_then = get(words, at.VIEW, broker, place_of_other(broker, other))
+            if registered_then != _registered(words, other):
                 return True
     return False
 

@@ -84,10 +84,10 @@ def put_request(words: Ints, number: int, value: int) -> None:
 def has_request(words: Ints, sender: int, incarnation: int) -> bool:
     """Whether a request of this incarnation of a broker is in flight."""
     wanted = (sender << 3) | incarnation
-    found = False
+    is_there = False
     for number in range(at.REQUESTS):
-        found = found or request(words, number) >> at.R_LIFE == wanted
-    return found
+        is_there = is_there or request(words, number) >> at.R_LIFE == wanted
+    return is_there
 
 
 @inner

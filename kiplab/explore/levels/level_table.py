@@ -135,23 +135,25 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
         """The kind of this name; an Action names one of its own level."""
         return next(k for k in self.kinds if k.name == name)
 
-    def with_defaults(self, given: Mapping[str, int]) -> dict[str, int]:
+    def with_defaults(self, bounds: Mapping[str, int]) -> dict[str, int]:
         """Every bound of the level. Raises ExploreError for one that it lacks, or an odd value."""
-        known = {b.name: b.default for b in self.bounds}
-        for name, value in given.items():
-            if name not in known:
+        defaults = {b.name: b.default for b in self.bounds}
+        for name, value in bounds.items():
+            if name not in defaults:
                 listed = ", ".join(f"{b.name} ({b.default} by default)" for b in self.bounds)
                 raise ExploreError(
                     f"level {self.name} has no bound {brief(name)!r}; it has {listed}"
                 )
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= BOUND_MAX:
                 raise ExploreError(f"bound {name} is {quoted(value)}; expected 0 to {BOUND_MAX}")
-        return {name: given.get(name, default) for name, default in known.items()}
+        return {name: bounds.get(name, default) for name, default in defaults.items()}
 
     def in_words(self, bounds: Mapping[str, int]) -> str:
         """``"1 record written, 2 crashes that lose a disk"``, and what may not happen at all."""
-        said = [f"{bounds[b.name]} {b.one if bounds[b.name] == 1 else b.many}" for b in self.bounds]
-        return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
+        parts = [
+            f"{bounds[b.name]} {b.one if bounds[b.name] == 1 else b.many}" for b in self.bounds
+        ]
+        return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 
 
 BOUND_MAX = 15
@@ -198,10 +200,10 @@ def do(
 ) -> AfterAction | None:
     """The engine's own steps for one action; None where it cannot be done."""
     kind, events = level.kind(action.kind), list[Event]()
-    given = kind.moves(cluster, action)
-    if not given or why_not(cluster, given[0]) is not None:
+    done_moves = kind.moves(cluster, action)
+    if not done_moves or why_not(cluster, done_moves[0]) is not None:
         return None
-    after = _flow(level, cluster, given, events, stepping, checked=True)
+    after = _flow(level, cluster, done_moves, events, stepping, checked=True)
     came = kind.came(after, action)
     if kind.then is not None and came:
         after = _flow(level, after, kind.then(after, action), events, stepping)
@@ -259,9 +261,9 @@ def one_partition(cluster: Cluster) -> str:
     """The name of the only partition. Raises PlayError where there are none or several."""
     names = [p.name for p in truth(cluster).partitions]
     if len(names) != 1:
-        found = ", ".join(names) or "none"
+        listed = ", ".join(names) or "none"
         raise PlayError(
-            f"the search looks at one partition, and the play has {len(names)} ({found})",
+            f"the search looks at one partition, and the play has {len(names)} ({listed})",
             expected="a play with one `topic` line",
         )
     return names[0]

@@ -137,8 +137,10 @@ def kraft_controller(cluster: Cluster) -> Controller:
 
 def new_incarnations(controller: Controller) -> dict[tuple[ids.BrokerId, int], int]:
     """The registered epochs that are not the number of an incarnation yet."""
-    known = controller.registrations
-    return {(r.broker, r.epoch): r.incarnation for r in known if int(r.epoch) != r.incarnation}
+    registrations = controller.registrations
+    return {
+        (r.broker, r.epoch): r.incarnation for r in registrations if int(r.epoch) != r.incarnation
+    }
 
 
 def has_news(controller: Controller, node: Broker) -> bool:
@@ -185,12 +187,12 @@ def of_controller(controller: Controller, incarnations: Incarnations) -> Control
 
 def _noted(controller: Controller, incarnations: Incarnations) -> tuple[Contact, ...]:
     """What was noted under an epoch of the past is no session."""
-    found = (
+    contacts = (
         (contact_of(controller, r) for r in controller.registrations) if controller.contacts else ()
     )
     return tuple(
         Contact(c.broker, _incarnation(incarnations, c.broker, c.epoch))
-        for c in found
+        for c in contacts
         if c is not None
     )
 

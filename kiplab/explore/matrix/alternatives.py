@@ -145,14 +145,14 @@ def alternatives(
     Every row is a search, as in `kiplab.matrix` (`processes`, `memory_mb`, `progress` and `say`
     too), and the cost of running `cost_play` under the same rules. Raises as `kiplab.explore`.
     """
-    found, features = situation(play, kafka)
+    play_found, features = situation(play, kafka)
     measured, _ = situation(cost_play)
     base = switched(features, INSTEAD_OF, False)
     base = switched(base, PENDING, True) if as_specified else base
     ways = _ways()
     crew, each_mb = processes_and_memory(processes, memory_mb, len(ways))
     question = question_about(
-        found,
+        play_found,
         base,
         level=level,
         property=property,

@@ -104,21 +104,21 @@ class Matrix(msgspec.Struct, frozen=True):
     def base_sentence(self) -> str:
         """Which Kafka this is about, and what it was given that it lacks."""
         if self.as_specified:
-            said = (
+            base = (
                 f"The base is Kafka {self.base}: as specified. A proposed ISR counts until it is"
                 " decided (our reading of KIP-497), which Kafka as built forgets when metadata"
                 " comes late."
             )
         else:
-            said = (
+            base = (
                 f"The base is Kafka {self.base}: as built. Metadata that comes late can undo a"
                 " proposed ISR there, a hole that none of these guards closes."
             )
         whole = self.cells[0].features
         if whole == self.base:
-            return said
+            return base
         return (
-            f"{said} It lacks these guards or parts of them; where they are on, they are on as a"
+            f"{base} It lacks these guards or parts of them; where they are on, they are on as a"
             f" whole, with what they need on the wire: Kafka {whole}."
         )
 
@@ -219,12 +219,12 @@ def perhaps_minimal(guards: tuple[str, ...], verdicts: Verdicts) -> list[list[st
 def _least(guards: tuple[str, ...], verdicts: Verdicts) -> list[tuple[list[str], set[str]]]:
     """(guards that are on and proved, the verdicts of its parts), where no part is proved."""
     by_on = {frozenset(guards) - off: verdict for off, verdict in verdicts.items()}
-    found = []
+    least = []
     for on, verdict in by_on.items():
         parts = {v for other, v in by_on.items() if other < on}
         if verdict == PROVED and PROVED not in parts:
-            found.append(([g for g in guards if g in on], parts))
-    return sorted(found, key=lambda one: (len(one[0]), [guards.index(g) for g in one[0]]))
+            least.append(([g for g in guards if g in on], parts))
+    return sorted(least, key=lambda one: (len(one[0]), [guards.index(g) for g in one[0]]))
 
 
 def redundant(guards: tuple[str, ...], verdicts: Verdicts) -> list[str]:

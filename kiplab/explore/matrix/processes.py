@@ -73,27 +73,27 @@ def processes_and_memory(processes: int | None, memory_mb: int, count: int) -> t
 
 
 def _one_by_one(
-    questions: Sequence[Question], told: DoneCallback, cancel: MayCancel
+    questions: Sequence[Question], report: DoneCallback, cancel: MayCancel
 ) -> list[MaybeExplored]:
     explored: list[MaybeExplored] = []
     memory = SharedMemory()
     for question in questions:
         stopped = cancel is not None and cancel()
         explored.append(None if stopped else explore_play(question, cancel=cancel, memory=memory))
-        if told is not None and not stopped:
-            told(len(explored), len(questions))
+        if report is not None and not stopped:
+            report(len(explored), len(questions))
     return explored
 
 
 def _spread(
-    questions: Sequence[Question], wanted: int, told: DoneCallback, cancel: MayCancel
+    questions: Sequence[Question], wanted: int, report: DoneCallback, cancel: MayCancel
 ) -> list[MaybeExplored]:
     payloads = [msgspec.json.encode(question) for question in questions]
     crew = _Crew()
     with ThreadPoolExecutor(wanted) as pool:
         try:
             futures = [pool.submit(crew.asked, payload) for payload in payloads]
-            _watch(futures, told, cancel)
+            _watch(futures, report, cancel)
         finally:
             # Whoever still searches is of no use to anybody: all done, cancelled, or interrupted.
             crew.dismiss()
@@ -101,13 +101,13 @@ def _spread(
     return [future.result() for future in futures]
 
 
-def _watch(futures: list[Future[MaybeExplored]], told: DoneCallback, cancel: MayCancel) -> None:
+def _watch(futures: list[Future[MaybeExplored]], report: DoneCallback, cancel: MayCancel) -> None:
     """Until all are done, or somebody cancels."""
     left = set(futures)
     while left and not (cancel is not None and cancel()):
         done, left = wait(left, LOOK_EVERY_S, FIRST_COMPLETED)
-        if done and told is not None:
-            told(len(futures) - len(left), len(futures))
+        if done and report is not None:
+            report(len(futures) - len(left), len(futures))
 
 
 Worker = subprocess.Popen[bytes]

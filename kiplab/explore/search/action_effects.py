@@ -99,12 +99,12 @@ class ActionEffects:
         if self.shared is None:
             return self._watched(state, moments)
         kept = self.shared.notices(key)
-        steps, known = kept.find(self._answered)
-        if known is None:
+        steps, watched = kept.find(self._answered)
+        if watched is None:
             self.asked.clear()
-            known = self._watched(state, moments)
-            kept.keep([*steps, *self._new(steps)], self._answered, self.parts, known)
-        return known  # type: ignore[no-any-return]
+            watched = self._watched(state, moments)
+            kept.keep([*steps, *self._new(steps)], self._answered, self.parts, watched)
+        return watched  # type: ignore[no-any-return]
 
     def _answered(self, questions: shared_memory.Dependence) -> Any:
         """The answers of this search's features."""
@@ -236,8 +236,12 @@ class ActionEffects:
     def _sent(
         self, option: Option, before: Cluster, after: Cluster, incarnations: forms.Incarnations
     ) -> tuple[int, tuple[int, ...]] | None:
-        known = {id(m) for m in before.messages}
-        new = [m for m in after.messages if m.name.kind == "alter-partition" and id(m) not in known]
+        ids_before = {id(m) for m in before.messages}
+        new = [
+            m
+            for m in after.messages
+            if m.name.kind == "alter-partition" and id(m) not in ids_before
+        ]
         sent = tuple(self.parts.messages[m] for m in forms.of_requests(new, incarnations))
         return (option.request, sent) if sent or option.request >= 0 else None
 

@@ -42,15 +42,15 @@ class _Search:
         layer = [self.model.first()]
         while layer:
             self.layers.append(len(layer))
-            found: list[terms.ModelState] = []
-            broken, halt = self._expand(layer, found)
+            layer_after: list[terms.ModelState] = []
+            broken, halt = self._expand(layer, layer_after)
             if broken is not None:
                 return self._outcome(terms.REFUTED, len(self.layers), 0, violated=broken)
             if halt is not None:
                 # What is left of this layer, and what is known of the next, was not looked at.
-                left = len(layer) - self.looked + len(found)
+                left = len(layer) - self.looked + len(layer_after)
                 return self._outcome(terms.UNFINISHED, len(self.layers) - 1, left, halt=halt)
-            layer = found
+            layer = layer_after
         return self._outcome(terms.PROVED, len(self.layers) - 1, 0)
 
     def _expand(

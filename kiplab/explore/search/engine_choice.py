@@ -46,7 +46,7 @@ def engine_for(
     level: Level,
     start: Cluster,
     bounds: Mapping[str, int],
-    asked: tuple[str, ...],
+    properties: tuple[str, ...],
     memory: SharedMemory | None = None,
 ) -> Engine:
     """The engine that was asked for, or for "auto" the one that suits the bounds.
@@ -58,7 +58,7 @@ def engine_for(
     if wanted == STEP or (wanted == AUTO and not worth):
         return steps(level, start, bounds, memory=memory)
     try:
-        return _compiled(level, start, bounds, asked)
+        return _compiled(level, start, bounds, properties)
     except MissingExtraError as lacking:
         if wanted == COMPILED:
             raise
@@ -96,15 +96,15 @@ _PACES = {
 
 
 def _compiled(
-    level: Level, start: Cluster, bounds: Mapping[str, int], asked: tuple[str, ...]
+    level: Level, start: Cluster, bounds: Mapping[str, int], properties: tuple[str, ...]
 ) -> Engine:
     missing = next((name for name in ("numba", "numpy") if find_spec(name) is None), None)
     if missing is not None:
         raise MissingExtraError("the compiled search", missing, "fleet")
     from ..compiled.compiled_search import CompiledModel, check_properties, search_compiled
 
-    def run(model: Any, asked: tuple[str, ...], limits: Limits) -> SearchOutcome:
-        return search_compiled(model, asked, limits, limits.room)
+    def run(model: Any, properties: tuple[str, ...], limits: Limits) -> SearchOutcome:
+        return search_compiled(model, properties, limits, limits.room)
 
-    check_properties(asked)
+    check_properties(properties)
     return Engine(COMPILED, CompiledModel(level, start, bounds), run, pace=sizes.COMPILED)

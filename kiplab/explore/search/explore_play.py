@@ -93,10 +93,10 @@ def explore_play(
     the twin where the bounds are large and it can answer; all find the same. Raises PlayError for a
     play that the level cannot speak of, ExploreError where "compiled" was asked for and cannot be.
     """
-    level, within, asked = level_named(question.level), question.bounds, question.properties
+    level, within, properties = level_named(question.level), question.bounds, question.properties
     start = cluster_of(setup_of(question.play, question.features))
     with _no_pauses():
-        searcher = engine_for(question.engine, level, start, within, asked, memory)
+        searcher = engine_for(question.engine, level, start, within, properties, memory)
         predicted = _predicted(question, start, searcher.pace)
         for sentence in (predicted, searcher.note):
             if sentence and say is not None:
@@ -108,16 +108,16 @@ def explore_play(
             progress=progress,
             cancel=cancel,
         )
-        outcome = outcome_of(searcher.model, asked, limits, searcher.run)
+        outcome = outcome_of(searcher.model, properties, limits, searcher.run)
         too_narrow = outcome.halt is not None and outcome.halt.reason is HaltReason.TOO_NARROW
         if question.engine == AUTO and too_narrow:
             searcher = steps(level, start, within, outcome.stopped, memory)
-            outcome = outcome_of(searcher.model, asked, limits, searcher.run)
+            outcome = outcome_of(searcher.model, properties, limits, searcher.run)
         took = limits.seconds
     rules = question.features.label()
     return Explored(
         **{name: getattr(outcome, name) for name in AS_FOUND},
-        properties=asked,
+        properties=properties,
         bounds=within,
         level=level.name,
         features=rules,
@@ -128,18 +128,18 @@ def explore_play(
         seconds=took,
         vacuity=vacuity_of(outcome, searcher.model.seen, level, start),
         predicted=predicted,
-        sentence=sentence_of(outcome, level, within, asked, rules),
+        sentence=sentence_of(outcome, level, within, properties, rules),
         engine=searcher.name,
     )
 
 
 def outcome_of(
-    model: Model, asked: tuple[str, ...], stop: StopRule, run: SearchFunction = search
+    model: Model, properties: tuple[str, ...], stop: StopRule, run: SearchFunction = search
 ) -> SearchOutcome:
     """The search; but what is broken as the play begins needs none."""
-    broken = [id for id in broken_now(model.cluster(model.first())) if id in asked]
+    broken = [id for id in broken_now(model.cluster(model.first())) if id in properties]
     if not broken:
-        return run(model, asked, stop)
+        return run(model, properties, stop)
     return SearchOutcome(
         verdict=REFUTED,
         states=1,

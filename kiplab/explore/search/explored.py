@@ -41,13 +41,13 @@ class Vacuity(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """One line for people; empty when everything was tried and watched."""
-        said = [] if self.committed else ["nothing was ever committed"]
-        said += [f"no {kind} was possible" for kind in self.never]
+        parts = [] if self.committed else ["nothing was ever committed"]
+        parts += [f"no {kind} was possible" for kind in self.never]
         if self.silent:
-            said.append(f"never needed: {', '.join(self.silent)}")
+            parts.append(f"never needed: {', '.join(self.silent)}")
         if self.unwatched:
-            said.append(f"not watched, needed or not: {', '.join(self.unwatched)}")
-        return "; ".join(said)
+            parts.append(f"not watched, needed or not: {', '.join(self.unwatched)}")
+        return "; ".join(parts)
 
 
 class Explored(msgspec.Struct, frozen=True):

@@ -159,15 +159,15 @@ def interruptible(cancel: Cancel | None = None) -> Iterator[Cancel]:
     A second interrupt ends the block as any other would be ended. Where interrupts go elsewhere
     (outside the main thread, or where they are ignored) `cancel` is all there is.
     """
-    heard: list[int] = []
+    signals: list[int] = []
 
     def hear(number: int, frame: FrameType | None) -> None:
-        if heard:
+        if signals:
             signal.default_int_handler(number, frame)
-        heard.append(number)
+        signals.append(number)
 
     def stop() -> bool:
-        return (cancel is not None and cancel()) or bool(heard)
+        return (cancel is not None and cancel()) or bool(signals)
 
     before = signal.getsignal(signal.SIGINT)
     try:

@@ -73,11 +73,11 @@ class MemoisedModel:
             if budgets is None:
                 continue
             # As NumberedParts.number_of; this loop is where a search spends its time.
-            known = option.root
-            while type(known) is NextStep:
-                number, table = state[known.place], known.table
-                known = known.known.get(number if table is None else table[number])
-            effect = self.effects.work_out(state, option) if known is None else known
+            node = option.root
+            while type(node) is NextStep:
+                number, table = state[node.place], node.table
+                node = node.known.get(number if table is None else table[number])
+            effect = self.effects.work_out(state, option) if node is None else node
             if effect is NOTHING:
                 continue
             changes, requests, observed = effect
@@ -94,8 +94,8 @@ class MemoisedModel:
 
     def _left(self, budgets: int) -> tuple[int | None, ...]:
         """What is left after paying once from each bound, None where nothing is; and as it is."""
-        given = self.parts.budgets.parts[budgets]
-        paid = (spent(given, self.names, name) for name in self.names)
+        budget = self.parts.budgets.parts[budgets]
+        paid = (spent(budget, self.names, name) for name in self.names)
         return (*(None if p is None else self.parts.budgets[p] for p in paid), budgets)
 
     def _after(self, flight: int, delivered: int, sent: tuple[int, ...]) -> int:
@@ -145,8 +145,8 @@ class MemoisedModel:
 
     def _menu_in(self, cluster: Cluster, node: Broker | None) -> int:
         """The number of what the level offers for a broker, or else for the requests in flight."""
-        offers, asked = list[OfferedAction](), self.effects.asked
-        asked.clear()
+        offers, questions = list[OfferedAction](), self.effects.asked
+        questions.clear()
         for kind in self.level.kinds:
             try:
                 actions = kind.offered(cluster) if node is None else kind.offers_to(cluster, node)
@@ -157,8 +157,8 @@ class MemoisedModel:
                     f" controller, or for a request on more than those in flight ({hidden});"
                     f" {__name__} has to remember menus under that, too"
                 ) from None
-        if asked:
-            raise UnforeseenOfferError(f"what is offered depends on {next(iter(asked))[0]}")
+        if questions:
+            raise UnforeseenOfferError(f"what is offered depends on {next(iter(questions))[0]}")
         return self.memory.menus[tuple(offers)]
 
     def _offer(self, cluster: Cluster, action: Action, cost: str | None) -> OfferedAction:

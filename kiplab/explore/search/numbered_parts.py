@@ -83,12 +83,12 @@ class NumberedParts:
 
     def first(self, start: Cluster, bounds: tuple[int, ...]) -> MemoisedState:
         """The state of `start`, with every bound untouched."""
-        found = forms.parts(start)
-        brokers = [self.broker(b) for b in found.brokers]
+        parts = forms.parts(start)
+        brokers = [self.broker(b) for b in parts.brokers]
         return (
-            self.controllers[found.controller],
-            self.flight(found.requests),
-            self.observers[found.observed],
+            self.controllers[parts.controller],
+            self.flight(parts.requests),
+            self.observers[parts.observed],
             self.budgets[bounds],
             *[broker for broker, _ in brokers],
             *[image for _, image in reversed(brokers)],
@@ -198,8 +198,8 @@ class PartialClusters:
     def _broker(self, place: int, state: MemoisedState, held: int | None, shown: Shown) -> Any:
         number = state[place]
         if place not in shown:
-            known = place + pieces.INCARNATIONS in shown
-            return self.hidden[place, self.parts.incarnation_of[number] if known else None]
+            is_shown = place + pieces.INCARNATIONS in shown
+            return self.hidden[place, self.parts.incarnation_of[number] if is_shown else None]
         image = state[image_at(place)]
         if image > NOTHING_KNOWN and image_at(place) not in shown:
             # Only a leader keeps an image.
@@ -210,8 +210,8 @@ class PartialClusters:
         return (self.behind if late else self.parts.whole)[number, image]
 
     def _hidden(self, place: int, incarnation: int | None) -> pieces.HiddenBroker:
-        known = None if incarnation is None else self.parts.incarnations.parts[incarnation]
-        return pieces.HiddenBroker(self.ids[place - FIRST_BROKER], place, known)
+        incarnations = None if incarnation is None else self.parts.incarnations.parts[incarnation]
+        return pieces.HiddenBroker(self.ids[place - FIRST_BROKER], place, incarnations)
 
     def _imageless(self, number: int, place: int) -> Broker:
         return with_image(self.parts.brokers.parts[number], pieces.image_hidden_at(place))
@@ -223,9 +223,9 @@ class PartialClusters:
         others = () if flight is None else self.parts.flights.parts[flight]
         first = () if request < 0 else (request,)
         numbers = (*first, *[m for m in others if m != request])
-        found = tuple(self.parts.messages.parts[m] for m in numbers)
-        sent = _image_name(FIRST_BROKER + len(self.ids)), *forms.counters(found)
-        return (found if flight is not None else (*found, self.requests)), sent
+        requests = tuple(self.parts.messages.parts[m] for m in numbers)
+        sent = _image_name(FIRST_BROKER + len(self.ids)), *forms.counters(requests)
+        return (requests if flight is not None else (*requests, self.requests)), sent
 
     def _images(self, state: MemoisedState, held: int, shown: Shown) -> Iterator[Any]:
         for place in self.parts.places.values():

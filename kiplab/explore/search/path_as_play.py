@@ -85,8 +85,8 @@ def done_by_lines(stage: Stage, level: Level, action: Action) -> Stage:
     return stage
 
 
-def _with_lines(stage: Stage, given: Iterable[moves.Move]) -> Stage:
-    wanted = tuple(given)
+def _with_lines(stage: Stage, performed: Iterable[moves.Move]) -> Stage:
+    wanted = tuple(performed)
     assert wanted, "an action of a path can be done where the path leads"
     if [type(m) for m in wanted] == [moves.FinishRecovery, moves.Fire]:
         return extended(stage, Statement("unfence", statement_of(wanted[0]).words))
@@ -102,8 +102,8 @@ def _line(stage: Stage, move: moves.Move) -> Statement:
         return whole
     message = find(stage.cluster, move.message)
     assert message is not None
-    said = dict(whole.args)
-    ends = {"from": ("from", said["from"]), "to": ("to", node_word(message.receiver))}
+    words = dict(whole.args)
+    ends = {"from": ("from", words["from"]), "to": ("to", node_word(message.receiver))}
     near = ("from",) if move.message.sender >= 0 else ("to",)
     for keys in (near, ("from", "to")):
         short = Statement(whole.verb, whole.words, tuple(ends[k] for k in keys))

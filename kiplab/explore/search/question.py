@@ -49,10 +49,10 @@ def situation(
 
     Raises PlayError for a play that there is none of, UnknownFeatureError for such rules.
     """
-    found, shared_with = (play, None) if isinstance(play, Play) else find(play)
+    play_found, shared_with = (play, None) if isinstance(play, Play) else find(play)
     off, on = ((names,) if isinstance(names, str) else tuple(names) for names in (off, on))
-    features = features_asked_for(found, shared_with, kafka, off, on)
-    return found, features_of(found) if features is None else features
+    features = features_asked_for(play_found, shared_with, kafka, off, on)
+    return play_found, features_of(play_found) if features is None else features
 
 
 def question_about(
@@ -74,13 +74,13 @@ def question_about(
     limit or engine, for a property that the level is blind for, for one of another mode, and for a
     guard switched by hand that no rule asks for at this level.
     """
-    found = level_named(level)
+    level_found = level_named(level)
     features = features_of(play) if features is None else features
-    asked = _properties(property, found, features)
-    for id in (id for id, _ in features.overrides if id in found.unasked):
+    properties = _properties(property, level_found, features)
+    for id in (id for id, _ in features.overrides if id in level_found.unasked):
         raise ExploreError(
             f"no rule asks for {id} at level {level}, so that a search would say nothing about it:"
-            f" {found.unasked[id]}"
+            f" {level_found.unasked[id]}"
         )
     if engine not in ENGINES:
         raise ExploreError(f"there is no engine {engine!r}; the engines are {', '.join(ENGINES)}")
@@ -88,9 +88,9 @@ def question_about(
     return Question(
         play=play,
         features=features,
-        bounds=found.with_defaults(bounds or {}),
+        bounds=level_found.with_defaults(bounds or {}),
         level=level,
-        properties=asked,
+        properties=properties,
         engine=engine,
         seconds=seconds,
         states=states,
@@ -99,13 +99,19 @@ def question_about(
 
 
 def _properties(
-    asked: str | tuple[str, ...] | None, level: Level, features: Features
+    properties: str | tuple[str, ...] | None, level: Level, features: Features
 ) -> tuple[str, ...]:
-    wanted = level.asks if asked is None else (asked,) if isinstance(asked, str) else asked
+    wanted = (
+        level.asks
+        if properties is None
+        else (properties,)
+        if isinstance(properties, str)
+        else properties
+    )
     if not isinstance(wanted, Collection) or not wanted:
         # A proof of nothing would look like a proof.
-        known = ", ".join(PROPERTIES)
-        raise ExploreError(f"property is {quoted(asked)}; expected one or more of {known}")
+        names = ", ".join(PROPERTIES)
+        raise ExploreError(f"property is {quoted(properties)}; expected one or more of {names}")
     for id in wanted:
         if id not in PROPERTIES:
             raise ExploreError(f"there is no property {quoted(id)}; {nearest(str(id), PROPERTIES)}")
@@ -116,7 +122,7 @@ def _properties(
                 f"nothing that happens at level {level.name} could break {id}, so that a proof"
                 f" would say nothing; it is for {others}"
             )
-        if asked is not None and PROPERTIES[id] not in properties_of(features):
+        if properties is not None and PROPERTIES[id] not in properties_of(features):
             mode, release = PROPERTIES[id].mode, features.release
             raise ExploreError(f"{id} is for mode {mode}, and Kafka {release} is of another")
     return tuple(wanted)

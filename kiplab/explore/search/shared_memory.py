@@ -143,12 +143,12 @@ class Remembered:
 
     def find(self, number_of: Callable[[Dependence], int]) -> tuple[list[Dependence], Any]:
         """(the steps on the way, known ones and likely ones; what is known there or None)."""
-        steps, known, at = list[Dependence](), self.root, None
-        while type(known) is NextStep:
-            at = known
+        steps, node, at = list[Dependence](), self.root, None
+        while type(node) is NextStep:
+            at = node
             steps.append(at.step)
-            known = at.known.get(number_of(at.step))
-        return (steps if known is not None or at is None else [*steps, *at.likely()]), known
+            node = at.known.get(number_of(at.step))
+        return (steps if node is not None or at is None else [*steps, *at.likely()]), node
 
     def keep(
         self,

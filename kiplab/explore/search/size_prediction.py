@@ -72,12 +72,12 @@ class SizePrediction(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """For people, before the search begins."""
-        said = f"{self.states:,}" if self.exact else f"about {_rounded(self.states):,}"
+        states = f"{self.states:,}" if self.exact else f"about {_rounded(self.states):,}"
         if self.exact:
-            return f"{said} states, as a smaller search has shown"
+            return f"{states} states, as a smaller search has shown"
         taken = _time(self.seconds)
         return (
-            f"{said} states are to be expected, give or take a factor of {self.pace.margin}:"
+            f"{states} states are to be expected, give or take a factor of {self.pace.margin}:"
             f" {taken} and {_size(self.megabytes)} {self.pace.said}"
         )
 
@@ -100,18 +100,18 @@ def predict(
     is that of whoever will search. Where not even the smallest search is cheap, the level's own
     count of it stands for it, and nothing is `measured`."""
     small = dict.fromkeys(bounds, 0)
-    known = _counted(model(small), pace)
-    if known is None:
+    states = _counted(model(small), pace)
+    if states is None:
         guess = _carried_on(level, small, level.smallest, bounds, pace)
         return msgspec.structs.replace(guess, measured={}, exact=False)
     for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
         while small[bound.name] < bounds[bound.name]:
             further = {**small, bound.name: small[bound.name] + 1}
-            found = _counted(model(further), pace)
-            if found is None:
-                return _carried_on(level, small, known, bounds, pace)
-            small, known = further, found
-    return _carried_on(level, small, known, bounds, pace)
+            more_states = _counted(model(further), pace)
+            if more_states is None:
+                return _carried_on(level, small, states, bounds, pace)
+            small, states = further, more_states
+    return _carried_on(level, small, states, bounds, pace)
 
 
 def rule_of_thumb(level: Level, bounds: Mapping[str, int]) -> float:
@@ -128,9 +128,13 @@ def _counted(model: Model, pace: Pace) -> int | None:
 
 
 def _carried_on(
-    level: Level, small: Mapping[str, int], known: int, bounds: Mapping[str, int], pace: Pace
+    level: Level,
+    small: Mapping[str, int],
+    counted_states: int,
+    bounds: Mapping[str, int],
+    pace: Pace,
 ) -> SizePrediction:
-    states = float(known)
+    states = float(counted_states)
     for bound in level.bounds:
         for done in range(small[bound.name], bounds[bound.name]):
             states *= bound.further if done else bound.first

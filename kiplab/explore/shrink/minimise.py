@@ -130,9 +130,9 @@ def _property(stage: Stage, property: str | None) -> str:
     if property is not None and property not in PROPERTIES:
         raise ExploreError(f"there is no property {property!r}; {nearest(property, PROPERTIES)}")
     if not broken or (property is not None and property not in broken):
-        found = f"{', '.join(broken)} broke" if broken else "nothing breaks"
+        what = f"{', '.join(broken)} broke" if broken else "nothing breaks"
         raise PlayError(
-            f"{stage.play.name or 'the play'}: {found} on Kafka {stage.features.label()}",
+            f"{stage.play.name or 'the play'}: {what} on Kafka {stage.features.label()}",
             expected=f"a run that breaks {property or 'a property'}",
         )
     if property is not None:

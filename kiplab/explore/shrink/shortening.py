@@ -127,11 +127,11 @@ def without_pairs(trial: Trial, lines: Lines) -> Lines:
 def simplified(trial: Trial, lines: Lines) -> Lines:
     """Every line as plain as it can be: one record, a broker that keeps its disk, whole seconds."""
     for index in _actions(lines):
-        found = True
-        while found:
+        is_shorter = True
+        while is_shorter:
             plainer = (_with(lines, index, s) for s in _simpler(lines[index]))
             after = _first(trial, lines, plainer)
-            found, lines = after != lines, after
+            is_shorter, lines = after != lines, after
     return lines
 
 
@@ -199,8 +199,8 @@ def _ms(statement: Statement) -> int:
 
 
 def _advance(statement: Statement, ms: int) -> Statement:
-    said = f"{ms}ms" if ms % SECOND_MS else f"{ms // SECOND_MS}s"
-    return replace(statement, words=(said,))
+    duration = f"{ms}ms" if ms % SECOND_MS else f"{ms // SECOND_MS}s"
+    return replace(statement, words=(duration,))
 
 
 def _turns(lines: Lines) -> int:

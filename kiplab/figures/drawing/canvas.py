@@ -195,8 +195,8 @@ class Canvas:
         size = size or self.sizes.text
         box = self.box_of(x, y, text, size, anchor, bold)
         held = row_of(x, text, size, anchor, lasting)
-        said, place = f"<b>{text}</b>" if bold else text, f"middle {_ALIGN[anchor]}"
-        word = (x, y, said, place, size, color or self.theme.text, held)
+        html, place = f"<b>{text}</b>" if bold else text, f"middle {_ALIGN[anchor]}"
+        word = (x, y, html, place, size, color or self.theme.text, held)
         self._words.setdefault(layer, []).append(word)
         self.taken.append(box)
         self.said.append(box)

@@ -29,17 +29,17 @@ def still(drawing: Json, note: str = "") -> str:
 
     `drawing` is plotly's data and layout of a picture that kiplab drew.
     """
-    layout, told = drawing["layout"], described(drawing)
-    said = f"<p>{html.escape(note)}</p>" if note else ""
-    alt = html.escape(f"{told.split(' (')[0]}: described below", quote=True)
+    layout, description = drawing["layout"], described(drawing)
+    paragraph = f"<p>{html.escape(note)}</p>" if note else ""
+    alt = html.escape(f"{description.split(' (')[0]}: described below", quote=True)
     # Single quotes do in a tag, and need no three characters each.
     image = _TAG.sub(lambda tag: tag[0].replace('"', "'"), svg(drawing, told=False))
     written = image.translate(_IN_AN_ADDRESS).replace("&", "&amp;")
     return (
-        f'<div class="{MARK}">{said}'
+        f'<div class="{MARK}">{paragraph}'
         f'<img width="{layout["width"]}" height="{layout["height"]}" alt="{alt}"'
         f' src="data:image/svg+xml;charset=utf-8,{written}">'
-        f"<p>{html.escape(told)}</p></div>"
+        f"<p>{html.escape(description)}</p></div>"
     )
 
 

@@ -45,8 +45,11 @@ class Styles:
 
     def sheet(self, scope: str) -> str:
         """All classes as CSS; `scope` goes in front of each, as in ``"#id "``."""
-        known = {"white-space:pre": "text", **{said: f".{n}" for said, n in self._names.items()}}
-        return "".join(f"{scope}{selector}{{{said}}}" for said, selector in known.items())
+        selectors = {
+            "white-space:pre": "text",
+            **{style: f".{n}" for style, n in self._names.items()},
+        }
+        return "".join(f"{scope}{selector}{{{style}}}" for style, selector in selectors.items())
 
 
 class Drawn(NamedTuple):
@@ -142,8 +145,8 @@ def _shape(shape: Json, layout: Json, styles: Styles) -> Drawn:
     to = _across(layout, shape.get("xref", "x"))
     style = styles.name(_paint(shape))
     if shape["type"] == "path":
-        found = _POINT.findall(shape["path"])
-        return Drawn(style, _data([(c, to(float(x or 0)), float(y or 0)) for c, x, y in found]))
+        points = _POINT.findall(shape["path"])
+        return Drawn(style, _data([(c, to(float(x or 0)), float(y or 0)) for c, x, y in points]))
     x0, x1, y0, y1 = to(shape["x0"]), to(shape["x1"]), shape["y0"], shape["y1"]
     if shape["type"] == "line":
         return Drawn(style, _data([("M", x0, y0), ("L", x1, y1)]))
@@ -159,34 +162,34 @@ def _paint(shape: Json) -> str:
     """Fill and stroke, as CSS."""
     line = shape.get("line") or {}
     wide = line.get("width", 2)
-    said = [f"fill:{shape['fillcolor'] if shape.get('fillcolor') else 'none'}"]
+    style = [f"fill:{shape['fillcolor'] if shape.get('fillcolor') else 'none'}"]
     if wide and line.get("color"):
-        said += [f"stroke:{line['color']}", f"stroke-width:{_short(wide)}"]
+        style += [f"stroke:{line['color']}", f"stroke-width:{_short(wide)}"]
         # ``7 4`` of plotly's ``7px,4px``; empty for a solid line.
         dash = line.get("dash") or "solid"
         dash = _DASHES.get(dash, dash.replace("px", "").replace(",", " "))
-        said += [f"stroke-dasharray:{dash}"] if dash else []
+        style += [f"stroke-dasharray:{dash}"] if dash else []
     if shape.get("opacity") is not None:
-        said.append(f"opacity:{shape['opacity']}")
-    return ";".join(said)
+        style.append(f"opacity:{shape['opacity']}")
+    return ";".join(style)
 
 
 def _data(points: list[tuple[str, float, float]]) -> str:
     """Path data of M, L and Z in pixels; lines by how far they go, which takes fewer digits."""
-    said, before = [], (0.0, 0.0)
+    commands, before = [], (0.0, 0.0)
     for command, *at in points:
         x, y = (round(value, 1) for value in at)
         across, down = _short(x - before[0]), _short(y - before[1])
         if command == "Z":
-            said.append("z")
+            commands.append("z")
         elif command == "M":
-            said.append(f"M{_short(x)} {_short(y)}")
+            commands.append(f"M{_short(x)} {_short(y)}")
         elif "0" in (across, down):
-            said.append(f"v{down}" if across == "0" else f"h{across}")
+            commands.append(f"v{down}" if across == "0" else f"h{across}")
         else:
-            said.append(f"l{across}{'' if down.startswith('-') else ' '}{down}")
+            commands.append(f"l{across}{'' if down.startswith('-') else ' '}{down}")
         before = before if command == "Z" else (x, y)
-    return "".join(said)
+    return "".join(commands)
 
 
 def _short(number: float) -> str:
@@ -196,8 +199,8 @@ def _short(number: float) -> str:
 
 def _grouped(words: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Neighbours of one style share a group that has it; `words` are (style, element)."""
-    for style, found in groupby(words, key=lambda word: word[0]):
-        yield f'<g class="{style}">{"".join(element for _, element in found)}</g>'
+    for style, elements in groupby(words, key=lambda word: word[0]):
+        yield f'<g class="{style}">{"".join(element for _, element in elements)}</g>'
 
 
 def _words(trace: Json, layout: Json, styles: Styles) -> Iterator[tuple[str, str]]:
@@ -210,17 +213,17 @@ def _words(trace: Json, layout: Json, styles: Styles) -> Iterator[tuple[str, str
         if x is None:  # not known yet at the step that is shown
             continue
         anchor = _ANCHORS[place.removeprefix("middle ")]
-        said = f"fill:{color};font-size:{_short(size)}px"
+        style = f"fill:{color};font-size:{_short(size)}px"
         if anchor != "start":
-            said += f";text-anchor:{anchor}"
+            style += f";text-anchor:{anchor}"
         if text.startswith("<b>") and text.endswith("</b>") and text.count("<b>") == 1:
-            said, text = f"{said};font-weight:bold", text[3:-4]
+            style, text = f"{style};font-weight:bold", text[3:-4]
         lines = text.split("<br>")
         top = y - (len(lines) - 1) / 2 * size * LINE_HEIGHT + BASELINE * size
         # A bold or slanted part never reaches over the end of a line.
         at, step, (first, *rest) = _short(to(x)), _short(size * LINE_HEIGHT), map(_markup, lines)
         more = "".join(f'<tspan x="{at}" dy="{step}">{line}</tspan>' for line in rest)
-        yield styles.name(said), f'<text x="{at}" y="{_short(top)}">{first}{more}</text>'
+        yield styles.name(style), f'<text x="{at}" y="{_short(top)}">{first}{more}</text>'
 
 
 _MARKUP = {"<b>": '<tspan font-weight="bold">', "<i>": '<tspan font-style="italic">'}

@@ -254,9 +254,9 @@ def _in_cell(measured_rate: MeasuredRate) -> str:
 
 def _notes(cells: Sequence[MapCell], beside: str) -> list[str]:
     line = "The line is at once a year" if once_a_year(cells) else "No line: once a year is nowhere"
-    told = f"Times as often as this: {_quoted(beside)}" if beside else "Incidents in a fleet-year"
+    key = f"Times as often as this: {_quoted(beside)}" if beside else "Incidents in a fleet-year"
     notes = [
-        f"{told}; blue is less than 1, orange more, the stronger the farther away."
+        f"{key}; blue is less than 1, orange more, the stronger the farther away."
         f" {line} in this fleet."
     ]
     if any(not cell.shown.seen for cell in cells):

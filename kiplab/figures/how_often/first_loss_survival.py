@@ -65,10 +65,10 @@ def _sentence(fleets: Sequence[FleetOfSize], what: str) -> str:
     """The probability of a loss within ten years, fleet by fleet."""
     if not fleets:
         return EMPTY
-    said = "; ".join(f"{fleet.name} {loss_words(fleet.yearly, _TEN)}" for fleet in fleets)
+    chances = "; ".join(f"{fleet.name} {loss_words(fleet.yearly, _TEN)}" for fleet in fleets)
     remarks = dict.fromkeys(f"{capital(fleet.remark)}." for fleet in fleets if fleet.remark)
     alarm = alarm_words([fleet.yearly for fleet in fleets])
-    return " ".join(filter(None, [f"{what} within ten years: {said}.", *remarks, alarm]))
+    return " ".join(filter(None, [f"{what} within ten years: {chances}.", *remarks, alarm]))
 
 
 def _table(fleets: Sequence[FleetOfSize]) -> PlotTable:
@@ -78,9 +78,9 @@ def _table(fleets: Sequence[FleetOfSize]) -> PlotTable:
     lines = []
     for fleet in fleets:
         rate, interval, remark = rate_cells(fleet.yearly)
-        asked = [loss_words(fleet.yearly, years) for years in ASKED_YEARS]
+        chances = [loss_words(fleet.yearly, years) for years in ASKED_YEARS]
         remarks = "; ".join(filter(None, [remark, fleet.remark]))
-        lines.append((fleet.name, rate, interval, *asked, remarks))
+        lines.append((fleet.name, rate, interval, *chances, remarks))
     return plot_table("Probability of at least one loss", heads, lines)
 
 

@@ -69,24 +69,24 @@ class KindOfIncident(msgspec.Struct, frozen=True, kw_only=True):
 
 def sizes_steps(sizes: KindOfIncident) -> list[tuple[int, float]]:
     """(partitions, share of incidents with at least so many), where the share falls."""
-    left, found = sizes.incidents, []
+    left, steps = sizes.incidents, []
     for size in sizes.bins:
         if size.incidents:
-            found.append((size.fewest, left / sizes.incidents))
+            steps.append((size.fewest, left / sizes.incidents))
             left -= size.incidents
-    return found
+    return steps
 
 
 def _sentence(kinds: Sequence[KindOfIncident]) -> str:
     """Half of the incidents, and the largest, of each kind."""
-    said = []
+    sentences = []
     for kind in kinds:
         words = "no incident seen"
         if kind.incidents:
             many, half = counted(kind.incidents, kind.noun), counted(kind.middle.most, "partition")
             words = f"half of {many} take {half} at most, the largest {_span(kind.largest)}"
-        said.append(f"{kind.name}: {words}")
-    return "; ".join(said) + "." if any(kind.incidents for kind in kinds) else EMPTY
+        sentences.append(f"{kind.name}: {words}")
+    return "; ".join(sentences) + "." if any(kind.incidents for kind in kinds) else EMPTY
 
 
 def _span(size: SizeBin) -> str:

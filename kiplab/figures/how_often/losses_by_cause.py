@@ -48,7 +48,7 @@ def _sentence(rows: Sequence[CauseOfLoss]) -> str:
     """What most losses come from, set by set, and what a cause without a rate may add."""
     if not any(row.found.seen for row in rows):
         return EMPTY
-    said = []
+    sentences = []
     for features in _sets(rows):
         total, words = cause_total(rows, features), "nothing lost was seen"
         if total:
@@ -57,8 +57,8 @@ def _sentence(rows: Sequence[CauseOfLoss]) -> str:
             cause, share = metric_words(first.cause), share_words(first.found.rate / total)
             words = f"{number_words(total)} losses per partition and year, {share} of it "
             words += cause[:1].lower() + cause[1:]
-        said.append(f"{capital(set_words(features))}: {words}.")
-    return " ".join(filter(None, [*said, alarm_words(row.found for row in rows)]))
+        sentences.append(f"{capital(set_words(features))}: {words}.")
+    return " ".join(filter(None, [*sentences, alarm_words(row.found for row in rows)]))
 
 
 def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:

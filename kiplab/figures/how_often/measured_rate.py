@@ -94,9 +94,9 @@ def rate_cells(rate: MeasuredRate) -> tuple[str, str, str]:
     remarks = [rate.because, *rate.alarms]
     if rate.effective is not None:
         remarks.append(f"{number_words(rate.effective)} effective samples")
-    said = "; ".join(filter(None, remarks))
+    remark = "; ".join(filter(None, remarks))
     if rate.certainty is Certainty.SEEN:
         words = number_words(rate.rate, telling_digits(rate.low, rate.high))
-        return words, range_words(rate.low, rate.high), said
+        return words, range_words(rate.low, rate.high), remark
     bound = f"at most {number_words(rate.high)}" if rate.certainty is Certainty.UNSEEN else ""
-    return _NO_RATE[rate.certainty], bound, said
+    return _NO_RATE[rate.certainty], bound, remark

@@ -38,8 +38,10 @@ def number_words(value: float, digits: int = 2) -> str:
 
 def telling_digits(low: float, high: float) -> int:
     """How many significant digits tell the ends of an interval apart: two, up to six if need be."""
-    said = ((digits, f"{low:.{digits - 1}e}", f"{high:.{digits - 1}e}") for digits in range(2, 6))
-    return next((digits for digits, first, last in said if first != last), 6)
+    candidates = (
+        (digits, f"{low:.{digits - 1}e}", f"{high:.{digits - 1}e}") for digits in range(2, 6)
+    )
+    return next((digits for digits, first, last in candidates if first != last), 6)
 
 
 def value_words(value: float) -> str:
@@ -72,8 +74,8 @@ def share_words(share: float) -> str:
 
 def share_range_words(low: float, high: float) -> str:
     """``18 to 29 %``, with as many digits as tell the two apart; empty where none do."""
-    said = ((_percent(low, digits), _percent(high, digits)) for digits in range(2, 6))
-    return next((f"{_both(first, last)} %" for first, last in said if first != last), "")
+    candidates = ((_percent(low, digits), _percent(high, digits)) for digits in range(2, 6))
+    return next((f"{_both(first, last)} %" for first, last in candidates if first != last), "")
 
 
 def _percent(share: float, digits: int = 2) -> str:

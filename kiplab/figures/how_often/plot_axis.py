@@ -81,10 +81,10 @@ def log_range(values: Iterable[float], *, decades: float = 1.0) -> tuple[float, 
     """What a logarithmic axis of these values has to reach, `decades` at least; those that are not
     above 0 have no place on it. 0.1 to 10 where there is none.
     """
-    found = [log10(value) for value in values if value > 0]
-    if not found:
+    exponents = [log10(value) for value in values if value > 0]
+    if not exponents:
         return 0.1, 10.0
-    low, high = min(found) - _EDGE, max(found) + _EDGE
+    low, high = min(exponents) - _EDGE, max(exponents) + _EDGE
     spare = max(decades - (high - low), 0.0) / 2
     low = max(low - spare, high + spare - _MOST_DECADES)
     return float(10.0**low), float(10.0 ** (high + spare))

@@ -60,14 +60,14 @@ class RateLine(msgspec.Struct, frozen=True):
 
 def rate_lines(points: Sequence[RatePoint], metric: str) -> list[RateLine]:
     """The lines of a metric in the order of the points; sets with equal numbers are one line."""
-    found: dict[tuple[tuple[float, MeasuredRate], ...], list[str]] = {}
+    sets_by_line: dict[tuple[tuple[float, MeasuredRate], ...], list[str]] = {}
     shown: dict[str, tuple[RatePoint, ...]] = {}
     of_metric = [point for point in points if point.metric == metric]
     for name in dict.fromkeys(point.features for point in of_metric):
         mine = sorted((p for p in of_metric if p.features == name), key=lambda p: p.reboots)
-        found.setdefault(tuple((p.reboots, p.found) for p in mine), []).append(name)
+        sets_by_line.setdefault(tuple((p.reboots, p.found) for p in mine), []).append(name)
         shown[name] = tuple(mine)
-    return [RateLine(tuple(names), shown[names[0]]) for names in found.values()]
+    return [RateLine(tuple(names), shown[names[0]]) for names in sets_by_line.values()]
 
 
 def _sentence(points: Sequence[RatePoint]) -> str:
@@ -75,21 +75,21 @@ def _sentence(points: Sequence[RatePoint]) -> str:
     if _sweeps(points) < 2:
         return EMPTY
     low, high = min(p.reboots for p in points), max(p.reboots for p in points)
-    said = [
+    sentences = [
         f"From {value_words(low)} to {value_words(high)} {REBOOTS},"
         f" {number_words(high / low)} times as many."
     ]
     for metric in _metrics(points):
         lines = rate_lines(points, metric)
         words = "; ".join(f"{sets_words(list(line.sets))} {_growth(line)}" for line in lines)
-        said.append(f"{metric_words(metric)}: {words}.")
-    return " ".join(filter(None, [*said, alarm_words(point.found for point in points)]))
+        sentences.append(f"{metric_words(metric)}: {words}.")
+    return " ".join(filter(None, [*sentences, alarm_words(point.found for point in points)]))
 
 
 def _growth(line: RateLine) -> str:
     first, last = line.points[0].found, line.points[-1].found
     if len({point.found.certainty for point in line.points}) == 1 and not first.seen:
-        return rate_words(max((p.found for p in line.points), key=lambda found: found.high))
+        return rate_words(max((p.found for p in line.points), key=lambda rate: rate.high))
     if not (first.seen and last.seen):
         return f"{rate_words(first)} at first, {rate_words(last)} at last"
     return f"{number_words(last.rate / first.rate)} times as often"
@@ -233,9 +233,9 @@ def _end_labels(panel: PlotPanel, drawn: list[DrawnLine]) -> None:
         (one, [p.found for p in one.line.points if p.found.certainty not in _OFF_SCALE])
         for one in drawn
     ]
-    ends = [(one, found[-1]) for one, found in on_scale if found]
+    ends = [(one, rates[-1]) for one, rates in on_scale if rates]
     names = [_line_name(canvas, one.line) for one, _ in ends]
-    wanted = [panel.py(found.rate if found.seen else found.high) for _, found in ends]
+    wanted = [panel.py(rates.rate if rates.seen else rates.high) for _, rates in ends]
     apart = max((height_of(text, size) for text in names), default=0) + 2
     places = pushed_apart(wanted, apart, box.y0 + apart / 2, box.y1 - apart / 2)
     for (one, _), text, y, was in zip(ends, names, places, wanted, strict=True):

@@ -67,8 +67,8 @@ def _sentence(levers: Sequence[Leverage], what: str) -> str:
         return EMPTY
     strong = [(parameter, power) for parameter, power in known if abs(power) >= _FIRM]
     weak = len(known) - len(strong)
-    said = [f"{parameter} (power {power_sign(power)})" for parameter, power in strong[:3]]
-    parts = [f"{what} depends most on {listed(said)}." if said else f"Nothing moves: {what}."]
+    names = [f"{parameter} (power {power_sign(power)})" for parameter, power in strong[:3]]
+    parts = [f"{what} depends most on {listed(names)}." if names else f"Nothing moves: {what}."]
     parts += [f"{counted(weak, 'parameter')} of {len(levers)} hardly matter{'s' * (weak == 1)}."]
     rates = (rate for lever in levers for rate in (lever.lower, lever.usual, lever.higher))
     return " ".join(filter(None, [*parts, alarm_words(rates)]))
@@ -76,8 +76,8 @@ def _sentence(levers: Sequence[Leverage], what: str) -> str:
 
 def power_sign(power: float) -> str:
     """``+1.6``, ``−1.1``, ``0``."""
-    said = f"{power:+.1f}".replace("-", "−")
-    return "0" if said[1:] == "0.0" else said
+    text = f"{power:+.1f}".replace("-", "−")
+    return "0" if text[1:] == "0.0" else text
 
 
 def _table(levers: Sequence[Leverage]) -> PlotTable:
@@ -125,8 +125,8 @@ def _plot(levers: Sequence[Leverage], canvas: Canvas, top: float) -> float:
 def _ratio_axis(levers: Sequence[Leverage]) -> PlotAxis:
     ends = [(lever, end) for lever in levers for end in (lever.lower, lever.higher)]
     ratios = (_ratio(lever, end) for lever, end in ends)
-    known = [1.0, *(ratio for ratio in ratios if ratio is not None)]
-    axis = PlotAxis(*log_range(known, decades=0.6), log=True)
+    seen_ratios = [1.0, *(ratio for ratio in ratios if ratio is not None)]
+    axis = PlotAxis(*log_range(seen_ratios, decades=0.6), log=True)
     ticks = [
         tick._replace(text="as usual" if tick.value == 1 else f"× {tick.text}")
         for tick in axis.ticks(7)
@@ -182,7 +182,7 @@ def lever_ends(lever: Leverage) -> list[LeverEnd]:
     that has room.
     """
     pairs = ((lever.lower_value, lever.lower), (lever.higher_value, lever.higher))
-    ends = [LeverEnd(value, found, _ratio(lever, found)) for value, found in pairs]
-    known = [end.ratio for end in ends if end.ratio is not None]
-    other = 0.0 if known and known[0] >= 1 else inf
+    ends = [LeverEnd(value, rate, _ratio(lever, rate)) for value, rate in pairs]
+    ratios = [end.ratio for end in ends if end.ratio is not None]
+    other = 0.0 if ratios and ratios[0] >= 1 else inf
     return sorted(ends, key=lambda end: other if end.ratio is None else end.ratio)

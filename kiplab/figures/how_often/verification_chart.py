@@ -68,14 +68,14 @@ def _sentence(rows: Sequence[VerifiedMetric], level: str) -> str:
     parted = [row for row in rows if not row.agrees]
     metrics = len({row.metric for row in rows})
     referees = len({row.referee for row in rows})
-    said = f"{len(rows) - len(parted)} of {len(rows)} comparisons agree ({level})"
-    said += f": {metrics} metrics, {referees} referees."
+    sentence = f"{len(rows) - len(parted)} of {len(rows)} comparisons agree ({level})"
+    sentence += f": {metrics} metrics, {referees} referees."
     names = "; ".join(f"{verified_name(row)} by {row.referee}" for row in parted)
-    said += f" Not: {names}." if parted else ""
+    sentence += f" Not: {names}." if parted else ""
     ringing = next((row for row in rows if row.alarms), None)
     if ringing is not None:
-        said += f" Weights to be wary of (!): {verified_name(ringing)}, {ringing.alarms[0]}."
-    return said
+        sentence += f" Weights to be wary of (!): {verified_name(ringing)}, {ringing.alarms[0]}."
+    return sentence
 
 
 def verified_name(row: VerifiedMetric) -> str:
@@ -100,11 +100,11 @@ def compared_words(row: VerifiedMetric) -> str:
 
 def verified_groups(rows: Sequence[VerifiedMetric]) -> dict[tuple[str, str], list[VerifiedMetric]]:
     """By referee, and by where the two were compared, in the order of the rows."""
-    found: dict[tuple[str, str], list[VerifiedMetric]] = {}
+    groups: dict[tuple[str, str], list[VerifiedMetric]] = {}
     referees = list(dict.fromkeys(row.referee for row in rows))
     for row in sorted(rows, key=lambda row: referees.index(row.referee)):
-        found.setdefault((row.referee, row.regime), []).append(row)
-    return found
+        groups.setdefault((row.referee, row.regime), []).append(row)
+    return groups
 
 
 def _table(rows: Sequence[VerifiedMetric]) -> PlotTable:

@@ -53,17 +53,17 @@ def flights(panel: Panel) -> list[Flight]:
 
 def draw_messages(panel: Panel) -> None:
     """All arrows first, then their callouts, then labels where there is still room."""
-    found = flights(panel)
-    for flight in found:
+    drawn = flights(panel)
+    for flight in drawn:
         draw_stroke(panel.canvas, flight.message, flight[1:])
-    refused = [flight for flight in found if flight.message.fate == "refused"]
+    refused = [flight for flight in drawn if flight.message.fate == "refused"]
     if refused:
-        ends = [box for flight in found for box in _ends(panel.canvas, flight)]
+        ends = [box for flight in drawn for box in _ends(panel.canvas, flight)]
         ends += heads(panel)
         draw_callouts(panel.canvas, refused, _room(panel), ends)
-    for bundle in _bundles(found):
+    for bundle in _bundles(drawn):
         _label(panel, bundle)
-    for flight in found:
+    for flight in drawn:
         if flight.message.fate == "delivered" and flight.message.outcome:
             draw_outcome(panel.canvas, flight.message, flight.x1, flight.y1)
 

@@ -35,20 +35,20 @@ def labels(canvas: Canvas, moments: Sequence[MomentRow], rows_max: int = ROWS_MA
     wanted = [(m.x, m.label) for m in moments if m.line and m.label]
     abbreviated = [(x, text.replace("broker ", "B")) for x, text in wanted]
     for shortened, rows in product((False, True), range(1, rows_max + 1)):
-        for said in (wanted, abbreviated):
-            found = _on_rows(canvas, said, rows, shortened)
-            if found is not None:
-                return found
+        for texts in (wanted, abbreviated):
+            placed = _on_rows(canvas, texts, rows, shortened)
+            if placed is not None:
+                return placed
     return list(_as_many_as_fit(canvas, abbreviated, rows_max))
 
 
 def _on_rows(
-    canvas: Canvas, said: list[tuple[int, str]], rows: int, shortened: bool
+    canvas: Canvas, texts: list[tuple[int, str]], rows: int, shortened: bool
 ) -> list[Label] | None:
     """All of them on so many rows in turn; None if one does not fit."""
     most = canvas.unit * rows - 8
     labels: list[Label] = []
-    for n, (x, text) in enumerate(said):
+    for n, (x, text) in enumerate(texts):
         room = min(most, _to_the_edge(canvas, x))
         fits = _wrapped(text, room, canvas.sizes.small, shortened)
         if fits is None:
@@ -66,10 +66,10 @@ def _as_many_as_fit(
     for x, text in wanted:
         for row, end in enumerate(ends):
             room = min(2 * (canvas.px(x) - end - 4), _to_the_edge(canvas, x), ROOM_MAX)
-            found = _wrapped(text, room, size, shortened=True)
-            if found is not None and found.count("<br>") < 2:
-                ends[row] = canvas.px(x) + width_of(found, size) / 2
-                yield Label(x, found, row)
+            fitted = _wrapped(text, room, size, shortened=True)
+            if fitted is not None and fitted.count("<br>") < 2:
+                ends[row] = canvas.px(x) + width_of(fitted, size) / 2
+                yield Label(x, fitted, row)
                 break
 
 
@@ -97,11 +97,11 @@ def draw_axis(
     size, theme = canvas.sizes.small, canvas.theme
     draw_numbers(canvas, rows.meta, top)
     mark_steps(canvas, rows.meta if now is None else now.meta, top)
-    found = labels(canvas, rows.moments, rows_max)
+    placed = labels(canvas, rows.moments, rows_max)
     first = top + canvas.sizes.text * 0.75
-    height = max((height_of(label.text, size) for label in found), default=0) + 5
+    height = max((height_of(label.text, size) for label in placed), default=0) + 5
     happened = rows if now is None else now
-    for x, text, row in (label for label in found if label.x < happened.meta.end):
+    for x, text, row in (label for label in placed if label.x < happened.meta.end):
         y = first + row * height
         if row:
             canvas.line(x, first + 2, x, y, theme.grid)
@@ -109,7 +109,7 @@ def draw_axis(
         middle = y + height_of(text, size) / 2
         canvas.text(x, middle, lines, theme.muted, size=size, anchor="center")
     _cards(canvas, happened, top)
-    return first + (1 + max((label.row for label in found), default=0)) * height
+    return first + (1 + max((label.row for label in placed), default=0)) * height
 
 
 def draw_numbers(canvas: Canvas, meta: Meta, y: float) -> None:
@@ -141,12 +141,12 @@ def mark_steps(canvas: Canvas, meta: Meta, y: float) -> None:
 
 
 def _cards(canvas: Canvas, rows: Rows, y: float) -> None:
-    told: dict[int, list[str]] = {}
+    texts_at: dict[int, list[str]] = {}
     for event in rows.events:
         if event.kind not in _SMALL_TALK:
-            told.setdefault(event.x, []).append(event.text)
+            texts_at.setdefault(event.x, []).append(event.text)
     for moment in rows.moments:
-        sentences = told.get(moment.x, [])
+        sentences = texts_at.get(moment.x, [])
         left = len(sentences) - SENTENCES_MAX
         more = [f"... and {left} more"] if left > 0 else []
         heading = f"{rows.meta.number(moment.x)} · {moment.text or moment.label}"

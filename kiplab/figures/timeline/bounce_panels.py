@@ -86,8 +86,8 @@ def bounce_drawing(
             spans = tuple(s for s in run.spans if s.lane not in others)
             shown.append(replace(_about(run, lane), spans=spans, logs=()))
         y = draw_legend(sheet, shown, y - SEAM + 8, dense=False)
-    said = " ".join(summary(run) for pair in bounce_pairs for run in (pair.off, pair.on))
-    return joined(sheet, tuple(columns), y + 10, said)
+    description = " ".join(summary(run) for pair in bounce_pairs for run in (pair.off, pair.on))
+    return joined(sheet, tuple(columns), y + 10, description)
 
 
 bounce_panels = as_figure(bounce_drawing)

@@ -131,8 +131,8 @@ def _places_of_role(
         for text, left in product(candidates, [start + sign, *behind]):
             stop = min((g - icons.GATE for g in gates if left < g <= end), default=end)
             if left + 1.6 * _PAD + width_of(text, size) <= stop:
-                known = x0 if left == start + sign else round(canvas.at(left))
-                yield text, left + _PAD, known, low
+                since = x0 if left == start + sign else round(canvas.at(left))
+                yield text, left + _PAD, since, low
 
 
 def _say_no_copy(panel: Panel, lane: str) -> None:

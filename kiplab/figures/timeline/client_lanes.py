@@ -114,11 +114,13 @@ def _asks(rows: Rows, client: str, partition: str) -> Iterator[Ask]:
 def merge(message_rows: Sequence[MessageRow]) -> MessageRow:
     """Several requests of one turn as one: the last decides, and what was learnt is all said."""
     *_, last = message_rows
-    said = ", ".join(m.outcome for m in message_rows if m.outcome)
+    outcomes = ", ".join(m.outcome for m in message_rows if m.outcome)
     labels = ", ".join(dict.fromkeys(m.label for m in message_rows))
     ended = tuple(id for m in message_rows for id in m.ended)
     refused = next((m for m in message_rows if m.fate == "refused"), last)
-    return replace(refused, label=labels, outcome=said, began=message_rows[0].began, ended=ended)
+    return replace(
+        refused, label=labels, outcome=outcomes, began=message_rows[0].began, ended=ended
+    )
 
 
 def _texts(message: MessageRow, before: str) -> Iterator[str]:
@@ -127,7 +129,7 @@ def _texts(message: MessageRow, before: str) -> Iterator[str]:
         last = message.outcome.rpartition(", ")[2]
         sign = "▲" if last.startswith(RAISES) else "✓"
         numbers = _NUMBERS.findall(message.outcome)[-1:]
-        yield from (f"{sign} {said}" for said in (message.outcome, last, *numbers))
+        yield from (f"{sign} {ending}" for ending in (message.outcome, last, *numbers))
         yield sign
         return
     sign = icons.SHIELD_ROOM if message.guard else "✕" if message.fate == "dropped" else "⊘"

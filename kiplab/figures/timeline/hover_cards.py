@@ -17,8 +17,8 @@ def draw_cards(panel: Panel) -> None:
     for track in STRIPS:
         y0, y1 = panel.lanes.strips[track]
         for span in panel.spans("partition", track):
-            said = f"{track} of {panel.partition}: {span.text}"
-            _span(panel, span, (y0 + y1) / 2, said, _WRITTEN if keeps else _DECIDED)
+            heading = f"{track} of {panel.partition}: {span.text}"
+            _span(panel, span, (y0 + y1) / 2, heading, _WRITTEN if keeps else _DECIDED)
     if not keeps:
         about = "metadata records", "{0.offset}: {0.text} (v{0.version})"
         cards_of_ticks(panel, panel.lanes.controller, *about)
@@ -100,16 +100,16 @@ def cards_of_ticks(panel: Panel, y: float, heading: str, line: str) -> None:
 def _broker(panel: Panel, lane: str) -> None:
     """Per moment: who the broker is, what it is to the partition, what its log holds."""
     y, end = panel.lanes.band(lane), panel.rows.meta.end
-    said: list[list[str]] = [[] for _ in range(end)]
+    lines_at: list[list[str]] = [[] for _ in range(end)]
     for track in TOLD_TRACKS:
         for span in panel.spans(lane, track):
             lines = list(_standing(panel, span))
             for x in range(span.x0, span.x1):
-                said[x] += lines
+                lines_at[x] += lines
     for mark in panel.rows.marks:
         if mark.lane == lane and panel.is_shown(mark.partition):
-            said[mark.x].append(mark.text)
-    for x, lines in enumerate(said):
+            lines_at[mark.x].append(mark.text)
+    for x, lines in enumerate(lines_at):
         heading = f"{lane}, at {panel.rows.meta.number(x)}"
         panel.canvas.card(x + 0.5, y, folded([heading, *lines]))
 

@@ -55,7 +55,9 @@ def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
     """
     sheets.check_options("a ladder", options, ["metrics"])
     picture, runs = PictureOptions(**options), comparable(runs_rows)
-    said = " ".join(f"{n}: {summary(run)}" for n, run in zip(titles(runs), runs, strict=True))
+    description = " ".join(
+        f"{n}: {summary(run)}" for n, run in zip(titles(runs), runs, strict=True)
+    )
     name = sheets.followed_partition(picture.partition, *runs)
     differ = [first_difference(runs[0], run) for run in runs]
     rowses = picture.views(runs)
@@ -80,7 +82,7 @@ def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
         drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in rowses]
         dense = is_dense(columns[0].canvas)
         bottom = draw_legend(sheet, drawn, bottom + 4, name, dense=dense)
-    drawing = joined(sheet, columns, max(bottom + 10, picture.height or 0), said)
+    drawing = joined(sheet, columns, max(bottom + 10, picture.height or 0), description)
     return mask_until(drawing, picture.until)
 
 
@@ -214,9 +216,9 @@ def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
     )
     tried = [f"{glyph} {safe(text)}" for text in texts]
     fits = (text for text in tried if width_of(text, small, bold=True) <= room)
-    said = next(fits, None) or shortened(tried[-1], room / 1.06, small)
-    canvas.text(left, y, said, color, size=small, bold=True, layer="verdict")
-    beside = room - width_of(said, small, bold=True) - 20
+    verdict = next(fits, None) or shortened(tried[-1], room / 1.06, small)
+    canvas.text(left, y, verdict, color, size=small, bold=True, layer="verdict")
+    beside = room - width_of(verdict, small, bold=True) - 20
     short = first_fit((note, "no difference"), beside, canvas.sizes.small)
     if short and note:
         right = canvas.at(canvas.width - MARGIN)
@@ -286,8 +288,8 @@ def _answer(panel: Panel, message: MessageRow) -> None:
             middle = (box.y0 + box.y1) / 2
             plate = box._replace(y0=middle - 7, y1=middle + 7)
             canvas.plate(plate, canvas.theme.paper, 2)
-            said = safe(text)
-            canvas.text(at, middle, said, color, size=size, anchor=anchor, bold=True, since=x)
+            label = safe(text)
+            canvas.text(at, middle, label, color, size=size, anchor=anchor, bold=True, since=x)
             if message.guard:
                 icons.shield_in(canvas, box, color, size, from_moment("shield", x))
             canvas.card(x, y, hover_cards.folded(hover_cards.card_of(message)))

@@ -132,8 +132,8 @@ def _draw_block(place: BlockPlace, run: int) -> None:
     block, small = place.block, place.canvas.sizes.small
     number = place.rows.meta.number(block.x)
     room = place.right - place.left - width_of(number, small, bold=True) - 10
-    said = f"<b>{number}</b>  {safe(shortened(block.words, room, small))}"
-    place.text(place.left, place.top + small * LINE_HEIGHT / 2, said)
+    html = f"<b>{number}</b>  {safe(shortened(block.words, room, small))}"
+    place.text(place.left, place.top + small * LINE_HEIGHT / 2, html)
     for gone in block.lost:
         _bracket(place, gone)
     for side in block.sides:

@@ -40,8 +40,8 @@ def from_moment(name: str, x: float) -> str:
 
 def since(name: str | None) -> float | None:
     """From when on a shape of this name is there; None for one that is there all the time."""
-    _, said, x = (name or "").partition(_FROM)
-    return float(x) if said else None
+    _, separator, x = (name or "").partition(_FROM)
+    return float(x) if separator else None
 
 
 def row_of(x: float, text: str, size: float, anchor: str, lasting: Lasting | None) -> list[Any]:
@@ -92,19 +92,19 @@ def shapes_at(drawing: Json, until: int | None) -> dict[int, Json]:
     """By the number of a shape that moves: whether it shows at a moment, and between which x."""
     layout = drawing["layout"]
     x, is_masked = _column(layout["meta"], until)
-    found: dict[int, Json] = {}
+    changes: dict[int, Json] = {}
     for number, shape in enumerate(layout.get("shapes", ())):
         name = shape.get("name")
         start = since(name)
         if start is not None:
-            found[number] = {"visible": start <= x}
+            changes[number] = {"visible": start <= x}
         elif name == "cursor":
-            found[number] = {"visible": is_masked, "x0": x, "x1": x}
+            changes[number] = {"visible": is_masked, "x0": x, "x1": x}
         elif name == "mask":
             unit = _unit(layout, shape.get("xref"))
             ends = {"x0": seen_until(x, unit), "x1": layout["meta"]["end"] + 2 / unit}
-            found[number] = {"visible": is_masked, **ends}
-    return found
+            changes[number] = {"visible": is_masked, **ends}
+    return changes
 
 
 def _column(meta: Json, until: int | None) -> tuple[int, bool]:
@@ -119,7 +119,7 @@ def traces_at(drawing: Json, until: int | None) -> dict[int, Json]:
     layout = drawing["layout"]
     x, is_masked = _column(layout["meta"], until)
     at = x if is_masked else layout["meta"]["end"]
-    found: dict[int, Json] = {}
+    changes: dict[int, Json] = {}
     for number, trace in enumerate(drawing["data"]):
         if trace.get("customdata") is not None:
             unit, xs, texts = _unit(layout, trace.get("xaxis")), [], []
@@ -127,10 +127,10 @@ def traces_at(drawing: Json, until: int | None) -> dict[int, Json]:
                 place, said = placed(row, at, unit)
                 xs.append(place)
                 texts.append(said or (row[4][0][0] if len(row) > 2 else None) or text)
-            found[number] = {"x": xs, "text": texts}
+            changes[number] = {"x": xs, "text": texts}
         elif trace.get("name") == "verdict":
-            found[number] = {"visible": not is_masked}
-    return found
+            changes[number] = {"visible": not is_masked}
+    return changes
 
 
 def _unit(layout: Json, reference: Any) -> float:

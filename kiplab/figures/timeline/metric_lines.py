@@ -88,14 +88,14 @@ def draw_metrics(
         return bottom
     runs, y, begun = (rows, *like), bottom + ABOVE, len(canvas.shapes)
     for name in metrics_asked.names:
-        known = [value for run in runs for value in totals(run, name) if value is not None]
+        values = [value for run in runs for value in totals(run, name) if value is not None]
         # On as many lines as the margin asks for, broken where a word of it begins.
         spaced = " ".join(_WORD.findall(name))
         lines = wrapped(spaced, canvas.sizes.left - 16, canvas.sizes.small) or spaced
         words = lines.replace(" ", "")
         high = max(height_of(words, canvas.sizes.small), ROW_HIGH)
         if metrics_asked.is_drawn(rows, name):
-            place = MetricPlace((y + (y + high)) / 2, max(known, default=0))
+            place = MetricPlace((y + (y + high)) / 2, max(values, default=0))
             _row(canvas, rows, METRICS[name], words, place, metrics_asked.since.get(name))
         y += high + BETWEEN
     canvas.grid(bottom + ABOVE - 4, y - BETWEEN + 2)
@@ -116,11 +116,11 @@ def _row(
     groups = ((value, list(xs)) for value, xs in groupby(range(len(values)), values.__getitem__))
     stretches = [SteadyValue(xs[0], xs[-1] + 1, v) for v, xs in groups if v is not None]
     if not stretches:
-        said = f"not read of Kafka {rows.meta.release}, which has ZooKeeper"
+        reason = f"not read of Kafka {rows.meta.release}, which has ZooKeeper"
         if RELEASES[rows.meta.release].mode is not Mode.ZOOKEEPER:
             first = ".".join(map(str, metric.since))
-            said = f"Kafka {rows.meta.release} has no such metric in KRaft: it came with {first}"
-        canvas.text(canvas.beside(0, 5), place.middle, said, muted, size=size, since=since)
+            reason = f"Kafka {rows.meta.release} has no such metric in KRaft: it came with {first}"
+        canvas.text(canvas.beside(0, 5), place.middle, reason, muted, size=size, since=since)
         return
     begun = len(canvas.shapes)
     _line(canvas, metric, stretches, place)
@@ -158,8 +158,8 @@ def _cards(
     if metric.kind == "meter":
         about.append("a rate in Kafka; here the count so far")
     for x, value in enumerate(values):
-        said = "nobody reports it" if value is None else str(value)
+        words = "nobody reports it" if value is None else str(value)
         each = [f"{node}: {own}" for node, own in reports(rows, metric.name, x)]
-        heading = f"{metric.name} at {rows.meta.number(x)}: {said}"
+        heading = f"{metric.name} at {rows.meta.number(x)}: {words}"
         by = [", ".join(each)] if len(each) > 1 else each
         canvas.card(x + 0.5, y, folded([heading, *by, *about]))

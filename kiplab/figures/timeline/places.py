@@ -91,17 +91,17 @@ def _mark(
 
 
 def _happened(panel: Panel) -> IdsByPlace:
-    found: IdsByPlace = {}
+    ids: IdsByPlace = {}
     for event in panel.rows.events:
         if panel.is_shown(event.partition) and event.kind != "sent":
-            found.setdefault((event.node, event.x), {})[event.id] = None
+            ids.setdefault((event.node, event.x), {})[event.id] = None
     for mark in panel.rows.marks:
         if panel.is_shown(mark.partition):
-            found.setdefault((mark.lane, mark.x), {})[mark.event] = None
+            ids.setdefault((mark.lane, mark.x), {})[mark.event] = None
     for tick in panel.rows.ticks:
         if tick.partition == panel.partition:
-            found.setdefault(("partition", tick.x), {}).update(dict.fromkeys(tick.events))
-    return found
+            ids.setdefault(("partition", tick.x), {}).update(dict.fromkeys(tick.events))
+    return ids
 
 
 def _lane_marks(panel: Panel, place: IdsByPlace) -> Iterator[list[Any]]:

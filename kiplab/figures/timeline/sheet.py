@@ -186,8 +186,8 @@ def followed_partition(partition: str | None, *runs: Rows) -> str:
     Raises ValueError, naming those there are, for one that is not.
     """
     if partition is not None and partition not in runs[0].meta.partitions:
-        known = ", ".join(runs[0].meta.partitions) or "none"
-        raise ValueError(f"there is no partition {partition!r} in this run; there is {known}")
+        partitions = ", ".join(runs[0].meta.partitions) or "none"
+        raise ValueError(f"there is no partition {partition!r} in this run; there is {partitions}")
     about = [run.busiest for run in runs]
     return partition or max(about, key=about.count)
 

@@ -265,8 +265,8 @@ def _folded(rows: Rows, names: tuple[str, ...]) -> Iterator[StripReading]:
         state = min(states, key=_WORST.index)
         worst.append((state, states.count(state)))
     for x0, x1, (state, count) in _stretches(worst):
-        said = "all safe" if state == "safe" else f"{count} {state}"
-        yield StripReading(x0, x1, state, (f"{GLYPHS[state]} {said}", GLYPHS[state]))
+        text = "all safe" if state == "safe" else f"{count} {state}"
+        yield StripReading(x0, x1, state, (f"{GLYPHS[state]} {text}", GLYPHS[state]))
 
 
 def _stretches(values: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
@@ -321,9 +321,9 @@ def _card(rows: Rows, other: Other, reading: StripReading) -> Iterator[str]:
     yield f"{other.name}, {since}"
     for name in other.partitions:
         here = (s for s in rows.spans if s.partition == name and s.x0 <= reading.x0 < s.x1)
-        said = (
+        lines = (
             f"{'committed records' if s.track == 'state' else s.track} {s.text}"
             for s in here
             if s.track in STRIPS or s.track == "state"
         )
-        yield ", ".join((*((name,) if len(other.partitions) > 1 else ()), *said))
+        yield ", ".join((*((name,) if len(other.partitions) > 1 else ()), *lines))

@@ -43,14 +43,14 @@ def drawing_so_far(
     canvas = picture.canvas(sheet, low=low)
     top = draw_heading(canvas, sheet) if low is None else MARGIN * canvas.sizes.air
     panel = draw_panel(canvas, here, name, top, own_title(now), (sheet,))
-    asked = metrics_asked((sheet,), picture.metrics)
-    lowest = draw_metrics(canvas, here, asked, panel.lanes.bottom, (sheet,))
+    metric_names = metrics_asked((sheet,), picture.metrics)
+    lowest = draw_metrics(canvas, here, metric_names, panel.lanes.bottom, (sheet,))
     air = canvas.sizes.air
     bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here, rows_max)
     places = places_of(panel, sheet, (lowest + 4 + 10 * air, bottom))
     if picture.legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
-    drawing = canvas.drawing(bottom + 10 * air, summary(now) + told_of(here, asked))
+    drawing = canvas.drawing(bottom + 10 * air, summary(now) + told_of(here, metric_names))
     drawing["layout"]["meta"]["places"] = places
     return drawing
 

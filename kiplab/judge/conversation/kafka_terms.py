@@ -74,9 +74,9 @@ def call_of(request: api.Request, schemas: ReleaseSchemas, topics: TopicNames) -
         case api.BrokerHeartbeatRequest():
             return KafkaCall("BrokerHeartbeat", 0, _heartbeat(request))
         case api.AlterPartitionRequest():
-            asked = [_asked(item, request.version, schemas, topics) for item in request.items]
+            items = [_asked(item, request.version, schemas, topics) for item in request.items]
             who = {"BrokerId": request.broker, "BrokerEpoch": request.broker_epoch}
-            return KafkaCall("AlterPartition", request.version, {**who, "Topics": asked})
+            return KafkaCall("AlterPartition", request.version, {**who, "Topics": items})
         case api.ElectLeadersRequest():
             return KafkaCall("ElectLeaders", 2, _election(request))
         case api.UnregisterBrokerRequest():
@@ -141,11 +141,11 @@ def _asked(
 
 
 def _election(request: api.ElectLeadersRequest) -> Fields:
-    asked: dict[str, list[int]] = {}
+    by_topic: dict[str, list[int]] = {}
     for partition in request.partitions or ():
         topic, index = split(partition)
-        asked.setdefault(topic, []).append(index)
-    named = [{"Topic": topic, "Partitions": indices} for topic, indices in asked.items()]
+        by_topic.setdefault(topic, []).append(index)
+    named = [{"Topic": topic, "Partitions": indices} for topic, indices in by_topic.items()]
     return {
         "ElectionType": int(request.unclean),
         "TopicPartitions": None if request.partitions is None else named,
@@ -258,11 +258,11 @@ BEYOND = ("Directories", "EligibleLeaderReplicas", "LastKnownElr")
 def beyond(logged: LoggedRecord) -> str:
     """What only Kafka has in a record, in words; nothing where that is nothing."""
     fields = logged.fields
-    given = {name: fields[name] for name in BEYOND if fields.get(name) is not None}
+    values = {name: fields[name] for name in BEYOND if fields.get(name) is not None}
     if fields.get("Replicas") is not None:
         # A list of replicas comes with the directory of each.
-        given.pop("Directories", None)
-    return f" and {given}" if given else ""
+        values.pop("Directories", None)
+    return f" and {values}" if values else ""
 
 
 def _partition_change(f: Fields, topics: TopicNames) -> records.Record:

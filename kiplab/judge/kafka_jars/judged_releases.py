@@ -46,8 +46,8 @@ def patch_release(name: str) -> str:
     before, _, patch = name.rpartition(".")
     release = before if patch.isdecimal() and name not in LAST_PATCH else name
     if release not in LAST_PATCH or release not in RELEASES:
-        known = ", ".join(f"{r} ({r}.{patch})" for r, patch in LAST_PATCH.items())
-        raise UnjudgedReleaseError(f"no Kafka {name!r} can be run; there are {known}")
+        releases = ", ".join(f"{r} ({r}.{patch})" for r, patch in LAST_PATCH.items())
+        raise UnjudgedReleaseError(f"no Kafka {name!r} can be run; there are {releases}")
     return f"{name}.{LAST_PATCH[name]}" if name == release else name
 
 
@@ -59,9 +59,9 @@ def zookeeper_release(name: str) -> str:
     by_patch = {patch: release for release, patch in ZOOKEEPER_PATCHES.items()}
     if name in ZOOKEEPER_PATCHES or name in by_patch:
         return by_patch.get(name, name)
-    known = ", ".join(f"{release} ({patch})" for release, patch in ZOOKEEPER_PATCHES.items())
+    releases = ", ".join(f"{release} ({patch})" for release, patch in ZOOKEEPER_PATCHES.items())
     raise UnjudgedReleaseError(
-        f"no Kafka {name!r} can be run for a play with ZooKeeper; there are {known}"
+        f"no Kafka {name!r} can be run for a play with ZooKeeper; there are {releases}"
     )
 
 

@@ -163,12 +163,12 @@ _LEADER_REFUSES = ("fetch", "produce", "delete-records")
 def is_kafkas_own(event: Event, judges: Judges) -> bool:
     """Whether Kafka has said or done it, in its column, and not the engine in its stead."""
     if isinstance(event, facts.Refused):
-        asked = event.request in _LEADER_REFUSES
-        return judges.decides if event.node == ids.CONTROLLER else judges.leads and asked
+        is_request = event.request in _LEADER_REFUSES
+        return judges.decides if event.node == ids.CONTROLLER else judges.leads and is_request
     if isinstance(event, _CONTROLLERS_WORD):
         return judges.decides
-    said = isinstance(event, LEADERS_WORD) and not isinstance(event, facts.NotProposed)
-    return judges.leads and said
+    is_of_leader = isinstance(event, LEADERS_WORD) and not isinstance(event, facts.NotProposed)
+    return judges.leads and is_of_leader
 
 
 # --- one line -------------------------------------------------------------------------------------

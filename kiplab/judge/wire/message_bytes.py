@@ -63,13 +63,13 @@ def _struct(
     out = bytearray()
     tagged: dict[int, bytes] = {}
     for field in fields:
-        given = value.get(field.name, field.default)
+        field_value = value.get(field.name, field.default)
         if not field.versions.have(version):
             continue
         if field.tag is None or not field.tagged.have(version):
-            out += _field(field, given, version)
-        elif given != field.default:
-            tagged[field.tag] = _field(field, given, version)
+            out += _field(field, field_value, version)
+        elif field_value != field.default:
+            tagged[field.tag] = _field(field, field_value, version)
     if flexible:
         out += unsigned_varint(len(tagged))
         for tag, body in sorted(tagged.items()):

@@ -109,7 +109,7 @@ def _texts(jar: Path) -> Iterator[str]:
 
 def schema_of(text: str) -> MessageSchema:
     """One schema. Raises msgspec.DecodeError for what is no JSON but for its comments."""
-    described = msgspec.json.decode(_COMMENT.sub(lambda found: found[1] or "", text))
+    described = msgspec.json.decode(_COMMENT.sub(lambda match: match[1] or "", text))
     flexible = versions_of(described.get("flexibleVersions"))
     shared = {struct["name"]: struct["fields"] for struct in described.get("commonStructs", ())}
     fields = tuple(_field(f, flexible, shared) for f in described.get("fields", ()))

@@ -42,11 +42,11 @@ class NodeConnection:
     def _answer(self, api: str, version: int) -> dict[str, Any]:
         data = self._received(INT32.unpack(self._received(INT32.size))[0])
         try:
-            asked, answer = read_answer(self.schemas, api, version, data)
+            request_id, answer = read_answer(self.schemas, api, version, data)
         except UnknownRequestError as problem:
             raise LostConnectionError(str(problem)) from None
-        if asked != self._asked:
-            raise LostConnectionError(f"{api}: answer {asked} came to request {self._asked}")
+        if request_id != self._asked:
+            raise LostConnectionError(f"{api}: answer {request_id} came to request {self._asked}")
         return answer
 
     def _received(self, size: int) -> bytes:

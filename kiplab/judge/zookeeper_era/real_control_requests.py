@@ -85,10 +85,12 @@ def real_control_requests(situation: str, *kafka: str) -> RealControlRequests:
     UnrecordedRequestsError for a situation or a release of which there is no recording.
     """
     if situation not in SAYS:
-        known = ", ".join(SAYS)
-        raise UnrecordedRequestsError(f"there is no situation {situation!r}; there are {known}")
-    heard = {patch: _recorded(situation, patch) for patch in kafka or BOTH_SIDES}
-    return RealControlRequests(situation, SAYS[situation], heard)
+        situations = ", ".join(SAYS)
+        raise UnrecordedRequestsError(
+            f"there is no situation {situation!r}; there are {situations}"
+        )
+    passages = {patch: _recorded(situation, patch) for patch in kafka or BOTH_SIDES}
+    return RealControlRequests(situation, SAYS[situation], passages)
 
 
 def _recorded(situation: str, patch: str) -> tuple[Passage, ...]:
@@ -195,8 +197,8 @@ def real_checkpoint(*brokers: str) -> RealCheckpoint:
     recorded = recorded_checkpoints()
     for name in brokers:
         if name not in recorded:
-            known = ", ".join(recorded)
-            raise UnaskedBrokerError(f"no broker of Kafka {name!r} is asked; there are {known}")
+            releases = ", ".join(recorded)
+            raise UnaskedBrokerError(f"no broker of Kafka {name!r} is asked; there are {releases}")
     return RealCheckpoint({name: recorded[name] for name in brokers or BROKERS})
 
 

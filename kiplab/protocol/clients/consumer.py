@@ -139,22 +139,24 @@ def poll(
             return consumer, facts
     at = leader if consumer.preferred == ids.NO_LEADER else near
     if at is None:
-        consumer, found = _unanswered(consumer, consumer.reads_from)
-        return consumer, (*facts, *found)
-    consumer, found = _fetched(consumer, _asked(consumer, at, features, now_ms))
-    return consumer, (*facts, *found)
+        consumer, more_facts = _unanswered(consumer, consumer.reads_from)
+        return consumer, (*facts, *more_facts)
+    consumer, more_facts = _fetched(consumer, _asked(consumer, at, features, now_ms))
+    return consumer, (*facts, *more_facts)
 
 
-def _fetched(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
+def _fetched(consumer: Consumer, leader_replica: client_reads.Asked) -> ConsumerEffect:
     sent_here = consumer.preferred != ids.NO_LEADER
-    answer = client_reads.consumer_fetch(asked, consumer.position, from_follower=sent_here)
+    answer = client_reads.consumer_fetch(leader_replica, consumer.position, from_follower=sent_here)
     if not isinstance(answer, Refused):
-        if not sent_here and client_reads.prefers(asked, consumer.nearest, consumer.position):
+        if not sent_here and client_reads.prefers(
+            leader_replica, consumer.nearest, consumer.position
+        ):
             # The leader's answer names another replica and holds no records (KIP-392).
-            near, here = consumer.nearest, asked.here.id
+            near, here = consumer.nearest, leader_replica.here.id
             fact = ReplicaPreferred(here, consumer.name, consumer.partition, replica=near)
             return replace(consumer, preferred=near), (fact,)
-        consumer, polled = _read(consumer, asked, answer)
+        consumer, polled = _read(consumer, leader_replica, answer)
         return consumer, (polled,)
     if answer.error is not KafkaError.OFFSET_OUT_OF_RANGE:
         asks = answer.error in _ASKS_FOR_METADATA
@@ -162,8 +164,10 @@ def _fetched(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
     if sent_here:
         # The leader may have what a follower has not: it is asked before a position is given up.
         return replace(consumer, preferred=ids.NO_LEADER), (answer,)
-    consumer, found = _lost_position(consumer, asked, "OffsetOutOfRangeException", None)
-    return consumer, (answer, *found)
+    consumer, more_facts = _lost_position(
+        consumer, leader_replica, "OffsetOutOfRangeException", None
+    )
+    return consumer, (answer, *more_facts)
 
 
 def _asks_who_leads(consumer: Consumer) -> Consumer:
@@ -202,29 +206,29 @@ def _asked(
 
 def _unanswered(consumer: Consumer, by: ids.BrokerId) -> ConsumerEffect:
     """A lost connection is a reason to ask who leads (NetworkClient.processDisconnection)."""
-    known = by != ids.NO_LEADER
+    has_leader = by != ids.NO_LEADER
     fact = PollFailed(
         by,
         consumer.name,
         consumer.partition,
-        error=KafkaError.NETWORK_EXCEPTION if known else KafkaError.LEADER_NOT_AVAILABLE,
+        error=KafkaError.NETWORK_EXCEPTION if has_leader else KafkaError.LEADER_NOT_AVAILABLE,
     )
     return _asks_who_leads(consumer), (fact,)
 
 
-def _validated(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
+def _validated(consumer: Consumer, leader_replica: client_reads.Asked) -> ConsumerEffect:
     """KIP-320: does the leader still have the last record that was read?"""
-    answer = client_reads.end_of_epoch(asked, consumer.last_epoch)
+    answer = client_reads.end_of_epoch(leader_replica, consumer.last_epoch)
     if isinstance(answer, Refused):
         return _asks_who_leads(consumer), (answer,)
     if answer is None:
-        return _lost_position(consumer, asked, "LogTruncationException", None)
+        return _lost_position(consumer, leader_replica, "LogTruncationException", None)
     if answer.offset < consumer.position:
         if consumer.reset is Reset.NONE:
-            return _lost_position(consumer, asked, "LogTruncationException", answer.offset)
-        return _cut_back(consumer, asked, answer)
+            return _lost_position(consumer, leader_replica, "LogTruncationException", answer.offset)
+        return _cut_back(consumer, leader_replica, answer)
     fact = PositionValidated(
-        asked.here.id,
+        leader_replica.here.id,
         consumer.name,
         consumer.partition,
         position=consumer.position,
@@ -234,9 +238,11 @@ def _validated(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
     return replace(consumer, validating=False), (fact,)
 
 
-def _cut_back(consumer: Consumer, asked: client_reads.Asked, end: log.EpochStart) -> ConsumerEffect:
+def _cut_back(
+    consumer: Consumer, leader_replica: client_reads.Asked, end: log.EpochStart
+) -> ConsumerEffect:
     fact = PositionTruncated(
-        asked.here.id,
+        leader_replica.here.id,
         consumer.name,
         consumer.partition,
         before=consumer.position,
@@ -249,11 +255,14 @@ def _cut_back(consumer: Consumer, asked: client_reads.Asked, end: log.EpochStart
 
 
 def _lost_position(
-    consumer: Consumer, asked: client_reads.Asked, exception: str, diverging: ids.Offset | None
+    consumer: Consumer,
+    leader_replica: client_reads.Asked,
+    exception: str,
+    diverging: ids.Offset | None,
 ) -> ConsumerEffect:
     """The reset policy decides; without one the application has to."""
     if consumer.reset is not Reset.NONE:
-        return _moved(consumer, asked, consumer.reset)
+        return _moved(consumer, leader_replica, consumer.reset)
     fact = ConsumerRaised(
         consumer=consumer.name,
         partition=consumer.partition,
@@ -264,13 +273,13 @@ def _lost_position(
     return consumer, (fact,)
 
 
-def _moved(consumer: Consumer, asked: client_reads.Asked, to: Reset) -> ConsumerEffect:
+def _moved(consumer: Consumer, leader_replica: client_reads.Asked, to: Reset) -> ConsumerEffect:
     """A position from ListOffsets has no epoch, so there is nothing to validate it by."""
-    answer = client_reads.list_offset(asked, latest=to is Reset.LATEST)
+    answer = client_reads.list_offset(leader_replica, latest=to is Reset.LATEST)
     if isinstance(answer, Refused):
         return _asks_who_leads(consumer), (answer,)
     fact = PositionReset(
-        asked.here.id,
+        leader_replica.here.id,
         consumer.name,
         consumer.partition,
         before=consumer.position,
@@ -282,11 +291,11 @@ def _moved(consumer: Consumer, asked: client_reads.Asked, to: Reset) -> Consumer
 
 
 def _read(
-    consumer: Consumer, asked: client_reads.Asked, answer: client_reads.Records
+    consumer: Consumer, leader_replica: client_reads.Asked, answer: client_reads.Records
 ) -> tuple[Consumer, Polled]:
     records = answer.records
     polled = Polled(
-        asked.here.id,
+        leader_replica.here.id,
         consumer.name,
         consumer.partition,
         first=consumer.position,

@@ -68,7 +68,7 @@ class HeartbeatController(ZooKeeperController, frozen=True, cache_hash=True):
 
 def known_broker(controller: HeartbeatController, broker: BrokerId) -> KnownBroker | None:
     """What the controller knows of a registered broker; None of any other."""
-    return next((found for found in controller.known if found.broker == broker), None)
+    return next((entry for entry in controller.known if entry.broker == broker), None)
 
 
 FIRST_WITH_HEARTBEATS = 5
@@ -88,24 +88,25 @@ def registered(turn: ControllerTurn) -> tuple[KnownBroker, ...]:
         if isinstance(z.data, BrokerZnode)
     }
     return tuple(
-        _at_first(turn, found, versions[found.broker]) for found in registered_brokers(turn)
+        _at_first(turn, live_broker, versions[live_broker.broker])
+        for live_broker in registered_brokers(turn)
     )
 
 
 def declared(
-    turn: ControllerTurn, found: KnownBroker, state: MembershipState, reason: str
+    turn: ControllerTurn, entry: KnownBroker, state: MembershipState, reason: str
 ) -> ControllerTurn:
     """`found` is in this state from now on; with what a change between there and not there brings.
 
     Raises ControllerMovedError.
     """
-    before = known_broker(plane_of(turn), found.broker)
-    turn = _told(turn, before, replace(found, state=state), reason)
+    before = known_broker(plane_of(turn), entry.broker)
+    turn = _told(turn, before, replace(entry, state=state), reason)
     counts = state is not MembershipState.INACTIVE
-    is_live = found.broker in turn.controller.live_brokers
+    is_live = entry.broker in turn.controller.live_brokers
     if counts and not is_live:
-        return _joined(turn, found)
-    return turn if counts or not is_live else _gone(turn, found.broker)
+        return _joined(turn, entry)
+    return turn if counts or not is_live else _gone(turn, entry.broker)
 
 
 def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
@@ -114,8 +115,8 @@ def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     Raises ControllerMovedError.
     """
     is_live = broker in turn.controller.live_brokers
-    known = tuple(k for k in plane_of(turn).known if k.broker != broker)
-    turn = turn.holding(replace(plane_of(turn), known=known))
+    others = tuple(k for k in plane_of(turn).known if k.broker != broker)
+    turn = turn.holding(replace(plane_of(turn), known=others))
     return _gone(turn, broker) if is_live else turn
 
 
@@ -176,8 +177,8 @@ def _told(
         return turn
     plane = plane_of(turn)
     others = [k for k in plane.known if k.broker != known_broker.broker]
-    known = tuple(sorted([*others, known_broker], key=lambda k: k.broker))
-    turn = turn.holding(replace(plane, known=known))
+    entries = tuple(sorted([*others, known_broker], key=lambda k: k.broker))
+    turn = turn.holding(replace(plane, known=entries))
     if before is not None and before.state is known_broker.state:
         return turn
     fact = BrokerDeclared(
@@ -219,14 +220,14 @@ def seeded(
     done: Together[ZooKeeperController], features: Features
 ) -> Together[ZooKeeperController]:
     """If this controller has just been elected: everyone who is registered is known."""
-    known = at_rest(done, features)
-    if known is done:
+    controller = at_rest(done, features)
+    if controller is done:
         return done
-    turn = ControllerTurn(known.node, done.ensemble, features, done.fired, done.facts)
+    turn = ControllerTurn(controller.node, done.ensemble, features, done.fired, done.facts)
     # KIP-343, Broker State: at first every broker is inactive. Of a controller failover the text
     # says nothing.
     if "343.failover-keeps-active" in turn.active:
-        return known
+        return controller
     try:
         for broker in registered(turn):
             turn = declared(turn, broker, broker.state, "the controller is new")
@@ -260,7 +261,7 @@ def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
     new = [k for k in now if known_broker(plane_of(turn), k.broker) is None]
     others = [(_of(before, k), k) for k in now if k not in new]
     again = [(old, k) for old, k in others if old.incarnation_id != k.incarnation_id]
-    dead = [k.broker for k in before if k.broker not in {found.broker for found in now}]
+    dead = [k.broker for k in before if k.broker not in {entry.broker for entry in now}]
     fact = BrokersCompared(
         node=turn.controller.node,
         new=tuple(k.broker for k in new),
@@ -268,10 +269,10 @@ def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
         dead=tuple(dead),
     )
     turn = turn.holding(turn.controller, fact)
-    for found in new:
-        turn = declared(turn, found, found.state, "it has registered")
-    for _, found in again:
-        turn = bounced(turn, found, "it has registered anew")
+    for entry in new:
+        turn = declared(turn, entry, entry.state, "it has registered")
+    for _, entry in again:
+        turn = bounced(turn, entry, "it has registered anew")
     for broker in dead:
         turn = forgotten(turn, broker)
     return turn

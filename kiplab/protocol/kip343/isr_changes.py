@@ -115,8 +115,8 @@ def _as_leader_sees_it(
 def _sender_refused(turn: ControllerTurn, request: IsrChangeRequest) -> Refused | None:
     if not turn.controller.active or not turn.has_session:
         return turn.refusal(KIND, KafkaError.NOT_CONTROLLER, None)
-    found = known_broker(plane_of(turn), request.broker)
-    epoch = None if found is None else found.incarnation_id
+    sender = known_broker(plane_of(turn), request.broker)
+    epoch = None if sender is None else sender.incarnation_id
     # KIP-343, IsrChangeRequest: INVALID_INCARNATION_ID at the top if the incarnation id is wrong:
     # another process has registered under the id, and the sender may change no ISR any more.
     if epoch == request.incarnation_id or "343.isr-change-incarnation" not in turn.active:

@@ -69,10 +69,10 @@ def metadata_heartbeat(
 
 def heartbeats_missed(turn: ControllerTurn, broker: BrokerId) -> Together[ZooKeeperController]:
     """controller.heartbeat.timeout.ms have passed without a heartbeat of `broker`."""
-    found = known_broker(plane_of(turn), broker)
-    assert found is not None, "see why_not_missed"
+    entry = known_broker(plane_of(turn), broker)
+    assert entry is not None, "see why_not_missed"
     try:
-        turn = declared(turn, found, MembershipState.INACTIVE, "its heartbeats stay out")
+        turn = declared(turn, entry, MembershipState.INACTIVE, "its heartbeats stay out")
     except ControllerMovedError as moved:
         turn = stand_down_if_moved(moved.turn)
     return turn.done()
@@ -82,14 +82,14 @@ def why_not_missed(
     controller: HeartbeatController, broker: BrokerId, features: Features
 ) -> str | None:
     """Why no timeout of this broker can be over; None if it can."""
-    found = known_broker(controller, broker)
-    if found is None:
+    entry = known_broker(controller, broker)
+    if entry is None:
         return f"the controller knows of no broker {broker} that is registered"
-    if found.legacy:
+    if entry.legacy:
         return f"broker {broker} registered as one that sends no heartbeats: it is always active"
     if broker == controller.broker:
         return f"broker {broker} is the controller, and hears itself"
-    if found.state is MembershipState.INACTIVE:
+    if entry.state is MembershipState.INACTIVE:
         return f"the controller has declared broker {broker} inactive already"
     # KIP-343, Controller Heartbeat, Controller-Side Heartbeat Timeout: who does not heartbeat for
     # a certain time is declared inactive.
@@ -117,10 +117,10 @@ def _judged(
 def _incarnation_judged(
     turn: ControllerTurn, request: MetadataHeartbeatRequest
 ) -> tuple[ControllerTurn, Refused | None]:
-    found = known_broker(plane_of(turn), request.broker)
-    if found is None:
+    entry = known_broker(plane_of(turn), request.broker)
+    if entry is None:
         return _unknown_judged(turn, request)
-    sent, epoch = request.incarnation_id, found.incarnation_id
+    sent, epoch = request.incarnation_id, entry.incarnation_id
     compared = compare(f"incarnation id of broker {request.broker}", sent, epoch)
     if sent < epoch:
         # KIP-343, Controller Logic: a lower incarnation id than the controller's is from an old

@@ -111,9 +111,9 @@ def _judge(
         boolean = LeaderRecoveryState(item.recovery != 0)
         item = msgspec.structs.replace(item, recovery=boolean)
     case = _Case(controller, request, item, registration)
-    found = _first_refusal(case, active)
-    if found is not None:
-        return None, AlterPartitionResult(item.partition, found.error), found
+    refusal = _first_refusal(case, active)
+    if refusal is not None:
+        return None, AlterPartitionResult(item.partition, refusal.error), refusal
     return _accept(case, features)
 
 
@@ -130,9 +130,9 @@ def _first_refusal(case: _Case, active: frozenset[str]) -> Refused | None:
 def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
     """Every member is judged, the leader and unchanged members too."""
     for member in case.item.isr:
-        found = registration(case.controller.registrations, member.broker)
+        registered = registration(case.controller.registrations, member.broker)
         name = f"broker {member.broker}"
-        if found is None:
+        if registered is None:
             # KIP-841, Proposed Changes: the controller no longer takes the leader's word for who is
             # eligible. That a broker nobody registered is not, only the code says
             # (ReplicationControlManager.ineligibleReplicasForIsr, 3.3.0).
@@ -140,19 +140,19 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
                 return _ineligible(case, "841.registered", compare(name, "member", "unknown"))
             continue
         # KIP-841, AlterPartition RPC: a member that is shutting down gets the partition refused.
-        if found.in_controlled_shutdown and "841.shutting-down" in active:
+        if registered.in_controlled_shutdown and "841.shutting-down" in active:
             return _ineligible(case, "841.shutting-down", compare(name, "member", "shutting down"))
         # KIP-841, Proposed Changes: the leader's metadata may be late, and a broker fenced since
         # then must not come back by its request.
-        if found.fenced and "841.fenced" in active:
+        if registered.fenced and "841.fenced" in active:
             return _ineligible(case, "841.fenced", compare(name, "member", "fenced"))
         # Below version 3 there is none, and it reads as -1 (AlterPartitionRequest.json, 3.5.0).
         epoch = told_since(case.request.version, 3, member.epoch)
         # KIP-903, Proposed Design, The new behaviors, 3 (Controller): every epoch in the ISR is the
         # one registered last; -1, where the check is not supported (AlterPartition RPC, Request,
         # NewIsrWithEpochs), passes.
-        if is_of_another_incarnation(epoch, found.epoch) and "903.controller-epoch" in active:
-            compared = compare(f"{name} epoch", epoch, found.epoch)
+        if is_of_another_incarnation(epoch, registered.epoch) and "903.controller-epoch" in active:
+            compared = compare(f"{name} epoch", epoch, registered.epoch)
             return _ineligible(case, "903.controller-epoch", compared)
     return None
 
@@ -183,8 +183,8 @@ def _unknown(controller: Controller, request: AlterPartitionRequest, name: str) 
     topic = name.rpartition("-")[0]
     # "orders--1" is index -1 of topic orders, if there is that topic.
     wanted = {topic, topic.removesuffix("-")}
-    known = any(p.name.rpartition("-")[0] in wanted for p in controller.partitions)
-    if known or request.version < 2:
+    topic_exists = any(p.name.rpartition("-")[0] in wanted for p in controller.partitions)
+    if topic_exists or request.version < 2:
         return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
     return KafkaError.UNKNOWN_TOPIC_ID
 

@@ -132,8 +132,8 @@ def _apply(
         older = local is not None and state.partition_epoch < local.partition_epoch
         if broker.id not in state.replicas or older:
             continue
-        broker, found = play(broker, state, features, now_ms)
-        facts += found
+        broker, more_facts = play(broker, state, features, now_ms)
+        facts += more_facts
     return broker, tuple(facts)
 
 

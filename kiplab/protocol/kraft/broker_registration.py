@@ -201,8 +201,8 @@ def unregister_broker(
     Source: ReplicationControlManager.unregisterBroker and handleBrokerUnregistered (3.2.0 to
     3.9.0-rc3).
     """
-    found = registration(controller.registrations, request.broker)
-    if found is None:
+    registered = registration(controller.registrations, request.broker)
+    if registered is None:
         error = KafkaError.BROKER_ID_NOT_REGISTERED
         refused = Refused(
             CONTROLLER,
@@ -217,8 +217,8 @@ def unregister_broker(
             (refused,),
         )
     records: list[Record] = [
-        *removal_records(controller, found.broker, features),
-        UnregisterBrokerRecord(found.broker, found.epoch),
+        *removal_records(controller, registered.broker, features),
+        UnregisterBrokerRecord(registered.broker, registered.epoch),
     ]
     controller, sends, facts = commit(controller, records, features)
     # 3.2 forgets only the registration (ClusterControlManager.replay, 3.2.0 and 3.3.0): the session

@@ -123,15 +123,15 @@ def expire_session(
     Source: ReplicationControlManager.maybeFenceOneStaleBroker (3.5.0, 4.0.2) and
     QuorumController.rescheduleMaybeFenceStaleBrokers (3.5.0).
     """
-    found = registration(controller.registrations, broker)
+    registered = registration(controller.registrations, broker)
     heartbeat_state = heartbeat(controller, broker)
     if heartbeat_state is None:
         return controller, (), ()
-    if found is None:
+    if registered is None:
         return resign(controller, "maybeFenceReplicas", "RuntimeException", features, now_ms)
     if has_contacts(features.code_of(ids.CONTROLLER)):
-        controller = forgotten(controller, found, now_ms)
-    records = fencing_records(controller, found, features)
+        controller = forgotten(controller, registered, now_ms)
+    records = fencing_records(controller, registered, features)
     # Up to 3.6 nothing clears the offset of a controlled shutdown (BrokerHeartbeatManager.fence,
     # and register, which sees no other fence): fenced or not, the broker is to shut down. From 3.7
     # on register touches the state whenever a change of the registration is replayed.
@@ -151,7 +151,7 @@ def resign(
     Source: QuorumController.handleEventException and renounce (3.2.0, 3.5.0, 3.9.0-rc3).
     """
     following, _, _ = fail_over(controller, features, now_ms)
-    taken = {known.broker: known.target_offset for known in controller.heartbeats}
+    taken = {heartbeat.broker: heartbeat.target_offset for heartbeat in controller.heartbeats}
     heartbeat_states = tuple(
         replace(fresh, target_offset=taken.get(fresh.broker, ids.UNKNOWN_METADATA_OFFSET))
         for fresh in following.heartbeats

@@ -59,25 +59,25 @@ def broker_heartbeat(
     """
     if has_contacts(features.code_of(CONTROLLER)):
         controller = noted(controller, request.broker, request.broker_epoch, now_ms)
-    found = registration(controller.registrations, request.broker)
+    registered = registration(controller.registrations, request.broker)
     # KIP-631, Broker Leases: heartbeats keep a registration alive, and each names the broker epoch
     # that this was answered with (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3); a
     # process that was replaced cannot keep its successor's session alive, nor end it.
     guard = "631.heartbeat-epoch"
     checked = guard in features.active(CONTROLLER)
     refused = stale_sender(controller, request, guard, checked=checked)
-    if refused is not None or found is None:
+    if refused is not None or registered is None:
         reply = BrokerHeartbeatResponse(error=KafkaError.STALE_BROKER_EPOCH)
         facts = (refused,) if refused else ()
         return controller, (Send(request.broker, reply),), facts
     heartbeat_state = heartbeat(controller, request.broker) or HeartbeatState(
-        request.broker, fenced=found.fenced
+        request.broker, fenced=registered.fenced
     )
     caught_up = request.metadata_offset >= _target_offset(
-        controller, found, heartbeat_state, features
+        controller, registered, heartbeat_state, features
     )
     now, then = _states(controller, heartbeat_state, request, caught_up)
-    records = _transition(controller, found, now, then, features)
+    records = _transition(controller, registered, now, then, features)
     controller = heard(controller, _touched(heartbeat_state, request, then, now_ms))
     controller, sends, written = commit(controller, records, features)
     if records and any(isinstance(record, _CHANGES_OF_A_BROKER) for record in records):

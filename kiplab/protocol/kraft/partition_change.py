@@ -225,8 +225,8 @@ def _recovery(
     # such an election may choose a member of the ISR, only this tells that it was one.
     if not unclean or (recovering and not _only_uncleanly(partition, code)):
         return None
-    known = at_least(code.metadata_version, "3.2-IV0")
-    return LeaderRecoveryState.RECOVERING if known else None
+    has_field = at_least(code.metadata_version, "3.2-IV0")
+    return LeaderRecoveryState.RECOVERING if has_field else None
 
 
 def _forgotten(new_leader: BrokerId | None, code: Code) -> LeaderRecoveryState | None:

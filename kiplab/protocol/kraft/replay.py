@@ -166,11 +166,11 @@ _ChangeOfBroker = FenceBrokerRecord | UnfenceBrokerRecord | BrokerRegistrationCh
 
 
 def _registration_changed(controller: Controller, record: _ChangeOfBroker) -> Controller:
-    found = registration(controller.registrations, record.broker)
-    if found is None or found.epoch != record.epoch:
+    registered = registration(controller.registrations, record.broker)
+    if registered is None or registered.epoch != record.epoch:
         # Fatal for a real controller; nothing here writes such a record.
-        raise AssertionError(f"{record_text(record)} does not fit {found}")
-    return _with(controller, _changed(found, record))
+        raise AssertionError(f"{record_text(record)} does not fit {registered}")
+    return _with(controller, _changed(registered, record))
 
 
 def _changed(registration: Registration, record: _ChangeOfBroker) -> Registration:

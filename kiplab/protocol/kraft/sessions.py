@@ -106,8 +106,8 @@ def noted(
 
     Source: ClusterControlManager.trackBrokerHeartbeat (4.0.2).
     """
-    found = registration(controller.registrations, broker)
-    is_now = found is not None and found.epoch == epoch
+    registered = registration(controller.registrations, broker)
+    is_now = registered is not None and registered.epoch == epoch
     if not is_now and epoch < controller.next_offset:
         return controller
     contact = Contact(broker, epoch, now_ms or 0)
@@ -145,7 +145,7 @@ def out_of_contact(controller: Controller, now_ms: int | None) -> tuple[BrokerId
     """
     if now_ms is None:
         return ()
-    contacts = (contact_of(controller, found) for found in controller.registrations)
+    contacts = (contact_of(controller, registered) for registered in controller.registrations)
     return tuple(c.broker for c in contacts if c is not None and _is_expired(c, now_ms))
 
 
@@ -181,8 +181,8 @@ def activated(controller: Controller, code: CodeVersion, now_ms: Milliseconds) -
     """
     if not has_contacts(code):
         return controller
-    known = (r for r in controller.registrations if code < (4, 1) or not r.fenced)
-    contacts = tuple(Contact(r.broker, r.epoch, now_ms) for r in known)
+    expected = (r for r in controller.registrations if code < (4, 1) or not r.fenced)
+    contacts = tuple(Contact(r.broker, r.epoch, now_ms) for r in expected)
     return replace(
         controller,
         contacts=contacts,
@@ -219,8 +219,8 @@ def noted_sessions(controller: Controller) -> tuple[NotedSession, ...]:
     registered = {r.broker: r for r in controller.registrations}
     sessions = []
     for state in controller.heartbeats:
-        known = registered.get(state.broker)
-        contact = None if known is None else contact_of(controller, known)
+        by_broker = registered.get(state.broker)
+        contact = None if by_broker is None else contact_of(controller, by_broker)
         last_ms = 0 if contact is None else contact.last_contact_ms
         over = contact is None
         sessions.append(NotedSession(state.broker, over, state.fenced, state.leaving, last_ms))

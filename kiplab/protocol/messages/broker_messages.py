@@ -70,8 +70,8 @@ class BrokerHeartbeatRequest(ApiRequest, frozen=True, tag="broker-heartbeat", kw
     want_shut_down: bool = False
 
     def in_words(self) -> str:
-        asked = (("fenced", self.want_fence), ("shut down", self.want_shut_down))
-        wishes = " and ".join(wish for wish, on in asked if on)
+        wanted = (("fenced", self.want_fence), ("shut down", self.want_shut_down))
+        wishes = " and ".join(wish for wish, on in wanted if on)
         wants = f", wants to be {wishes}" if wishes else ""
         return f"BrokerHeartbeat as epoch {self.broker_epoch}{wants}"
 

@@ -82,8 +82,8 @@ class MetadataHeartbeatResponse(
     """Of an error it says nothing; else never INITIAL."""
 
     def in_words(self) -> str:
-        said = self.error.name if self.error else state_word(self.current_state)
-        return f"MetadataHeartbeat reply: {said}"
+        outcome = self.error.name if self.error else state_word(self.current_state)
+        return f"MetadataHeartbeat reply: {outcome}"
 
 
 class IsrChangeRequest(GatedRequest, frozen=True, tag="isr-change", kw_only=True):
@@ -142,8 +142,8 @@ class IsrChangeResponse(ApiResponse, frozen=True, tag="isr-change-reply", kw_onl
 
 def state_word(state: int) -> str:
     """``"active"``, or for a byte that is no state ``"state 7"``."""
-    known = {int(member): member.name.lower() for member in MembershipState}
-    return known.get(state, f"state {state}")
+    names = {int(member): member.name.lower() for member in MembershipState}
+    return names.get(state, f"state {state}")
 
 
 def _isr(item: AlterPartitionItem) -> str:

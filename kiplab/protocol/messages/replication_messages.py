@@ -82,14 +82,14 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
         return f"AlterPartition v{self.version}{several} · {wish}"
 
     def _wish(self, item: AlterPartitionItem, isr: tuple[ids.BrokerId, ...]) -> str:
-        asked = {m.broker: m.epoch for m in item.isr}
-        added = [b for b in asked if b not in isr]
-        removed = [b for b in isr if b not in asked]
+        proposed = {m.broker: m.epoch for m in item.isr}
+        added = [b for b in proposed if b not in isr]
+        removed = [b for b in isr if b not in proposed]
         if added:
-            return f"add {', '.join(self._added(b, asked[b]) for b in added)}"
+            return f"add {', '.join(self._added(b, proposed[b]) for b in added)}"
         if removed:
             return f"remove {', '.join(str(b) for b in removed)}"
-        return f"ISR {ids.broker_list(asked)}"
+        return f"ISR {ids.broker_list(proposed)}"
 
     def _added(self, broker: ids.BrokerId, epoch: ids.BrokerEpoch) -> str:
         """Before version 3 the request cannot say which incarnation of a broker it means."""
@@ -134,10 +134,10 @@ class AlterPartitionResult(msgspec.Struct, frozen=True, cache_hash=True):
 
     def in_words(self) -> str:
         """``"orders-0 NONE ISR {1, 2}, partition epoch 11"``."""
-        said = f"{self.partition} {self.error.name}"
+        text = f"{self.partition} {self.error.name}"
         if self.error:
-            return said
-        return f"{said} ISR {ids.broker_list(self.isr)}, partition epoch {self.partition_epoch}"
+            return text
+        return f"{text} ISR {ids.broker_list(self.isr)}, partition epoch {self.partition_epoch}"
 
 
 class AlterPartitionResponse(ApiResponse, frozen=True, tag="alter-partition-reply", kw_only=True):

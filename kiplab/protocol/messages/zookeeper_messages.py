@@ -236,8 +236,8 @@ class SetPartitionStateResponse(
     partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
 
     def in_words(self) -> str:
-        said = self.error.name if self.error else f"version {self.partition_epoch}"
-        return f"setData reply for {self.partition}: {said}"
+        outcome = self.error.name if self.error else f"version {self.partition_epoch}"
+        return f"setData reply for {self.partition}: {outcome}"
 
 
 class WatcherEvent(ApiMessage, frozen=True, tag="watcher-event", kw_only=True):

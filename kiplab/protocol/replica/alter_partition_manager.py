@@ -187,8 +187,8 @@ def answered(
     for item in request.items:
         result = results.get(item.partition)
         if result is not None:
-            broker, found = _hand_over(broker, item, result, features, now_ms)
-            facts += found
+            broker, more_facts = _hand_over(broker, item, result, features, now_ms)
+            facts += more_facts
     broker, sends, more = send_unsent(broker, features)
     return broker, sends, (*facts, *more)
 
@@ -245,8 +245,8 @@ def check_lag(broker: Broker, features: Features, now_ms: int | None) -> broker_
     for replica in broker_parts.process_of(broker).replicas:
         if replica.leading is None:
             continue
-        changed, item, found = propose_shrink(here, replica, log_of(broker, replica.partition))
-        facts = (*facts, *found)
+        changed, item, more_facts = propose_shrink(here, replica, log_of(broker, replica.partition))
+        facts = (*facts, *more_facts)
         if item is not None:
             broker = broker_parts.with_replica(broker, changed)
             broker, sent, withdrawn = submit(broker, item, features)

@@ -109,7 +109,7 @@ def not_the_leader(
 
 
 def consumer_fetch(
-    asked: Asked, offset: Offset, *, from_follower: bool = False
+    read: Asked, offset: Offset, *, from_follower: bool = False
 ) -> Refused | Records:
     """Everything from `offset` up to the high watermark; beyond it, nothing, and that is no error.
 
@@ -118,51 +118,51 @@ def consumer_fetch(
 
     Source: Partition.fetchRecords and readRecords, UnifiedLog.read (3.5.0).
     """
-    wrong = _wrong(asked, CONSUMER_FETCH)
-    if wrong is not None and wrong.guard is None and _follows(asked):
-        wrong = asked.barred or (None if from_follower else wrong)
-    if wrong is not None or asked.replica is None:
-        return wrong or _unknown(asked, CONSUMER_FETCH)
-    if offset > asked.log.end or offset < asked.log.start:
+    wrong = _wrong(read, CONSUMER_FETCH)
+    if wrong is not None and wrong.guard is None and _follows(read):
+        wrong = read.barred or (None if from_follower else wrong)
+    if wrong is not None or read.replica is None:
+        return wrong or _unknown(read, CONSUMER_FETCH)
+    if offset > read.log.end or offset < read.log.start:
         error = KafkaError.OFFSET_OUT_OF_RANGE
-        beyond = offset > asked.log.end
-        bound = f"at most {asked.log.end}" if beyond else f"at least {asked.log.start}"
+        beyond = offset > read.log.end
+        bound = f"at most {read.log.end}" if beyond else f"at least {read.log.start}"
         compared = Compared("offset", str(offset), bound)
-        return asked.here.refusal(asked.partition, CONSUMER_FETCH, error, None, compared)
-    mark = asked.replica.high_watermark
-    if not asked.read_committed:
-        return Records(log.records_from(log.up_to(asked.log, mark), offset), mark)
+        return read.here.refusal(read.partition, CONSUMER_FETCH, error, None, compared)
+    mark = read.replica.high_watermark
+    if not read.read_committed:
+        return Records(log.records_from(log.up_to(read.log, mark), offset), mark)
     # What ends before the first transaction does that has not.
-    stable = log.last_stable_offset(asked.log, mark)
-    visible = log.up_to(asked.log, stable)
+    stable = log.last_stable_offset(read.log, mark)
+    visible = log.up_to(read.log, stable)
     ended = ((max(first, offset), end) for first, end in log.aborted(visible) if end > offset)
     gaps = tuple((Offset(first), end) for first, end in ended)
     return Records(log.records_from(visible, offset), mark, stable, gaps)
 
 
-def prefers(asked: Asked, nearest: BrokerId, offset: Offset) -> bool:
+def prefers(read: Asked, nearest: BrokerId, offset: Offset) -> bool:
     """Whether a leader sends a consumer to the replica that is nearest to it (KIP-392).
 
     That has to be in the ISR and to have the offset, as far as the leader knows.
 
     Source: ReplicaManager.findPreferredReadReplica (3.5.0).
     """
-    leading = asked.replica.leading if asked.replica is not None else None
+    leading = read.replica.leading if read.replica is not None else None
     if leading is None or nearest not in leading.isr_state.isr:
         return False
     return any(r.broker == nearest and r.end >= offset for r in leading.remotes)
 
 
-def end_of_epoch(asked: Asked, epoch: LeaderEpoch) -> Refused | log.EpochStart | None:
+def end_of_epoch(read: Asked, epoch: LeaderEpoch) -> Refused | log.EpochStart | None:
     """OffsetsForLeaderEpoch: where `epoch` ends in the leader's log; None when it cannot tell.
 
     Source: Partition.lastOffsetForLeaderEpoch (3.5.0); KIP-101, KIP-320.
     """
-    wrong = _wrong(asked, END_OF_EPOCH)
-    return wrong if wrong is not None else log.end_of_epoch(asked.log, epoch)
+    wrong = _wrong(read, END_OF_EPOCH)
+    return wrong if wrong is not None else log.end_of_epoch(read.log, epoch)
 
 
-def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
+def list_offset(read: Asked, *, latest: bool) -> Refused | Offset:
     """ListOffsets: where the log begins, or the high watermark; the last stable offset for whoever
     reads only what is committed.
 
@@ -171,26 +171,26 @@ def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
 
     Source: Partition.fetchOffsetForTimestamp (3.5.0); KIP-207.
     """
-    wrong = _wrong(asked, LIST_OFFSETS)
-    if wrong is not None or asked.replica is None or asked.replica.leading is None:
-        return wrong or _unknown(asked, LIST_OFFSETS)
+    wrong = _wrong(read, LIST_OFFSETS)
+    if wrong is not None or read.replica is None or read.replica.leading is None:
+        return wrong or _unknown(read, LIST_OFFSETS)
     if not latest:
-        return asked.log.start
-    mark, start = asked.replica.high_watermark, asked.replica.leading.start_offset
+        return read.log.start
+    mark, start = read.replica.high_watermark, read.replica.leading.start_offset
     if start > mark:
         error = KafkaError.OFFSET_NOT_AVAILABLE
         compared = Compared("high watermark", f"at least {start}", str(mark))
-        return asked.here.refusal(asked.partition, LIST_OFFSETS, error, None, compared)
-    return log.last_stable_offset(asked.log, mark) if asked.read_committed else mark
+        return read.here.refusal(read.partition, LIST_OFFSETS, error, None, compared)
+    return log.last_stable_offset(read.log, mark) if read.read_committed else mark
 
 
-def _follows(asked: Asked) -> bool:
-    return asked.replica is not None and asked.replica.leading is None
+def _follows(read: Asked) -> bool:
+    return read.replica is not None and read.replica.leading is None
 
 
-def _wrong(asked: Asked, request: str) -> Refused | None:
-    return not_the_leader(asked.here, asked.replica, asked.partition, asked.leader_epoch, request)
+def _wrong(read: Asked, request: str) -> Refused | None:
+    return not_the_leader(read.here, read.replica, read.partition, read.leader_epoch, request)
 
 
-def _unknown(asked: Asked, request: str) -> Refused:
-    return asked.here.refusal(asked.partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+def _unknown(read: Asked, request: str) -> Refused:
+    return read.here.refusal(read.partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)

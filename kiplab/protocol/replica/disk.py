@@ -121,8 +121,8 @@ def _after_loss(replica: DurableReplica, loss: Loss) -> DurableReplica:
     return replace(replica, log=left, checkpoint=Offset(min(replica.checkpoint, left.end)))
 
 
-def _with_log(replica: DurableReplica, found: log.Log) -> DurableReplica:
-    return replica if found is replica.log else replace(replica, log=found)
+def _with_log(replica: DurableReplica, new_log: log.Log) -> DurableReplica:
+    return replica if new_log is replica.log else replace(replica, log=new_log)
 
 
 def _with_durable(broker: Broker, replicas: tuple[DurableReplica, ...]) -> Broker:

@@ -199,8 +199,8 @@ def _last_fetched_epoch(here: Here, request: FetchRequest) -> LeaderEpoch:
     ends, and cut its log, before it fetched (KIP-101, KIP-279). What comes of it is the same: its
     first fetch stands for both here.
     """
-    told = request.version >= 12 or here.writes_isr
-    return _known(request.last_fetched_epoch) if told else NO_LEADER_EPOCH
+    has_field = request.version >= 12 or here.writes_isr
+    return _known(request.last_fetched_epoch) if has_field else NO_LEADER_EPOCH
 
 
 def _known(epoch: LeaderEpoch) -> LeaderEpoch:
@@ -227,15 +227,15 @@ def _stale(here: Here, request: FetchRequest) -> Refused | None:
     guard = "kafka-15221.stale-fetch"
     if guard not in here.active:
         return None
-    known = registration(here.registrations, request.replica)
-    if known is None or known.fenced:
+    registered = registration(here.registrations, request.replica)
+    if registered is None or registered.fenced:
         return None
-    if known.epoch <= request.replica_epoch:
+    if registered.epoch <= request.replica_epoch:
         return None
     epoch = told_since(request.version, 15, request.replica_epoch)
     if epoch == NO_BROKER_EPOCH:
         return None
-    compared = Compared(f"broker {request.replica} epoch", str(epoch), str(known.epoch))
+    compared = Compared(f"broker {request.replica} epoch", str(epoch), str(registered.epoch))
     error = KafkaError.NOT_LEADER_OR_FOLLOWER
     return here.refusal(request.partition, KIND, error, guard, compared)
 
@@ -280,11 +280,11 @@ def fetched(
         return _truncated(broker, replica, mine, response.diverging)
     longer = log.extend(mine, response.records)
     # A follower takes its leader's word, even where a new leader has not got as far yet.
-    known = Offset(max(longer.start, min(response.high_watermark, longer.end)))
-    kept = log.delete_before(longer, Offset(min(response.log_start_offset, known)))
+    high_watermark = Offset(max(longer.start, min(response.high_watermark, longer.end)))
+    kept = log.delete_before(longer, Offset(min(response.log_start_offset, high_watermark)))
     broker = broker_parts.with_log(broker, replica.partition, kept)
-    if known != replica.high_watermark:
-        broker = broker_parts.with_replica(broker, replace(replica, high_watermark=known))
+    if high_watermark != replica.high_watermark:
+        broker = broker_parts.with_replica(broker, replace(replica, high_watermark=high_watermark))
     facts: tuple[Fact, ...] = ()
     if longer.end != mine.end:
         last = Offset(longer.end - 1)
@@ -337,8 +337,8 @@ def _cut(mine: log.Log, diverging: log.EpochStart) -> Offset:
 
     A follower that does not know the epoch cuts where the epoch before it ends, and asks again.
     """
-    known = diverging.epoch != NO_LEADER_EPOCH
-    own = log.end_of_epoch(mine, diverging.epoch) if known else None
+    has_epoch = diverging.epoch != NO_LEADER_EPOCH
+    own = log.end_of_epoch(mine, diverging.epoch) if has_epoch else None
     if own is None:
         return diverging.offset
     return own.offset if own.epoch != diverging.epoch else min(diverging.offset, own.offset)

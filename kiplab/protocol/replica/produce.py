@@ -112,8 +112,8 @@ def _too_few_in_sync(here: Here, replica: Replica) -> Refused | None:
     wanted, in_sync = wanted_in_sync(here, replica), len(replica.leading.isr_state.isr)
     if in_sync >= wanted:
         return None
-    asked = f"at least {wanted} (min.insync.replicas)"
-    compared = Compared("size of the ISR", asked, str(in_sync))
+    minimum = f"at least {wanted} (min.insync.replicas)"
+    compared = Compared("size of the ISR", minimum, str(in_sync))
     error = KafkaError.NOT_ENOUGH_REPLICAS
     return here.refusal(replica.partition, PRODUCE, error, None, compared)
 

@@ -49,11 +49,11 @@ def alter_isr(
     if refused is not None:
         return _refuse(turn, request, refused)
     # A partition that is named twice is asked for as it is named last.
-    asked = {item.partition: item for item in request.items}
-    judged = {name: _judged(turn, request, item) for name, item in asked.items()}
+    items = {item.partition: item for item in request.items}
+    judged = {name: _judged(turn, request, item) for name, item in items.items()}
     try:
         turn, results = _written(turn, judged)
-        names = tuple(name for name in all_partitions(turn.controller) if name in asked)
+        names = tuple(name for name in all_partitions(turn.controller) if name in items)
         turn = send_update_metadata(turn, turn.controller.live_brokers, names)
     except ControllerMovedError as moved:
         # KafkaController.processAlterPartition (3.4.1) and processAlterIsr (2.8.2) have the same
@@ -91,15 +91,15 @@ def _judged(
     member = _ineligible_member(case)
     if member is None:
         return registration, partition_registration, None
-    known = request.version >= TOPIC_IDS_SINCE
-    error = KafkaError.INELIGIBLE_REPLICA if known else KafkaError.OPERATION_NOT_ATTEMPTED
+    has_topic_ids = request.version >= TOPIC_IDS_SINCE
+    error = KafkaError.INELIGIBLE_REPLICA if has_topic_ids else KafkaError.OPERATION_NOT_ATTEMPTED
     return registration, None, turn.refusal(KIND, error, *member, partition=registration.name)
 
 
 def _unknown(
     turn: ControllerTurn, request: messages.AlterPartitionRequest, name: str
 ) -> KafkaError:
-    topics = {topic_of(known) for known in all_partitions(turn.controller)}
+    topics = {topic_of(partition) for partition in all_partitions(turn.controller)}
     if request.version >= TOPIC_IDS_SINCE and topic_of(name) not in topics:
         return KafkaError.UNKNOWN_TOPIC_ID
     return KafkaError.UNKNOWN_TOPIC_OR_PARTITION

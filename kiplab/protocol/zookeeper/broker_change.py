@@ -62,7 +62,7 @@ def registered_brokers(turn: ControllerTurn) -> tuple[LiveBroker, ...]:
         for z in below(turn.ensemble.znodes, BROKER_IDS_PATH)
         if isinstance(z.data, BrokerZnode)
     ]
-    return tuple(sorted(brokers, key=lambda known: known.broker))
+    return tuple(sorted(brokers, key=lambda live_broker: live_broker.broker))
 
 
 def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
@@ -210,10 +210,14 @@ def _epoch(turn: ControllerTurn, czxid: int, session: int) -> BrokerEpoch:
 
 def _compared(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> _Change:
     controller = turn.controller
-    now = {found.broker for found in current}
+    now = {live_broker.broker for live_broker in current}
     return _Change(
-        new=tuple(found for found in current if epoch_of(controller, found.broker) is None),
-        bounced=tuple(found for found in current if _has_bounced(turn, found)),
+        new=tuple(
+            live_broker
+            for live_broker in current
+            if epoch_of(controller, live_broker.broker) is None
+        ),
+        bounced=tuple(live_broker for live_broker in current if _has_bounced(turn, live_broker)),
         dead=tuple(broker for broker in controller.live_brokers if broker not in now),
     )
 
@@ -245,14 +249,16 @@ def _told(turn: ControllerTurn, change: _Change) -> BrokersCompared:
 
 def _adding(turn: ControllerTurn, brokers: tuple[LiveBroker, ...]) -> ControllerTurn:
     others = [b for b in turn.controller.live if b.broker not in _ids(brokers)]
-    live = tuple(sorted([*others, *brokers], key=lambda known: known.broker))
+    live = tuple(sorted([*others, *brokers], key=lambda live_broker: live_broker.broker))
     return turn.holding(replace(turn.controller, live=live))
 
 
 def _removing(turn: ControllerTurn, brokers: tuple[BrokerId, ...]) -> ControllerTurn:
-    live = tuple(known for known in turn.controller.live if known.broker not in brokers)
+    live = tuple(
+        live_broker for live_broker in turn.controller.live if live_broker.broker not in brokers
+    )
     return turn.holding(replace(turn.controller, live=live))
 
 
 def _ids(brokers: tuple[LiveBroker, ...]) -> tuple[BrokerId, ...]:
-    return tuple(found.broker for found in brokers)
+    return tuple(live_broker.broker for live_broker in brokers)

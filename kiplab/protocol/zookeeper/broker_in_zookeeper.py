@@ -225,10 +225,10 @@ def controller_of_broker(broker: Broker, ensemble: Ensemble) -> tuple[ids.Broker
 
     Source: KafkaServer.controlledShutdown (2.1.1 to 3.4.1), which looks both up for each try.
     """
-    found = get(ensemble, _session(process_of(broker)), CONTROLLER_PATH).znode
-    if found is None or not isinstance(found.data, ControllerZnode):
+    znode = get(ensemble, _session(process_of(broker)), CONTROLLER_PATH).znode
+    if znode is None or not isinstance(znode.data, ControllerZnode):
         return None, "no controller is registered in ZooKeeper"
-    controller = found.data.broker
+    controller = znode.data.broker
     if find(ensemble, broker_path(controller)) is None:
         return None, f"the controller, broker {controller}, is not registered in ZooKeeper"
     return controller, ""
@@ -261,9 +261,9 @@ def stop(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     stopped, _, facts = disk.stop_cleanly(broker)
     ended = end_session(ensemble, session)
     over = SessionEnded(ids.ZOOKEEPER, broker.id, session=session, expired=False)
-    known = (over,) if ended.ensemble is not ensemble else ()
+    more_facts = (over,) if ended.ensemble is not ensemble else ()
     return Together(
-        stopped, ended.ensemble, fired=told(ended.fired), facts=(*facts, *resigned, *known)
+        stopped, ended.ensemble, fired=told(ended.fired), facts=(*facts, *resigned, *more_facts)
     )
 
 

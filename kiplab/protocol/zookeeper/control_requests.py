@@ -66,9 +66,9 @@ def leader_and_isr(
     statuses: list[PartitionStatus] = []
     facts: list[Fact] = []
     for state in request.partitions:
-        broker, error, found = _told(broker, state, request, features, now_ms)
+        broker, error, more_facts = _told(broker, state, request, features, now_ms)
         statuses.append(PartitionStatus(state.name, error))
-        facts += found
+        facts += more_facts
     if not broker_parts.process_of(broker).checkpoints:
         # The task that writes high watermarks starts now, by a first round.
         begun = replace(broker_parts.process_of(broker), checkpoints=True)
@@ -123,8 +123,8 @@ def stop_replica(
     for item in request.items:
         barred = _fenced(broker, item, request, features)
         if barred is None:
-            broker, found = _stopped(broker, item)
-            facts += found
+            broker, more_facts = _stopped(broker, item)
+            facts += more_facts
         else:
             facts.append(barred)
         error = barred.error if barred is not None else KafkaError.NONE

@@ -225,14 +225,14 @@ def _partitioned(znodes: tuple[Znode, ...]) -> tuple[PartitionRegistration, ...]
         a.partition: a for z in znodes if isinstance(z.data, TopicZnode) for a in z.data.assignments
     }
     configs = {z.data.topic: z.data for z in znodes if isinstance(z.data, TopicConfigZnode)}
-    found = []
+    partitions = []
     for state in znodes:
         data = state.data
         if isinstance(data, PartitionStateZnode) and data.partition in assigned:
             topic = topic_of(data.partition)
             config = configs.get(topic, TopicConfigZnode(topic))
-            found.append(_partition_from(data, state.stat, assigned[data.partition], config))
-    return tuple(sorted(found, key=lambda p: p.name))
+            partitions.append(_partition_from(data, state.stat, assigned[data.partition], config))
+    return tuple(sorted(partitions, key=lambda p: p.name))
 
 
 def _partition_from(

@@ -146,8 +146,8 @@ def transact(
         results.append(applied.result)
         events += applied.events
     changed = replace(ensemble, zxid=zxid, znodes=znodes)
-    told, fired = fire(changed, tuple(events))
-    return Transacted(told, tuple(results), fired=fired)
+    after, fired = fire(changed, tuple(events))
+    return Transacted(after, tuple(results), fired=fired)
 
 
 def fire(ensemble: Ensemble, events: tuple[WatchEvent, ...]) -> tuple[Ensemble, tuple[Fired, ...]]:
@@ -208,8 +208,8 @@ def _apply(
         case Delete():
             return _delete(znodes, operation)
         case CheckVersion():
-            found = _with_version(znodes, operation.path, operation.version)
-            return found if isinstance(found, ZooKeeperError) else _Applied(znodes)
+            znode = _with_version(znodes, operation.path, operation.version)
+            return znode if isinstance(znode, ZooKeeperError) else _Applied(znodes)
 
 
 def _create(
@@ -259,12 +259,12 @@ def _set_data(
 
 
 def _delete(znodes: tuple[Znode, ...], operation: Delete) -> _Applied | ZooKeeperError:
-    found = _with_version(znodes, operation.path, operation.version)
-    if isinstance(found, ZooKeeperError):
-        return found
-    if below(znodes, found.path):
+    znode = _with_version(znodes, operation.path, operation.version)
+    if isinstance(znode, ZooKeeperError):
+        return znode
+    if below(znodes, znode.path):
         return ZooKeeperError.NOTEMPTY
-    left, events = removal(znodes, found.path)
+    left, events = removal(znodes, znode.path)
     return _Applied(left, None, tuple(events))
 
 

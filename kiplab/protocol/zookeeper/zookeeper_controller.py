@@ -68,7 +68,7 @@ class ZooKeeperController(msgspec.Struct, frozen=True, cache_hash=True):
     @property
     def live_brokers(self) -> tuple[ids.BrokerId, ...]:
         """Live or shutting down: liveOrShuttingDownBrokerIds."""
-        return tuple(known.broker for known in self.live)
+        return tuple(live_broker.broker for live_broker in self.live)
 
 
 def epoch_of(controller: ZooKeeperController, broker: ids.BrokerId) -> ids.BrokerEpoch | None:
@@ -76,7 +76,9 @@ def epoch_of(controller: ZooKeeperController, broker: ids.BrokerId) -> ids.Broke
 
     Source: ControllerContext.liveBrokerIdAndEpochs (2.2.2).
     """
-    return next((known.epoch for known in controller.live if known.broker == broker), None)
+    return next(
+        (live_broker.epoch for live_broker in controller.live if live_broker.broker == broker), None
+    )
 
 
 def is_online(controller: ZooKeeperController, broker: ids.BrokerId) -> bool:

@@ -141,12 +141,12 @@ def elect_for_offline_partitions(turn: ControllerTurn, topic: str | None = None)
     Source: PartitionStateMachine.triggerOnlinePartitionStateChange (2.1.1 to 3.4.1).
     """
     batch = RequestBatch()
-    known = {p.name for p in turn.controller.partitions}
+    names_before = {p.name for p in turn.controller.partitions}
     new, offline = turn.controller.new, turn.controller.offline
     if topic is not None:
         new, offline = _of(topic, new), _of(topic, offline)
     turn = make_partitions(turn, batch, new)
-    made = tuple(p.name for p in turn.controller.partitions if p.name not in known)
+    made = tuple(p.name for p in turn.controller.partitions if p.name not in names_before)
     turn, led = elect_leaders_for(turn, offline, _offline_election, batch)
     return Elections(turn, (*made, *led))
 
@@ -160,8 +160,8 @@ def make_new_partitions(turn: ControllerTurn) -> ControllerTurn:
     TopicChange (2.1.1, 2.2.2).
     """
     batch = RequestBatch()
-    known = turn.controller.new
-    names = tuple(name for name in unknown_partitions(turn) if name not in known)
+    new_before = turn.controller.new
+    names = tuple(name for name in unknown_partitions(turn) if name not in new_before)
     return queue(make_partitions(turn, batch, names), batch)
 
 
