@@ -132,8 +132,8 @@ def check_target(path: str | Path, theme: str) -> Path:
     """Where a matrix is to be written, as far as that can be known without writing.
 
     Worth asking before a long search. Raises ExportError for an ending that means no kind of file
-    and for what the machine lacks, OSError of its kind for a path that cannot be written, and
-    ValueError for a theme that there is none of.
+    and for what the machine lacks, FileNotFoundError, IsADirectoryError or PermissionError for a
+    path that cannot be written, and ValueError for a theme that there is none of.
     """
     from .figures.drawing.theme import theme_of
     from .pages.export import ExportError, check_installed

@@ -156,7 +156,10 @@ class PartsInOrder(msgspec.Struct, frozen=True, kw_only=True):
     token: Callable[..., str] = lambda **_: ""
 
     def __call__(self, exercise: Exercise, answer: object, release: AskedRelease) -> Checked:
-        """Wrong is each part that is not the one at its place in `true`."""
+        """Wrong is each part that is not the one at its place in `true`.
+
+        Raises UnfitError for another number of parts than the exercise has.
+        """
         plain, form = self.plain(answer), f"{exercise.points} {exercise.form}, in order"
         words = [part or BLANK for part in parts(plain)]
         demand_order(plain, words, form)

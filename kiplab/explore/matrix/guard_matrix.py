@@ -113,7 +113,7 @@ def matrix_of(
     """As `matrix`, for a question about a play and the rules around the chosen guards.
 
     A hand that switched PENDING in its features decides on it, whatever `as_specified` says.
-    Nothing is told to anybody but `progress` and `say`. Raises as `matrix`.
+    Nothing is told to anybody but `progress` and `say`. Raises ExploreError as `matrix`.
     """
     if features_of(question.play).mode is not Mode.KRAFT:
         problem = f"this play is of Kafka {features_of(question.play).release}, with ZooKeeper"

@@ -184,7 +184,7 @@ def jars_of(patch: str, *, with_zookeeper: bool = False) -> Path:
 
 
 def kept_jars(name: str, patch: str, artifacts: Sequence[Artifact]) -> Path:
-    """The folder of that name, with these artifacts. Raises as `jars_of` does."""
+    """The folder of that name, with these artifacts. Raises MissingKafkaError as `jars_of` does."""
     folder = kafka_folder() / name
     if not folder.is_dir():
         try:

@@ -63,6 +63,7 @@ class DecidedStep:
         self._led = False
 
     def __call__(self, cluster: Cluster, move: moves.Move) -> Step:
+        """As `step`. Raises ImpossibleMoveError for a move that cannot happen."""
         reason = impossible_moves.why_not(cluster, move)
         if reason is not None:
             raise impossible_moves.ImpossibleMoveError(move, reason)

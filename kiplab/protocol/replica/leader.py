@@ -130,19 +130,15 @@ def _isr_state(here: Here, replica: Replica | None, state: PartitionRegistration
     That is so for metadata of the same partition epoch, too: an answer to AlterPartition often
     tells the leader of its epoch before the metadata does.
     """
-    state_before = replica.leading.isr_state if replica is not None and replica.leading else None
+    held = replica.leading.isr_state if replica is not None and replica.leading else None
     # KIP-497, Proposed Changes, in an early version of the page: the most conservative ISR counts
     # while an update is pending. That it outlives metadata is our reading of it;
     # Partition.updateAssignmentAndIsr (3.2.0 to 3.9.0-rc3) forgets it.
     committed = IsrState(state.isr, recovery=recovery_told(here, state))
-    if (
-        replica is None
-        or state_before is None
-        or "497.pending-outlives-metadata" not in here.active
-    ):
+    if replica is None or held is None or "497.pending-outlives-metadata" not in here.active:
         return committed
     same = replica.leader_epoch == state.leader_epoch
-    return state_before if same and replica.partition_epoch == state.partition_epoch else committed
+    return held if same and replica.partition_epoch == state.partition_epoch else committed
 
 
 def _remote(
