@@ -3,19 +3,15 @@
 import argparse
 import shutil
 
-from ..judge.kafka_jars.judged_releases import (
-    LAST_PATCH,
-    ZOOKEEPER_PATCHES,
-    UnpublishedReleaseError,
-)
+from ..judge.kafka_jars import judged_releases
 from .common_options import FAILED, LACKING, CommandError, code_of, print_json
 
 
 def add_real_options(parser: argparse.ArgumentParser) -> None:
     """What `kiplab real` takes."""
     parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
-    with_zookeeper = f"for a play with ZooKeeper {', '.join(ZOOKEEPER_PATCHES)}"
-    releases = f"{', '.join(LAST_PATCH)}, {with_zookeeper}, or a patch release such as 3.4.1"
+    with_zookeeper = f"for a play with ZooKeeper {', '.join(judged_releases.ZOOKEEPER_PATCHES)}"
+    releases = f"{', '.join(judged_releases.LAST_PATCH)}, {with_zookeeper}, or a patch release such as 3.4.1"
     parser.add_argument("--kafka", metavar="RELEASE", help=f"{releases}; else the play's own")
     parser.add_argument(
         "--judge",
@@ -46,7 +42,7 @@ def run_real(options: argparse.Namespace) -> int:
     live = True if options.live else False if options.recorded else None
     try:
         run = real(options.play, kafka=options.kafka, live=live, fetch=True, judge=options.judge)
-    except UnpublishedReleaseError as problem:
+    except judged_releases.UnpublishedReleaseError as problem:
         raise CommandError(str(problem)) from None
     except DeadKafkaError as problem:
         raise CommandError(str(problem), LACKING) from None

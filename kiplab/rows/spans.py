@@ -13,15 +13,7 @@ from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId, broker_list
 from ..protocol.log import Log, holds
 from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from ..protocol.replica.broker_state import (
-    Broker,
-    Lifecycle,
-    Loss,
-    Replica,
-    Volatile,
-    log_of,
-    replica_of,
-)
+from ..protocol.replica import broker_state
 from .columns import SpanRow, broker_lane, offsets
 from .snapshots import Reading, Snapshot, Track, track, tracks
 from .zookeeper_spans import (
@@ -74,7 +66,7 @@ def _broker(
         yield ("uptime", ""), _uptime(node, node.process, shot)
         if registration is not None and registration.fenced:
             yield ("fenced", ""), Reading("yes", "fenced")
-        leaving = node.process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+        leaving = node.process.lifecycle is broker_state.Lifecycle.PENDING_CONTROLLED_SHUTDOWN
         if leaving or (registration is not None and registration.in_controlled_shutdown):
             yield ("shutting down", ""), Reading("yes", "shutting down")
     if has_zookeeper(shot.cluster):
@@ -140,7 +132,7 @@ def _standing(id: BrokerId, shot: Snapshot) -> Reading:
 # --- a broker -----------------------------------------------------------------------------------
 
 
-def _uptime(node: Broker, process: Volatile, shot: Snapshot) -> Reading:
+def _uptime(node: broker_state.Broker, process: broker_state.Volatile, shot: Snapshot) -> Reading:
     incarnation = (f"life {node.incarnation}",)
     if has_zookeeper(shot.cluster):
         return czxid_of(node, shot, incarnation)
@@ -149,8 +141,8 @@ def _uptime(node: Broker, process: Volatile, shot: Snapshot) -> Reading:
     return Reading(str(process.epoch), f"broker epoch {process.epoch}", incarnation)
 
 
-def _log(node: Broker, name: str) -> Reading:
-    end, replica = log_of(node, name).end, replica_of(node, name)
+def _log(node: broker_state.Broker, name: str) -> Reading:
+    end, replica = broker_state.log_of(node, name).end, broker_state.replica_of(node, name)
     text = f"log ends at offset {end}"
     if replica is None:
         return Reading(str(end), text)
@@ -158,13 +150,17 @@ def _log(node: Broker, name: str) -> Reading:
     return Reading(str(end), f"{text}, {mark}", (mark,))
 
 
-def _role(cluster: Cluster, node: Broker, state: PartitionRegistration) -> Reading:
+def _role(cluster: Cluster, node: broker_state.Broker, state: PartitionRegistration) -> Reading:
     """What the running process is to the partition, by the controller's word."""
-    name, mine = state.name, replica_of(node, state.name)
+    name, mine = state.name, broker_state.replica_of(node, state.name)
     observed = next((o for o in cluster.observed if o.partition == name), None)
-    lacks = "" if observed is None else _lacking(log_of(node, name), observed)
+    lacks = "" if observed is None else _lacking(broker_state.log_of(node, name), observed)
     flags = ("lacks committed",) if lacks else ()
-    if observed is not None and observed.committed.end > 0 and not log_of(node, name).end:
+    if (
+        observed is not None
+        and observed.committed.end > 0
+        and not broker_state.log_of(node, name).end
+    ):
         flags = (*flags, "log empty")
     idle = ", does not fetch" if is_idle(cluster, node, state) else ""
     if idle:
@@ -184,7 +180,7 @@ def _role(cluster: Cluster, node: Broker, state: PartitionRegistration) -> Readi
 
 def _leading(
     state: PartitionRegistration,
-    mine: Replica | None,
+    mine: broker_state.Replica | None,
     lacks: str,
     flags: tuple[str, ...],
     lost: bool,
@@ -213,16 +209,16 @@ def _lacking(mine: Log, observed: Observed) -> str:
     return f", lacks {offsets(mine.end, observed.committed.end - 1)}"
 
 
-def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: Broker) -> bool:
+def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: broker_state.Broker) -> bool:
     """Whether the sitting leader waits for an answer about this very incarnation of the broker."""
     leader = broker(cluster, state.leader)
-    replica = replica_of(leader, state.name) if leader is not None else None
+    replica = broker_state.replica_of(leader, state.name) if leader is not None else None
     if replica is None or replica.leading is None or replica.leading.isr_state.sent is None:
         return False
     return any(_is_incarnation(m, node) for m in replica.leading.isr_state.sent.isr)
 
 
-def _is_incarnation(member: IsrMember, node: Broker) -> bool:
+def _is_incarnation(member: IsrMember, node: broker_state.Broker) -> bool:
     if member.broker != node.id or node.process is None:
         return False
     broker_epoch = member.observed if member.epoch == NO_BROKER_EPOCH else member.epoch
@@ -262,7 +258,9 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
         return False
     observed = next(o for o in cluster.observed if o.partition == state.name)
     members = [b for b in cluster.brokers if b.id in state.isr]
-    lacking = any(not holds(log_of(b, state.name), observed.committed) for b in members)
+    lacking = any(
+        not holds(broker_state.log_of(b, state.name), observed.committed) for b in members
+    )
     if has_zookeeper(cluster):
         # Its ISR knows of no broker epochs: whoever is gone may come back with all that it held.
         return lacking
@@ -296,8 +294,8 @@ def _reasons(step: history.Recorded) -> Iterator[tuple[int, tuple[str, str]]]:
 
 def _crashed(move: moves.Crash, events: Sequence[Event]) -> tuple[str, str]:
     gone = [e for e in events if isinstance(e, Destroyed)]
-    if move.loss is Loss.DISK:
+    if move.loss is broker_state.Loss.DISK:
         return "disk replaced", "disk replaced: log empty"
-    if move.loss is Loss.UNFLUSHED and gone:
+    if move.loss is broker_state.Loss.UNFLUSHED and gone:
         return "tail lost", f"{offsets(gone[0].first, gone[0].last)} gone"
     return "crashed", "crashed, log kept"

@@ -15,18 +15,11 @@ from ...engine.truth import Truth
 from ...plays.header import partition_name
 from ...plays.play import Play
 from ...plays.play_errors import PlayError
-from ...protocol import messages, releases
+from ...protocol import messages, registrations, releases
 from ...protocol.ids import NO_LEADER, BrokerId, Incarnation, MetadataOffset
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import replay
 from ...protocol.kraft.sessions import CHECK_MS, SESSION_TIMEOUT_MS, has_contacts
-from ...protocol.registrations import (
-    LeaderRecoveryState,
-    PartitionRegistration,
-    Registration,
-    partition,
-    registration,
-)
 from ..conversation.kafka_terms import KafkaCall, record_of, split
 from ..conversation.real_controller import RealController, RefusedByKafkaError
 from ..wire.metadata_log import LoggedRecord, MetadataLog
@@ -129,14 +122,14 @@ class InitialState:
         self._register(SPARE, Incarnation(1))
         self._ask(messages.UnregisterBrokerRequest(broker=SPARE))
 
-    def _registered(self, broker: BrokerId) -> Registration:
+    def _registered(self, broker: BrokerId) -> registrations.Registration:
         """What the log says of a broker."""
-        entry = registration(self.image.registrations, broker)
+        entry = registrations.registration(self.image.registrations, broker)
         assert entry is not None, f"broker {broker} is not registered"
         return entry
 
     def _is_fenced(self, broker: BrokerId) -> bool:
-        entry = registration(self.image.registrations, broker)
+        entry = registrations.registration(self.image.registrations, broker)
         return entry is not None and entry.fenced
 
     def _fence(self, brokers: Iterable[BrokerId], *, fenced: bool = True) -> None:
@@ -194,9 +187,9 @@ class InitialState:
 
     # --- topics ---------------------------------------------------------------------------------
 
-    def _partition(self, name: str) -> PartitionRegistration:
+    def _partition(self, name: str) -> registrations.PartitionRegistration:
         """What the log says of a partition."""
-        state = partition(self.image.partitions, name)
+        state = registrations.partition(self.image.partitions, name)
         assert state is not None, f"there is no {name}"
         return state
 
@@ -212,7 +205,9 @@ class InitialState:
                 self._shape(wanted)
         self._unfence()
 
-    def _make_topic(self, topic: str, partitions: Sequence[PartitionRegistration]) -> None:
+    def _make_topic(
+        self, topic: str, partitions: Sequence[registrations.PartitionRegistration]
+    ) -> None:
         in_order = sorted(partitions, key=lambda wanted: split(wanted.name)[1])
         if [split(wanted.name)[1] for wanted in in_order] != list(range(len(partitions))):
             why = "the partitions of a real topic are numbered from 0 on, and none is left out"
@@ -238,7 +233,7 @@ class InitialState:
         both = sorted((*self.image.partitions, *created), key=lambda state: state.name)
         self.image = replace(self.image, partitions=tuple(both))
 
-    def _shape(self, wanted: PartitionRegistration) -> None:
+    def _shape(self, wanted: registrations.PartitionRegistration) -> None:
         """The partition's replicas, leader and ISR, as far as requests lead there."""
         now = _without(wanted, wanted.adding)
         if self._partition(wanted.name).replicas != now:
@@ -290,7 +285,7 @@ class InitialState:
                 why = f"no requests lead a real controller to its {' and '.join(parted)}"
                 raise self._untold("topic", wanted.name, why)
 
-    def _epochs_moved(self, wanted: PartitionRegistration) -> EpochsMoved:
+    def _epochs_moved(self, wanted: registrations.PartitionRegistration) -> EpochsMoved:
         there = self._partition(wanted.name)
         leader, version = wanted.leader_epoch, wanted.partition_epoch
         moved = there.leader_epoch - leader, there.partition_epoch - version
@@ -306,17 +301,19 @@ class InitialState:
         return untold(self._play, line, why)
 
 
-def _without(wanted: PartitionRegistration, others: Sequence[BrokerId]) -> tuple[BrokerId, ...]:
+def _without(
+    wanted: registrations.PartitionRegistration, others: Sequence[BrokerId]
+) -> tuple[BrokerId, ...]:
     """Its replicas but for the others."""
     return tuple(replica for replica in wanted.replicas if replica not in others)
 
 
-def _is_new(wanted: PartitionRegistration) -> bool:
+def _is_new(wanted: registrations.PartitionRegistration) -> bool:
     """Whether its leader was elected uncleanly, and nothing has happened since."""
-    return wanted.recovery is LeaderRecoveryState.RECOVERING
+    return wanted.recovery is registrations.LeaderRecoveryState.RECOVERING
 
 
-def _first(wanted: PartitionRegistration) -> BrokerId:
+def _first(wanted: registrations.PartitionRegistration) -> BrokerId:
     """Who leads the partition when it is created: its leader, unless another one comes before."""
     if _is_new(wanted):
         return next((r for r in wanted.replicas if r != wanted.leader), wanted.leader)
