@@ -11,8 +11,9 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
     """What `kiplab real` takes."""
     parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
     with_zookeeper = f"for a play with ZooKeeper {', '.join(judged_releases.ZOOKEEPER_PATCHES)}"
-    releases = f"{', '.join(judged_releases.LAST_PATCH)}, {with_zookeeper}, or a patch release such as 3.4.1"
-    parser.add_argument("--kafka", metavar="RELEASE", help=f"{releases}; else the play's own")
+    releases = f"{', '.join(judged_releases.LAST_PATCH)}, {with_zookeeper}"
+    patch = "or a patch release such as 3.4.1; else the play's own"
+    parser.add_argument("--kafka", metavar="RELEASE", help=f"{releases}, {patch}")
     parser.add_argument(
         "--judge",
         choices=("both", "controller", "leader"),

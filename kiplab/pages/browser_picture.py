@@ -47,14 +47,14 @@ def require_browser() -> str:
         # The second has the script that draws: without it the first would ask the internet.
         import kaleido  # noqa: F401
         import plotly  # noqa: F401
-    found = find_chromium()
-    if found is None:
+    browser = find_chromium()
+    if browser is None:
         raise ExportError(
             "pictures as .png need Chromium or Chrome, and there is none",
             "install it (apt-get install chromium, brew install --cask chromium),"
             " or name it in BROWSER_PATH, or write .svg or .html",
         )
-    return found
+    return browser
 
 
 def find_chromium() -> str | None:
@@ -97,11 +97,11 @@ def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
     # Without this, kaleido's page asks a server on the internet for MathJax.
     kopts = {"path": browser, "mathjax": False}
     path.touch()  # a path that cannot be written is found before a browser is started
-    said = _asked([drawing, str(path.absolute()), opts, kopts])
-    if said != WRITTEN:
+    outcome = _asked([drawing, str(path.absolute()), opts, kopts])
+    if outcome != WRITTEN:
         path.unlink(missing_ok=True)
         raise ExportError(
-            f"the browser {browser} could not draw {path.name} ({said})",
+            f"the browser {browser} could not draw {path.name} ({outcome})",
             "write .svg or .html instead, or name another Chromium in BROWSER_PATH",
         )
 
@@ -122,12 +122,12 @@ def _asked(picture: list[Any]) -> str:
         start_new_session=True,
     ) as process:
         try:
-            said, _ = process.communicate(payload, PATIENCE_S)
+            output, _ = process.communicate(payload, PATIENCE_S)
         except subprocess.TimeoutExpired:
             return f"it took longer than {PATIENCE_S} s"
         finally:
             _end(process)
-    lines = said.decode(errors="replace").splitlines()
+    lines = output.decode(errors="replace").splitlines()
     return lines[-1] if lines else f"its driver ended with code {process.returncode}"
 
 
@@ -150,12 +150,12 @@ def main() -> None:
     import kaleido
 
     drawing, path, opts, kopts = msgspec.json.decode(sys.stdin.buffer.read())
-    said = WRITTEN
+    outcome = WRITTEN
     try:
         kaleido.write_fig_sync(drawing, path=path, opts=opts, kopts=kopts)
     except Exception as problem:  # the browser's, the channel's, the page's: all mean "no picture"
-        said = " ".join(str(problem).split()) or type(problem).__name__
-    print(said, flush=True)
+        outcome = " ".join(str(problem).split()) or type(problem).__name__
+    print(outcome, flush=True)
 
 
 if __name__ == "__main__":

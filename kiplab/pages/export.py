@@ -77,8 +77,8 @@ def write(
     target = Path(path)
     writer = _WRITERS.get(target.suffix.lower())
     if writer is None:
-        known = " ".join(_WRITERS)
-        raise ExportError(f"cannot write {target.name!r}", f"let its name end in one of {known}")
+        endings = " ".join(_WRITERS)
+        raise ExportError(f"cannot write {target.name!r}", f"let its name end in one of {endings}")
     writer(WriteOrder(target, runs_of(rows), figure, include_plotlyjs, theme, width, options))
     return target
 
@@ -160,8 +160,8 @@ def _txt(order: WriteOrder) -> None:
         for name, run in named(order.runs)
     ]
     parts += [
-        f"{title}\n{'=' * len(title)}\n\n" + "\n".join(told) + "\n"
-        for title, told in _differences(order.runs)
+        f"{title}\n{'=' * len(title)}\n\n" + "\n".join(differences) + "\n"
+        for title, differences in _differences(order.runs)
     ]
     order.path.write_text("\n".join(parts), encoding="utf-8")
 

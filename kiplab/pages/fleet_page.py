@@ -138,12 +138,12 @@ def verification_page(picture: FleetPicture, *, effort: float, seed: int, theme:
 def checks_by_mode() -> fleet_words.PlotTable:
     """Of every metric that there is who its referees are in each mode."""
     modes = sorted(Mode)
-    said = {
+    words = {
         mode: {one.metric: one.words for one in who_checks(metrics_of(mode), mode)}
         for mode in modes
     }
     lines = [
-        (fleet_words.metric_words(name), name, *(said[mode].get(name, _ABSENT) for mode in modes))
+        (fleet_words.metric_words(name), name, *(words[mode].get(name, _ABSENT) for mode in modes))
         for name in COUNTED
     ]
     heads = ("what", "metric", *(f"in {fleet_words.mode_words(mode)} mode" for mode in modes))

@@ -150,15 +150,15 @@ def _embedded(
         validate=False,
     )
     dark = dark_of_light() if theme == AUTO else None
-    found = carried(drawings, runs, dark)
+    contents = carried(drawings, runs, dark)
     return _FRAGMENT.format(
         id=id,
         style=style(),
         colors=page_colors(f"#{id}", theme),
         label=html.escape(described(drawings[0]), quote=True),
         drawn=drawn,
-        player=player(found, id),
-        script=player_script(found, id, key),
+        player=player(contents, id),
+        script=player_script(contents, id, key),
         caption="".join(
             f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
         ),
@@ -209,8 +209,8 @@ def named(runs: tuple[Rows, ...]) -> list[tuple[str, Rows]]:
 
 def _signs(runs: tuple[Rows, ...], partition: str | None) -> str:
     """The legend in words, for whoever reads the page and does not see the picture."""
-    known = dict.fromkeys(pair for run in runs for pair in legend_words(run, partition or ""))
-    words = (f"{glyph} {meaning}" for glyph, meaning in known)
+    signs = dict.fromkeys(pair for run in runs for pair in legend_words(run, partition or ""))
+    words = (f"{glyph} {meaning}" for glyph, meaning in signs)
     return f"<section><h2>Signs</h2><p>{html.escape(' · '.join(words))}</p></section>"
 
 

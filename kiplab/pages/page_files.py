@@ -69,8 +69,8 @@ AUTO = "auto"
 def page_theme(theme: str) -> Theme:
     """The theme that pictures are drawn in. Raises ValueError for one that there is none of."""
     if theme not in (AUTO, *THEMES):
-        known = ", ".join((*THEMES, AUTO))
-        raise ValueError(f"there is no theme {theme!r}; the themes are {known}")
+        themes = ", ".join((*THEMES, AUTO))
+        raise ValueError(f"there is no theme {theme!r}; the themes are {themes}")
     return THEMES.get(theme, LIGHT)
 
 
@@ -90,6 +90,6 @@ def page_colors(selector: str, theme: str) -> str:
 
 
 def _variables(theme: Theme) -> str:
-    found = {name: getattr(theme, name) for name in ("text", "paper", "muted", "line")}
-    found["accent"] = theme.message
-    return " ".join(f"--kiplab-{name}: {color};" for name, color in found.items())
+    variables = {name: getattr(theme, name) for name in ("text", "paper", "muted", "line")}
+    variables["accent"] = theme.message
+    return " ".join(f"--kiplab-{name}: {color};" for name, color in variables.items())

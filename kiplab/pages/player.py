@@ -75,10 +75,10 @@ def carried(
     if cursor is None or columns[0][0] == columns[-1][1]:
         return Carried(_pictures(drawings, range(0)), dark=dark)
     moments = range(columns[0][0], columns[-1][1] + 1)
-    said = _labels(runs)
+    labels = _labels(runs)
     return Carried(
         pictures=_pictures(drawings, moments),
-        labels=tuple(said.get(x, "") for x in moments),
+        labels=tuple(labels.get(x, "") for x in moments),
         initial=columns[int(cursor["x0"])][1] if cursor["visible"] else moments[-1],
         first=moments[0],
         dark=dark,
@@ -108,9 +108,9 @@ def _pictures(drawings: Sequence[Json], moments: range) -> tuple[PlayerPicture, 
 
 def _without_cards(drawing: Json, first: Json) -> Json:
     """Without the words of hover cards that the first picture, in the same order, has too."""
-    known = {trace.get("name"): trace.get("text") for trace in first["data"]}
+    texts = {trace.get("name"): trace.get("text") for trace in first["data"]}
     for trace in drawing["data"]:
-        if trace["name"] == "cards" and trace["text"] == known.get("cards"):
+        if trace["name"] == "cards" and trace["text"] == texts.get("cards"):
             del trace["text"]
     return drawing
 
@@ -134,8 +134,8 @@ def size_of(drawing: Json) -> tuple[int, int]:
 def with_few_decimals(drawing: Json) -> Json:
     """Plotly's data and layout, with no more decimals than pixels need."""
     layout = {key: value for key, value in drawing["layout"].items() if key != "template"}
-    found: Json = rounded({"data": drawing["data"], "layout": layout})
-    return found
+    drawing_rounded: Json = rounded({"data": drawing["data"], "layout": layout})
+    return drawing_rounded
 
 
 def _step(drawing: Json, moment: int) -> PlayerStep:
@@ -153,12 +153,12 @@ def _step(drawing: Json, moment: int) -> PlayerStep:
 
 def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:
     """By moment, as on the axis: a line that does not apply in one run has the other's words."""
-    found: dict[int, str] = {}
+    labels: dict[int, str] = {}
     for run in sorted(runs, key=lambda run: -run.meta.end):
         for moment in run.moments:
-            if "not applicable" in found.get(moment.x, "not applicable"):
-                found[moment.x] = moment.label
-    return found
+            if "not applicable" in labels.get(moment.x, "not applicable"):
+                labels[moment.x] = moment.label
+    return labels
 
 
 def player(carried: Carried, id: str) -> str:

@@ -71,9 +71,9 @@ class Lab:
         width: int | None = None,
         theme: str = AUTO,
     ) -> None:
-        found, shared = (play, None) if isinstance(play, Play) else find(play)
-        features = features_asked_for(found, shared, kafka, _tuple(off), _tuple(on))
-        tree = trees.plant(playbacks.open_playback(found, features))
+        play_found, shared = (play, None) if isinstance(play, Play) else find(play)
+        features = features_asked_for(play_found, shared, kafka, _tuple(off), _tuple(on))
+        tree = trees.plant(playbacks.open_playback(play_found, features))
         self._root = column([words(note(WAIT))], width="100%")
         self.box = Surface(self._root, pictures=True)
         self.daylight = Daylight(theme, self.box)
@@ -126,9 +126,9 @@ class Lab:
 
     def change_rules(self, features: Features) -> None:
         """The same lines of this branch under other rules."""
-        said = f"The same steps under Kafka {features.label()}."
+        sentence = f"The same steps under Kafka {features.label()}."
         lost = left_behind(self.playback.features, features)
-        self._turn_to(trees.rerun(self.tree, features), f"{said} {lost}".rstrip())
+        self._turn_to(trees.rerun(self.tree, features), f"{sentence} {lost}".rstrip())
 
     def switch(self, name: str, on: bool) -> None:
         """Turn a guard, or a KIP's refusals and rules, on or off: ``switch("903", True)``."""
@@ -277,14 +277,14 @@ class Lab:
         except PlayError as problem:
             self._say(because(problem), alarm=True)
 
-    def _attempt(self, action: Callable[..., None], *given: Any) -> None:
+    def _attempt(self, action: Callable[..., None], *arguments: Any) -> None:
         """Do what a page asks for. After a failure all is shown as it was, and the note says why.
 
         An action keeps the history itself when it fails.
         """
         try:
             with self._explained():
-                action(*given)
+                action(*arguments)
         except Exception as problem:
             _LOG.exception("a control of the lab failed")
             self._restore()
@@ -298,13 +298,13 @@ class Lab:
         if to.acts:
             self.what_next.open()
 
-    def _turn_to(self, tree: Tree, said: str = "", *, playing: bool = False) -> None:
+    def _turn_to(self, tree: Tree, sentence: str = "", *, playing: bool = False) -> None:
         with self._view.kept(), self.box.held():
             self._view.take(tree)
             if self.is_open:
                 if not playing:
                     self.transport.pause()
-                self._show(said)
+                self._show(sentence)
 
     def _look_at(self, options: dict[str, Any], high: int | None = None) -> None:
         with self._view.kept(), self.box.held():
@@ -331,7 +331,7 @@ class Lab:
         except Exception:
             _LOG.exception("nor can the lab be shown as it was")
 
-    def _show(self, said: str = "") -> None:
+    def _show(self, sentence: str = "") -> None:
         """Paint the picture, and have every part follow."""
         view, playback, here = self._view, self.playback, self.tree.here
         self.picture.drawing = view.drawing()
@@ -346,7 +346,7 @@ class Lab:
         self.verdict.value = verdict_line(playback, label, branch)
         self.facts.value = on_record(playback, view.look.get("partition") or view.rows.busiest)
         self.transcript.value = transcript(playback, TRANSCRIPT_HEIGHT)
-        self._say(said)
+        self._say(sentence)
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:

@@ -66,14 +66,14 @@ class Folds:
 
 def folds_of(lab: Lab) -> Folds:
     """What is not needed all the time, under everything else."""
-    told = "This run so far, in sentences and as a table"
+    heading = "This run so far, in sentences and as a table"
     return Folds(
         {
             "Single rules": (lab.rulebook.list, None),
             "Branches": (lab.branching.box, lab.branching.show),
             "What every node holds": (lab.inspector.box, lab.inspector.show),
             "What the picture shows": (lab.looking, lambda playback: lab.look.show(playback)),
-            told: (lab.telling.box, lab.telling.show),
+            heading: (lab.telling.box, lab.telling.show),
             "Share, save, load": (lab.sharing.box, lab.sharing.show),
         }
     )

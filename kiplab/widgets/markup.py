@@ -35,7 +35,7 @@ def verdict_line(playback: Playback, label: str, branch: str = "") -> str:
     """
     word = verdicts.verdict(playback.here)
     so_far = " so far" if playback.at < playback.last and word == "safe" else ""
-    said = f"{glyph(playback.here)} {word}: {verdicts.sentence(playback.here)}{so_far}"
+    line = f"{glyph(playback.here)} {word}: {verdicts.sentence(playback.here)}{so_far}"
     where = f"Step {playback.at} of {playback.last}" + (f", {label}" if playback.at else "")
     where += f" · on {branch}" if branch else ""
     refused = "".join(_refusals(playback))
@@ -43,7 +43,7 @@ def verdict_line(playback: Playback, label: str, branch: str = "") -> str:
         f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
         f'padding:2px 12px;line-height:1.4;color:{INK};background:{SOFT}">'
         f'<span style="color:{MUTED}">{escape(where)}</span>'
-        f'<br><b style="font-size:14px">{escape(said)}</b>{refused}</div>'
+        f'<br><b style="font-size:14px">{escape(line)}</b>{refused}</div>'
     )
 
 
@@ -80,9 +80,9 @@ def _refusals(playback: Playback) -> Iterator[str]:
     for event in chain.from_iterable(map(playback.here.events_of, now)):
         if isinstance(event, Refused):
             why = explain(event)
-            said = f"<b>{escape(f'⊘ refused: {event.error.name}')}</b>"
-            told = f"{said}{escape('. ' + why if why else '')}"
-            yield f'<br><span style="font-size:12px">{told}</span>'
+            error = f"<b>{escape(f'⊘ refused: {event.error.name}')}</b>"
+            sentence = f"{error}{escape('. ' + why if why else '')}"
+            yield f'<br><span style="font-size:12px">{sentence}</span>'
 
 
 def transcript(playback: Playback, height: int) -> str:
@@ -155,8 +155,8 @@ def beside(title: str, text: str) -> str:
 
 
 def because(problem: PlayError) -> str:
-    said = f"{problem.problem}; {problem.expected}" if problem.expected else problem.problem
-    return f"{said[0].upper()}{said[1:]}. Nothing has changed."
+    sentence = f"{problem.problem}; {problem.expected}" if problem.expected else problem.problem
+    return f"{sentence[0].upper()}{sentence[1:]}. Nothing has changed."
 
 
 def broken(problem: Exception, token: str) -> str:

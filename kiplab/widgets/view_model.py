@@ -42,7 +42,7 @@ class ViewModel:
 
     def rows_of(self, stage: Stage) -> Rows:
         """The rows of a stage; those of the stages that were asked for last are kept."""
-        rows = next((rows for known, rows in self._kept_rows if known is stage), None)
+        rows = next((rows for kept, rows in self._kept_rows if kept is stage), None)
         if rows is None:
             rows = rows_of(stage)
         others = tuple(pair for pair in self._kept_rows if pair[0] is not stage)

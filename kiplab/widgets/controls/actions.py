@@ -168,7 +168,7 @@ def impossible(offers: tuple[Offer, ...]) -> tuple[str, ...]:
     for each in offers:
         if each.reason is not None:
             labels.setdefault(each.reason, []).append(each.label)
-    return tuple(f"{', '.join(found)}: {reason}" for reason, found in labels.items())
+    return tuple(f"{', '.join(names)}: {reason}" for reason, names in labels.items())
 
 
 def _listed(groups: Iterable[tuple[str, tuple[Offer, ...]]]) -> str:

@@ -81,8 +81,8 @@ class Branches:
     def _renamed(self, tree: Tree, id: int) -> Tree:
         return trees.rename(tree, id, self.name.value)
 
-    def _change(self, change: Callable[[Tree, int], Tree], said: str) -> None:
-        sentence = said.format(self._chosen().name)
+    def _change(self, change: Callable[[Tree, int], Tree], template: str) -> None:
+        sentence = template.format(self._chosen().name)
 
         def changed() -> str:
             self._turn(change(self._view.tree, self.which.value), sentence)
@@ -258,19 +258,19 @@ class Sharing:
         if before is not None:
             self.answer.to(lambda: self._taken(before, "What was here before is back."))
 
-    def _taken(self, tree: Tree, said: str) -> str:
+    def _taken(self, tree: Tree, sentence: str) -> str:
         before = self._view.tree
-        self._take(tree, said)
+        self._take(tree, sentence)
         self._before = before
         self.show(tree.here.playback)
-        return said
+        return sentence
 
 
 def _with_suffix(name: str, suffix: str) -> str:
     """The name with this suffix in place of the one it has."""
     bare = name.strip()
-    for known in (lab_file.SUFFIX, ".play"):
-        bare = bare.removesuffix(known)
+    for ending in (lab_file.SUFFIX, ".play"):
+        bare = bare.removesuffix(ending)
     return bare + suffix
 
 

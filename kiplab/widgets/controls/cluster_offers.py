@@ -198,23 +198,27 @@ def reading(cluster: Cluster, name: str, partition: str) -> str:
 
 
 def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
-    asked = Pattern(kind, sender)
-    said = [kept for pattern, kept in standing_holds(stage) if _overlap(pattern, asked)]
-    covered = any(kept and _covers(p, asked) for p, kept in standing_holds(stage))
+    pattern_asked = Pattern(kind, sender)
+    overlapping = [
+        kept for pattern, kept in standing_holds(stage) if _overlap(pattern, pattern_asked)
+    ]
+    covered = any(kept and _covers(p, pattern_asked) for p, kept in standing_holds(stage))
     reason = None
     if stage.manual:
         reason = "in this play every message waits until it is delivered"
-    elif covered and all(said):
+    elif covered and all(overlapping):
         reason = "it is held back already"
     return Offer("Hold back", _line("hold", kind, sender), reason, "What is sent from now on waits")
 
 
 def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
     """End the holding back: what waits arrives, and what comes is delivered at once."""
-    asked = Pattern(kind, sender)
-    held = any(kept and _overlap(pattern, asked) for pattern, kept in standing_holds(stage))
+    pattern_asked = Pattern(kind, sender)
+    held = any(kept and _overlap(pattern, pattern_asked) for pattern, kept in standing_holds(stage))
     waiting = any(
-        asked.fits(m.name, m.receiver) for m in stage.cluster.messages if m.name in stage.held
+        pattern_asked.fits(m.name, m.receiver)
+        for m in stage.cluster.messages
+        if m.name in stage.held
     )
     reason = None if held or waiting else "nothing of that kind is held back"
     advice = "What waits arrives, and nothing is held back from now on"
@@ -233,8 +237,8 @@ def standing_holds(stage: Stage) -> tuple[tuple[Pattern, bool], ...]:
 
 def holds_in_words(stage: Stage) -> str:
     """``"Held back from now on: fetch, but not fetch from broker 2"``; empty for nothing."""
-    said = [("" if kept else "but not ") + _words(p) for p, kept in standing_holds(stage)]
-    return f"Held back from now on: {', '.join(said)}." if said else ""
+    patterns = [("" if kept else "but not ") + _words(p) for p, kept in standing_holds(stage)]
+    return f"Held back from now on: {', '.join(patterns)}." if patterns else ""
 
 
 def _line(verb: str, kind: str, sender: BrokerId | None) -> Statement:

@@ -114,8 +114,8 @@ class _MessageRow(OfferRow):
         message = inbox[place - 1]
         self.name = message.name
         offers = about_message(cluster, message)
-        said = stacked(f"{place}. {route(message)}", message.body.in_words())
-        self.show(said, offers[:_AT_ONCE], lambda: offers[_AT_ONCE:])
+        label = stacked(f"{place}. {route(message)}", message.body.in_words())
+        self.show(label, offers[:_AT_ONCE], lambda: offers[_AT_ONCE:])
         for made, by, advice in ((self.earlier, -1, "sooner"), (self.later, 1, "later")):
             reason = why_not_moved(cluster, inbox, message.name, by)
             offer(made, reason, f"“Deliver next” takes it {advice}; nothing is delivered yet")
@@ -155,8 +155,8 @@ class _Holds:
         self.actions.show(
             (hold(playback.here, kind, sender), let_flow(playback.here, kind, sender))
         )
-        said = holds_in_words(playback.here)
-        self.said.value = muted(said or "Nothing is held back: what is sent arrives at once.")
+        sentence = holds_in_words(playback.here)
+        self.said.value = muted(sentence or "Nothing is held back: what is sent arrives at once.")
         if playback.here.manual:
             self.said.value = muted("In this play every message waits until you deliver it.")
 
@@ -222,9 +222,9 @@ class InFlight:
 
     def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
         shown = [made for made in self.rows if made.box in self.list.children]
-        told = [(str(made.name), made.offers + self._moves(made)) for made in shown]
+        reasons = [(str(made.name), made.offers + self._moves(made)) for made in shown]
         held = (*self.next.offers, *self.holds.actions.offers)
-        return [*told, ("what is sent from now on", held)]
+        return [*reasons, ("what is sent from now on", held)]
 
     def _moves(self, made: _MessageRow) -> tuple[Offer, ...]:
         if made.name is None:

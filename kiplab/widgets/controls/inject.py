@@ -203,8 +203,8 @@ class ClientsPanel:
         writer, reader = self.producer.value, self.consumer.value
         written = producer_in_words(stage, writer, name)
         self.written.value = _held(writer, written) or muted(_UNSENT)
-        known = _held(reader, reader_in_words(stage, reader, name))
-        self.read.value = f"{heading(reader)}{known}" if known else beside(reader, _UNREAD)
+        words = _held(reader, reader_in_words(stage, reader, name))
+        self.read.value = f"{heading(reader)}{words}" if words else beside(reader, _UNREAD)
 
 
 def _held(who: str, helds: tuple[Held, ...]) -> str:
@@ -215,8 +215,8 @@ def _held(who: str, helds: tuple[Held, ...]) -> str:
 
 def _entry(entry: Held) -> str:
     mark, sign = (' class="kiplab-lost"', "▼ ") if entry.lost else ("", "")
-    said = "".join(f"<div>{escape(line)}</div>" for line in entry.said)
-    return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{said}</dd></div>"
+    lines = "".join(f"<div>{escape(line)}</div>" for line in entry.said)
+    return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{lines}</dd></div>"
 
 
 def _offer_names(dropdown: Dropdown, names: tuple[str, ...], present: set[str]) -> None:
@@ -305,8 +305,8 @@ def _gone(cluster: Cluster, partition: str, recordses: Iterable[EpochRecords]) -
     leader = broker(cluster, state.leader) if state is not None else None
     lost = missing(log_of(leader, partition), recordses) if leader is not None else ()
     if leader is not None and lost:
-        said = tuple(f"{_told(one)}, {_where(cluster, partition, one)}" for one in lost)
-        yield Held(f"leader {leader.id} lacks", said, lost=True)
+        sentences = tuple(f"{_told(one)}, {_where(cluster, partition, one)}" for one in lost)
+        yield Held(f"leader {leader.id} lacks", sentences, lost=True)
 
 
 def _where(cluster: Cluster, partition: str, records: EpochRecords) -> str:

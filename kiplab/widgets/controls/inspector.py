@@ -75,14 +75,14 @@ def _branch(row: StateNode, path: tuple[str, ...], marks: dict[tuple[str, ...], 
     label = f'<span class="label">{escape(row.label)}</span>'
     note = f' <span class="note">({escape(row.note)})</span>' if row.note else ""
     mark = marks.get(path)
-    said = _became(mark) if mark else f'<span class="said">{escape(row.value)}</span>'
+    value = _became(mark) if mark else f'<span class="said">{escape(row.value)}</span>'
     outer = "div" if len(path) == 1 else "li"
     if not row.children:
-        return f"<{outer}>{label}: {said}{note}</{outer}>"
+        return f"<{outer}>{label}: {value}{note}</{outer}>"
     within = sum(place[: len(path)] == path and place != path for place in marks)
     count = f" {_MARK} {within} changed" if within else ""
     rows = "".join(_branch(child, (*path, child.key), marks) for child in row.children)
-    summary = f"<summary>{label} {said}{note}{count}</summary>"
+    summary = f"<summary>{label} {value}{note}{count}</summary>"
     there = escape("/".join(path), quote=True)
     fold = f'<details data-path="{there}">{summary}<ul>{rows}{_gone(path, marks)}</ul></details>'
     return f"<{outer}>{fold}</{outer}>"
@@ -124,5 +124,5 @@ class Telling:
         # With many brokers it is wider than there is room: it scrolls, also by keyboard.
         region = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table of the run"'
         table = f"<div {region}>{table_html(rows)}</div>"
-        told = f'<div {_BOX} aria-label="the run in words">{story_html(rows)}{table}</div>'
-        self.told.value = f"{_TABLE}{told}"
+        html = f'<div {_BOX} aria-label="the run in words">{story_html(rows)}{table}</div>'
+        self.told.value = f"{_TABLE}{html}"

@@ -166,11 +166,15 @@ def _entry_html(standing: Standing) -> str:
 def _status(standings: tuple[Standing, ...]) -> str:
     """One sentence; it changes, and is read aloud, only when a property breaks or mends."""
     broken = [s for s in standings if not s.holds]
-    said = f"All {len(standings)} properties hold."
+    sentence = f"All {len(standings)} properties hold."
     if broken:
         first = min(s.broken_at or 0 for s in broken)
-        said = f"{len(broken)} of {len(standings)} properties broken, the first at step {first}."
-    return f'<span role="status" style="color:{INK};font-size:13px"><b>{escape(said)}</b></span>'
+        sentence = (
+            f"{len(broken)} of {len(standings)} properties broken, the first at step {first}."
+        )
+    return (
+        f'<span role="status" style="color:{INK};font-size:13px"><b>{escape(sentence)}</b></span>'
+    )
 
 
 def _in_words(standings: tuple[Standing, ...]) -> str:

@@ -100,9 +100,9 @@ def foreseen(playback: Playback, line: Statement) -> tuple[str, ...]:
         after = act(playback, line).here
     except PlayError as problem:
         return (because(problem),)
-    told = tuple(_consequences(playback.here, after)) or tuple(_first_events(after))
-    if told:
-        return told[:SENTENCES_MAX]
+    sentences = tuple(_consequences(playback.here, after)) or tuple(_first_events(after))
+    if sentences:
+        return sentences[:SENTENCES_MAX]
     return (NOTHING if after.cluster == playback.here.cluster else NOTHING_ON_RECORD,)
 
 
@@ -160,8 +160,8 @@ def _on_the_way(before: Stage, after: Stage) -> Iterator[str]:
 
 def _first_events(after: Stage) -> Iterator[str]:
     """What the transcript would say first, where nothing changes that is on record."""
-    _, *told = lines_of(after, after.performed[-1])
-    for line in told[:EVENTS_MAX]:
+    _, *sentences = lines_of(after, after.performed[-1])
+    for line in sentences[:EVENTS_MAX]:
         yield _capital(f"{line.strip()[1:].strip()}.")
 
 

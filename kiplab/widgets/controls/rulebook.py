@@ -185,8 +185,8 @@ def switch_words(name: str, mode: Mode) -> str:
 def clauses_of(kip: str, mode: Mode) -> str:
     """What a KIP's switch turns, clause by clause, for a tooltip."""
     first = ("Never built: no release of Kafka does this.",) if kip == AS_SPECIFIED else ()
-    found = (f"{id}: {g.clause}" for id, g in guards_of(mode).items() if id in named(kip))
-    return "\n".join((*first, *found))
+    clauses = (f"{id}: {g.clause}" for id, g in guards_of(mode).items() if id in named(kip))
+    return "\n".join((*first, *clauses))
 
 
 def hint_of(guard: Guard) -> str:

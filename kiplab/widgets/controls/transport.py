@@ -252,8 +252,8 @@ class StepGuide:
             return
         step = int(wish["step"])
         if step > self._playback.last:
-            said = f"There is no step {step} here: this run ends at step {self._playback.last}."
-            self._say(f"{said} Reset leads back to the play.", alarm=True)
+            sentence = f"There is no step {step} here: this run ends at step {self._playback.last}."
+            self._say(f"{sentence} Reset leads back to the play.", alarm=True)
             return
         self._seek(step)
         self._say(_SAID[wish["by"]].format(step=step))

@@ -93,8 +93,8 @@ class Look:
             box = checkbox(f"{api_name(kind)} messages", value=True, margin=_MARGIN)
             watch(box, "value", self._chosen)
             self.kinds[kind] = box
-        said = "Arrows for" if kinds else "No message in this run takes a step or is refused."
-        self._kinds.children = (words(muted(said)), *(self.kinds[kind] for kind in kinds))
+        heading = "Arrows for" if kinds else "No message in this run takes a step or is refused."
+        self._kinds.children = (words(muted(heading)), *(self.kinds[kind] for kind in kinds))
 
     def _moved(self, first: int, last: int) -> None:
         """The one that is moved pushes the other along, as far as it goes."""

@@ -413,7 +413,7 @@ class ChoiceList(Element):
         if number != self.offers["number"] or not 0 <= place < count:
             return
         if name == "foresee":
-            said = list(self._foresee(place))
-            self.foreseen = {"number": number, "place": place, "said": said}
+            consequences = list(self._foresee(place))
+            self.foreseen = {"number": number, "place": place, "said": consequences}
         elif name == "choose":
             self._chosen(place)

@@ -92,7 +92,7 @@ class Surface(anywidget.AnyWidget):
 
     def __init__(self, root: Element, *, pictures: bool = False) -> None:
         self.root = root
-        self.attempt: Callable[..., None] = lambda action, *given: action(*given)
+        self.attempt: Callable[..., None] = lambda action, *arguments: action(*arguments)
         self.number = 0
         self.arrived = self.heard = False
         self._held = 0

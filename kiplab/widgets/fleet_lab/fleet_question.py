@@ -172,8 +172,8 @@ def grid_asked(
 
 def _study(base: FleetStudy, question: FleetQuestion, values: Mapping[str, object]) -> FleetStudy:
     own = {name: several[0] for name, several in base.values}
-    asked = {"about": base.about, "mode": question.mode, "parameters": own | dict(values)}
-    return study_of({**asked, "feature_sets": list(sets_seen(question.kips))})
+    document = {"about": base.about, "mode": question.mode, "parameters": own | dict(values)}
+    return study_of({**document, "feature_sets": list(sets_seen(question.kips))})
 
 
 # --- what is shown of an answer -------------------------------------------------------------------
@@ -230,20 +230,22 @@ def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
     for row in rows:
         *_, last = at_least_one(answer.incidents.of(row), 1)
         same.setdefault(chance_words(last), []).append(row.features)
-    said = "; ".join(f"{phrases.sets_words(sets)}: {chance}" for chance, sets in same.items())
+    chances = "; ".join(f"{phrases.sets_words(sets)}: {chance}" for chance, sets in same.items())
     values = dict(answer.study.values)
     sets_of_all = values["replica_sets"][0] * values["clusters"][0]
     where = f"in the {number_words(sets_of_all, 3)} replica sets of this fleet"
     together = answer.incidents.remark(rows[0])
     metric = phrases.metric_words(rows[0].metric)
-    found = f"{metric}, at least once within 10 years {where}: {said}."
-    return f"{found} {phrases.capital(together)}." if together else found
+    sentence = f"{metric}, at least once within 10 years {where}: {chances}."
+    return f"{sentence} {phrases.capital(together)}." if together else sentence
 
 
 def _chance_alone(chance: AtLeastOne) -> str:
     """Without its interval, which is as wide as that of the rate."""
-    known = chance.probability
-    return f"at most {share_words(chance.high)}" if known is None else share_words(known)
+    probability = chance.probability
+    return (
+        f"at most {share_words(chance.high)}" if probability is None else share_words(probability)
+    )
 
 
 def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> phrases.PlotTable:
