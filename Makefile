@@ -12,13 +12,14 @@ STAMP   = .venv/.set-up
 lab: setup
 	@$(BIN)/kiplab lab
 
-PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST = $(BIN)/python -m pytest --dist loadfile -n
 
+# A third worker uses the time in which the others wait for a browser.
 test: setup chromium
-	$(PYTEST) -m "not long"
+	$(PYTEST) 3 -m "not long"
 
 test-long: setup chromium
-	$(PYTEST) -m long
+	$(PYTEST) 2 -m long
 
 lint: $(STAMP)
 	$(BIN)/ruff check
