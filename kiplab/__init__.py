@@ -56,16 +56,21 @@ __all__ = [MissingExtraError.__name__, *homes_of(__name__)]
 def __getattr__(name: str) -> Any:
     if name in ("explore", "fleet"):  # packages; the first can be called as well
         return import_module(f".{name}", __name__)
-    if name.startswith("check_"):
-        raise AttributeError(f"module 'kiplab' has no attribute {name!r}{_renamed(name)}")
+    if name.startswith("check_") or name in _RENAMED:
+        raise AttributeError(f"module 'kiplab' has no attribute {name!r}{_in_place_of(name)}")
     return loaded(__name__, name)
 
 
-def _renamed(name: str) -> str:
-    """What came in place of a check that had a name of its own; else empty."""
+_RENAMED = {"real_mail": "real_control_requests", "two_lives": "two_incarnations"}
+
+
+def _in_place_of(old_name: str) -> str:
+    """What to write in place of a name of earlier versions; empty for any other name."""
     from .classroom.exercise_table import id_of_check
 
-    id = id_of_check(name)
+    if old_name in _RENAMED:
+        return f"; write kiplab.{_RENAMED[old_name]}"
+    id = id_of_check(old_name)
     return f"; write kiplab.check({id!r}, answer)" if id else ""
 
 

@@ -46,6 +46,13 @@ def test_every_public_name_is_the_one_of_its_home(package: ModuleType) -> None:
     assert {*package.__all__} <= {*dir(package)}
 
 
+@pytest.mark.parametrize("old", ["real_mail", "two_lives"])
+def test_an_old_name_says_what_came_in_its_place(old: str) -> None:
+    with pytest.raises(AttributeError, match=r"write kiplab\.") as hint:
+        getattr(kiplab, old)
+    assert str(hint.value).rpartition(".")[2] in kiplab.__all__
+
+
 def test_an_old_name_of_a_check_says_what_came_in_its_place() -> None:
     with pytest.raises(AttributeError, match=r"write kiplab\.check\('epochs/twelve', answer\)"):
         _ = kiplab.check_epochs

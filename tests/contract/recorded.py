@@ -20,6 +20,11 @@ from typing import Any
 
 RECORDING = Path(__file__).parent / "recorded.json.xz"
 UNFINISHED = 4
+SMALL = ("--bound", "writes=0", "--bound", "crashes=1")
+"""Bounds of a search that ends soon."""
+MATRICES = ("kafka-14139", "timeline-first", "704-consumers", "consumer-nearby")
+"""Plays whose matrix is small within these bounds."""
+CLASS = Path(__file__).resolve().parents[1] / "classroom" / "handed_in"
 Entries = dict[str, Any]
 
 
@@ -36,9 +41,13 @@ def command(*arguments: str) -> dict[str, Any]:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         code = main([*arguments, "--json"])
     report = json.loads(out.getvalue()) if out.getvalue() else None
+    return {"code": code, "json": _without_seconds(report)}
+
+
+def _without_seconds(report: Any) -> Any:
     if isinstance(report, dict):
-        report.pop("seconds", None)
-    return {"code": code, "json": report}
+        return {k: _without_seconds(v) for k, v in report.items() if k != "seconds"}
+    return list(map(_without_seconds, report)) if isinstance(report, list) else report
 
 
 # --- lists and names ----------------------------------------------------------------------------
@@ -109,10 +118,31 @@ def drawn(name: str) -> Entries:
 
 def searched(name: str) -> Entries:
     """The search around a play within small bounds if it finishes, and its shortest form."""
-    bounds = ("--bound", "writes=0", "--bound", "crashes=1", "--seconds", "20")
-    found = command("explore", name, *bounds)
+    search = command("explore", name, *SMALL, "--seconds", "20")
     shortest = {f"minimise {name}": command("minimise", name)}
-    return shortest if found["code"] == UNFINISHED else {f"explore {name}": found, **shortest}
+    return shortest if search["code"] == UNFINISHED else {f"explore {name}": search, **shortest}
+
+
+def matrices() -> Entries:
+    """Every subset of the guards around a few plays."""
+    return {f"matrix {name}": command("matrix", name, *SMALL) for name in MATRICES}
+
+
+def class_report() -> Entries:
+    """The work of a class."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "class.html"
+        return {"class": command("class", str(CLASS), "-o", str(page))}
+
+
+def fleet_report() -> Entries:
+    """A study of a fleet that ran without Spark."""
+    from kiplab import fleet
+
+    with tempfile.TemporaryDirectory() as folder:
+        study = Path(folder) / "study"
+        fleet.run("small", study, years=100, spark=False)
+        return {"fleet report": command("fleet", "report", str(study))}
 
 
 def judged(name: str) -> Entries:
@@ -152,7 +182,7 @@ def everything() -> Entries:
     """All entries of this checkout; takes some minutes."""
     from kiplab.plays.library import names
 
-    entries = {**lists(), **signatures()}
+    entries = {**lists(), **signatures(), **matrices(), **class_report(), **fleet_report()}
     for name in names():
         print(name, file=sys.stderr)
         for part in (played, drawn, searched, judged, offered):
