@@ -85,6 +85,13 @@ def find(cluster: Cluster, name: MessageName) -> Message | None:
     return None
 
 
+def in_flight(cluster: Cluster, name: MessageName) -> Message:
+    """The message of that name, which is known to be on its way."""
+    message = find(cluster, name)
+    assert message is not None
+    return message
+
+
 def blocker(cluster: Cluster, message: Message) -> Message | None:
     """The message that has to arrive before `message`: channels are first in, first out."""
     name = message.name

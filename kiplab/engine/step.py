@@ -32,7 +32,7 @@ from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .route_kinds import NodeEffect
 from .send_threads import threads_go_on
 from .truth import stale_sessions, truth
-from .world_moves import OF_THE_WORLD, delivered, in_flight, reply_lost
+from .world_moves import OF_THE_WORLD, delivered, reply_lost
 
 DecidedEffect = tuple[Any, tuple[Send, ...], tuple[Event, ...]]
 Decide = Callable[[Cluster, BrokerId, Message | moves.Move, NodeEffect], DecidedEffect]
@@ -185,7 +185,7 @@ def _as_the_mode_does(cluster: Cluster, move: moves.Move, decide: Decide | None)
 
 
 def _deliver(cluster: Cluster, move: moves.Deliver, decide: Decide | None) -> Moved:
-    return _arrive(cluster, in_flight(cluster, move.message), decide)
+    return _arrive(cluster, channels.in_flight(cluster, move.message), decide)
 
 
 def _arrive(cluster: Cluster, message: Message, decide: Decide | None = None) -> Moved:
@@ -204,7 +204,7 @@ def _arrive(cluster: Cluster, message: Message, decide: Decide | None = None) ->
 
 
 def _lose_reply(cluster: Cluster, move: moves.LoseReply, decide: Decide | None) -> Moved:
-    request = in_flight(cluster, move.message)
+    request = channels.in_flight(cluster, move.message)
     cluster, events = _arrive(cluster, request, decide)
     return reply_lost(cluster, request, events)
 

@@ -12,16 +12,9 @@ from ..protocol.ids import node_name
 from ..protocol.messages import Send
 from ..protocol.replica import disk
 from . import channels, consumers, moves, nodes, producers
-from .cluster import Cluster, Message, MessageName, later
+from .cluster import Cluster, Message, later
 from .events import Delivered, Event, Happened, Moved
 from .routes import AT_ONCE, UNANSWERED, put_back
-
-
-def in_flight(cluster: Cluster, name: MessageName) -> Message:
-    """The message of that name, which is known to be on its way."""
-    message = channels.find(cluster, name)
-    assert message is not None
-    return message
 
 
 def delivered(cluster: Cluster, message: Message) -> Delivered:
@@ -36,23 +29,23 @@ def delivered(cluster: Cluster, message: Message) -> Delivered:
 
 
 def _drop(cluster: Cluster, move: moves.Drop) -> Moved:
-    message = in_flight(cluster, move.message)
+    message = channels.in_flight(cluster, move.message)
     return channels.without(cluster, message), [channels.dropped(message, "lost on the way")]
 
 
 def _time_out(cluster: Cluster, move: moves.TimeOut) -> Moved:
-    message = in_flight(cluster, move.message)
+    message = channels.in_flight(cluster, move.message)
     cluster = _sender_notices(channels.without(cluster, message), message)
     return cluster, [channels.dropped(message, "timed out; the sender noticed")]
 
 
 def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Moved:
-    cluster, event = channels.resent(cluster, in_flight(cluster, move.message))
+    cluster, event = channels.resent(cluster, channels.in_flight(cluster, move.message))
     return cluster, [event]
 
 
 def _race(cluster: Cluster, move: moves.Race) -> Moved:
-    one, other = in_flight(cluster, move.message), in_flight(cluster, move.other)
+    one, other = channels.in_flight(cluster, move.message), channels.in_flight(cluster, move.other)
     cluster = channels.without(channels.without(cluster, one), other)
     events: list[Event] = [delivered(cluster, one), delivered(cluster, other)]
     node = nodes.state_of(cluster, one.receiver)

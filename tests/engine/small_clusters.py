@@ -1,13 +1,18 @@
 """Small clusters: broker 1 leads in leader epoch 5; broker n has epoch 100 + n."""
 
+from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
+from kiplab.engine.enabled import Menu, enabled
+from kiplab.engine.events import Event
 from kiplab.engine.setup import BrokerSetup, ConsumerSetup, PartitionSetup, Setup, cluster_of
+from kiplab.engine.step import step
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
 
 BROKER_1, BROKER_2, BROKER_9 = BrokerId(1), BrokerId(2), BrokerId(9)
 Batches = tuple[tuple[int, int], ...]
 """What a log holds: (records, leader epoch) pairs in order."""
+DELIVERIES = Menu(kinds=frozenset({moves.Deliver}))
 
 
 def cluster(
@@ -44,3 +49,23 @@ def partition(
 
 def _batches(log: Batches) -> tuple[tuple[int, LeaderEpoch], ...]:
     return tuple((records, LeaderEpoch(epoch)) for records, epoch in log)
+
+
+def does_alone(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
+    """The moves one after the other; the events of the last."""
+    events: tuple[Event, ...] = ()
+    for move in line:
+        done = step(here, move)
+        here, events = done.cluster, done.events
+    return here, events
+
+
+def does(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
+    """The moves one after the other, each with what follows from it; the events of the last."""
+    events: tuple[Event, ...] = ()
+    for move in line:
+        here, events = does_alone(here, move)
+        while ready := enabled(here, DELIVERIES):
+            here, more = does_alone(here, ready[0])
+            events = (*events, *more)
+    return here, events

@@ -28,7 +28,16 @@ from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT, BrokerId, LeaderEpoch, Offset
 from kiplab.protocol.log import EMPTY, EpochStart, Log, append, epoch_at, first_missing, overlaid
 from kiplab.protocol.replica.broker_state import log_of, replica_of
-from tests.engine.small_clusters import BROKER_1, BROKER_2, BROKER_9, Batches, cluster, partition
+from tests.engine.small_clusters import (
+    BROKER_1,
+    BROKER_2,
+    BROKER_9,
+    DELIVERIES,
+    Batches,
+    cluster,
+    does_alone,
+    partition,
+)
 
 NAME = "orders-0"
 POLL = moves.Poll(NAME)
@@ -52,20 +61,11 @@ def consumer(position: int = 0, reset: Reset = Reset.LATEST) -> ConsumerSetup:
     return ConsumerSetup(name="consumer", partition=NAME, position=Offset(position), reset=reset)
 
 
-def does(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
-    """The moves one after the other; the events of the last."""
-    events: tuple[Event, ...] = ()
-    for move in line:
-        done = step(here, move)
-        here, events = done.cluster, done.events
-    return here, events
-
-
 def delivered(here: Cluster, *kinds: str) -> Cluster:
     """Everything in flight of these kinds arrives, and what follows from it."""
     while ready := [
         m
-        for m in enabled(here, Menu(expire=False, start=False, finish_recovery=False))
+        for m in enabled(here, DELIVERIES)
         if isinstance(m, moves.AboutMessage) and m.message.kind.removesuffix("-reply") in kinds
     ]:
         here = step(here, ready[0]).cluster
@@ -92,7 +92,7 @@ def _to(here: Cluster, broker: BrokerId) -> MessageName:
 
 
 def test_the_first_poll_of_a_new_consumer_begins_at_the_beginning() -> None:
-    after, (polled,) = does(orders(), POLL)
+    after, (polled,) = does_alone(orders(), POLL)
     assert polled == facts.Polled(
         node=BROKER_1,
         consumer="consumer",
@@ -107,10 +107,10 @@ def test_the_first_poll_of_a_new_consumer_begins_at_the_beginning() -> None:
 
 def test_a_poll_reads_up_to_the_high_watermark_and_no_further() -> None:
     longer = step(orders(), moves.Produce(NAME, BROKER_1, 5)).cluster
-    after, (polled,) = does(longer, POLL)
+    after, (polled,) = does_alone(longer, POLL)
     assert isinstance(polled, facts.Polled)
     assert (polled.last, polled.high_watermark) == (9, 10)
-    again, (nothing,) = does(after, POLL)
+    again, (nothing,) = does_alone(after, POLL)
     assert isinstance(nothing, facts.Polled)
     assert (nothing.first, nothing.last) == (10, 9)
     assert again == after
@@ -118,14 +118,14 @@ def test_a_poll_reads_up_to_the_high_watermark_and_no_further() -> None:
 
 def test_beyond_the_high_watermark_and_within_the_log_there_is_nothing_and_no_error() -> None:
     longer = step(orders(consumer(position=12)), moves.Produce(NAME, BROKER_1, 5)).cluster
-    _, (polled,) = does(longer, POLL)
+    _, (polled,) = does_alone(longer, POLL)
     assert isinstance(polled, facts.Polled)
     assert polled.last < polled.first == 12
 
 
 def test_consumers_have_positions_of_their_own_on_each_partition() -> None:
-    here, _ = does(orders(), POLL, moves.Poll(NAME, "billing"))
-    here, _ = does(here, moves.ResetOffset(NAME, Reset.EARLIEST, "billing"))
+    here, _ = does_alone(orders(), POLL, moves.Poll(NAME, "billing"))
+    here, _ = does_alone(here, moves.ResetOffset(NAME, Reset.EARLIEST, "billing"))
     assert [(c.name, c.position) for c in here.consumers] == [("billing", 0), ("consumer", 10)]
 
 
@@ -135,9 +135,8 @@ def test_a_cluster_without_consumers_has_none() -> None:
 
 
 def test_a_poll_is_no_fault_and_settling_leaves_consumers_alone() -> None:
-    after, _ = does(orders(), POLL)
-    menu = Menu(messages=(), expire=False, start=False, finish_recovery=False, poll=("consumer",))
-    assert POLL in enabled(after, menu)
+    after, _ = does_alone(orders(), POLL)
+    assert POLL in enabled(after, Menu(kinds=EVERYTHING.kinds - {*moves.FAULTS}))
     assert settle(after).consumers == after.consumers
 
 
@@ -153,7 +152,7 @@ def refusal(events: tuple[Event, ...]) -> tuple[KafkaError, str | None, tuple[st
 def test_an_earlier_leader_epoch_is_fenced() -> None:
     here = replaced(step(orders(), POLL).cluster)
     here = step(here, moves.Deliver(_to(here, BROKER_1))).cluster
-    same, events = does(here, POLL)
+    same, events = does_alone(here, POLL)
     assert refusal(events) == (KafkaError.FENCED_LEADER_EPOCH, "320.fenced-fetch", ("5", "6"))
     assert same.consumers == (replace(mine(here), update_requested=True),)
 
@@ -162,7 +161,7 @@ def test_a_newer_leader_epoch_is_unknown() -> None:
     """Kafka 3.5 bumps the leader epoch when the ISR shrinks; the leader itself hears of it late."""
     here = step(step(orders(), POLL).cluster, moves.ExpireSession(BROKER_2)).cluster
     here = step(here, moves.Deliver(_to(here, BROKER_2))).cluster
-    here, events = does(here, moves.RefreshMetadata(), POLL)
+    here, events = does_alone(here, moves.RefreshMetadata(), POLL)
     assert refusal(events) == (KafkaError.UNKNOWN_LEADER_EPOCH, "320.unknown-fetch", ("6", "5"))
     assert mine(here).validating
 
@@ -171,13 +170,13 @@ def test_without_the_epoch_checks_leadership_is_what_is_checked() -> None:
     features = parse_features("3.5", off=("320",))
     here = replaced(step(orders(features=features), POLL).cluster)
     here = step(here, moves.Deliver(_to(here, BROKER_1))).cluster
-    _, events = does(here, POLL)
+    _, events = does_alone(here, POLL)
     assert refusal(events) == (KafkaError.NOT_LEADER_OR_FOLLOWER, None, ("", ""))
 
 
 def test_an_offset_beyond_the_log_is_out_of_range_and_the_policy_decides() -> None:
     for reset, position in ((Reset.EARLIEST, 0), (Reset.LATEST, 10)):
-        after, events = does(orders(consumer(position=11, reset=reset)), POLL)
+        after, events = does_alone(orders(consumer(position=11, reset=reset)), POLL)
         assert refusal(events) == (KafkaError.OFFSET_OUT_OF_RANGE, None, ("11", "at most 10"))
         assert isinstance(events[-1], facts.PositionReset)
         assert (mine(after).position, mine(after).last_epoch) == (position, -1)
@@ -185,7 +184,7 @@ def test_an_offset_beyond_the_log_is_out_of_range_and_the_policy_decides() -> No
 
 def test_without_a_policy_the_application_gets_the_exception() -> None:
     here = orders(consumer(position=11, reset=Reset.NONE))
-    after, events = does(here, POLL)
+    after, events = does_alone(here, POLL)
     assert isinstance(events[-1], facts.ConsumerRaised)
     assert events[-1].exception == "OffsetOutOfRangeException"
     assert after.consumers == here.consumers
@@ -196,32 +195,32 @@ def test_a_new_leader_does_not_tell_the_latest_offset_before_it_is_sure_of_it() 
     three = "".join(f"broker {i}\n" for i in (1, 2, 3))
     lines = "topic orders log=10@5\npoll orders-0\nproduce orders-0 count=5\nfetch 2\nexpire 1"
     here = run_play(parse(three + lines)).cluster
-    here, events = does(here, moves.RefreshMetadata(), moves.ResetOffset(NAME, Reset.LATEST))
+    here, events = does_alone(here, moves.RefreshMetadata(), moves.ResetOffset(NAME, Reset.LATEST))
     assert refusal(events)[0] is KafkaError.OFFSET_NOT_AVAILABLE
-    _, (_, moved) = does(here, moves.ResetOffset(NAME, Reset.EARLIEST))
+    _, (_, moved) = does_alone(here, moves.ResetOffset(NAME, Reset.EARLIEST))
     assert isinstance(moved, facts.PositionReset)
 
 
 @pytest.mark.parametrize("trouble", [moves.Crash(BROKER_1), moves.Cut(CLIENT, BROKER_1)])
 def test_a_leader_that_is_gone_does_not_answer(trouble: moves.Move) -> None:
-    here, _ = does(orders(), POLL, trouble)
-    _, (failed,) = does(here, POLL)
+    here, _ = does_alone(orders(), POLL, trouble)
+    _, (failed,) = does_alone(here, POLL)
     assert isinstance(failed, facts.PollFailed)
     assert (failed.error, failed.node) == (KafkaError.NETWORK_EXCEPTION, 1)
 
 
 def test_without_a_leader_a_new_consumer_knows_nobody_to_ask() -> None:
-    here, _ = does(orders(isr=1), moves.Crash(BROKER_1), moves.ExpireSession(BROKER_1))
+    here, _ = does_alone(orders(isr=1), moves.Crash(BROKER_1), moves.ExpireSession(BROKER_1))
     here = delivered(here, "metadata")
-    _, (failed,) = does(here, POLL)
+    _, (failed,) = does_alone(here, POLL)
     assert isinstance(failed, facts.PollFailed)
     assert (failed.error, failed.node) == (KafkaError.LEADER_NOT_AVAILABLE, -1)
     assert "knows no leader" in explain.sentence(failed)
 
 
 def test_a_partition_without_a_leader_leaves_the_metadata_as_it_was() -> None:
-    here, _ = does(orders(isr=1), POLL, moves.Crash(BROKER_1), moves.ExpireSession(BROKER_1))
-    after, _ = does(delivered(here, "metadata"), moves.RefreshMetadata())
+    here, _ = does_alone(orders(isr=1), POLL, moves.Crash(BROKER_1), moves.ExpireSession(BROKER_1))
+    after, _ = does_alone(delivered(here, "metadata"), moves.RefreshMetadata())
     assert (mine(after).leader, mine(after).leader_epoch) == (1, 5)
     assert not mine(after).validating
 
@@ -231,7 +230,7 @@ def test_what_cannot_be_asked_is_said() -> None:
     assert "let it poll first" in (why_not(here, moves.RefreshMetadata()) or "")
     assert "poll it first" in (why_not(here, moves.ResetOffset(NAME)) or "")
     assert "no partition" in (why_not(here, moves.Poll("orders-7")) or "")
-    here, _ = does(here, POLL, moves.Crash(BROKER_1))
+    here, _ = does_alone(here, POLL, moves.Crash(BROKER_1))
     assert "does not answer" in (why_not(here, moves.RefreshMetadata("consumer", BROKER_1)) or "")
     assert "no broker 9" in (why_not(here, moves.RefreshMetadata("consumer", BROKER_9)) or "")
     assert why_not(here, moves.RefreshMetadata("consumer", BROKER_2)) is None
@@ -239,9 +238,9 @@ def test_what_cannot_be_asked_is_said() -> None:
 
 def test_metadata_of_an_earlier_epoch_is_ignored() -> None:
     here = replaced(step(orders(), POLL).cluster)
-    here, _ = does(here, moves.RefreshMetadata("consumer", BROKER_2))
+    here, _ = does_alone(here, moves.RefreshMetadata("consumer", BROKER_2))
     assert mine(here).leader_epoch == 6
-    after, _ = does(here, moves.RefreshMetadata("consumer", BROKER_1))
+    after, _ = does_alone(here, moves.RefreshMetadata("consumer", BROKER_1))
     assert after.consumers == here.consumers
 
 
@@ -253,31 +252,31 @@ def lost(reset: Reset, features: Features | None = None) -> Cluster:
     here = orders(
         consumer(reset=reset), isr=1, log=((4, 4), (6, 5)), behind=((4, 4),), features=features
     )
-    here, _ = does(here, POLL, *ELECTED_UNCLEANLY)
+    here, _ = does_alone(here, POLL, *ELECTED_UNCLEANLY)
     here = delivered(here, "elect-leaders", "metadata")
     return step(here, moves.RefreshMetadata()).cluster
 
 
 def test_what_was_read_and_is_still_there_is_validated_once() -> None:
     here = replaced(step(orders(), POLL).cluster)
-    here, _ = does(here, moves.RefreshMetadata())
+    here, _ = does_alone(here, moves.RefreshMetadata())
     assert mine(here).validating
-    here, (validated, _) = does(here, POLL)
+    here, (validated, _) = does_alone(here, POLL)
     assert isinstance(validated, facts.PositionValidated)
     assert (validated.last_epoch, validated.end) == (5, 10)
-    _, events = does(here, POLL)
+    _, events = does_alone(here, POLL)
     assert [type(e) for e in events] == [facts.Polled]
 
 
 def test_a_consumer_that_has_read_nothing_has_nothing_to_validate() -> None:
     here = replaced(orders(consumer()))
-    here, _ = does(here, moves.RefreshMetadata())
+    here, _ = does_alone(here, moves.RefreshMetadata())
     assert not mine(here).validating
     assert mine(here).leader == 2
 
 
 def test_a_truncation_puts_the_position_back_to_where_the_logs_part() -> None:
-    here, events = does(lost(Reset.LATEST), moves.Produce(NAME, BROKER_2, 20), POLL)
+    here, events = does_alone(lost(Reset.LATEST), moves.Produce(NAME, BROKER_2, 20), POLL)
     truncated, polled = events
     assert isinstance(truncated, facts.PositionTruncated)
     assert (truncated.before, truncated.after, truncated.end_epoch) == (10, 4, 4)
@@ -289,11 +288,11 @@ def test_a_truncation_puts_the_position_back_to_where_the_logs_part() -> None:
 def test_a_truncation_without_a_policy_is_an_exception_again_and_again() -> None:
     here = lost(Reset.NONE)
     for _ in range(2):
-        after, (raised,) = does(here, POLL)
+        after, (raised,) = does_alone(here, POLL)
         assert isinstance(raised, facts.ConsumerRaised)
         assert (raised.exception, raised.diverging) == ("LogTruncationException", 4)
         assert after == here
-    after, _ = does(here, moves.ResetOffset(NAME, Reset.EARLIEST))
+    after, _ = does_alone(here, moves.ResetOffset(NAME, Reset.EARLIEST))
     assert (mine(after).position, mine(after).validating) == (0, False)
 
 
@@ -301,7 +300,7 @@ def test_without_validation_the_consumer_reads_on_and_misses_records() -> None:
     features = parse_features("3.5", off=("320.validated-position",))
     here = lost(Reset.NONE, features)
     assert not mine(here).validating
-    _, (polled,) = does(here, moves.Produce(NAME, BROKER_2, 20), POLL)
+    _, (polled,) = does_alone(here, moves.Produce(NAME, BROKER_2, 20), POLL)
     assert isinstance(polled, facts.Polled)
     assert polled.first == 10
 
@@ -315,10 +314,10 @@ def broken(here: Cluster) -> set[str]:
 
 def test_lost_records_that_a_consumer_has_read_break_a_property_that_was_not_promised() -> None:
     here = orders(consumer(), isr=1, behind=((4, 5),))
-    here, _ = does(here, POLL, *ELECTED_UNCLEANLY)
+    here, _ = does_alone(here, POLL, *ELECTED_UNCLEANLY)
     events: tuple[Event, ...] = ()
     while here.messages:
-        here, found = does(here, moves.Deliver(here.messages[0].name))
+        here, found = does_alone(here, moves.Deliver(here.messages[0].name))
         events += found
     (fact,) = (
         e for e in events if isinstance(e, PropertyBroken) and e.property == "consumer-reads-stay"
@@ -329,7 +328,7 @@ def test_lost_records_that_a_consumer_has_read_break_a_property_that_was_not_pro
 
 def test_lost_records_that_nobody_has_read_do_not() -> None:
     here = orders(consumer(), isr=1, behind=((4, 5),))
-    here, _ = does(here, *ELECTED_UNCLEANLY)
+    here, _ = does_alone(here, *ELECTED_UNCLEANLY)
     here = delivered(here, "elect-leaders", "metadata")
     assert "no-committed-record-lost" in broken(here)
     assert "consumer-reads-stay" not in broken(here)
@@ -392,7 +391,6 @@ MACHINES = [
     parse_features("3.9", on=KEEPS_PROPOSALS),
 ]
 READ = (moves.Poll, moves.RefreshMetadata, moves.ResetOffset)
-DELIVERIES = Menu(expire=False, start=False, finish_recovery=False, finish_leader_recovery=False)
 
 
 def own_state(here: Cluster) -> tuple[Consumer, ...]:

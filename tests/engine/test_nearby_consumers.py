@@ -5,9 +5,7 @@ from msgspec.structs import replace
 
 from kiplab.engine import consumers, moves, setup
 from kiplab.engine.cluster import Cluster
-from kiplab.engine.enabled import Menu, enabled
 from kiplab.engine.events import Event
-from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
@@ -16,12 +14,11 @@ from kiplab.protocol.clients.consumer import Consumer, Reset
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT, NO_LEADER, BrokerId, Offset
-from tests.engine.small_clusters import BROKER_1, BROKER_2, Batches, cluster, partition
+from tests.engine.small_clusters import BROKER_1, BROKER_2, Batches, cluster, does, partition
 
 NAME = "orders-0"
 POLL = moves.Poll(NAME)
 FETCH = moves.Fire(BROKER_2, moves.Timer.FETCH)
-DELIVER = Menu(expire=False, start=False, finish_recovery=False)
 
 
 def orders(
@@ -40,18 +37,6 @@ def orders(
     two = partition(NAME, 2, isr=isr, log=((10, 5),), behind=behind)
     here = cluster(features or parse_features("3.6"), two, consumers=(near,))
     return does(here, FETCH)[0] if isr > 1 else here
-
-
-def does(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
-    """The moves one after the other, each with what follows from it; the events of the last."""
-    events: tuple[Event, ...] = ()
-    for move in line:
-        done = step(here, move)
-        here, events = done.cluster, done.events
-        while ready := enabled(here, DELIVER):
-            done = step(here, ready[0])
-            here, events = done.cluster, (*events, *done.events)
-    return here, events
 
 
 def mine(here: Cluster) -> Consumer:

@@ -5,20 +5,17 @@ from msgspec.structs import replace
 from kiplab.engine import moves, producers
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, broker
-from kiplab.engine.enabled import Menu, enabled
 from kiplab.engine.events import Event, PropertyBroken
 from kiplab.engine.impossible_moves import why_not
-from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.protocol import errors, facts, features, ids
 from kiplab.protocol.clients.producer import Producer
 from kiplab.protocol.replica.broker_state import log_of
-from tests.engine.small_clusters import BROKER_1, BROKER_2, cluster, partition
+from tests.engine.small_clusters import BROKER_1, BROKER_2, cluster, does, partition
 
 NAME = "orders-0"
 RESEND = moves.Resend("shop")
-DELIVER = Menu(expire=False, start=False, finish_recovery=False)
 
 
 def orders(isr: int = 2, wanted: int = 1) -> Cluster:
@@ -29,18 +26,6 @@ def orders(isr: int = 2, wanted: int = 1) -> Cluster:
 
 def write(count: int = 3, *, acks_all: bool = True) -> moves.ProduceAs:
     return moves.ProduceAs(NAME, "shop", count, acks_all)
-
-
-def does(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
-    """The moves one after the other, each with what follows from it; the events of the last."""
-    events: tuple[Event, ...] = ()
-    for move in line:
-        done = step(here, move)
-        here, events = done.cluster, done.events
-        while ready := enabled(here, DELIVER):
-            done = step(here, ready[0])
-            here, events = done.cluster, (*events, *done.events)
-    return here, events
 
 
 def level(id: ids.BrokerId = BROKER_2) -> tuple[moves.Move, ...]:

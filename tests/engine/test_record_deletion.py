@@ -3,7 +3,6 @@
 from kiplab.engine import moves
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, broker
-from kiplab.engine.enabled import Menu, enabled
 from kiplab.engine.events import CommittedLost, Event, PropertyBroken
 from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.step import step
@@ -26,11 +25,18 @@ from kiplab.protocol.log import (
     up_to,
 )
 from kiplab.protocol.replica.broker_state import Loss, log_of, replica_of
-from tests.engine.small_clusters import BROKER_1, BROKER_2, BROKER_9, Batches, cluster, partition
+from tests.engine.small_clusters import (
+    BROKER_1,
+    BROKER_2,
+    BROKER_9,
+    Batches,
+    cluster,
+    does,
+    partition,
+)
 
 NAME = "orders-0"
 FEATURES = parse_features("3.6")
-DELIVER = Menu(expire=False, start=False, finish_recovery=False)
 
 
 def orders(
@@ -38,18 +44,6 @@ def orders(
 ) -> Cluster:
     """Broker 1 leads in leader epoch 5."""
     return cluster(FEATURES, partition(NAME, brokers, isr=isr, log=log, behind=behind))
-
-
-def does(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
-    """The moves one after the other, each with what follows from it; the events of the last."""
-    events: tuple[Event, ...] = ()
-    for move in line:
-        done = step(here, move)
-        here, events = done.cluster, done.events
-        while ready := enabled(here, DELIVER):
-            done = step(here, ready[0])
-            here, events = done.cluster, (*events, *done.events)
-    return here, events
 
 
 def delete(before: int | None = None, at: BrokerId = BROKER_1) -> moves.DeleteRecords:

@@ -10,7 +10,7 @@ import pytest
 import kiplab
 from kiplab.cli.command import main
 from kiplab.engine import moves
-from kiplab.engine.enabled import Menu, enabled
+from kiplab.engine.enabled import PROGRESS, Menu, enabled
 from kiplab.engine.events import PropertyBroken
 from kiplab.engine.history import History
 from kiplab.engine.setup import cluster_of
@@ -162,7 +162,9 @@ def walked(seed: int) -> Play | None:
     """Random moves from two replicas in sync, as a play, if they break something."""
     play, rules, dice = load("isr-two-of-three"), parse_features("3.2"), Random(seed)
     menu = Menu(
-        timers=(moves.Timer.FETCH, moves.Timer.HEARTBEAT), losses=(Loss.DISK,), faults_left=2
+        kinds=PROGRESS.kinds | {moves.Crash},
+        timers=(moves.Timer.FETCH, moves.Timer.HEARTBEAT),
+        losses=(Loss.DISK,),
     )
     history = History(cluster_of(setup_of(play, rules)))
     for _ in range(70):
