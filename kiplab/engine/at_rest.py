@@ -9,7 +9,7 @@ written before its process knew all of its partitions (which is looked at when i
 
 from collections.abc import Iterable, Iterator
 
-from ..protocol.ids import NO_LEADER, controller_on
+from ..protocol.ids import NO_LEADER
 from ..protocol.kip343.heartbeat_controller import HeartbeatController
 from ..protocol.messages import MembershipState
 from ..protocol.registrations import PartitionRegistration
@@ -52,7 +52,7 @@ def is_at_rest(cluster: Cluster) -> bool:
         return False
     return not any(
         _waits_for_heartbeats(plane) or any(channel.queue for channel in plane.channels)
-        for plane in _controllers(cluster)
+        for _, plane in nodes.zookeeper_controllers(cluster)
     )
 
 
@@ -61,13 +61,6 @@ def _waits_for_heartbeats(plane: ZooKeeperController) -> bool:
     return isinstance(plane, HeartbeatController) and any(
         b.state is MembershipState.INACTIVE and not b.legacy for b in plane.known
     )
-
-
-def _controllers(cluster: Cluster) -> Iterator[ZooKeeperController]:
-    for node in cluster.brokers:
-        plane = nodes.state_of(cluster, controller_on(node.id))
-        if isinstance(plane, ZooKeeperController):
-            yield plane
 
 
 def _unserved(cluster: Cluster, state: PartitionRegistration) -> Iterator[Broken]:
@@ -102,7 +95,7 @@ def _fetches(node: Broker, state: PartitionRegistration) -> bool:
 
 
 def _never_electable(cluster: Cluster) -> Iterator[Broken]:
-    for plane in _controllers(cluster):
+    for _, plane in nodes.zookeeper_controllers(cluster):
         for id in plane.shutting_down if plane.active else ():
             if registration_of(cluster, id) is not None:
                 detail = f"broker {id} runs, and the controller takes it for leaving"

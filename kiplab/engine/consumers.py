@@ -1,6 +1,5 @@
 """Consumers in the cluster: whom they can reach, what they are told, how they are kept."""
 
-from collections.abc import Iterator
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -11,7 +10,7 @@ from ..protocol.clients.producer import Producer
 from ..protocol.facts import MetadataRefreshed
 from ..protocol.ids import CLIENT, BrokerId
 from ..protocol.messages import MetadataUpdate
-from ..protocol.registrations import partition
+from ..protocol.registrations import PartitionRegistration, partition
 from ..protocol.replica.broker_parts import fenced_refuses, here, is_fenced
 from ..protocol.replica.broker_state import Broker
 from . import moves, nodes
@@ -59,7 +58,7 @@ def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
     if refused is not None:
         return cluster, [refused]
     events: list[Event] = []
-    for mine in consumers_of(cluster, move.consumer):
+    for mine in (c for c in cluster.consumers if c.name == move.consumer):
         after = _told(cluster, mine, broker)
         cluster = with_client(cluster, "consumers", after)
         events.append(_refreshed(after, broker))
@@ -80,11 +79,6 @@ def _refreshed(mine: Consumer, broker: Broker) -> MetadataRefreshed:
 def consumer_of(cluster: Cluster, name: str, of: str) -> Consumer | None:
     """The consumer called `name` on partition `of`, or None."""
     return next((c for c in cluster.consumers if c.name == name and c.partition == of), None)
-
-
-def consumers_of(cluster: Cluster, name: str) -> Iterator[Consumer]:
-    """The consumer called `name`, once for each partition that it reads."""
-    return (c for c in cluster.consumers if c.name == name)
 
 
 def reachable(cluster: Cluster, id: BrokerId) -> Broker | None:
@@ -114,9 +108,14 @@ def image_of(broker: Broker) -> MetadataUpdate | None:
     return broker.process.image if broker.process is not None else None
 
 
-def _told(cluster: Cluster, mine: Consumer, broker: Broker) -> Consumer:
+def known_state(broker: Broker, name: str) -> PartitionRegistration | None:
+    """What a broker's metadata says of a partition."""
     image = image_of(broker)
-    state = partition(image.partitions, mine.partition) if image is not None else None
+    return partition(image.partitions, name) if image is not None else None
+
+
+def _told(cluster: Cluster, mine: Consumer, broker: Broker) -> Consumer:
+    state = known_state(broker, mine.partition)
     return mine if state is None else client.refreshed(mine, state, cluster.features)
 
 

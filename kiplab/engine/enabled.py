@@ -82,9 +82,9 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
     for one, other in combinations([apart, *(b.id for b in cluster.brokers)], 2):
         yield from menu.of(moves.Cut, [one], [other])
         yield from menu.of(moves.Heal, [one], [other])
-    for node in control_planes(cluster):
-        timers = [t for kind, t in routes.TIMERS if kind is kind_of(cluster, node)]
-        yield from menu.of(moves.Fire, [node], [t for t in timers if t in menu.timers])
+    for address in control_planes(cluster):
+        timers = [t for kind, t in routes.TIMERS if kind is kind_of(cluster, address)]
+        yield from menu.of(moves.Fire, [address], [t for t in timers if t in menu.timers])
     yield from menu.of(moves.FailOver)
     yield from menu.of(moves.Configure, dict.fromkeys(map(topic_of, names)), (True, False))
     yield from menu.of(moves.Advance, menu.advance_ms)

@@ -8,29 +8,25 @@ from ..protocol.messages import Body
 from .cluster import Cluster, MessageName
 
 
-class Sent(msgspec.Struct, frozen=True, tag="sent", kw_only=True):
+class _OfMessage(msgspec.Struct, frozen=True, kw_only=True):
+    message: MessageName
+    receiver: BrokerId
+    body: Body
+
+
+class Sent(_OfMessage, frozen=True, tag="sent"):
     """A message is on its way."""
 
-    message: MessageName
-    receiver: BrokerId
-    body: Body
 
-
-class Delivered(msgspec.Struct, frozen=True, tag="delivered", kw_only=True):
+class Delivered(_OfMessage, frozen=True, tag="delivered", kw_only=True):
     """A message arrived; `previous_incarnation` when the process that sent it is gone."""
 
-    message: MessageName
-    receiver: BrokerId
-    body: Body
     previous_incarnation: bool = False
 
 
-class Dropped(msgspec.Struct, frozen=True, tag="dropped", kw_only=True):
+class Dropped(_OfMessage, frozen=True, tag="dropped", kw_only=True):
     """A message will never arrive."""
 
-    message: MessageName
-    receiver: BrokerId
-    body: Body
     why: str
 
 

@@ -199,7 +199,7 @@ def _recovers_nothing(cluster: Cluster, move: moves.FinishLeaderRecovery) -> str
 
 
 def _nothing_to_resend(cluster: Cluster, move: moves.Resend) -> str | None:
-    writers = list(producers.producers_of(cluster, move.producer))
+    writers = [p for p in cluster.producers if p.name == move.producer]
     if not writers:
         return f"{move.producer} has written nothing yet; `produce` with producer= begins"
     at = min((producers.turn_ms(p) for p in writers if p.batches), default=None)
@@ -211,7 +211,7 @@ def _nothing_to_resend(cluster: Cluster, move: moves.Resend) -> str | None:
 
 
 def _no_metadata(cluster: Cluster, move: moves.RefreshMetadata) -> str | None:
-    if not any(consumers.consumers_of(cluster, move.consumer)):
+    if not any(c.name == move.consumer for c in cluster.consumers):
         return f"{move.consumer} reads nothing yet; let it poll first"
     if consumers.informant(cluster, move.broker) is not None:
         return None

@@ -82,53 +82,51 @@ class Timer(StrEnum):
     BALANCE_LEADERS = "balance-leaders", "controller balances leaders"
 
 
-class Deliver(msgspec.Struct, frozen=True, cache_hash=True, tag="deliver"):
+class _Move(msgspec.Struct, frozen=True, cache_hash=True):
+    """What every move is: a value with a tag."""
+
+
+class _OfMessage(_Move, frozen=True):
+    message: MessageName
+
+
+class Deliver(_OfMessage, frozen=True, tag="deliver"):
     """A message arrives."""
 
     offered = Offered("Deliver", "It arrives")
     ends: ClassVar[str] = "arrives"
 
-    message: MessageName
 
-
-class Drop(msgspec.Struct, frozen=True, cache_hash=True, tag="drop"):
+class Drop(_OfMessage, frozen=True, tag="drop"):
     """A message is lost, and nobody notices."""
 
     offered = Offered("Drop", "It is lost, and nobody notices")
     ends: ClassVar[str] = "is lost"
 
-    message: MessageName
 
-
-class TimeOut(msgspec.Struct, frozen=True, cache_hash=True, tag="time-out"):
+class TimeOut(_OfMessage, frozen=True, tag="time-out"):
     """A request is lost, and its sender notices."""
 
     offered = Offered("Time out", "It is lost, and its sender notices")
     ends: ClassVar[str] = "times out"
 
-    message: MessageName
 
-
-class Duplicate(msgspec.Struct, frozen=True, cache_hash=True, tag="duplicate"):
+class Duplicate(_OfMessage, frozen=True, tag="duplicate"):
     """The sender gives up waiting and sends the request again; the first is still on its way."""
 
     offered = Offered("Duplicate", "Its sender gives up waiting and sends it again")
     ends: ClassVar[str] = "is sent again"
 
-    message: MessageName
 
-
-class LoseReply(msgspec.Struct, frozen=True, cache_hash=True, tag="lose-reply"):
+class LoseReply(_OfMessage, frozen=True, tag="lose-reply"):
     """A request arrives and is processed, but its answer never comes."""
 
     offered = Offered("Lose reply", "It arrives and is processed; its answer never comes")
     ends: ClassVar[str] = "arrives, its reply is lost"
     label: ClassVar[str] = "reply is lost"
 
-    message: MessageName
 
-
-class Race(msgspec.Struct, frozen=True, cache_hash=True, tag="race"):
+class Race(_Move, frozen=True, tag="race"):
     """Two requests arrive at once, on two connections, and their receiver has a thread for each.
 
     `other` comes in between where the receiver's own locks let it (KAFKA-15221); else it waits for
@@ -141,7 +139,7 @@ class Race(msgspec.Struct, frozen=True, cache_hash=True, tag="race"):
     other: MessageName
 
 
-class Advance(msgspec.Struct, frozen=True, cache_hash=True, tag="advance"):
+class Advance(_Move, frozen=True, tag="advance"):
     """Time passes (timed clusters only)."""
 
     label: ClassVar[str] = "{0} pass"
@@ -149,7 +147,7 @@ class Advance(msgspec.Struct, frozen=True, cache_hash=True, tag="advance"):
     ms: int
 
 
-class Fire(msgspec.Struct, frozen=True, cache_hash=True, tag="fire"):
+class Fire(_Move, frozen=True, tag="fire"):
     """A node's timer goes off."""
 
     node: BrokerId
@@ -161,7 +159,7 @@ class Fire(msgspec.Struct, frozen=True, cache_hash=True, tag="fire"):
         return self.timer.offered
 
 
-class ExpireSession(msgspec.Struct, frozen=True, cache_hash=True, tag="expire"):
+class ExpireSession(_Move, frozen=True, tag="expire"):
     """A broker's session is found over: the controller fences it, or ZooKeeper ends it."""
 
     offered = Offered(
@@ -174,7 +172,7 @@ class ExpireSession(msgspec.Struct, frozen=True, cache_hash=True, tag="expire"):
     broker: BrokerId
 
 
-class HeartbeatTimeout(msgspec.Struct, frozen=True, cache_hash=True, tag="heartbeat-timeout"):
+class HeartbeatTimeout(_Move, frozen=True, tag="heartbeat-timeout"):
     """A broker's MetadataHeartbeats have come to nothing for too long (KIP-343).
 
     There are two clocks: at the controller, which then declares the broker inactive, and at the
@@ -194,7 +192,7 @@ class HeartbeatTimeout(msgspec.Struct, frozen=True, cache_hash=True, tag="heartb
         return Offered("Fence itself", unanswered)
 
 
-class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
+class Produce(_Move, frozen=True, tag="produce"):
     """A producer writes `count` records to the broker that leads, or believes it does; with
     `transaction` to the transaction that is open there, or that they begin.
     """
@@ -208,7 +206,7 @@ class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
     transaction: bool = False
 
 
-class EndTransaction(msgspec.Struct, frozen=True, cache_hash=True, tag="end-transaction"):
+class EndTransaction(_Move, frozen=True, tag="end-transaction"):
     """A coordinator has the marker written that ends the open transaction of a log."""
 
     partition: PartitionName
@@ -216,7 +214,7 @@ class EndTransaction(msgspec.Struct, frozen=True, cache_hash=True, tag="end-tran
     commits: Commits
 
 
-class ProduceAs(msgspec.Struct, frozen=True, cache_hash=True, tag="produce-as"):
+class ProduceAs(_Move, frozen=True, tag="produce-as"):
     """A producer has `count` records to write, to whom its metadata names as leader."""
 
     offered = Offered(
@@ -230,7 +228,7 @@ class ProduceAs(msgspec.Struct, frozen=True, cache_hash=True, tag="produce-as"):
     acks_all: bool = True
 
 
-class Resend(msgspec.Struct, frozen=True, cache_hash=True, tag="resend"):
+class Resend(_Move, frozen=True, tag="resend"):
     """A producer sends again what is not acknowledged, and gives up an answer that is late."""
 
     offered = Offered(
@@ -241,7 +239,7 @@ class Resend(msgspec.Struct, frozen=True, cache_hash=True, tag="resend"):
     producer: ProducerName
 
 
-class DeleteRecords(msgspec.Struct, frozen=True, cache_hash=True, tag="delete-records"):
+class DeleteRecords(_Move, frozen=True, tag="delete-records"):
     """An admin client has a broker delete the records below an offset; None: all the committed."""
 
     offered = Offered(
@@ -253,7 +251,7 @@ class DeleteRecords(msgspec.Struct, frozen=True, cache_hash=True, tag="delete-re
     before: Offset | None = None
 
 
-class Poll(msgspec.Struct, frozen=True, cache_hash=True, tag="poll"):
+class Poll(_Move, frozen=True, tag="poll"):
     """A consumer reads on from where it is; a consumer that is not known yet begins at offset 0."""
 
     offered = Offered("Poll", "It reads on from where it is")
@@ -262,7 +260,7 @@ class Poll(msgspec.Struct, frozen=True, cache_hash=True, tag="poll"):
     consumer: ConsumerName = "consumer"
 
 
-class RefreshMetadata(msgspec.Struct, frozen=True, cache_hash=True, tag="refresh"):
+class RefreshMetadata(_Move, frozen=True, tag="refresh"):
     """A consumer asks a broker who leads; None asks the one that knows most."""
 
     offered = Offered("Refresh metadata", "It asks a broker who leads")
@@ -271,7 +269,7 @@ class RefreshMetadata(msgspec.Struct, frozen=True, cache_hash=True, tag="refresh
     broker: Annotated[BrokerId | None, LineKey("from")] = None
 
 
-class ResetOffset(msgspec.Struct, frozen=True, cache_hash=True, tag="reset"):
+class ResetOffset(_Move, frozen=True, tag="reset"):
     """A consumer goes to the beginning or to the end of a partition."""
 
     partition: PartitionName
@@ -285,7 +283,7 @@ class ResetOffset(msgspec.Struct, frozen=True, cache_hash=True, tag="reset"):
         return Offered(f"Reset to {self.to}", f"It goes to the {end}")
 
 
-class Crash(msgspec.Struct, frozen=True, cache_hash=True, tag="crash"):
+class Crash(_Move, frozen=True, tag="crash"):
     """A broker process dies."""
 
     offered = Offered("Crash", "The process dies; what it takes is chosen above")
@@ -294,7 +292,7 @@ class Crash(msgspec.Struct, frozen=True, cache_hash=True, tag="crash"):
     loss: Annotated[Loss, LineKey("disk")] = Loss.NOTHING
 
 
-class Start(msgspec.Struct, frozen=True, cache_hash=True, tag="start"):
+class Start(_Move, frozen=True, tag="start"):
     """A broker process starts; where there is ZooKeeper, it connects to this server of it."""
 
     offered = Offered(
@@ -307,7 +305,7 @@ class Start(msgspec.Struct, frozen=True, cache_hash=True, tag="start"):
     server: Count = 0
 
 
-class ShutDown(msgspec.Struct, frozen=True, cache_hash=True, tag="shut-down"):
+class ShutDown(_Move, frozen=True, tag="shut-down"):
     """A broker begins a controlled shutdown, or tries once more where a try came to nothing."""
 
     offered = Offered(
@@ -318,7 +316,7 @@ class ShutDown(msgspec.Struct, frozen=True, cache_hash=True, tag="shut-down"):
     broker: BrokerId
 
 
-class FinishRecovery(msgspec.Struct, frozen=True, cache_hash=True, tag="finish-recovery"):
+class FinishRecovery(_Move, frozen=True, tag="finish-recovery"):
     """A starting broker is done with its logs and wants to be unfenced."""
 
     offered = Offered(
@@ -330,9 +328,7 @@ class FinishRecovery(msgspec.Struct, frozen=True, cache_hash=True, tag="finish-r
     broker: BrokerId
 
 
-class FinishLeaderRecovery(
-    msgspec.Struct, frozen=True, cache_hash=True, tag="finish-leader-recovery"
-):
+class FinishLeaderRecovery(_Move, frozen=True, tag="finish-leader-recovery"):
     """A leader that recovers from an unclean election is done, and tells the controller (KIP-704).
 
     As implemented no leader ever recovers.
@@ -350,7 +346,7 @@ class FinishLeaderRecovery(
     broker: Annotated[BrokerId, LineKey("by")]
 
 
-class Cut(msgspec.Struct, frozen=True, cache_hash=True, tag="cut"):
+class Cut(_Move, frozen=True, tag="cut"):
     """A link goes down; what is on it waits."""
 
     offered = Offered("Cut off from {}", "The link goes down; what is on it waits")
@@ -360,7 +356,7 @@ class Cut(msgspec.Struct, frozen=True, cache_hash=True, tag="cut"):
     other: LinkEnd
 
 
-class Heal(msgspec.Struct, frozen=True, cache_hash=True, tag="heal"):
+class Heal(_Move, frozen=True, tag="heal"):
     """A link comes back."""
 
     offered = Offered("Heal link to {}", "The link comes back; what waited on it goes on")
@@ -370,7 +366,7 @@ class Heal(msgspec.Struct, frozen=True, cache_hash=True, tag="heal"):
     other: LinkEnd
 
 
-class FailOver(msgspec.Struct, frozen=True, cache_hash=True, tag="fail-over"):
+class FailOver(_Move, frozen=True, tag="fail-over"):
     """Another controller becomes active; it has the metadata log and no heartbeat state. In
     ZooKeeper's time an operator deletes /controller, and brokers see to it."""
 
@@ -382,7 +378,7 @@ class FailOver(msgspec.Struct, frozen=True, cache_hash=True, tag="fail-over"):
     label: ClassVar[str] = "new controller"
 
 
-class Elect(msgspec.Struct, frozen=True, cache_hash=True, tag="elect"):
+class Elect(_Move, frozen=True, tag="elect"):
     """An operator asks for an election (ElectLeaders)."""
 
     conditional: ClassVar[bool] = True
@@ -401,27 +397,27 @@ class Elect(msgspec.Struct, frozen=True, cache_hash=True, tag="elect"):
         )
 
 
-class Configure(msgspec.Struct, frozen=True, cache_hash=True, tag="configure"):
+class Configure(_Move, frozen=True, tag="configure"):
     """An operator sets unclean.leader.election.enable of a topic (IncrementalAlterConfigs)."""
 
     topic: TopicName
     unclean_leader_election: Annotated[bool, LineKey("unclean-leader-election", needed=True)]
 
 
-class Upgrade(msgspec.Struct, frozen=True, cache_hash=True, tag="upgrade"):
+class Upgrade(_Move, frozen=True, tag="upgrade"):
     """A node (or, with None, every node) runs another release from now on."""
 
     node: BrokerId | None
     release: str
 
 
-class UpgradeMetadata(msgspec.Struct, frozen=True, cache_hash=True, tag="upgrade-metadata"):
+class UpgradeMetadata(_Move, frozen=True, tag="upgrade-metadata"):
     """The cluster's metadata version is finalized at another level."""
 
     metadata_version: str
 
 
-class RawRequest(msgspec.Struct, frozen=True, cache_hash=True, tag="send"):
+class RawRequest(_Move, frozen=True, tag="send"):
     """A request with any field values, as nobody's rule would send it."""
 
     label: ClassVar[str] = "forged request"

@@ -6,6 +6,7 @@ plane may live on a broker (`ids.controller_on`): it is part of that broker's pr
 and there may be several at once, each believing that it is the one.
 """
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
@@ -15,6 +16,7 @@ from ..protocol import ids, releases
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from ..protocol.zookeeper.ensemble import Ensemble
+from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .cluster import Cluster, broker
 
 
@@ -85,6 +87,16 @@ def control_planes(cluster: Cluster) -> tuple[ids.BrokerId, ...]:
     """Where control planes run: off the brokers, then on one broker after the other."""
     hosts = [b.id for b in cluster.brokers if b.process and b.process.control_plane is not None]
     return (ids.CONTROLLER, *map(ids.controller_on, hosts)) if hosts else _NONE_ON_BROKERS
+
+
+def zookeeper_controllers(
+    cluster: Cluster,
+) -> Iterator[tuple[ids.BrokerId, ZooKeeperController]]:
+    """The controllers of ZooKeeper mode that run, active or not, and where."""
+    for node in cluster.brokers:
+        state = state_of(cluster, ids.controller_on(node.id))
+        if isinstance(state, ZooKeeperController):
+            yield ids.controller_on(node.id), state
 
 
 def is_in_control(node: ids.BrokerId, state: Any) -> bool:

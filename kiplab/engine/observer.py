@@ -17,7 +17,7 @@ from . import at_rest, nodes, observations, properties
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
 from .truth import controller_of, is_same_truth, partition_of, registration_of, truth
-from .unclean_leader_epochs import Broken, contradictions
+from .unclean_leader_epochs import Broken, contradictions, knowing_leader
 
 
 def observe(
@@ -215,11 +215,8 @@ def _forgotten(
 ) -> Iterator[Broken]:
     """What a client has seen, and the broker that leads, and knows that it does, has not."""
     state = partition_of(cluster, client.partition) if client.observed.end else None
-    node = broker(cluster, state.leader) if state is not None else None
-    replica = replica_of(node, client.partition) if node is not None else None
-    if state is None or node is None or replica is None or replica.leading is None:
-        return
-    if replica.leader_epoch != state.leader_epoch:
+    node = knowing_leader(cluster, state) if state is not None else None
+    if node is None:
         return
     missing = log.first_missing(log_of(node, client.partition), client.observed)
     if missing is not None:

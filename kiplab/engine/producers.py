@@ -6,7 +6,6 @@ from ..protocol.clients import producer as client
 from ..protocol.clients.producer import Producer
 from ..protocol.facts import Appended, BatchQueued, ProducerInformed
 from ..protocol.ids import NO_LEADER
-from ..protocol.registrations import partition
 from ..protocol.replica.broker_state import Broker
 from . import consumers, moves, nodes
 from .cluster import Cluster, broker
@@ -33,7 +32,7 @@ def resend(cluster: Cluster, move: moves.Resend) -> Moved:
     In a run with a clock whatever is not due yet waits on.
     """
     events: list[Event] = []
-    for mine in tuple(producers_of(cluster, move.producer)):
+    for mine in [p for p in cluster.producers if p.name == move.producer]:
         cluster, more = _resend(cluster, mine)
         events += more
     return cluster, events
@@ -100,8 +99,7 @@ def _turn(cluster: Cluster, mine: Producer) -> Moved:
 
 
 def _informed(mine: Producer, broker: Broker) -> tuple[Producer, list[Event]]:
-    image = consumers.image_of(broker)
-    state = partition(image.partitions, mine.partition) if image is not None else None
+    state = consumers.known_state(broker, mine.partition)
     if state is None:
         return mine, []
     mine = client.informed(mine, state)
@@ -149,8 +147,3 @@ def _pointless(cluster: Cluster, mine: Producer) -> bool:
 def producer_of(cluster: Cluster, name: str, of: str) -> Producer | None:
     """The producer called `name` on partition `of`, or None."""
     return next((p for p in cluster.producers if p.name == name and p.partition == of), None)
-
-
-def producers_of(cluster: Cluster, name: str) -> Iterator[Producer]:
-    """The producer called `name`, once for each partition that it writes to."""
-    return (p for p in cluster.producers if p.name == name)

@@ -53,17 +53,14 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
         return "; ".join(words) or "always"
 
 
-NO_COMMITTED_RECORD_LOST = Property(
+_DURABILITY = partial(Property, needs=_DURABLE, durable=True)
+NO_COMMITTED_RECORD_LOST = _DURABILITY(
     id="no-committed-record-lost",
     sentence="Whoever leads has every record that was ever committed.",
-    needs=_DURABLE,
-    durable=True,
 )
-ELECTABLE_HOLDS_COMMITTED = Property(
+ELECTABLE_HOLDS_COMMITTED = _DURABILITY(
     id="electable-holds-committed",
     sentence="Every replica that could be elected now has every committed record.",
-    needs=_DURABLE,
-    durable=True,
 )
 NO_STALE_EPOCH_IN_ISR = Property(
     id="no-stale-epoch-in-isr",
@@ -83,17 +80,13 @@ LOGS_MATCH = Property(
     sentence="Two logs that agree at an offset agree at every offset before it.",
     needs=("631.one-live-incarnation",),
 )
-CONSUMER_READS_STAY = Property(
+CONSUMER_READS_STAY = _DURABILITY(
     id="consumer-reads-stay",
     sentence="Whoever leads has every record that a consumer has read.",
-    needs=_DURABLE,
-    durable=True,
 )
-ACKNOWLEDGED_RECORDS_STAY = Property(
+ACKNOWLEDGED_RECORDS_STAY = _DURABILITY(
     id="acknowledged-records-stay",
     sentence="Whoever leads has every record that a producer was told is written, with acks=all.",
-    needs=_DURABLE,
-    durable=True,
 )
 GIVEN_WHILE_RECOVERING_STAYS = Property(
     id="given-while-recovering-stays",

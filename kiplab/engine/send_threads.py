@@ -18,7 +18,7 @@ from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .channels import blocker, dropped, post, without
 from .cluster import Cluster, Message
 from .events import Event, Moved
-from .nodes import is_cut, is_up, state_of
+from .nodes import is_cut, is_up, zookeeper_controllers
 
 _WAITED_FOR = (messages.SetPartitionStateRequest, messages.SetPartitionStateResponse)
 Arrive = Callable[[Cluster, Message], Moved]
@@ -29,7 +29,7 @@ def threads_go_on(cluster: Cluster, events: list[Event], deliver: Arrive) -> Mov
     while (call := _next_call(cluster)) is not None:
         cluster, more = deliver(cluster, call)
         events = [*events, *more]
-    for node, controller in _controllers(cluster):
+    for node, controller in zookeeper_controllers(cluster):
         cluster, more = _closed(cluster, node, controller)
         events = [*events, *more]
         cluster, more = _sent(cluster, node, controller)
@@ -46,14 +46,6 @@ def _next_call(cluster: Cluster) -> Message | None:
         ):
             return message
     return None
-
-
-def _controllers(cluster: Cluster) -> Iterator[tuple[ids.BrokerId, ZooKeeperController]]:
-    for node in cluster.brokers:
-        address = ids.controller_on(node.id)
-        state = state_of(cluster, address)
-        if isinstance(state, ZooKeeperController):
-            yield address, state
 
 
 def _closed(cluster: Cluster, node: ids.BrokerId, controller: ZooKeeperController) -> Moved:

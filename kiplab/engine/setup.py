@@ -22,7 +22,7 @@ from ..protocol.kraft.replay import image
 from ..protocol.kraft.sessions import carried_over
 from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
 from ..protocol.messages import MembershipState, MetadataUpdate
-from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
+from ..protocol.registrations import PartitionRegistration, Registration
 from ..protocol.replica import broker_state
 from ..protocol.replica.broker_state import Broker, Lifecycle
 from ..protocol.zookeeper import znodes
@@ -33,7 +33,7 @@ from ..protocol.zookeeper.ensemble_sessions import open_session
 from . import channels, send_threads, settle
 from .cluster import Cluster, Observed
 from .nodes import ensemble_of, state_of, with_state
-from .truth import Truth
+from .truth import Truth, truth
 
 
 class BrokerSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,26 +46,18 @@ class BrokerSetup(msgspec.Struct, frozen=True, kw_only=True):
     up: bool = True
 
 
-class PartitionSetup(msgspec.Struct, frozen=True, kw_only=True):
+LogRuns = tuple[tuple[int, ids.LeaderEpoch], ...]
+"""What a log holds: (records, leader epoch) pairs in order."""
+
+
+class PartitionSetup(PartitionRegistration, frozen=True, kw_only=True):
     """One partition. `log` is what every replica has, but for those that `logs` names.
 
-    `log` is (records, leader epoch) pairs in order; `flushed` the first offset not on disk, None
-    when everything is. `high_watermark` None means: what the ISR has.
+    `flushed` is the first offset not on disk, None when everything is.
     """
 
-    name: str
-    replicas: tuple[ids.BrokerId, ...]
-    isr: tuple[ids.BrokerId, ...]
-    leader: ids.BrokerId
-    leader_epoch: ids.LeaderEpoch = ids.LeaderEpoch(0)
-    partition_epoch: ids.PartitionEpoch = ids.PartitionEpoch(0)
-    recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
-    adding: tuple[ids.BrokerId, ...] = ()
-    removing: tuple[ids.BrokerId, ...] = ()
-    min_insync_replicas: int = 1
-    unclean_leader_election: bool = False
-    log: tuple[tuple[int, ids.LeaderEpoch], ...] = ()
-    logs: tuple[tuple[ids.BrokerId, tuple[tuple[int, ids.LeaderEpoch], ...]], ...] = ()
+    log: LogRuns = ()
+    logs: tuple[tuple[ids.BrokerId, LogRuns], ...] = ()
     flushed: ids.Offset | None = None
 
 
@@ -117,15 +109,10 @@ def _in_kraft(setup: Setup) -> Cluster:
         controller = plan(controller, setup.features, 0)
     update = image(controller)
     nodes = tuple(_broker(b, setup, update) for b in brokers)
-    observed = tuple(_first_observed(p, controller, nodes) for p in controller.partitions)
-    return Cluster(
-        features=setup.features,
-        controller=controller,
-        brokers=nodes,
-        observed=observed,
-        timed=setup.timed,
-        consumers=_first_consumers(setup, controller, observed),
+    begun = Cluster(
+        features=setup.features, controller=controller, brokers=nodes, timed=setup.timed
     )
+    return _with_observer(begun, setup)
 
 
 def _registration(setup: BrokerSetup) -> Registration:
@@ -198,15 +185,7 @@ def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
     ensemble = ensemble_of(cluster)
     last = ids.Zxid(max(ensemble.zxid, _first_free_offset(setup) - 1))
     ensemble = replace(ensemble, zxid=last)
-    observed = tuple(_first_observed(p, ensemble, cluster.brokers) for p in ensemble.partitions)
-    return replace(
-        cluster,
-        controller=ensemble,
-        observed=observed,
-        sent=(),
-        broken=(),
-        consumers=_first_consumers(setup, ensemble, observed),
-    )
+    return _with_observer(replace(cluster, controller=ensemble, sent=(), broken=()), setup)
 
 
 def _with_sessions(
@@ -327,19 +306,21 @@ def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
     )
 
 
-def _first_consumers(
-    setup: Setup, truth: Truth, observed: tuple[Observed, ...]
-) -> tuple[Consumer, ...]:
-    consumers = (_consumer(consumer, truth, observed) for consumer in setup.consumers)
-    return tuple(sorted(consumers, key=lambda c: (c.name, c.partition)))
+def _with_observer(cluster: Cluster, setup: Setup) -> Cluster:
+    """With what is committed, and what consumers have read of it."""
+    held = truth(cluster)
+    observed = tuple(_first_observed(p, held, cluster.brokers) for p in held.partitions)
+    consumers = [_consumer(consumer, held, observed) for consumer in setup.consumers]
+    consumers.sort(key=attrgetter("name", "partition"))
+    return replace(cluster, observed=observed, consumers=tuple(consumers))
 
 
-def _consumer(setup: ConsumerSetup, truth: Truth, observed: tuple[Observed, ...]) -> Consumer:
+def _consumer(setup: ConsumerSetup, held: Truth, observed: tuple[Observed, ...]) -> Consumer:
     """Below the high watermark a position has an epoch; beyond it, it is as after a seek."""
     committed = next(o.committed for o in observed if o.partition == setup.partition)
     known = setup.position <= committed.end
     read = up_to(committed, setup.position) if known else EMPTY
-    state = registrations.partition(truth.partitions, setup.partition)
+    state = registrations.partition(held.partitions, setup.partition)
     led = state is not None and state.leader != ids.NO_LEADER
     return Consumer(
         name=setup.name,
@@ -370,7 +351,7 @@ def _durable(setup: PartitionSetup, broker: ids.BrokerId) -> broker_state.Durabl
     return broker_state.DurableReplica(setup.name, log, ids.Offset(min(shared, log.end)))
 
 
-def _log(runs: tuple[tuple[int, ids.LeaderEpoch], ...]) -> Log:
+def _log(runs: LogRuns) -> Log:
     log = EMPTY
     for count, epoch in runs:
         log = append(log, epoch, count)
@@ -385,23 +366,19 @@ def _committed_end(setup: PartitionSetup) -> ids.Offset:
 
 
 def _first_observed(
-    state: PartitionRegistration, truth: Truth, nodes: tuple[Broker, ...]
+    state: PartitionRegistration, held: Truth, nodes: tuple[Broker, ...]
 ) -> Observed:
-    epochs = []
-    for member in state.isr:
-        found = registrations.registration(truth.registrations, member)
-        epochs.append((member, found.epoch if found else ids.BrokerEpoch(-1)))
-    return Observed(state.name, _committed(state, nodes), tuple(epochs))
+    epochs = {r.broker: r.epoch for r in held.registrations}
+    members = tuple((member, epochs.get(member, ids.NO_BROKER_EPOCH)) for member in state.isr)
+    return Observed(state.name, _committed(state, nodes), members)
 
 
 def _committed(state: PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:
     """The leader's log up to its high watermark; of an offline partition, the last member's."""
     holder = state.leader if state.leader != ids.NO_LEADER else next(iter(state.isr), ids.NO_LEADER)
     node = next((n for n in nodes if n.id == holder), None)
-    if node is None:
-        return EMPTY
-    kept = next((r for r in node.durable.replicas if r.partition == state.name), None)
-    if kept is None:
+    kept = [r for r in node.durable.replicas if r.partition == state.name] if node else []
+    if node is None or not kept:
         return EMPTY
     replica = broker_state.replica_of(node, state.name)
-    return up_to(kept.log, kept.checkpoint if replica is None else replica.high_watermark)
+    return up_to(kept[0].log, kept[0].checkpoint if replica is None else replica.high_watermark)

@@ -2,67 +2,31 @@
 
 Every mode keeps the answer somewhere else: KRaft in the metadata log of its controller. Whoever
 only wants to know reads it here, and never reaches into a control plane; `tests/engine/
-test_truth.py` holds that. A mode adds its reader to READERS.
+test_truth.py` holds that. A mode adds its state to `Truth` and its reader to READERS.
 """
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
-from ..protocol.ids import CONTROLLER, BrokerId, ControllerEpoch, Milliseconds, controller_on
+from ..protocol.ids import CONTROLLER, BrokerId, Milliseconds, controller_on
 from ..protocol.kraft import sessions as kraft_sessions
-from ..protocol.kraft.controller_state import Controller
+from ..protocol.kraft.controller_state import Controller, HeartbeatState
 from ..protocol.registrations import PartitionRegistration, Registration
-from ..protocol.zookeeper.ensemble import Ensemble, controller_named
+from ..protocol.zookeeper.ensemble import Ensemble, ZooKeeperSession, controller_named
 from .cluster import Cluster
 
-
-class Truth(Protocol):
-    """What a control plane holds for true, and what brokers learn of late.
-
-    The state of a control plane has these fields and is its own reading: looking costs nothing (a
-    move does it some ten times), and what did not change is the same object as before.
-    """
-
-    @property
-    def controller_epoch(self) -> ControllerEpoch:
-        """Which controller is the rightful one."""
-
-    @property
-    def next_offset(self) -> int:
-        """The number of the next change to be written down; broker epochs are minted from it."""
-
-    @property
-    def registrations(self) -> tuple[Registration, ...]:
-        """The brokers, sorted by id: epochs, who is fenced, who is shutting down."""
-
-    @property
-    def partitions(self) -> tuple[PartitionRegistration, ...]:
-        """The partitions, sorted by name: leader, ISR, epochs, replicas, min.insync.replicas."""
-
-
-class Session(Protocol):
-    """What a control plane knows of one broker's session."""
-
-    @property
-    def broker(self) -> BrokerId:
-        """Whose it is."""
-
-    @property
-    def over(self) -> bool:
-        """Whether there is none, or none any more."""
-
-    @property
-    def fenced(self) -> bool:
-        """Whether the broker is fenced: up to Kafka 3.9 that is the same."""
-
-    @property
-    def last_contact_ms(self) -> Milliseconds:
-        """When the broker was heard of last."""
-
-    @property
-    def leaving(self) -> bool:
-        """Whether the broker waits to be let go (controlled shutdown)."""
+Truth = Controller | Ensemble
+"""What a control plane holds for true, and what brokers learn of late: `controller_epoch`,
+`next_offset` (of the next change; broker epochs are minted from it), `registrations` sorted by
+broker, `partitions` sorted by name. The state of a control plane has these fields and is its own
+reading: looking costs nothing (a move does it some ten times), and what did not change is the same
+object as before.
+"""
+Session = HeartbeatState | kraft_sessions.NotedSession | ZooKeeperSession
+"""What a control plane knows of one `broker`'s session: whether it is `over`, when the broker was
+heard of last (`last_contact_ms`), and whether it is `fenced` or `leaving` (controlled shutdown).
+"""
 
 
 class TruthReader(NamedTuple):

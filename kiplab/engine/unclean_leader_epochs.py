@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ..protocol import facts, ids, log
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from ..protocol.replica.broker_state import log_of, replica_of
+from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from . import properties
 from .cluster import Cluster, Observed, UncleanLeaderEpoch, broker
 from .events import Event
@@ -95,15 +95,20 @@ def without_deleted(records: log.Log, event: facts.RecordsDeleted) -> log.Log:
     return log.delete_before(records, ids.Offset(min(event.start, records.end)))
 
 
+def knowing_leader(cluster: Cluster, state: PartitionRegistration) -> Broker | None:
+    """The broker that leads a partition, if it knows that it does, and in which leader epoch."""
+    node = broker(cluster, state.leader)
+    replica = None if node is None else replica_of(node, state.name)
+    knows = replica is not None and replica.leading is not None
+    return node if knows and replica.leader_epoch == state.leader_epoch else None
+
+
 def contradictions(
     cluster: Cluster, observed: Observed, state: PartitionRegistration
 ) -> Iterator[Broken]:
     """What a broker that leads, and knows it, lacks of the records of that leader epoch."""
-    noted, leader = observed.unclean_epoch, broker(cluster, state.leader)
-    if noted is None or leader is None or state.leader == ids.NO_LEADER:
-        return
-    replica = replica_of(leader, state.name)
-    if replica is None or replica.leading is None or replica.leader_epoch != state.leader_epoch:
+    noted, leader = observed.unclean_epoch, knowing_leader(cluster, state)
+    if noted is None or leader is None:
         return
     mine, who = log_of(leader, state.name), f"broker {leader.id} leads without offset"
     missing = log.first_missing(mine, noted.given)

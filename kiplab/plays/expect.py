@@ -17,18 +17,18 @@ from ..engine.zookeeper_routes import declared_state
 from ..protocol import facts
 from ..protocol.errors import KafkaError
 from ..protocol.guards import named
-from ..protocol.ids import BrokerId
+from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
 from ..protocol.registrations import LeaderRecoveryState
-from ..protocol.replica.broker_state import Broker, log_of, replica_of
+from ..protocol.replica.broker_state import log_of, replica_of
 from . import values
 from .play import Statement
-from .play_errors import Part, PlayError, in_part, nearest, no_key
+from .play_errors import Part, PlayError, nearest, no_key
 from .stage import Expectation, Stage
 from .values import Keys, Names, WordCheck, check_part
 from .verdict import verdict
 
-KeyStates = dict[str, str]
+KeyStates = dict[str, Any]
 """The keys of a subject, and what each is; the key "" says what is wrong with the whole."""
 _USAGE = (
     "expect reads PARTITION key=value, broker ID key=value, replica ID PARTITION key=value,"
@@ -85,24 +85,27 @@ def _same(key: str, expected: str, found: str) -> bool:
     return expected.replace("empty", "none") == found or (expected == "" and found == "none")
 
 
-def _state(stage: Stage, words: tuple[str, ...]) -> KeyStates:
+def _state(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     subject = SUBJECTS.get(words[0], PARTITION) if words else LINE
-    return subject.state(stage, words)
+    return {key: _word(key, value) for key, value in subject.state(stage, words).items()}
+
+
+def _word(key: str, value: Any) -> str:
+    """How a line says what a key is now."""
+    if value is None or (KEYS.get(key) is values.leader and value == NO_LEADER):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value)) or "none"
+    return value.name.lower() if isinstance(value, IntEnum) else str(value)
 
 
 def _fields(struct: Any, keys: Iterable[str], missing: str = "none") -> KeyStates:
-    """Those keys that are the fields of a struct, as a line says them."""
+    """Those keys that are the fields of a struct."""
     if struct is None:
         return dict.fromkeys(keys, missing)
-    return {key: _word_of(key, getattr(struct, key.replace("-", "_"))) for key in keys}
-
-
-def _word_of(key: str, value: Any) -> str:
-    if KEYS[key] is values.brokers:
-        return _ids(value)
-    if KEYS[key] is values.leader:
-        return "none" if value < 0 else str(value)
-    return value.name.lower() if isinstance(value, IntEnum) else str(value)
+    return {key: getattr(struct, key.replace("-", "_")) for key in keys}
 
 
 def _partition(stage: Stage, words: tuple[str, ...]) -> KeyStates:
@@ -117,15 +120,12 @@ def _line(stage: Stage, _words: tuple[str, ...]) -> KeyStates:
     refused = (facts.Refused, facts.PollFailed, facts.BatchRequeued)
     refusal = next((e for e in events if isinstance(e, refused)), None)
     guard = refusal.guard if isinstance(refusal, facts.Refused) else None
-    read = [e for e in events if isinstance(e, facts.Polled) and e.last >= e.first]
-    acknowledged = [e for e in events if isinstance(e, facts.BatchAcknowledged)]
-    records = [e.record for e in events if isinstance(e, facts.RecordWritten)]
     return {
         "error": refusal.error.name if refusal else KafkaError.NONE.name,
-        "guard": guard or "none",
-        "records": ",".join(records) or "none",
-        "read": ",".join(f"{e.first}..{e.last}" for e in read) or "none",
-        "acknowledged": ",".join(f"{e.first}..{e.last}" for e in acknowledged) or "none",
+        "guard": guard,
+        "records": tuple(e.record for e in events if isinstance(e, facts.RecordWritten)),
+        "read": _spans(e for e in events if isinstance(e, facts.Polled) and e.last >= e.first),
+        "acknowledged": _spans(e for e in events if isinstance(e, facts.BatchAcknowledged)),
         "verdict": verdict(stage),
     }
 
@@ -135,37 +135,34 @@ def last_events(stage: Stage) -> tuple[Event, ...]:
     return stage.events_of(stage.performed[-1]) if stage.performed else ()
 
 
+def _spans(events: Iterable[facts.Polled | facts.BatchAcknowledged]) -> tuple[str, ...]:
+    return tuple(f"{e.first}..{e.last}" for e in events)
+
+
 def _broker(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     id = BrokerId(int(words[1]))
-    node = broker(stage.cluster, id)
-    registration = registration_of(stage.cluster, id)
+    node, registration = broker(stage.cluster, id), registration_of(stage.cluster, id)
+    process = None if node is None else node.process
     return {
-        "epoch": str(registration.epoch) if registration else "none",
-        "fenced": "yes" if registration and registration.fenced else "no",
-        "shutting-down": "yes" if registration and registration.in_controlled_shutdown else "no",
-        "state": str(node.process.lifecycle) if node and node.process else "DOWN",
+        "epoch": None if registration is None else registration.epoch,
+        "fenced": registration is not None and registration.fenced,
+        "shutting-down": registration is not None and registration.in_controlled_shutdown,
+        "state": "DOWN" if process is None else process.lifecycle,
         "declared": declared_state(stage.cluster, id),
-        "own-state": _own_state(node),
+        "own-state": None if process is None else process.state,
     }
-
-
-def _own_state(node: Broker | None) -> str:
-    state = node.process.state if node is not None and node.process is not None else None
-    return "none" if state is None else state.name.lower()
 
 
 def _replica(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     node = broker(stage.cluster, BrokerId(int(words[1])))
     if node is None:
-        return dict.fromkeys(SUBJECTS["replica"].keys, "none")
-    played = replica_of(node, words[2])
+        return dict.fromkeys(_REPLICA)
+    played, log = replica_of(node, words[2]), log_of(node, words[2])
     isr = played.leading.isr_state.maximal if played and played.leading else ()
     return {
-        "start": str(log_of(node, words[2]).start),
-        "end": str(log_of(node, words[2]).end),
-        "high-watermark": str(played.high_watermark) if played else "none",
-        "leader-epoch": str(played.leader_epoch) if played else "none",
-        "isr": _ids(isr),
+        **_fields(log, ("start", "end")),
+        **_fields(played, ("high-watermark", "leader-epoch")),
+        "isr": isr,
     }
 
 
@@ -176,7 +173,7 @@ def _consumer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
 
 def _producer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     producer = producer_of(stage.cluster, words[2], words[1])
-    queued = "none" if producer is None else str(len(producer.batches))
+    queued = None if producer is None else len(producer.batches)
     return {"queued": queued, **_fields(producer, ("leader", "leader-epoch"))}
 
 
@@ -187,7 +184,7 @@ def _reply(stage: Stage, words: tuple[str, ...]) -> KeyStates:
             continue
         if isinstance(event.body, AlterPartitionResponse):
             return _answer(event.body, words)
-    return dict.fromkeys(SUBJECTS["reply"].keys, "unknown: no AlterPartition was answered")
+    return dict.fromkeys(_REPLY, "unknown: no AlterPartition was answered")
 
 
 def _answer(response: AlterPartitionResponse, words: tuple[str, ...]) -> KeyStates:
@@ -197,7 +194,7 @@ def _answer(response: AlterPartitionResponse, words: tuple[str, ...]) -> KeyStat
     return {
         "error": result.error.name,
         **_fields(result, ("leader", "isr", "leader-epoch", "partition-epoch")),
-        "recovery": LeaderRecoveryState(result.recovery).name.lower(),
+        "recovery": LeaderRecoveryState(result.recovery),
     }
 
 
@@ -215,10 +212,6 @@ def _property(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     return {
         "": "" if broken == (words[2] == "broken") else f"it {'is broken' if broken else 'holds'}"
     }
-
-
-def _ids(ids: tuple[BrokerId, ...]) -> str:
-    return ",".join(str(i) for i in ids) or "none"
 
 
 # --- what a line may speak of ---------------------------------------------------------------------
@@ -243,6 +236,7 @@ _BROKER = ("epoch", "fenced", "shutting-down", "state", "declared", "own-state")
 _REPLICA = ("start", "end", "high-watermark", "leader-epoch", "isr")
 _CONSUMER = ("position", "last-epoch", "leader", "leader-epoch", "reads-from")
 _EPOCHS = ("leader-epoch", "partition-epoch", "recovery")
+_REPLY = ("error", "leader", "isr", *_EPOCHS)
 LINE = ExpectSubject((), _LINE, _line)
 """Without words: what followed from the last line."""
 PARTITION = ExpectSubject((), ("leader", "isr", "replicas", *_EPOCHS), _partition)
@@ -256,9 +250,7 @@ SUBJECTS = {
     "producer": ExpectSubject(
         (values.partition, values.producer), ("queued", "leader", "leader-epoch"), _producer
     ),
-    "reply": ExpectSubject(
-        (values.any_partition,), ("error", "leader", "isr", *_EPOCHS), _reply, optional=1
-    ),
+    "reply": ExpectSubject((values.any_partition,), _REPLY, _reply, optional=1),
     "lost": ExpectSubject((values.partition, values.text), (), _lost, optional=1),
     "property": ExpectSubject((values.property_id, values.text), (), _property),
 }
@@ -294,8 +286,8 @@ def _subject(words: tuple[str, ...], first: int, names: Names) -> ExpectSubject:
         check_part(values.partition, word, names, Part(pair=False, number=first))
         return PARTITION
     if subject is None or not _fits(subject, word, rest):
-        problem = PlayError(f"{' '.join(words)!r} cannot be read", expected=_USAGE, token=word)
-        raise in_part(Part(pair=False, number=first), problem)
+        problem, part = f"{' '.join(words)!r} cannot be read", Part(pair=False, number=first)
+        raise PlayError(problem, expected=_USAGE, token=word, part=part)
     if rest != ["nothing"]:
         for place, (check, text) in enumerate(zip(subject.words, rest, strict=False), first + 1):
             check_part(check, text, names, Part(pair=False, number=place))

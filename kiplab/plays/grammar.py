@@ -6,42 +6,24 @@ from msgspec.structs import replace
 from . import values
 from .expect import KEYS as EXPECTED
 from .expect import check_form
-from .header import names_of
+from .header import KEYS, names_of
 from .move_lines import MOVE_VERBS, MoveForm
 from .play import FREE_TEXT, Play, Statement, lines_of, split
-from .play_errors import Part, PlayError, in_part, nearest, no_key
+from .play_errors import Part, PlayError, nearest, no_key
 from .request_words import ITEMS_MAX, WORDS, said_again, words_of
 from .situation import judge
 from .values import Keys, Names, WordCheck, check_part
 
 _PATTERN: Keys = {
-    "from": values.party,
-    "to": values.party,
-    "n": values.count,
-    "life": values.count,
+    **dict.fromkeys(("from", "to"), values.party),
+    **dict.fromkeys(("n", "life"), values.count),
 }
 _RACE: Keys = {
     **_PATTERN,
     "with": values.party,
-    "with-n": values.count,
-    "with-life": values.count,
+    **dict.fromkeys(("with-n", "with-life"), values.count),
 }
 _SEND: Keys = {key: check for words in WORDS.values() for key, check in words.items()}
-_TOPIC: Keys = {
-    "partition": values.partition_index,
-    "replicas": values.brokers,
-    "isr": values.brokers,
-    "leader": values.leader,
-    "leader-epoch": values.natural,
-    "partition-epoch": values.natural,
-    "recovery": values.one_of("recovered", "recovering"),
-    "adding": values.brokers,
-    "removing": values.brokers,
-    "min-insync-replicas": values.count,
-    "unclean-leader-election": values.yes_no,
-    "log": values.log,
-    "flushed": values.natural,
-}
 
 
 class Verb(msgspec.Struct, frozen=True):
@@ -68,10 +50,10 @@ def _of_moves(*verbs: str) -> dict[str, Verb]:
 
 
 def _of_move(form: MoveForm) -> Verb:
-    keys = {word.key.word: word.form.check for word in form.keys if word.key}
+    keys = {word.key.word: word.form.read for word in form.keys if word.key}
     return Verb(
         form.usage,
-        tuple(word.form.check for word in form.words),
+        tuple(word.form.read for word in form.words),
         {**keys, "where": values.guard} if form.is_conditional else keys,
         needs=tuple(word.key.word for word in form.keys if word.key and word.key.needed),
     )
@@ -87,30 +69,11 @@ _OF_HEADER: dict[str, Verb] = {
     "controller": Verb(
         "controller [kafka=RELEASE] [auto-leader-rebalance=yes], or with ZooKeeper"
         " controller [broker=ID] [epoch=N]",
-        keys={
-            "kafka": values.code_release,
-            "auto-leader-rebalance": values.yes_no,
-            "broker": values.any_broker,
-            "epoch": values.count,
-        },
     ),
-    "broker": Verb(
-        "broker ID epoch=N",
-        (values.any_broker,),
-        {
-            "epoch": values.natural,
-            "kafka": values.code_release,
-            "fenced": values.yes_no,
-            "shutting-down": values.yes_no,
-            "down": values.yes_no,
-        },
-    ),
-    "topic": Verb("topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.topic,), _TOPIC),
+    "broker": Verb("broker ID epoch=N", (values.any_broker,)),
+    "topic": Verb("topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.topic,)),
     "replica": Verb(
-        "replica PARTITION broker=ID log=80@4",
-        (values.partition,),
-        {"broker": values.broker, "log": values.log},
-        needs=("broker", "log"),
+        "replica PARTITION broker=ID log=80@4", (values.partition,), needs=("broker", "log")
     ),
     # It has read what is committed below its position. Without a name it is called "consumer",
     # which needs no line here unless its position or its auto.offset.reset (latest) is another, or
@@ -119,23 +82,16 @@ _OF_HEADER: dict[str, Verb] = {
         "consumer PARTITION [name=NAME] [position=N] [reset=none|earliest|latest]"
         " [reads-from=BROKER] [isolation=read_committed]",
         (values.partition,),
-        {
-            "name": values.new_consumer,
-            "position": values.natural,
-            "reset": values.one_of("none", "earliest", "latest"),
-            "reads-from": values.broker,
-            "isolation": values.one_of("read_uncommitted", "read_committed"),
-        },
     ),
-    "given": Verb(
-        "given [next-metadata-offset=N] [zookeeper-servers=N]",
-        keys={"next-metadata-offset": values.natural, "zookeeper-servers": values.count},
-    ),
+    "given": Verb("given [next-metadata-offset=N] [zookeeper-servers=N]"),
     "timed": Verb("timed"),
     "manual": Verb("manual"),
 }
 VERBS: dict[str, Verb] = {
-    **{name: replace(verb, header=True) for name, verb in _OF_HEADER.items()},
+    **{
+        name: replace(verb, header=True, keys=KEYS.get(name, {}))
+        for name, verb in _OF_HEADER.items()
+    },
     "hold": Verb("hold KIND [from=NODE] [to=NODE]", (values.kind,), _PATTERN),
     "release": Verb("release KIND [from=NODE] [to=NODE]", (values.kind,), _PATTERN),
     "deliver": Verb("deliver KIND [from=NODE] [to=NODE] [n=N]", (values.kind,), _PATTERN),
@@ -248,12 +204,12 @@ def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
     fewest, most = len(verb.words) - verb.optional_words, len(verb.words)
     if len(given) < fewest or (len(given) > most and verb.repeat is None):
         many = len(given) > most
-        problem = PlayError(
+        raise PlayError(
             f"{statement.verb!r} has {len(given)} of its words",
             expected=f"it reads: {verb.usage}",
             token=given[most] if many else statement.verb,
+            part=Part(pair=False, number=most) if many else None,
         )
-        raise in_part(Part(pair=False, number=most) if many else None, problem)
     for position, word in enumerate(given):
         expected = verb.words[position] if position < most else verb.repeat
         if expected is not None:
@@ -267,7 +223,7 @@ def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
         part = Part(pair=True, number=position)
         if key in seen:
             twice = f"{key!r} is given twice"
-            raise in_part(part, PlayError(twice, expected="once is enough", token=f"{key}="))
+            raise PlayError(twice, expected="once is enough", token=f"{key}=", part=part)
         if key not in verb.keys:
             expected = nearest(key, verb.keys) if verb.keys else f"it reads: {verb.usage}"
             raise no_key(repr(statement.verb), key, expected, position)
@@ -311,9 +267,9 @@ def _check_fields(statement: Statement) -> None:
             raise no_key(kind, key, nearest(key, WORDS[kind]), position)
     named = [n for n, (key, _) in enumerate(statement.args) if key == "partition"]
     if len(named) > ITEMS_MAX:
-        problem = PlayError(
+        raise PlayError(
             "too many partitions",
             expected=f"at most {ITEMS_MAX} in one request",
             token="partition=",
+            part=Part(pair=True, number=named[ITEMS_MAX]),
         )
-        raise in_part(Part(pair=True, number=named[ITEMS_MAX]), problem)

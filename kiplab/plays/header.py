@@ -1,10 +1,11 @@
 """A play's header: what it says of the situation before the first line, and of its rules."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
-from ..engine.setup import BrokerSetup, ConsumerSetup, PartitionSetup, Setup
+from ..engine.setup import BrokerSetup, ConsumerSetup, LogRuns, PartitionSetup, Setup
 from ..protocol import ids
 from ..protocol.clients.consumer import Reset
 from ..protocol.features import (
@@ -15,15 +16,48 @@ from ..protocol.features import (
     parse_features,
     switched,
 )
-from ..protocol.registrations import LeaderRecoveryState
 from . import values
 from .play import Play, Statement
 from .play_errors import PlayError
 from .rule_lines import in_mode
-from .values import Names
+from .values import Keys, Names
 
 DEFAULT_RELEASE = "3.5"
-_ANY = Names()
+KEYS: dict[str, Keys] = {
+    "controller": {
+        "kafka": values.code_release,
+        "auto-leader-rebalance": values.yes_no,
+        "broker": values.any_broker,
+        "epoch": values.count,
+    },
+    "broker": {
+        "epoch": values.natural,
+        "kafka": values.code_release,
+        **dict.fromkeys(("fenced", "shutting-down", "down"), values.yes_no),
+    },
+    "topic": {
+        "partition": values.partition_index,
+        **dict.fromkeys(("replicas", "isr"), values.brokers),
+        "leader": values.leader,
+        **dict.fromkeys(("leader-epoch", "partition-epoch"), values.natural),
+        "recovery": values.RECOVERY.read,
+        **dict.fromkeys(("adding", "removing"), values.brokers),
+        "min-insync-replicas": values.count,
+        "unclean-leader-election": values.yes_no,
+        "log": values.log,
+        "flushed": values.natural,
+    },
+    "replica": {"broker": values.broker, "log": values.log},
+    "consumer": {
+        "name": values.new_consumer,
+        "position": values.natural,
+        "reset": values.choice({to.value: to for to in Reset}),
+        "reads-from": values.broker,
+        "isolation": values.choice({"read_uncommitted": False, "read_committed": True}),
+    },
+    "given": {"next-metadata-offset": values.natural, "zookeeper-servers": values.count},
+}
+"""What lines of the header say of a situation, and how it is read."""
 
 
 def names_of(play: Play) -> Names:
@@ -75,92 +109,77 @@ def features_of(play: Play) -> Features:
 def setup_of(play: Play, features: Features) -> Setup:
     """What the run begins with, under `features`; what is said of the other mode is not."""
     play = replace(play, statements=tuple(in_mode(play.statements, features.mode)))
-    brokers = tuple(_broker(s) for s in _all(play, "broker"))
-    given, controller = (play.first(verb) or Statement() for verb in ("given", "controller"))
-    offset, host = given.arg("next-metadata-offset"), controller.arg("broker")
+    brokers = brokers_of(play)
+    given, controller = (_read(play.first(verb)) for verb in ("given", "controller"))
     return Setup(
         features=features,
         brokers=brokers,
-        partitions=tuple(_partition(s, play, brokers) for s in _all(play, "topic")),
-        next_offset=ids.MetadataOffset(int(offset)) if offset else None,
+        partitions=tuple(partition_of(s, play, brokers) for s in _all(play, "topic")),
+        next_offset=given.get("next_metadata_offset"),
         timed=play.first("timed") is not None,
-        auto_leader_rebalance=controller.arg("auto-leader-rebalance") == "yes",
+        auto_leader_rebalance=controller.get("auto_leader_rebalance", False),
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
-        controller=None if host is None else ids.BrokerId(int(host)),
-        controller_epoch=ids.ControllerEpoch(_number(controller, "epoch", 1)),
-        zookeeper_servers=_number(given, "zookeeper-servers", 1),
+        controller=controller.get("broker"),
+        controller_epoch=controller.get("epoch", ids.ControllerEpoch(1)),
+        zookeeper_servers=given.get("zookeeper_servers", 1),
     )
 
 
+def _read(statement: Statement | None) -> dict[str, Any]:
+    """What a line says, by the names of fields."""
+    if statement is None:
+        return {}
+    keys = KEYS[statement.verb]
+    return {key.replace("-", "_"): keys[key](text, values.ANY) for key, text in statement.args}
+
+
 def _consumer(statement: Statement) -> ConsumerSetup:
+    line = _read(statement)
     return ConsumerSetup(
         name=consumer_name(statement),
         partition=statement.words[0],
-        position=ids.Offset(_number(statement, "position")),
-        reset=Reset(statement.arg("reset") or Reset.LATEST),
-        nearest=ids.BrokerId(_number(statement, "reads-from", ids.NO_LEADER)),
-        read_committed=statement.arg("isolation") == "read_committed",
+        position=line.get("position", ids.Offset(0)),
+        reset=line.get("reset", Reset.LATEST),
+        nearest=line.get("reads_from", ids.NO_LEADER),
+        read_committed=line.get("isolation", False),
     )
 
 
 def _broker(statement: Statement) -> BrokerSetup:
-    id = ids.BrokerId(int(statement.words[0]))
+    id, line = ids.BrokerId(int(statement.words[0])), _read(statement)
     return BrokerSetup(
         id=id,
-        epoch=ids.BrokerEpoch(int(statement.arg("epoch") or 100 + id)),
-        fenced=statement.arg("fenced") == "yes",
-        in_controlled_shutdown=statement.arg("shutting-down") == "yes",
-        up=statement.arg("down") != "yes",
+        epoch=line.get("epoch", ids.BrokerEpoch(100 + id)),
+        fenced=line.get("fenced", False),
+        in_controlled_shutdown=line.get("shutting_down", False),
+        up=not line.get("down", False),
     )
 
 
-def _partition(
+def brokers_of(play: Play) -> tuple[BrokerSetup, ...]:
+    """The brokers that the header introduces."""
+    return tuple(_broker(s) for s in _all(play, "broker"))
+
+
+def partition_of(
     statement: Statement, play: Play, brokers: tuple[BrokerSetup, ...]
 ) -> PartitionSetup:
-    name = partition_name(statement)
-    replicas = _ids(statement, "replicas", tuple(b.id for b in brokers))
+    """The partition that a line of the header introduces."""
+    line, name = _read(statement), partition_name(statement)
+    line.pop("partition", None)
+    replicas = line.setdefault("replicas", tuple(b.id for b in brokers))
     active = {b.id for b in brokers if not b.fenced and not b.in_controlled_shutdown}
-    isr = _ids(statement, "isr", tuple(r for r in replicas if r in active))
-    logs = [s for s in _all(play, "replica") if s.words[0] == name]
-    leader, flushed = statement.arg("leader"), statement.arg("flushed")
-    return PartitionSetup(
-        name=name,
-        replicas=replicas,
-        isr=isr,
-        leader=values.leader(leader or str((*isr, "none")[0]), _ANY),
-        leader_epoch=ids.LeaderEpoch(
-            _number(statement, "leader-epoch", newest_epoch((statement, *logs)))
-        ),
-        partition_epoch=ids.PartitionEpoch(_number(statement, "partition-epoch")),
-        recovery=LeaderRecoveryState[(statement.arg("recovery") or "recovered").upper()],
-        adding=_ids(statement, "adding", ()),
-        removing=_ids(statement, "removing", ()),
-        min_insync_replicas=_number(statement, "min-insync-replicas", 1),
-        unclean_leader_election=statement.arg("unclean-leader-election") == "yes",
-        log=_log(statement),
-        logs=tuple((ids.BrokerId(_number(s, "broker", -1)), _log(s)) for s in logs),
-        flushed=ids.Offset(int(flushed)) if flushed else None,
-    )
+    isr = line.setdefault("isr", tuple(r for r in replicas if r in active))
+    line.setdefault("leader", (*isr, ids.NO_LEADER)[0])
+    own = (_read(s) for s in _all(play, "replica") if s.words[0] == name)
+    logs = tuple((replica["broker"], replica["log"]) for replica in own)
+    newest = newest_epoch([line.get("log", ()), *(log for _, log in logs)])
+    return PartitionSetup(name=name, logs=logs, **{"leader_epoch": newest, **line})
 
 
-def newest_epoch(lines: Iterable[Statement]) -> int:
+def newest_epoch(logs: Iterable[LogRuns]) -> ids.LeaderEpoch:
     """The leader epoch in which the newest records of all logs were written; 0 without records."""
-    return max((epoch for line in lines for _, epoch in _log(line)), default=0)
-
-
-def _log(line: Statement) -> tuple[tuple[int, ids.LeaderEpoch], ...]:
-    return values.log(line.arg("log") or "empty", _ANY)
-
-
-def _ids(
-    statement: Statement, key: str, default: tuple[ids.BrokerId, ...]
-) -> tuple[ids.BrokerId, ...]:
-    given = statement.arg(key)
-    return default if given is None else values.brokers(given, _ANY)
-
-
-def _number(statement: Statement, key: str, default: int = 0) -> int:
-    return int(statement.arg(key) or default)
+    return max((epoch for log in logs for _, epoch in log), default=ids.LeaderEpoch(0))
 
 
 def _all(play: Play, verb: str) -> Iterable[Statement]:

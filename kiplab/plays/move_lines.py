@@ -21,48 +21,22 @@ from ..protocol.replica.broker_state import Loss
 from . import values
 from .play import Play, Statement
 from .request_words import raw_statement
-from .values import WordCheck, node_word
+from .values import ValueForm, node_word, of_words
 
-
-class FieldForm(NamedTuple):
-    """How the values of a type stand in a usage, are checked, read and written."""
-
-    shown: str
-    check: WordCheck
-    read: Callable[[str], Any] = str
-    written: Callable[[Any], str] = str
-
-
-_LOSS_WORDS = {loss: word for word, loss in values.LOSSES.items()}
-_DIRECTIONS = (Reset.EARLIEST.value, Reset.LATEST.value)
-_BROKER = FieldForm("BROKER", values.broker, lambda word: BrokerId(int(word)))
-_OFFSET = FieldForm("N", values.natural, lambda word: Offset(int(word)))
-FORMS: dict[Any, FieldForm] = {
-    BrokerId: _BROKER,
-    BrokerId | None: _BROKER,
-    Offset | None: _OFFSET,
-    Count: FieldForm("N", values.natural, int),
-    PartitionName: FieldForm("PARTITION", values.partition),
-    moves.LinkEnd: FieldForm("NODE", values.node, values.address, values.node_word),
-    moves.TopicName: FieldForm("TOPIC", values.known_topic),
-    moves.ProducerName: FieldForm("PRODUCER", values.producer),
-    moves.ConsumerName: FieldForm("NAME", values.consumer),
-    moves.Commits: FieldForm(
-        "commit|abort",
-        values.one_of("commit", "abort"),
-        lambda word: word == "commit",
-        lambda commits: "commit" if commits else "abort",
-    ),
-    Loss: FieldForm(
-        "|".join(values.LOSSES),
-        values.one_of(*values.LOSSES),
-        lambda word: Loss(values.LOSSES[word]),
-        lambda loss: _LOSS_WORDS[loss.value],
-    ),
-    Reset: FieldForm("|".join(_DIRECTIONS), values.one_of(*_DIRECTIONS), Reset),
-    bool: FieldForm(
-        "yes|no", values.yes_no, lambda word: word == "yes", lambda on: "yes" if on else "no"
-    ),
+_BROKER = ValueForm(values.broker, shown="BROKER")
+_NUMBER = ValueForm(values.natural, shown="N")
+FORMS: dict[Any, ValueForm] = {
+    **dict.fromkeys((BrokerId, BrokerId | None), _BROKER),
+    **dict.fromkeys((Count, Offset | None), _NUMBER),
+    PartitionName: ValueForm(values.partition, shown="PARTITION"),
+    moves.LinkEnd: ValueForm(values.node, node_word, "NODE"),
+    moves.TopicName: ValueForm(values.known_topic, shown="TOPIC"),
+    moves.ProducerName: ValueForm(values.producer, shown="PRODUCER"),
+    moves.ConsumerName: ValueForm(values.consumer, shown="NAME"),
+    moves.Commits: of_words({"commit": True, "abort": False}),
+    Loss: of_words(values.LOSSES),
+    Reset: of_words({to.value: to for to in (Reset.EARLIEST, Reset.LATEST)}),
+    bool: values.BOOLEAN,
 }
 """How each type of a move's fields is said."""
 
@@ -71,7 +45,7 @@ class MoveWord(NamedTuple):
     """A field of a move, and how a line says it; `key` is None for a word without one."""
 
     field: str
-    form: FieldForm
+    form: ValueForm
     key: moves.LineKey | None
     default: Any
 
@@ -119,11 +93,11 @@ class MoveForm(NamedTuple):
     def made(self, statement: Statement, cluster: Cluster) -> moves.Move:
         """The move that a line says, which the grammar has found right."""
         pairs = zip(self.words, statement.words, strict=True)
-        fields = {word.field: word.form.read(text) for word, text in pairs}
+        fields = {word.field: word.form.read(text, values.ANY) for word, text in pairs}
         for word in self.keys:
             text = statement.arg(word.key.word) if word.key else None
             if text is not None:
-                fields[word.field] = word.form.read(text)
+                fields[word.field] = word.form.read(text, values.ANY)
             elif word.is_leader:
                 fields[word.field] = leader_of(cluster, statement.words[0])
         made: moves.Move = self.move(**fields)

@@ -27,10 +27,7 @@ from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import Broker
 from . import values
 from .play import Statement
-from .values import Keys, Names, WordCheck
-
-_ANY = Names()
-_RECOVERY = values.one_of("recovered", "recovering")
+from .values import Keys, Names, ValueForm
 
 
 class Sending(NamedTuple):
@@ -40,14 +37,6 @@ class Sending(NamedTuple):
     sender: ids.BrokerId
     request: type[messages.ApiRequest]
     partition: ids.PartitionName = ""
-
-
-class ValueForm(NamedTuple):
-    """How the values of a type are read and written, and which one fits a situation."""
-
-    read: WordCheck
-    fitting: Callable[[Sending], Any]
-    written: Callable[[Any], str] = str
 
 
 class RequestWord(NamedTuple):
@@ -127,42 +116,33 @@ def _members(text: str, names: Names) -> tuple[messages.IsrMember, ...]:
     return tuple(messages.IsrMember(ids.BrokerId(b), ids.BrokerEpoch(e)) for b, e in pairs)
 
 
+def _number(fitting: Callable[[Sending], int]) -> ValueForm:
+    return ValueForm(values.number, fitting=fitting)
+
+
 FORMS: dict[Any, ValueForm] = {
-    ids.PartitionName: ValueForm(values.any_partition, _first_partition),
-    ids.ApiVersion: ValueForm(
-        values.number, lambda s: s.request.version_sent(s.cluster.features, s.sender)
-    ),
-    ids.BrokerId: ValueForm(
-        values.leader,
-        lambda _: ids.NO_LEADER,
-        lambda id: "none" if id == ids.NO_LEADER else str(id),
-    ),
-    ids.ControllerEpoch: ValueForm(values.number, lambda s: truth(s.cluster).controller_epoch),
-    ids.BrokerEpoch: ValueForm(values.number, _broker_epoch),
-    ids.LeaderEpoch: ValueForm(values.number, _leader_epoch),
-    ids.PartitionEpoch: ValueForm(values.number, _partition_epoch),
-    ids.Incarnation: ValueForm(values.number, _next_incarnation),
-    ids.MetadataOffset: ValueForm(values.number, lambda s: truth(s.cluster).next_offset - 1),
-    ids.Offset: ValueForm(values.number, lambda _: ids.Offset(0)),
-    ids.Count: ValueForm(values.number, lambda _: 0),
-    bool: ValueForm(
-        lambda text, names: values.yes_no(text, names) == "yes",
-        lambda _: False,
-        lambda on: "yes" if on else "no",
-    ),
-    messages.RecoveryOnWire: ValueForm(values.recovery_state, lambda _: 0),
+    ids.PartitionName: ValueForm(values.any_partition, fitting=_first_partition),
+    ids.ApiVersion: _number(lambda s: s.request.version_sent(s.cluster.features, s.sender)),
+    ids.BrokerId: ValueForm(values.leader, values.leader_word, fitting=lambda _: ids.NO_LEADER),
+    ids.ControllerEpoch: _number(lambda s: truth(s.cluster).controller_epoch),
+    ids.BrokerEpoch: _number(_broker_epoch),
+    ids.LeaderEpoch: _number(_leader_epoch),
+    ids.PartitionEpoch: _number(_partition_epoch),
+    ids.Incarnation: _number(_next_incarnation),
+    ids.MetadataOffset: _number(lambda s: truth(s.cluster).next_offset - 1),
+    **dict.fromkeys((ids.Offset, ids.Count), _number(lambda _: 0)),
+    bool: values.BOOLEAN,
+    messages.RecoveryOnWire: ValueForm(values.recovery_state, fitting=lambda _: 0),
     messages.StateOnWire: ValueForm(
-        values.broker_state, lambda _: int(messages.MembershipState.ACTIVE), messages.state_word
+        values.broker_state,
+        messages.state_word,
+        fitting=lambda _: int(messages.MembershipState.ACTIVE),
     ),
-    LeaderRecoveryState: ValueForm(
-        lambda text, names: LeaderRecoveryState[_RECOVERY(text, names).upper()],
-        lambda _: LeaderRecoveryState.RECOVERED,
-        lambda state: state.name.lower(),
-    ),
+    LeaderRecoveryState: values.RECOVERY,
     tuple[messages.IsrMember, ...]: ValueForm(
         _members,
-        lambda _: (),
         lambda isr: ",".join(f"{m.broker}@{m.epoch}" for m in isr) or "none",
+        fitting=lambda _: (),
     ),
 }
 """How each type of a request's fields is said. Lists of them, and None, need no entry."""
@@ -174,15 +154,17 @@ def _listed(one: ValueForm) -> ValueForm:
     def read(text: str, names: Names) -> tuple[object, ...]:
         return () if text == "none" else tuple(one.read(part, names) for part in text.split(","))
 
-    return ValueForm(read, lambda _: (), lambda all: ",".join(map(one.written, all)) or "none")
+    return ValueForm(
+        read, lambda all: ",".join(map(one.written, all)) or "none", fitting=lambda _: ()
+    )
 
 
 def _nullable(some: ValueForm) -> ValueForm:
     """``null`` for None, as Kafka's schemas call it."""
     return ValueForm(
         lambda text, names: None if text == "null" else some.read(text, names),
-        some.fitting,
         lambda value: "null" if value is None else some.written(value),
+        fitting=some.fitting,
     )
 
 
@@ -284,7 +266,7 @@ def made(form: RequestForm, statement: Statement, sending: Sending) -> Any:
 def _value(word: RequestWord, statement: Statement, sending: Sending) -> Any:
     text = statement.arg(word.key)
     if text is not None:
-        return word.form.read(text, _ANY)
+        return word.form.read(text, values.ANY)
     return word.form.fitting(sending) if word.default is msgspec.NODEFAULT else word.default
 
 

@@ -57,10 +57,10 @@ def do_line(stage: Stage, statement: Statement, line: int) -> Stage:
         after = perform(stage, statement, line)
     except (*Impossible, NotMeantError) as problem:
         if stage.strict and not isinstance(problem, NotMeantError):
-            error = PlayError(f"{statement.text!r} cannot be done now: {problem.reason}")
+            error = PlayError(f"{statement.text!r} cannot be done now: {problem}")
             raise error.at(file=stage.play.name, line=line) from None
         after = stage
-        missing = NotApplicable(text=statement.text, reason=problem.reason)
+        missing = NotApplicable(text=statement.text, reason=str(problem))
     last = len(after.history.steps)
     if last > first or statement.verb not in SILENT:
         moment += 1

@@ -4,20 +4,27 @@ Each line on its own is judged by the grammar; here is what only several lines t
 wrong: two brokers with one id, an ISR beyond the replicas, an epoch from the future.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
+from ..engine.setup import PartitionSetup
 from ..protocol.features import UnknownFeatureError, parse_features, switched
+from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.releases import RELEASES, Mode, not_supported, supports
-from . import values
-from .header import DEFAULT_RELEASE, consumer_name, features_of, newest_epoch, partition_name
+from .header import (
+    DEFAULT_RELEASE,
+    brokers_of,
+    consumer_name,
+    features_of,
+    newest_epoch,
+    partition_name,
+    partition_of,
+)
 from .play import Play, Statement
 from .play_errors import PlayError
 from .rule_lines import strange_words
-from .values import Names
 
 BROKERS_MAX, PARTITIONS_MAX, CONSUMERS_MAX = 12, 12, 12
 _ONCE = ("title", "question", "kafka", "metadata", "controller", "given", "timed", "manual")
-_ANY = Names()
 
 HeaderLine = tuple[int, Statement]
 """A line's number and what stands there."""
@@ -41,18 +48,20 @@ def judge(play: Play) -> None:
     _distinct(with_epochs, lambda s: f"epoch {s.arg('epoch')}", taken)
     _epochs_are_past(brokers, _all(lines, "given"))
     _fits_its_mode(play, lines, brokers)
+    setups = brokers_of(play)
+    partitions = [(line, partition_of(s, play, setups)) for line, s in topics]
+    replicas_of = {setup.name: setup.replicas for _, setup in partitions}
     for line, statement in consumers:
         if statement.arg("reads-from") is not None:
-            _has_replica(line, statement, topics, brokers, "reads-from")
+            _has_replica(line, statement, replicas_of, "reads-from")
     _distinct(consumers, lambda s: f"{consumer_name(s)} on {s.words[0]}", "is introduced twice")
     _at_most(consumers, CONSUMERS_MAX, "consumers")
     log_of = "the log of broker {} for {}"
     _distinct(replicas, lambda s: log_of.format(s.arg("broker"), s.words[0]), "is given twice")
-    for line, statement in topics:
-        name = partition_name(statement)
-        _topic(line, statement, brokers, [s for _, s in replicas if s.words[0] == name])
+    for line, setup in partitions:
+        _partition(line, setup, [b.id for b in setups])
     for line, statement in replicas:
-        _has_replica(line, statement, topics, brokers)
+        _has_replica(line, statement, replicas_of, "broker")
 
 
 def _all(lines: Iterable[HeaderLine], *verbs: str) -> list[HeaderLine]:
@@ -153,61 +162,48 @@ def _epochs_are_past(brokers: list[HeaderLine], lines: list[HeaderLine]) -> None
             raise _wrong(line, problem, expected, "next-metadata-offset")
 
 
-def _topic(line: int, topic: Statement, brokers: list[HeaderLine], logs: list[Statement]) -> None:
-    brokers_listed = [s.words[0] for _, s in brokers]
-    listed = {key: _list(line, topic, key) for key in ("replicas", "isr", "adding", "removing")}
-    replicas = brokers_listed if listed["replicas"] is None else listed["replicas"]
-    if not replicas:
+def _partition(line: int, setup: PartitionSetup, brokers: list[BrokerId]) -> None:
+    for key in ("replicas", "isr", "adding", "removing"):
+        listed = getattr(setup, key)
+        if len(set(listed)) < len(listed):
+            twice = f"{key}={_ids(listed, ',')} lists a broker twice"
+            raise _wrong(line, twice, "once each", f"{key}=")
+    if not setup.replicas:
         raise _wrong(line, "a partition without replicas", "replicas=1,2 names them", "replicas=")
     for key in ("isr", "adding", "removing"):
-        _within(line, key, listed[key] or [], replicas, "the replicas are")
+        _within(line, key, getattr(setup, key), setup.replicas, "the replicas are")
     # A replica may be on a broker that is not registered any more; the ISR never is.
-    _within(line, "isr", listed["isr"] or [], brokers_listed, "the brokers are")
-    isr = listed["isr"]
-    if isr is None:
-        active = [s for _, s in brokers if "yes" not in (s.arg("fenced"), s.arg("shutting-down"))]
-        isr = [s.words[0] for s in active if s.words[0] in replicas]
-    if not isr:
+    _within(line, "isr", setup.isr, brokers, "the brokers are")
+    if not setup.isr:
         expected = "in Kafka the last member always stays; isr=1 names it"
         raise _wrong(line, "a partition without an ISR", expected, "isr=")
-    leader = topic.arg("leader")
-    if leader not in (None, "none", *isr):
-        expected = f"it is one of {', '.join(isr)}, or none"
-        raise _wrong(line, f"leader {leader} is not in the ISR", expected, "leader=")
-    given, newest = topic.arg("leader-epoch"), newest_epoch((topic, *logs))
-    if given is not None and newest > int(given):
+    if setup.leader not in (NO_LEADER, *setup.isr):
+        expected = f"it is one of {_ids(setup.isr)}, or none"
+        raise _wrong(line, f"leader {setup.leader} is not in the ISR", expected, "leader=")
+    newest = newest_epoch([setup.log, *(log for _, log in setup.logs)])
+    if newest > setup.leader_epoch:
         problem = f"a log has records of leader epoch {newest}"
         raise _wrong(line, problem, f"leader-epoch has to be at least {newest}", "leader-epoch=")
 
 
-def _list(line: int, topic: Statement, key: str) -> list[str] | None:
-    text = topic.arg(key)
-    if text is None:
-        return None
-    ids = [str(b) for b in values.brokers(text, _ANY)]
-    if len(set(ids)) < len(ids):
-        raise _wrong(line, f"{key}={text} lists a broker twice", "once each", f"{key}=")
-    return ids
-
-
-def _within(line: int, key: str, brokers: list[str], allowed: list[str], what: str) -> None:
+def _within(
+    line: int, key: str, brokers: Iterable[BrokerId], allowed: Collection[BrokerId], what: str
+) -> None:
     strange = [b for b in brokers if b not in allowed]
     if strange:
-        expected = f"{what} {', '.join(allowed)}"
+        expected = f"{what} {_ids(allowed)}"
         raise _wrong(line, f"{key} has broker {strange[0]}", expected, f"{key}=")
 
 
 def _has_replica(
-    line: int,
-    replica: Statement,
-    topics: list[HeaderLine],
-    brokers: list[HeaderLine],
-    key: str = "broker",
+    line: int, statement: Statement, replicas_of: dict[str, tuple[BrokerId, ...]], key: str
 ) -> None:
-    name, broker = replica.words[0], replica.arg(key)
-    topic = next(s for _, s in topics if partition_name(s) == name)
-    listed = _list(line, topic, "replicas")
-    replicas = [s.words[0] for _, s in brokers] if listed is None else listed
-    if broker not in replicas:
-        expected = f"its replicas are {', '.join(replicas)}"
+    name, broker = statement.words[0], statement.arg(key) or ""
+    replicas = replicas_of[name]
+    if broker not in map(str, replicas):
+        expected = f"its replicas are {_ids(replicas)}"
         raise _wrong(line, f"{name} has no replica on broker {broker}", expected, f"{key}=")
+
+
+def _ids(brokers: Iterable[BrokerId], separator: str = ", ") -> str:
+    return separator.join(map(str, brokers))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -10,7 +11,8 @@ from ..protocol import features, ids
 from ..protocol.errors import KafkaError
 from ..protocol.guards import SPECIFIED, named
 from ..protocol.messages import BODIES, MembershipState
-from ..protocol.registrations import topic_of
+from ..protocol.registrations import LeaderRecoveryState, topic_of
+from ..protocol.replica.broker_state import Loss
 from .play_errors import Part, PlayError, nearest
 
 DEFAULT_CONSUMER = "consumer"
@@ -20,7 +22,7 @@ _INDEX = r"0|[1-9][0-9]{0,8}"
 _TOPIC_NAME = (
     "1 to 249 letters, digits, dots, dashes and underscores, neither . nor .. alone, no dash last"
 )
-LOSSES = {"kept": "nothing", "tail-lost": "unflushed", "replaced": "disk"}
+LOSSES = {"kept": Loss.NOTHING, "tail-lost": Loss.UNFLUSHED, "replaced": Loss.DISK}
 
 
 class Names(msgspec.Struct, frozen=True):
@@ -31,9 +33,13 @@ class Names(msgspec.Struct, frozen=True):
     strangers: tuple[ids.BrokerId, ...] = ()
     """Who else sends raw requests."""
     consumers: tuple[str, ...] = ()
+    are_open: bool = False
+    """Whether every name may be spoken of: a line is read that the grammar has checked."""
 
 
-WordCheck = Callable[[str, Names], object]
+ANY = Names(are_open=True)
+Value = TypeVar("Value")
+WordCheck = Callable[[str, Names], Any]
 """Turns a word into its value, or raises PlayError saying what was expected."""
 
 
@@ -61,15 +67,22 @@ def _written_as(pattern: str, problem: str, expected: str) -> Callable[[str, Nam
     return check
 
 
-def one_of(*words: str) -> Callable[[str, Names], str]:
-    """One of a few words."""
+def choice(
+    words: Mapping[str, Value], problem: str = "is not known here"
+) -> Callable[[str, Names], Value]:
+    """What one of a few words stands for."""
 
-    def check(text: str, _names: Names) -> str:
+    def check(text: str, _names: Names) -> Value:
         if text not in words:
-            raise _wrong(text, "is not known here", nearest(text, words))
-        return text
+            raise _wrong(text, problem, nearest(text, words))
+        return words[text]
 
     return check
+
+
+def one_of(*words: str) -> Callable[[str, Names], str]:
+    """One of a few words."""
+    return choice({word: word for word in words})
 
 
 def number(text: str, _names: Names) -> int:
@@ -95,10 +108,12 @@ def count(text: str, names: Names) -> int:
     return value
 
 
-def _of_the_play(what: str, text: str, candidates: Iterable[object], more: str = "") -> str:
+def _of_the_play(
+    what: str, text: str, names: Names, candidates: Iterable[object], more: str = ""
+) -> str:
     """`text`, if it is one of those that a play has; else raises PlayError that lists them."""
     listed = [str(one) for one in candidates]
-    if text not in listed:
+    if text not in listed and not names.are_open:
         expected = f"the {what}s are {', '.join(listed) or 'none yet'}{more}"
         raise PlayError(f"there is no {what} {text!r}", expected=expected, token=text)
     return text
@@ -106,12 +121,12 @@ def _of_the_play(what: str, text: str, candidates: Iterable[object], more: str =
 
 def broker(text: str, names: Names) -> ids.BrokerId:
     """One of the play's brokers. Raises PlayError when there is no such broker."""
-    return ids.BrokerId(int(_of_the_play("broker", text, names.brokers)))
+    return ids.BrokerId(int(_of_the_play("broker", text, names, names.brokers)))
 
 
 def is_broker_id(text: str) -> bool:
     """Whether `text` writes a broker id, in the one way there is to write it."""
-    return re.fullmatch(r"0|[1-9][0-9]{0,8}", text) is not None
+    return re.fullmatch(_INDEX, text) is not None
 
 
 def any_broker(text: str, _names: Names) -> ids.BrokerId:
@@ -130,14 +145,6 @@ def node(text: str, names: Names) -> ids.BrokerId:
     if text in _NODES:
         return _NODES[text]
     host = broker(text.removeprefix(_ON_A_BROKER), names)
-    return ids.controller_on(host) if text.startswith(_ON_A_BROKER) else host
-
-
-def address(text: str) -> ids.BrokerId:
-    """The node that `text` names, which `node` or `party` has found right."""
-    if text in _NODES:
-        return _NODES[text]
-    host = ids.BrokerId(int(text.removeprefix(_ON_A_BROKER)))
     return ids.controller_on(host) if text.startswith(_ON_A_BROKER) else host
 
 
@@ -183,7 +190,7 @@ partition_index = _written_as(
 def partition(text: str, names: Names) -> str:
     """One of the play's partitions. Raises PlayError when there is no such partition."""
     any_partition(text, names)
-    return _of_the_play("partition", text, names.partitions)
+    return _of_the_play("partition", text, names, names.partitions)
 
 
 _CLIENT_NAME = r"[a-zA-Z][a-zA-Z0-9._-]{0,39}"
@@ -198,12 +205,13 @@ producer = _written_as(_CLIENT_NAME, "is no producer's name", _NAMED_SO)
 def consumer(text: str, names: Names) -> str:
     """One of the play's consumers, or the one that needs no introduction. Raises PlayError."""
     consumers = dict.fromkeys((DEFAULT_CONSUMER, *names.consumers))
-    return _of_the_play("consumer", text, consumers, "; the header introduces others")
+    return _of_the_play("consumer", text, names, consumers, "; the header introduces others")
 
 
 def known_topic(text: str, names: Names) -> str:
     """One of the play's topics. Raises PlayError when there is no such topic."""
-    return _of_the_play("topic", text, dict.fromkeys(topic_of(name) for name in names.partitions))
+    topics = dict.fromkeys(topic_of(name) for name in names.partitions)
+    return _of_the_play("topic", text, names, topics)
 
 
 def any_partition(text: str, _names: Names) -> str:
@@ -229,6 +237,11 @@ def brokers(text: str, names: Names) -> tuple[ids.BrokerId, ...]:
 def leader(text: str, names: Names) -> ids.BrokerId:
     """A broker id, or ``none``."""
     return ids.NO_LEADER if text == "none" else any_broker(text, names)
+
+
+def leader_word(id: ids.BrokerId) -> str:
+    """What `leader` reads."""
+    return "none" if id < 0 else str(id)
 
 
 def members(text: str, names: Names) -> tuple[tuple[int, int], ...]:
@@ -293,16 +306,7 @@ def duration(text: str, _names: Names) -> int:
 
 
 kind = one_of(*BODIES)
-
-
-def error(text: str, _names: Names) -> KafkaError:
-    """A Kafka error by name. Raises PlayError when there is none of that name."""
-    if text not in KafkaError.__members__:
-        expected = nearest(text, KafkaError.__members__)
-        raise _wrong(text, "is no Kafka error", expected)
-    return KafkaError[text]
-
-
+error = choice(KafkaError.__members__, "is no Kafka error")
 property_id = one_of(*PROPERTIES)
 
 
@@ -362,5 +366,27 @@ def text(text: str, _names: Names) -> str:
     return text
 
 
-yes_no = one_of("yes", "no")
 Keys = Mapping[str, WordCheck]
+
+
+class ValueForm(NamedTuple):
+    """How the values of a type are read and written, what stands for them in a usage, and which one
+    fits a situation where a line says none.
+    """
+
+    read: WordCheck
+    written: Callable[[Any], str] = str
+    shown: str = ""
+    fitting: Callable[[Any], Any] = lambda _: None
+
+
+def of_words(words: Mapping[str, Any]) -> ValueForm:
+    """A few values with a word for each; the first one fits."""
+    spelled = {value: word for word, value in words.items()}
+    first = next(iter(words.values()))
+    return ValueForm(choice(words), spelled.__getitem__, "|".join(words), lambda _: first)
+
+
+BOOLEAN = of_words({"yes": True, "no": False})._replace(fitting=lambda _: False)
+yes_no = BOOLEAN.read
+RECOVERY = of_words({state.name.lower(): state for state in LeaderRecoveryState})

@@ -18,28 +18,18 @@ from .move_lines import MOVE_VERBS, MoveForm, leader_of, verb_of
 from .play import Statement
 from .request_words import raw_request
 from .stage import Pattern, Stage, act, flow, matching
-from .values import Names
 
 Perform = Callable[[Stage, Statement, int], Stage]
 MadeMove = Callable[[Stage, Statement], moves.Move]
-_ANY = Names()
 CATCH_UP_ROUNDS_MAX = 20
 
 
 class NothingThereError(ValueError):
-    """A line speaks of a message that is not in flight; `reason` says what is."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A line speaks of a message that is not in flight."""
 
 
 class NotMeantError(ValueError):
     """A line that is meant for certain rules (`where=GUARD`), and these are not on here."""
-
-    def __init__(self, where: str) -> None:
-        self.reason = f"it is for {where}, which is not on here"
-        super().__init__(self.reason)
 
 
 Impossible = (ImpossibleMoveError, NothingThereError)
@@ -53,7 +43,7 @@ def perform(stage: Stage, statement: Statement, line: int) -> Stage:
     where = statement.arg("where")
     active = stage.cluster.features.active(CONTROLLER)
     if where is not None and not active.issuperset(named(where)):
-        raise NotMeantError(where)
+        raise NotMeantError(f"it is for {where}, which is not on here")
     return flow(_VERBS[statement.verb](stage, statement, line), line)
 
 
@@ -70,7 +60,7 @@ def pattern_of(statement: Statement) -> Pattern:
 
 
 def _node(text: str | None) -> BrokerId | None:
-    return None if text is None else values.address(text)
+    return None if text is None else values.node(text, values.ANY)
 
 
 def _number(text: str | None) -> int | None:
@@ -204,8 +194,8 @@ def _send(stage: Stage, statement: Statement) -> moves.RawRequest:
 
 def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
     """Let time pass; whatever falls due on the way is done when it is due."""
-    end = stage.cluster.now_ms + values.duration(statement.words[0], _ANY)
-    first = values.brokers(statement.arg("first") or "none", _ANY)
+    end = stage.cluster.now_ms + values.duration(statement.words[0], values.ANY)
+    first = values.brokers(statement.arg("first") or "none", values.ANY)
     cluster = stage.cluster
     while (
         cluster.timed and not stage.manual and (due := due_moves(cluster, end, first)) is not None

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import asdict
+
 from ..engine.events import CommittedLost, PropertyBroken
 from ..engine.properties import NO_COMMITTED_RECORD_LOST, PROPERTIES
 from ..engine.truth import truth
@@ -49,13 +51,7 @@ def lost(stage: Stage) -> list[dict[str, Any]]:
 def violated(stage: Stage) -> list[dict[str, Any]]:
     """{"property", "step", "partition", "detail", "promised"} in order of breaking."""
     return [
-        {
-            "property": e.property,
-            "step": step,
-            "partition": e.partition,
-            "detail": e.detail,
-            "promised": e.promised,
-        }
+        {"property": e.property, "step": step, **asdict(e)}
         for step, recorded in enumerate(stage.history.steps, 1)
         for e in recorded.events
         if isinstance(e, PropertyBroken)
@@ -87,9 +83,7 @@ def refused(stage: Stage) -> list[dict[str, Any]]:
             "guard": e.guard,
             "error": e.error.name,
             "request": e.request,
-            "compared": [
-                {"name": c.name, "requested": c.requested, "held": c.held} for c in e.compared
-            ],
+            "compared": [asdict(c) for c in e.compared],
         }
         for e in stage.events
         if isinstance(e, Refused)

@@ -4,17 +4,13 @@ The order of errors is that of kafka.cluster.Partition; validation is KIP-320's.
 """
 
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from msgspec.structs import replace
 
 from kiplab.engine import explain, moves
-from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, MessageName
 from kiplab.engine.consumers import consumer_of
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
-from kiplab.engine.events import CommittedLost, Event, PropertyBroken
+from kiplab.engine.events import Event, PropertyBroken
 from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.setup import ConsumerSetup
@@ -27,7 +23,6 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT, BrokerId, LeaderEpoch, Offset
 from kiplab.protocol.log import EMPTY, EpochStart, Log, append, epoch_at, first_missing, overlaid
-from kiplab.protocol.replica.broker_state import log_of, replica_of
 from tests.engine.small_clusters import (
     BROKER_1,
     BROKER_2,
@@ -378,86 +373,3 @@ def test_records_laid_over_others() -> None:
     assert first_missing(written(4, 2), apart) == 6
     assert first_missing(old, written(4, 10)) is None
     assert first_missing(written(4, 3), written(4, 10)) == 3
-
-
-# --- anything -------------------------------------------------------------------------------------
-
-# Without the guard Kafka as implemented can break its promise: tests/explore/test_found.py.
-KEEPS_PROPOSALS = ("497.pending-outlives-metadata",)
-MACHINES = [
-    parse_features("3.4", on=KEEPS_PROPOSALS),
-    parse_features("3.5", on=KEEPS_PROPOSALS),
-    parse_features("3.5", off=("320",)),
-    parse_features("3.9", on=KEEPS_PROPOSALS),
-]
-READ = (moves.Poll, moves.RefreshMetadata, moves.ResetOffset)
-
-
-def own_state(here: Cluster) -> tuple[Consumer, ...]:
-    """What consumers know; what they have read is for the observer, who forgets what is deleted."""
-    return tuple(replace(reader, observed=EMPTY) for reader in here.consumers)
-
-
-class Readers(RuleBasedStateMachine):
-    """A consumer while anything goes."""
-
-    here: Cluster
-
-    @initialize(features=st.sampled_from(MACHINES), behind=st.sampled_from([((2, 5),), None]))
-    def begin(self, features: Features, behind: Batches | None) -> None:
-        isr = 1 if behind else 2
-        self.here = orders(isr=isr, log=((4, 5),), behind=behind, features=features)
-        self.read: dict[int, int] = {}
-        self.durable = True
-
-    @rule(data=st.data())
-    def anything(self, data: st.DataObject) -> None:
-        self.do(data.draw(st.sampled_from(enabled(self.here, EVERYTHING))))
-
-    @rule(data=st.data())
-    def a_client(self, data: st.DataObject) -> None:
-        own = (*READ, moves.Produce)
-        offered = [m for m in enabled(self.here, EVERYTHING) if isinstance(m, own)]
-        self.do(data.draw(st.sampled_from(offered)))
-
-    @rule()
-    def a_quiet_while(self) -> None:
-        for _ in range(12):
-            ready = enabled(self.here, DELIVERIES)
-            if not ready:
-                return
-            self.do(ready[0])
-
-    def do(self, move: moves.Move) -> None:
-        done = step(self.here, move)
-        for event in done.events:
-            assert explain.sentence(event)
-            assert not (isinstance(event, PropertyBroken) and event.promised), event
-            if isinstance(event, CommittedLost):
-                self.durable = False
-            if isinstance(event, facts.Polled):
-                self.check(event)
-        assert isinstance(move, READ) or own_state(done.cluster) == own_state(self.here)
-        self.here = done.cluster
-
-    def check(self, polled: facts.Polled) -> None:
-        """Nothing above the high watermark, and at one offset always the same record."""
-        node = next(b for b in self.here.brokers if b.id == polled.node)
-        replica = replica_of(node, NAME)
-        assert replica is not None
-        assert replica.leading is not None
-        assert polled.last < max(replica.high_watermark, polled.first)
-        log = log_of(node, NAME)
-        for offset in range(polled.first, polled.last + 1):
-            epoch = epoch_at(log, Offset(offset))
-            if self.durable:
-                assert self.read.setdefault(offset, epoch) == epoch
-
-    def teardown(self) -> None:
-        if hasattr(self, "here"):
-            once = canonical(self.here)
-            assert canonical(once) == once
-
-
-Readers.TestCase.settings = settings(max_examples=120, stateful_step_count=50)
-TestReaders = Readers.TestCase

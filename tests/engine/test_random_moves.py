@@ -1,5 +1,6 @@
 """Random moves from where plays begin: nothing raises, nothing promised breaks, a refusal leaves
-the controller alone, and somebody stands for election wherever a watch says that there is nobody.
+the controller alone, whoever reads twice reads the same, and somebody stands for election wherever
+a watch says that there is nobody.
 """
 
 from collections.abc import Iterator
@@ -7,8 +8,9 @@ from functools import cache
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
-from kiplab.engine import at_rest, events, explain, moves, setup, truth
+from kiplab.engine import at_rest, events, explain, moves, nodes, setup, truth
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, MessageName
 from kiplab.engine.enabled import EVERYTHING, enabled
@@ -19,12 +21,14 @@ from kiplab.engine.step import Step, step
 from kiplab.plays.header import setup_of
 from kiplab.plays.library import load, names
 from kiplab.plays.play_errors import PlayError
-from kiplab.protocol.facts import RecordWritten, Refused
+from kiplab.protocol.clients.consumer import Consumer
+from kiplab.protocol.facts import Polled, RecordWritten, Refused
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import CONTROLLER, BrokerId
+from kiplab.protocol.ids import CONTROLLER, BrokerId, Offset
+from kiplab.protocol.log import EMPTY, epoch_at
 from kiplab.protocol.messages import WatcherEvent
 from kiplab.protocol.releases import RELEASES, Mode
-from kiplab.protocol.replica.broker_state import Loss
+from kiplab.protocol.replica.broker_state import Loss, log_of, replica_of
 from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH
 from tests.engine.small_clusters import cluster, partition
 
@@ -40,10 +44,12 @@ SWITCHED = [
     parse_features("3.5/3.4-IV0", on=(KEEPS_PROPOSALS,)),
     parse_features("3.5", off=("903",)),
     parse_features("3.5", off=("841",)),
+    parse_features("3.5", off=("320",)),
     parse_features("3.5", on=("903.bump-leader-epochs",)),
     parse_features("3.5", on=(KEEPS_PROPOSALS, "704.specified")),
 ]
 FEATURES = [*RELEASED, *SWITCHED]
+READ = (moves.Poll, moves.RefreshMetadata, moves.ResetOffset)
 MOVES = 50
 """Of one walk."""
 AT_ONCE = 3
@@ -83,6 +89,10 @@ class Walk:
         self.dice = Random(f"random moves, {seed}")
         self.cluster = first_cluster(self.dice)
         self.done: list[moves.Move] = []
+        self.read: dict[tuple[str, int], int] = {}
+        """The leader epochs of what consumers have read."""
+        self.durable = True
+        """Whether no committed record is lost yet."""
         self.unseen = False
         """Whether /controller was deleted while no session that lasts watched it."""
 
@@ -126,9 +136,25 @@ class Walk:
         refused = any(isinstance(e, Refused) and e.node == CONTROLLER for e in done.events)
         if refused and not any(isinstance(e, RecordWritten) for e in done.events):
             assert done.cluster.controller is before.controller
+        for event in done.events:
+            if isinstance(event, events.CommittedLost):
+                self.durable = False
+            if isinstance(event, Polled):
+                self._read(before, event)
+        assert isinstance(move, READ) or positions(done.cluster) == positions(before)
         self.cluster = done.cluster
         if has_zookeeper(before):
             self._watch(before, done)
+
+    def _read(self, before: Cluster, polled: Polled) -> None:
+        """Nothing above the high watermark, and at one offset always the same record."""
+        node = nodes.state_of(before, polled.node)
+        replica, log = replica_of(node, polled.partition), log_of(node, polled.partition)
+        assert replica is not None
+        assert polled.last < max(replica.high_watermark, polled.first)
+        for offset in range(polled.first, polled.last + 1) if self.durable else ():
+            epoch = epoch_at(log, Offset(offset))
+            assert self.read.setdefault((polled.partition, offset), epoch) == epoch, self.told()
 
     def _watch(self, before: Cluster, done: Step) -> None:
         after = done.cluster
@@ -141,6 +167,11 @@ class Walk:
 
     def told(self) -> str:
         return "\n".join(map(str, [self.cluster.features, *self.done]))
+
+
+def positions(cluster: Cluster) -> list[Consumer]:
+    """What consumers know; what they have read is for the observer, who forgets what is deleted."""
+    return [replace(reader, observed=EMPTY) for reader in cluster.consumers]
 
 
 def walk(count: int, first: int = 0) -> None:

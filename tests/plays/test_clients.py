@@ -153,14 +153,6 @@ def test_a_second_unclean_election_is_one_too() -> None:
     assert not breaks_promise(stage)
 
 
-@pytest.mark.parametrize(("release", "leader"), [("3.2", -1), ("3.8", -1), ("3.9", 2)])
-def test_unclean_election_by_configuration_came_with_3_9(release: str, leader: int) -> None:
-    stage = ran("topic t isr=1 log=10@5 unclean-leader-election=yes\ncrash 1\nexpire 1\n", release)
-    (state,) = truth(stage.cluster).partitions
-    assert state.leader == leader
-    assert not breaks_promise(stage)
-
-
 def test_with_the_configuration_a_member_of_the_isr_still_comes_first() -> None:
     text = (
         "topic t replicas=3,1,2 isr=1,2 log=10@5 unclean-leader-election=yes\ncrash 1\nexpire 1\n"

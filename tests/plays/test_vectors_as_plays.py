@@ -3,10 +3,12 @@
 import pytest
 
 from kiplab.plays.grammar import parse
+from kiplab.plays.request_words import raw_statement
 from kiplab.plays.runner import run_play
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
-from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionResult
+from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId
+from kiplab.protocol.messages import AlterPartitionRequest, AlterPartitionResult
 from kiplab.protocol.registrations import PartitionRegistration
 from kiplab.protocol.releases import RELEASES
 from tests.protocol.building import at
@@ -44,17 +46,13 @@ def topic(state: PartitionRegistration) -> str:
 
 
 def request(row: Row, version: int) -> str:
-    head = f"send alter-partition from={row.ask.sender} version={version}"
-    items = " ".join(item_words(item) for item in row.ask.items)
-    return f"{head} broker-epoch={row.ask.epoch} {items}"
-
-
-def item_words(item: AlterPartitionItem) -> str:
-    isr = ",".join(f"{m.broker}@{m.epoch}" for m in item.isr) or "none"
-    return (
-        f"partition={item.partition} leader-epoch={item.leader_epoch}"
-        f" partition-epoch={item.partition_epoch} isr={isr} recovery={item.recovery}"
+    ask = AlterPartitionRequest(
+        version=version,
+        broker=BrokerId(row.ask.sender),
+        broker_epoch=BrokerEpoch(row.ask.epoch),
+        items=row.ask.items,
     )
+    return raw_statement(ask.broker, CONTROLLER, ask).text
 
 
 def expected(row: Row) -> list[str]:

@@ -66,7 +66,7 @@ def tried(
         try:
             perform(stage, line, 0)
         except Impossible as problem:
-            reason = problem.reason
+            reason = str(problem)
         except PlayError as problem:
             reason = problem.problem
     return Offer(offered.label, line, reason, offered.advice)
