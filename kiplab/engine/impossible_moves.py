@@ -52,7 +52,9 @@ def _not_in_flight(cluster: Cluster, move: moves.AboutMessage) -> str | None:
 
 
 def _cannot_arrive(cluster: Cluster, move: moves.Deliver | moves.LoseReply) -> str | None:
-    message = channels.in_flight(cluster, move.message)
+    message = channels.find(cluster, move.message)
+    if message is None:
+        return _not_in_flight(cluster, move)
     if cluster.cut and is_cut(cluster, message.name.sender, message.receiver):
         ends = f"{ids.node_name(message.name.sender)} and {ids.node_name(message.receiver)}"
         return f"the link between {ends} is cut"
@@ -346,7 +348,7 @@ _TO_WRITE = (
     _when(_does_not_lead, f"{_NOT_LEADING} (NOT_LEADER_OR_FOLLOWER)"),
 )
 _CHECKS: dict[type, tuple[Check, ...]] = {
-    moves.Deliver: (_not_in_flight, _cannot_arrive),
+    moves.Deliver: (_cannot_arrive,),
     moves.Drop: (_not_in_flight, _never_dropped),
     moves.TimeOut: (_not_in_flight, _NO_REQUEST),
     moves.Duplicate: (

@@ -143,14 +143,10 @@ def is_cut(cluster: Cluster, one: ids.BrokerId, other: ids.BrokerId) -> bool:
     return ends in cluster.cut or ends[::-1] in cluster.cut
 
 
-def timers_of(state: Any) -> Any:
-    """When each timer of a node is due next: a struct with a field for each."""
-    return process_of(state).timers if isinstance(state, Broker) else state.timers
-
-
 def due_ms(state: Any, timer: str) -> ids.Milliseconds:
     """When a node's timer ``"lag-check"`` is due next."""
-    due: ids.Milliseconds = getattr(timers_of(state), timer.replace("-", "_"))
+    owner = process_of(state) if isinstance(state, Broker) else state
+    due: ids.Milliseconds = getattr(owner.timers, timer.replace("-", "_"))
     return due
 
 

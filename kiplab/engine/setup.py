@@ -199,10 +199,10 @@ def _with_sessions(
     return ensemble, sessions
 
 
-def _with_znodes(ensemble: Ensemble, made: Iterator[znodes.Znode]) -> Ensemble:
+def _with_znodes(ensemble: Ensemble, added: Iterator[znodes.Znode]) -> Ensemble:
     """With these and whatever is above them."""
     by_path = {z.path: z for z in ensemble.znodes}
-    for new in made:
+    for new in added:
         path = znodes.parent_path(new.path)
         while path not in by_path:
             by_path[path] = znodes.znode(path, None, znodes.Stat(new.stat.czxid, new.stat.czxid))
@@ -308,19 +308,19 @@ def _first_disk(setup: Setup, broker: ids.BrokerId) -> broker_state.Durable:
 
 def _with_observer(cluster: Cluster, setup: Setup) -> Cluster:
     """With what is committed, and what consumers have read of it."""
-    held = truth(cluster)
-    observed = tuple(_first_observed(p, held, cluster.brokers) for p in held.partitions)
-    consumers = [_consumer(consumer, held, observed) for consumer in setup.consumers]
+    metadata = truth(cluster)
+    observed = tuple(_first_observed(p, metadata, cluster.brokers) for p in metadata.partitions)
+    consumers = [_consumer(consumer, metadata, observed) for consumer in setup.consumers]
     consumers.sort(key=attrgetter("name", "partition"))
     return replace(cluster, observed=observed, consumers=tuple(consumers))
 
 
-def _consumer(setup: ConsumerSetup, held: Truth, observed: tuple[Observed, ...]) -> Consumer:
+def _consumer(setup: ConsumerSetup, metadata: Truth, observed: tuple[Observed, ...]) -> Consumer:
     """Below the high watermark a position has an epoch; beyond it, it is as after a seek."""
     committed = next(o.committed for o in observed if o.partition == setup.partition)
     known = setup.position <= committed.end
     read = up_to(committed, setup.position) if known else EMPTY
-    state = registrations.partition(held.partitions, setup.partition)
+    state = registrations.partition(metadata.partitions, setup.partition)
     led = state is not None and state.leader != ids.NO_LEADER
     return Consumer(
         name=setup.name,
@@ -366,9 +366,9 @@ def _committed_end(setup: PartitionSetup) -> ids.Offset:
 
 
 def _first_observed(
-    state: PartitionRegistration, held: Truth, nodes: tuple[Broker, ...]
+    state: PartitionRegistration, metadata: Truth, nodes: tuple[Broker, ...]
 ) -> Observed:
-    epochs = {r.broker: r.epoch for r in held.registrations}
+    epochs = {r.broker: r.epoch for r in metadata.registrations}
     members = tuple((member, epochs.get(member, ids.NO_BROKER_EPOCH)) for member in state.isr)
     return Observed(state.name, _committed(state, nodes), members)
 

@@ -79,10 +79,10 @@ def _wrong(stage: Stage, words: tuple[str, ...], statement: Statement) -> str:
     return ", ".join(wrong) or state.get("", "")
 
 
-def _same(key: str, expected: str, found: str) -> bool:
+def _same(key: str, expected: str, state: str) -> bool:
     if key == "guard":
-        return found in named(expected)
-    return expected.replace("empty", "none") == found or (expected == "" and found == "none")
+        return state in named(expected)
+    return expected.replace("empty", "none") == state or (expected == "" and state == "none")
 
 
 def _state(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:

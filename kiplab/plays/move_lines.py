@@ -90,7 +90,7 @@ class MoveForm(NamedTuple):
         parts = (self.verb, *(word.usage for word in (*self.words, *self.keys)))
         return " ".join((*parts, "[where=GUARD]") if self.is_conditional else parts)
 
-    def made(self, statement: Statement, cluster: Cluster) -> moves.Move:
+    def move_of(self, statement: Statement, cluster: Cluster) -> moves.Move:
         """The move that a line says, which the grammar has found right."""
         pairs = zip(self.words, statement.words, strict=True)
         fields = {word.field: word.form.read(text, values.ANY) for word, text in pairs}
@@ -100,8 +100,8 @@ class MoveForm(NamedTuple):
                 fields[word.field] = word.form.read(text, values.ANY)
             elif word.is_leader:
                 fields[word.field] = leader_of(cluster, statement.words[0])
-        made: moves.Move = self.move(**fields)
-        return made
+        move: moves.Move = self.move(**fields)
+        return move
 
     def written(self, move: Any) -> Statement:
         """The line that says exactly this move: what is as it is by default is left out."""

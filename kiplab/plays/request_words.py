@@ -249,7 +249,7 @@ REQUEST_FORMS = {messages.KINDS[request]: form_of(request) for request in messag
 # --- reading and writing --------------------------------------------------------------------------
 
 
-def made(form: RequestForm, statement: Statement, sending: Sending) -> Any:
+def request_of(form: RequestForm, statement: Statement, sending: Sending) -> Any:
     """The request that a line says."""
     if form.partition is not None:
         sending = sending._replace(partition=_value(form.partition, statement, sending))
@@ -258,8 +258,8 @@ def made(form: RequestForm, statement: Statement, sending: Sending) -> Any:
         fields[form.sender] = sending.sender
     if form.several is not None:
         parts = form.several.parts(statement)
-        parts_made = tuple(made(form.several.each, p, sending) for p in parts)
-        fields[form.several.field] = parts_made[0] if form.several.alone else parts_made
+        several = tuple(request_of(form.several.each, p, sending) for p in parts)
+        fields[form.several.field] = several[0] if form.several.alone else several
     return form.struct(**fields)
 
 
@@ -275,8 +275,8 @@ def said_of(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
     for word in form.words:
         yield word.key, word.form.written(getattr(value, word.field))
     if form.several is not None:
-        held = getattr(value, form.several.field)
-        for one in (held,) if form.several.alone else held:
+        parts = getattr(value, form.several.field)
+        for one in (parts,) if form.several.alone else parts:
             yield from said_of(form.several.each, one)
 
 
@@ -290,7 +290,7 @@ def raw_request(
     """(sender, receiver, body). A field that is not given has the value that fits the situation."""
     sender = ids.BrokerId(int(statement.arg("from", "1") or ""))
     form = REQUEST_FORMS[statement.words[0]]
-    body = made(form, statement, Sending(cluster, sender, form.struct))
+    body = request_of(form, statement, Sending(cluster, sender, form.struct))
     return sender, _receiver(statement, cluster, body), body
 
 
@@ -338,9 +338,9 @@ def words_of(statement: Statement) -> Keys:
     return WORDS[statement.words[0]] if statement.verb == "send" else {}
 
 
-def said_again(statement: Statement, key: str, seen: Collection[str]) -> set[str]:
-    """What may be said once more if `key`, after those `seen`, begins another partition."""
+def said_again(statement: Statement, key: str, earlier: Collection[str]) -> set[str]:
+    """What may be said once more if `key`, after those `earlier`, begins another partition."""
     several = REQUEST_FORMS[statement.words[0]].several if statement.verb == "send" else None
-    if several is None or key != several.begins or key not in seen:
+    if several is None or key != several.begins or key not in earlier:
         return set()
     return {word.key for word in several.each.own}

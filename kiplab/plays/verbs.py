@@ -20,7 +20,7 @@ from .request_words import raw_request
 from .stage import Pattern, Stage, act, flow, matching
 
 Perform = Callable[[Stage, Statement, int], Stage]
-MadeMove = Callable[[Stage, Statement], moves.Move]
+MoveOf = Callable[[Stage, Statement], moves.Move]
 CATCH_UP_ROUNDS_MAX = 20
 
 
@@ -85,7 +85,7 @@ def _release(stage: Stage, statement: Statement, _line: int) -> Stage:
     return replace(stage, holds=(*stage.holds, (pattern, False)), held=left)
 
 
-def _about(move: type[moves.AboutMessage]) -> MadeMove:
+def _about(move: type[moves.AboutMessage]) -> MoveOf:
     return lambda stage, statement: move(_meant(stage, pattern_of(statement)).name)
 
 
@@ -113,18 +113,18 @@ def _meant(stage: Stage, pattern: Pattern, besides: Message | None = None) -> Me
 # --- brokers ------------------------------------------------------------------------------------
 
 
-def _move_of(form: MoveForm) -> MadeMove:
-    return lambda stage, statement: form.made(statement, stage.cluster)
+def _move_of(form: MoveForm) -> MoveOf:
+    return lambda stage, statement: form.move_of(statement, stage.cluster)
 
 
-def _timer(timer: moves.Timer) -> MadeMove:
+def _timer(timer: moves.Timer) -> MoveOf:
     """The controller is only one, and is not named."""
     return lambda _stage, statement: moves.Fire(
         _broker(statement) if statement.words else CONTROLLER, timer
     )
 
 
-def _heartbeat_timeout(*, at_controller: bool) -> MadeMove:
+def _heartbeat_timeout(*, at_controller: bool) -> MoveOf:
     return lambda _stage, statement: moves.HeartbeatTimeout(_broker(statement), at_controller)
 
 
@@ -209,12 +209,12 @@ def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, moves.Advance(left), line) if left or not cluster.timed else stage
 
 
-def _alone(made: MadeMove) -> Perform:
+def _alone(move_of: MoveOf) -> Perform:
     """A line that is one move."""
-    return lambda stage, statement, line: act(stage, made(stage, statement), line)
+    return lambda stage, statement, line: act(stage, move_of(stage, statement), line)
 
 
-_ONE_MOVE: dict[str, MadeMove] = {
+_ONE_MOVE: dict[str, MoveOf] = {
     **{verb: _move_of(form) for verb, form in MOVE_VERBS.items()},
     **{timer.verb: _timer(timer) for timer in moves.Timer},
     **{verb_of(move): _about(move) for move in get_args(moves.AboutMessage)},
@@ -226,7 +226,7 @@ _ONE_MOVE: dict[str, MadeMove] = {
     "send": _send,
 }
 _VERBS: dict[str, Perform] = {
-    **{verb: _alone(made) for verb, made in _ONE_MOVE.items()},
+    **{verb: _alone(move_of) for verb, move_of in _ONE_MOVE.items()},
     "hold": _hold,
     "release": _release,
     "catch-up": _catch_up,

@@ -11,7 +11,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play import Play, Statement, format_play, split
 from kiplab.plays.play_errors import PlayError
-from kiplab.plays.request_words import ITEMS_MAX, Sending, form_of, made, raw_request, said_of
+from kiplab.plays.request_words import ITEMS_MAX, Sending, form_of, raw_request, request_of, said_of
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.transcript import transcript
@@ -243,9 +243,10 @@ def made_up(words: str) -> LeaderAndFollowers:
     cluster = open_stage(parse(TWO)).cluster
     form = form_of(LeaderAndFollowers)
     line = split(f"send leader-and-followers {words}").statements[0]
-    body = made(form, line, Sending(cluster, ids.BrokerId(2), LeaderAndFollowers))
+    sending = Sending(cluster, ids.BrokerId(2), LeaderAndFollowers)
+    body = request_of(form, line, sending)
     assert isinstance(body, LeaderAndFollowers)
-    assert made(form, written(body), Sending(cluster, ids.BrokerId(2), LeaderAndFollowers)) == body
+    assert request_of(form, written(body), sending) == body
     return body
 
 
