@@ -25,6 +25,7 @@ PLANS_NOTHING (tests/engine/unrouted.py) why there is nothing.
 """
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from ..protocol import messages
@@ -128,13 +129,9 @@ def _no_heartbeats(node: Broker, _cluster: Cluster) -> str | None:
     return broker_with_heartbeats.why_no_heartbeat(node)
 
 
-def _follows_nobody(node: Broker, _cluster: Cluster) -> str | None:
-    follows = any(r.leading is None for r in process_of(node).replicas)
-    return None if follows else f"broker {node.id} follows nobody"
-
-
-def _nothing_to_retry(node: Broker, _cluster: Cluster) -> str | None:
-    return None if process_of(node).items else f"broker {node.id} has no AlterPartition to retry"
+def _unless(waits: Callable[[broker_state.Volatile], object], reason: str) -> route_kinds.IdleCheck:
+    """Nothing comes of it where nothing waits for it in the broker's process."""
+    return lambda node, _: None if waits(process_of(node)) else reason.format(node.id)
 
 
 def _no_unclean_elections(controller: Controller, cluster: Cluster) -> str | None:
@@ -157,9 +154,17 @@ def _nothing_planned(due_ms: int, cluster: Cluster) -> str | None:
 
 IDLE: dict[tuple[NodeKind, moves.Timer], route_kinds.IdleCheck] = {
     (Broker, moves.Timer.HEARTBEAT): _no_heartbeats,
-    (Broker, moves.Timer.FETCH): _follows_nobody,
-    (Broker, moves.Timer.RETRY): _nothing_to_retry,
-    (Broker, moves.Timer.ANNOUNCE_ISR): zookeeper_routes.nothing_to_announce,
+    (Broker, moves.Timer.FETCH): _unless(
+        lambda process: any(r.leading is None for r in process.replicas),
+        "broker {} follows nobody",
+    ),
+    (Broker, moves.Timer.RETRY): _unless(
+        attrgetter("items"), "broker {} has no AlterPartition to retry"
+    ),
+    (Broker, moves.Timer.ANNOUNCE_ISR): _unless(
+        attrgetter("isr_changes"),
+        "broker {} has written no ISR to ZooKeeper that it has not announced",
+    ),
     (Controller, moves.Timer.ELECT_UNCLEAN): _no_unclean_elections,
     (Controller, moves.Timer.BALANCE_LEADERS): _no_rebalance,
 }

@@ -99,8 +99,9 @@ def knowing_leader(cluster: Cluster, state: PartitionRegistration) -> Broker | N
     """The broker that leads a partition, if it knows that it does, and in which leader epoch."""
     node = broker(cluster, state.leader)
     replica = None if node is None else replica_of(node, state.name)
-    knows = replica is not None and replica.leading is not None
-    return node if knows and replica.leader_epoch == state.leader_epoch else None
+    if replica is None or replica.leading is None or replica.leader_epoch != state.leader_epoch:
+        return None
+    return node
 
 
 def contradictions(

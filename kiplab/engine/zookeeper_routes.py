@@ -79,14 +79,6 @@ JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointRule] = {
     (Broker, moves.Timer.ANNOUNCE_ISR): by_name(isr_writes.announce_isr)
 }
 """Timers of the same kind."""
-
-
-def nothing_to_announce(node: Broker, _cluster: Cluster) -> str | None:
-    """Why a look at what is to be announced finds nothing; None when something is."""
-    nothing = f"broker {node.id} has written no ISR to ZooKeeper that it has not announced"
-    return None if process_of(node).isr_changes else nothing
-
-
 _ONLY_KIP_343 = (messages.MetadataHeartbeatRequest, messages.IsrChangeRequest)
 _OF_KRAFT = (
     messages.BrokerRegistrationRequest,

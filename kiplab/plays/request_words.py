@@ -90,19 +90,14 @@ def _first_partition(sending: Sending) -> ids.PartitionName:
     return partitions[0].name if partitions else "orders-0"
 
 
-def _leader_epoch(sending: Sending) -> ids.LeaderEpoch:
-    state = partition_of(sending.cluster, sending.partition)
-    return state.leader_epoch if state else ids.LeaderEpoch(0)
-
-
-def _partition_epoch(sending: Sending) -> ids.PartitionEpoch:
-    state = partition_of(sending.cluster, sending.partition)
-    return state.partition_epoch if state else ids.PartitionEpoch(0)
+def _of_partition(epoch: str) -> Callable[[Sending], int]:
+    """An epoch of the partition of which the words around speak; 0 of one that is not known."""
+    return lambda sending: getattr(partition_of(sending.cluster, sending.partition), epoch, 0)
 
 
 def _broker_epoch(sending: Sending) -> ids.BrokerEpoch:
     registration = registration_of(sending.cluster, sending.sender)
-    return registration.epoch if registration else ids.BrokerEpoch(-1)
+    return registration.epoch if registration else ids.NO_BROKER_EPOCH
 
 
 def _next_incarnation(sending: Sending) -> ids.Incarnation:
@@ -126,8 +121,8 @@ FORMS: dict[Any, ValueForm] = {
     ids.BrokerId: ValueForm(values.leader, values.leader_word, fitting=lambda _: ids.NO_LEADER),
     ids.ControllerEpoch: _number(lambda s: truth(s.cluster).controller_epoch),
     ids.BrokerEpoch: _number(_broker_epoch),
-    ids.LeaderEpoch: _number(_leader_epoch),
-    ids.PartitionEpoch: _number(_partition_epoch),
+    ids.LeaderEpoch: _number(_of_partition("leader_epoch")),
+    ids.PartitionEpoch: _number(_of_partition("partition_epoch")),
     ids.Incarnation: _number(_next_incarnation),
     ids.MetadataOffset: _number(lambda s: truth(s.cluster).next_offset - 1),
     **dict.fromkeys((ids.Offset, ids.Count), _number(lambda _: 0)),

@@ -92,20 +92,27 @@ def number(text: str, _names: Names) -> int:
     return int(text)
 
 
-def natural(text: str, names: Names) -> int:
-    """A whole number from 0. Raises PlayError when `text` is none, or negative."""
-    value = number(text, names)
-    if value < 0:
-        raise _wrong(text, "is negative", "expected 0, 17 ...")
-    return value
+def _from_to(low: int, high: int, problem: str, expected: str) -> Callable[[str, Names], int]:
+    """A check of whole numbers within bounds."""
+
+    def check(text: str, names: Names) -> int:
+        value = number(text, names)
+        if not low <= value <= high:
+            raise _wrong(text, problem, expected)
+        return value
+
+    return check
 
 
-def count(text: str, names: Names) -> int:
-    """A positive whole number. Raises PlayError when `text` is none, 0, negative or too large."""
-    value = number(text, names)
-    if not 0 < value <= RECORDS_MAX:
-        raise _wrong(text, "is out of range", f"expected 1 to {RECORDS_MAX}")
-    return value
+natural = _from_to(0, 10**12, "is negative", "expected 0, 17 ...")
+count = _from_to(1, RECORDS_MAX, "is out of range", f"expected 1 to {RECORDS_MAX}")
+recovery_state = _from_to(
+    *(-128, 127, "is no recovery state"),
+    "expected a byte: 0 (RECOVERED), 1 (RECOVERING), or -128 to 127",
+)
+"""The byte of a recovery state on the wire: 0 is RECOVERED, 1 RECOVERING, others are nothing. A raw
+request may carry any, to see what becomes of it.
+"""
 
 
 def _of_the_play(
@@ -250,18 +257,6 @@ def members(text: str, names: Names) -> tuple[tuple[int, int], ...]:
         return ()
     pairs = (part.partition("@") for part in text.split(","))
     return tuple((number(id, names), number(e, names) if at else -1) for id, at, e in pairs)
-
-
-def recovery_state(text: str, names: Names) -> int:
-    """The byte of a recovery state on the wire: 0 is RECOVERED, 1 RECOVERING, others are nothing.
-
-    A raw request may carry any, to see what becomes of it. Raises PlayError when it is no byte.
-    """
-    value = number(text, names)
-    if not -128 <= value <= 127:
-        expected = "expected a byte: 0 (RECOVERED), 1 (RECOVERING), or -128 to 127"
-        raise _wrong(text, "is no recovery state", expected)
-    return value
 
 
 def broker_state(text: str, _names: Names) -> int:

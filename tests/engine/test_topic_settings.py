@@ -16,7 +16,7 @@ from kiplab.plays.stage import Stage
 from kiplab.plays.verdict import lost
 from kiplab.protocol.facts import TopicConfigured
 from kiplab.protocol.ids import CONTROLLER
-from kiplab.protocol.registrations import PartitionRegistration
+from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from kiplab.rows.operator_log import all_lines
 from kiplab.rows.snapshots import Moment
 
@@ -75,7 +75,8 @@ def test_an_unfenced_broker_is_a_reason_to_elect_too() -> None:
     """ReplicationControlManager.handleBrokerUnfenced looks at all partitions without a leader."""
     again = "crash 2\nexpire 2\nstart 2\n"
     assert orders(played("3.9", f"{again}unfence 2\n")).leader == -1
-    assert orders(played("3.9", f"{again}{ON}unfence 2\n")).leader == 2
+    state = orders(played("3.9", f"{again}{ON}unfence 2\n"))
+    assert (state.leader, state.isr, state.recovery) == (2, (2,), LeaderRecoveryState.RECOVERING)
 
 
 @pytest.mark.parametrize("kafka", ["3.2", "3.5", "3.8"])

@@ -160,17 +160,3 @@ def test_with_the_configuration_a_member_of_the_isr_still_comes_first() -> None:
     stage = ran("broker 3\n" + text, "3.9")
     (state,) = truth(stage.cluster).partitions
     assert (state.leader, state.isr, state.recovery) == (2, (2,), 0)
-
-
-def test_an_unfenced_broker_takes_over_a_leaderless_partition_uncleanly() -> None:
-    stage = ran(
-        "topic t isr=1 log=10@5 unclean-leader-election=yes\n"
-        "crash 2\nexpire 2\ncrash 1\nexpire 1\n"
-        "expect t-0 leader=none isr=1\n"
-        "start 2\nunfence 2\n"
-        "expect t-0 leader=2 isr=2 recovery=recovering\n",
-        "3.9",
-    )
-    assert not [e for e in stage.expectations if e.status == "failed"]
-    (state,) = truth(stage.cluster).partitions
-    assert (state.leader, state.recovery) == (2, 1)

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
-from kiplab.engine.history import Recorded
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load, names
 from kiplab.plays.move_lines import written
@@ -102,11 +100,7 @@ def test_any_history_is_a_play_that_replays_to_the_same_states(
     header = tuple(s for s in load(name).statements if s.verb in HEADER)
     play = parse(format_play(written(load(name), stage.history, header)), name)
     again = run_play(play, parse_features(release))
-    assert states(again.history.steps) == states(stage.history.steps)
+    assert [s.cluster for s in again.history.steps] == [s.cluster for s in stage.history.steps]
 
 
 HEADER = ("title", "question", "kafka", "broker", "topic", "replica", "consumer", "given", "timed")
-
-
-def states(steps: tuple[Recorded, ...]) -> list[Cluster]:
-    return [step.cluster for step in steps]
