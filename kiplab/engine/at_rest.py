@@ -67,8 +67,7 @@ def _unserved(cluster: Cluster, state: PartitionRegistration) -> Iterator[Broken
     leader = broker(cluster, state.leader)
     if leader is None or leader.process is None:
         return
-    played = replica_of(leader, state.name)
-    if played is None or played.leading is None:
+    if not nodes.leads(leader, state.name):
         detail = f"broker {leader.id} is up, and does not know that it leads {state.name}"
         yield properties.LEADER_SERVES, state.name, detail
 

@@ -9,11 +9,11 @@ import msgspec
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId
 from ..protocol.registrations import PartitionRegistration, topic_of
-from ..protocol.replica.broker_state import Broker, Loss, replica_of
+from ..protocol.replica.broker_state import Loss
 from . import moves, routes
 from .cluster import Cluster
 from .impossible_moves import why_not
-from .nodes import control_planes, kind_of
+from .nodes import control_planes, kind_of, leads
 from .truth import controller_of, truth
 
 
@@ -105,14 +105,8 @@ def _about_partition(
     name, ids = [partition.name], [b.id for b in cluster.brokers]
     for count in menu.produce:
         yield from menu.of(moves.Produce, name, ids, [count])
-    leaders = [b.id for b in cluster.brokers if b.id == partition.leader or _leads(b, *name)]
+    leaders = [b.id for b in cluster.brokers if b.id == partition.leader or leads(b, *name)]
     yield from menu.of(moves.DeleteRecords, name, leaders)
     yield from menu.of(moves.Elect, name, (False, True))
     yield from menu.of(moves.EndTransaction, name, ids, (False, True))
     yield from menu.of(moves.FinishLeaderRecovery, name, ids)
-
-
-def _leads(broker: Broker, name: str) -> bool:
-    """Whether it believes so."""
-    replica = replica_of(broker, name)
-    return replica is not None and replica.leading is not None

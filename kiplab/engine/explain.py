@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..protocol import facts, guards, zookeeper_facts
-from ..protocol.ids import NO_LEADER, SessionId, broker_list, node_name
+from ..protocol.ids import NO_LEADER, BrokerId, SessionId, broker_list, node_name
 from . import events
 
 
@@ -33,6 +33,10 @@ def comparison(compared: facts.Compared) -> str:
 def span(first: int, last: int) -> str:
     """``offset 7`` or ``offsets 0-99``."""
     return f"offset {first}" if first == last else f"offsets {first}-{last}"
+
+
+def _who(leader: BrokerId) -> str:
+    return "nobody" if leader == NO_LEADER else f"broker {leader}"
 
 
 def _records(count: int) -> str:
@@ -117,11 +121,10 @@ def _raised(e: facts.ConsumerRaised) -> str:
 
 
 def _refreshed(e: facts.MetadataRefreshed) -> str:
-    leader = "nobody" if e.leader == NO_LEADER else f"broker {e.leader}"
     doubt = "; its position has to be validated" if e.validating else ""
     return (
-        f"{e.consumer} asks broker {e.node} who leads {e.partition}: {leader} in leader epoch"
-        f" {e.leader_epoch}{doubt}"
+        f"{e.consumer} asks broker {e.node} who leads {e.partition}: {_who(e.leader)} in"
+        f" leader epoch {e.leader_epoch}{doubt}"
     )
 
 
@@ -207,8 +210,8 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     facts.LeaderRecovery: lambda e: _RECOVERY[e.phase].format(e),
     facts.BecameFollower: lambda e: (
-        f"broker {e.node} follows {'nobody' if e.leader < 0 else f'broker {e.leader}'}"
-        f" for {e.partition} (leader epoch {e.leader_epoch})"
+        f"broker {e.node} follows {_who(e.leader)} for {e.partition}"
+        f" (leader epoch {e.leader_epoch})"
     ),
     facts.Fetched: lambda e: (
         f"broker {e.node} hears that broker {e.follower} has {e.partition} up to offset {e.offset}"
@@ -285,9 +288,8 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f" {e.exception}"
     ),
     facts.ProducerInformed: lambda e: (
-        f"{e.producer} asks broker {e.node} who leads {e.partition}:"
-        f" {'nobody' if e.leader == NO_LEADER else f'broker {e.leader}'} in leader epoch"
-        f" {e.leader_epoch}"
+        f"{e.producer} asks broker {e.node} who leads {e.partition}: {_who(e.leader)} in leader"
+        f" epoch {e.leader_epoch}"
     ),
     events.Sent: lambda e: (
         f"{node_name(e.message.sender)} sends {node_name(e.receiver)}: {e.body.in_words()}"

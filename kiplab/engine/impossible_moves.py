@@ -13,7 +13,7 @@ from ..protocol.replica.recovering import is_recovering
 from ..protocol.zookeeper.ensemble import session_of
 from . import channels, consumers, moves, producers, routes, zookeeper_routes
 from .cluster import Cluster, Message, broker
-from .nodes import due_ms, ensemble_of, has_zookeeper, is_cut, kind_of, state_of
+from .nodes import due_ms, ensemble_of, has_zookeeper, is_cut, kind_of, leads, state_of
 from .truth import controller_of, registration_of, session_lasts, stale_sessions, truth
 
 
@@ -329,8 +329,7 @@ def _led_by_nobody(so: str) -> Check:
 
 
 def _does_not_lead(cluster: Cluster, move: Any) -> bool:
-    replica = replica_of(state_of(cluster, move.broker), move.partition)
-    return replica is None or replica.leading is None
+    return not leads(state_of(cluster, move.broker), move.partition)
 
 
 _NO_REQUEST = _when(

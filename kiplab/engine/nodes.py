@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ..protocol import ids, releases
 from ..protocol.replica.broker_parts import process_of
-from ..protocol.replica.broker_state import Broker
+from ..protocol.replica.broker_state import Broker, replica_of
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .cluster import Cluster, broker
@@ -97,6 +97,12 @@ def zookeeper_controllers(
         state = state_of(cluster, ids.controller_on(node.id))
         if isinstance(state, ZooKeeperController):
             yield ids.controller_on(node.id), state
+
+
+def leads(node: Broker, partition: str) -> bool:
+    """Whether a broker believes that it leads."""
+    replica = replica_of(node, partition)
+    return replica is not None and replica.leading is not None
 
 
 def is_in_control(node: ids.BrokerId, state: Any) -> bool:

@@ -2,10 +2,11 @@
 
 from msgspec.structs import replace
 
-from . import channels, moves, nodes, truth
+from . import moves, truth
 from .canonical import canonical
 from .cluster import Cluster, Message
 from .enabled import PROGRESS, enabled
+from .impossible_moves import why_not
 from .step import step
 
 ROUNDS_MAX = 60
@@ -15,10 +16,11 @@ ROUNDS_MAX = 60
 def deliver_all(cluster: Cluster) -> Cluster:
     """Deliver what can be delivered, oldest first, until nothing is left."""
     while True:
-        ready = next((m for m in cluster.messages if _can_arrive(cluster, m)), None)
+        arrivals = (moves.Deliver(message.name) for message in cluster.messages)
+        ready = next((move for move in arrivals if why_not(cluster, move) is None), None)
         if ready is None:
             return cluster
-        cluster = step(cluster, moves.Deliver(ready.name)).cluster
+        cluster = step(cluster, ready, checked=True).cluster
 
 
 def settle(cluster: Cluster) -> Cluster:
@@ -41,7 +43,7 @@ def _round(cluster: Cluster) -> Cluster:
     for move in enabled(cluster, PROGRESS):
         if isinstance(move, moves.ExpireSession) and not _is_gone(cluster, move):
             continue
-        if move in enabled(cluster, PROGRESS):
+        if why_not(cluster, move) is None:
             cluster = _without_repeats(deliver_all(step(cluster, move).cluster))
     return cluster
 
@@ -63,8 +65,3 @@ def _is_gone(cluster: Cluster, move: moves.ExpireSession) -> bool:
     incarnation = None if registered is None else registered.incarnation
     is_gone = node.process is None or node.incarnation != incarnation
     return is_gone and truth.session_lasts(cluster, move.broker)
-
-
-def _can_arrive(cluster: Cluster, message: Message) -> bool:
-    is_cut = nodes.is_cut(cluster, message.name.sender, message.receiver)
-    return not is_cut and channels.blocker(cluster, message) is None
