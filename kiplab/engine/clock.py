@@ -12,18 +12,8 @@ from functools import cache
 from operator import attrgetter, itemgetter
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
-from ..protocol.replica.broker_state import (
-    CHECKPOINT_MS,
-    FLUSH_MS,
-    LAG_CHECK_MS,
-    Broker,
-    Leading,
-    Lifecycle,
-    Replica,
-    Volatile,
-    log_of,
-    replica_of,
-)
+from ..protocol.replica import broker_state
+from ..protocol.replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
 from . import moves, nodes, producers, route_kinds, routes
 from .cluster import Cluster, broker
 from .truth import Session, registration_of, session_end_ms, watched_sessions
@@ -154,23 +144,26 @@ def _of_broker(cluster: Cluster, node: Broker) -> Due | None:
         if replica.leading is None and wants_fetch(cluster, node, replica):
             dues.append((max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)))
         elif replica.leading is not None and _may_shrink(replica.leading, node, replica):
-            at = _next_tick(timers.lag_check, LAG_CHECK_MS, now)
+            at = _next_tick(timers.lag_check, broker_state.LAG_CHECK_MS, now)
             dues.append((at, moves.Fire(node.id, moves.Timer.LAG_CHECK)))
     _add_on_disk(dues, node, process, now)
     return _first(dues)
 
 
-def _add_on_disk(dues: list[Due], node: Broker, process: Volatile, now: int) -> None:
-    """A process older than the clock has its timers at 0: its first turn is one period away."""
+def _add_on_disk(dues: list[Due], node: Broker, process: broker_state.Volatile, now: int) -> None:
     for kept in node.durable.replicas:
         played = replica_of(node, kept.partition)
         if played is not None and played.high_watermark != kept.checkpoint:
-            at = _next_tick(max(process.timers.checkpoint, CHECKPOINT_MS), CHECKPOINT_MS, now)
-            dues.append((at, moves.Fire(node.id, moves.Timer.CHECKPOINT)))
-        log = kept.log
-        if log.flushed != log.end:
-            at = _next_tick(max(process.timers.flush, FLUSH_MS), FLUSH_MS, now)
-            dues.append((at, moves.Fire(node.id, moves.Timer.FLUSH)))
+            due = process.timers.checkpoint
+            dues.append(_first_turn(node, due, moves.Timer.CHECKPOINT, now))
+        if kept.log.flushed != kept.log.end:
+            dues.append(_first_turn(node, process.timers.flush, moves.Timer.FLUSH, now))
+
+
+def _first_turn(node: Broker, due: int, timer: moves.Timer, now: int) -> Due:
+    """A process older than the clock has its timers at 0: its first turn is one period away."""
+    period = routes.PERIOD_MS[timer]
+    return _next_tick(max(due, period), period, now), moves.Fire(node.id, timer)
 
 
 def _lifecycle(cluster: Cluster, node: Broker, is_counted_on: bool, until_ms: int) -> Due | None:
@@ -216,7 +209,7 @@ def keeps_sessions(cluster: Cluster, coming: Sequence[Due]) -> bool:
     return True
 
 
-def has_started(process: Volatile) -> bool:
+def has_started(process: broker_state.Volatile) -> bool:
     """Whether a broker runs under an epoch of its own; what it sends before may change more."""
     return process.lifecycle is Lifecycle.RUNNING and process.epoch != NO_BROKER_EPOCH
 
@@ -243,7 +236,7 @@ def wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:
     return behind or replica.high_watermark < there.high_watermark
 
 
-def _may_shrink(leading: Leading, node: Broker, replica: Replica) -> bool:
+def _may_shrink(leading: broker_state.Leading, node: Broker, replica: Replica) -> bool:
     if leading.isr_state.sent is not None:
         return False
     isr, end = leading.isr_state.isr, log_of(node, replica.partition).end

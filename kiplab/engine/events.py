@@ -8,23 +8,23 @@ from ..protocol.messages import Body
 from .cluster import Cluster, MessageName
 
 
-class _OfMessage(msgspec.Struct, frozen=True, kw_only=True):
+class _MessageEvent(msgspec.Struct, frozen=True, kw_only=True):
     message: MessageName
     receiver: BrokerId
     body: Body
 
 
-class Sent(_OfMessage, frozen=True, tag="sent"):
+class Sent(_MessageEvent, frozen=True, tag="sent"):
     """A message is on its way."""
 
 
-class Delivered(_OfMessage, frozen=True, tag="delivered", kw_only=True):
+class Delivered(_MessageEvent, frozen=True, tag="delivered", kw_only=True):
     """A message arrived; `previous_incarnation` when the process that sent it is gone."""
 
     previous_incarnation: bool = False
 
 
-class Dropped(_OfMessage, frozen=True, tag="dropped", kw_only=True):
+class Dropped(_MessageEvent, frozen=True, tag="dropped", kw_only=True):
     """A message will never arrive."""
 
     why: str

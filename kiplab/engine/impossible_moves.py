@@ -35,11 +35,11 @@ def why_not(cluster: Cluster, move: moves.Move) -> str | None:
     return None
 
 
-Check = Callable[[Cluster, Any], str | None]
+MoveCheck = Callable[[Cluster, Any], str | None]
 """(cluster, move) to what is in its way. It counts on the checks before it in the move's row."""
 
 
-def _when(blocked: Callable[[Cluster, Any], bool], reason: str) -> Check:
+def _when(blocked: Callable[[Cluster, Any], bool], reason: str) -> MoveCheck:
     """A check whose reason names nothing but fields of the move."""
     return lambda cluster, move: reason.format(move) if blocked(cluster, move) else None
 
@@ -322,7 +322,7 @@ def _log(cluster: Cluster, move: moves.EndTransaction) -> log.Log:
     return log_of(state_of(cluster, move.broker), move.partition)
 
 
-def _led_by_nobody(so: str) -> Check:
+def _led_by_nobody(so: str) -> MoveCheck:
     """A line that names no broker means the leader."""
     reason = f"{{0.partition}} has no leader, so {so}"
     return _when(lambda _, m: m.broker == ids.NO_LEADER, reason)
@@ -346,7 +346,7 @@ _TO_WRITE = (
     *(_led_by_nobody("there is nobody to write to"), _down, _CUT_OFF),
     _when(_does_not_lead, f"{_NOT_LEADING} (NOT_LEADER_OR_FOLLOWER)"),
 )
-_CHECKS: dict[type, tuple[Check, ...]] = {
+_CHECKS: dict[type, tuple[MoveCheck, ...]] = {
     moves.Deliver: (_cannot_arrive,),
     moves.Drop: (_not_in_flight, _never_dropped),
     moves.TimeOut: (_not_in_flight, _NO_REQUEST),

@@ -86,39 +86,39 @@ class _Move(msgspec.Struct, frozen=True, cache_hash=True):
     """What every move is: a value with a tag."""
 
 
-class _OfMessage(_Move, frozen=True):
+class _MessageMove(_Move, frozen=True):
     message: MessageName
 
 
-class Deliver(_OfMessage, frozen=True, tag="deliver"):
+class Deliver(_MessageMove, frozen=True, tag="deliver"):
     """A message arrives."""
 
     offered = Offered("Deliver", "It arrives")
     ends: ClassVar[str] = "arrives"
 
 
-class Drop(_OfMessage, frozen=True, tag="drop"):
+class Drop(_MessageMove, frozen=True, tag="drop"):
     """A message is lost, and nobody notices."""
 
     offered = Offered("Drop", "It is lost, and nobody notices")
     ends: ClassVar[str] = "is lost"
 
 
-class TimeOut(_OfMessage, frozen=True, tag="time-out"):
+class TimeOut(_MessageMove, frozen=True, tag="time-out"):
     """A request is lost, and its sender notices."""
 
     offered = Offered("Time out", "It is lost, and its sender notices")
     ends: ClassVar[str] = "times out"
 
 
-class Duplicate(_OfMessage, frozen=True, tag="duplicate"):
+class Duplicate(_MessageMove, frozen=True, tag="duplicate"):
     """The sender gives up waiting and sends the request again; the first is still on its way."""
 
     offered = Offered("Duplicate", "Its sender gives up waiting and sends it again")
     ends: ClassVar[str] = "is sent again"
 
 
-class LoseReply(_OfMessage, frozen=True, tag="lose-reply"):
+class LoseReply(_MessageMove, frozen=True, tag="lose-reply"):
     """A request arrives and is processed, but its answer never comes."""
 
     offered = Offered("Lose reply", "It arrives and is processed; its answer never comes")

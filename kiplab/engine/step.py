@@ -16,18 +16,10 @@ from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, broker_list, node_name
 from ..protocol.messages import ANSWERED, KINDS, Send
 from ..protocol.zookeeper.ensemble_writes import Together
-from . import (
-    channels,
-    impossible_moves,
-    moves,
-    nodes,
-    observer,
-    producers,
-    routes,
-    zookeeper_routes,
-)
+from . import channels, moves, nodes, observer, producers, routes, zookeeper_routes
 from .cluster import Cluster, Message, MessageName
 from .events import Event, Happened, Moved
+from .impossible_moves import ImpossibleMoveError, why_not
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .route_kinds import NodeEffect
 from .send_threads import threads_go_on
@@ -70,9 +62,9 @@ def carried_out(
 
     Raises ImpossibleMoveError as `step` does.
     """
-    reason = None if checked else impossible_moves.why_not(cluster, move)
+    reason = None if checked else why_not(cluster, move)
     if reason is not None:
-        raise impossible_moves.ImpossibleMoveError(move, reason)
+        raise ImpossibleMoveError(move, reason)
     rule = _OF_NODES.get(type(move))
     done = rule(cluster, move, decide) if rule else OF_THE_WORLD[type(move)](cluster, move)
     if nodes.has_zookeeper(cluster):

@@ -23,7 +23,7 @@ from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import log_of, replica_of
 from . import values
 from .play import Statement
-from .play_errors import Part, PlayError, nearest, no_key
+from .play_errors import Part, PlayError, in_part, nearest, no_key
 from .stage import Expectation, Stage
 from .values import Keys, Names, WordCheck, check_part
 from .verdict import verdict
@@ -286,8 +286,8 @@ def _subject(words: tuple[str, ...], first: int, names: Names) -> ExpectSubject:
         check_part(values.partition, word, names, Part(pair=False, number=first))
         return PARTITION
     if subject is None or not _fits(subject, word, rest):
-        problem, part = f"{' '.join(words)!r} cannot be read", Part(pair=False, number=first)
-        raise PlayError(problem, expected=_USAGE, token=word, part=part)
+        problem = PlayError(f"{' '.join(words)!r} cannot be read", expected=_USAGE, token=word)
+        raise in_part(Part(pair=False, number=first), problem)
     if rest != ["nothing"]:
         for place, (check, text) in enumerate(zip(subject.words, rest, strict=False), first + 1):
             check_part(check, text, names, Part(pair=False, number=place))

@@ -9,7 +9,7 @@ from .expect import check_form
 from .header import KEYS, names_of
 from .move_lines import MOVE_VERBS, MoveForm
 from .play import FREE_TEXT, Play, Statement, lines_of, split
-from .play_errors import Part, PlayError, nearest, no_key
+from .play_errors import Part, PlayError, in_part, nearest, no_key
 from .request_words import ITEMS_MAX, WORDS, said_again, words_of
 from .situation import judge
 from .values import Keys, Names, WordCheck, check_part
@@ -204,12 +204,12 @@ def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
     fewest, most = len(verb.words) - verb.optional_words, len(verb.words)
     if len(given) < fewest or (len(given) > most and verb.repeat is None):
         many = len(given) > most
-        raise PlayError(
+        problem = PlayError(
             f"{statement.verb!r} has {len(given)} of its words",
             expected=f"it reads: {verb.usage}",
             token=given[most] if many else statement.verb,
-            part=Part(pair=False, number=most) if many else None,
         )
+        raise in_part(Part(pair=False, number=most) if many else None, problem)
     for position, word in enumerate(given):
         expected = verb.words[position] if position < most else verb.repeat
         if expected is not None:
@@ -223,7 +223,7 @@ def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
         part = Part(pair=True, number=position)
         if key in seen:
             twice = f"{key!r} is given twice"
-            raise PlayError(twice, expected="once is enough", token=f"{key}=", part=part)
+            raise in_part(part, PlayError(twice, expected="once is enough", token=f"{key}="))
         if key not in verb.keys:
             expected = nearest(key, verb.keys) if verb.keys else f"it reads: {verb.usage}"
             raise no_key(repr(statement.verb), key, expected, position)
@@ -267,9 +267,9 @@ def _check_fields(statement: Statement) -> None:
             raise no_key(kind, key, nearest(key, WORDS[kind]), position)
     named = [n for n, (key, _) in enumerate(statement.args) if key == "partition"]
     if len(named) > ITEMS_MAX:
-        raise PlayError(
+        problem = PlayError(
             "too many partitions",
             expected=f"at most {ITEMS_MAX} in one request",
             token="partition=",
-            part=Part(pair=True, number=named[ITEMS_MAX]),
         )
+        raise in_part(Part(pair=True, number=named[ITEMS_MAX]), problem)

@@ -6,16 +6,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from ..engine.setup import BrokerSetup, ConsumerSetup, LogRuns, PartitionSetup, Setup
+from ..protocol import features as feature_rules
 from ..protocol import ids
 from ..protocol.clients.consumer import Reset
-from ..protocol.features import (
-    Features,
-    UnknownFeatureError,
-    at_metadata_version,
-    fitting,
-    parse_features,
-    switched,
-)
+from ..protocol.features import Features
 from . import values
 from .play import Play, Statement
 from .play_errors import PlayError
@@ -89,7 +83,7 @@ def features_of(play: Play) -> Features:
     Raises PlayError when the release does not know the metadata version that a line names.
     """
     kafka = play.first("kafka")
-    features = parse_features(
+    features = feature_rules.parse_features(
         kafka.words[0] if kafka else DEFAULT_RELEASE,
         off=tuple(w for s in _all(play, "off") for w in s.words),
         on=tuple(w for s in _all(play, "on") for w in s.words),
@@ -101,8 +95,8 @@ def features_of(play: Play) -> Features:
     if metadata is None:
         return features
     try:
-        return at_metadata_version(features, metadata.words[0])
-    except UnknownFeatureError as problem:
+        return feature_rules.at_metadata_version(features, metadata.words[0])
+    except feature_rules.UnknownFeatureError as problem:
         raise PlayError(str(problem), token=metadata.words[0]) from None
 
 
@@ -195,11 +189,11 @@ def features_asked_for(
 ) -> Features | None:
     """The features asked for, None for the play's own."""
     if kafka is not None:
-        return parse_features(kafka, off=off, on=on)
+        return feature_rules.parse_features(kafka, off=off, on=on)
     if not off and not on:
         return shared
     features = features_of(play) if shared is None else shared
     for names, is_on in ((off, False), (on, True)):
         for name in names:
-            features = switched(features, name, is_on)
-    return fitting(features)
+            features = feature_rules.switched(features, name, is_on)
+    return feature_rules.fitting(features)

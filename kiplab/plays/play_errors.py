@@ -23,19 +23,13 @@ class PlayError(ValueError):
     """File, line and column (both from 1), what was found, what was expected or possible there."""
 
     def __init__(
-        self,
-        problem: str,
-        *,
-        expected: str = "",
-        line: int = 0,
-        token: str = "",
-        file: str = "",
-        part: Part | None = None,
+        self, problem: str, *, expected: str = "", line: int = 0, token: str = "", file: str = ""
     ) -> None:
         super().__init__(problem)
         self.problem, self.expected = problem, expected
         self.file, self.line, self.column = file, line, 1
-        self.token, self.part = token, part
+        self.token = token
+        self.part: Part | None = None
 
     def at(self, *, file: str = "", line: int = 0, source: str = "") -> PlayError:
         """The same error, with the place it belongs to filled in where it was still open."""
@@ -73,5 +67,11 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
 
 def no_key(whose: str, key: str, expected: str, position: int) -> PlayError:
     """Of something that has no such key; the line's pairs are counted from 0."""
-    part, problem = Part(pair=True, number=position), f"{whose} has no {key!r}"
-    return PlayError(problem, expected=expected, token=f"{key}=", part=part)
+    part = Part(pair=True, number=position)
+    return in_part(part, PlayError(f"{whose} has no {key!r}", expected=expected, token=f"{key}="))
+
+
+def in_part(part: Part | None, problem: PlayError) -> PlayError:
+    """The same error, of a part of its line."""
+    problem.part = part
+    return problem

@@ -10,15 +10,7 @@ from ..engine.setup import PartitionSetup
 from ..protocol.features import UnknownFeatureError, parse_features, switched
 from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.releases import RELEASES, Mode, not_supported, supports
-from .header import (
-    DEFAULT_RELEASE,
-    brokers_of,
-    consumer_name,
-    features_of,
-    newest_epoch,
-    partition_name,
-    partition_of,
-)
+from . import header
 from .play import Play, Statement
 from .play_errors import PlayError
 from .rule_lines import strange_words
@@ -40,7 +32,7 @@ def judge(play: Play) -> None:
     brokers, topics = _all(lines, "broker"), _all(lines, "topic")
     consumers, replicas = _all(lines, "consumer"), _all(lines, "replica")
     _distinct(brokers, lambda s: f"broker {s.words[0]}", "is introduced twice")
-    _distinct(topics, lambda s: f"partition {partition_name(s)}", "is introduced twice")
+    _distinct(topics, lambda s: f"partition {header.partition_name(s)}", "is introduced twice")
     _at_most(brokers, BROKERS_MAX, "brokers")
     _at_most(topics, PARTITIONS_MAX, "partitions")
     taken = "belongs to another broker already: it is the offset of one registration"
@@ -48,13 +40,15 @@ def judge(play: Play) -> None:
     _distinct(with_epochs, lambda s: f"epoch {s.arg('epoch')}", taken)
     _epochs_are_past(brokers, _all(lines, "given"))
     _fits_its_mode(play, lines, brokers)
-    setups = brokers_of(play)
-    partitions = [(line, partition_of(s, play, setups)) for line, s in topics]
+    setups = header.brokers_of(play)
+    partitions = [(line, header.partition_of(s, play, setups)) for line, s in topics]
     replicas_of = {setup.name: setup.replicas for _, setup in partitions}
     for line, statement in consumers:
         if statement.arg("reads-from") is not None:
             _has_replica(line, statement, replicas_of, "reads-from")
-    _distinct(consumers, lambda s: f"{consumer_name(s)} on {s.words[0]}", "is introduced twice")
+    _distinct(
+        consumers, lambda s: f"{header.consumer_name(s)} on {s.words[0]}", "is introduced twice"
+    )
     _at_most(consumers, CONSUMERS_MAX, "consumers")
     log_of = "the log of broker {} for {}"
     _distinct(replicas, lambda s: log_of.format(s.arg("broker"), s.words[0]), "is given twice")
@@ -90,7 +84,7 @@ def _at_most(lines: list[HeaderLine], most: int, what: str) -> None:
 def _guards_fit(play: Play, lines: list[HeaderLine]) -> None:
     """A guard is switched where the release has ZooKeeper, or where it has none."""
     kafka = play.first("kafka")
-    features = parse_features(kafka.words[0] if kafka else DEFAULT_RELEASE)
+    features = parse_features(kafka.words[0] if kafka else header.DEFAULT_RELEASE)
     for line, statement in _all(lines, "off", "on"):
         for word in statement.words:
             try:
@@ -104,7 +98,7 @@ def _versions_fit(play: Play, lines: list[HeaderLine]) -> None:
     """A node does not start at a metadata version that its release does not know."""
     for line, statement in lines:
         try:
-            version = features_of(play).metadata_version
+            version = header.features_of(play).metadata_version
         except PlayError as problem:
             raise problem.at(line=line) from None
         release = statement.arg("kafka")
@@ -117,7 +111,7 @@ def _versions_fit(play: Play, lines: list[HeaderLine]) -> None:
 def _fits_its_mode(play: Play, lines: list[HeaderLine], brokers: list[HeaderLine]) -> None:
     """What is said of KRaft or of ZooKeeper belongs into a play that has it."""
     try:
-        features = features_of(play)
+        features = header.features_of(play)
     except PlayError:
         return
     mode = features.mode
@@ -180,7 +174,7 @@ def _partition(line: int, setup: PartitionSetup, brokers: list[BrokerId]) -> Non
     if setup.leader not in (NO_LEADER, *setup.isr):
         expected = f"it is one of {_ids(setup.isr)}, or none"
         raise _wrong(line, f"leader {setup.leader} is not in the ISR", expected, "leader=")
-    newest = newest_epoch([setup.log, *(log for _, log in setup.logs)])
+    newest = header.newest_epoch([setup.log, *(log for _, log in setup.logs)])
     if newest > setup.leader_epoch:
         problem = f"a log has records of leader epoch {newest}"
         raise _wrong(line, problem, f"leader-epoch has to be at least {newest}", "leader-epoch=")
