@@ -7,11 +7,10 @@ runs. Where Kafka logs nothing, there is nothing.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..engine.cluster import Cluster, broker
+from ..engine.cluster import broker
 from ..engine.events import Delivered
 from ..protocol import errors, facts, ids, messages, releases
-from ..protocol.replica.broker_state import Leading, replica_of
-from .snapshots import LogLine, Moment
+from .snapshots import LogLine, Moment, replica_at
 
 LIFECYCLE = "BrokerLifecycleManager"
 
@@ -43,19 +42,13 @@ def _altered(body: messages.AlterPartitionResponse, event: Delivered, moment: Mo
 def _is_adopted(partition: str, event: Delivered, moment: Moment) -> bool:
     """Whether this very answer ended the leader's waiting."""
     clusters = moment.before, moment.step.cluster
-    leads = [_leading(cluster, event.receiver, partition) for cluster in clusters]
-    return [lead is not None and lead.isr_state.sent is not None for lead in leads] == [True, False]
-
-
-def _leading(cluster: Cluster, id: ids.BrokerId, partition: str) -> Leading | None:
-    node = broker(cluster, id)
-    replica = None if node is None or node.process is None else replica_of(node, partition)
-    return None if replica is None else replica.leading
+    replicas = [replica_at(cluster, event.receiver, partition) for cluster in clusters]
+    waits = [r is not None and r.leading and r.leading.isr_state.sent for r in replicas]
+    return list(map(bool, waits)) == [True, False]
 
 
 def _updated(partition: str, event: Delivered, moment: Moment) -> str:
-    node = broker(moment.step.cluster, event.receiver)
-    mine = replica_of(node, partition) if node is not None else None
+    mine = replica_at(moment.step.cluster, event.receiver, partition)
     if mine is None or mine.leading is None:
         return ""
     isr = mine.leading.isr_state.isr
@@ -66,26 +59,29 @@ def _updated(partition: str, event: Delivered, moment: Moment) -> str:
     return f"ISR updated to {listed}{few}and version updated to {mine.partition_epoch}"
 
 
-def _registered_reply(
-    body: messages.BrokerRegistrationResponse, event: Delivered, _: Moment
-) -> Words:
-    if body.error:
-        text = f"Unable to register broker {event.receiver} because the controller returned error"
-        yield "INFO", LIFECYCLE, f"{text} {body.error.name}"
+_FAILURES = {
+    messages.BrokerRegistrationResponse: (
+        "INFO",
+        "Unable to register broker {id} because the controller returned error {error}",
+    ),
+    messages.BrokerHeartbeatResponse: (
+        "WARN",
+        "Broker {id} sent a heartbeat request but received error {error}.",
+    ),
+}
 
 
-def _heartbeat_reply(body: messages.BrokerHeartbeatResponse, event: Delivered, _: Moment) -> Words:
+def _failed(body: Any, event: Delivered, _: Moment) -> Words:
     """Left out: that it is still in RECOVERY or in controlled shutdown, every 2 s, and that it is
     let go (BrokerHeartbeatResponseHandler, 3.2 to 4.3, at INFO).
     """
     if body.error:
-        text = f"Broker {event.receiver} sent a heartbeat request but received error"
-        yield "WARN", LIFECYCLE, f"{text} {body.error.name}."
+        level, text = _FAILURES[type(body)]
+        yield level, LIFECYCLE, text.format(id=event.receiver, error=body.error.name)
 
 
 def _fetch_reply(body: messages.FetchResponse, event: Delivered, moment: Moment) -> Words:
-    node = broker(moment.before, event.receiver)
-    mine = replica_of(node, body.partition) if node is not None and node.process else None
+    mine = replica_at(moment.before, event.receiver, body.partition)
     epoch = "…" if mine is None else str(mine.leader_epoch)
     level, text = _FETCH_ERRORS.get(body.error, ("", ""))
     if body.error is errors.KafkaError.FENCED_LEADER_EPOCH:
@@ -133,8 +129,7 @@ _FETCH_ERRORS = {
 }
 _ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
     messages.AlterPartitionResponse: _altered,
-    messages.BrokerRegistrationResponse: _registered_reply,
-    messages.BrokerHeartbeatResponse: _heartbeat_reply,
+    **dict.fromkeys(_FAILURES, _failed),
     messages.FetchResponse: _fetch_reply,
 }
 

@@ -297,6 +297,11 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
         here = (s for s in spans if s.x0 <= x < s.x1 and s.partition in ("", partition))
         return next(here, None)
 
+    def text(self, lane: str, track: str, x: int, partition: str = "") -> str:
+        """The same in words; empty where there is no span."""
+        span = self.at(lane, track, x, partition)
+        return "" if span is None else span.text
+
     @cached_property
     def busiest(self) -> str:
         """The partition that the run is about: the one with the most losses and refused or

@@ -12,6 +12,7 @@ from ..extras import needed_by
 from .columns import Rows
 from .difference import Difference, differences, first_difference
 from .run_titles import titles
+from .sentences import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,12 +75,7 @@ def differences_html(
         when = f"What differs at {at}." if shown else differences_text(one, other, at=at)[0]
     if not shown:
         return f"<p>{html.escape(when)}</p>"
-    heads = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in _heads(called))
-    body = "".join(map(_line, shown))
-    return (
-        f"<table><caption>{html.escape(when)}</caption><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    return html_table(when, _heads(called), "".join(map(_line, shown)))
 
 
 def heads_of(one: Rows, other: Rows) -> tuple[str, ...]:

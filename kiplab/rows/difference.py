@@ -106,7 +106,7 @@ def _partition(rows: Rows, name: str, x: int) -> State:
     return {
         (name, "leader"): _leader(rows, name, x),
         **{(name, track): _value(rows, "partition", track, x, name) for track in STRIPS},
-        (name, "committed records"): _text(rows, "records", "state", x, name),
+        (name, "committed records"): rows.text("records", "state", x, name) or NOTHING,
     }
 
 
@@ -115,25 +115,24 @@ def _leader(rows: Rows, name: str, x: int) -> str:
     for id in rows.meta.brokers:
         if _value(rows, broker_lane(id), "role", x, name) in _LEADERS:
             return broker_lane(id)
-    standing = _text(rows, "partition", "leader epoch", x, name)
+    standing = rows.text("partition", "leader epoch", x, name)
     return NOTHING if "no leader" in standing else "a broker that is down"
 
 
 def _broker(rows: Rows, lane: str, x: int) -> State:
-    up = _text(rows, lane, "uptime", x)
+    up = rows.text(lane, "uptime", x)
     standing = _value(rows, "controller", lane, x)
     values = {
-        (lane, "process"): "running" if up != NOTHING else _text(rows, lane, "down", x),
-        (lane, "broker epoch"): up.removeprefix("broker epoch "),
+        (lane, "process"): "running" if up else rows.text(lane, "down", x) or NOTHING,
+        (lane, "broker epoch"): up.removeprefix("broker epoch ") or NOTHING,
         (lane, "fenced"): {"fenced": "yes", "absent": "not registered"}.get(standing, "no"),
     }
     several = len(rows.meta.partitions) > 1
     for name in rows.meta.partitions:
         of = f" of {name}" if several else ""
-        values[lane, f"role{of}"] = _text(rows, lane, "role", x, name)
-        log = _text(rows, lane, "log", x, name)
-        end, _, mark = log.partition(", high watermark ")
-        values[lane, f"log end offset{of}"] = end.removeprefix("log ends at offset ")
+        values[lane, f"role{of}"] = rows.text(lane, "role", x, name) or NOTHING
+        end, _, mark = rows.text(lane, "log", x, name).partition(", high watermark ")
+        values[lane, f"log end offset{of}"] = end.removeprefix("log ends at offset ") or NOTHING
         values[lane, f"high watermark{of}"] = mark or NOTHING
     return values
 
@@ -159,8 +158,3 @@ def _answer(message: MessageRow) -> str:
 def _value(rows: Rows, lane: str, track: str, x: int, partition: str = "") -> str:
     span = rows.at(lane, track, x, partition)
     return NOTHING if span is None else span.value
-
-
-def _text(rows: Rows, lane: str, track: str, x: int, partition: str = "") -> str:
-    span = rows.at(lane, track, x, partition)
-    return NOTHING if span is None else span.text

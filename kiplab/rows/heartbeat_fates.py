@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from .sentences import html_table
+
 TITLE = "What became of KIP-343"
 HEADS = ("KIP-343", "what became of it", "by", "clause")
 LOOK = (
@@ -99,11 +101,8 @@ class IdeaFates(msgspec.Struct, frozen=True):
         return {"title": TITLE, "rows": [msgspec.structs.asdict(row) for row in self.rows]}
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{escape(h)}</th>' for h in HEADS)
-        body = "".join(_line(row) for row in self.rows)
-        caption = f"<caption>{escape(TITLE)}</caption>"
-        table = f'{LOOK}<table class="kiplab-fates">'
-        return f"{table}{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = html_table(TITLE, HEADS, "".join(map(_line, self.rows)))
+        return LOOK + table.replace("<table>", '<table class="kiplab-fates">')
 
 
 def heartbeat_fates() -> IdeaFates:

@@ -36,10 +36,16 @@ def _marked(event: events.Event, before: cluster.Cluster) -> _Made:
     mark = _MARKS.get(type(event))
     if not isinstance(mark, tuple):
         return None if mark is None else mark(event)
-    kind, text = mark
+    kind, text, *when = mark
+    if not all(is_told(event) for is_told in when):
+        return None
     first, last = getattr(event, "first", 0), getattr(event, "last", 0)
     guard = guards.GUARDS.get(getattr(event, "guard", ""))
-    words = {"offsets": offsets(first, last), "records": plural(last - first + 1, "record")}
+    words = {
+        "offsets": offsets(first, last),
+        "records": plural(last - first + 1, "record"),
+        "requests": plural(len(getattr(event, "requests", ())), "request"),
+    }
     lane = _LANES.get(kind) or broker_lane(ids.host_of(getattr(event, "node", ids.CONTROLLER)))
     return lane, kind, text.format(e=event, subject=guard and guard.subject, **words)
 
@@ -58,18 +64,6 @@ def _lifecycle(event: facts.LifecycleChanged) -> _Made:
     kinds: dict[str, MarkKind] = {"CRASHED": "crashed", "STOPPED": "stopped"}
     kind = kinds.get(str(event.state))
     return (broker_lane(event.node), kind, kind) if kind else None
-
-
-def _deleted(event: facts.RecordsDeleted) -> _Made:
-    if event.last < event.first and not event.follows:
-        return None
-    return broker_lane(event.node), "deleted", f"log begins at {event.start}"
-
-
-def _polled(event: facts.Polled) -> _Made:
-    if event.last < event.first:
-        return None
-    return broker_lane(event.node), "polled", f"{event.consumer} reads to {event.last}"
 
 
 def _client_refused(event: facts.Refused) -> _Made:
@@ -96,22 +90,27 @@ def _compared(event: zookeeper_facts.BrokersCompared) -> _Made:
     return "controller", "bounced" if bounced else "compared", changes
 
 
-def _queue_dropped(event: zookeeper_facts.QueueDropped) -> _Made:
-    text = f"{plural(len(event.requests), 'request')} for broker {event.broker} dropped"
-    return ("controller", "queue dropped", text) if event.requests else None
-
-
-_LANES = {"happened": "world", "lost": "records", "broken": "records", "elected": "controller"}
+_Told = Callable[[Any], bool]
+_LANES = {"happened": "world", "lost": "records", "broken": "records"}
+_LANES |= dict.fromkeys(("elected", "queue dropped"), "controller")
 """By kind, where it is not the broker's."""
-_MARKS: dict[type, Callable[[Any], _Made] | tuple[MarkKind, str]] = {
+_MARKS: dict[type, Callable[[Any], _Made] | tuple[MarkKind, str] | tuple[MarkKind, str, _Told]] = {
     facts.LifecycleChanged: _lifecycle,
-    facts.RecordsDeleted: _deleted,
-    facts.Polled: _polled,
+    facts.RecordsDeleted: (
+        "deleted",
+        "log begins at {e.start}",
+        lambda e: e.last >= e.first or e.follows,
+    ),
+    facts.Polled: ("polled", "{e.consumer} reads to {e.last}", lambda e: e.last >= e.first),
     facts.Refused: _client_refused,
     facts.NotProposed: ("not proposed", "does not propose {e.follower}: {subject}"),
     facts.LeaderElected: _elected,
     zookeeper_facts.BrokersCompared: _compared,
-    zookeeper_facts.QueueDropped: _queue_dropped,
+    zookeeper_facts.QueueDropped: (
+        "queue dropped",
+        "{requests} for broker {e.broker} dropped",
+        lambda e: bool(e.requests),
+    ),
     facts.Truncated: ("truncated", "truncates to {e.first}"),
     facts.Destroyed: ("destroyed", "{offsets} destroyed"),
     facts.Appended: ("appended", "+{records}"),
@@ -145,4 +144,4 @@ _MARKS: dict[type, Callable[[Any], _Made] | tuple[MarkKind, str]] = {
     events.PropertyBroken: ("broken", "{e.property}: {e.detail}"),
     events.Happened: ("happened", "{e.text}"),
 }
-"""How an event is marked: a function, or a kind and its text, on the lane of its broker."""
+"""How an event is marked: a function, or a kind and its text on its broker's lane, and when."""

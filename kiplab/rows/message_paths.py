@@ -1,7 +1,6 @@
 """Messages: where each began, where it ended, and what became of it there."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,12 +10,11 @@ from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
-from ..protocol.ids import NO_LEADER, BrokerId, PartitionName, broker_list
+from ..protocol.ids import NO_LEADER, BrokerId, broker_list
 from ..protocol.messages import ANSWERED, BODIES, Against, ApiRequest, FetchRequest, asked_by
 from ..protocol.messages.replication_messages import AlterPartitionItem, AlterPartitionRequest
-from ..protocol.replica.broker_state import replica_of
 from . import columns, operator_log
-from .snapshots import Moment, Snapshot
+from .snapshots import Moment, Snapshot, replica_at
 
 LEADER_EPOCH_IN_ZOOKEEPER = "zookeeper.leader-epoch"
 """The check by which brokers pass over a LeaderAndIsr that is not newer than what they know."""
@@ -68,17 +66,14 @@ def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> columns.Me
         x_sent=x,
         x_arrived=None,
         fate="in flight",
-        label=event.body.on_arrow(partial(_isr, before)),
+        label=event.body.on_arrow(
+            lambda name: getattr(truth.partition_of(before, name), "isr", ())
+        ),
         detail=event.body.in_words(),
         fields=tuple(event.body.details()) if isinstance(event.body, ApiRequest) else (),
         partition=event.body.about(),
         sent_by=-1 if process is None else process.epoch,
     )
-
-
-def _isr(cluster: Cluster, partition: PartitionName) -> tuple[BrokerId, ...]:
-    state = truth.partition_of(cluster, partition)
-    return state.isr if state is not None else ()
 
 
 def _answered(row: columns.MessageRow, id: str, event: Delivered, move: Moment) -> dict[str, Any]:
@@ -173,7 +168,8 @@ def told_messages(rows: columns.Rows, partition: str = "") -> list[columns.Messa
     for m in message_rows:
         groups.setdefault(_alike(m), []).append(m)
     merged = [_merged(group) for group in groups.values()]
-    return sorted(merged, key=_rank)[:ARROWS_MAX]
+    merged.sort(key=lambda m: (m.fate != "refused", BODIES[m.kind].told, m.x_sent))
+    return merged[:ARROWS_MAX]
 
 
 def _alike(m: columns.MessageRow) -> tuple[object, ...]:
@@ -203,10 +199,6 @@ def _bundle(group: list[columns.MessageRow]) -> str:
         for name in dict.fromkeys(names)
     )
     return f"{listed} · {len(group)} requests for czxid {group[0].meant_for}"
-
-
-def _rank(message: columns.MessageRow) -> tuple[bool, int, int]:
-    return (message.fate != "refused", BODIES[message.kind].told, message.x_sent)
 
 
 # --- what the receiver held -----------------------------------------------------------------------
@@ -245,13 +237,8 @@ def _registered(id: BrokerId, before: Cluster) -> str:
     return f"broker {id} as epoch {registration.epoch}, {state}"
 
 
-def _sender_known(_: object, event: Delivered, before: Cluster) -> Iterator[str]:
-    yield f"registered is {_registered(event.message.sender, before)}"
-
-
 def _leader(body: FetchRequest, event: Delivered, before: Cluster) -> Iterator[str]:
-    node = broker(before, event.receiver)
-    mine = replica_of(node, body.partition) if node is not None and node.process else None
+    mine = replica_at(before, event.receiver, body.partition)
     if mine is None:
         yield f"broker {event.receiver} has no {body.partition}"
         return
@@ -263,6 +250,8 @@ def _leader(body: FetchRequest, event: Delivered, before: Cluster) -> Iterator[s
 _HELD: dict[Against, Callable[[Any, Delivered, Cluster], Iterable[str]]] = {
     Against.PARTITION: _controller,
     Against.REPLICA: _leader,
-    Against.REGISTRATION: _sender_known,
+    Against.REGISTRATION: lambda _, event, before: [
+        f"registered is {_registered(event.message.sender, before)}"
+    ],
     Against.NOTHING: lambda *_: (),
 }

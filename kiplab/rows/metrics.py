@@ -119,10 +119,6 @@ def _was_unclean(old: PartitionRegistration, new: PartitionRegistration, code: C
     return new.leader != NO_LEADER and new.leader not in old.isr
 
 
-def _new_controllers(moment: snapshots.Moment) -> Iterator[BrokerId]:
-    return (CONTROLLER for e in moment.step.events if isinstance(e, facts.ControllerResigned))
-
-
 # --- ISRs that leaders asked for ------------------------------------------------------------------
 
 
@@ -189,8 +185,7 @@ def _failed(moment: snapshots.Moment) -> Iterator[BrokerId]:
     yield from (node for node, handed in _handed(moment) if not handed.is_adopted)
     for event in moment.step.events:
         if isinstance(event, facts.IsrProposed):
-            node = broker(moment.step.cluster, event.node)
-            mine = replica_of(node, event.partition) if node is not None else None
+            mine = snapshots.replica_at(moment.step.cluster, event.node, event.partition)
             if mine is not None and mine.leading is not None and not mine.leading.isr_state.sent:
                 yield event.node
 
@@ -313,7 +308,9 @@ _ENTRIES = (
         since=(3, 6),
         counts="controllers that became active since the run began",
         source="QuorumController.QuorumMetaLogListener.handleLeaderChange, 3.6 to 4.3",
-        marked=_new_controllers,
+        marked=lambda moment: (
+            CONTROLLER for e in moment.step.events if isinstance(e, facts.ControllerResigned)
+        ),
     ),
 )
 METRICS = {metric.name: metric for metric in _ENTRIES}

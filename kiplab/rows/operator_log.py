@@ -8,6 +8,7 @@ Source: the files named by each logger, at the last tag of every release (of 3.9
 """
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from ..engine.events import Delivered, Event
@@ -28,14 +29,11 @@ def all_lines(moment: Moment) -> tuple[str, ...]:
     return tuple(str(line) for e in moment.step.events for line in log_lines(e, moment))
 
 
-def _delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
-    yield from controller_log.delivered(event, moment)
-    yield from broker_log.delivered(event, moment)
-
-
 _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.Refused: controller_log.refused,
-    Delivered: _delivered,
+    Delivered: lambda event, moment: chain(
+        controller_log.delivered(event, moment), broker_log.delivered(event, moment)
+    ),
     facts.ControllerResigned: controller_log.resigned,
     facts.PeriodicElections: controller_log.periodic,
     facts.TopicConfigured: controller_log.configured,

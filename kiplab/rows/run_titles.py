@@ -35,7 +35,12 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
     if not sayable or not whole:
         return tuple(own_title(run) for run in runs)
     return tuple(
-        _title(run, {s: guards <= on for s, guards in by_subject.items()})
+        " · ".join(
+            [
+                *(f"{s} {'on' if guards <= on else 'off'}" for s, guards in by_subject.items()),
+                f"Kafka {_release(run)}",
+            ]
+        )
         for run, on in zip(runs, sets, strict=True)
     )
 
@@ -61,11 +66,6 @@ def _title_of_specified(run: Rows, subject: str) -> str:
         is_built = any(g.releases for g in GUARDS.values() if g.subject == subject)
         rules = f"{subject} as implemented" if is_built else f"without {subject}"
     return f"{rules} · Kafka {_release(run)}"
-
-
-def _title(run: Rows, subjects: dict[str, bool]) -> str:
-    words = [f"{subject} {'on' if on else 'off'}" for subject, on in subjects.items()]
-    return " · ".join([*words, f"Kafka {_release(run)}"])
 
 
 def _release(run: Rows) -> str:

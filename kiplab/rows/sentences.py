@@ -79,9 +79,9 @@ def table(rows: columns.Rows, partition: str | None = None) -> tuple[list[str], 
     heads = ["moment", "line", "what happens", *columns.STRIPS]
     body = []
     for moment in rows.moments:
-        strips = [_at(rows, "partition", t, moment.x, name) for t in columns.STRIPS]
+        strips = [rows.text("partition", t, moment.x, name) for t in columns.STRIPS]
         brokers = [_cell(rows, lane, moment.x, name) for lane in lanes]
-        records = _at(rows, "records", "state", moment.x, name)
+        records = rows.text("records", "state", moment.x, name)
         line = str(moment.line or "")
         log = " | ".join(log_at(rows, moment.x))
         body.append([str(moment.x), line, moment.label, *strips, *brokers, records, log])
@@ -118,11 +118,11 @@ def table_text(rows: columns.Rows, partition: str | None = None) -> str:
 def _standing(rows: columns.Rows, x: int) -> Iterator[str]:
     """Everything that holds at `x`: the controller's epoch, queues, partitions, brokers."""
     if columns.tells_epochs(rows):
-        yield _at(rows, *columns.CONTROLLER_EPOCH, x, "")
+        yield rows.text(*columns.CONTROLLER_EPOCH, x)
     yield from filter(None, (_queue(rows, lane, x) for lane in columns.queues_in(rows)))
     for name in rows.meta.partitions:
-        values = [f"{track} {_at(rows, 'partition', track, x, name)}" for track in columns.STRIPS]
-        records = _at(rows, "records", "state", x, name)
+        values = [f"{track} {rows.text('partition', track, x, name)}" for track in columns.STRIPS]
+        records = rows.text("records", "state", x, name)
         yield f"{name} has {', '.join(values)}, committed records {records}"
     for id in rows.meta.brokers:
         for name in rows.meta.partitions or ("",):
@@ -156,7 +156,7 @@ def _told(rows: columns.Rows, x: int) -> Iterator[ToldPart]:
 
 def _queue(rows: columns.Rows, lane: str, x: int) -> str:
     """``7 requests wait for czxid 100 of broker 1``; empty if nothing does."""
-    waiting = _at(rows, "controller", f"{columns.QUEUE_FOR}{lane}", x, "")
+    waiting = rows.text("controller", f"{columns.QUEUE_FOR}{lane}", x)
     return f"{waiting} of {lane}" if waiting else ""
 
 
@@ -165,18 +165,13 @@ def _broker(rows: columns.Rows, lane: str, x: int, partition: str) -> str:
         *("uptime", "down", "registered", "fenced", "shutting down", "passed over"),
         *("role", "log"),
     )
-    return ", ".join(filter(None, (_at(rows, lane, track, x, partition) for track in tracks)))
+    return ", ".join(filter(None, (rows.text(lane, track, x, partition) for track in tracks)))
 
 
 def _cell(rows: columns.Rows, lane: str, x: int, partition: str) -> str:
     """As `_broker`, for a column."""
     words = _broker(rows, lane, x, partition).replace("broker epoch", "epoch")
     return words.split(", high watermark")[0].replace("log ends at offset", "log end")
-
-
-def _at(rows: columns.Rows, lane: str, track: str, x: int, partition: str) -> str:
-    span = rows.at(lane, track, x, partition)
-    return "" if span is None else span.text
 
 
 # --- summary ------------------------------------------------------------------------------------
@@ -245,15 +240,20 @@ def table_html(rows: columns.Rows, partition: str | None = None, run: int = 0) -
     """The table as HTML: a caption, column and row headers with their scope, everything escaped."""
     name = partition or rows.busiest
     heads, body = table(rows, partition)
-    caption = escape(f"{rows.meta.title}: partition {name} and its brokers, step by step")
-    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in heads)
+    caption = f"{rows.meta.title}: partition {name} and its brokers, step by step"
     lines = (
         f'<tr data-about="{about((first,), run)}"><th scope="row">{escape(first)}</th>'
         + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
         + "</tr>"
         for first, *rest in body
     )
+    return html_table(caption, heads, "".join(lines))
+
+
+def html_table(caption: str, heads: Iterable[str], body: str) -> str:
+    """A table whose caption and heads are text; `body` are its rows, as HTML."""
+    head = "".join(f'<th scope="col">{escape(h)}</th>' for h in heads)
     return (
-        f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table>"
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
     )

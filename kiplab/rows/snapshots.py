@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ..engine.cluster import Cluster, MessageName
+from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Event, NotApplicable, Sent
 from ..engine.history import Recorded
 from ..engine.nodes import state_of
@@ -18,8 +18,8 @@ from ..plays.stage import Stage, event_id
 from ..protocol.ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, controller_on
 from ..protocol.messages.api_message import ControlRequest
 from ..protocol.releases import CodeVersion, Mode
+from ..protocol.replica.broker_state import Replica, replica_of
 from ..protocol.zookeeper.zookeeper_controller import BrokerChannel, ZooKeeperController
-from ..protocol.zookeeper_facts import RequestsQueued
 from .columns import SpanRow
 
 
@@ -56,6 +56,12 @@ class Moment:
         return next((m.request for m in self.before.messages if m.name == name), None)
 
 
+def replica_at(cluster: Cluster, id: BrokerId, partition: str) -> Replica | None:
+    """How a broker plays a partition; None if it does not, or does not run."""
+    node = broker(cluster, id)
+    return None if node is None else replica_of(node, partition)
+
+
 # --- queues ---------------------------------------------------------------------------------------
 
 
@@ -79,74 +85,53 @@ class QueueWatch:
     """Follows the queues of a run, move by move. In KRaft there are none, and it finds nothing."""
 
     def __init__(self, start: Cluster) -> None:
-        self._is_kraft = start.features.mode is Mode.KRAFT
-        self._meant: dict[Key, list[BrokerEpoch]] = {}
+        self._meant: dict[tuple[Key, int], BrokerEpoch] = {}
+        """By the identity of a queued request, which the history keeps: what its broker was
+        registered with then.
+        """
         self._registered: dict[BrokerId, BrokerEpoch] = {}
         self._lives: dict[tuple[BrokerId, BrokerEpoch], BrokerEpoch] = {}
         """By what a broker takes for its epoch: the one that it was registered with then."""
         self.sent_for: dict[MessageName, BrokerEpoch] = {}
         """By the name of a request that is or was on its way: for which incarnation it is."""
-        self._learn(start)
-        for key, channel in _channels(start):
-            self._meant[key] = [self._epoch(key[1])] * len(channel.queue)
+        self.note((), start)
 
     def note(self, events: Sequence[Event], after: Cluster) -> None:
         """A move has been made: `after` is what it came to."""
-        if self._is_kraft:
+        if after.features.mode is Mode.KRAFT:
             return
-        heads = {key: epochs[:] for key, epochs in self._meant.items()}
         self._learn(after)
-        for event in events:
-            if isinstance(event, RequestsQueued):
-                more = [self._epoch(event.broker)] * len(event.requests)
-                self._meant.setdefault((event.node, event.broker), []).extend(more)
+        for key, channel in _channels(after):
+            for request in channel.queue:
+                self._meant.setdefault((key, id(request)), self._epoch(channel.broker))
         for event in events:
             if isinstance(event, Sent) and isinstance(event.body, ControlRequest):
-                self._sent(event, after, heads)
-        left = {key: len(channel.queue) for key, channel in _channels(after)}
-        # Whatever is gone went from the front: answered, or dropped together with all others.
-        self._meant = {k: e[len(e) - left[k] :] for k, e in self._meant.items() if left.get(k)}
+                key = (event.message.sender, event.receiver)
+                self.sent_for[event.message] = self._incarnation(key, event.body)
 
     def waiting(self, cluster: Cluster) -> Iterator[Waiting]:
         """Every queue of `cluster` with something in it; `cluster` is what was noted last."""
         for key, channel in _channels(cluster):
             if channel.queue:
-                unwritten = self._meant.get(key) or [self._epoch(channel.broker)]
-                unwritten = unwritten[:1] * (len(channel.queue) - len(unwritten)) + unwritten
-                epochs = tuple(
-                    self._incarnation(channel.broker, body.broker_epoch, meant)
-                    for body, meant in zip(channel.queue, unwritten, strict=True)
-                )
-                words = tuple(body.in_words() for body in channel.queue)
+                words = tuple(request.in_words() for request in channel.queue)
+                epochs = tuple(self._incarnation(key, request) for request in channel.queue)
                 yield Waiting(*key, words, epochs)
 
-    def _sent(self, event: Sent, after: Cluster, before: dict[Key, list[BrokerEpoch]]) -> None:
-        """A request leaves the head of its queue, in which it stays until it is answered."""
-        assert isinstance(event.body, ControlRequest)
-        key = (event.message.sender, event.receiver)
-        queue = dict(_channels(after)).get(key, BrokerChannel(event.receiver)).queue
-        epochs = self._meant.get(key) or before.get(key) or [self._epoch(event.receiver)]
-        place = len(epochs) - len(queue)
-        meant = epochs[place] if 0 <= place < len(epochs) else epochs[0]
-        stamped = event.body.broker_epoch
-        self.sent_for[event.message] = self._incarnation(event.receiver, stamped, meant)
-
     def _learn(self, cluster: Cluster) -> None:
-        for broker in cluster.brokers:
-            registration = registration_of(cluster, broker.id)
+        for node in cluster.brokers:
+            registration = registration_of(cluster, node.id)
             if registration is not None:
-                self._registered[broker.id] = registration.epoch
-                if broker.process is not None and registration.incarnation == broker.incarnation:
+                self._registered[node.id] = registration.epoch
+                if node.process is not None and registration.incarnation == node.incarnation:
                     # The same number; where session ids are generations (380.session-id), not.
-                    self._lives.setdefault((broker.id, broker.process.epoch), registration.epoch)
+                    self._lives.setdefault((node.id, node.process.epoch), registration.epoch)
 
-    def _incarnation(
-        self, broker: BrokerId, stamped: BrokerEpoch, meant: BrokerEpoch
-    ) -> BrokerEpoch:
+    def _incarnation(self, key: Key, request: ControlRequest) -> BrokerEpoch:
         """The epoch under which the incarnation that a request is for was registered."""
-        if stamped == NO_BROKER_EPOCH:
-            return meant
-        return self._lives.get((broker, stamped), stamped)
+        broker = key[1]
+        if request.broker_epoch == NO_BROKER_EPOCH:
+            return self._meant.get((key, id(request)), self._epoch(broker))
+        return self._lives.get((broker, request.broker_epoch), request.broker_epoch)
 
     def _epoch(self, broker: BrokerId) -> BrokerEpoch:
         """The last one that it was registered with."""

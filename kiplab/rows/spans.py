@@ -15,7 +15,7 @@ from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica import broker_state
 from .columns import SpanRow, broker_lane, offsets
-from .snapshots import Reading, Snapshot, Track, track, tracks
+from .snapshots import Reading, Snapshot, Track, replica_at, track, tracks
 from .zookeeper_spans import (
     controller_in_zookeeper,
     czxid_of,
@@ -211,8 +211,7 @@ def _lacking(mine: Log, observed: Observed) -> str:
 
 def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: broker_state.Broker) -> bool:
     """Whether the sitting leader waits for an answer about this very incarnation of the broker."""
-    leader = broker(cluster, state.leader)
-    replica = broker_state.replica_of(leader, state.name) if leader is not None else None
+    replica = replica_at(cluster, state.leader, state.name)
     if replica is None or replica.leading is None or replica.leading.isr_state.sent is None:
         return False
     return any(_is_incarnation(m, node) for m in replica.leading.isr_state.sent.isr)

@@ -23,14 +23,11 @@ def moments(shots: Sequence[Snapshot]) -> Iterator[MomentRow]:
     for shot in shots:
         if shot.statement is None:
             yield MomentRow(shot.x, 0, "", "start")
-        else:
-            yield MomentRow(shot.x, shot.line, shot.statement.text, _label(shot, shot.statement))
-
-
-def _label(shot: Snapshot, statement: Statement) -> str:
-    if shot.not_applicable is not None:
-        return f"({statement.verb}: not applicable)"
-    return expected(statement, shot.events)
+            continue
+        label = expected(shot.statement, shot.events)
+        if shot.not_applicable is not None:
+            label = f"({shot.statement.verb}: not applicable)"
+        yield MomentRow(shot.x, shot.line, shot.statement.text, label)
 
 
 def expected(statement: Statement, events: Sequence[Event] = ()) -> str:
@@ -45,6 +42,15 @@ def _message(statement: Statement, _events: Sequence[Event]) -> str:
     return f"{what} {_ENDS[statement.verb]}"
 
 
+def _has(events: Sequence[Event], kind: type[Event]) -> bool:
+    return any(isinstance(event, kind) for event in events)
+
+
+def _is_unfenced(events: Sequence[Event]) -> bool:
+    changes = (e.change for e in events if isinstance(e, facts.BrokerChanged))
+    return facts.BrokerChange.UNFENCED in changes
+
+
 def _fetch(statement: Statement, events: Sequence[Event]) -> str:
     follower = statement.words[0]
     who = f"broker {follower}"
@@ -55,27 +61,13 @@ def _fetch(statement: Statement, events: Sequence[Event]) -> str:
     return f"{who} catches up" if caught_up else f"{who} fetches"
 
 
-def _start(statement: Statement, events: Sequence[Event]) -> str:
-    registered = any(isinstance(e, facts.Registered) for e in events)
-    return f"broker {statement.words[0]} {'registers' if registered else 'starts'}"
-
-
-def _unfence(statement: Statement, events: Sequence[Event]) -> str:
-    done = any(
-        isinstance(e, facts.BrokerChanged) and e.change is facts.BrokerChange.UNFENCED
-        for e in events
-    )
-    return f"broker {statement.words[0]} {'unfenced' if done else 'asks to be unfenced'}"
-
-
 def _produce(statement: Statement, events: Sequence[Event]) -> str:
     records = plural(int(statement.arg("count") or 1), "record")
     name = statement.arg("producer")
     if name is not None:
         acks = " (acks=1)" if statement.arg("acks") == "1" else ""
         return f"{name} {_fate(events) or f'writes {records}{acks}'}"
-    written = any(isinstance(e, facts.Appended) for e in events)
-    return f"{records} {'written' if written else 'refused'}"
+    return f"{records} {'written' if _has(events, facts.Appended) else 'refused'}"
 
 
 def _fate(events: Sequence[Event]) -> str:
@@ -95,8 +87,7 @@ _FATES: dict[type, str] = {
 def _delete_records(statement: Statement, events: Sequence[Event]) -> str:
     before = statement.arg("before")
     which = "all committed records" if before is None else f"records below {before}"
-    refused = any(isinstance(e, facts.Refused) for e in events)
-    return f"{which} {'not ' if refused else ''}deleted"
+    return f"{which} {'not ' if _has(events, facts.Refused) else ''}deleted"
 
 
 def _upgrade(statement: Statement, _events: Sequence[Event]) -> str:
@@ -139,8 +130,12 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "fetch": _fetch,
     "catch-up": _fetch,
     "crash": lambda s, _: f"broker {s.words[0]} {_CRASHES[s.arg('disk') or 'kept']}",
-    "start": _start,
-    "unfence": _unfence,
+    "start": lambda s, events: (
+        f"broker {s.words[0]} {'registers' if _has(events, facts.Registered) else 'starts'}"
+    ),
+    "unfence": lambda s, events: (
+        f"broker {s.words[0]} {'unfenced' if _is_unfenced(events) else 'asks to be unfenced'}"
+    ),
     "produce": _produce,
     "resend": lambda s, events: f"{s.words[0]} {_fate(events) or 'sends again'}",
     "delete-records": _delete_records,

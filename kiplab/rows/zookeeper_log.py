@@ -9,7 +9,7 @@ nothing; what goes to state-change.log is left out: a file of its own.
 import re
 from collections.abc import Iterable, Iterator
 
-from ..engine.cluster import Cluster, broker
+from ..engine.cluster import Cluster
 from ..engine.events import Delivered
 from ..engine.explain import session_name
 from ..engine.nodes import state_of
@@ -19,11 +19,10 @@ from ..protocol.ids import ZOOKEEPER, BrokerId, host_of, node_name
 from ..protocol.messages.api_message import ControlRequest
 from ..protocol.registrations import topic_of
 from ..protocol.releases import CodeVersion
-from ..protocol.replica.broker_state import replica_of
 from ..protocol.zookeeper.znodes import BROKER_IDS_PATH
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from . import broker_log
-from .snapshots import LogLine, Moment
+from .snapshots import LogLine, Moment, replica_at
 
 APIS, SERVER, CLIENT, ZK_CLIENT = "KafkaApis", "KafkaServer", "ZooKeeperClient", "KafkaZkClient"
 CONTROLLER = "KafkaController"
@@ -210,8 +209,7 @@ def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
     if code >= (2, 8):
         yield from broker_log.reverted(event, moment)
         return
-    node = broker(moment.step.cluster, event.node)
-    mine = replica_of(node, event.partition) if node is not None else None
+    mine = replica_at(moment.step.cluster, event.node, event.partition)
     # What the leader had read, and has still.
     version = "…" if mine is None else str(mine.partition_epoch)
     version = f"[{version}]" if code < (2, 5) else version

@@ -21,7 +21,11 @@ def zookeeper_spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     for node in shots[0].cluster.brokers:
         read = partial(_session, node.id)
         yield from track(shots, ZOOKEEPER_LANE, broker_lane(node.id), read)
-    queues = {shot.x: _by_broker(shot.waiting) for shot in shots}
+    # Of several controllers' queues for a broker, that of the one on the lowest broker.
+    queues = {
+        shot.x: {w.broker: w for w in sorted(shot.waiting, key=lambda w: w.kept_by)}
+        for shot in shots
+    }
     for id in sorted({id for of_brokers in queues.values() for id in of_brokers}):
         name = f"{QUEUE_FOR}{broker_lane(id)}"
         yield from track(shots, "controller", name, partial(_queue, id, queues))
@@ -93,11 +97,6 @@ def session_words(session: ids.SessionId) -> str:
     """``session 4``; of another server than the first, ``session 4 of server 1``."""
     server, number = divmod(session, ids.SESSIONS_OF_A_SERVER)
     return f"session {number} of server {server}" if server else f"session {number}"
-
-
-def _by_broker(waiting: Sequence[Waiting]) -> dict[ids.BrokerId, Waiting]:
-    """Of several controllers' queues for a broker, that of the one on the lowest broker."""
-    return {w.broker: w for w in sorted(waiting, key=lambda w: w.kept_by)}
 
 
 def _queue(id: ids.BrokerId, queues: Queues, shot: Snapshot) -> Reading | None:

@@ -32,14 +32,6 @@ def _controller(controller: zookeeper_controller.ZooKeeperController) -> str:
     return f"active, controller epoch {controller.epoch}"
 
 
-def _live(broker: zookeeper_controller.LiveBroker) -> str:
-    return "live" if broker.epoch == NO_BROKER_EPOCH else f"broker epoch {broker.epoch}"
-
-
-def _channel(channel: zookeeper_controller.BrokerChannel) -> str:
-    return f"{plural(len(channel.queue), 'request') if channel.queue else 'nothing'} queued"
-
-
 _CONTENTS: dict[type, Callable[[Any], str]] = {
     znodes.BrokerZnode: lambda data: f"broker {data.broker} is registered",
     znodes.ControllerZnode: lambda data: f"broker {data.broker}",
@@ -60,8 +52,12 @@ ZOOKEEPER_SHORT: dict[type, Callable[[Any], str]] = {
     ensemble.ZooKeeperSession: lambda session: f"of broker {session.owner}",
     ensemble.Watch: lambda watch: f"{watch.kind} watch of session {session_name(watch.session)}",
     zookeeper_controller.ZooKeeperController: _controller,
-    zookeeper_controller.LiveBroker: _live,
-    zookeeper_controller.BrokerChannel: _channel,
+    zookeeper_controller.LiveBroker: lambda broker: (
+        "live" if broker.epoch == NO_BROKER_EPOCH else f"broker epoch {broker.epoch}"
+    ),
+    zookeeper_controller.BrokerChannel: lambda channel: (
+        f"{plural(len(channel.queue), 'request') if channel.queue else 'nothing'} queued"
+    ),
     HeartbeatController: _controller,
     KnownBroker: lambda known: f"{known.state.name.lower()}, incarnation {known.incarnation_id}",
 }

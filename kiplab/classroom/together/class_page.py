@@ -12,6 +12,8 @@ from string import Template
 
 from ...figures.drawing.theme import FONT
 from ...pages.page_files import page_colors
+from ...rows.columns import plural
+from ...rows.sentences import html_table
 from . import class_text
 from .class_counts import ChoiceCount, ClassCounts, ExerciseCount, PredictionCount
 from .handed_in import LeftOut
@@ -69,10 +71,10 @@ def _lab(counts: ClassCounts, lab: str, names: bool) -> str:
 
 def _prediction(entry: PredictionCount, students: int, names: bool) -> str:
     rows = "".join(_choice(choice, entry.answered, names) for choice in entry.choices)
-    caption = f"{entry.answered} of {class_text.number(students, 'student')} locked a choice in"
+    caption = f"{entry.answered} of {plural(students, 'student')} locked a choice in"
     return (
         f"<article><h3>{escape(entry.title)}</h3><p>{escape(entry.question)}</p>"
-        f"{_table(caption, ('choice', 'students'), rows)}{_comes_true(entry)}</article>"
+        f"{html_table(caption, ('choice', 'students'), rows)}{_comes_true(entry)}</article>"
     )
 
 
@@ -101,10 +103,10 @@ def _exercises(exercises: list[ExerciseCount], students: int, names: bool) -> It
     if not exercises:
         return
     rows = "".join(_exercise(entry, students, names) for entry in exercises)
-    whole = class_text.number(students, "student")
+    whole = plural(students, "student")
     caption = f"Of {whole}: outlined those who tried, filled who solved it"
     heads = ("exercise", "tried", "solved", "at once", "attempts")
-    yield f"<article><h3>Exercises</h3>{_table(caption, heads, rows)}</article>"
+    yield f"<article><h3>Exercises</h3>{html_table(caption, heads, rows)}</article>"
     yield _ideas(exercises, names)
     yield _muted(class_text.unexplained(exercises))
 
@@ -122,8 +124,8 @@ def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
     if not ideas:
         return ""
     caption = "Students who had the idea at their first attempt, and at any attempt"
-    table = _table(caption, ("idea", "first", "any"), "".join(ideas))
-    count = class_text.number(len(ideas), "idea")
+    table = html_table(caption, ("idea", "first", "any"), "".join(ideas))
+    count = plural(len(ideas), "idea")
     return (
         '<article><h3>Ideas behind wrong answers</h3><details class="ideas">'
         f"<summary>Show {count}</summary>{table}</details></article>"
@@ -135,14 +137,6 @@ def _exercise(entry: ExerciseCount, students: int, names: bool) -> str:
     who = _who(entry.unsolved, names, "not solved yet: ")
     numbers = (entry.tried, entry.solved, entry.at_once, entry.attempts)
     return _row(f"{escape(entry.title)}{bar}{who}", numbers)
-
-
-def _table(caption: str, heads: Iterable[str], rows: str) -> str:
-    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
-    return (
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table>"
-    )
 
 
 def _row(head: str, numbers: Iterable[int]) -> str:
@@ -169,7 +163,7 @@ def _who(who: Sequence[str], names: bool, before: str = "") -> str:
     text = escape(before + ", ".join(who))
     if len(who) <= NAMES_MAX:
         return f'<span class="who">{text}</span>'
-    head = f"{before}{class_text.number(len(who), 'student')}"
+    head = f"{before}{plural(len(who), 'student')}"
     return f'<details class="who"><summary>{head}</summary>{text}</details>'
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
+from ...rows.columns import plural
 from ..exercises.check_result import LINE
 from .class_counts import OTHER_LAB, ClassCounts, ExerciseCount, MisconceptionCount, PredictionCount
 from .handed_in import LeftOut
@@ -35,7 +36,7 @@ def class_text(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool)
 
 def summary(counts: ClassCounts) -> str:
     """How many students, and the labs that none of them has begun."""
-    sentence = f"{number(counts.students, 'student')}."
+    sentence = f"{plural(counts.students, 'student')}."
     untouched = counts.untouched()
     if untouched:
         sentence += f" Nothing yet from lab{'s' * (len(untouched) > 1)} {', '.join(untouched)}."
@@ -46,12 +47,7 @@ def not_counted(left_out: Sequence[LeftOut], *, names: bool) -> list[str]:
     """What is left out, a line each; their number alone without names: a file's is a student's."""
     if names:
         return [f"Not counted: {left.file}: {left.why}" for left in left_out]
-    return [f"Not counted, or not wholly: {number(len(left_out), 'file')}."] if left_out else []
-
-
-def number(count: int, what: str) -> str:
-    """``1 student``, ``24 students``."""
-    return f"{count} {what}{'s' * (count != 1)}"
+    return [f"Not counted, or not wholly: {plural(len(left_out), 'file')}."] if left_out else []
 
 
 def heading_of(lab: str) -> str:

@@ -5,6 +5,8 @@ from html import escape
 
 import msgspec
 
+from ...rows.sentences import html_table
+
 NO_KIPS = "none"
 COUNTERFACTUAL = "counterfactual"
 _MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}
@@ -86,12 +88,8 @@ def plot_table(caption: str, heads: Sequence[str], lines: Sequence[Sequence[str]
 
 def plot_table_html(table: PlotTable) -> str:
     """The table as HTML; the first word of a line is its head."""
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in table.heads)
     cells = ((first, (f"<td>{escape(word)}</td>" for word in more)) for first, *more in table.lines)
     lines = "".join(
         f'<tr><th scope="row">{escape(first)}</th>{"".join(more)}</tr>' for first, more in cells
     )
-    return (
-        f"<table><caption>{escape(table.caption)}</caption><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{lines}</tbody></table>"
-    )
+    return html_table(table.caption, table.heads, lines)
