@@ -4,7 +4,6 @@ import csv
 import json
 import re
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from kiplab.classroom.work_on_disk import ExerciseWork, Try, Work
 from kiplab.pages.browser_picture import ExportError
 from tests.classroom.answers import judged
 from tests.classroom.class_of_24 import CHOSEN, STUDENTS, hand_in
+from tests.html_outline import Outline
 
 LATE = "kafka-14139/late-request"
 EVIL = "<script>window.hacked=1</script>"
@@ -251,36 +251,10 @@ def test_a_file_of_another_kind_is_refused_with_the_kinds_there_are(
 # --- the page -----------------------------------------------------------------------------------
 
 
-class Outline(HTMLParser):
-    """Tags in order, bars by their widths, and the words inside and outside of <details>."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.widths: list[float] = []
-        self.words: dict[bool, list[str]] = {False: [], True: []}
-        self._open: list[str] = []
-        self.feed(page)
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        if tag not in ("meta", "br"):
-            self._open.append(tag)
-        style = dict(attrs).get("style") or ""
-        self.widths += [float(width) for width in re.findall(r"width:([\d.]+)%", style)]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if "style" not in self._open:
-            self.words["details" in self._open].append(data)
-
-
 def test_the_right_choice_is_only_where_one_clicks(together: ClassWork) -> None:
     page = together.to_html()
     outline = Outline(page)
+    assert outline.is_closed
     assert page.count("<details>") == len(CHOSEN)
     assert {*re.findall(r"<details([^>]*)>", page)} == {"", ' class="ideas"'}
     behind = "".join(outline.words[True])
@@ -312,14 +286,20 @@ def test_bars_are_as_long_as_their_numbers(together: ClassWork) -> None:
     page = together.to_html()
     late = page[page.index("Prediction: the late request") :]
     outline = Outline(late[late.index("<tbody>") : late.index("</table>")])
-    assert outline.widths == [pytest.approx(100 * n / 24, abs=0.01) for n in (5, 13, 3, 3)]
+    assert widths(outline) == [pytest.approx(100 * n / 24, abs=0.01) for n in (5, 13, 3, 3)]
+
+
+def widths(outline: Outline) -> list[float]:
+    """How long the bars are, in percent."""
+    styles = " ".join(filter(None, (bar.get("style") for bar in outline.named("i"))))
+    return [float(width) for width in re.findall(r"width:([\d.]+)%", styles)]
 
 
 def test_the_numbers_are_in_real_tables_with_captions_and_heads(together: ClassWork) -> None:
     outline = Outline(together.to_html())
-    tables = outline.tags.count("table")
-    assert tables == outline.tags.count("caption") == outline.tags.count("thead")
-    assert [tag for tag in outline.tags if re.fullmatch(r"h\d", tag)][:3] == ["h1", "h2", "h3"]
+    tags = [tag for tag, _ in outline.tags]
+    assert tags.count("table") == tags.count("caption") == tags.count("thead")
+    assert [tag for tag in tags if re.fullmatch(r"h\d", tag)][:3] == ["h1", "h2", "h3"]
 
 
 def test_the_page_needs_nothing_else(together: ClassWork) -> None:
@@ -345,7 +325,7 @@ def test_what_students_write_is_shown_and_never_run() -> None:
     for page in (found.to_html(), found.html()):
         assert EVIL not in page
         assert "&lt;script&gt;window.hacked=1" in page
-        Outline(page)
+        assert Outline(page).is_closed
 
 
 @pytest.mark.parametrize("students", [1, 300])
@@ -354,7 +334,7 @@ def test_small_and_large_classes_have_the_same_page(students: int) -> None:
     works = [Work({LATE: choices[number % 3].choice}) for number in range(students)]
     found = of_students(*works)
     assert f"{students} of {students} student{'s' * (students > 1)} locked" in found.to_html()
-    assert max(Outline(found.to_html()).widths) <= 100
+    assert max(widths(Outline(found.to_html()))) <= 100
     assert max(map(len, found.text().splitlines())) <= LINE
 
 

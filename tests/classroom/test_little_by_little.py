@@ -70,13 +70,6 @@ def test_the_same_answer_again_is_no_attempt() -> None:
     assert "Look again among" in str(kiplab.check("epochs/fences", "PPPL"))
 
 
-def test_no_answer_is_no_attempt_either(work_file: Path) -> None:
-    for _ in range(3):
-        kiplab.check("epochs/fences", "?")
-    assert not work_file.exists()
-    assert kiplab.check("epochs/fences", "BPPL").where == ""
-
-
 def test_an_experiment_is_told_as_much_as_the_next_attempt_would_be() -> None:
     assert kiplab.check("epochs/fences", "BPPL", kafka="3.9").which == ""
     kiplab.check("epochs/fences", "BPPL")

@@ -6,7 +6,7 @@ import pytest
 
 import kiplab
 from kiplab.classroom import EVENTS
-from kiplab.classroom.exercises.race import LETTERS, stage_of
+from kiplab.classroom.exercises.race import stage_of
 from kiplab.plays.verdict import verdict
 from tests.classroom.answers import judged
 
@@ -54,8 +54,3 @@ def test_printed_it_fits_a_notebook() -> None:
     lines = str(judged("kafka-14139/order", "ACBEDFGH")).splitlines()
     assert lines[0] == "1/2"
     assert max(map(len, lines)) <= 96
-
-
-def test_letters_stand_for_the_events_in_their_order() -> None:
-    assert "".join(LETTERS) == "ABCDEFGH"
-    assert tuple(LETTERS.values()) == tuple(EVENTS)

@@ -5,7 +5,6 @@ import io
 import json
 import re
 import zipfile
-from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
@@ -15,32 +14,14 @@ import kiplab
 from kiplab.classroom import work_on_disk
 from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.forms.overview import DOWNLOAD_MAX
-
-
-class Links(HTMLParser):
-    """The attributes of every link, and the tags that are open at the end."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[dict[str, str | None]] = []
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "a":
-            self.links.append(dict(attrs))
-        if tag != "br":
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+from tests.html_outline import Outline
 
 
 def downloaded() -> dict[str, bytes]:
     """What the button saves, by file name."""
-    page = Links()
-    page.feed(kiplab.my_work().html())
-    assert page.open == []
-    (link,) = page.links
+    page = Outline(kiplab.my_work().html())
+    assert page.is_closed
+    (link,) = page.named("a")
     assert link["download"] == "kiplab-work.zip"
     kind, _, data = (link["href"] or "").partition(";base64,")
     assert kind == "data:application/zip"

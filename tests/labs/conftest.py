@@ -1,11 +1,12 @@
 """Kernels find this checkout, and every lab keeps its work in a folder of its own."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.labs.running import ROOT
+from tests.labs.running import ROOT, prediction
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -23,3 +24,11 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work of cells that run here, without a kernel, is kept in a folder of the test's own."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def locked(own_folder: Path, request: pytest.FixtureRequest) -> Path:
+    """The same, in which the prediction of the module's LAB is locked in."""
+    work = {"predictions": dict([prediction(request.module.LAB)])}
+    (own_folder / "kiplab-work.json").write_text(json.dumps(work))
+    return own_folder

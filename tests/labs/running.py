@@ -12,9 +12,11 @@ import nbformat
 from IPython.core.formatters import DisplayFormatter
 from nbclient import NotebookClient
 
+import kiplab
 from kiplab.classroom.exercise_table import EXERCISES, LETTERS, WAYS, WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.pages.saved_notebooks import lighten
+from kiplab.plays.grammar import parse
 from tests.classroom.answers import ANSWERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -257,6 +259,13 @@ def shown(name: str, *ids: str, solved: bool = False) -> dict[str, dict[str, Any
         panel = bundle if hasattr(value, "_ipython_display_") else None
         bundles[id] = panel() if panel else DisplayFormatter().format(value)[0]
     return bundles
+
+
+def exit_run(name: str, until: str) -> kiplab.Run:
+    """The run of the exit ticket, as its cell writes the play before these words."""
+    names: dict[str, str] = {}
+    exec(cells(name, "code")["exit-compare"].partition(until)[0], names)
+    return kiplab.run(parse(names["play"].replace(";", "\n") + "\n"))
 
 
 def as_saved(written: str) -> bytes:

@@ -13,23 +13,13 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
 from tests.classroom.answers import ANSWERS
-from tests.labs.running import PLOTLY, ROOT, cells, prediction, prose, run_lab, shown, text_of
+from tests.labs.running import PLOTLY, ROOT, cells, prose, run_lab, shown, text_of
 
 LAB = "04-kafka-14139"
-
-
 FEWER = """schedules = kiplab.fleet.schedules
 kiplab.fleet.schedules = lambda n, **how: schedules(n // 10, **how)
 try:"""
 """How the Spark cell begins where nobody reads its numbers."""
-LOCKED = json.dumps({"predictions": dict([prediction(LAB)])})
-
-
-@pytest.fixture
-def locked(own_folder: Path) -> Path:
-    """A folder in which the prediction is locked in."""
-    (own_folder / "kiplab-work.json").write_text(LOCKED)
-    return own_folder
 
 
 @pytest.mark.usefixtures("locked")

@@ -10,7 +10,7 @@ from kiplab.engine.nodes import is_up
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.protocol.facts import LeaderElected, Polled, Truncated
-from tests.labs.running import cells, prose, texts
+from tests.labs.running import cells, exit_run, prose, texts
 
 LAB = "06-unclean-recovery"
 PLAY, SPECIFIED = "unclean-election", "704.specified"
@@ -55,16 +55,8 @@ def test_the_checkpoint_cuts_nothing_but_80_to_99() -> None:
     assert "fetch 2" in RUN
 
 
-def power_fails() -> kiplab.Run:
-    """The run of the exit ticket, as its cell writes it."""
-    names: dict[str, str] = {}
-    text = cells(LAB, "code")["exit-compare"].partition("\nend = ")[0]
-    exec(text, names)
-    return kiplab.run(parse(names["play"].replace(";", "\n") + "\n"))
-
-
 def test_the_last_replica_is_elected_cleanly_without_its_tail() -> None:
-    run = power_fails()
+    run = exit_run(LAB, "\nend = ")
     assert run.lost == [{"partition": "orders-0", "first": 90, "last": 99}]
     elected = [e for e in run.events if isinstance(e, LeaderElected)]
     assert (elected[-1].leader, elected[-1].unclean) == (1, False)

@@ -1,7 +1,5 @@
 """Lab 09: what it holds back until there is an answer, and what it says of time."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +8,7 @@ import kiplab
 from kiplab.classroom.exercises.proofs import charted
 from kiplab.explore.search.explore_play import explore
 from kiplab.plays.grammar import parse
-from tests.labs.running import SHUT, cells, prediction, prose, shown
+from tests.labs.running import SHUT, cells, prose, shown
 
 LAB = "09-could-it-still-go-wrong"
 EXERCISE = ("setup", "matrix", "ways", "holes-check", "holes-why")
@@ -30,9 +28,8 @@ def test_the_map_comes_with_the_answer_and_nothing_counts_the_sets_before(
     assert [word for word in GIVEN_AWAY if word not in opened] == []
 
 
-def test_the_clock_tells_29_seconds_from_31(own_folder: Path) -> None:
-    work = {"predictions": dict([prediction(LAB)])}
-    (own_folder / "kiplab-work.json").write_text(json.dumps(work))
+@pytest.mark.usefixtures("locked")
+def test_the_clock_tells_29_seconds_from_31() -> None:
     shows = shown(LAB, "setup", "rule", "calm", "clock", "sooner")
     said = shows["clock"]["text/plain"]
     assert "29 seconds: safe." in said
@@ -86,11 +83,9 @@ def test_as_specified_both_situations_are_proved_and_no_release_has_the_rule() -
     assert next(g for g in kiplab.guards() if g.id == RULE).releases == ()
 
 
-def test_with_a_clock_the_runs_end_as_it_says_and_under_the_rule_the_second_is_harmless(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("own_folder")
+def test_with_a_clock_the_runs_end_as_it_says_and_under_the_rule_the_second_is_harmless() -> None:
     """The lab's own cells, without a notebook."""
-    monkeypatch.chdir(tmp_path)
     code, names = cells(LAB, "code"), dict[str, Any]()
     for id in ("setup", "rule", "calm", "clock", "sooner", "exit-lock", "exit-compare"):
         exec(code[id], names)
@@ -112,12 +107,6 @@ def test_the_matrix_says_which_rules_are_enough_and_which_is_never_needed() -> N
     assert found == ("proved", 6, 6)
     assert chart.minimal == [["841", "903", "497.maximal-isr"]]
     assert chart.redundant == ["497.partition-epoch"]
-
-
-def test_the_explorers_shortest_loss_has_seven_events_and_a_step() -> None:
-    loss = "no-committed-record-lost"
-    best = explore("kafka-14139", property=loss, engine="step", writes=0, fences=1)
-    assert (best.verdict, best.steps) == ("refuted", 8)
 
 
 def test_the_images_that_it_calls_skipped_are_those_that_are_dropped() -> None:

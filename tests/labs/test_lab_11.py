@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from kiplab.classroom.exercises.losing_schedule import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.plays.library import load
-from tests.labs.running import PLOTLY, ROOT, cells, prediction, prose, shown, texts
+from tests.labs.running import PLOTLY, ROOT, cells, prose, shown, texts
 
 LAB = "11-the-hole-that-is-still-open"
 PAPER = (ROOT / "assets" / "papers" / "forgotten-isr-proposal.md").read_text(encoding="utf-8")
@@ -31,13 +30,6 @@ def test_the_search_needs_no_crash_no_lost_message_and_one_record() -> None:
     assert [word for word in ("crash", "expire", "drop", "lose-reply") if f"\n{word}" in way] == []
     assert way.count("\nproduce") == 1
     assert [s.verb for s in load(PLAY).statements].count("produce") == 2
-
-
-@pytest.fixture
-def locked(own_folder: Path) -> None:
-    """The prediction is locked in."""
-    work = {"predictions": dict([prediction(LAB)])}
-    (own_folder / "kiplab-work.json").write_text(json.dumps(work))
 
 
 @pytest.mark.usefixtures("locked")

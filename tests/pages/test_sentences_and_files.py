@@ -2,7 +2,6 @@
 
 import csv
 import json
-from html.parser import HTMLParser
 from pathlib import Path
 
 import plotly.graph_objects as go
@@ -16,6 +15,7 @@ from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.sentences import sentences, summary, table_html, table_text
+from tests.html_outline import Outline
 
 EVIL = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>'
 
@@ -24,21 +24,6 @@ EVIL = '<img src=x onerror="alert(1)"> & </script><script>alert(2)</script>'
 def evil() -> Rows:
     play = parse(f"title {EVIL}\nquestion {EVIL}\nbroker 1\ntopic t replicas=1\nproduce t-0\n")
     return rows_of(run_play(play))
-
-
-class Outline(HTMLParser):
-    """Tags in order, with their attributes."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def named(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for found, attributes in self.tags if found == tag]
 
 
 def test_sentences_tell_the_start_every_moment_the_end_and_the_verdict(saved: Rows) -> None:

@@ -1,7 +1,9 @@
 """What has no mark, tick, words or label of its own in rows and pictures, and why."""
 
+from collections import ChainMap
+
+from kiplab.engine import events
 from kiplab.engine.cluster import Cluster, Observed, UncleanLeaderEpoch
-from kiplab.engine.events import Delivered, Dropped, Happened, NotApplicable, Sent
 from kiplab.protocol import facts, features, zookeeper_facts
 from kiplab.protocol.kraft.controller_state import Controller, ControllerTimers
 from kiplab.protocol.replica.broker_state import Broker, Durable, IsrState, Leading, Timers
@@ -15,59 +17,49 @@ _AN_ARROW = "messages are arrows"
 _A_TICK = "it is a tick on ZooKeeper's lane"
 _ON_THE_AXIS = "a consumer has no lane: the axis tells it, and so does the transcript"
 _NO_LANE = "a producer has no lane: the transcript tells it, and its answers have marks"
-UNMARKED: dict[type, str] = {
-    facts.Fetched: "marked where it matters, by `_fetched`",
-    **dict.fromkeys((facts.IsrProposed, facts.IsrChanged, facts.BrokerChanged), _BANDS),
-    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower, facts.Registered), _BANDS),
-    **dict.fromkeys((facts.RecordWritten, facts.HighWatermarkMoved), _BANDS),
-    facts.LeaderRecovery: _BANDS,
-    **dict.fromkeys((facts.TransactionBegun, facts.TransactionEnded), "the axis tells it"),
-    facts.EpochDropped: "no record goes with it",
-    facts.TopicConfigured: "the axis tells it",
-    facts.PeriodicElections: "each election has its own mark or band",
-    **dict.fromkeys((facts.PollFailed, facts.PositionValidated, facts.PositionReset), _ON_THE_AXIS),
-    **dict.fromkeys((facts.PositionTruncated, facts.ConsumerRaised), _ON_THE_AXIS),
-    **dict.fromkeys((facts.MetadataRefreshed, facts.ReplicaPreferred), _ON_THE_AXIS),
-    **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.ProducerInformed), _NO_LANE),
-    **dict.fromkeys(
-        (zookeeper_facts.ZnodeChanged, zookeeper_facts.SessionOpened, zookeeper_facts.SessionEnded),
-        _A_TICK,
-    ),
-    zookeeper_facts.RequestsQueued: "the controller's queue has a row where something waits in it",
-    **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
-    zookeeper_facts.BrokerDeclared: "the transcript tells it, and what comes of it has marks",
-    zookeeper_facts.BrokerStateChanged: "the transcript tells it; what it refuses has marks",
-    NotApplicable: "marked with the line of the play that lost its object",
-}
+
+
+def by_type(names_by_reason: dict[str, str]) -> dict[type, str]:
+    """The reason of each event, out of the names of the events by their reasons."""
+    homes = [vars(module) for module in (facts, zookeeper_facts, events)]
+    known = ChainMap(*homes)
+    return {known[n]: reason for reason, names in names_by_reason.items() for n in names.split()}
+
+
+UNMARKED = by_type(
+    {
+        "marked where it matters, by `_fetched`": "Fetched",
+        _BANDS: "IsrProposed IsrChanged BrokerChanged BecameLeader BecameFollower Registered"
+        " RecordWritten HighWatermarkMoved LeaderRecovery",
+        "the axis tells it": "TransactionBegun TransactionEnded TopicConfigured",
+        "no record goes with it": "EpochDropped",
+        "each election has its own mark or band": "PeriodicElections",
+        _ON_THE_AXIS: "PollFailed PositionValidated PositionReset PositionTruncated ConsumerRaised"
+        " MetadataRefreshed ReplicaPreferred",
+        _NO_LANE: "BatchQueued BatchWaits ProducerInformed",
+        _A_TICK: "ZnodeChanged SessionOpened SessionEnded",
+        "the controller's queue has a row where something waits in it": "RequestsQueued",
+        _AN_ARROW: "Sent Delivered Dropped",
+        "the transcript tells it, and what comes of it has marks": "BrokerDeclared",
+        "the transcript tells it; what it refuses has marks": "BrokerStateChanged",
+        "marked with the line of the play that lost its object": "NotApplicable",
+    }
+)
 """Events without a mark of their own, and why."""
 
-_AS_WANTED = "it goes as the play or the protocol wants it"
-_IN_WORDS = "its sentence says what became of it"
-PLAIN: dict[type, str] = {
-    **dict.fromkeys((Delivered, Happened), _AS_WANTED),
-    **dict.fromkeys((facts.BrokerChanged, facts.LifecycleChanged), _AS_WANTED),
-    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower), _AS_WANTED),
-    facts.LeaderRecovery: _AS_WANTED,
-    **dict.fromkeys((facts.TransactionBegun, facts.TransactionEnded), _AS_WANTED),
-    **dict.fromkeys((facts.Appended, facts.Fetched, facts.HighWatermarkMoved), _AS_WANTED),
-    **dict.fromkeys((facts.IsrProposed, facts.PeriodicElections, facts.EpochDropped), _AS_WANTED),
-    **dict.fromkeys((facts.Polled, facts.MetadataRefreshed, facts.PositionValidated), _AS_WANTED),
-    **dict.fromkeys((facts.ReplicaPreferred, facts.TopicConfigured), _AS_WANTED),
-    **dict.fromkeys((facts.IsrReverted, facts.IsrStuck, facts.PollFailed), _IN_WORDS),
-    **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _IN_WORDS),
-    **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchRequeued), _IN_WORDS),
-    **dict.fromkeys((facts.BatchAcknowledged, facts.ProducerInformed), _AS_WANTED),
-    facts.ConsumerRaised: _IN_WORDS,
-    **dict.fromkeys((zookeeper_facts.ZnodeChanged, zookeeper_facts.SessionOpened), _AS_WANTED),
-    **dict.fromkeys((zookeeper_facts.SessionEnded, zookeeper_facts.RequestsQueued), _AS_WANTED),
-    **dict.fromkeys(
-        (zookeeper_facts.BrokerDeclared, zookeeper_facts.BrokerStateChanged), _IN_WORDS
-    ),
-    **dict.fromkeys((zookeeper_facts.BrokersCompared, zookeeper_facts.ReplicaStopped), _IN_WORDS),
-    **dict.fromkeys(
-        (zookeeper_facts.ControllerStoodDown, zookeeper_facts.ShutdownTried), _IN_WORDS
-    ),
-}
+PLAIN = by_type(
+    {
+        "it goes as the play or the protocol wants it": "Delivered Happened BrokerChanged"
+        " LifecycleChanged BecameLeader BecameFollower LeaderRecovery TransactionBegun"
+        " TransactionEnded Appended Fetched HighWatermarkMoved IsrProposed PeriodicElections"
+        " EpochDropped Polled MetadataRefreshed PositionValidated ReplicaPreferred TopicConfigured"
+        " BatchAcknowledged ProducerInformed ZnodeChanged SessionOpened SessionEnded"
+        " RequestsQueued",
+        "its sentence says what became of it": "IsrReverted IsrStuck PollFailed PositionTruncated"
+        " PositionReset BatchQueued BatchWaits BatchRequeued ConsumerRaised BrokerDeclared"
+        " BrokerStateChanged BrokersCompared ReplicaStopped ControllerStoodDown ShutdownTried",
+    }
+)
 """Events whose line in the transcript begins with a plain dot, and why."""
 
 _LABELLED = "it happens on no broker's lane: the moment's label and its card say it"

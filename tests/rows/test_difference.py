@@ -1,7 +1,6 @@
 """Where two runs part, and how their states differ: in rows, sentences and tables."""
 
 import html
-from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
@@ -12,6 +11,7 @@ from kiplab.plays.runner import run_play
 from kiplab.rows import comparison, difference, run_titles
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
+from tests.html_outline import Outline
 
 EVIL = "<script>alert(1)</script>"
 
@@ -93,33 +93,19 @@ def test_the_sentences_name_the_rules_once_and_the_first_run_first(
     assert told[-1].startswith("At 11, the run: verdict loss: 100 committed records lost against")
 
 
-class Cells(HTMLParser):
-    """The scopes of the header cells, and every tag."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.scopes: list[str | None] = []
-        self.tags: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        if tag == "th":
-            self.scopes.append(dict(attrs)["scope"])
-
-
 def test_the_table_has_a_caption_and_scoped_headers(lossy: Rows, saved: Rows) -> None:
-    cells = Cells(comparison.differences_html(lossy, saved))
-    assert cells.tags.count("caption") == 1
-    assert cells.scopes.count("col") == 5
-    assert cells.scopes.count("row") == len(difference.differences(lossy, saved))
+    outline = Outline(comparison.differences_html(lossy, saved))
+    assert len(outline.named("caption")) == 1
+    scopes = [head["scope"] for head in outline.named("th")]
+    assert scopes.count("col") == 5
+    assert scopes.count("row") == len(difference.differences(lossy, saved))
 
 
 def test_words_of_a_play_are_escaped() -> None:
     play = f"title {EVIL}\nbroker 1\ntopic t replicas=1\n"
     one = rows_of(run_play(parse(play + "produce t-0\n")))
     other = rows_of(run_play(parse(play + "crash 1\n")))
-    assert "script" not in Cells(comparison.differences_html(one, other)).tags
+    assert not Outline(comparison.differences_html(one, other)).named("script")
 
 
 def test_the_frame_has_the_rules_as_columns(lossy: Rows, saved: Rows) -> None:

@@ -5,10 +5,9 @@ import pytest
 from kiplab.protocol.releases import Mode, of_mode
 from kiplab.rows.columns import Rows
 from kiplab.rows.sentences import LOG, sentences, table
-from tests.figures.small_plays import HELD, PROPOSED, TRIO, play
+from tests.figures.small_plays import HELD, TRIO, play
 
 KRAFT = of_mode(Mode.KRAFT)
-REJECTING = "controller log, INFO ReplicationControlManager: Rejecting AlterPartition request"
 
 
 def logs(rows: Rows) -> list[str]:
@@ -18,20 +17,6 @@ def logs(rows: Rows) -> list[str]:
 def sent(text: str, kafka: str = "3.5") -> list[str]:
     """The log after a raw request: `text` is what follows ``send``."""
     return logs(play(f"{TRIO}send {text}\n", kafka))
-
-
-def test_the_refusal_of_kip_903_names_both_epochs(saved: Rows) -> None:
-    assert (
-        f"{REJECTING} from node 1 for orders-0 because it specified ineligible replicas"
-        " [2 (broker epoch mismatch: requested=41 VS expected=57)] in the new ISR"
-        " [BrokerState(brokerId=1, brokerEpoch=40), BrokerState(brokerId=2, brokerEpoch=41)]."
-    ) in logs(saved)
-
-
-def test_the_leader_logs_that_it_goes_back(saved: Rows) -> None:
-    (line,) = [line for line in logs(saved) if line.startswith("broker 1 log, INFO Partition")]
-    assert "since the controller rejected the request with INELIGIBLE_REPLICA." in line
-    assert "CommittedPartitionState(isr=Set(1), leaderRecoveryState=" in line
 
 
 FAILED = {
@@ -54,14 +39,6 @@ def test_the_words_of_every_release_are_written_down_here() -> None:
         " rows/broker_log.py and rows/rejection_lines.py, and the reasons"
         " in tests/rows/unlogged.py, with that source too"
     )
-
-
-@pytest.mark.parametrize("kafka", FAILED)
-def test_a_stale_broker_epoch_is_an_exception_in_the_controllers_queue(kafka: str) -> None:
-    reason = "Expected broker epoch 40, but got broker epoch 39"
-    said = "alterPartition: " + FAILED[kafka].format("StaleBrokerEpochException", reason)
-    found = sent("alter-partition from=1 broker-epoch=39 partition=t-0 isr=1,2", kafka)
-    assert f"controller log, INFO QuorumController: {said}" in found
 
 
 def test_the_elections_that_a_controller_holds_unasked_are_logged_from_3_9_on() -> None:
@@ -119,16 +96,6 @@ def test_old_and_new_epochs_are_logged_at_their_levels(fields: str, level: str, 
     assert f"{start} from node 1 for t-0 {why}" in sent(
         f"alter-partition from=1 partition=t-0 isr=1,2 {given}"
     )
-
-
-def test_an_accepted_change_is_logged_by_controller_and_leader() -> None:
-    for kafka, blank in (("3.4", " "), ("3.5", "  ")):
-        # The answer has to come before the metadata, or the leader has nothing left to update.
-        found = logs(play(PROPOSED.replace("hold alter", "hold metadata to=1\nhold alter"), kafka))
-        node = "Node 1 has altered ISR for t-0 to [1, 2]."
-        assert f"controller log, DEBUG ReplicationControlManager: {node}" in found
-        text = f"ISR updated to 1,2{blank}and version updated to 11"
-        assert f"broker 1 log, INFO Partition: {text}" in found
 
 
 @pytest.mark.parametrize(

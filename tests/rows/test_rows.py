@@ -1,7 +1,5 @@
 """Rows of KAFKA-14139: what a picture of it may say."""
 
-from dataclasses import dataclass
-
 from msgspec.structs import asdict
 
 from kiplab.plays.grammar import parse
@@ -10,34 +8,19 @@ from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import TABLES, frames, rows_of
 
 
-@dataclass(frozen=True)
-class Track:
-    rows: Rows
-    lane: str
-    name: str
-
-    @property
-    def steps(self) -> list[tuple[int, int, str]]:
-        return [
-            (s.x0, s.x1, s.value)
-            for s in self.rows.spans
-            if (s.lane, s.track) == (self.lane, self.name)
-        ]
+def steps(rows: Rows, lane: str, track: str) -> list[tuple[int, int, str]]:
+    return [(s.x0, s.x1, s.value) for s in rows.tracks[lane, track]]
 
 
 def test_partition_strips_step_where_the_controller_writes(lossy: Rows, saved: Rows) -> None:
-    assert Track(lossy, "partition", "leader epoch").steps == [(0, 8, "5"), (8, 12, "6")]
-    assert Track(lossy, "partition", "partition epoch").steps == [
+    assert steps(lossy, "partition", "leader epoch") == [(0, 8, "5"), (8, 12, "6")]
+    assert steps(lossy, "partition", "partition epoch") == [
         (0, 6, "10"),
         (6, 8, "11"),
         (8, 12, "12"),
     ]
-    assert Track(lossy, "partition", "ISR").steps == [
-        (0, 6, "{1}"),
-        (6, 8, "{1, 2}"),
-        (8, 12, "{2}"),
-    ]
-    assert Track(saved, "partition", "ISR").steps == [(0, 12, "{1}")]
+    assert steps(lossy, "partition", "ISR") == [(0, 6, "{1}"), (6, 8, "{1, 2}"), (8, 12, "{2}")]
+    assert steps(saved, "partition", "ISR") == [(0, 12, "{1}")]
 
 
 def test_a_partition_without_a_leader_says_so(saved: Rows) -> None:
@@ -46,14 +29,14 @@ def test_a_partition_without_a_leader_says_so(saved: Rows) -> None:
 
 
 def test_a_broker_has_a_tile_per_life(lossy: Rows) -> None:
-    assert Track(lossy, "broker 2", "uptime").steps == [(0, 2, "41"), (4, 12, "57")]
-    assert Track(lossy, "broker 2", "down").steps == [(2, 4, "disk replaced")]
-    assert Track(lossy, "broker 1", "down").steps == [(7, 9, "crashed")]
-    assert Track(lossy, "broker 2", "fenced").steps == [(4, 5, "yes")]
+    assert steps(lossy, "broker 2", "uptime") == [(0, 2, "41"), (4, 12, "57")]
+    assert steps(lossy, "broker 2", "down") == [(2, 4, "disk replaced")]
+    assert steps(lossy, "broker 1", "down") == [(7, 9, "crashed")]
+    assert steps(lossy, "broker 2", "fenced") == [(4, 5, "yes")]
 
 
 def test_roles_follow_the_committed_state_and_a_proposal_dies_with_its_process(lossy: Rows) -> None:
-    assert Track(lossy, "broker 2", "role").steps == [
+    assert steps(lossy, "broker 2", "role") == [
         (0, 1, "out"),
         (1, 2, "proposed"),
         (4, 6, "out"),
@@ -65,13 +48,9 @@ def test_roles_follow_the_committed_state_and_a_proposal_dies_with_its_process(l
 
 
 def test_committed_records_are_safe_then_at_risk_then_lost(lossy: Rows, saved: Rows) -> None:
-    assert Track(lossy, "records", "state").steps == [
-        (0, 6, "safe"),
-        (6, 8, "at risk"),
-        (8, 12, "lost"),
-    ]
+    assert steps(lossy, "records", "state") == [(0, 6, "safe"), (6, 8, "at risk"), (8, 12, "lost")]
     assert [s.text for s in lossy.spans if s.value == "lost"] == ["offsets 0–99 lost"]
-    assert Track(saved, "records", "state").steps == [
+    assert steps(saved, "records", "state") == [
         (0, 8, "safe"),
         (8, 10, "offline"),
         (10, 12, "safe"),
@@ -151,7 +130,7 @@ def test_a_run_that_has_not_begun_has_rows() -> None:
     play = parse("broker 1\ntopic t replicas=1\nproduce t-0 count=1\n")
     rows = rows_of(open_stage(play))
     assert (rows.meta.end, len(rows.moments), rows.messages) == (1, 1, ())
-    assert Track(rows, "partition", "ISR").steps == [(0, 1, "{1}")]
+    assert steps(rows, "partition", "ISR") == [(0, 1, "{1}")]
 
 
 def test_a_message_in_flight_has_not_arrived() -> None:
@@ -168,7 +147,7 @@ def test_a_leader_behind_a_cut_link_believes_it_leads() -> None:
         "broker 1\nbroker 2\ntopic t replicas=1,2 leader=1 log=5@0\n"
         "cut 1 controller\nexpire 1\nheal 1 controller\n"
     )
-    assert Track(rows_of(run_play(play)), "broker 1", "role").steps == [
+    assert steps(rows_of(run_play(play)), "broker 1", "role") == [
         (0, 2, "leader"),
         (2, 3, "believes"),
         (3, 4, "out"),

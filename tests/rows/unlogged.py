@@ -6,6 +6,7 @@ for the reason given. A reason that quotes Kafka names who writes it and in whic
 
 from kiplab.engine import events
 from kiplab.protocol import errors, facts, zookeeper_facts
+from tests.rows.left_out import by_type
 
 _CLIENTS = "it is in a client's log and in no node's"
 _ITS_OWN_FILE = (
@@ -68,12 +69,14 @@ UNLOGGED: dict[type, str] = {
         'Kafka writes "High watermark updated ..." at DEBUG (Partition.maybeIncrementLeaderHW, 3.2'
         " to 4.3); left out as routine"
     ),
-    **dict.fromkeys((facts.Polled, facts.PollFailed, facts.PositionValidated), _CLIENTS),
-    **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _CLIENTS),
-    **dict.fromkeys((facts.ConsumerRaised, facts.MetadataRefreshed), _CLIENTS),
-    **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchAcknowledged), _CLIENTS),
-    **dict.fromkeys((facts.BatchRequeued, facts.BatchFailed), _CLIENTS),
-    **dict.fromkeys((facts.ProducerInformed, facts.ReplicaPreferred), _CLIENTS),
+    **by_type(
+        {
+            _CLIENTS: "Polled PollFailed PositionValidated PositionTruncated PositionReset"
+            " ConsumerRaised MetadataRefreshed BatchQueued BatchWaits BatchAcknowledged"
+            " BatchRequeued BatchFailed ProducerInformed ReplicaPreferred",
+            _NOBODY: "Happened NotApplicable CommittedLost PropertyBroken",
+        }
+    ),
     events.Sent: (
         'Kafka writes "Sending fetch request ..." at TRACE'
         " (AbstractFetcherThread.processFetchRequest, 3.2 to 4.3), and the other requests at DEBUG"
@@ -108,10 +111,6 @@ UNLOGGED: dict[type, str] = {
         "KIP-343 was never built, so there is no line to quote",
     ),
     zookeeper_facts.CheckpointLost: "nobody compares the file with the one before it",
-    **dict.fromkeys(
-        (events.Happened, events.NotApplicable, events.CommittedLost, events.PropertyBroken),
-        _NOBODY,
-    ),
 }
 """Events that no operator reads of here, and why."""
 UNLOGGED_CHANGES = {
