@@ -10,9 +10,11 @@ from ..extras import MissingExtraError
 from ..machine import LackingError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
-from . import class_command, fleet_command, real_command, search_commands
 from . import common_options as common
-from .search_commands import run_explore, run_matrix, run_minimise
+from . import search_commands as search
+from .class_command import add_class_options, run_class
+from .fleet_command import add_fleet_options
+from .real_command import add_real_options, run_real
 from .timeline_command import add_timeline_options, run_timeline, split
 
 if TYPE_CHECKING:
@@ -120,6 +122,7 @@ def _doctor(options: argparse.Namespace) -> int:
     return doctor(options.json)
 
 
+_SHORTEST = "find the shortest play that still breaks"
 _FLEET = "Say how often what happens in a whole fleet, under every set of KIPs, and how sure it is."
 
 
@@ -133,47 +136,42 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"kiplab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    lab = _command(commands, "lab", _lab, "open JupyterLab on a writable copy of the labs")
-    lab.add_argument("name", nargs="?", help="a lab, as in 04 or kafka-14139")
-    lab.add_argument("--no-browser", action="store_true", help="only print the address")
-    lab.add_argument("--port", type=int, help="the port to listen on")
-    _command(commands, "plays", _plays, "list the plays with their questions")
-    play = _command(commands, "play", _play, "run a play: one line per event, then the verdict")
-    common.add_play(play)
-    play.add_argument("--every", action="store_true", help="every event, also routine ones")
-    _command(commands, "guards", _guards, "list the guards: every rule that can be switched")
-    timeline = _command(commands, "timeline", run_timeline, "write the picture of a play")
-    common.add_play(timeline)
-    add_timeline_options(timeline)
-    explore = _command(commands, "explore", run_explore, "search everything that can happen")
-    common.add_play(explore)
-    search_commands.add_explore_options(explore)
-    matrix = _command(commands, "matrix", run_matrix, "search every subset of some guards")
-    common.add_play(matrix)
-    search_commands.add_matrix_options(matrix)
-    shortest = "find the shortest play that still breaks"
-    minimise = _command(commands, "minimise", run_minimise, shortest)
-    common.add_play(minimise)
-    search_commands.add_minimise_options(minimise)
-    together = _command(
-        commands, "class", class_command.run_class, "count what the students of a class answered"
-    )
-    class_command.add_class_options(together)
-    real = _command(commands, "real", real_command.run_real, "let a real Kafka decide in a play")
-    real_command.add_real_options(real)
-    fleet = commands.add_parser("fleet", help="how often, in a whole fleet", description=_FLEET)
-    fleet_command.add_fleet_options(fleet)
-    _command(commands, "doctor", _doctor, "say what this machine has and lacks")
+    for name, help, run, *adds_options in _COMMANDS:
+        command = commands.add_parser(name, help=help, description=_FLEET if run is None else help)
+        if run is not None:
+            command.add_argument("--json", action="store_true", help="one JSON object on stdout")
+            command.set_defaults(command=run)
+        for add_options in adds_options:
+            add_options(command)
     return parser
 
 
-def _command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], int], help: str
-) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help)
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.set_defaults(command=run)
-    return parser
+def _add_lab_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", help="a lab, as in 04 or kafka-14139")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--port", type=int, help="the port to listen on")
+
+
+def _add_every(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--every", action="store_true", help="every event, also routine ones")
+
+
+_PLAY = common.add_play
+_COMMANDS: tuple[tuple[Any, ...], ...] = (
+    ("lab", "open JupyterLab on a writable copy of the labs", _lab, _add_lab_options),
+    ("plays", "list the plays with their questions", _plays),
+    ("play", "run a play: one line per event, then the verdict", _play, _PLAY, _add_every),
+    ("guards", "list the guards: every rule that can be switched", _guards),
+    ("timeline", "write the picture of a play", run_timeline, _PLAY, add_timeline_options),
+    ("explore", "search everything that can happen", search.run_explore, _PLAY, search.add_explore),
+    ("matrix", "search every subset of some guards", search.run_matrix, _PLAY, search.add_matrix),
+    ("minimise", _SHORTEST, search.run_minimise, _PLAY, search.add_minimise),
+    ("class", "count what the students of a class answered", run_class, add_class_options),
+    ("real", "let a real Kafka decide in a play", run_real, add_real_options),
+    ("fleet", "how often, in a whole fleet", None, add_fleet_options),
+    ("doctor", "say what this machine has and lacks", _doctor),
+)
+"""Name, help, what it runs (None where that has commands of its own), and what adds its options."""
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def bounds_of(texts: Iterable[str]) -> dict[str, int]:
     return bounds
 
 
-def add_explore_options(parser: argparse.ArgumentParser) -> None:
+def add_explore(parser: argparse.ArgumentParser) -> None:
     """What `kiplab explore` takes beside a play and features."""
     _add_question(parser)
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after that long")
@@ -125,7 +125,7 @@ def _print_explored(explored: Explored) -> None:
         print(f"\n{explored.text}", end="")
 
 
-def add_matrix_options(parser: argparse.ArgumentParser) -> None:
+def add_matrix(parser: argparse.ArgumentParser) -> None:
     """What `kiplab matrix` takes beside a play and features."""
     parser.add_argument("--guards", metavar="A,B,...", help="up to 6; by default 841,903 and more")
     _add_question(parser)
@@ -197,7 +197,7 @@ def _tell_cells(done: int, of: int) -> None:
         common.complain(f"{done} of {of} cells")
 
 
-def add_minimise_options(parser: argparse.ArgumentParser) -> None:
+def add_minimise(parser: argparse.ArgumentParser) -> None:
     """What `kiplab minimise` takes beside a play and features."""
     parser.add_argument("--property", metavar="ID", help="what is to go on breaking")
     parser.add_argument("-o", "--out", metavar="FILE", help="write the play there as well")

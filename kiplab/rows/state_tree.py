@@ -59,13 +59,12 @@ class Change(msgspec.Struct, frozen=True):
 def tree_of(cluster: Cluster) -> StateNode:
     """Everything there is: the controller, each broker, the network, the observer's knowledge."""
     walk = _TreeWalk(cluster.timed)
-    keeper = _zookeeper if cluster.features.mode is Mode.ZOOKEEPER else _kraft
     brokers = (_broker(cluster, node, walk) for node in cluster.brokers)
     kinds = ("consumers", "producers")
     clients = tuple(walk.field(cluster, kind) for kind in kinds if getattr(cluster, kind))
     clock = (walk.field(cluster, "now_ms"),) if cluster.timed else ()
     rest = (*clients, _network(cluster, walk), _observer(cluster, walk), *clock)
-    nodes = (keeper(cluster, walk), *brokers, *rest)
+    nodes = (_keeper(cluster, walk), *brokers, *rest)
     return StateNode("cluster", "cluster", field="Cluster.features", children=nodes)
 
 
@@ -77,27 +76,16 @@ def changed(before: StateNode, after: StateNode) -> tuple[Change, ...]:
 # --- the parts that no single struct is -----------------------------------------------------------
 
 
-def _kraft(cluster: Cluster, walk: _TreeWalk) -> StateNode:
-    version = _version(cluster, LABELS["Features.metadata_version"])
-    rows = (_release(cluster, CONTROLLER), version, *walk.fields(cluster.controller))
-    return _keeper("controller", node_name(CONTROLLER), cluster, rows)
-
-
-def _zookeeper(cluster: Cluster, walk: _TreeWalk) -> StateNode:
-    """ZooKeeper is no part of Kafka: the release and the protocol are the brokers'."""
-    version = _version(cluster, "inter.broker.protocol.version")
-    rows = (version, *walk.fields(cluster.controller))
-    return _keeper("zookeeper", node_name(ZOOKEEPER), cluster, rows)
-
-
-def _keeper(key: str, label: str, cluster: Cluster, rows: tuple[StateNode, ...]) -> StateNode:
+def _keeper(cluster: Cluster, walk: _TreeWalk) -> StateNode:
+    """The controller; or ZooKeeper, which is no part of Kafka and has no release of it."""
+    key, node, place = "controller", CONTROLLER, "Features.metadata_version"
+    label, release = LABELS[place], [_release(cluster, CONTROLLER)]
+    if cluster.features.mode is Mode.ZOOKEEPER:
+        key, node, label, release = "zookeeper", ZOOKEEPER, "inter.broker.protocol.version", []
+    version = StateNode("metadata_version", label, cluster.features.metadata_version, field=place)
+    children = (*release, version, *walk.fields(cluster.controller))
     text = f"controller epoch {truth(cluster).controller_epoch}"
-    return StateNode(key, label, text, field="Cluster.controller", children=rows)
-
-
-def _version(cluster: Cluster, label: str) -> StateNode:
-    place = "Features.metadata_version"
-    return StateNode("metadata_version", label, cluster.features.metadata_version, field=place)
+    return StateNode(key, node_name(node), text, field="Cluster.controller", children=children)
 
 
 def _release(cluster: Cluster, node: BrokerId) -> StateNode:

@@ -6,7 +6,7 @@ play's own moments stand in each column.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple, TypedDict, TypeVar
+from typing import NamedTuple, TypedDict, TypeVar, Unpack
 
 import msgspec
 from msgspec.structs import replace
@@ -39,24 +39,20 @@ _LATER = {
 """What a message's row says before its fate is known."""
 
 
-class ViewOptions(TypedDict, total=False):
-    """What a figure can be told to show: the partition that it follows, and what `view` takes."""
-
-    partition: str | None
+class _Cut(TypedDict, total=False):
     fold: bool | None
     kinds: Iterable[str] | None
     between: tuple[int, int] | None
+
+
+class ViewOptions(_Cut, total=False):
+    """What a figure can be told to show: the partition that it follows, and what `view` takes."""
+
+    partition: str | None
     metrics: MetricChoice
 
 
-def view(
-    rows: Rows,
-    *,
-    fold: bool | None = True,
-    kinds: Iterable[str] | None = None,
-    between: tuple[int, int] | None = None,
-    room: int | None = None,
-) -> Rows:
+def view(rows: Rows, *, room: int | None = None, **cut: Unpack[_Cut]) -> Rows:
     """The rows that a picture of this run is drawn from.
 
     With `fold`, moments in which logs grow and nothing else happens become one column if there are
@@ -66,7 +62,7 @@ def view(
     number to the last, both included. Raises ValueError for a kind that there is none of, or a
     range outside the run.
     """
-    return views((rows,), fold=fold, kinds=kinds, between=between, room=room)[0]
+    return views((rows,), room=room, **cut)[0]
 
 
 def views(
