@@ -73,7 +73,7 @@ class AnswerOutcome(msgspec.Struct, frozen=True, array_like=True):
 class ChangeOfPlay(msgspec.Struct, frozen=True):
     """One thing that is otherwise: what it is, and what stands in the play in place of what."""
 
-    said: str
+    text: str
     instead: tuple[tuple[str, str], ...] = ()
     kafka: str = "3.5"
     play: str = "hole-never-level"

@@ -89,8 +89,8 @@ def _led(node: Broker, code: CodeVersion) -> Iterator[Led]:
 
 def _of_controller(cluster: Cluster) -> Iterator[tuple[_Key, int]]:
     for metric in METRICS.values():
-        if metric.held is not None and _has(cluster, metric, CONTROLLER):
-            yield (metric.name, CONTROLLER), metric.held(truth(cluster))
+        if metric.total is not None and _has(cluster, metric, CONTROLLER):
+            yield (metric.name, CONTROLLER), metric.total(truth(cluster))
 
 
 def _counting(cluster: Cluster) -> Iterator[tuple[_Key, int]]:

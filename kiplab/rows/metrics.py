@@ -50,9 +50,9 @@ class Led(NamedTuple):
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """One metric. `bean` is where JMX has it, `since` the first release whose KRaft clusters report
     it, `with_zookeeper` the first with ZooKeeper of which it is read (None: of none), `source`
-    where it is counted. A gauge is read off what a broker leads, partition by
-    partition, or off what the controller holds; of the others `marked` says who counts one more,
-    once each, because of a move.
+    where it is counted. A gauge is read off what a broker leads, partition by partition, or it is
+    a `total` of what the controller holds; of the others `marked` says who counts one more, once
+    each, because of a move.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     bean: str = REPLICA_MANAGER
     since: tuple[int, int] = (2, 8)
     is_counted: Callable[[Led], bool] | None = None
-    held: Callable[[Truth], int] | None = None
+    total: Callable[[Truth], int] | None = None
     marked: Callable[[snapshots.Moment], Iterator[BrokerId]] | None = None
     with_zookeeper: tuple[int, int] | None = None
 
@@ -253,7 +253,7 @@ _ENTRIES = (
         counts="partitions without a leader",
         source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 BrokersToIsrs.offlinePartitionCount",
-        held=lambda held: sum(p.leader == NO_LEADER for p in held.partitions),
+        total=lambda truth: sum(p.leader == NO_LEADER for p in truth.partitions),
     ),
     Metric(
         name="PreferredReplicaImbalanceCount",
@@ -262,7 +262,7 @@ _ENTRIES = (
         counts="partitions that their first replica does not lead",
         source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ReplicationControlManager.replay",
-        held=lambda held: sum(p.leader != p.replicas[0] for p in held.partitions),
+        total=lambda truth: sum(p.leader != p.replicas[0] for p in truth.partitions),
     ),
     Metric(
         name="UncleanLeaderElectionsPerSec",
@@ -282,7 +282,7 @@ _ENTRIES = (
         counts="registered brokers that are not fenced, also while they shut down",
         source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ClusterControlManager.updateMetrics",
-        held=lambda held: sum(not r.fenced for r in held.registrations),
+        total=lambda truth: sum(not r.fenced for r in truth.registrations),
     ),
     Metric(
         name="FencedBrokerCount",
@@ -291,7 +291,7 @@ _ENTRIES = (
         counts="registered brokers that are fenced",
         source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ClusterControlManager.updateMetrics",
-        held=lambda held: sum(r.fenced for r in held.registrations),
+        total=lambda truth: sum(r.fenced for r in truth.registrations),
     ),
     Metric(
         name="ActiveControllerCount",
@@ -299,7 +299,7 @@ _ENTRIES = (
         counts="1 on the active controller, 0 on the others; their sum, which stays 1 while another"
         " one takes over within a step",
         source="QuorumControllerMetrics.setActive, 3.2 to 4.3",
-        held=lambda _: 1,
+        total=lambda _: 1,
     ),
     Metric(
         name="NewActiveControllersCount",

@@ -28,10 +28,10 @@ class Sentence(NamedTuple):
 
     x: int | None
     head: str
-    told: tuple[ToldPart, ...] = ()
+    parts: tuple[ToldPart, ...] = ()
 
     def __str__(self) -> str:
-        parts = "; ".join(part.words for part in self.told)
+        parts = "; ".join(part.words for part in self.parts)
         return f"{self.head}: {parts}." if parts else f"{self.head}."
 
 
@@ -227,7 +227,7 @@ def _item(sentence: Sentence, run: int) -> str:
     if sentence.x is None:
         return f"<li>{escape(str(sentence))}</li>"
     step = about((sentence.x,), run)
-    parts = "; ".join(part(t.words, about(t.events, run) or step) for t in sentence.told)
+    parts = "; ".join(part(t.words, about(t.events, run) or step) for t in sentence.parts)
     return f"<li>{part(sentence.head, step)}{': ' if parts else ''}{parts}.</li>"
 
 

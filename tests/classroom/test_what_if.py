@@ -10,7 +10,7 @@ REASON = WHAT_IFS["F"].reason
 
 def test_it_says_nothing_before_it_is_locked() -> None:
     question = what_if("F")
-    assert (question.text, question.found.value) == ("", "")
+    assert (question.text, question.outcome.value) == ("", "")
     assert question.choices.options == tuple(WAYS.values())
 
 
@@ -18,7 +18,7 @@ def test_its_answer_opens_with_its_own_lock_whatever_was_predicted() -> None:
     question, other = what_if("F"), what_if("B")
     question.lock(WAYS["M"])
     assert other.text == ""
-    for said in (question.text, question.found.value):
+    for said in (question.text, question.outcome.value):
         assert WAYS["N"] in said
         assert REASON in said
         assert said.count("cannot happen: KIP-841 refuses the join") == 2
@@ -27,7 +27,7 @@ def test_its_answer_opens_with_its_own_lock_whatever_was_predicted() -> None:
 
 def test_after_a_restart_it_is_open_at_once() -> None:
     what_if("F").lock(WAYS["S"])
-    assert REASON in what_if("F").found.value
+    assert REASON in what_if("F").outcome.value
 
 
 def test_rates_have_their_intervals_and_times_are_seconds() -> None:

@@ -18,10 +18,6 @@ Steps = list[tuple[int, int, int]]
 EXPANDING = PAIR + "hold metadata to=1\ncatch-up 2\nrelease metadata to=1\n"
 OUTSIDE = TRIO.replace("leader=1 ", "isr=1,2 leader=1 ")
 NOT_EVEN_SENT = OUTSIDE + "hold alter-partition from=1\ncatch-up 3\nexpire 2\nfetch 3\n"
-UNCLEAN_RUNS = {
-    "asked for": lambda: play(UNCLEAN, "3.9"),
-    "configured": lambda: run("unclean-election-by-config").rows(),
-}
 
 
 def said(rows: Rows, metric: str, node: str = "controller") -> Steps:
@@ -226,10 +222,10 @@ def test_all_registered_brokers_are_active_or_fenced() -> None:
 @pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
 def test_an_entry_says_how_it_is_read_and_where_kafka_counts_it(metric: Metric) -> None:
     name, kind = metric.name, metric.kind
-    ways = [metric.is_counted, metric.held, metric.marked]
+    ways = [metric.is_counted, metric.total, metric.marked]
     assert sum(way is not None for way in ways) == 1, f"{name}: say in one way how it is read"
     assert (metric.marked is None) is (kind == "gauge"), f"{name}: moves mark all but gauges"
-    assert (metric.held is None) is metric.by_brokers or metric.marked, f"{name}: who reports it?"
+    assert (metric.total is None) is metric.by_brokers or metric.marked, f"{name}: who reports it?"
     assert name.endswith("PerSec") is (kind == "meter"), f"{name}: Kafka calls meters ...PerSec"
     assert re.search(r"\w\.\w+.*\d\.\d", metric.source), f"{name}: name class, method and releases"
 

@@ -32,7 +32,7 @@ class Vanishing(msgspec.Struct, frozen=True):
     """A run, what it lost, and the numbers that are taken for that.
 
     `end` is where the old leader's log ended; `epoch` where the leader epoch of its last records
-    begins; `known` the high watermark that the new leader knew of.
+    begins; `known_mark` the high watermark that the new leader knew of.
     """
 
     stage: Stage
@@ -40,7 +40,7 @@ class Vanishing(msgspec.Struct, frozen=True):
     last: int
     end: int
     epoch: int
-    known: int
+    known_mark: int
 
 
 @cache
@@ -58,7 +58,7 @@ def vanishing() -> Vanishing:
         last=lost.last,
         end=log.end,
         epoch=log.epochs[-1].offset,
-        known=replica.high_watermark,
+        known_mark=replica.high_watermark,
     )
 
 
@@ -110,7 +110,7 @@ def _read(text: str) -> set[int]:
 
 def _wrong(first: int, last: int, run: Vanishing) -> str:
     """Which outcome it is."""
-    begins = {0: "all", run.epoch: "epoch", run.known: "high watermark"}
+    begins = {0: "all", run.epoch: "epoch", run.known_mark: "high watermark"}
     if first in begins and first != run.first:
         return begins[first]
     if (first, last) == (run.first, run.end):

@@ -20,11 +20,11 @@ class WhatIfPrediction(Prediction):
     """
 
     def __init__(self, letter: str) -> None:
-        self.letter, self.asked = letter, WHAT_IFS[letter]
-        question = f"{letter} · {self.asked.question}"
+        self.letter, self.change = letter, WHAT_IFS[letter]
+        question = f"{letter} · {self.change.question}"
         super().__init__(what_if_id(letter), question, tuple(WAYS.values()))
-        self.found = words(max_width=WIDTH)
-        self.add(self.found)
+        self.outcome = words(max_width=WIDTH)
+        self.add(self.outcome)
         self.when_locked(self._fill_in)
 
     @property
@@ -34,7 +34,7 @@ class WhatIfPrediction(Prediction):
             return ""
         table = (f"{name}: {rate}" for name, rate in self._rates())
         return "\n".join(
-            [self._outcome, self._unit, *table, check_result.broken(self.asked.reason)]
+            [self._outcome, self._unit, *table, check_result.broken(self.change.reason)]
         )
 
     @property
@@ -43,13 +43,13 @@ class WhatIfPrediction(Prediction):
 
     @property
     def _unit(self) -> str:
-        unit = counted_metrics.COUNTED[self.asked.metric].unit.replace("microseconds", "seconds")
-        return f"{fleet_words.metric_words(self.asked.metric)}, {unit}"
+        unit = counted_metrics.COUNTED[self.change.metric].unit.replace("microseconds", "seconds")
+        return f"{fleet_words.metric_words(self.change.metric)}, {unit}"
 
     def _rates(self) -> list[tuple[str, str]]:
         """(fleet, rate with its interval), before the change and after it."""
         rows = reading_rates.rates_of(self.letter)
-        return [(name, _told(row)) for name, row in zip(self.asked.names, rows, strict=True)]
+        return [(name, _told(row)) for name, row in zip(self.change.names, rows, strict=True)]
 
     def _fill_in(self) -> None:
         lines = "".join(
@@ -57,11 +57,11 @@ class WhatIfPrediction(Prediction):
             f'{escape(name)}</th><td style="text-align:left;padding:2px 0">{escape(rate)}</td></tr>'
             for name, rate in self._rates()
         )
-        self.found.value = (
+        self.outcome.value = (
             f'<div style="font-size:14px;line-height:1.5;margin-bottom:14px">'
             f"<b>{escape(self._outcome)}</b>"
             f' <span style="color:{MUTED}">{escape(self._unit)}</span>'
-            f"<table>{lines}</table>{escape(self.asked.reason)}</div>"
+            f"<table>{lines}</table>{escape(self.change.reason)}</div>"
         )
 
     def _in_words(self) -> str:
