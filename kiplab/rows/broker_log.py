@@ -59,7 +59,7 @@ def _updated(partition: str, event: Delivered, moment: Moment) -> str:
     return f"ISR updated to {listed}{few}and version updated to {mine.partition_epoch}"
 
 
-_FAILURES = {
+_FAILURES: dict[type, tuple[str, str]] = {
     messages.BrokerRegistrationResponse: (
         "INFO",
         "Unable to register broker {id} because the controller returned error {error}",

@@ -1,6 +1,6 @@
 """Spans: what stays as it is for a while. Each track is one function from a snapshot to words."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from ..engine import history, moves, properties
@@ -14,7 +14,7 @@ from ..protocol.log import Log, holds
 from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica import broker_state
-from .columns import SpanRow, broker_lane, offsets
+from .columns import STRIPS, SpanRow, broker_lane, offsets
 from .snapshots import Reading, Snapshot, Track, replica_at, track, tracks
 from .zookeeper_spans import (
     controller_in_zookeeper,
@@ -34,8 +34,8 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     names = [p.name for p in truth(start).partitions]
     reasons = downs(shots)
     for name in names:
-        for strip, read in _PARTITION_TRACKS.items():
-            yield from track(shots, "partition", strip, partial(_strip, read, name), name)
+        strips = [(strip, name) for strip in STRIPS]
+        yield from tracks(shots, "partition", strips, partial(_partition, name))
     yield from track(shots, "controller", "controller epoch", _controller_epoch)
     for node in start.brokers:
         yield from track(shots, "controller", broker_lane(node.id), partial(_standing, node.id))
@@ -82,11 +82,13 @@ def _broker(
 # --- the partition, as the metadata log has it --------------------------------------------------
 
 
-def _strip(
-    read: Callable[[PartitionRegistration], Reading], name: str, shot: Snapshot
-) -> Reading | None:
+def _partition(name: str, shot: Snapshot) -> Iterator[tuple[Track, Reading]]:
     state = partition_of(shot.cluster, name)
-    return None if state is None else read(state)
+    if state is not None:
+        epoch, isr = str(state.partition_epoch), broker_list(state.isr)
+        yield ("leader epoch", name), _leader_epoch(state)
+        yield ("partition epoch", name), Reading(epoch, epoch)
+        yield ("ISR", name), Reading(isr, isr)
 
 
 def _leader_epoch(state: PartitionRegistration) -> Reading:
@@ -95,18 +97,7 @@ def _leader_epoch(state: PartitionRegistration) -> Reading:
         return Reading(epoch, f"{epoch} · no leader", ("no leader",))
     if state.recovery is LeaderRecoveryState.RECOVERING:
         return Reading(epoch, f"{epoch} · recovering", ("recovering",))
-    return _plain(epoch)
-
-
-def _plain(value: str) -> Reading:
-    return Reading(value, value)
-
-
-_PARTITION_TRACKS: dict[str, Callable[[PartitionRegistration], Reading]] = {
-    "leader epoch": _leader_epoch,
-    "partition epoch": lambda state: _plain(str(state.partition_epoch)),
-    "ISR": lambda state: _plain(broker_list(state.isr)),
-}
+    return Reading(epoch, epoch)
 
 
 # --- the controller -----------------------------------------------------------------------------
@@ -154,17 +145,12 @@ def _role(cluster: Cluster, node: broker_state.Broker, state: PartitionRegistrat
     """What the running process is to the partition, by the controller's word."""
     name, mine = state.name, broker_state.replica_of(node, state.name)
     observed = next((o for o in cluster.observed if o.partition == name), None)
-    lacks = "" if observed is None else _lacking(broker_state.log_of(node, name), observed)
-    flags = ("lacks committed",) if lacks else ()
-    if (
-        observed is not None
-        and observed.committed.end > 0
-        and not broker_state.log_of(node, name).end
-    ):
-        flags = (*flags, "log empty")
+    log = broker_state.log_of(node, name)
+    lacks = "" if observed is None else _lacking(log, observed)
     idle = ", does not fetch" if is_idle(cluster, node, state) else ""
-    if idle:
-        flags = (*flags, "idle")
+    holds_none = observed is not None and observed.committed.end > 0 and not log.end
+    told = {"lacks committed": lacks, "log empty": holds_none, "idle": idle}
+    flags = tuple(flag for flag, is_so in told.items() if is_so)
     if state.leader == node.id:
         lost = (properties.NO_COMMITTED_RECORD_LOST.id, name) in cluster.broken
         return _leading(state, mine, lacks, flags, lost)

@@ -2,10 +2,7 @@
 
 import re
 
-import pytest
-
 import kiplab
-from kiplab.classroom import epochs_moved
 from kiplab.classroom.exercises.committed import acknowledged, committed, schedule
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
@@ -79,42 +76,11 @@ def test_lab_01_what_is_committed_in_step_7_is_not_acknowledged() -> None:
     assert "committed *and* the ISR is not too small" in prose("01-isr-and-high-watermark")
 
 
-@pytest.mark.parametrize(("kafka", "leader_epoch"), [("3.4", "6"), ("3.6", "5")])
-def test_lab_02_a_shrink_moves_the_leader_epoch_up_to_35_only(
-    kafka: str, leader_epoch: str
-) -> None:
-    run = kiplab.run("timeline-first", kafka=kafka)
-    after_5 = {s.track: s.value for s in run.rows().spans if s.x0 <= 5 < s.x1}
-    assert (after_5["leader epoch"], after_5["partition epoch"]) == (leader_epoch, "11")
-
-
 def test_lab_02_a_broker_epoch_is_the_offset_of_its_registration() -> None:
     ticks = kiplab.run("timeline-first", kafka="3.6").frames()["ticks"]
     registered = ticks.loc[ticks["record"] == "RegisterBrokerRecord", ["offset", "short"]]
     assert len(registered)
     assert all(f"epoch {row.offset}" in str(row.short) for row in registered.itertuples())
-
-
-def test_lab_02_fencing_moves_the_partition_only_of_a_member() -> None:
-    moved = epochs_moved(kiplab.run("epochs-twelve", kafka="3.5").stage)
-    assert moved[7] == ("expire 1", frozenset("LP"))
-    assert moved[11] == ("expire 1", frozenset())
-
-
-@pytest.mark.parametrize(("kafka", "events"), [("3.6", [2]), ("3.6/3.5-IV2", [])])
-def test_lab_02_the_metadata_version_decides_and_one_answer_of_twelve_changes(
-    kafka: str, events: list[int]
-) -> None:
-    before, now = (epochs_moved(kiplab.run("epochs-twelve", kafka=k).stage) for k in ("3.5", kafka))
-    assert [n + 1 for n in range(12) if before[n] != now[n]] == events
-
-
-@pytest.mark.parametrize(("kafka", "reign"), [("3.5", "6"), ("3.6", "5")])
-def test_lab_02_after_the_first_two_events_there_is_a_new_reign_or_none(
-    kafka: str, reign: str
-) -> None:
-    spans = kiplab.run("epochs-twelve", kafka=kafka).rows().spans
-    assert next(s.value for s in spans if s.track == "leader epoch" and s.x1 > 2) == reign
 
 
 def test_lab_02_three_reigns_on_36_stay_one() -> None:

@@ -9,7 +9,6 @@ from kiplab.classroom.exercises.why_from_fetch import DESIGNS, MOMENTS
 from kiplab.explore.search.explore_play import explore
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
-from kiplab.protocol.facts import BecameFollower, LeaderElected
 from kiplab.protocol.messages import AlterPartitionRequest
 from tests.classroom.answers import ANSWERS, judged
 from tests.labs.running import cells, prose, texts
@@ -28,10 +27,6 @@ def asked_for(play: str, **features: str) -> list[dict[int, int]]:
 
 def test_the_leader_asks_for_250_by_a_fetch_of_102() -> None:
     assert asked_for("903-late-fetch", on=SOURCE) == [{1: 101, 2: 250}]
-
-
-def test_with_the_epoch_from_fetch_nobody_asks() -> None:
-    assert asked_for("903-late-fetch") == []
 
 
 def test_were_the_metadata_behind_it_would_ask_for_102_and_be_refused() -> None:
@@ -64,16 +59,6 @@ def test_by_message_the_epoch_from_metadata_is_refuted_in_13_steps() -> None:
     assert "in 13 steps" in texts(LAB)["finer-why"]
     assert found.text is not None
     assert "deliver    fetch from=2" in found.text
-
-
-def test_a_new_leader_epoch_costs_what_the_table_says() -> None:
-    stage = kiplab.run("903-bump-price").stage
-    reigns = [e.partition for e in stage.events if isinstance(e, LeaderElected)]
-    restarts = [
-        (e.node, e.partition) for e in stage.events if isinstance(e, BecameFollower) and e.node != 2
-    ]
-    assert reigns == ["clicks-0", "orders-0"]
-    assert restarts == [(1, "clicks-0"), (3, "orders-0")]
 
 
 def test_its_table_of_partitions_is_that_of_the_play() -> None:

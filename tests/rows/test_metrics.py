@@ -84,10 +84,6 @@ def test_an_unclean_election_is_counted_by_the_controller(unclean: Rows) -> None
     assert counted(unclean, "UncleanLeaderElectionsPerSec") == 1
 
 
-def test_before_3_9_no_controller_of_kraft_counts_unclean_elections() -> None:
-    assert not said(play(UNCLEAN, "3.8"), "UncleanLeaderElectionsPerSec")
-
-
 def test_a_controller_that_is_upgraded_counts_from_then_on() -> None:
     rows = run("unclean-election-after-upgrade").rows()
     assert said(rows, "UncleanLeaderElectionsPerSec") == [(3, 4, 0), (4, 5, 1)]

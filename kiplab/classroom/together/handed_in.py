@@ -92,11 +92,6 @@ def _path(place: _Path) -> _Path:
     return tuple(stems)
 
 
-def _stem(name: str) -> str:
-    path = PurePosixPath(name)
-    return path.stem if path.suffix.lower() in (".zip", ".json") else name
-
-
 def _names(owned: Iterable[_Path]) -> dict[_Path, str]:
     """Short where that tells them apart: the first folder alone, if one student is in it."""
     paths = [*owned]
@@ -153,7 +148,8 @@ def _unusable(entries: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[Lef
 
 
 def _stems(place: _Path) -> _Path:
-    return tuple(map(_stem, place))
+    paths = ((name, PurePosixPath(name)) for name in place)
+    return tuple(p.stem if p.suffix.lower() in (".zip", ".json") else name for name, p in paths)
 
 
 def _shown(place: _Path) -> str:
