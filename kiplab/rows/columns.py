@@ -302,6 +302,11 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
         span = self.at(lane, track, x, partition)
         return "" if span is None else span.text
 
+    def value(self, lane: str, track: str, x: int, partition: str = "") -> str:
+        """What the track is at `x`; empty where there is no span."""
+        span = self.at(lane, track, x, partition)
+        return "" if span is None else span.value
+
     @cached_property
     def busiest(self) -> str:
         """The partition that the run is about: the one with the most losses and refused or

@@ -7,10 +7,10 @@ from collections.abc import Hashable
 
 import msgspec
 
-from .columns import STRIPS, MessageRow, Rows, api_name, broker_lane
+from .columns import CONTROLLER_EPOCH, STRIPS, MessageRow, Rows, api_name, broker_lane
+from .log_blocks import LEADS
 
 NOTHING = "none"
-_LEADERS = ("leader", "elected")
 State = dict[tuple[str, str], str]
 """Words by (node, field)."""
 
@@ -94,7 +94,7 @@ def state(rows: Rows, x: int) -> State:
         values |= _partition(rows, name, here)
     for id in rows.meta.brokers:
         values |= _broker(rows, broker_lane(id), here)
-    values["controller", "controller epoch"] = _value(rows, "controller", "controller epoch", here)
+    values[CONTROLLER_EPOCH] = rows.value(*CONTROLLER_EPOCH, here) or NOTHING
     if here == x:
         values |= _answers(rows, x)
     if x >= rows.meta.end - 1:
@@ -105,7 +105,7 @@ def state(rows: Rows, x: int) -> State:
 def _partition(rows: Rows, name: str, x: int) -> State:
     return {
         (name, "leader"): _leader(rows, name, x),
-        **{(name, track): _value(rows, "partition", track, x, name) for track in STRIPS},
+        **{(name, t): rows.value("partition", t, x, name) or NOTHING for t in STRIPS},
         (name, "committed records"): rows.text("records", "state", x, name) or NOTHING,
     }
 
@@ -113,7 +113,7 @@ def _partition(rows: Rows, name: str, x: int) -> State:
 def _leader(rows: Rows, name: str, x: int) -> str:
     """Whom the controller has as leader: what a broker only believes does not count."""
     for id in rows.meta.brokers:
-        if _value(rows, broker_lane(id), "role", x, name) in _LEADERS:
+        if rows.value(broker_lane(id), "role", x, name) in LEADS:
             return broker_lane(id)
     standing = rows.text("partition", "leader epoch", x, name)
     return NOTHING if "no leader" in standing else "a broker that is down"
@@ -121,7 +121,7 @@ def _leader(rows: Rows, name: str, x: int) -> str:
 
 def _broker(rows: Rows, lane: str, x: int) -> State:
     up = rows.text(lane, "uptime", x)
-    standing = _value(rows, "controller", lane, x)
+    standing = rows.value("controller", lane, x)
     values = {
         (lane, "process"): "running" if up else rows.text(lane, "down", x) or NOTHING,
         (lane, "broker epoch"): up.removeprefix("broker epoch ") or NOTHING,
@@ -153,8 +153,3 @@ def _answer(message: MessageRow) -> str:
         return message.outcome
     why = f" ({'; '.join(message.compared)})" if message.compared else ""
     return f"refused: {message.error}{why}"
-
-
-def _value(rows: Rows, lane: str, track: str, x: int, partition: str = "") -> str:
-    span = rows.at(lane, track, x, partition)
-    return NOTHING if span is None else span.value

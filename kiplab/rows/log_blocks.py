@@ -23,7 +23,8 @@ from .columns import LOST, LogRow, Ranges, Rows, broker_lane, offsets
 from .snapshots import Snapshot, stretches
 
 BLOCKS_MAX = 4
-_LEADS = ("leader", "elected")
+LEADS = ("leader", "elected")
+"""The roles of whom the controller has as leader."""
 
 
 class LogCell(NamedTuple):
@@ -165,8 +166,7 @@ def _sides(
 def _state(rows: Rows, lane: str, partition: str, x: int) -> str:
     if rows.at(lane, "down", x) is not None:
         return "down"
-    role = rows.at(lane, "role", x, partition)
-    return "leader" if role is not None and role.value in _LEADS else ""
+    return "leader" if rows.value(lane, "role", x, partition) in LEADS else ""
 
 
 def _cells(ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...]) -> Iterator[LogCell]:

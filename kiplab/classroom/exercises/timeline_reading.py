@@ -24,12 +24,6 @@ def _plain(text: str) -> str:
     return " ".join(bare.translate(str.maketrans("{}[](),", "       ")).split())
 
 
-def _at(rows: Rows, lane: str, track: str, x: int) -> str:
-    """What a row of the picture says at `x`; empty where it has nothing."""
-    spans = (s for s in rows.spans if (s.lane, s.track) == (lane, track))
-    return next((s.value for s in spans if s.x0 <= x < s.x1), "")
-
-
 def _leader(rows: Rows, x: int) -> str:
     spans = (s for s in rows.spans if s.track == "role" and s.value == "leader")
     return next((s.lane for s in spans if s.x0 <= x < s.x1), "nobody")
@@ -39,15 +33,15 @@ def _leader(rows: Rows, x: int) -> str:
 def _readings(kafka: str | None) -> list[tuple[str, str]]:
     """Each answer as the rows have it, and a tempting wrong one. None is written down here."""
     rows = run(PLAY, kafka=kafka).rows()
+    (name,) = rows.meta.partitions
     late = max(rows.messages, key=lambda m: (m.x_arrived or m.x_sent) - m.x_sent)
-    epoch, tile = ("partition", "partition epoch"), ("broker 3", "uptime")
     pairs = [
         (_leader(rows, rows.meta.end - 1), _leader(rows, 0)),
-        (_at(rows, "partition", "ISR", 5), _at(rows, "partition", "ISR", 4)),
+        tuple(rows.value("partition", "ISR", x, name) for x in (5, 4)),
         (str(late.x_arrived), str(late.x_sent)),
         (late.error, "INELIGIBLE_REPLICA"),
-        (_at(rows, *epoch, 9), _at(rows, *epoch, 8)),
-        (_at(rows, *tile, 8), _at(rows, *tile, 0)),
+        tuple(rows.value("partition", "partition epoch", x, name) for x in (9, 8)),
+        tuple(rows.value("broker 3", "uptime", x) for x in (8, 0)),
     ]
     return [(_plain(right), _plain(tempting)) for right, tempting in pairs]
 
