@@ -14,15 +14,9 @@ from ..protocol.log import Log, holds
 from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica import broker_state
+from . import zookeeper_spans
 from .columns import STRIPS, SpanRow, broker_lane, offsets
 from .snapshots import Reading, Snapshot, Track, replica_at, track, tracks
-from .zookeeper_spans import (
-    controller_in_zookeeper,
-    czxid_of,
-    is_idle,
-    taken_for,
-    zookeeper_spans,
-)
 
 Downs = dict[tuple[int, int], tuple[str, str]]
 """(broker, x) -> (value, text) of the track "down"."""
@@ -40,7 +34,7 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     for node in start.brokers:
         yield from track(shots, "controller", broker_lane(node.id), partial(_standing, node.id))
     if has_zookeeper(start):
-        yield from zookeeper_spans(shots)
+        yield from zookeeper_spans.zookeeper_spans(shots)
     for node in start.brokers:
         read_all = partial(_broker, node.id, names, reasons)
         yield from tracks(shots, broker_lane(node.id), _broker_tracks(names), read_all)
@@ -70,7 +64,7 @@ def _broker(
         if leaving or (registration is not None and registration.in_controlled_shutdown):
             yield ("shutting down", ""), Reading("yes", "shutting down")
     if has_zookeeper(shot.cluster):
-        yield from taken_for(node, registration, shot)
+        yield from zookeeper_spans.taken_for(node, registration, shot)
     for name in names:
         state = partition_of(shot.cluster, name)
         if state is not None and id in state.replicas:
@@ -105,7 +99,7 @@ def _leader_epoch(state: PartitionRegistration) -> Reading:
 
 def _controller_epoch(shot: Snapshot) -> Reading:
     if has_zookeeper(shot.cluster):
-        return controller_in_zookeeper(shot)
+        return zookeeper_spans.controller_in_zookeeper(shot)
     epoch = str(truth(shot.cluster).controller_epoch)
     return Reading(epoch, f"controller epoch {epoch}")
 
@@ -126,7 +120,7 @@ def _standing(id: BrokerId, shot: Snapshot) -> Reading:
 def _uptime(node: broker_state.Broker, process: broker_state.Volatile, shot: Snapshot) -> Reading:
     incarnation = (f"life {node.incarnation}",)
     if has_zookeeper(shot.cluster):
-        return czxid_of(node, shot, incarnation)
+        return zookeeper_spans.czxid_of(node, shot, incarnation)
     if process.epoch == NO_BROKER_EPOCH:
         return Reading("none", "not registered yet", incarnation)
     return Reading(str(process.epoch), f"broker epoch {process.epoch}", incarnation)
@@ -147,7 +141,7 @@ def _role(cluster: Cluster, node: broker_state.Broker, state: PartitionRegistrat
     observed = next((o for o in cluster.observed if o.partition == name), None)
     log = broker_state.log_of(node, name)
     lacks = "" if observed is None else _lacking(log, observed)
-    idle = ", does not fetch" if is_idle(cluster, node, state) else ""
+    idle = ", does not fetch" if zookeeper_spans.is_idle(cluster, node, state) else ""
     holds_none = observed is not None and observed.committed.end > 0 and not log.end
     told = {"lacks committed": lacks, "log empty": holds_none, "idle": idle}
     flags = tuple(flag for flag, is_so in told.items() if is_so)

@@ -37,7 +37,7 @@ def ids(found: list[list[Any]]) -> set[str]:
 
 def told(stage: Stage, rows: Rows) -> set[str]:
     """The ids that sentences, log lines and the transcript have."""
-    said = {id for s in story(rows) for part in s.told for id in part.events}
+    said = {id for s in story(rows) for part in s.parts for id in part.events}
     said |= {event.id for event in rows.events if event.log}
     return said | {id for done in stage.performed for id, _ in told_events(stage, done)}
 

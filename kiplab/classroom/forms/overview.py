@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from ...rows.columns import plural
 from ...widgets.markup import INK, LINE, MUTED, note
 from .. import work_on_disk
 from ..exercise_table import EXERCISES, Exercise
@@ -92,7 +91,7 @@ class MyWork:
         kept = self.work.exercises.get(entry.id)
         if kept is None or not kept.attempts:
             return self._nothing
-        times = plural(kept.attempts, "attempt")
+        times = f"{kept.attempts} attempt{'s' * (kept.attempts > 1)}"
         if kept.done:
             return f"✓ right, after {times}"
         hint = kept.tries[-1].hint if kept.tries else ""
