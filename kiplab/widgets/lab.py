@@ -230,28 +230,29 @@ class Lab:
             still_fallback.show_opened(self._waits, self._kept_drawing())
 
     def _furnish(self) -> None:
-        """Every part, once. One with `show(playback)` in `_followers` is kept up to date."""
-        self.transport = Transport(self.seek, self._tick, self.undo, self.reset)
-        self.touching = PictureMenu(self._view, self.act, self._go)
+        """Every part, once. Those in `_followers` are kept up to date."""
+        self.transport = Transport(self, self._tick)
+        self.touching = PictureMenu(self, self._view, self._go)
         self.picture = self.touching.picture
-        self.jumps = JumpButtons(self.seek)
-        self.guide = StepGuide(self.seek, self._say)
+        self.jumps = JumpButtons(self)
+        self.guide = StepGuide(self, self._say)
         view = self._view
         self.signs = PictureDrawer("Signs", _SIGNS, view.legend)
         self.logs = PictureDrawer("Logs", _LOGS, view.logs, view.has_logs)
-        self.invariants = InvariantStrip(self.seek)
+        self.invariants = InvariantStrip(self)
         self.rulebook = Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
         self.transcript = words()
         self.hands, self.told, self.looking = column([]), column([]), column([])
-        self.inspector = Inspector()
+        self.inspector = Inspector(self)
         self.telling = Telling(self._view.rows_so_far)
         self.branching = Branches(view, self._turn_to)
         self.sharing = Sharing(view, self._turn_to)
         self.folds = folds_of(self)
-        self._followers: list[Any] = [self.transport, self.touching, self.jumps]
-        self._followers += [self.guide, self.signs, self.logs]
-        self._followers += [self.invariants, self.folds]
+        self._followers = (
+            *(self.transport, self.touching, self.jumps, self.guide),
+            *(self.signs, self.logs, self.invariants, self.folds),
+        )
         self._fit()
         self._root.children = laid_out(self)
         self.daylight.follow(lambda theme: self._look_at({"theme": theme}))
@@ -260,12 +261,12 @@ class Lab:
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
         self._fitted = self.tree.trunk.playback.own
-        self.inject = Inject(self.playback, self.act, self.do)
-        self.what_next = WhatNext(self.playback, self.act, self._go, self.inject.box)
-        self.in_flight = InFlight(self.playback, self.act)
+        self.inject = Inject(self)
+        self.what_next = WhatNext(self, self._go, self.inject.box)
+        self.in_flight = InFlight(self)
         self.hands.children = in_hand(self)
         self.told.children = (self.transcript, self.in_flight.box)
-        self.look = Look(self._look_at, self._view.rows_of)
+        self.look = Look(self, self._look_at, self._view.rows_of)
         self.looking.children = (self.look.box,)
 
     # --- changing what is shown -----------------------------------------------------------------
@@ -310,8 +311,8 @@ class Lab:
         with self._view.kept(), self.box.held():
             if self._view.look_at(options, high):
                 self.picture.drawing = self._view.drawing()
-                self.signs.paint()
-                self.logs.paint()
+                self.signs.show()
+                self.logs.show()
                 self.branching.comparison.repaint()
 
     def _make_room(self, *room: int) -> None:
@@ -339,7 +340,7 @@ class Lab:
             self._fit()
         self.jumps.diverges = view.diverges
         for part in (self.inject, self.what_next, self.in_flight, *self._followers):
-            part.show(playback)
+            part.show()
         self.transport.show_branch(here)
         self.rulebook.show(playback.features, self.tree.rules)
         label, branch = view.rows.moments[playback.at].label, here.name if here.parent else ""

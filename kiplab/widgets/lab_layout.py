@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from .controls.actions import Drawer
 from .elements.kinds import Container, Element
 from .elements.labelled import column, row, words
-from .history_tree.playback import Playback
 
 if TYPE_CHECKING:
     from .lab import Lab
@@ -26,42 +25,29 @@ _STYLE = """<style>
 
 
 class Folds:
-    """Headings that unfold: what is closed costs nothing. Each has what is in it, and what brings
-    that up to date, which is called only while it is open.
+    """Headings that unfold. Each has what is in it, and what brings that up to date."""
 
-    An ipywidgets Accordion would do, if its headings could be reached by keyboard.
-    """
-
-    def __init__(self, folds: dict[str, tuple[Element, Callable[[Playback], None] | None]]) -> None:
-        self._follow = {title: follow for title, (_, follow) in folds.items()}
-        self._playback: Playback | None = None
-        self._drawers = {title: self._drawer(title, box) for title, (box, _) in folds.items()}
-        self.headings = {title: drawer.toggle for title, drawer in self._drawers.items()}
-        parts = ((drawer.toggle, drawer.box) for drawer in self._drawers.values())
+    def __init__(self, folds: dict[str, tuple[Element, Callable[[], None]]]) -> None:
+        self._drawers = [_fold(title, *contents) for title, contents in folds.items()]
+        self.headings = {drawer.toggle.description: drawer.toggle for drawer in self._drawers}
+        parts = ((drawer.toggle, drawer.box) for drawer in self._drawers)
         self.box = column([words(_STYLE, margin="0"), *chain.from_iterable(parts)])
 
-    def _drawer(self, title: str, box: Element) -> Drawer:
-        tooltip = f"{title}: open or close"
-        drawer = Drawer(title, lambda: self._fill(title), box, tooltip=tooltip)
-        drawer.toggle.add_class("kiplab-fold")
-        drawer.toggle.layout.margin = "2px 0"
-        drawer.box.layout.padding = "6px 14px 12px"
-        return drawer
-
-    def show(self, playback: Playback) -> None:
-        self._playback = playback
-        for title, drawer in self._drawers.items():
-            if drawer.is_open:
-                self._fill(title)
+    def show(self) -> None:
+        for drawer in self._drawers:
+            drawer.show()
 
     def open(self, title: str) -> None:
         """Unfold what has that title. Raises KeyError if there is none."""
         self.headings[title].value = True
 
-    def _fill(self, title: str) -> None:
-        follow = self._follow[title]
-        if follow is not None and self._playback is not None:
-            follow(self._playback)
+
+def _fold(title: str, box: Element, fill: Callable[[], None]) -> Drawer:
+    drawer = Drawer(title, fill, box, tooltip=f"{title}: open or close")
+    drawer.toggle.add_class("kiplab-fold")
+    drawer.toggle.layout.margin = "2px 0"
+    drawer.box.layout.padding = "6px 14px 12px"
+    return drawer
 
 
 def folds_of(lab: Lab) -> Folds:
@@ -69,10 +55,10 @@ def folds_of(lab: Lab) -> Folds:
     heading = "This run so far, in sentences and as a table"
     return Folds(
         {
-            "Single rules": (lab.rulebook.list, None),
+            "Single rules": (lab.rulebook.list, lambda: None),
             "Branches": (lab.branching.box, lab.branching.show),
             "What every node holds": (lab.inspector.box, lab.inspector.show),
-            "What the picture shows": (lab.looking, lambda playback: lab.look.show(playback)),
+            "What the picture shows": (lab.looking, lambda: lab.look.show()),
             heading: (lab.telling.box, lab.telling.show),
             "Share, save, load": (lab.sharing.box, lab.sharing.show),
         }

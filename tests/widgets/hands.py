@@ -84,7 +84,7 @@ def fails(*_: object, **__: object) -> None:
 
 
 class Hands:
-    """`panel` is set once there is one; `lines` are those that its buttons wrote."""
+    """In place of a Lab. `panel` is set once there is one; `lines` are what its buttons did."""
 
     def __init__(self, playback: Playback) -> None:
         self.playback = playback
@@ -95,16 +95,22 @@ class Hands:
         """What a Lab does with a button's line."""
         self.lines.append(statement.text)
         self.playback = act(self.playback, statement)
-        self.panel.show(self.playback)
+        self.panel.show()
 
-    def write(self, text: str) -> None:
+    def do(self, line: str) -> None:
         """What a Lab does with a line as written."""
-        self.act(read_line(self.playback, text))
+        self.act(read_line(self.playback, line))
 
-    def stand(self, at: int) -> None:
+    def seek(self, at: int) -> None:
         """Go to a step."""
         self.playback = seek(self.playback, at)
-        self.panel.show(self.playback)
+        self.panel.show()
+
+    def undo(self) -> None:
+        self.lines.append("undo")
+
+    def reset(self) -> None:
+        self.lines.append("reset")
 
     def replayed(self) -> bool:
         """Whether the play that was written leads to the same state, from its token."""
@@ -118,7 +124,7 @@ def at_panel(playback: Playback, panel: Callable[[Hands], Any]) -> Hands:
     """Somebody at a panel, which is made for whoever presses its buttons."""
     hands = Hands(playback)
     hands.panel = panel(hands)
-    hands.panel.show(playback)
+    hands.panel.show()
     return hands
 
 

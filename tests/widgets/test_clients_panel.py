@@ -19,7 +19,7 @@ topic orders replicas=1,2 isr=1,2 leader=1 leader-epoch=5 log=100@5
 
 def watching(playback: Playback) -> tuple[Hands, ClientsPanel]:
     """Somebody who watches the clients."""
-    hands = at_panel(playback, lambda hands: Inject(playback, hands.act, hands.write))
+    hands = at_panel(playback, Inject)
     clients: ClientsPanel = hands.panel.clients
     clients.watched.toggle.value = True
     return hands, clients
@@ -30,7 +30,7 @@ def test_what_nobody_watches_is_not_worked_out() -> None:
     clients.watched.toggle.value = False
     before = clients.written.value
     clients.offers[-2]
-    hands.write("produce orders-0 producer=producer")
+    hands.do("produce orders-0 producer=producer")
     assert clients.written.value == before
     clients.watched.toggle.value = True
     assert "acknowledged" in clients.written.value
@@ -62,7 +62,7 @@ def test_what_is_not_acknowledged_waits_and_is_sent_again() -> None:
     told = text(clients.written.value)
     assert "offsets 10–11 in the log of broker 1, not acknowledged yet, acks=all" in told
     for line in ("crash 1", "expire 1"):
-        hands.write(line)
+        hands.do(line)
     assert "2 records, not written anywhere yet, acks=all" in text(clients.written.value)
     assert "it will ask who leads before it sends" in text(clients.written.value)
     again.click()
@@ -101,7 +101,7 @@ def test_without_a_leader_nobody_says_what_is_gone() -> None:
 def test_who_writes_is_chosen_and_who_is_not_there_yet_gives_way() -> None:
     hands, clients = watching(opened("producer-lost-acknowledged"))
     assert clients.producer.value == "producer"
-    hands.stand(hands.playback.last)
+    hands.seek(hands.playback.last)
     assert [label for label, _ in clients.producer.options] == ["fast", "safe", "producer"]
     assert clients.producer.value == "fast"
     assert "offsets 10–11 in leader epoch 4, acks=1" in text(clients.written.value)

@@ -186,7 +186,7 @@ def test_what_is_held_is_said_in_words(lines: tuple[str, ...], words: str) -> No
 
 
 def at_inbox(playback: Playback) -> Hands:
-    return at_panel(playback, lambda hands: InFlight(playback, hands.act))
+    return at_panel(playback, InFlight)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_hold_by_hand_keeps_what_is_sent_next() -> None:
     holds.kind.value, holds.sender.value = "fetch", TWO
     holds.actions.button("Hold back").click()
     assert "Held back from now on: fetch from broker 2." in holds.said.value
-    hands.write("fetch 2")
+    hands.do("fetch 2")
     assert "On the way: 1 message<" in hands.panel.title.value
     holds.actions.button("Let it flow").click()
     assert "Nothing is on the way" in hands.panel.title.value
@@ -274,7 +274,7 @@ def test_of_very_many_messages_only_the_number_is_told_and_a_kind_can_be_chosen(
 def test_a_kind_that_is_gone_shows_every_kind_again() -> None:
     hands = at_inbox(made("manual\n" + THREE, "fetch 2", "heartbeat 3"))
     hands.panel.kind.value = "fetch"
-    hands.write("drop fetch from=2")
+    hands.do("drop fetch from=2")
     assert hands.panel.kind.value == EVERY_KIND
     assert len(hands.panel.list.children) == 1
 
@@ -283,7 +283,7 @@ def test_what_is_impossible_can_be_read_as_text(crowded: Playback) -> None:
     hands = at_inbox(crowded)
     reasons = hands.panel.reasons
     assert reasons.text.value == ""
-    reasons.drawer.toggle.value = True
+    reasons.toggle.value = True
     said = reasons.text.value
     assert "broker-heartbeat #2 from broker 2</b>" in said
     assert "Earlier: an earlier message on the same connection must arrive first" in said
@@ -296,9 +296,9 @@ def test_rows_and_buttons_are_used_again(crowded: Playback) -> None:
     hands = at_inbox(crowded)
     rows = list(hands.panel.rows)
     buttons = [button for row in rows for button in row.main.buttons]
-    hands.stand(0)
+    hands.seek(0)
     assert hands.panel.list.children == ()
-    hands.stand(crowded.last)
+    hands.seek(crowded.last)
     assert hands.panel.rows == rows
     assert [b for row in hands.panel.rows for b in row.main.buttons] == buttons
 
@@ -333,4 +333,4 @@ def test_what_is_sent_in_a_play_can_be_held_back(play: str) -> None:
 
 
 def kinds_offered(playback: Playback) -> set[str]:
-    return {kind for _, kind in InFlight(playback, lambda _: None).holds.kind.options}
+    return {kind for _, kind in InFlight(Hands(playback)).holds.kind.options}

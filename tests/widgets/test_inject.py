@@ -240,7 +240,7 @@ def test_with_zookeeper_there_is_no_button_that_never_can_be_pressed() -> None:
 
 
 def at_inject(playback: Playback) -> Hands:
-    return at_panel(playback, lambda hands: Inject(playback, hands.act, hands.write))
+    return at_panel(playback, Inject)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> Non
     assert finish.disabled
     assert "does not recover orders-0: no release of Kafka recovers anything" in finish.tooltip
     hands.playback = OPENED["recovering"]
-    hands.stand(hands.playback.last)
+    hands.seek(hands.playback.last)
     assert not finish.disabled
     finish.click()
     assert hands.lines == ["finish-recovery orders-0"]
@@ -384,12 +384,12 @@ def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
     assert crash.tooltip == "Not now: broker 2 is down"
     reasons = hands.panel.reasons
     assert reasons.text.value == ""
-    reasons.drawer.toggle.value = True
+    reasons.toggle.value = True
     assert "Crash, Fetch, Shut down, Heartbeat, Catch up" in reasons.text.value.replace(
         "Unfence, ", ""
     ).replace("Recover, ", "")
     assert "broker 2 is down" in reasons.text.value
-    hands.write("start 2")
+    hands.do("start 2")
     assert "broker 2 is down" not in reasons.text.value
 
 
@@ -399,7 +399,7 @@ def test_a_closed_drawer_costs_nothing_and_an_open_one_follows() -> None:
     assert row.others.buttons == []
     row.more.toggle.value = True
     assert not row.others.button("Heartbeat").disabled
-    hands.write("crash 2")
+    hands.do("crash 2")
     assert row.others.button("Heartbeat").disabled
 
 

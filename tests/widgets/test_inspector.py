@@ -31,7 +31,7 @@ from kiplab.rows.state_words import (
 )
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
 from kiplab.widgets.history_tree.playback import act, read_line
-from tests.widgets.hands import COVERING, SIX, at, made, opened, text
+from tests.widgets.hands import COVERING, SIX, at, at_panel, made, opened, text
 
 STRUCTS: dict[str, type[msgspec.Struct]] = {}
 
@@ -227,9 +227,8 @@ def test_every_fold_has_a_path_of_its_own() -> None:
 
 
 def test_the_widget_shows_the_step_where_one_stands() -> None:
-    inspector = Inspector()
-    inspector.show(at(3))
-    before = inspector.box.value
-    inspector.show(at(6))
-    assert before != inspector.box.value
+    hands = at_panel(at(3), Inspector)
+    before = hands.panel.box.value
+    hands.seek(6)
+    assert before != hands.panel.box.value
     assert "alter-partition #1" in before

@@ -8,7 +8,7 @@ from kiplab.plays.library import load, names
 from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls.invariants import InvariantStrip, Standing, standings, why_not_promised
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, Hands, at, made
+from tests.widgets.hands import SIX, Hands, at, at_panel, made
 
 STALE, ELECTABLE, LOST = (
     "no-stale-epoch-in-isr",
@@ -111,10 +111,7 @@ def test_an_alternative_that_was_rejected_ends_the_promise() -> None:
 
 @pytest.fixture
 def hands() -> Hands:
-    made = Hands(at(11))
-    made.panel = InvariantStrip(made.stand)
-    made.panel.show(made.playback)
-    return made
+    return at_panel(at(11), InvariantStrip)
 
 
 def test_a_broken_entry_is_a_button_that_goes_there(hands: Hands) -> None:
@@ -130,7 +127,7 @@ def test_a_broken_entry_is_a_button_that_goes_there(hands: Hands) -> None:
 def test_the_status_changes_only_when_a_property_breaks(hands: Hands) -> None:
     said = []
     for step in range(12):
-        hands.stand(step)
+        hands.seek(step)
         said.append(hands.panel.status.value)
     assert len(set(said[:6])) == 1
     assert f"All {len(properties_of(IN_KRAFT))} properties hold." in said[0]

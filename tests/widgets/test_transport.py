@@ -6,35 +6,27 @@ import pytest
 
 from kiplab.widgets.controls.transport import SPEEDS, Transport
 from kiplab.widgets.history_tree.branch_tree import plant
-from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
-from tests.widgets.hands import at
+from kiplab.widgets.history_tree.playback import Playback, open_playback
+from tests.widgets.hands import Hands, at
 
 
-class Viewer:
+class Viewer(Hands):
     """Somebody who follows the transport, and notes where it led."""
 
     def __init__(self, playback: Playback) -> None:
-        self.playback = playback
+        super().__init__(playback)
         self.seen: list[int] = []
-        self.said: list[str] = []
-        self.transport = Transport(self.seek, self.tick, self.undo, self.reset)
-        self.transport.show(playback)
+        self.panel = self.transport = Transport(self, self.tick)
+        self.transport.show()
         self.transport.show_branch(plant(playback).here)
 
     def tick(self, at: int) -> None:
-        self.playback = seek(self.playback, at)
+        super().seek(at)
         self.seen.append(self.playback.at)
-        self.transport.show(self.playback)
 
     def seek(self, at: int) -> None:
         self.transport.pause()
         self.tick(at)
-
-    def undo(self) -> None:
-        self.said.append("undo")
-
-    def reset(self) -> None:
-        self.said.append("reset")
 
 
 @pytest.fixture
@@ -143,4 +135,4 @@ def test_undo_and_reset_are_offered_on_a_branch(viewer: Viewer) -> None:
     assert viewer.transport.undo.tooltip == "Not now: the lines are the play's own"
     viewer.transport.undo.click()
     viewer.transport.reset.click()
-    assert viewer.said == ["undo", "reset"]
+    assert viewer.lines == ["undo", "reset"]

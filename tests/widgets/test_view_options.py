@@ -6,11 +6,12 @@ import pytest
 
 import kiplab
 from kiplab.plays.grammar import parse
-from kiplab.plays.library import load
+from kiplab.plays.play import Play
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets.controls.view_options import Look
 from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.long_runs import long_play
+from tests.widgets.hands import Hands, at, at_panel
 
 UNTOUCHED = {"partition": None, "kinds": None, "between": None, "fold": None, "metrics": False}
 FOLD = "What the picture shows"
@@ -22,11 +23,21 @@ def asked() -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def look(asked: list[dict[str, Any]]) -> Look:
-    """Of the play of KAFKA-14139, and open."""
-    made = Look(asked.append, rows_of)
-    made.show(open_playback(load("kafka-14139")))
-    return made
+def hands(asked: list[dict[str, Any]]) -> Hands:
+    """At the play of KAFKA-14139."""
+    return at_panel(at(0), lambda hands: Look(hands, asked.append, rows_of))
+
+
+@pytest.fixture
+def look(hands: Hands) -> Look:
+    looked: Look = hands.panel
+    return looked
+
+
+def show(hands: Hands, play: Play) -> None:
+    """Another run."""
+    hands.playback = open_playback(play)
+    hands.panel.show()
 
 
 def words(lab: Any) -> list[str]:
@@ -51,9 +62,9 @@ def test_every_control_has_words(look: Look) -> None:
     assert {control: control.description for control in words} == words
 
 
-def test_only_kinds_that_have_arrows_are_offered(look: Look) -> None:
+def test_only_kinds_that_have_arrows_are_offered(hands: Hands, look: Look) -> None:
     assert list(look.kinds) == ["alter-partition"]
-    look.show(open_playback(parse("broker 1\ntopic t replicas=1\nproduce t-0 count=1\n")))
+    show(hands, parse("broker 1\ntopic t replicas=1\nproduce t-0 count=1\n"))
     (said,) = look._kinds.children
     assert "No message in this run" in said.value
 
@@ -67,9 +78,9 @@ def test_a_kind_can_be_left_out_and_quiet_steps_kept(
     assert asked == [{**UNTOUCHED, "kinds": ()}, UNTOUCHED, {**UNTOUCHED, "fold": False}]
 
 
-def test_a_partition_is_asked_for_only_where_there_are_several(look: Look) -> None:
+def test_a_partition_is_asked_for_only_where_there_are_several(hands: Hands, look: Look) -> None:
     assert look.partition.layout.display == "none"
-    look.show(open_playback(long_play(40)))
+    show(hands, long_play(40))
     assert look.partition.layout.display == ""
     look.partition.value = "parcels-0"
     assert look.options["partition"] == "parcels-0"
@@ -86,18 +97,15 @@ def test_a_range_has_two_ends_that_push_each_other(look: Look, asked: list[dict[
     assert asked[-1] == UNTOUCHED
 
 
-@pytest.mark.usefixtures("asked")
-def test_a_longer_run_is_shown_to_its_end(look: Look) -> None:
+def test_a_longer_run_is_shown_to_its_end(hands: Hands, look: Look) -> None:
     look.first.value = 2
-    look.show(open_playback(long_play(40)))
+    show(hands, long_play(40))
     assert look.options["between"] == (2, 40)
 
 
 def test_the_same_run_is_not_read_again(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    playback = open_playback(load("kafka-14139"))
-    look.show(playback)
     monkeypatch.setattr(look, "_rows_of", lambda _: pytest.fail("read again"))
-    look.show(playback)
+    look.show()
 
 
 def test_the_lab_paints_what_is_chosen() -> None:

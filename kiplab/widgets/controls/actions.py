@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from ...figures.drawing.still_picture import MARK, described
 from ...figures.drawing.svg import svg
@@ -14,17 +14,39 @@ from ..history_tree.playback import Playback
 from ..markup import INK
 from .broker_offers import Offer
 
-Act = Callable[[Statement], None]
+
+class LabLike(Protocol):
+    """What a control reads and acts on: a Lab, where one stands."""
+
+    @property
+    def playback(self) -> Playback:
+        """The branch where one is."""
+
+    def act(self, statement: Statement) -> None:
+        """Do a line where one stands."""
+
+    def do(self, line: str) -> None:
+        """As `act`, for a line as it is written in a play."""
+
+    def seek(self, at: int) -> None:
+        """Stand on step `at`."""
+
+    def undo(self) -> None:
+        """Take back the last line of this branch."""
+
+    def reset(self) -> None:
+        """Back to the play, at its start."""
 
 
 class Actions:
-    """A row of buttons, one per each; `act` gets the line of the one that is pressed.
+    """A row of buttons, one per offer: a press does its line.
 
-    Buttons are kept and used again: a browser never forgets a widget. `after` stands behind them.
+    A button is used again for what is offered in its place, and so keeps the focus. `after` stands
+    behind them.
     """
 
-    def __init__(self, act: Act, *after: Any) -> None:
-        self._act = act
+    def __init__(self, lab: LabLike, *after: Any) -> None:
+        self._lab = lab
         self._after = after
         self.offers: tuple[Offer, ...] = ()
         self.buttons: list[Any] = []
@@ -47,16 +69,18 @@ class Actions:
         return shown[label]
 
     def _made(self, place: int) -> Any:
-        return button("", lambda: self._act(self.offers[place].line))
+        return button("", lambda: self._lab.act(self.offers[place].line))
 
 
 class Drawer:
-    """`toggle` opens and closes `box`. `opened` is called when it opens: fill it only then."""
+    """`toggle` opens and closes `box`. `fill` brings what is inside up to date, while it is open:
+    what is closed costs nothing.
+    """
 
     def __init__(
-        self, label: str, opened: Callable[[], None], *inside: Element, tooltip: str = ""
+        self, label: str, fill: Callable[[], None], *inside: Element, tooltip: str = ""
     ) -> None:
-        self._opened = opened
+        self._fill = fill
         self.toggle = ToggleButton(description=label, tooltip=tooltip)
         self.box = column(inside, display="none")
         watch(self.toggle, "value", lambda _: self._turned())
@@ -65,10 +89,14 @@ class Drawer:
     def is_open(self) -> bool:
         return self.toggle.value
 
+    def show(self) -> None:
+        """Follow the Lab."""
+        if self.is_open:
+            self._fill()
+
     def _turned(self) -> None:
         self.box.layout.display = "flex" if self.is_open else "none"
-        if self.is_open:
-            self._opened()
+        self.show()
 
 
 class PictureDrawer(Drawer):
@@ -83,20 +111,20 @@ class PictureDrawer(Drawer):
     ) -> None:
         self._drawing, self._is_there = drawing, is_there
         self.image = words(margin="0")
-        super().__init__(label, self.paint, self.image, tooltip=tooltip)
+        super().__init__(label, self._paint, self.image, tooltip=tooltip)
 
-    def show(self, _playback: Playback) -> None:
-        self.paint()
-
-    def paint(self) -> None:
+    def show(self) -> None:
         there = self._is_there()
         self.toggle.layout.display = "" if there else "none"
         self.box.layout.display = "flex" if there and self.is_open else "none"
-        if there and self.is_open:
-            self.image.value = as_image(self._drawing())
+        if there:
+            super().show()
+
+    def _paint(self) -> None:
+        self.image.value = _as_image(self._drawing())
 
 
-def as_image(drawing: dict[str, Any]) -> str:
+def _as_image(drawing: dict[str, Any]) -> str:
     """A drawing that stands still, as HTML."""
     layout = drawing["layout"]
     alt = escape(described(drawing), quote=True)
@@ -113,12 +141,12 @@ class OfferRow:
     `beside` stands behind the buttons at hand.
     """
 
-    def __init__(self, act: Act, *beside: Element) -> None:
+    def __init__(self, lab: LabLike, *beside: Element) -> None:
         self._rest: Callable[[], tuple[Offer, ...]] = tuple
         self.state = words()
-        self.others = Actions(act)
-        self.more = Drawer("More", self._show_more, self.others.box)
-        self.main = Actions(act, *beside, self.more.toggle)
+        self.others = Actions(lab)
+        self.more = Drawer("More", lambda: self.others.show(self._rest()), self.others.box)
+        self.main = Actions(lab, *beside, self.more.toggle)
         self.box = column([self.state, self.main.box, self.more.box])
 
     def show(
@@ -128,11 +156,7 @@ class OfferRow:
         self._rest = rest
         self.state.value = state
         self.main.show(offers)
-        if self.more.is_open:
-            self._show_more()
-
-    def _show_more(self) -> None:
-        self.others.show(self._rest())
+        self.more.show()
 
     def button(self, label: str) -> Any:
         """A button by its label; the drawer's once it is open. Raises KeyError if there is none."""
@@ -147,19 +171,16 @@ class OfferRow:
         return (*self.main.offers, *self._rest())
 
 
-class Reasons:
-    """A drawer with everything that cannot be done now: a disabled button cannot be reached."""
+class Reasons(Drawer):
+    """Everything that cannot be done now: a disabled button cannot be reached."""
 
-    def __init__(self, reasons: Callable[[], Iterable[tuple[str, tuple[Offer, ...]]]]) -> None:
-        self._reasons = reasons
-        self.text = words()
-        self.drawer = Drawer("Not possible now, and why", self.show, self.text)
-        self.box = column([row([self.drawer.toggle]), self.drawer.box])
+    def __init__(self, offers: Callable[[], Iterable[tuple[str, tuple[Offer, ...]]]]) -> None:
+        self._offers, self.text = offers, words()
+        super().__init__("Not possible now, and why", self._list, self.text)
+        self.whole = column([row([self.toggle]), self.box])
 
-    def show(self) -> None:
-        """Follow what can be done: worked out only while the drawer is open."""
-        if self.drawer.is_open:
-            self.text.value = _listed(self._reasons())
+    def _list(self) -> None:
+        self.text.value = _listed(self._offers())
 
 
 def impossible(offers: tuple[Offer, ...]) -> tuple[str, ...]:

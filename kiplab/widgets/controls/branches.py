@@ -14,7 +14,6 @@ from ..elements.labelled import button, column, dropdown, line, offer, row, watc
 from ..history_tree import branch_tree as trees
 from ..history_tree import lab_file
 from ..history_tree.branch_tree import TRUNK, Branch, Tree
-from ..history_tree.playback import Playback
 from ..markup import INK, LINE, MUTED, SOFT, Answer, glyph, heading, muted
 from ..view_model import ViewModel
 
@@ -53,7 +52,7 @@ class Branches:
         parts = [words(muted(_ADVICE)), self.drawing, chosen, named]
         self.box = column([*parts, self.answer.box, self.comparison.box])
 
-    def show(self, _playback: Playback) -> None:
+    def show(self) -> None:
         """The tree as it is now; what was answered is over."""
         tree = self._view.tree
         self.answer.say("")
@@ -223,7 +222,7 @@ class Sharing:
             self.answer.box,
         ]
 
-    def show(self, _playback: Playback) -> None:
+    def show(self) -> None:
         """The token of the branch where one is; what was answered before is over."""
         self.answer.say("")
         self.token.value = _token_html(self._view.run.token)
@@ -262,7 +261,7 @@ class Sharing:
         before = self._view.tree
         self._take(tree, sentence)
         self._before = before
-        self.show(tree.here.playback)
+        self.show()
         return sentence
 
 

@@ -14,9 +14,8 @@ from ...plays.play import Statement
 from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node_name
 from ...rows.columns import plural
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
-from ..history_tree.playback import Playback
 from ..markup import heading, muted, stacked
-from .actions import Act, Actions, OfferRow, Reasons
+from .actions import Actions, LabLike, OfferRow, Reasons
 from .broker_offers import Offer
 from .cluster_offers import about_message, hold, holds_in_words, let_flow, route
 
@@ -100,25 +99,30 @@ class _MessageRow(OfferRow):
 
     def __init__(self, inbox: InFlight) -> None:
         self._inbox = inbox
-        self.name: MessageName | None = None
-        self.earlier = button("Earlier", lambda: self._move(-1))
-        self.later = button("Later", lambda: self._move(1))
-        super().__init__(inbox.act, self.earlier, self.later)
+        self.earlier = button("Earlier", lambda: inbox.move(self.name, -1))
+        self.later = button("Later", lambda: inbox.move(self.name, 1))
+        super().__init__(inbox.lab, self.earlier, self.later)
 
-    def _move(self, by: int) -> None:
-        if self.name is not None:
-            self._inbox.move(self.name, by)
-
-    def be(self, cluster: Cluster, inbox: tuple[Message, ...], place: int) -> None:
+    def be(self, place: int) -> None:
         """Be the message at `place`, counted from 1."""
-        message = inbox[place - 1]
+        message = self._inbox.inbox[place - 1]
         self.name = message.name
-        offers = about_message(cluster, message)
+        offers = about_message(self._inbox.cluster, message)
         label = stacked(f"{place}. {route(message)}", message.body.in_words())
         self.show(label, offers[:_AT_ONCE], lambda: offers[_AT_ONCE:])
-        for made, by, advice in ((self.earlier, -1, "sooner"), (self.later, 1, "later")):
-            reason = why_not_moved(cluster, inbox, message.name, by)
-            offer(made, reason, f"“Deliver next” takes it {advice}; nothing is delivered yet")
+        buttons = ((self.earlier, "sooner"), (self.later, "later"))
+        for (made, when), moving in zip(buttons, self.moves, strict=True):
+            advice = f"“Deliver next” takes it {when}; nothing is delivered yet"
+            offer(made, moving.reason, advice)
+
+    @property
+    def moves(self) -> tuple[Offer, ...]:
+        """The places to which it can be moved, which no line of a play does."""
+        cluster, inbox = self._inbox.cluster, self._inbox.inbox
+        return tuple(
+            Offer(label, Statement(), why_not_moved(cluster, inbox, self.name, by))
+            for label, by in (("Earlier", -1), ("Later", 1))
+        )
 
 
 def _senders(cluster: Cluster) -> tuple[BrokerId, ...]:
@@ -132,71 +136,70 @@ def _senders(cluster: Cluster) -> tuple[BrokerId, ...]:
 class _Holds:
     """What is held back from now on: a kind, a sender, two buttons."""
 
-    def __init__(self, playback: Playback, act: Act) -> None:
-        self._playback = playback
-        senders = [(node_name(id), id) for id in _senders(playback.here.cluster)]
-        self.kind = dropdown("kind", [(k, k) for k in kinds_in(playback.here.cluster)])
-        apart = has_zookeeper(playback.here.cluster)
-        self.kind.value = "leader-and-isr" if apart else "alter-partition"
+    def __init__(self, lab: LabLike) -> None:
+        self._lab = lab
+        cluster = lab.playback.here.cluster
+        senders = [(node_name(id), id) for id in _senders(cluster)]
+        self.kind = dropdown("kind", [(k, k) for k in kinds_in(cluster)])
+        self.kind.value = "leader-and-isr" if has_zookeeper(cluster) else "alter-partition"
         self.sender = dropdown("from", [("anybody", ANYBODY), *senders])
         for chosen in (self.kind, self.sender):
-            watch(chosen, "value", lambda _: self.show(self._playback))
-        self.actions = Actions(act)
+            watch(chosen, "value", lambda _: self.show())
+        self.actions = Actions(lab)
         self.said = words()
         title = words(heading("What is sent from now on"))
         head = row([title, self.actions.box], justify_content="space-between")
         choice = row([self.kind, self.sender], flex_flow="row wrap")
         self.box = column([head, choice, self.said], margin="8px 0 0")
 
-    def show(self, playback: Playback) -> None:
-        self._playback = playback
-        kind, chosen = self.kind.value, self.sender.value
+    def show(self) -> None:
+        here, kind, chosen = self._lab.playback.here, self.kind.value, self.sender.value
         sender = None if chosen == ANYBODY else chosen
-        self.actions.show(
-            (hold(playback.here, kind, sender), let_flow(playback.here, kind, sender))
-        )
-        sentence = holds_in_words(playback.here)
-        self.said.value = muted(sentence or "Nothing is held back: what is sent arrives at once.")
-        if playback.here.manual:
-            self.said.value = muted("In this play every message waits until you deliver it.")
+        self.actions.show((hold(here, kind, sender), let_flow(here, kind, sender)))
+        sentence = holds_in_words(here) or "Nothing is held back: what is sent arrives at once."
+        if here.manual:
+            sentence = "In this play every message waits until you deliver it."
+        self.said.value = muted(sentence)
 
 
 class InFlight:
-    """Calls `act` with the line that delivers, loses, repeats or holds back a message.
+    """Delivers, loses, repeats and holds back messages.
 
-    `order` is in which order "Deliver next" takes them. Rows are kept and used again: a browser
-    never forgets a widget.
+    `order` is in which order "Deliver next" takes them. A row is used again for the message that
+    comes in its place, and so keeps the focus.
     """
 
-    def __init__(self, playback: Playback, act: Act) -> None:
-        self.act: Act = act
+    def __init__(self, lab: LabLike) -> None:
+        self.lab = lab
         self.order: InboxOrder = ()
         self.inbox: tuple[Message, ...] = ()
         self.rows: list[_MessageRow] = []
-        self._playback = playback
         self.title = words()
-        self.next = Actions(act)
+        self.next = Actions(lab)
         self.kind = dropdown("show", [(EVERY_KIND, EVERY_KIND)])
-        watch(self.kind, "value", lambda _: self.show(self._playback))
+        watch(self.kind, "value", lambda _: self.show())
         self._filter = row([self.kind])
-        self.holds = _Holds(playback, act)
+        self.holds = _Holds(lab)
         self.reasons = Reasons(self._reasons)
         self.list = column([])
         self.more = words()
         head = row([self.title, self.next.box], justify_content="space-between")
-        self._head, self._foot = head, (self.holds.box, self.reasons.box)
+        self._head, self._foot = head, (self.holds.box, self.reasons.whole)
         self.box = column([head, self.list, *self._foot], padding="4px 0 0")
 
     def move(self, name: MessageName, by: int) -> None:
         """Change a message about with its neighbour; nothing is delivered by that."""
-        self.order = moved(self._playback.here.cluster, self.order, name, by)
-        self.show(self._playback)
+        self.order = moved(self.cluster, self.order, name, by)
+        self.show()
 
-    def show(self, playback: Playback) -> None:
+    @property
+    def cluster(self) -> Cluster:
+        """Where one stands."""
+        return self.lab.playback.here.cluster
+
+    def show(self) -> None:
         """The messages of the step where one stands, the next one first."""
-        self._playback = playback
-        cluster = playback.here.cluster
-        self.inbox = inbox = arranged(cluster, self.order)
+        self.inbox = inbox = arranged(self.cluster, self.order)
         kinds = [message.name.kind for message in inbox]
         offered = (EVERY_KIND, *sorted({*kinds}))
         self.kind.options = tuple((kind, kind) for kind in offered)
@@ -204,14 +207,14 @@ class InFlight:
         shown = fits[:SHOWN_MAX]
         self.rows += [_MessageRow(self) for _ in shown[len(self.rows) :]]
         for made, place in zip(self.rows, shown, strict=False):
-            made.be(cluster, inbox, place)
+            made.be(place)
         on_the_way = f"On the way: {plural(len(inbox), 'message')}"
         self.title.value = heading(on_the_way if inbox else "Nothing is on the way")
-        self.next.show((next_up(cluster, inbox),))
+        self.next.show((next_up(self.cluster, inbox),))
         self.more.value = muted(f"and {len(fits) - SHOWN_MAX} more")
         self.list.children = tuple(made.box for made in self.rows[: len(shown)])
         self._arrange(len(fits) > SHOWN_MAX)
-        self.holds.show(playback)
+        self.holds.show()
         self.reasons.show()
 
     def _arrange(self, too_many: bool) -> None:
@@ -222,16 +225,6 @@ class InFlight:
 
     def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
         shown = [made for made in self.rows if made.box in self.list.children]
-        reasons = [(str(made.name), made.offers + self._moves(made)) for made in shown]
-        held = (*self.next.offers, *self.holds.actions.offers)
-        return [*reasons, ("what is sent from now on", held)]
-
-    def _moves(self, made: _MessageRow) -> tuple[Offer, ...]:
-        if made.name is None:
-            return ()
-        cluster, name = self._playback.here.cluster, made.name
-        nowhere = Statement()
-        return tuple(
-            Offer(label, nowhere, why_not_moved(cluster, self.inbox, name, by))
-            for label, by in (("Earlier", -1), ("Later", 1))
-        )
+        reasons = [(str(made.name), made.offers + made.moves) for made in shown]
+        to_come = (*self.next.offers, *self.holds.actions.offers)
+        return [*reasons, ("what is sent from now on", to_come)]

@@ -4,7 +4,7 @@ one producer and one consumer that one watches, what each was told or has read, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
@@ -23,35 +23,34 @@ from ...rows.client_records import EpochRecords, holders, missing, stretches, to
 from ...rows.columns import offsets, plural
 from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
-from ..history_tree.playback import Playback
 from ..markup import beside, heading, muted
 from . import cluster_offers as about
-from .actions import Act, Actions, Drawer, OfferRow, Reasons
+from .actions import Actions, Drawer, LabLike, OfferRow, Reasons
 from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, standing
 
 
 class Inject:
-    """Calls `act` with the line that a button stands for, and `write` with a line as written.
+    """Buttons for the brokers and partitions that there are when it is made.
 
     `disk` is what a crash takes; it lies outside of `box`.
     """
 
-    def __init__(self, playback: Playback, act: Act, write: Callable[[str], None]) -> None:
-        self._playback = playback
-        cluster = playback.here.cluster
+    def __init__(self, lab: LabLike) -> None:
+        self._lab = lab
+        cluster = lab.playback.here.cluster
         self.disk = dropdown("A crash takes", list(LOSS_WORDS.items()))
         self.disk.layout.margin = "2px"
-        watch(self.disk, "value", lambda _: self.show(self._playback))
-        self.brokers = {node.id: OfferRow(act) for node in cluster.brokers}
-        self.partitions = {state.name: OfferRow(act) for state in truth(cluster).partitions}
+        watch(self.disk, "value", lambda _: self.show())
+        self.brokers = {node.id: OfferRow(lab) for node in cluster.brokers}
+        self.partitions = {state.name: OfferRow(lab) for state in truth(cluster).partitions}
         for id, offer_row in self.brokers.items():
             offer_row.box.add_class(f"kiplab-broker-{id}")
         for name, offer_row in self.partitions.items():
             offer_row.box.add_class(f"kiplab-partition-{name}")
-        self.controller, self.time = Actions(act), Actions(act)
-        self.clients = ClientsPanel(playback, act)
+        self.controller, self.time = Actions(lab), Actions(lab)
+        self.clients = ClientsPanel(lab)
         self.line = line("Any other line", "produce orders-0 count=10")
-        self.do = button("Do it", lambda: write(self.line.value), "Do this line here")
+        self.do = button("Do it", lambda: lab.do(self.line.value), "Do this line here")
         self.written = words()
         self.reasons = Reasons(self._reasons)
         self.box = column(self._parts())
@@ -61,7 +60,8 @@ class Inject:
             [words(heading("Controller and partitions")), self.controller.box],
             justify_content="space-between",
         )
-        time = [words(heading("Time")), self.time.box] if self._playback.here.cluster.timed else []
+        timed = self._lab.playback.here.cluster.timed
+        time = [words(heading("Time")), self.time.box] if timed else []
         return [
             *(made.box for made in self.brokers.values()),
             controller,
@@ -70,29 +70,29 @@ class Inject:
             *time,
             row([self.line, self.do]),
             self.written,
-            self.reasons.box,
+            self.reasons.whole,
         ]
 
-    def show(self, playback: Playback) -> None:
-        self._playback = playback
+    def show(self) -> None:
+        here = self._lab.playback.here
         for id, offer_row in self.brokers.items():
             self._show_broker(id, offer_row)
-        self.controller.show(about.about_controller(playback.here.cluster))
+        self.controller.show(about.about_controller(here.cluster))
         for name, offer_row in self.partitions.items():
             self._show_partition(name, offer_row)
-        self.clients.show(playback)
-        self.time.show(about.about_time(playback.here))
-        self.written.value = muted(_last_line(playback))
+        self.clients.show()
+        self.time.show(about.about_time(here))
+        self.written.value = muted(_last_line(here))
         self.reasons.show()
 
     def _show_broker(self, id: BrokerId, offer_row: OfferRow) -> None:
-        here = self._playback.here
+        here = self._lab.playback.here
         state = beside(node_name(id), standing(here.cluster, id))
         often = about_broker(here, id, self.disk.value)
         offer_row.show(state, often, lambda: more_about_broker(here, id))
 
     def _show_partition(self, name: str, offer_row: OfferRow) -> None:
-        cluster = self._playback.here.cluster
+        cluster = self._lab.playback.here.cluster
         state, delete = partition_of(cluster, name), about.delete_records
         offer_row.show(
             beside(name, about.leads(state) if state is not None else ""),
@@ -110,8 +110,8 @@ class Inject:
         return [*brokers, *partitions, ("clients", self.clients.offers)]
 
 
-def _last_line(playback: Playback) -> str:
-    done = playback.here.performed
+def _last_line(here: Stage) -> str:
+    done = here.performed
     return f"Last line of the play here: {done[-1].statement.text}" if done else ""
 
 
@@ -131,9 +131,9 @@ class ClientsPanel:
     `watched` is a drawer with what the two hold.
     """
 
-    def __init__(self, playback: Playback, act: Act) -> None:
-        self._playback = playback
-        names = [state.name for state in truth(playback.here.cluster).partitions]
+    def __init__(self, lab: LabLike) -> None:
+        self._lab = lab
+        names = [state.name for state in truth(lab.playback.here.cluster).partitions]
         self.partition = dropdown("partition", [(name, name) for name in names])
         lies = Style(width="130px", margin="2px")
         self.count = WholeNumber(
@@ -143,7 +143,7 @@ class ClientsPanel:
         self.to, self.consumer = dropdown("to", [_LEADER]), dropdown("consumer", [])
         self.producer = dropdown("producer", [])
         self.state, self.written, self.read = words(), words(), words()
-        self.actions, self.reads, self.writes = Actions(act), Actions(act), Actions(act)
+        self.actions, self.reads, self.writes = Actions(lab), Actions(lab), Actions(lab)
         self._who = row([self.state])
         self._writer = row([self.writes.box], flex_flow="row wrap")
         self.watched = Drawer(
@@ -169,9 +169,8 @@ class ClientsPanel:
     def offers(self) -> tuple[Offer, ...]:
         return (*self.actions.offers, *self.reads.offers, *self._sending())
 
-    def show(self, playback: Playback) -> None:
-        self._playback = playback
-        cluster, name = playback.here.cluster, self.partition.value
+    def show(self) -> None:
+        cluster, name = self._lab.playback.here.cluster, self.partition.value
         stale = [(node_name(id), id) for id in about.believes_to_lead(cluster, name)]
         self.to.options = (_LEADER, *stale)
         readers, writers = about.consumers(cluster), about.producers(cluster)
@@ -183,22 +182,22 @@ class ClientsPanel:
         self._offer()
 
     def _offer(self) -> None:
-        cluster, name = self._playback.here.cluster, self.partition.value
+        cluster, name = self._lab.playback.here.cluster, self.partition.value
         to = None if self.to.value == _LEADER[1] else BrokerId(self.to.value)
         self.actions.show((about.produce(cluster, name, self.count.value, self.acks.value, to),))
         who = self.consumer.value
         self.reads.show(about.about_consumer(cluster, who, name))
         state, alone = about.reading(cluster, who, name), len(self.consumer.options) == 1
         self.state.value = beside(who, state) if alone else muted(state)
-        if self.watched.is_open:
-            self._watch()
+        self.watched.show()
 
     def _sending(self) -> tuple[Offer, ...]:
-        cluster, name, who = self._playback.here.cluster, self.partition.value, self.producer.value
-        return about.about_producer(cluster, who, name, self.count.value, self.acks.value)
+        cluster, name = self._lab.playback.here.cluster, self.partition.value
+        count, acks = self.count.value, self.acks.value
+        return about.about_producer(cluster, self.producer.value, name, count, acks)
 
     def _watch(self) -> None:
-        stage, name = self._playback.here, self.partition.value
+        stage, name = self._lab.playback.here, self.partition.value
         self.writes.show(self._sending())
         writer, reader = self.producer.value, self.consumer.value
         written = producer_in_words(stage, writer, name)

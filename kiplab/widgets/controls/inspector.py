@@ -10,6 +10,7 @@ from ..elements.kinds import Finder, Folding
 from ..elements.labelled import column, words
 from ..history_tree.playback import Playback
 from ..markup import INK, LINE, MUTED
+from .actions import LabLike
 
 LISTED_MAX = 12
 """Changes told on top; of more than these the number is told, the tree marks them all."""
@@ -31,11 +32,12 @@ _MARK = '<b role="img" aria-label="changed">◆</b>'
 class Inspector:
     """`box` shows the state of the step where one stands."""
 
-    def __init__(self) -> None:
+    def __init__(self, lab: LabLike) -> None:
+        self._lab = lab
         self.box = Folding()
 
-    def show(self, playback: Playback) -> None:
-        self.box.value = inspected(playback)
+    def show(self) -> None:
+        self.box.value = inspected(self._lab.playback)
 
 
 def inspected(playback: Playback) -> str:
@@ -119,7 +121,7 @@ class Telling:
         self.told = words()
         self.box = column([Finder(), self.told])
 
-    def show(self, _playback: Playback) -> None:
+    def show(self) -> None:
         rows = self._rows()
         # With many brokers it is wider than there is room: it scrolls, also by keyboard.
         region = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table of the run"'

@@ -1,6 +1,5 @@
 """The properties as a thin strip: which hold, which broke and when, and what is promised here."""
 
-from collections.abc import Callable
 from html import escape
 
 import msgspec
@@ -15,7 +14,7 @@ from ..elements.kinds import Button, Element, Html, Style
 from ..elements.labelled import button, column, row, words
 from ..history_tree.playback import Playback
 from ..markup import INK, LINE, MUTED
-from .actions import Drawer
+from .actions import Drawer, LabLike
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -103,10 +102,10 @@ def _missing(about: Property, features: Features) -> str | None:
 
 
 class InvariantStrip:
-    """Calls `seek` with the step at which a property broke, when its entry is pressed."""
+    """Leads to the step at which a property broke, when its entry is pressed."""
 
-    def __init__(self, seek: Callable[[int], None]) -> None:
-        self._seek = seek
+    def __init__(self, lab: LabLike) -> None:
+        self._lab = lab
         self._standings: tuple[Standing, ...] = ()
         # Each is made when it is first shown: other modes have other properties.
         self.holding: dict[str, Html] = {}
@@ -127,13 +126,13 @@ class InvariantStrip:
     def _jump(self, id: str) -> None:
         at = next(s.broken_at for s in self._standings if s.about.id == id)
         if at is not None:
-            self._seek(at)
+            self._lab.seek(at)
 
-    def show(self, playback: Playback) -> None:
-        self._standings = standings(playback)
+    def show(self) -> None:
+        self._standings = standings(self._lab.playback)
         self.status.value = _status(self._standings)
         self.entries.children = tuple(self._entry(s) for s in self._standings)
-        self._tell()
+        self.drawer.show()
 
     def _entry(self, standing: Standing) -> Element:
         id = standing.about.id
@@ -150,8 +149,7 @@ class InvariantStrip:
         return self.broken[id]
 
     def _tell(self) -> None:
-        if self.drawer.is_open:
-            self.said.value = _in_words(self._standings)
+        self.said.value = _in_words(self._standings)
 
 
 def _entry_html(standing: Standing) -> str:

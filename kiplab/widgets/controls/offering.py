@@ -27,7 +27,7 @@ from ..elements.kinds import ChoiceList, Element, Section
 from ..elements.labelled import watch
 from ..history_tree.playback import Playback, act
 from ..markup import because, record_of
-from .actions import Act, Drawer, impossible
+from .actions import Drawer, LabLike, impossible
 from .broker_offers import GoTo, Offer, standing
 from .cluster_offers import WAITS_MS, consumers, holds_in_words, in_short, producers
 
@@ -48,31 +48,29 @@ def sorted_out(title: str, offers: Iterable[Offer], thing: str) -> OfferGroup:
 
 
 class Offering:
-    """Shows groups in `list`; calls `act` with the line that is chosen, or `go` with a step."""
+    """Shows groups in `list`; the line that is chosen is done, and `go` gets a step."""
 
-    def __init__(
-        self, playback: Playback, act: Act, go: Callable[[GoTo], None], pops: bool
-    ) -> None:
-        self._playback, self._act, self._go = playback, act, go
+    def __init__(self, lab: LabLike, go: Callable[[GoTo], None], *, pops: bool) -> None:
+        self._lab, self._go = lab, go
         self._offers: tuple[Offer, ...] = ()
         self.list = ChoiceList(self._foresee, self._chosen, pops=pops)
 
-    def show(self, playback: Playback, groups: Iterable[OfferGroup]) -> None:
-        self._playback, shown = playback, tuple(groups)
+    def show(self, groups: Iterable[OfferGroup]) -> None:
+        shown = tuple(groups)
         self._offers = tuple(offer for group in shown for offer in group.offers)
         self.list.show([_section(group) for group in shown])
 
     def _foresee(self, place: int) -> tuple[str, ...]:
         line, to = self._offers[place].line, self._offers[place].to
         if to is None:
-            return foreseen(self._playback, line)
+            return foreseen(self._lab.playback, line)
         then = ("Choose there what happens next; this run is kept.",) if to.acts else ()
         return (f"The Lab stands on step {to.step}.", *then)
 
     def _chosen(self, place: int) -> None:
         offer = self._offers[place]
         if offer.to is None:
-            self._act(offer.line)
+            self._lab.act(offer.line)
         else:
             self._go(offer.to)
 
@@ -175,29 +173,22 @@ TITLE, ORDINARY, FAULTS = "What can happen next", "In the ordinary course", "Fau
 
 
 class WhatNext:
-    """Calls `act` with the line that is chosen. `covered` is hidden while the list is open."""
+    """The list, in a drawer. `covered` is hidden while that is open."""
 
-    def __init__(
-        self, playback: Playback, act: Act, go: Callable[[GoTo], None], covered: Element
-    ) -> None:
-        self._playback, self._covered = playback, covered
-        self.offering = Offering(playback, act, go, pops=False)
+    def __init__(self, lab: LabLike, go: Callable[[GoTo], None], covered: Element) -> None:
+        self._lab, self._covered = lab, covered
+        self.offering = Offering(lab, go, pops=False)
         tooltip = "Every event that is possible now, and what would follow from it"
         self.drawer = Drawer(TITLE, self._fill, self.offering.list, tooltip=tooltip)
-        self.toggle, self.box = self.drawer.toggle, self.drawer.box
+        self.toggle, self.box, self.show = self.drawer.toggle, self.drawer.box, self.drawer.show
         watch(self.toggle, "value", self._cover)
-
-    def show(self, playback: Playback) -> None:
-        self._playback = playback
-        if self.drawer.is_open:
-            self._fill()
 
     def open(self) -> None:
         self.toggle.value = True
         self.offering.list.call()
 
     def _fill(self) -> None:
-        self.offering.show(self._playback, groups_of(happenings(self._playback.here.cluster)))
+        self.offering.show(groups_of(happenings(self._lab.playback.here.cluster)))
 
     def _cover(self, is_open: bool) -> None:
         self._covered.layout.display = "none" if is_open else "flex"

@@ -18,7 +18,7 @@ from ..elements.kinds import Container, TouchedPicture
 from ..history_tree.playback import Playback
 from ..view_model import ViewModel
 from . import cluster_offers as about
-from .actions import Act
+from .actions import LabLike
 from .broker_offers import GoTo, Offer, about_broker, more_about_broker, standing
 from .cluster_offers import hold, let_flow
 from .offering import OfferGroup, Offering, sorted_out
@@ -146,22 +146,21 @@ _MENUS: dict[str, Callable[[Playback, Rows, str], Iterator[OfferGroup]]] = {
 
 
 class PictureMenu:
-    """Calls `act` with a line, `go` with a step."""
+    """The menu of a thing, beside the picture of `view` in which it was clicked."""
 
-    def __init__(self, view: ViewModel, act: Act, go: Callable[[GoTo], None]) -> None:
-        self._view = view
+    def __init__(self, lab: LabLike, view: ViewModel, go: Callable[[GoTo], None]) -> None:
+        self._lab, self._view = lab, view
         self.picture = TouchedPicture(view.drawing(), self.touch)
-        self.offering = Offering(view.tree.here.playback, act, go, pops=True)
+        self.offering = Offering(lab, go, pops=True)
         both = (self.picture, self.offering.list)
         self.box = Container(children=both, classes=("kiplab-touchable",))
 
     def touch(self, thing: str) -> None:
-        playback = self._view.tree.here.playback
-        groups = menu_for(thing, playback, self._view.rows)
-        self.offering.show(playback, groups)
+        groups = menu_for(thing, self._lab.playback, self._view.rows)
+        self.offering.show(groups)
         if groups:
             self.offering.list.call()
 
-    def show(self, playback: Playback) -> None:
-        """Follow the playback: the menu was about the step before."""
-        self.offering.show(playback, ())
+    def show(self) -> None:
+        """Follow the Lab: the menu was about the step before."""
+        self.offering.show(())

@@ -20,35 +20,29 @@ from ...rows.rows_of_stage import rows_of
 from ..elements.kinds import Guide, Player, Slider, Style
 from ..elements.labelled import button, checkbox, dropdown, offer, row, watch
 from ..history_tree.branch_tree import Branch, Tree
-from ..history_tree.playback import Playback, open_playback, seek
+from ..history_tree.playback import Playback, open_playback
+from .actions import LabLike
 
 SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
 """Milliseconds from one step to the next."""
 
 
 class Transport:
-    """Calls `seek` with the number of a step when somebody goes there, `tick` with it when the
-    player does; `undo` and `reset`. `is_playing` says whether it goes on by itself.
+    """Calls `tick` with the number of a step when the player goes there. `is_playing` says whether
+    it goes on by itself.
     """
 
-    def __init__(
-        self,
-        seek: Callable[[int], None],
-        tick: Callable[[int], None],
-        undo: Callable[[], None],
-        reset: Callable[[], None],
-    ) -> None:
-        self._seek, self._tick = seek, tick
-        self._playback: Playback | None = None
+    def __init__(self, lab: LabLike, tick: Callable[[int], None]) -> None:
+        self._lab, self._tick = lab, tick
         self.is_playing = False
-        self.first = button("First", lambda: seek(0), "To the start")
-        self.back = button("Back", lambda: seek(self._at - 1), "One step back")
+        self.first = button("First", lambda: lab.seek(0), "To the start")
+        self.back = button("Back", lambda: lab.seek(self._at - 1), "One step back")
         self.play = button("Play", self._pressed_play)
         self.play.layout.width = "62px"
-        self.step = button("Step", lambda: seek(self._at + 1), "One step on")
+        self.step = button("Step", lambda: lab.seek(self._at + 1), "One step on")
         self.step.button_style = "primary"
-        self.last = button("Last", lambda: seek(self.slider.max), "To the end")
-        self.undo, self.reset = button("Undo", undo), button("Reset", reset)
+        self.last = button("Last", lambda: lab.seek(self.slider.max), "To the end")
+        self.undo, self.reset = button("Undo", lab.undo), button("Reset", lab.reset)
         style = Style(flex="1 1 auto", min_width="160px", margin="2px 8px 2px 16px")
         self.slider = Slider(description="step", layout=style)
         watch(self.slider, "value", self._slid)
@@ -75,11 +69,11 @@ class Transport:
 
     @property
     def _at(self) -> int:
-        return 0 if self._playback is None else self._playback.at
+        return self._lab.playback.at
 
-    def show(self, playback: Playback) -> None:
-        """Follow the playback; nothing is called back."""
-        self._playback = playback
+    def show(self) -> None:
+        """Follow the Lab; nothing is called back."""
+        playback = self._lab.playback
         # While a longer run gives way to a shorter one both clip themselves: see `_slid`.
         self.slider.max = playback.last
         self.slider.value = playback.at
@@ -104,15 +98,15 @@ class Transport:
             self._label()
 
     def _pressed_play(self) -> None:
-        if self.is_playing or self._playback is None or self._playback.last == 0:
+        last = self._lab.playback.last
+        if self.is_playing or last == 0:
             self.pause()
             return
-        start = 0 if self._at == self._playback.last else self._at
-        if start != self._at:
-            self._tick(start)
-        refusal = next_refusal(seek(self._playback, start)) if self.until_refusal.value else ""
-        self.player.max = self._playback.last if isinstance(refusal, str) else refusal
-        self.player.value = start
+        if self._at == last:
+            self._tick(0)
+        refusal = next_refusal(self._lab.playback) if self.until_refusal.value else ""
+        self.player.max = last if isinstance(refusal, str) else refusal
+        self.player.value = self._at
         self.is_playing = self.player.playing = True
         self._label()
 
@@ -128,12 +122,12 @@ class Transport:
 
     def _slid(self, value: int) -> None:
         if value != self._at:
-            self._seek(value)
+            self._lab.seek(value)
 
     def _label(self) -> None:
         self.play.description = "Pause" if self.is_playing else "Play"
-        end = self._playback is not None and self._playback.at == self._playback.last
-        again = "Play again from the start" if end else "Step on by itself"
+        is_at_end = self._at == self._lab.playback.last
+        again = "Play again from the start" if is_at_end else "Step on by itself"
         self.play.tooltip = "Stay at this step" if self.is_playing else again
 
 
@@ -201,10 +195,10 @@ def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:
 
 
 class JumpButtons:
-    """Calls `seek` with the number of a step. `diverges` is set for the whole run."""
+    """A button for each target. `diverges` is set for the whole run."""
 
-    def __init__(self, seek: Callable[[int], None]) -> None:
-        self._seek = seek
+    def __init__(self, lab: LabLike) -> None:
+        self._lab = lab
         self._targets: dict[str, Target] = {}
         self.diverges: Target = ""
         self.buttons = {
@@ -215,10 +209,11 @@ class JumpButtons:
     def _jump(self, name: str) -> None:
         target = self._targets[name]
         if isinstance(target, int):
-            self._seek(target)
+            self._lab.seek(target)
 
-    def show(self, playback: Playback) -> None:
+    def show(self) -> None:
         """What can be reached from where one stands."""
+        playback = self._lab.playback
         self._targets = targets(playback, self.diverges)
         for name, target in self._targets.items():
             here = f"this is the step: {target}" if target == playback.at else None
@@ -234,26 +229,24 @@ _SAID = {
 
 
 class StepGuide:
-    """Calls `seek` with the number of a step, and `say` with a sentence about it."""
+    """Calls `say` with a sentence about the step that it leads to."""
 
-    def __init__(self, seek: Callable[[int], None], say: Callable[..., None]) -> None:
-        self._seek, self._say = seek, say
-        self._playback: Playback | None = None
-        self.element = Guide(self._asked)
+    def __init__(self, lab: LabLike, say: Callable[..., None]) -> None:
+        self._lab, self._say = lab, say
+        self._frames: object = None
+        self.element = Guide(self._lead)
 
-    def show(self, playback: Playback) -> None:
-        if self._playback is None or playback.frames is not self._playback.frames:
-            self.element.run += 1
-        self._playback = playback
+    def show(self) -> None:
+        playback = self._lab.playback
+        self.element.run += playback.frames is not self._frames
+        self._frames = playback.frames
         self.element.play, self.element.at = playback.own.name, playback.at
 
-    def _asked(self, wish: dict[str, Any]) -> None:
-        if self._playback is None:
-            return
-        step = int(wish["step"])
-        if step > self._playback.last:
-            sentence = f"There is no step {step} here: this run ends at step {self._playback.last}."
+    def _lead(self, wish: dict[str, Any]) -> None:
+        step, last = int(wish["step"]), self._lab.playback.last
+        if step > last:
+            sentence = f"There is no step {step} here: this run ends at step {last}."
             self._say(f"{sentence} Reset leads back to the play.", alarm=True)
             return
-        self._seek(step)
+        self._lab.seek(step)
         self._say(_SAID[wish["by"]].format(step=step))

@@ -8,8 +8,8 @@ from ...rows.columns import Rows, api_name
 from ...rows.view import kinds_in
 from ..elements.kinds import Slider
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
-from ..history_tree.playback import Playback
 from ..markup import muted
+from .actions import LabLike
 
 _METRICS = "Metrics an operator would see"
 _MARGIN = "2px 18px 2px 2px"
@@ -22,9 +22,12 @@ class Look:
     """
 
     def __init__(
-        self, change: Callable[[dict[str, Any]], None], rows_of: Callable[[Stage], Rows]
+        self,
+        lab: LabLike,
+        change: Callable[[dict[str, Any]], None],
+        rows_of: Callable[[Stage], Rows],
     ) -> None:
-        self._change, self._rows_of = change, rows_of
+        self._lab, self._change, self._rows_of = lab, change, rows_of
         self._showing = False
         self._frames: object = None
         self.partition = dropdown("Partition followed", ())
@@ -58,8 +61,9 @@ class Look:
             "metrics": self.metrics.value,
         }
 
-    def show(self, playback: Playback) -> None:
-        """Follow the playback: another run may have more steps and other kinds of messages."""
+    def show(self) -> None:
+        """Follow the Lab: another run may have more steps and other kinds of messages."""
+        playback = self._lab.playback
         if playback.frames is self._frames:
             return
         self._frames, self._showing = playback.frames, True
