@@ -1,24 +1,22 @@
 // Looks for words in what is told of a run.
 const finderField = () => {
-  const element = document.createElement("div");
-  element.className = "kiplab-finder";
-  const said = document.createElement("label");
-  said.textContent = "Search";
-  const field = document.createElement("input");
-  field.type = "search";
-  field.id = said.htmlFor = `kiplab-finder-${Math.random().toString(36).slice(2)}`;
-  field.placeholder = "broker 2, INELIGIBLE_REPLICA …";
-  field.title = "Enter: the next match, and the picture goes to its step. Escape: clear";
-  element.append(said, field, document.createElement("output"));
-  return element;
+  const id = `kiplab-finder-${Math.random().toString(36).slice(2)}`;
+  const placeholder = "broker 2, INELIGIBLE_REPLICA …";
+  const title = "Enter: the next match, and the picture goes to its step. Escape: clear";
+  return make(
+    "div", { class: "kiplab-finder" },
+    make("label", { for: id }, "Search"),
+    make("input", { type: "search", id, placeholder, title }),
+    make("output"),
+  );
 };
 
 // Plain words, as they are written; a number is not found in a longer one.
 const patternOf = (words) => {
-  const said = words.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+");
-  if (!said) return null;
+  const pattern = words.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+");
+  if (!pattern) return null;
   const before = /^\d/.test(words.trim()) ? "(?<!\\d)" : "";
-  return new RegExp(`${before}${said}${/\d\s*$/.test(words) ? "(?!\\d)" : ""}`, "i");
+  return new RegExp(`${before}${pattern}${/\d\s*$/.test(words) ? "(?!\\d)" : ""}`, "i");
 };
 
 const textOf = (line) =>
@@ -27,10 +25,10 @@ const textOf = (line) =>
 // `lines()` are those in which words are looked for; `reached()` is the last step that may be told,
 // and `run()` another value whenever another run is told.
 const searchOf = ({ lines, reached, run }) => {
-  let wanted = null;
+  let pattern = null;
   let matches = [];
   let current = null;
-  let remembered = { run: undefined, told: [] };
+  let remembered = { run: undefined, entries: [] };
   let masked = false;
 
   const first = ({ ids }) => stepOf(ids[0]);
@@ -39,15 +37,15 @@ const searchOf = ({ lines, reached, run }) => {
 
   // What was told before one went back is not forgotten: the next match may be there.
   const takeIn = () => {
-    const all = wanted ? lines() : [];
-    const told = all.filter(isTold).map((line) =>
+    const all = pattern ? lines() : [];
+    const entries = all.filter(isTold).map((line) =>
       ({ line, ids: idsOf(line.dataset.about), text: textOf(line) }));
-    masked = told.length < all.length;
-    const last = Math.max(-1, ...told.map(first));
-    const kept = wanted && remembered.run === run() ? remembered.told : [];
+    masked = entries.length < all.length;
+    const last = Math.max(-1, ...entries.map(first));
+    const kept = pattern && remembered.run === run() ? remembered.entries : [];
     const later = kept.filter((each) => first(each) > last).map((each) => ({ ...each, line: null }));
-    remembered = { run: run(), told: [...told, ...later] };
-    matches = wanted ? remembered.told.filter(({ text }) => wanted.test(text)) : [];
+    remembered = { run: run(), entries: [...entries, ...later] };
+    matches = pattern ? remembered.entries.filter(({ text }) => pattern.test(text)) : [];
     matches.sort((one, other) => first(one) - first(other));
     current = matches.find((each) => isSame(current, each)) ?? null;
   };
@@ -55,7 +53,7 @@ const searchOf = ({ lines, reached, run }) => {
   return {
     takeIn,
     look(words) {
-      wanted = patternOf(words);
+      pattern = patternOf(words);
       current = null;
       takeIn();
     },
@@ -66,15 +64,15 @@ const searchOf = ({ lines, reached, run }) => {
       current = matches[(from + by + matches.length) % matches.length] ?? null;
       return current;
     },
-    has: (line) => Boolean(wanted) && isTold(line) && wanted.test(textOf(line)),
-    get isOn() { return Boolean(wanted); },
+    has: (line) => Boolean(pattern) && isTold(line) && pattern.test(textOf(line)),
+    get isOn() { return Boolean(pattern); },
     get current() { return current; },
     get ids() { return matches.flatMap(({ ids }) => ids); },
-    get said() {
-      if (!wanted) return "";
+    get count() {
+      if (!pattern) return "";
       const where = masked ? ` up to step ${reached()}` : "";
       const which = current ? `, this is number ${matches.indexOf(current) + 1}` : "";
-      return `${matches.length} of ${remembered.told.length}${where}${which}`;
+      return `${matches.length} of ${remembered.entries.length}${where}${which}`;
     },
   };
 };

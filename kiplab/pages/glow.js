@@ -4,10 +4,10 @@ const linesIn = (box) => [...box.querySelectorAll("[data-about]")];
 
 // Only the box that words are in scrolls; the page does where they are in none, and only for
 // somebody who has asked to go there.
-const showLine = (line, asked = false) => {
+const showLine = (line, byRequest = false) => {
   const box = line.closest("[data-told]");
   if (!box || box.scrollHeight <= box.clientHeight) {
-    if (asked) line.scrollIntoView({ block: "nearest" });
+    if (byRequest) line.scrollIntoView({ block: "nearest" });
     return;
   }
   const [inside, around] = [line.getBoundingClientRect(), box.getBoundingClientRect()];
@@ -72,8 +72,8 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
     dark = !search.isOn && !Object.values(lit).some(Boolean);
     if (dark && wasDark) return;
     search.takeIn();
-    for (const told of root.querySelectorAll(".kiplab-finder output")) {
-      if (told.textContent !== search.said) told.textContent = search.said;
+    for (const output of root.querySelectorAll(".kiplab-finder output")) {
+      if (output.textContent !== search.count) output.textContent = search.count;
     }
     paint();
     if (!awaited || !search.current?.line) return;
@@ -82,10 +82,10 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
   };
 
   const goOn = (by) => {
-    const found = search.next(by);
-    if (!found) return;
-    lit.pinned = new Set(found.ids.flatMap(everyRun));
-    const step = stepOf(found.ids[0]);
+    const match = search.next(by);
+    if (!match) return;
+    lit.pinned = new Set(match.ids.flatMap(everyRun));
+    const step = stepOf(match.ids[0]);
     awaited = true;
     if (step !== at()) go(step);
     renew();
@@ -117,7 +117,7 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
     return halos.idsAt(left + width / 2, top + height / 2);
   };
 
-  const heard = {
+  const handlers = {
     pointerover: (event) => light("words", lineOf(event)),
     pointermove: (event) => light("picture", inPicture(event)),
     pointerleave() {
@@ -147,11 +147,11 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
     },
   };
 
-  for (const [name, hear] of Object.entries(heard)) root.addEventListener(name, hear);
+  for (const [name, hear] of Object.entries(handlers)) root.addEventListener(name, hear);
   return {
     renew,
     end() {
-      for (const [name, hear] of Object.entries(heard)) root.removeEventListener(name, hear);
+      for (const [name, hear] of Object.entries(handlers)) root.removeEventListener(name, hear);
       halos.end();
     },
   };

@@ -24,10 +24,10 @@ const unitOf = (marks) => {
 
 // The marks as far as a step has brought them: where they end is not told before it happens.
 const marksUntil = (marks, step) => {
-  const known = marks.filter((mark) => mark.ids.some((id) => stepOf(id) <= step));
+  const past = marks.filter((mark) => mark.ids.some((id) => stepOf(id) <= step));
   const here = marks.filter((mark) => mark.isStep && mark.ids.some((id) => stepOf(id) === step));
   const edges = here.map((mark) => middle(mark) + unitOf(marks)).filter(Number.isFinite);
-  return known.map((mark) => {
+  return past.map((mark) => {
     const edge = edges.sort((a, b) => a - b).find((x) => x > mark.x0);
     if (mark.isStep || edge === undefined || mark.x1 <= edge) return mark;
     const share = (edge - mark.x0) / (mark.x1 - mark.x0);
@@ -59,24 +59,29 @@ const markAt = (marks, x, y) => {
 // What has no mark of its own is told by the number of its step.
 const marksAbout = (marks, ids) => {
   const own = marks.filter((mark) => !mark.isStep && mark.ids.some((id) => covers(ids, id)));
-  const found = new Set(own);
+  const whole = new Set(own);
   for (const id of ids) {
     const alone = new Set([id]);
     if (own.some((mark) => mark.ids.some((other) => covers(alone, other)))) continue;
     const step = String(stepOf(id));
-    marks.filter((mark) => mark.isStep && mark.ids.includes(step)).forEach((mark) => found.add(mark));
+    marks.filter((mark) => mark.isStep && mark.ids.includes(step)).forEach((mark) => whole.add(mark));
   }
-  return found;
+  return whole;
 };
 
 // --- drawing ---------------------------------------------------------------------------------------
 
-const svgPart = (name, attributes, inside = []) => {
-  const element = document.createElementNS(SVG, name);
+const furnish = (element, attributes, inside) => {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...inside);
   return element;
 };
+
+const make = (name, attributes = {}, ...inside) =>
+  furnish(document.createElement(name), attributes, inside);
+
+const svgPart = (name, attributes, ...inside) =>
+  furnish(document.createElementNS(SVG, name), attributes, inside);
 
 // An arrow as a flat box, turned.
 const boxAround = ({ x0, y0, x1, y1, slanted }) => {
@@ -89,10 +94,11 @@ const boxAround = ({ x0, y0, x1, y1, slanted }) => {
   };
 };
 
-const outline = (mark, kind) => svgPart("g", { class: kind }, [
+const outline = (mark, kind) => svgPart(
+  "g", { class: kind },
   svgPart("rect", { ...boxAround(mark), class: "kiplab-halo-edge" }),
   svgPart("rect", { ...boxAround(mark), class: "kiplab-halo" }),
-]);
+);
 
 // A step's column, as high as what happens above its number.
 const columnOf = (marks, mark) => {
@@ -110,8 +116,7 @@ const haloLayer = (shown, at) => {
 
   const put = ({ element, width, height }) => {
     if (layer.parentElement !== element) element.append(layer);
-    const size = { width, height, viewBox: `0 0 ${width} ${height}` };
-    for (const [key, value] of Object.entries(size)) layer.setAttribute(key, value);
+    furnish(layer, { width, height, viewBox: `0 0 ${width} ${height}` }, []);
   };
 
   // An empty layer would keep its size when the picture gets another one.
@@ -119,17 +124,17 @@ const haloLayer = (shown, at) => {
 
   return {
     has(target) { return Boolean(shown()?.element.contains(target)); },
-    // `lit` and `found` are sets of ids.
-    paint(lit, found) {
+    // `lit` and `matches` are sets of ids.
+    paint(lit, matches) {
       const target = shown();
       if (!target) return;
       put(target);
-      const known = marks();
-      const [chosen, others] = [marksAbout(known, lit), marksAbout(known, found)];
+      const past = marks();
+      const [chosen, others] = [marksAbout(past, lit), marksAbout(past, matches)];
       const steps = new Set([...lit].map(stepOf));
       const isHere = (mark) => mark.isStep && mark.ids.some((id) => steps.has(stepOf(id)));
       layer.replaceChildren(
-        ...known.filter(isHere).flatMap((mark) => columnOf(known, mark)),
+        ...past.filter(isHere).flatMap((mark) => columnOf(past, mark)),
         ...[...others].filter((mark) => !chosen.has(mark)).map((m) => outline(m, "kiplab-halo-found")),
         ...[...chosen].map((mark) => outline(mark, "kiplab-halo-lit")),
       );
@@ -141,8 +146,8 @@ const haloLayer = (shown, at) => {
       const { left, top, width } = layer.getBoundingClientRect();
       const scale = shown().width / width;
       tidy();
-      const found = markAt(marks(), (x - left) * scale, (y - top) * scale);
-      return found?.ids.filter((id) => stepOf(id) <= at());
+      const nearest = markAt(marks(), (x - left) * scale, (y - top) * scale);
+      return nearest?.ids.filter((id) => stepOf(id) <= at());
     },
     end() { layer.remove(); },
   };

@@ -13,7 +13,7 @@
     }
   }
 
-  function made(id) {
+  function viewOf(id) {
     const part = document.createElement("section");
     part.id = "view-" + id;
     part.innerHTML = cells[id];
@@ -30,7 +30,7 @@
   function open(id) {
     if (!cells[id]) return;
     for (const part of viewer.children) part.hidden = true;
-    const part = document.getElementById("view-" + id) || made(id);
+    const part = document.getElementById("view-" + id) || viewOf(id);
     part.hidden = false;
     for (const button of buttons) {
       button.setAttribute("aria-pressed", String(button.dataset.cell === id));
@@ -46,6 +46,6 @@
       open(button.dataset.cell);
     });
   }
-  const asked = /^#(cell-\d+)/.exec(location.hash);
-  if (asked) open(asked[1]);
+  const match = /^#(cell-\d+)/.exec(location.hash);
+  if (match) open(match[1]);
 })();

@@ -14,7 +14,7 @@
   );
   const night = matchMedia("(prefers-color-scheme: dark)");
   const last = first + labels.length - 1;
-  const held = (step) => Math.max(first, Math.min(step, last));
+  const within = (step) => Math.max(first, Math.min(step, last));
   let shown = 0;
   let current = initial;
   let painted = Promise.resolve();
@@ -34,7 +34,7 @@
     return (layout.width * (domain[1] - domain[0])) / (range[1] - range[0]);
   }
 
-  // As held.placed in Python: where a word stands at a step and what it says, null for as it was.
+  // As mask.placed in Python: where a word stands at a step and what it says, null for as it was.
   function placed([since, x, until, centred, versions], step, unit) {
     if (since > step) return [null, null];
     if (until === undefined || until <= step + 1) return [x, versions ? versions[0][0] : null];
@@ -44,9 +44,9 @@
   }
 
   function moveWords(trace, step, unit) {
-    const found = trace.customdata.map((row) => placed(row, step, unit));
-    trace.x = found.map(([x]) => x);
-    trace.text = trace.text.map((text, n) => found[n][1] ?? text);
+    const positions = trace.customdata.map((row) => placed(row, step, unit));
+    trace.x = positions.map(([x]) => x);
+    trace.text = trace.text.map((text, n) => positions[n][1] ?? text);
   }
 
   function atStep({ data, layout }, { steps, verdicts }) {
@@ -106,7 +106,7 @@
     const parts = location.hash.slice(1).split("&");
     const mine = parts.find((part) => part.startsWith(key + "="));
     const value = mine ? mine.slice(key.length + 1) : "";
-    return /^\d+$/.test(value) ? held(Number(value)) : otherwise;
+    return /^\d+$/.test(value) ? within(Number(value)) : otherwise;
   }
 
   // Replaced, not pushed: the way back out of the page does not lead through every step.
@@ -120,17 +120,17 @@
 
   function listen() {
     const slider = player.querySelector("input");
-    const said = player.querySelector("[aria-live]");
+    const caption = player.querySelector("[aria-live]");
     const button = (name) => player.querySelector(`[data-do="${name}"]`);
     let timer = null;
 
     // From step to step the mask jumps: there is no motion that somebody could want reduced.
     function show(step) {
       const before = current;
-      current = held(step);
+      current = within(step);
       reached = Math.max(reached, current);
       slider.value = current;
-      said.textContent = `step ${current} of ${last}: ${labels[current - first]}`;
+      caption.textContent = `step ${current} of ${last}: ${labels[current - first]}`;
       if (current !== before) repaint();
     }
 
@@ -176,10 +176,10 @@
   }
 
   // Plotly's own script has drawn the first picture; what it changes in it later is not wanted.
-  const drawn = { data: picture.data, layout: picture.layout };
+  const original = { data: picture.data, layout: picture.layout };
   for (const each of pictures) {
-    const drawing = each.drawing || drawn;
-    drawing.data.forEach((trace, n) => (trace.text = trace.text || drawn.data[n].text));
+    const drawing = each.drawing || original;
+    drawing.data.forEach((trace, n) => (trace.text = trace.text || original.data[n].text));
     each.text = JSON.stringify(drawing);
     each.marks = drawing.layout.meta?.marks ?? [];
   }

@@ -1,9 +1,9 @@
 // The words of a page and its picture light each other up; a line above the words searches them.
 const plot = document.getElementById("kiplab-plot");
-const told = document.querySelectorAll("[data-finds]");
-if (plot?.kiplab && told.length) {
+const sections = document.querySelectorAll("[data-finds]");
+if (plot?.kiplab && sections.length) {
   const { at, reached, go, drawn } = plot.kiplab;
-  told[0].before(finderField());
+  sections[0].before(finderField());
   const run = () => 0;
   const lights = lightUp(document.querySelector("main"), { picture: drawn, at, reached, run, go });
   plot.addEventListener("kiplab-drawn", lights.renew);

@@ -11,38 +11,23 @@ const light = (from, thing) => {
   }
 };
 
-const offerOf = ([words, said, thing], place) => {
-  const row = make("div", "kiplab-offer");
-  const [label, line] = [make("span"), make("code")];
-  row.setAttribute("role", "menuitem");
-  row.tabIndex = -1;
-  row.dataset.place = place;
-  row.dataset.thing = thing;
-  label.textContent = words;
-  line.textContent = said;
-  line.title = said;
-  row.append(label, line);
-  return row;
-};
+const offerOf = ([words, line, thing], place) => make(
+  "div",
+  { class: "kiplab-offer", role: "menuitem", tabindex: -1, "data-place": place, "data-thing": thing },
+  make("span", {}, words),
+  make("code", { title: line }, line),
+);
 
-const noteOf = (text) => {
-  const note = make("div", "kiplab-offers-note");
-  note.textContent = text;
-  return note;
-};
+const noteOf = (text) => make("div", { class: "kiplab-offers-note" }, text);
 
 const sectionsOf = (sections) => {
   let place = 0;
-  return sections.map(({ title, rows, notes }) => {
-    const section = make("div");
-    const heading = make("div", "kiplab-offers-title");
-    section.setAttribute("role", "group");
-    section.setAttribute("aria-label", title);
-    heading.setAttribute("aria-hidden", "true");
-    heading.textContent = title;
-    section.append(heading, ...rows.map((row) => offerOf(row, place++)), ...notes.map(noteOf));
-    return section;
-  });
+  return sections.map(({ title, rows, notes }) => make(
+    "div", { role: "group", "aria-label": title },
+    make("div", { class: "kiplab-offers-title", "aria-hidden": "true" }, title),
+    ...rows.map((row) => offerOf(row, place++)),
+    ...notes.map(noteOf),
+  ));
 };
 
 const offersIn = (element) => [...element.list.querySelectorAll(".kiplab-offer")];
@@ -56,11 +41,8 @@ const say = (element) => {
   const { number, place, said } = element.foreseen ?? {};
   const is = number === element.number && place === element.pointed;
   const nothing = element.pointed === undefined ? [NOTHING_POINTED] : [];
-  element.said.replaceChildren(...(is ? said : nothing).map((sentence) => {
-    const line = make("div");
-    line.textContent = sentence;
-    return line;
-  }));
+  const sentences = is ? said : nothing;
+  element.outlook.replaceChildren(...sentences.map((sentence) => make("div", {}, sentence)));
 };
 
 const point = (element, row, act) => {
@@ -72,8 +54,8 @@ const point = (element, row, act) => {
   light(element, row?.dataset.thing);
   say(element);
   if (!row) return;
-  const asked = [element.number, place];
-  element.timer = setTimeout(() => act("foresee", asked, { latest: true }), POINTED);
+  const choice = [element.number, place];
+  element.timer = setTimeout(() => act("foresee", choice, { latest: true }), POINTED);
 };
 
 const shut = (element) => {
@@ -99,7 +81,7 @@ const stageOf = (surface, top) =>
 
 // A row that gets the focus is scrolled into the list's view, and with the list into the page's.
 const bring = (element, row) => {
-  const { list, said } = element;
+  const { list, outlook } = element;
   row.focus({ preventScroll: true });
   const start = row.offsetTop - row.parentElement.firstChild.offsetHeight;
   list.scrollTop = Math.min(list.scrollTop, start);
@@ -107,7 +89,7 @@ const bring = (element, row) => {
   if (element.pops) return;
   const { scroller, top, bottom } = viewOf(element, stageOf);
   const box = row.getBoundingClientRect();
-  const [over, under] = [top + GAP - box.top, box.bottom + said.offsetHeight + GAP - bottom];
+  const [over, under] = [top + GAP - box.top, box.bottom + outlook.offsetHeight + GAP - bottom];
   scroller.scrollTop += over > 0 ? -over : Math.max(under, 0);
 };
 
@@ -126,14 +108,14 @@ const settleAt = (element, { x, y }) => {
 
 // The page that asked for it opens it, and no other view of the same panel.
 const pop = (element) => {
-  const asked = element.parentElement?.asked;
-  if (!asked) return;
-  element.parentElement.asked = null;
+  const call = element.parentElement?.call;
+  if (!call) return;
+  element.parentElement.call = null;
   element.hidden = false;
-  element.back = asked.back;
-  settleAt(element, asked);
+  element.back = call.back;
+  settleAt(element, call);
   const [first] = offersIn(element);
-  (asked.byKey && first ? first : element.list).focus({ preventScroll: true });
+  (call.byKey && first ? first : element.list).focus({ preventScroll: true });
 };
 
 const summon = (element, part) => {
@@ -150,20 +132,16 @@ const MOVES = {
 
 const choosing = {
   make({ act }) {
-    const element = make("div", "kiplab-offers");
-    const [list, said] = [make("div", "kiplab-offers-list"), make("div", "kiplab-foreseen")];
-    list.setAttribute("role", "menu");
-    list.setAttribute("aria-label", "what can happen");
-    list.tabIndex = -1;
-    said.setAttribute("role", "status");
-    element.append(list, said);
-    Object.assign(element, { list, said });
+    const menu = { class: "kiplab-offers-list", role: "menu", "aria-label": "what can happen" };
+    const list = make("div", { ...menu, tabindex: -1 });
+    const outlook = make("div", { class: "kiplab-foreseen", role: "status" });
+    const element = make("div", { class: "kiplab-offers" }, list, outlook);
+    Object.assign(element, { list, outlook });
     const rowAt = (event) => event.target.closest(".kiplab-offer");
     const choose = (row) => {
       if (!row) return;
-      const asked = [element.number, Number(row.dataset.place)];
       if (element.pops) shut(element);
-      act("choose", asked);
+      act("choose", [element.number, Number(row.dataset.place)]);
     };
     list.addEventListener("pointerover", (event) => point(element, rowAt(event), act));
     list.addEventListener("pointerleave", () => point(element, rowAt({ target: document.activeElement }), act));

@@ -1,19 +1,12 @@
 // One drawer of elements for each kind of part: `make` once, `paint` with what has changed.
-const make = (name, ...classes) => {
-  const element = document.createElement(name);
-  element.classList.add(...classes);
-  return element;
-};
-
 // A control that was set here and not yet told to the kernel knows better than what comes from there.
 const set = (element, name, value) => {
   if (element[name] !== value) element[name] = value;
 };
 
-const buttonOf = (pressed, ...classes) => {
-  const element = make("button", "kiplab-button", ...classes);
-  element.type = "button";
-  element.addEventListener("click", () => pressed(element));
+const buttonOf = (press) => {
+  const element = make("button", { type: "button", class: "kiplab-button" });
+  element.addEventListener("click", () => press(element));
   return element;
 };
 
@@ -32,7 +25,7 @@ const pressable = {
 
 const toggling = {
   make({ act }) {
-    return buttonOf((element) => act("value", element.ariaPressed !== "true"), "kiplab-toggle");
+    return buttonOf((element) => act("value", element.ariaPressed !== "true"));
   },
   paint(element, part) {
     paintButton(element, part);
@@ -43,7 +36,7 @@ const toggling = {
 };
 
 const written = {
-  make() { return make("div", "kiplab-words"); },
+  make() { return make("div", { class: "kiplab-words" }); },
   paint(element, part, changed) {
     if (changed.has("value")) element.innerHTML = part.value;
   },
@@ -52,7 +45,7 @@ const written = {
 // What the reader has unfolded, and where the focus is, stays when the words change.
 const folding = {
   make() {
-    const element = make("div", "kiplab-words");
+    const element = make("div", { class: "kiplab-words" });
     element.unfolded = new Map();
     return element;
   },
@@ -71,13 +64,9 @@ const folding = {
 };
 
 const labelled = (name, input) => {
-  const element = make("span", "kiplab-field");
-  element.words = make("label");
-  element.words.htmlFor = name;
-  element.input = input;
+  const words = make("label", { for: name });
   input.id = name;
-  element.append(element.words, input);
-  return element;
+  return Object.assign(make("span", { class: "kiplab-field" }, words, input), { words, input });
 };
 
 // The words stand behind what is ticked.
@@ -100,8 +89,7 @@ const field = ({ type, event = "change", latest = false, traits = [], dressed = 
   const read = ({ checked, value }) => (isTick ? checked : type === "text" ? value : Number(value));
   return {
     make({ act, name }) {
-      const input = make("input");
-      input.type = type;
+      const input = make("input", { type });
       input.addEventListener(event, () => act("value", read(input), { latest }));
       return dressed(name, input);
     },
@@ -126,15 +114,15 @@ const slid = {
     element.classList.add("kiplab-slider");
     element.append(make("output"));
     element.say = () => {
-      const { input, said, lastChild } = element;
-      lastChild.textContent = said ? said[Number(input.value)] ?? "" : `${input.value} of ${input.max}`;
-      if (said) input.ariaValueText = lastChild.textContent;
+      const { input, labels, lastChild } = element;
+      lastChild.textContent = labels ? labels[Number(input.value)] ?? "" : `${input.value} of ${input.max}`;
+      if (labels) input.ariaValueText = lastChild.textContent;
     };
     element.input.addEventListener("input", element.say);
     return element;
   },
   paint(element, part, changed) {
-    element.said = part.words;
+    element.labels = part.words;
     element.classList.toggle("kiplab-scale", Boolean(part.words));
     ranged.paint(element, part, changed);
     element.say();
@@ -160,15 +148,12 @@ const menu = {
 };
 
 const chosen = {
-  make() { return make("div", "kiplab-choices"); },
+  make() { return make("div", { class: "kiplab-choices", role: "radiogroup" }); },
   paint(element, part, changed, { act, name }) {
-    element.setAttribute("role", "radiogroup");
     element.ariaLabel = part.description;
     if (changed.has("options")) {
       element.replaceChildren(...part.options.map((words, place) => {
-        const input = make("input");
-        input.type = "radio";
-        input.name = name;
+        const input = make("input", { type: "radio", name });
         input.addEventListener("change", () => act("value", place));
         const label = ticking(`${name}-${place}`, input);
         label.words.textContent = words;
@@ -188,9 +173,7 @@ const finding = { make: finderField, paint() {} };
 // A file is read here: the kernel may be on another machine.
 const uploaded = {
   make({ act }) {
-    const input = make("input");
-    input.type = "file";
-    input.hidden = true;
+    const input = make("input", { type: "file", hidden: "" });
     const element = buttonOf(() => input.click());
     element.input = input;
     input.addEventListener("change", async () => {
@@ -210,12 +193,7 @@ const uploaded = {
 
 // It counts here, so that it keeps its pace however slow the kernel is.
 const playing = {
-  make({ act }) {
-    const element = make("span");
-    element.hidden = true;
-    element.act = act;
-    return element;
-  },
+  make({ act }) { return Object.assign(make("span", { hidden: "" }), { act }); },
   paint(element, part, changed) {
     if (changed.has("value")) element.at = part.value;
     if (!changed.has("playing") && !changed.has("interval")) return;

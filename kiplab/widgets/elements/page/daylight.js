@@ -24,14 +24,14 @@ const isDark = (element) => {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
 };
 
-const watchTheme = (element, told) => {
+const watchTheme = (element, report) => {
   let last;
   const tell = () => {
     const theme = isDark(element) ? "dark" : "light";
     document.body.dataset.kiplabPage = theme;
     if (theme === last) return;
     last = theme;
-    told(theme);
+    report(theme);
   };
   const watch = new MutationObserver(tell);
   const attributeFilter = ["class", "style", "data-jp-theme-light", "data-vscode-theme-kind", "theme"];

@@ -17,14 +17,14 @@ const repainted = new WeakMap();
 
 const darken = (element) => {
   if (!element.style) return;
-  const known = repainted.get(element) ?? new Map();
+  const changes = repainted.get(element) ?? new Map();
   for (const name of PAINTED) {
     const now = element.style.getPropertyValue(name);
-    if (!darkOf.has(now) || known.get(name)?.dark === now) continue;
-    known.set(name, { light: now, dark: darkOf.get(now) });
+    if (!darkOf.has(now) || changes.get(name)?.dark === now) continue;
+    changes.set(name, { light: now, dark: darkOf.get(now) });
     element.style.setProperty(name, darkOf.get(now));
   }
-  repainted.set(element, known);
+  repainted.set(element, changes);
 };
 
 const lighten = (element) => {

@@ -6,16 +6,14 @@ const guides = (globalThis.kiplabGuides ??= new Set());
 
 const guiding = {
   make({ act }) {
-    const element = make("span", "kiplab-guide");
-    element.hidden = true;
+    const element = make("span", { class: "kiplab-guide", hidden: "" });
     element.go = (step, by) => act("go", { step, by }, { latest: true });
     guides.add(element);
     return element;
   },
   paint(element, part) {
-    element.play = part.play;
-    element.at = part.at;
-    element.run = part.run;
+    const { play, at, run } = part;
+    Object.assign(element, { play, at, run });
   },
   end(element) { guides.delete(element); },
 };
@@ -24,12 +22,12 @@ const isBefore = (one, other) =>
   Boolean(one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING);
 
 // Of several Labs of one play, the one in the same notebook; there, the last one above the link.
-const nearest = (link, found) => {
+const nearest = (link, candidates) => {
   for (let box = link; box; box = box.parentElement) {
-    const here = found.filter((guide) => box.contains(guide));
+    const here = candidates.filter((guide) => box.contains(guide));
     if (here.length) return here.filter((guide) => isBefore(guide, link)).at(-1) ?? here[0];
   }
-  return found[0];
+  return candidates[0];
 };
 
 const isInSight = (element) => {
@@ -40,11 +38,11 @@ const isInSight = (element) => {
 const followLink = (event) => {
   const link = event.target.closest?.("a[href]");
   const [, play, step] = link?.hash && decodeURIComponent(link.hash).match(STEP_LINK) || [];
-  const found = [...guides].filter((guide) => guide.play === play);
-  if (!found.length) return;
+  const candidates = [...guides].filter((guide) => guide.play === play);
+  if (!candidates.length) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  const guide = nearest(link, found);
+  const guide = nearest(link, candidates);
   guide.go(Number(step), "link");
   const lab = guide.closest(".kiplab-surface");
   if (lab && !isInSight(lab.querySelector(".kiplab-stage") ?? lab)) lab.scrollIntoView();

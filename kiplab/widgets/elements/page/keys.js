@@ -34,9 +34,9 @@ const refuge = ([lost, ...around]) => {
 };
 
 const upTo = (box, element) => {
-  const found = [element];
-  while (found.at(-1) !== box) found.push(found.at(-1).parentElement);
-  return found;
+  const path = [element];
+  while (path.at(-1) !== box) path.push(path.at(-1).parentElement);
+  return path;
 };
 
 const keepKeys = () => {

@@ -12,7 +12,7 @@ const readPlotly = (code) =>
   kiplabRead("const module = { exports: {} };\n", code, "\nexport default module.exports;");
 
 // A slow machine may not have read the model yet, and is asked again: each try takes two seconds.
-const found = async (model, id) => {
+const modelOf = async (model, id) => {
   for (let left = TRIES; ; left -= 1) {
     try {
       return await model.widget_manager.get_model(id);
@@ -23,7 +23,7 @@ const found = async (model, id) => {
 };
 
 const plotlyOf = async (model) => {
-  const shared = await found(model, model.get("plotly"));
+  const shared = await modelOf(model, model.get("plotly"));
   const version = shared.get("version");
   if (!plotlyReaders.has(version)) plotlyReaders.set(version, readPlotly(shared.get("code")));
   return plotlyReaders.get(version);
@@ -62,17 +62,15 @@ const drawSoon = (element, part, drew) => {
 
 const pictured = {
   make({ model, drew }) {
-    const element = make("div", "kiplab-picture");
-    const said = make("p");
-    element.figure = make("div");
-    said.textContent = LOADING;
-    element.append(said, element.figure);
+    const [message, figure] = [make("p", {}, LOADING), make("div")];
+    const element = make("div", { class: "kiplab-picture" }, message, figure);
+    element.figure = figure;
     plotlyOf(model).then((plotly) => {
-      said.remove();
+      message.remove();
       element.plotly = plotly;
       drawSoon(element, { drawing: element.drawing }, drew);
     }).catch((problem) => {
-      said.textContent = FAILED;
+      message.textContent = FAILED;
       console.error(problem);
     });
     return element;

@@ -49,8 +49,8 @@ const keepInPlace = (el) => {
     if (target.contains(el) && (target.scrollingElement ?? target).scrollTop !== ours) pressed = null;
   };
   const forget = () => { pressed = null; };
-  const heard = { pointerdown: note, keydown: note, scroll: scrolled, resize: forget };
-  for (const [name, hear] of Object.entries(heard)) window.addEventListener(name, hear, true);
+  const handlers = { pointerdown: note, keydown: note, scroll: scrolled, resize: forget };
+  for (const [name, hear] of Object.entries(handlers)) window.addEventListener(name, hear, true);
   const keep = (scroller) => {
     if (!pressed?.element.isConnected) return;
     const by = pressed.element.getBoundingClientRect().top - pressed.top;
@@ -59,7 +59,7 @@ const keepInPlace = (el) => {
     ours = scroller.scrollTop;
   };
   keep.end = () => {
-    for (const [name, hear] of Object.entries(heard)) window.removeEventListener(name, hear, true);
+    for (const [name, hear] of Object.entries(handlers)) window.removeEventListener(name, hear, true);
   };
   return keep;
 };

@@ -29,9 +29,9 @@ const around = (panel) => {
   return [boxes, document.documentElement];
 };
 
-// `told` hears how many pixels there are for a picture, whenever that changes; `busy` hears whether
+// `report` hears how many pixels there are for a picture, whenever that changes; `busy` hears whether
 // that is about to happen.
-const keepInSight = (el, told, busy) => {
+const keepInSight = (el, report, busy) => {
   let opened = [];
   let last = "";
   let timer;
@@ -53,8 +53,8 @@ const keepInSight = (el, told, busy) => {
     head.style.position = stays ? "sticky" : "static";
     stage.style.position = fits ? "sticky" : "static";
     stage.style.top = `${high}px`;
-    const seen = (stays ? high : 0) + (fits && !beside ? stage.offsetHeight : 0);
-    el.style.setProperty("--kiplab-stage", `${seen}px`);
+    const cover = (stays ? high : 0) + (fits && !beside ? stage.offsetHeight : 0);
+    el.style.setProperty("--kiplab-stage", `${cover}px`);
     tell({ width: stage.clientWidth, height: scroller.clientHeight - highestAt(el.clientWidth, high) });
     keep(scroller);
     return [head, stage, scroller, ...holding];
@@ -73,7 +73,7 @@ const keepInSight = (el, told, busy) => {
     if (!changes) return;
     timer = setTimeout(() => {
       last = now;
-      told(room);
+      report(room);
       busy(false);
     }, last ? PAUSE : 0);
   };

@@ -6,7 +6,7 @@ const PATIENCE = 6_000;
 const GONE = ["restarting", "autorestarting", "terminating", "dead"];
 
 const box = {
-  make() { return make("div", "kiplab-box"); },
+  make() { return make("div", { class: "kiplab-box" }); },
   paint() {},
 };
 KINDS.box = box;
@@ -47,9 +47,7 @@ const mailbox = (view, tell, silent, busy) => {
 };
 
 const bannerIn = (el) => {
-  const banner = make("div", "kiplab-banner");
-  banner.setAttribute("role", "alert");
-  banner.hidden = true;
+  const banner = make("div", { class: "kiplab-banner", role: "alert", hidden: "" });
   el.append(banner);
   return (text) => {
     banner.hidden = !text;
@@ -61,7 +59,7 @@ const bannerIn = (el) => {
 export default ({ model, el }) => {
   // Always asked for: a page that was without its connection is given another one.
   const tree = () => model.get("tree");
-  let seen = 0;
+  let number = 0;
   const elements = new Map();
   const view = Math.random().toString(36).slice(2);
   const say = bannerIn(el);
@@ -87,10 +85,10 @@ export default ({ model, el }) => {
     el.setAttribute("aria-busy", String(reasons.size > 0));
   };
   const mail = mailbox(view, tell, silent, busyWith("mail"));
-  let told = false;
+  let isDrawn = false;
   const drew = () => {
-    if (!told) tell({ drawn: tree().number });
-    told = true;
+    if (!isDrawn) tell({ drawn: tree().number });
+    isDrawn = true;
     lights.renew();
   };
 
@@ -117,8 +115,7 @@ export default ({ model, el }) => {
   };
 
   const elementOf = (id) => {
-    const known = elements.get(id);
-    if (known) return known;
+    if (elements.has(id)) return elements.get(id);
     const part = tree().parts[id];
     const element = KINDS[part.kind].make(toolsOf(id));
     element.kind = part.kind;
@@ -129,9 +126,9 @@ export default ({ model, el }) => {
 
   // Elements that stay are not moved: one that is taken out and put back loses focus and scrolling.
   const fill = (element, ids) => {
-    const wanted = ids.map(elementOf);
-    for (const child of [...element.children]) if (!wanted.includes(child)) child.remove();
-    wanted.forEach((child, place) => {
+    const children = ids.map(elementOf);
+    for (const child of [...element.children]) if (!children.includes(child)) child.remove();
+    children.forEach((child, place) => {
       if (element.children[place] !== child) element.insertBefore(child, element.children[place]);
     });
   };
@@ -168,7 +165,7 @@ export default ({ model, el }) => {
     endAll();
     for (const element of elements.values()) element.remove();
     elements.clear();
-    seen = tree().number;
+    number = tree().number;
     el.append(elementOf(tree().root));
   };
 
@@ -184,7 +181,7 @@ export default ({ model, el }) => {
     if (message.done) mail.done(message.done);
     if (message.tree) drawAll();
     if (!patch) return;
-    seen = message.number;
+    number = message.number;
     for (const [id, traits] of Object.entries(patch)) {
       if (elements.has(id)) paint(id, new Set(Object.keys(traits)));
     }
@@ -194,7 +191,7 @@ export default ({ model, el }) => {
 
   // After a time without a connection nobody knows what has arrived.
   const renew = () => {
-    if (tree().number > seen) drawAll();
+    if (tree().number > number) drawAll();
     mail.again();
     tell({ hello: tree().number });
   };

@@ -5,7 +5,7 @@ const HOW = "parts of the picture: arrow keys choose one, Enter opens what can b
 
 const distanceTo = ([, x0, y0, x1, y1], x, y) => awayFrom({ x0, y0, x1, y1 }, x, y);
 
-const closestOf = (found, distance) => found
+const closestOf = (things, distance) => things
   .map((each) => [distance(each), each])
   .sort(([one], [other]) => one - other)[0];
 
@@ -41,11 +41,8 @@ const layOut = (element, { meta, width, height }, name) => {
   overlay.style.width = `${width}px`;
   overlay.style.height = `${height}px`;
   const boxes = boxesOf(meta.places, width).map(([thing, left, top, wide, high, turn], number) => {
-    const box = make("div");
-    box.id = `${name}-${number}`;
-    box.setAttribute("role", "option");
-    box.setAttribute("aria-label", thing);
-    box.dataset.thing = thing;
+    const about = { role: "option", "aria-label": thing, "data-thing": thing };
+    const box = make("div", { ...about, id: `${name}-${number}` });
     Object.assign(box.style, {
       left: `${left}px`, top: `${top}px`, width: `${wide}px`, height: `${high}px`,
       transform: turn ? `rotate(${turn}rad)` : "",
@@ -60,12 +57,12 @@ const boxOf = (element, thing) =>
   [...element.overlay.children].find((box) => box.dataset.thing === thing);
 
 const mark = (element, thing) => {
-  const found = boxOf(element, thing);
-  element.chosen = found && thing;
-  for (const box of element.overlay.children) box.setAttribute("aria-selected", String(box === found));
-  if (found) element.overlay.setAttribute("aria-activedescendant", found.id);
+  const target = boxOf(element, thing);
+  element.chosen = target && thing;
+  for (const box of element.overlay.children) box.setAttribute("aria-selected", String(box === target));
+  if (target) element.overlay.setAttribute("aria-activedescendant", target.id);
   else element.overlay.removeAttribute("aria-activedescendant");
-  return found;
+  return target;
 };
 
 // Up and down from lane to lane, the axis last; left and right among the arrows of a lane, and along
@@ -116,16 +113,14 @@ const middleOf = (element, thing) => {
 const touched = {
   make(tools) {
     const element = pictured.make(tools);
-    const overlay = make("div", "kiplab-places");
-    overlay.setAttribute("role", "listbox");
-    overlay.setAttribute("aria-label", HOW);
-    overlay.tabIndex = 0;
+    const list = { role: "listbox", "aria-label": HOW, tabindex: 0 };
+    const overlay = make("div", { class: "kiplab-places", ...list });
     element.overlay = overlay;
     element.classList.add("kiplab-touched");
     element.append(overlay);
     const ask = (thing, at, byKey) => {
       mark(element, thing);
-      element.parentElement.asked = { ...at, back: overlay, byKey };
+      element.parentElement.call = { ...at, back: overlay, byKey };
       tools.act("touch", thing);
     };
     const under = ({ clientX, clientY }) => {
