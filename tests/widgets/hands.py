@@ -157,6 +157,12 @@ def html(widget: Any) -> str:
     return f"{own if isinstance(own, str) else ''}{inside}"
 
 
+def button(widget: Any, label: str) -> Any:
+    """The button with that label that is shown in a widget."""
+    parts = widget.box.everything()
+    return next(part for part in parts if getattr(part, "description", None) == label)
+
+
 def hear(widget: Any, content: dict[str, Any], *buffers: bytes) -> None:
     """What a page sends to the panel of a Lab or another widget."""
     widget.box._hear(widget.box, content, list(buffers))

@@ -7,7 +7,7 @@ import pytest
 
 from kiplab.widgets.controls.inject import ClientsPanel, Inject, producer_in_words, reader_in_words
 from kiplab.widgets.history_tree.playback import Playback, seek
-from tests.widgets.hands import THREE, Hands, at_panel, made, opened, text
+from tests.widgets.hands import THREE, Hands, at_panel, button, made, opened, text
 
 TWO_LOGS = """
 kafka 3.5
@@ -45,7 +45,7 @@ def test_a_client_that_has_done_nothing_says_so() -> None:
 def test_send_writes_the_records_with_the_acks_that_were_chosen() -> None:
     hands, clients = watching(made(THREE))
     clients.count.value, clients.acks.value = 3, "1"
-    clients.writes.button("Send").click()
+    button(clients.writes, "Send").click()
     assert hands.lines == ["produce orders-0 count=3 producer=producer acks=1"]
     told = text(clients.written.value)
     assert "acknowledged offsets 10–12 in leader epoch 0, acks=1" in told
@@ -55,10 +55,10 @@ def test_send_writes_the_records_with_the_acks_that_were_chosen() -> None:
 
 def test_what_is_not_acknowledged_waits_and_is_sent_again() -> None:
     hands, clients = watching(made(THREE))
-    again = clients.writes.button("Send again")
+    again = button(clients.writes, "Send again")
     assert again.disabled
     clients.count.value = 2
-    clients.writes.button("Send").click()
+    button(clients.writes, "Send").click()
     told = text(clients.written.value)
     assert "offsets 10–11 in the log of broker 1, not acknowledged yet, acks=all" in told
     for line in ("crash 1", "expire 1"):
@@ -121,16 +121,16 @@ def test_one_record_is_lost_on_purpose_and_found(acks: str) -> None:
     panel = hands.panel
     if acks == "all":
         for label in ("Crash", "Expire"):
-            panel.button(2, label).click()
+            button(panel.brokers[2], label).click()
     clients.count.value, clients.acks.value = 1, acks
-    clients.writes.button("Send").click()
-    clients.reads.button("Poll").click()
-    panel.button(1, "Crash").click()
-    panel.button(1, "Expire").click()
+    button(clients.writes, "Send").click()
+    button(clients.reads, "Poll").click()
+    button(panel.brokers[1], "Crash").click()
+    button(panel.brokers[1], "Expire").click()
     if acks == "all":
-        panel.button(2, "Start").click()
-        panel.button(2, "Unfence").click()
-        panel.partitions["orders-0"].main.button("Elect unclean").click()
+        button(panel.brokers[2], "Start").click()
+        button(panel.brokers[2], "Unfence").click()
+        button(panel.partitions["orders-0"].main, "Elect unclean").click()
     broken = {id for id, _ in hands.playback.here.cluster.broken}
     epoch = 6 if acks == "all" else 5
     lost = f"offset 100 in leader epoch {epoch}, still in the log of broker 1, which is down"

@@ -19,7 +19,7 @@ from kiplab.widgets.controls.inflight import (
     why_not_moved,
 )
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, THREE, Hands, at_panel, html, made
+from tests.widgets.hands import SIX, THREE, Hands, at_panel, button, html, made
 
 TWO, THREE_ = BrokerId(2), BrokerId(3)
 
@@ -204,7 +204,7 @@ def test_each_button_writes_its_line_and_the_line_replays(label: str, line: str)
     (row,) = hands.panel.rows
     row.more.toggle.value = True
     name = row.name
-    row.button(label).click()
+    button(row, label).click()
     assert hands.lines == [line]
     left = [message.name for message in hands.playback.here.cluster.messages]
     assert (name in left) is (label == "Duplicate")
@@ -218,7 +218,7 @@ def test_a_button_is_disabled_exactly_where_its_choice_has_a_reason(crowded: Pla
         row.more.toggle.value = True
         for choice in row.offers:
             shown = row.main if choice in row.main.offers else row.others
-            made = shown.button(choice.label)
+            made = button(shown, choice.label)
             assert made.disabled is (choice.reason is not None)
             assert choice.reason is None or made.tooltip == f"Not now: {choice.reason}"
             disabled += made.disabled
@@ -235,7 +235,7 @@ def test_earlier_and_later_change_the_order_and_deliver_nothing(crowded: Playbac
     assert hands.playback is crowded
     assert names(crowded.here.cluster, inbox.order)[0] == "broker-hear3"
     assert "1. broker 3 → controller" in inbox.rows[0].state.value
-    inbox.next.button("Deliver next").click()
+    button(inbox.next, "Deliver next").click()
     assert hands.lines == ["deliver broker-heartbeat from=3"]
     assert hands.replayed()
     inbox.rows[1].later.click()
@@ -245,13 +245,13 @@ def test_earlier_and_later_change_the_order_and_deliver_nothing(crowded: Playbac
 def test_a_hold_by_hand_keeps_what_is_sent_next() -> None:
     hands = at_inbox(made(THREE))
     holds = hands.panel.holds
-    assert holds.actions.button("Let it flow").disabled
+    assert button(holds.actions, "Let it flow").disabled
     holds.kind.value, holds.sender.value = "fetch", TWO
-    holds.actions.button("Hold back").click()
+    button(holds.actions, "Hold back").click()
     assert "Held back from now on: fetch from broker 2." in holds.said.value
     hands.do("fetch 2")
     assert "On the way: 1 message<" in hands.panel.title.value
-    holds.actions.button("Let it flow").click()
+    button(holds.actions, "Let it flow").click()
     assert "Nothing is on the way" in hands.panel.title.value
     assert hands.lines == ["hold fetch from=2", "fetch 2", "release fetch from=2"]
     assert hands.replayed()
@@ -267,7 +267,7 @@ def test_of_very_many_messages_only_the_number_is_told_and_a_kind_can_be_chosen(
     assert inbox.more not in inbox.box.children
     assert "Fetch v" in inbox.rows[0].state.value
     assert inbox.list.children == (inbox.rows[0].box,)
-    inbox.rows[0].main.button("Deliver").click()
+    button(inbox.rows[0].main, "Deliver").click()
     assert hands.lines == ["deliver fetch from=2"]
 
 

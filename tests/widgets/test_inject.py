@@ -43,6 +43,7 @@ from tests.widgets.hands import (
     THREE,
     Hands,
     at_panel,
+    button,
     every_play,
     made,
     opened,
@@ -266,7 +267,7 @@ def test_each_button_of_a_broker_is_a_line_that_replays(
 ) -> None:
     hands = at_inject(made(THREE, *before))
     hands.panel.brokers[2].more.toggle.value = True
-    hands.panel.button(2, label).click()
+    button(hands.panel.brokers[2], label).click()
     assert hands.lines == [line]
     assert hands.replayed()
     assert f"Last line of the play here: {line}" in hands.panel.written.value
@@ -276,17 +277,17 @@ def test_each_button_of_a_broker_is_a_line_that_replays(
 def test_a_crash_takes_what_was_chosen(disk: str) -> None:
     hands = at_inject(made(THREE))
     hands.panel.disk.value = disk
-    hands.panel.button(3, "Crash").click()
+    button(hands.panel.brokers[3], "Crash").click()
     assert hands.lines == ["crash 3" + ("" if disk == "kept" else f" disk={disk}")]
     assert hands.replayed()
 
 
 def test_controller_and_partitions_have_buttons() -> None:
     hands = at_inject(made(SIX))
-    hands.panel.controller.button("Fail over").click()
+    button(hands.panel.controller, "Fail over").click()
     assert list(hands.panel.partitions) == ["orders-0", "orders-1", "orders-2"]
-    hands.panel.partitions["orders-1"].main.button("Elect preferred").click()
-    hands.panel.partitions["orders-2"].main.button("Elect unclean").click()
+    button(hands.panel.partitions["orders-1"].main, "Elect preferred").click()
+    button(hands.panel.partitions["orders-2"].main, "Elect unclean").click()
     assert hands.lines == ["fail-over", "elect orders-1", "elect orders-2 unclean=yes"]
     assert hands.replayed()
 
@@ -295,10 +296,10 @@ def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it()
     hands = at_inject(made(f"kafka 3.8\n{THREE}"))
     drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
-    on = drawer.others.button("unclean.leader.election.enable=true")
+    on = button(drawer.others, "unclean.leader.election.enable=true")
     assert "does not read it (KAFKA-12670)" in on.tooltip
     on.click()
-    drawer.others.button("unclean.leader.election.enable=false").click()
+    button(drawer.others, "unclean.leader.election.enable=false").click()
     assert hands.lines == [
         "configure orders unclean-leader-election=yes",
         "configure orders unclean-leader-election=no",
@@ -306,7 +307,7 @@ def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it()
     assert hands.replayed()
     later = at_inject(made(f"kafka 3.9\n{THREE}")).panel.partitions["orders-0"]
     later.more.toggle.value = True
-    said = later.others.button("unclean.leader.election.enable=true").tooltip
+    said = button(later.others, "unclean.leader.election.enable=true").tooltip
     assert "reads it when it elects next, within 300 s" in said
 
 
@@ -314,7 +315,7 @@ def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> Non
     hands = at_inject(open_playback(load("unclean-election")))
     drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
-    finish = drawer.others.button("Finish recovery")
+    finish = button(drawer.others, "Finish recovery")
     assert finish.disabled
     assert "does not recover orders-0: no release of Kafka recovers anything" in finish.tooltip
     hands.playback = OPENED["recovering"]
@@ -329,9 +330,9 @@ def test_a_client_writes_to_a_partition_of_choice() -> None:
     hands = at_inject(made(SIX))
     clients = hands.panel.clients
     clients.partition.value, clients.count.value, clients.acks.value = "orders-1", 4, "1"
-    clients.actions.button("Produce").click()
+    button(clients.actions, "Produce").click()
     clients.to.value = BrokerId(2)
-    clients.actions.button("Produce").click()
+    button(clients.actions, "Produce").click()
     assert hands.lines == [
         "produce orders-1 count=4 acks=1",
         "produce orders-1 count=4 to=2 acks=1",
@@ -344,7 +345,7 @@ def test_a_stale_leader_that_is_gone_is_no_choice_any_more() -> None:
     to = hands.panel.clients.to
     assert [label for label, _ in to.options] == ["the leader", "broker 1", "broker 2"]
     to.value = BrokerId(1)
-    hands.panel.button(1, "Crash").click()
+    button(hands.panel.brokers[1], "Crash").click()
     assert [label for label, _ in to.options] == ["the leader", "broker 2"]
     assert to.value == NO_LEADER
 
@@ -353,9 +354,9 @@ def test_a_consumer_polls_asks_who_leads_and_goes_elsewhere() -> None:
     hands = at_inject(made(THREE))
     clients = hands.panel.clients
     assert "has read nothing yet" in clients.state.value
-    assert clients.reads.button("Reset to latest").disabled
+    assert button(clients.reads, "Reset to latest").disabled
     for label in ("Poll", "Reset to latest", "Reset to earliest", "Refresh metadata"):
-        clients.reads.button(label).click()
+        button(clients.reads, label).click()
     assert hands.lines == [
         "poll orders-0",
         "reset orders-0 to=latest",
@@ -370,16 +371,16 @@ def test_with_several_consumers_one_chooses_who_reads() -> None:
     hands = at_inject(made(THREE + "consumer orders-0 name=billing\n"))
     clients = hands.panel.clients
     assert [label for label, _ in clients.consumer.options] == ["billing", "consumer"]
-    clients.reads.button("Poll").click()
+    button(clients.reads, "Poll").click()
     clients.consumer.value = "consumer"
-    clients.reads.button("Poll").click()
+    button(clients.reads, "Poll").click()
     assert hands.lines == ["poll orders-0 consumer=billing", "poll orders-0"]
     assert reading(hands.playback.here.cluster, "billing", "orders-0").startswith("next offset 10")
 
 
 def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
     hands = at_inject(made(THREE, "crash 2"))
-    crash = hands.panel.button(2, "Crash")
+    crash = button(hands.panel.brokers[2], "Crash")
     assert crash.disabled
     assert crash.tooltip == "Not now: broker 2 is down"
     reasons = hands.panel.reasons
@@ -398,9 +399,9 @@ def test_a_closed_drawer_costs_nothing_and_an_open_one_follows() -> None:
     row = hands.panel.brokers[2]
     assert row.others.buttons == []
     row.more.toggle.value = True
-    assert not row.others.button("Heartbeat").disabled
+    assert not button(row.others, "Heartbeat").disabled
     hands.do("crash 2")
-    assert row.others.button("Heartbeat").disabled
+    assert button(row.others, "Heartbeat").disabled
 
 
 def test_a_line_of_ones_own_is_done() -> None:
@@ -408,10 +409,3 @@ def test_a_line_of_ones_own_is_done() -> None:
     hands.panel.line.value = "flush 1"
     hands.panel.do.click()
     assert hands.lines == ["flush 1"]
-
-
-def test_there_is_no_button_of_an_unknown_broker_or_label() -> None:
-    panel = at_inject(made(THREE)).panel
-    for broker, label in ((9, "Crash"), (1, "Explode")):
-        with pytest.raises(KeyError):
-            panel.button(broker, label)

@@ -14,7 +14,7 @@ from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets import Lab, view_model
 from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
-from tests.widgets.hands import every_play, fails, press, text
+from tests.widgets.hands import button, every_play, fails, press, text
 
 
 def words_in_figure(lab: Lab) -> str:
@@ -23,11 +23,15 @@ def words_in_figure(lab: Lab) -> str:
     return " ".join(str(word) for trace in traces for word in trace.get("text") or ())
 
 
+def crash_button(lab: Lab) -> Any:
+    return button(lab.inject.brokers[1], "Crash")
+
+
 def reboot(lab: Lab) -> None:
     """Broker 2 loses its disk and comes back, pressed by hand."""
     lab.inject.disk.value = "replaced"
     for label in ("Crash", "Expire", "Start", "Unfence"):
-        lab.inject.button(2, label).click()
+        button(lab.inject.brokers[2], label).click()
 
 
 def test_step_back_first_last_and_slider_agree(lab: Lab) -> None:
@@ -115,16 +119,16 @@ def test_a_reboot_made_by_hand_loses_the_data(lab: Lab) -> None:
         "start 2",
         "unfence 2",
     ]
-    lab.in_flight.rows[0].main.button("Deliver").click()
-    lab.inject.button(1, "Crash").click()
-    lab.inject.button(1, "Expire").click()
+    button(lab.in_flight.rows[0].main, "Deliver").click()
+    crash_button(lab).click()
+    button(lab.inject.brokers[1], "Expire").click()
     assert "▼ loss: 100 committed records lost" in text(lab.verdict.value)
 
 
 def test_acting_in_the_middle_says_so_and_reset_brings_the_play_back(lab: Lab) -> None:
     assert lab.transport.reset.disabled
     lab.seek(3)
-    lab.in_flight.rows[0].main.button("Deliver").click()
+    button(lab.in_flight.rows[0].main, "Deliver").click()
     assert (lab.playback.at, lab.playback.last, lab.transport.slider.max) == (4, 4, 4)
     assert "The 8 steps after step 3 are kept on the play." in text(lab.note.value)
     assert "841.fenced" in text(lab.verdict.value)
@@ -292,11 +296,14 @@ def test_jumps_lead_there_or_say_why_not(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("where", "presses"),
     [
-        ("widgets.history_tree.branch_tree.act", lambda lab: (lab.inject.button(1, "Crash"),)),
+        (
+            "widgets.history_tree.branch_tree.act",
+            lambda lab: (crash_button(lab),),
+        ),
         ("widgets.history_tree.branch_tree.seek", lambda lab: (lab.transport.step,)),
         ("widgets.history_tree.branch_tree.seek", lambda lab: (lab.transport.slider, "value", 5)),
         ("widgets.history_tree.branch_tree.rerun", lambda lab: (lab.rulebook.release, "value", 9)),
-        ("engine.history.step", lambda lab: (lab.inject.button(1, "Crash"),)),
+        ("engine.history.step", lambda lab: (crash_button(lab),)),
         ("widgets.history_tree.lab_file.save", lambda lab: (lab.sharing.save,)),
         ("widgets.history_tree.branch_tree.undo", lambda lab: (lab.transport.undo,)),
     ],
@@ -362,11 +369,11 @@ def test_stepping_makes_no_new_widget(lab: Lab) -> None:
 
 
 def test_another_play_puts_controls_of_its_own_in_place_of_the_old(lab: Lab) -> None:
-    old, picture = lab.inject.button(1, "Crash"), lab.picture
+    old, picture = crash_button(lab), lab.picture
     lab.load("last-replica")
     there = set(lab.box.root.everything())
     assert old not in there
-    assert {lab.inject.button(1, "Crash"), picture} < there
+    assert {crash_button(lab), picture} < there
 
 
 # --- with ZooKeeper -------------------------------------------------------------------------------

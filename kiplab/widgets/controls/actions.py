@@ -63,11 +63,6 @@ class Actions:
             offer(made, each.reason, f"{each.advice}: {each.line.text}")
         self.box.children = (*shown, *self._after)
 
-    def button(self, label: str) -> Any:
-        """A button by its label. Raises KeyError if there is none."""
-        shown = {c.label: b for c, b in zip(self.offers, self.buttons, strict=False)}
-        return shown[label]
-
     def _made(self, place: int) -> Any:
         return button("", lambda: self._lab.act(self.offers[place].line))
 
@@ -157,13 +152,6 @@ class OfferRow:
         self.state.value = state
         self.main.show(offers)
         self.more.show()
-
-    def button(self, label: str) -> Any:
-        """A button by its label; the drawer's once it is open. Raises KeyError if there is none."""
-        try:
-            return self.main.button(label)
-        except KeyError:
-            return self.others.button(label)
 
     @property
     def offers(self) -> tuple[Offer, ...]:

@@ -100,10 +100,6 @@ class Inject:
             lambda: (*about.more_about_partition(cluster, name), delete(cluster, name)),
         )
 
-    def button(self, broker: int, label: str) -> Any:
-        """A button by its broker and label; the drawer's once it is open. KeyError for none."""
-        return self.brokers[BrokerId(broker)].button(label)
-
     def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
         brokers = [(node_name(id), made.offers) for id, made in self.brokers.items()]
         partitions = [(name, made.offers) for name, made in self.partitions.items()]
