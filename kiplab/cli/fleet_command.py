@@ -99,7 +99,7 @@ def report_fleet(options: argparse.Namespace) -> int:
     Raises CommandError for a folder that holds no study, and a page that cannot be written.
     """
     from ..fleet.fleet_answers.fleet_run import answer_in
-    from ..pages.fleet_page import write_fleet_page
+    from ..pages.fleet_page import fleet_page
 
     common_options.require_ending(options.out, [".html"])
     with common_options.bad_input(ValueError):
@@ -109,7 +109,7 @@ def report_fleet(options: argparse.Namespace) -> int:
         raise CommandError(f"of the study in {options.folder} nothing is done yet; {more}")
     if options.out is not None:
         with common_options.writing(options.out):
-            write_fleet_page(answer, Path(options.out))
+            Path(options.out).write_text(fleet_page(answer), "utf-8")
         print(f"{options.out}: the page", file=sys.stderr)
     return _print_answer(answer, options.json)
 

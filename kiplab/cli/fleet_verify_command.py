@@ -35,7 +35,7 @@ def verify_fleet(options: argparse.Namespace) -> int:
     from ..fleet.pictures import verification
     from ..fleet.verification.kernel_blocks import SEED
     from ..fleet.verification.verified import JOINT_LEVEL
-    from ..pages.fleet_page import write_verification_page
+    from ..pages.fleet_page import verification_page
 
     # Said before the minute that it takes to make the page.
     common.require_ending(options.out, [".html"])
@@ -48,7 +48,8 @@ def verify_fleet(options: argparse.Namespace) -> int:
     agree, seconds = all(row.agrees for row in rows), time.monotonic() - began
     if options.out is not None:
         with common.writing(options.out):
-            write_verification_page(picture, Path(options.out), effort=effort, seed=seed)
+            page = verification_page(picture, effort=effort, seed=seed)
+            Path(options.out).write_text(page, "utf-8")
         print(f"{options.out}: the page", file=sys.stderr)
     if options.json:
         report = {"agree": agree, "joint_level": JOINT_LEVEL, "effort": effort, "seed": seed}

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 
 from ..figures.drawing.svg import svg
 from ..figures.drawing.theme import DARK, LIGHT
@@ -27,37 +26,23 @@ _CHECKS = (
 )
 
 
-def fleet_page(answer: FleetAnswer, pictures: Sequence[FleetPicture], *, theme: str = AUTO) -> str:
-    """The whole page as HTML. `theme` is "light", "dark", or "auto" for its reader's.
+def fleet_page(
+    answer: FleetAnswer, pictures: Sequence[FleetPicture] | None = None, *, theme: str = AUTO
+) -> str:
+    """The whole page as HTML, of every picture that the answer can feed unless some are given.
 
-    Raises ValueError for a theme that there is none of.
-    """
-    sections = {
-        "Every rate": folded_table(rates_in(answer)),
-        "Who checks these numbers?": _CHECKS + open_table(checks_in(answer)),
-    }
-    return picture_page(TITLE, about_lines(answer), pictures, sections, theme=theme)
-
-
-def write_fleet_page(
-    answer: FleetAnswer,
-    path: str | Path,
-    pictures: Sequence[FleetPicture] | None = None,
-    *,
-    theme: str = AUTO,
-) -> Path:
-    """Write the page, of every picture that the answer can feed unless some are given.
-
-    Raises ValueError for a theme that there is none of, OSError for a path that cannot be written,
-    MissingExtraError without scipy.
+    `theme` is "light", "dark", or "auto" for its reader's. Raises ValueError for a theme that there
+    is none of, MissingExtraError without scipy.
     """
     from ..fleet.pictures import pictures_of
 
     page_theme(theme)
-    target = Path(path)
+    sections = {
+        "Every rate": folded_table(rates_in(answer)),
+        "Who checks these numbers?": _CHECKS + open_table(checks_in(answer)),
+    }
     drawn = pictures_of(answer) if pictures is None else pictures
-    target.write_text(fleet_page(answer, drawn, theme=theme), encoding="utf-8")
-    return target
+    return picture_page(TITLE, about_lines(answer), drawn, sections, theme=theme)
 
 
 def about_lines(answer: FleetAnswer) -> list[str]:
@@ -148,18 +133,6 @@ def checks_by_mode() -> fleet_words.PlotTable:
     ]
     heads = ("what", "metric", *(f"in {fleet_words.mode_words(mode)} mode" for mode in modes))
     return fleet_words.plot_table("Every metric, and who ought to know it", heads, lines)
-
-
-def write_verification_page(
-    picture: FleetPicture, path: str | Path, *, effort: float, seed: int, theme: str = AUTO
-) -> Path:
-    """Write the page. Raises ValueError for a theme that there is none of, OSError for a path that
-    cannot be written.
-    """
-    target = Path(path)
-    page = verification_page(picture, effort=effort, seed=seed, theme=theme)
-    target.write_text(page, encoding="utf-8")
-    return target
 
 
 # --- a page of pictures ---------------------------------------------------------------------------

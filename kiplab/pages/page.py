@@ -21,7 +21,7 @@ from ..rows.run_titles import titles
 from ..rows.sentences import story_html, summary, table_html
 from ..rows.view import ViewOptions
 from .page_files import AUTO, GLOW, html_page, page_colors, page_file, page_files, page_theme
-from .player import carried, player, player_script, size_of, style, with_few_decimals
+from .player import carried, player, player_script, size_of, with_few_decimals
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -153,7 +153,7 @@ def _embedded(
     contents = carried(drawings, runs, dark)
     return _FRAGMENT.format(
         id=id,
-        style=style(),
+        style=page_file("player.css"),
         colors=page_colors(f"#{id}", theme),
         label=html.escape(described(drawings[0]), quote=True),
         drawn=drawn,

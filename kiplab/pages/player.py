@@ -184,11 +184,6 @@ def player_script(carried: Carried, id: str, key: str) -> str:
     return _SCRIPT.format(id=id, key=key, carried=script_safe(carried), script=script)
 
 
-def style() -> str:
-    """The style sheet of the player and the figure around it; its names begin with kiplab-."""
-    return page_file("player.css")
-
-
 def script_safe(value: object) -> str:
     """JSON that can stand in a script element: no text in it can end the element or comment it
     out, since a less-than sign is written by its number.

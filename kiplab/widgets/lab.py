@@ -6,6 +6,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any
 
+from ..pages.page_files import AUTO
 from ..plays.header import features_asked_for
 from ..plays.library import find
 from ..plays.play import Play, Statement
@@ -26,7 +27,7 @@ from .controls.rulebook import Rulebook, left_behind, turned
 from .controls.transport import JumpButtons, StepGuide, Transport
 from .controls.view_options import Look
 from .elements.labelled import column, words
-from .elements.surface import AUTO, Daylight, Surface
+from .elements.surface import Daylight, Surface
 from .history_tree import branch_tree as trees
 from .history_tree import lab_file
 from .history_tree import playback as playbacks
@@ -223,7 +224,7 @@ class Lab:
         room = self.box.room
         self._view.look_at({"theme": self.daylight.theme, **self._as_wide_as(*room)}, *room[1:])
         self.box.attempt = self._attempt
-        with self.box.held():
+        with self.box.batch():
             self._furnish()
             self._show()
         if self._waits is not None:
@@ -243,7 +244,7 @@ class Lab:
         self.rulebook = Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
         self.transcript = words()
-        self.hands, self.told, self.looking = column([]), column([]), column([])
+        self.hands, self.account, self.looking = column([]), column([]), column([])
         self.inspector = Inspector(self)
         self.telling = Telling(self._view.rows_so_far)
         self.branching = Branches(view, self._turn_to)
@@ -265,7 +266,7 @@ class Lab:
         self.what_next = WhatNext(self, self._go, self.inject.box)
         self.in_flight = InFlight(self)
         self.hands.children = in_hand(self)
-        self.told.children = (self.transcript, self.in_flight.box)
+        self.account.children = (self.transcript, self.in_flight.box)
         self.look = Look(self, self._look_at, self._view.rows_of)
         self.looking.children = (self.look.box,)
 
@@ -300,7 +301,7 @@ class Lab:
             self.what_next.open()
 
     def _turn_to(self, tree: Tree, sentence: str = "", *, playing: bool = False) -> None:
-        with self._view.kept(), self.box.held():
+        with self._view.kept(), self.box.batch():
             self._view.take(tree)
             if self.is_open:
                 if not playing:
@@ -308,7 +309,7 @@ class Lab:
                 self._show(sentence)
 
     def _look_at(self, options: dict[str, Any], high: int | None = None) -> None:
-        with self._view.kept(), self.box.held():
+        with self._view.kept(), self.box.batch():
             if self._view.look_at(options, high):
                 self.picture.drawing = self._view.drawing()
                 self.signs.show()
@@ -326,7 +327,7 @@ class Lab:
     def _restore(self) -> None:
         """Show what there was before something went wrong."""
         try:
-            with self.box.held():
+            with self.box.batch():
                 self.transport.pause()
                 self._show()
         except Exception:

@@ -8,20 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from .controls.actions import Drawer
 from .elements.kinds import Container, Element
-from .elements.labelled import column, row, words
+from .elements.labelled import column, row
 
 if TYPE_CHECKING:
     from .lab import Lab
-
-
-# The sign before a heading is not read aloud, where browsers know how to say that.
-_STYLE = """<style>
-.kiplab-fold { text-align: left; font-weight: 600; padding-left: 10px; }
-.kiplab-keys .kiplab-fold.mod-active { background: var(--jp-layout-color2); }
-.kiplab-keys .kiplab-alarm { line-height: 22px; }
-.kiplab-fold::before { content: "▸\\00a0"; content: "▸\\00a0" / ""; }
-.kiplab-fold.mod-active::before { content: "▾\\00a0"; content: "▾\\00a0" / ""; }
-</style>"""
 
 
 class Folds:
@@ -31,7 +21,7 @@ class Folds:
         self._drawers = [_fold(title, *contents) for title, contents in folds.items()]
         self.headings = {drawer.toggle.description: drawer.toggle for drawer in self._drawers}
         parts = ((drawer.toggle, drawer.box) for drawer in self._drawers)
-        self.box = column([words(_STYLE, margin="0"), *chain.from_iterable(parts)])
+        self.box = column(chain.from_iterable(parts))
 
     def show(self) -> None:
         for drawer in self._drawers:
@@ -75,7 +65,7 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
     panels = [
         row(pace, justify_content="space-between", flex_flow="row wrap"),
         lab.rulebook.box,
-        two_columns(lab.hands, lab.told),
+        two_columns(lab.hands, lab.account),
         lab.invariants.box,
     ]
     stage = named("kiplab-stage", lab.touching.box, lab.logs.box, lab.signs.box)

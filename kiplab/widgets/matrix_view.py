@@ -8,13 +8,14 @@ from ..figures import matrix_chart as chart
 from ..figures.drawing.still_picture import still
 from ..figures.drawing.theme import theme_of
 from ..figures.timeline.whole_runs import timeline
+from ..pages.page_files import AUTO
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
 from ..rows.sentences import story_html, table_html
 from .elements.kinds import Container, Element, Html, Style
 from .elements.labelled import button, column, words
-from .elements.surface import AUTO, Daylight, Surface
+from .elements.surface import Daylight, Surface
 from .markup import muted, note
 
 _TITLE = "Which rules are enough? {}"
@@ -48,7 +49,7 @@ class MatrixView:
         body = column([title, self.grid, *htmls], width="100%")
         self.box = Surface(body)
         self.daylight = Daylight(theme, self.box)
-        with self.box.held():
+        with self.box.batch():
             self._color(self.daylight.theme)
         self.daylight.follow(self._turn_page)
 

@@ -106,7 +106,7 @@ class ShownAgain:
 
     def look(self, loop: asyncio.AbstractEventLoop) -> None:
         """See whether it has been answered for, once no cell runs any more."""
-        if self._surface.heard:
+        if self._surface.is_greeted:
             return
         left = ShownAgain.last_run + QUIET - monotonic()
         if left > 0:

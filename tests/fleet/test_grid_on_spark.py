@@ -65,11 +65,11 @@ def test_a_grid_that_is_cancelled_goes_on_to_the_integers_of_one_run(
     stopped = ended(lab)
     assert not stopped.finished
     assert 0 < stopped.partition_years < YEARS
-    assert "Stopped: " in lab.grid.told.value
+    assert "Stopped: " in lab.grid.status.value
     lab.grid.start.click()
     twice = ended(lab)
     assert twice.finished
-    assert "Done: " in lab.grid.told.value
+    assert "Done: " in lab.grid.status.value
     lab.grid.folder.value = str(tmp_path / "once")
     lab.grid.begin(spark=False)
     once = ended(lab)

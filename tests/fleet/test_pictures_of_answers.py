@@ -41,7 +41,7 @@ from kiplab.fleet.pipeline.study_summary import SummaryRow
 from kiplab.fleet.statistics import block_means
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, event_rate
 from kiplab.fleet.verification.refereed import Referee, Refereed
-from kiplab.pages.fleet_page import checks_in, fleet_page, rates_in, write_fleet_page
+from kiplab.pages.fleet_page import checks_in, fleet_page, rates_in
 from kiplab.protocol.releases import Mode
 
 SETS = ("none", "841", "841+903")
@@ -480,11 +480,9 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+def page() -> str:
     asked = answer()
-    pictures = [survival(asked), losses_by_cause(asked), forest(asked)]
-    target = tmp_path_factory.mktemp("page") / "report.html"
-    return write_fleet_page(asked, target, pictures).read_text(encoding="utf-8")
+    return fleet_page(asked, [survival(asked), losses_by_cause(asked), forest(asked)])
 
 
 def test_a_page_needs_nothing_but_itself(page: str) -> None:

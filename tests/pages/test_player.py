@@ -11,7 +11,8 @@ from kiplab import run
 from kiplab.figures.drawing.theme import DARK, LIGHT
 from kiplab.figures.timeline.whole_runs import timeline_drawing, twin
 from kiplab.pages.page import fragment, page
-from kiplab.pages.player import carried, script_safe, style
+from kiplab.pages.page_files import page_file
+from kiplab.pages.player import carried, script_safe
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
@@ -147,6 +148,6 @@ def test_the_player_stands_above_the_picture_and_so_covers_no_lower_run(
     player, picture = text.index('<div class="kiplab-player"'), text.index('class="kiplab-scroll"')
     script = text.index('<script type="application/json"')
     assert player < picture < script, "the script finds the picture that it moves"
-    (rule,) = re.findall(r"\.kiplab-player \{([^}]*)\}", style())[:1]
+    (rule,) = re.findall(r"\.kiplab-player \{([^}]*)\}", page_file("player.css"))[:1]
     assert "position: sticky; top: 0" in rule
     assert "bottom" not in rule

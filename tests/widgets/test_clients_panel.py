@@ -87,7 +87,7 @@ def test_what_was_read_and_is_gone_is_said_with_whose_log_still_has_it() -> None
     assert gone.lost
     assert gone.name == "leader 2 lacks"
     records = "offsets 80–99 in leader epoch 5"
-    assert gone.said == (f"{records}, still in the log of broker 1, which is down",)
+    assert gone.lines == (f"{records}, still in the log of broker 1, which is down",)
     _hands, clients = watching(seek(playback, 5))
     assert '<div class="kiplab-lost"><dt>▼ leader 2 lacks' in clients.read.value
 
@@ -135,7 +135,7 @@ def test_one_record_is_lost_on_purpose_and_found(acks: str) -> None:
     epoch = 6 if acks == "all" else 5
     lost = f"offset 100 in leader epoch {epoch}, still in the log of broker 1, which is down"
     written = producer_in_words(hands.playback.here, "producer", "orders-0")[-1]
-    assert (written.lost, written.said) == (True, (lost,))
+    assert (written.lost, written.lines) == (True, (lost,))
     assert ("acknowledged-records-stay" in broken) is (acks == "all")
     read = reader_in_words(hands.playback.here, "consumer", "orders-0")[-1]
     assert read.lost is (acks == "all")

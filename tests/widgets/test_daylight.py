@@ -117,7 +117,7 @@ def test_what_was_asked_for_wins(theme: str) -> None:
 
 
 def test_a_theme_that_there_is_none_of_is_refused() -> None:
-    with pytest.raises(ValueError, match="'pink'; the themes are auto, light, dark"):
+    with pytest.raises(ValueError, match="'pink'; the themes are light, dark, auto"):
         kiplab.Lab(PLAY, theme="pink")
 
 

@@ -163,7 +163,7 @@ def test_what_nobody_has_worked_out_is_said_and_not_drawn(lab: FleetLab) -> None
     lab.look_at("all_replicas_gone")
     assert lab.picture.layout.display != "none"
     lab.dials["unclean_elections"].slider.value = 1
-    assert "Nobody has an estimate of that" in lab.told.value
+    assert "Nobody has an estimate of that" in lab.note.value
     assert lab.picture.layout.display == lab.table.layout.display == "none"
 
 
@@ -181,11 +181,11 @@ def test_values_that_contradict_each_other_are_explained_and_the_last_answer_sta
 ) -> None:
     before = lab.answer
     lab.turn("min_insync_replicas", 3)
-    assert "more than replication_factor" in lab.told.value
-    assert "alert" in lab.told.value
+    assert "more than replication_factor" in lab.note.value
+    assert "alert" in lab.note.value
     assert lab.answer is before
     lab.reset()
-    assert "alert" not in lab.told.value
+    assert "alert" not in lab.note.value
 
 
 def test_without_the_packages_it_opens_and_says_what_mends_it(
@@ -195,7 +195,7 @@ def test_without_the_packages_it_opens_and_says_what_mends_it(
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
     lab = FleetLab()
     assert lab.answer is None
-    assert "pip install &#x27;kiplab[fleet]&#x27; mends it" in lab.told.value
+    assert "pip install &#x27;kiplab[fleet]&#x27; mends it" in lab.note.value
     assert lab.sentence == ""
 
 
@@ -242,7 +242,7 @@ def test_a_grid_is_kept_and_asked_again_is_gone_on_with(lab: FleetLab, tmp_path:
     assert first.answer is not None
     assert first.answer.finished
     assert len(first.answer.study.scenarios) == 16
-    assert "Done: " in lab.grid.told.value
+    assert "Done: " in lab.grid.status.value
     assert lab.grid.table.value.count("<th scope") == 1 + 4 + 4
     assert f"{lab.grid.down.value} ↓ · {lab.grid.across.value} →" in lab.grid.table.value
     lab.grid.years.value = 4_000.0
@@ -264,7 +264,7 @@ def test_another_grid_has_another_folder(lab: FleetLab) -> None:
 def test_a_grid_over_one_parameter_twice_is_refused_in_a_sentence(lab: FleetLab) -> None:
     lab.grid.down.value = lab.grid.across.value
     lab.grid.start.click()
-    assert "it is chosen twice" in lab.grid.told.value
+    assert "it is chosen twice" in lab.grid.status.value
     assert lab.grid.run is None
 
 
@@ -273,8 +273,8 @@ def test_a_file_where_the_folder_should_be_is_said(lab: FleetLab, tmp_path: Path
     lab.grid.folder.value = str(tmp_path / "here")
     lab.grid.begin(spark=False)
     lab.grid.wait()
-    assert "alert" in lab.grid.told.value
-    assert "is a file" in lab.grid.told.value
+    assert "alert" in lab.grid.status.value
+    assert "is a file" in lab.grid.status.value
 
 
 def test_without_spark_the_button_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,4 +282,4 @@ def test_without_spark_the_button_says_what_is_missing(monkeypatch: pytest.Monke
     lab = FleetLab()
     assert lab.grid.start.disabled
     assert "kiplab[fleet]" in lab.grid.start.tooltip
-    assert "kiplab[fleet]" in lab.grid.told.value
+    assert "kiplab[fleet]" in lab.grid.status.value

@@ -248,7 +248,7 @@ def test_a_hold_by_hand_keeps_what_is_sent_next() -> None:
     assert button(holds.actions, "Let it flow").disabled
     holds.kind.value, holds.sender.value = "fetch", TWO
     button(holds.actions, "Hold back").click()
-    assert "Held back from now on: fetch from broker 2." in holds.said.value
+    assert "Held back from now on: fetch from broker 2." in holds.standing.value
     hands.do("fetch 2")
     assert "On the way: 1 message<" in hands.panel.title.value
     button(holds.actions, "Let it flow").click()

@@ -139,8 +139,8 @@ def test_words_are_on_hover_and_in_a_drawer(hands: Hands) -> None:
     strip = hands.panel
     assert "Every member of the ISR" in strip.broken[STALE].tooltip
     assert 'title="Two logs that agree' in strip.holding["logs-match"].value
-    assert strip.said.value == ""
+    assert strip.text.value == ""
     strip.drawer.toggle.value = True
     for found in properties_of(IN_KRAFT):
-        assert found.sentence in strip.said.value
-    assert "Not promised here, because rules of KIP-903" in strip.said.value
+        assert found.sentence in strip.text.value
+    assert "Not promised here, because rules of KIP-903" in strip.text.value

@@ -23,15 +23,16 @@ def words_in_figure(lab: Lab) -> str:
     return " ".join(str(word) for trace in traces for word in trace.get("text") or ())
 
 
-def crash_button(lab: Lab) -> Any:
-    return button(lab.inject.brokers[1], "Crash")
+def of_broker(lab: Any, broker: int, label: str) -> Any:
+    """A button of a broker."""
+    return button(lab.inject.brokers[broker], label)
 
 
 def reboot(lab: Lab) -> None:
     """Broker 2 loses its disk and comes back, pressed by hand."""
     lab.inject.disk.value = "replaced"
     for label in ("Crash", "Expire", "Start", "Unfence"):
-        button(lab.inject.brokers[2], label).click()
+        of_broker(lab, 2, label).click()
 
 
 def test_step_back_first_last_and_slider_agree(lab: Lab) -> None:
@@ -120,8 +121,8 @@ def test_a_reboot_made_by_hand_loses_the_data(lab: Lab) -> None:
         "unfence 2",
     ]
     button(lab.in_flight.rows[0].main, "Deliver").click()
-    crash_button(lab).click()
-    button(lab.inject.brokers[1], "Expire").click()
+    of_broker(lab, 1, "Crash").click()
+    of_broker(lab, 1, "Expire").click()
     assert "▼ loss: 100 committed records lost" in text(lab.verdict.value)
 
 
@@ -164,7 +165,7 @@ def test_a_note_goes_away_with_the_next_step(lab: Lab) -> None:
 
 def test_the_run_so_far_in_words_is_worked_out_when_looked_at(lab: Lab) -> None:
     lab.seek(6)
-    said = lab.telling.told
+    said = lab.telling.text
     assert said.value == ""
     lab.folds.open("This run so far, in sentences and as a table")
     assert "deliver alter-partition" in text(said.value)
@@ -298,12 +299,12 @@ def test_jumps_lead_there_or_say_why_not(lab: Lab) -> None:
     [
         (
             "widgets.history_tree.branch_tree.act",
-            lambda lab: (crash_button(lab),),
+            lambda lab: (of_broker(lab, 1, "Crash"),),
         ),
         ("widgets.history_tree.branch_tree.seek", lambda lab: (lab.transport.step,)),
         ("widgets.history_tree.branch_tree.seek", lambda lab: (lab.transport.slider, "value", 5)),
         ("widgets.history_tree.branch_tree.rerun", lambda lab: (lab.rulebook.release, "value", 9)),
-        ("engine.history.step", lambda lab: (crash_button(lab),)),
+        ("engine.history.step", lambda lab: (of_broker(lab, 1, "Crash"),)),
         ("widgets.history_tree.lab_file.save", lambda lab: (lab.sharing.save,)),
         ("widgets.history_tree.branch_tree.undo", lambda lab: (lab.transport.undo,)),
     ],
@@ -369,11 +370,11 @@ def test_stepping_makes_no_new_widget(lab: Lab) -> None:
 
 
 def test_another_play_puts_controls_of_its_own_in_place_of_the_old(lab: Lab) -> None:
-    old, picture = crash_button(lab), lab.picture
+    old, picture = of_broker(lab, 1, "Crash"), lab.picture
     lab.load("last-replica")
     there = set(lab.box.root.everything())
     assert old not in there
-    assert {crash_button(lab), picture} < there
+    assert {of_broker(lab, 1, "Crash"), picture} < there
 
 
 # --- with ZooKeeper -------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_saved_tree_comes_back_whole() -> None:
     before, after = grown(), lab_file.unpacked(GROWN, "x")
     assert lab_file.packed(after) == GROWN
-    assert (after.current, after.made, after.rules) == (2, 3, before.rules)
+    assert (after.current, after.highest, after.rules) == (2, 3, before.rules)
     for one, other in zip(before.branches, after.branches, strict=True):
         assert replace(one, playback=None) == replace(other, playback=None)
         for own in ("play", "at", "features"):
@@ -296,9 +296,9 @@ def test_an_answer_is_over_when_something_else_is_done(lab: Lab) -> None:
 
 
 def test_a_chosen_file_is_loaded(lab: Lab) -> None:
-    lab.sharing.upload.heard("file", {"name": "lab.json", "content": GROWN})
+    lab.sharing.upload.receive("file", {"name": "lab.json", "content": GROWN})
     assert lab.branch == "branch 2 at step 3: crash 1"
-    lab.sharing.upload.heard("file", {"name": "bad.json", "content": b"{"})
+    lab.sharing.upload.receive("file", {"name": "bad.json", "content": b"{"})
     assert "Bad.json is damaged" in lab.sharing.answer.box.value
     assert 'role="alert"' in lab.sharing.answer.box.value
     assert lab.branch == "branch 2 at step 3: crash 1"

@@ -101,7 +101,7 @@ def test_what_changes_is_sent_and_nothing_else(page_of: PageOf) -> None:
 def test_what_changes_together_is_one_message(page_of: PageOf) -> None:
     first, second = words("one"), words("two")
     page = page_of(column([first, second]))
-    with page.surface.held():
+    with page.surface.batch():
         first.value, second.layout.display = "1", "none"
         first.add_class("loud")
     assert len(page.messages) == 1
@@ -146,7 +146,7 @@ def test_a_part_may_move_to_another_box_and_a_box_with_what_is_in_it(page_of: Pa
         ([], [], ()),
         ([moving], [inner], (outer,)),
     ):
-        with page.surface.held():
+        with page.surface.batch():
             root.children, inner.children, outer.children = top, tuple(left), tuple(right)
         assert page.is_in_step()
         moving.value += "."
@@ -171,7 +171,7 @@ def test_a_page_that_missed_a_patch_gets_everything(
 def test_a_page_that_missed_nothing_is_told_nothing(
     page_of: PageOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Surface, "told", {})
+    monkeypatch.setattr(Surface, "places", {})
     page = page_of(words("one"))
     page.surface._hear(page.surface, {"hello": 0}, [])
     assert page.messages == []
@@ -180,7 +180,7 @@ def test_a_page_that_missed_nothing_is_told_nothing(
 def test_what_is_told_to_all_pages_is_told_once_and_to_those_that_come_later(
     page_of: PageOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Surface, "told", {})
+    monkeypatch.setattr(Surface, "places", {})
     page = page_of(words("one"))
     page.surface._hear(page.surface, {"hello": 0}, [])
     for _ in range(2):

@@ -46,7 +46,7 @@ def test_every_line_of_the_transcript_says_what_it_is_about(lab: Lab) -> None:
 
 def test_sentences_and_log_lines_say_the_same(lab: Lab) -> None:
     lab.folds.open(FOLD)
-    said = lab.telling.told.value
+    said = lab.telling.text.value
     assert about(said, "ISR of orders-0 {1} -&gt; {1, 2}") == about(
         lab.transcript.value, "± ISR of orders-0 {1} -&gt; {1, 2}"
     )
@@ -59,7 +59,7 @@ def test_neither_words_nor_marks_are_about_what_comes(lab: Lab) -> None:
     lab.folds.open(FOLD)
     told = {
         id
-        for html in (lab.transcript.value, lab.telling.told.value)
+        for html in (lab.transcript.value, lab.telling.text.value)
         for ids in ABOUT.findall(html)
         for id in ids.split()
     }

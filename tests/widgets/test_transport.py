@@ -37,7 +37,7 @@ def viewer() -> Viewer:
 def from_browser(widget: Any, **state: Any) -> None:
     """What the browser sends: what changed since the last time, one after the other."""
     for name, value in state.items():
-        widget.heard(name, value)
+        widget.receive(name, value)
 
 
 def counted(viewer: Viewer) -> None:

@@ -23,12 +23,6 @@ _ADVICE = (
     "The play is the trunk and keeps its lines. What you do anywhere but at the end of a branch"
     " begins a new one. Rules belong to the branch on which they are changed."
 )
-_TABLE = """<style>
-.kiplab-differs { font-size: 12px; line-height: 1.45; overflow: auto; }
-.kiplab-differs td, .kiplab-differs th { text-align: left; vertical-align: top; }
-.kiplab-differs td, .kiplab-differs th { padding: 2px 12px 2px 0; }
-.kiplab-differs caption { text-align: left; font-weight: 600; padding: 4px 0; }
-</style>"""
 
 
 class Branches:
@@ -101,18 +95,20 @@ class BranchComparison:
         self._view = view
         self._picture = PlotlyPicture({"data": [], "layout": {}})
         self._compared: tuple[Branch, ...] = ()
-        self.said, self.differences = words(), words()
+        self.titles, self.differences = words(), words()
         self.box = column([])
 
     def show(self, upper: Branch, lower: Branch) -> None:
         """`upper` above, `lower` below."""
-        self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
+        self.titles.value = muted(
+            f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}."
+        )
         runs = (self._view.rows_of(branch.playback.whole) for branch in (upper, lower))
         table = differences_html(*runs, names=(upper.name, lower.name))
-        self.differences.value = f'{_TABLE}<div class="kiplab-differs">{table}</div>'
+        self.differences.value = f'<div class="kiplab-told">{table}</div>'
         self._compared = (upper, lower)
         self.repaint()
-        self.box.children = (self.said, self._picture, self.differences)
+        self.box.children = (self.titles, self._picture, self.differences)
 
     def repaint(self) -> None:
         """What is compared, if anything is, as the look is now."""

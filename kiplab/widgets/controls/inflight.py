@@ -146,11 +146,11 @@ class _Holds:
         for chosen in (self.kind, self.sender):
             watch(chosen, "value", lambda _: self.show())
         self.actions = Actions(lab)
-        self.said = words()
+        self.standing = words()
         title = words(heading("What is sent from now on"))
         head = row([title, self.actions.box], justify_content="space-between")
         choice = row([self.kind, self.sender], flex_flow="row wrap")
-        self.box = column([head, choice, self.said], margin="8px 0 0")
+        self.box = column([head, choice, self.standing], margin="8px 0 0")
 
     def show(self) -> None:
         here, kind, chosen = self._lab.playback.here, self.kind.value, self.sender.value
@@ -159,7 +159,7 @@ class _Holds:
         sentence = holds_in_words(here) or "Nothing is held back: what is sent arrives at once."
         if here.manual:
             sentence = "In this play every message waits until you deliver it."
-        self.said.value = muted(sentence)
+        self.standing.value = muted(sentence)
 
 
 class InFlight:

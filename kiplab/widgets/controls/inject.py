@@ -210,7 +210,7 @@ def _held(who: str, helds: tuple[Held, ...]) -> str:
 
 def _entry(entry: Held) -> str:
     mark, sign = (' class="kiplab-lost"', "▼ ") if entry.lost else ("", "")
-    lines = "".join(f"<div>{escape(line)}</div>" for line in entry.said)
+    lines = "".join(f"<div>{escape(line)}</div>" for line in entry.lines)
     return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{lines}</dd></div>"
 
 
@@ -225,7 +225,7 @@ class Held(msgspec.Struct, frozen=True):
     """Something that a client knows, line by line; `lost`: of its records, those that are gone."""
 
     name: str
-    said: tuple[str, ...]
+    lines: tuple[str, ...]
     lost: bool = False
 
 

@@ -9,23 +9,10 @@ from ...rows.state_tree import Change, StateNode, changed, tree_of
 from ..elements.kinds import Finder, Folding
 from ..elements.labelled import column, words
 from ..history_tree.playback import Playback
-from ..markup import INK, LINE, MUTED
 from .actions import LabLike
 
 LISTED_MAX = 12
 """Changes told on top; of more than these the number is told, the tree marks them all."""
-_STYLE = f"""<style>
-.kiplab-tree {{ color: {INK}; font-size: 13px; line-height: 1.55; }}
-.kiplab-tree ul {{ list-style: none; margin: 0 0 4px 5px; padding-left: 13px;
-  border-left: 1px solid {LINE}; }}
-.kiplab-tree ul.kiplab-changes {{ border: 0; padding: 0; margin: 2px 0 10px 8px; }}
-.kiplab-tree summary {{ cursor: pointer; }}
-.kiplab-tree summary:focus-visible {{ outline: 2px solid #0072b2; }}
-.kiplab-tree .said {{ font-family: var(--jp-code-font-family, monospace); font-size: 12px; }}
-.kiplab-tree .label {{ color: {MUTED}; }}
-.kiplab-tree summary .label {{ color: {INK}; font-weight: 600; }}
-.kiplab-tree .note {{ color: {MUTED}; font-style: italic; font-size: 12px; }}
-</style>"""
 _MARK = '<b role="img" aria-label="changed">◆</b>'
 
 
@@ -49,7 +36,7 @@ def inspected(playback: Playback) -> str:
     marks = {change.path: change for change in changes}
     nodes = "".join(_branch(node, (node.key,), marks) for node in here.children)
     listed = _listed(at, changes)
-    return f'{_STYLE}<div class="kiplab-tree">{listed}{nodes}{_gone((), marks)}</div>'
+    return f'<div class="kiplab-tree">{listed}{nodes}{_gone((), marks)}</div>'
 
 
 def _listed(at: int, changes: tuple[Change, ...]) -> str:
@@ -103,14 +90,7 @@ def _became(change: Change) -> str:
     return f'{_MARK} <span class="said">{escape(old)} → {escape(new)}</span>'
 
 
-_TABLE = """<style>
-.kiplab-told { line-height: 1.45; font-size: 12px; max-height: 60vh; overflow-y: auto; }
-.kiplab-told td, .kiplab-told th { text-align: left; vertical-align: top; }
-.kiplab-told td, .kiplab-told th { padding: 3px 8px 3px 0; }
-.kiplab-told td:nth-child(n+7) { min-width: 8em; }
-.kiplab-told caption { text-align: left; padding: 4px 0; font-weight: 600; }
-</style>"""
-_BOX = 'class="kiplab-told" data-told data-finds tabindex="0" role="region"'
+_BOX = 'class="kiplab-told" style="max-height:60vh" data-told data-finds tabindex="0" role="region"'
 
 
 class Telling:
@@ -118,13 +98,13 @@ class Telling:
 
     def __init__(self, rows: Callable[[], Rows]) -> None:
         self._rows = rows
-        self.told = words()
-        self.box = column([Finder(), self.told])
+        self.text = words()
+        self.box = column([Finder(), self.text])
 
     def show(self) -> None:
         rows = self._rows()
         # With many brokers it is wider than there is room: it scrolls, also by keyboard.
         region = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table of the run"'
         table = f"<div {region}>{table_html(rows)}</div>"
-        html = f'<div {_BOX} aria-label="the run in words">{story_html(rows)}{table}</div>'
-        self.told.value = f"{_TABLE}{html}"
+        words = f"{story_html(rows)}{table}"
+        self.text.value = f'<div {_BOX} aria-label="the run in words">{words}</div>'

@@ -111,8 +111,8 @@ class InvariantStrip:
         self.holding: dict[str, Html] = {}
         self.broken: dict[str, Button] = {}
         self.entries = row((), flex_flow="row wrap")
-        self.said = words()
-        self.drawer = Drawer("What they say, and what is promised here", self._tell, self.said)
+        self.text = words()
+        self.drawer = Drawer("What they say, and what is promised here", self._tell, self.text)
         self.status = words()
         head = row([self.status, self.drawer.toggle], justify_content="space-between")
         self.box = column([head, self.entries, self.drawer.box], margin="0 0 8px")
@@ -149,7 +149,7 @@ class InvariantStrip:
         return self.broken[id]
 
     def _tell(self) -> None:
-        self.said.value = _in_words(self._standings)
+        self.text.value = _in_words(self._standings)
 
 
 def _entry_html(standing: Standing) -> str:

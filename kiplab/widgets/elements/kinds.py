@@ -117,7 +117,7 @@ class Element:
     def _as_read(self, name: str) -> Any:
         return self.layout.css if name == "style" else getattr(self, name)
 
-    def heard(self, name: str, value: Any) -> None:
+    def receive(self, name: str, value: Any) -> None:
         """The reader has set a trait."""
         if name in self.heeds:
             setattr(self, name, value)
@@ -164,7 +164,7 @@ class Button(Element):
         self.click = action
         super().__init__(**traits)
 
-    def heard(self, name: str, _value: Any) -> None:
+    def receive(self, name: str, _value: Any) -> None:
         """A press; one that was on its way when the button was switched off comes too late."""
         if name == "press" and not self.disabled:
             self.click()
@@ -214,9 +214,9 @@ class WholeNumber(_Control):
         if name in ("min", "max"):
             self.value = self._fit("value", self.value)
 
-    def heard(self, name: str, value: Any) -> None:
+    def receive(self, name: str, value: Any) -> None:
         if name != "value" or isinstance(value, int | float):
-            super().heard(name, value)
+            super().receive(name, value)
 
 
 class Slider(WholeNumber):
@@ -276,7 +276,7 @@ class _Choice(_Control):
             return None if self.value is None else self._values.index(self.value)
         return super()._as_read(name)
 
-    def heard(self, name: str, value: Any) -> None:
+    def receive(self, name: str, value: Any) -> None:
         """The place of what was chosen; one that is no longer there comes too late."""
         if name == "value" and isinstance(value, int) and 0 <= value < len(self.options):
             self.value = self._values[value]
@@ -312,7 +312,7 @@ class Upload(_Control):
         self._action = action
         super().__init__(**traits)
 
-    def heard(self, name: str, value: Any) -> None:
+    def receive(self, name: str, value: Any) -> None:
         if name == "file":
             self._action(str(value["name"]), bytes(value["content"]))
 
@@ -333,7 +333,7 @@ class Guide(Element):
         self._go = go
         super().__init__()
 
-    def heard(self, name: str, value: Any) -> None:
+    def receive(self, name: str, value: Any) -> None:
         if name == "go":
             self._go(value)
 
@@ -367,7 +367,7 @@ class TouchedPicture(PlotlyPicture):
         self._touched = touched
         super().__init__(drawing)
 
-    def heard(self, name: str, value: Any) -> None:
+    def receive(self, name: str, value: Any) -> None:
         if name == "touch" and isinstance(value, str):
             self._touched(value)
 
@@ -406,7 +406,7 @@ class ChoiceList(Element):
         """Have it opened, and give it the focus."""
         self.calls += 1
 
-    def heard(self, name: str, value: Any) -> None:
+    def receive(self, name: str, value: Any) -> None:
         """A row of this very list was pointed at, or pressed."""
         number, place = value
         count = sum(len(section["rows"]) for section in self.offers["sections"])

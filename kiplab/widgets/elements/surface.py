@@ -17,7 +17,7 @@ import anywidget
 import traitlets
 
 from ...figures.drawing.theme import LIGHT, THEMES, dark_of_light
-from ...pages.page_files import GLOW, page_file, page_files
+from ...pages.page_files import AUTO, GLOW, page_file, page_files, page_theme
 from .kinds import Element, PlotlyPicture
 
 _PAGE = Path(__file__).with_name("page")
@@ -83,7 +83,7 @@ class Surface(anywidget.AnyWidget):
     """Whether a page has ever answered in this kernel."""
     heard_last: ClassVar[Surface | None] = None
     """The one from which a page was heard last."""
-    told: ClassVar[dict[str, str]] = {}
+    places: ClassVar[dict[str, str]] = {}
     """What `tell_pages` has told."""
     any_drew: ClassVar[bool] = False
     """Whether a page has ever drawn a picture in this kernel."""
@@ -94,7 +94,7 @@ class Surface(anywidget.AnyWidget):
         self.root = root
         self.attempt: Callable[..., None] = lambda action, *arguments: action(*arguments)
         self.number = 0
-        self.arrived = self.heard = False
+        self.arrived = self.is_greeted = False
         self._held = 0
         self._changed: dict[Element, set[str]] = {}
         self._shown: dict[str, Element] = {}
@@ -126,7 +126,7 @@ class Surface(anywidget.AnyWidget):
             self._flush()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def batch(self) -> Iterator[None]:
         """What changes meanwhile is sent at the end, at once."""
         self._held += 1
         try:
@@ -164,7 +164,7 @@ class Surface(anywidget.AnyWidget):
         if "drawn" in content:
             Surface.any_drew = True
         try:
-            with self.held():
+            with self.batch():
                 self.attempt(self._heed, content, buffers)
         finally:
             if "by" in content:
@@ -183,18 +183,18 @@ class Surface(anywidget.AnyWidget):
         if buffers:
             value = {**value, "content": bytes(buffers[0])}
         try:
-            part.heard(content["name"], value)
+            part.receive(content["name"], value)
         finally:
             # What was heard may not be what it became.
             self._changed.setdefault(part, set()).update(part.heeds)
 
     def _greet(self, number: int) -> None:
         """A page says which patch it has seen last: if others are missing, it gets everything."""
-        self.heard = Surface.any_heard = True
+        self.is_greeted = Surface.any_heard = True
         if number != self.number:
             self.send({"tree": self.described()})
-        if Surface.told:
-            self.send({"places": Surface.told})
+        if Surface.places:
+            self.send({"places": Surface.places})
 
     @classmethod
     def tell_pages(cls, place: str, text: str) -> None:
@@ -202,8 +202,8 @@ class Surface(anywidget.AnyWidget):
 
         A page that was loaded again no longer knows which output IPython's display id means.
         """
-        if cls.told.get(place) != text:
-            cls.told[place] = text
+        if cls.places.get(place) != text:
+            cls.places[place] = text
             if cls.heard_last is not None:
                 cls.heard_last.send({"places": {place: text}})
 
@@ -233,35 +233,31 @@ def _open_again(widget: Any) -> None:
 
 # --- light or dark --------------------------------------------------------------------------------
 
-AUTO = "auto"
-
 
 class Daylight:
-    """`theme` is that of the pictures on a surface: the one `asked` for, or for "auto" the page's.
+    """`theme` is that of the pictures on a surface: that `theme`, or for "auto" the page's.
 
     Raises ValueError for a theme that there is none of.
     """
 
-    def __init__(self, asked: str, surface: Surface) -> None:
-        if asked not in (AUTO, *THEMES):
-            themes = ", ".join((AUTO, *THEMES))
-            raise ValueError(f"there is no theme {asked!r}; the themes are {themes}")
-        self._asked, self._surface = asked, surface
+    def __init__(self, theme: str, surface: Surface) -> None:
+        page_theme(theme)
+        self._chosen, self._surface = theme, surface
 
     @property
     def theme(self) -> str:
         """ "light" or "dark"; light as long as no page has told."""
         page: str = self._surface.theme
-        return page if self._asked == AUTO else self._asked
+        return page if self._chosen == AUTO else self._chosen
 
     @property
     def still(self) -> str:
         """The theme of what is kept in a file: nobody knows the page on which that is read."""
-        return LIGHT.name if self._asked == AUTO else self._asked
+        return page_theme(self._chosen).name
 
     def follow(self, paint: Callable[[str], None]) -> None:
         """Call `paint` with the page's theme whenever it changes."""
-        if self._asked == AUTO:
+        if self._chosen == AUTO:
             self._mark(self.theme)
             self._surface.observe(lambda change: self._turn(change["new"], paint), "theme")
 

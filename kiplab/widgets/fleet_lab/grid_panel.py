@@ -37,18 +37,18 @@ _HOW = (
 _NO_PACKAGE = f"Spark's Python package is missing; {install('fleet')} mends it"
 _PROBLEMS = (ParameterError, StudyFolderError, LackingError, MissingExtraError)
 
-GridAsked = Callable[[str, str, int], FleetStudy]
+StudyOver = Callable[[str, str, int], FleetStudy]
 """The study over two parameters, the first one across, the second one down; so many values each."""
 
 
 class GridPanel:
-    """`asked` makes the study, `looked_at` says which metric; `run` is the grid that runs or ran.
+    """`study_over` makes the study, `looked_at` says which metric; `run` is the last grid.
 
     Without Spark the button is off and says what is missing.
     """
 
-    def __init__(self, asked: GridAsked, looked_at: Callable[[], str]) -> None:
-        self._asked, self._looked_at = asked, looked_at
+    def __init__(self, study_over: StudyOver, looked_at: Callable[[], str]) -> None:
+        self._study_over, self._looked_at = study_over, looked_at
         self.run: GridRun | None = None
         self._sides: dict[str, str] = {}
         self.across = dropdown("Across", [(name, name) for name in DIALS])
@@ -63,10 +63,10 @@ class GridPanel:
         self.seen_under = dropdown("Seen under", ())
         self.seen_under.layout.display = "none"
         watch(self.seen_under, "value", lambda _: self.look_elsewhere())
-        self.told, self.table = words(muted(_HOW)), words("", overflow="auto")
+        self.status, self.table = words(muted(_HOW)), words("", overflow="auto")
         asks = row([self.across, self.down, self.years, self.folder], flex_flow="row wrap")
         buttons = row([self.start, self.cancel, self.seen_under], flex_flow="row wrap")
-        self.box = column([asks, buttons, self.told, self.table])
+        self.box = column([asks, buttons, self.status, self.table])
         self._offer()
 
     def stop(self) -> None:
@@ -84,9 +84,9 @@ class GridPanel:
     def begin(self, *, spark: bool = True) -> None:
         """Begin, or go on with what was stopped; without `spark` in this process."""
         try:
-            study = self._asked(self.across.value, self.down.value, _POINTS)
+            study = self._study_over(self.across.value, self.down.value, _POINTS)
         except ParameterError as problem:
-            self.told.value = note(f"{problem}.", alarm=True)
+            self.status.value = note(f"{problem}.", alarm=True)
             return
         self.table.value, self.seen_under.layout.display = "", "none"
         # The menus may say something else by the time that the answer comes.
@@ -115,7 +115,7 @@ class GridPanel:
         offer(self.start, "a grid is running" if running else missing, _RUN)
         offer(self.cancel, None if running else "nothing runs", "Stop; what is done is kept")
         if missing:
-            self.told.value = note(f"{_NO_PACKAGE}.")
+            self.status.value = note(f"{_NO_PACKAGE}.")
 
     def _tell(self) -> None:
         assert self.run is not None
@@ -123,9 +123,9 @@ class GridPanel:
         run = self.run
         if run.running:
             stopping = "Stopping: what is done is kept."
-            self.told.value = note(stopping if run.stop.is_set() else _so_far(run.progress))
+            self.status.value = note(stopping if run.stop.is_set() else _so_far(run.progress))
         elif run.problem is not None:
-            self.told.value = note(_problem_words(run.problem), alarm=True)
+            self.status.value = note(_problem_words(run.problem), alarm=True)
         elif run.answer is not None:
             self._show_answer(run)
 
@@ -134,7 +134,7 @@ class GridPanel:
         years = number_words(run.answer.partition_years, 3)
         kept = f"{years} partition-years, kept in {run.folder}"
         ended = f"Done: {kept}." if run.answer.finished else f"Stopped: {kept}. Run it to go on."
-        self.told.value = note(f"{ended} kiplab fleet report {run.folder} makes a page of it.")
+        self.status.value = note(f"{ended} kiplab fleet report {run.folder} makes a page of it.")
         sets = run.answer.study.feature_sets
         self.seen_under.options = tuple((set_words(name), name) for name in sets)
         self.seen_under.layout.display = ""

@@ -16,13 +16,14 @@ from ...fleet.fleet_answers.quick_estimate import estimate
 from ...fleet.parameters.fleet_study import FleetStudy, read_study
 from ...fleet.parameters.meaningful_sets import GUARD_OF
 from ...fleet.parameters.parameter_errors import ParameterError
+from ...pages.page_files import AUTO
 from ...protocol.guards import GUARDS
 from ...protocol.releases import Mode
 from .. import still_fallback
 from ..controls.actions import Drawer
 from ..elements.kinds import Container, PlotlyPicture, Style
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
-from ..elements.surface import AUTO, Daylight, Surface
+from ..elements.surface import Daylight, Surface
 from ..markup import muted, note
 from . import fleet_question as asks
 from .fleet_question import findings_drawing, findings_sentence, findings_table, rows_at
@@ -61,7 +62,7 @@ class FleetLab:
         self.answer: FleetAnswer | None = None
         self._make_controls()
         self.picture = PlotlyPicture({"data": [], "layout": {}})
-        self.told, self.how, self.table = words(), words(), words("", overflow="auto")
+        self.note, self.how, self.table = words(), words(), words("", overflow="auto")
         self.grid = GridPanel(self._grid_asked, lambda: self.metric.value)
         self.box = Surface(self._laid_out(), pictures=True)
         self.daylight = Daylight(theme, self.box)
@@ -86,7 +87,7 @@ class FleetLab:
 
     def reset(self) -> None:
         """Everything as in the study."""
-        with self.box.held():
+        with self.box.batch():
             self.mode.value = self.study.mode
             for name, box in self.kips.items():
                 box.value = name in _kips_of(self.study)
@@ -163,7 +164,7 @@ class FleetLab:
             [words("Without any KIP, and with"), *self.kips.values()], flex_flow="row wrap"
         )
         head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
-        parts = [head, choices, container, sliders, self.told, self.how, self.picture, self.table]
+        parts = [head, choices, container, sliders, self.note, self.how, self.picture, self.table]
         return column([*parts, whole.toggle, whole.box], width="100%")
 
     def _listen(self) -> None:
@@ -182,23 +183,23 @@ class FleetLab:
 
     def _answer_now(self) -> None:
         self._last.forget()
-        with self.box.held():
+        with self.box.batch():
             try:
                 self.answer = _estimated(asks.study_asked(self.study, self.question))
             except (ParameterError, MissingExtraError) as problem:
                 stays = f"{problem}. What is shown is the last answer."
-                self.told.value = note(stays, alarm=True)
+                self.note.value = note(stays, alarm=True)
             else:
                 self._look()
 
     def _look(self) -> None:
         if self.answer is None:
             return
-        with self.box.held():
+        with self.box.batch():
             self.picture.drawing = self._drawing(self.daylight.theme)
             lived = number_words(self.answer.partition_years, 2)
             how = f"{lived} partition-years lived through. {sampling_words(self.answer)}"
-            self.told.value, self.how.value = note(self.sentence), muted(how)
+            self.note.value, self.how.value = note(self.sentence), muted(how)
             self.table.value = plot_table_html(findings_table(self.answer, self._rows()))
             # Of what nobody has worked out there is no picture, and no line of a table.
             shown = "" if self._rows() else "none"

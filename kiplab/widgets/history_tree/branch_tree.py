@@ -49,13 +49,13 @@ class Branch(msgspec.Struct, frozen=True):
 class Tree(msgspec.Struct, frozen=True):
     """`branches` in the order of their numbers, the trunk first; `current` is where one is.
 
-    `rules` are those under which the play was opened; `made` is the highest number ever given.
+    `rules` are those under which the play was opened; `highest` is the highest number ever given.
     """
 
     branches: tuple[Branch, ...]
     rules: Features
     current: int = TRUNK
-    made: int = TRUNK
+    highest: int = TRUNK
 
     @property
     def here(self) -> Branch:
@@ -109,10 +109,10 @@ def _forked(tree: Tree, playback: Playback, statement: Statement) -> Tree:
         expected = f"delete one first: a lab keeps at most {BRANCHES_MAX}"
         raise PlayError("there are too many branches", expected=expected)
     shared = len(playback.play.statements) - 1
-    id, step = tree.made + 1, tree.here.playback.at
+    id, step = tree.highest + 1, tree.here.playback.at
     name = _clipped(f"branch {id} at step {step}: {statement.text}")
     branch = Branch(id, _free(tree, name, id), playback, _owner(tree, shared), shared)
-    return replace(tree, branches=(*tree.branches, branch), current=id, made=id)
+    return replace(tree, branches=(*tree.branches, branch), current=id, highest=id)
 
 
 def _owner(tree: Tree, lines: int) -> int:

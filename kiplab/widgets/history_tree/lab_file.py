@@ -113,7 +113,7 @@ def packed(tree: Tree) -> bytes:
         name=tree.trunk.playback.own.name,
         rules=tree.rules,
         current=tree.current,
-        made=tree.made,
+        made=tree.highest,
         branches=tuple(_saved(branch) for branch in tree.branches),
     )
     return msgspec.json.format(msgspec.json.encode(saved), indent=1) + b"\n"
