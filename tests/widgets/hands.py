@@ -10,14 +10,8 @@ from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.protocol.features import parse_features
 from kiplab.runs import Run
-from kiplab.widgets.history_tree.playback import (
-    Playback,
-    act,
-    as_played,
-    open_playback,
-    read_line,
-    seek,
-)
+from kiplab.widgets.history_tree import playback as playbacks
+from kiplab.widgets.history_tree.playback import Playback
 from tests.repeated import in_long
 
 COVERING = (
@@ -65,12 +59,12 @@ topic orders replicas=1,2,3 log=10@0
 @cache
 def opened(name: str) -> Playback:
     """A shipped play before its first step, opened once for all tests."""
-    return open_playback(load(name))
+    return playbacks.open_playback(load(name))
 
 
 def steps(playback: Playback) -> Iterator[Playback]:
     """A run, seen from each of its steps."""
-    return (seek(playback, at) for at in range(playback.last + 1))
+    return (playbacks.seek(playback, at) for at in range(playback.last + 1))
 
 
 def every_play(test: str) -> list[Any]:
@@ -94,16 +88,16 @@ class Hands:
     def act(self, statement: Statement) -> None:
         """What a Lab does with a button's line."""
         self.lines.append(statement.text)
-        self.playback = act(self.playback, statement)
+        self.playback = playbacks.act(self.playback, statement)
         self.panel.show()
 
     def do(self, line: str) -> None:
         """What a Lab does with a line as written."""
-        self.act(read_line(self.playback, line))
+        self.act(playbacks.read_line(self.playback, line))
 
     def seek(self, at: int) -> None:
         """Go to a step."""
-        self.playback = seek(self.playback, at)
+        self.playback = playbacks.seek(self.playback, at)
         self.panel.show()
 
     def undo(self) -> None:
@@ -116,7 +110,7 @@ class Hands:
         """Whether the play that was written leads to the same state, from its token."""
         import kiplab
 
-        run = Run(as_played(self.playback))
+        run = Run(playbacks.as_played(self.playback))
         return bool(kiplab.run(run.token).stage.cluster == self.playback.whole.cluster)
 
 
@@ -130,19 +124,20 @@ def at_panel(playback: Playback, panel: Callable[[Hands], Any]) -> Hands:
 
 def made(text: str, *lines: str) -> Playback:
     """The playback of a play, and lines done by hand."""
-    return done(open_playback(parse(text)), *lines)
+    return done(playbacks.open_playback(parse(text)), *lines)
 
 
 def done(playback: Playback, *lines: str) -> Playback:
     """Lines done by hand where one stands."""
     for line in lines:
-        playback = act(playback, read_line(playback, line))
+        playback = playbacks.act(playback, playbacks.read_line(playback, line))
     return playback
 
 
 def at(step: int, name: str = "kafka-14139", kafka: str | None = None) -> Playback:
     """A play, seen from a step."""
-    return seek(open_playback(load(name), parse_features(kafka) if kafka else None), step)
+    features = parse_features(kafka) if kafka else None
+    return playbacks.seek(playbacks.open_playback(load(name), features), step)
 
 
 def text(page: str) -> str:

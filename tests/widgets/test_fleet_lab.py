@@ -14,15 +14,8 @@ from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, read_study
 from kiplab.fleet.pictures.picture_rows import measured
 from kiplab.protocol.releases import Mode
+from kiplab.widgets.fleet_lab import fleet_question as asks
 from kiplab.widgets.fleet_lab import grid_panel, lab_of_fleets
-from kiplab.widgets.fleet_lab.fleet_question import (
-    DIALS,
-    ParameterDial,
-    dial_tooltip,
-    metrics_of,
-    sets_seen,
-    spread_over,
-)
 from kiplab.widgets.fleet_lab.lab_of_fleets import LastQuestion
 from tests.widgets.hands import hear
 
@@ -44,10 +37,10 @@ def lab() -> FleetLab:
 # --- sliders --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", DIALS)
+@pytest.mark.parametrize("name", asks.DIALS)
 def test_a_slider_goes_over_the_usual_range_and_begins_where_the_study_is(name: str) -> None:
     about = PARAMETERS[name]
-    scale = ParameterDial(name, about.default)
+    scale = asks.ParameterDial(name, about.default)
     assert (scale.values[0], scale.values[-1]) == (
         min(about.usual[0], about.default),
         max(about.usual[1], about.default),
@@ -57,45 +50,45 @@ def test_a_slider_goes_over_the_usual_range_and_begins_where_the_study_is(name: 
 
 
 def test_a_wide_range_is_walked_by_ratios_and_one_from_zero_evenly() -> None:
-    wide = ParameterDial("slow_alter_partition_share", 1e-3).values
+    wide = asks.ParameterDial("slow_alter_partition_share", 1e-3).values
     ratios = [later / earlier for earlier, later in pairwise(wide)]
     assert max(ratios) < 1.5
-    even = ParameterDial("cluster_shocks_per_year", 0.0).values
+    even = asks.ParameterDial("cluster_shocks_per_year", 0.0).values
     assert even[0] == 0
     assert even[len(even) // 2] == pytest.approx(even[-1] / 2)
 
 
 def test_a_value_beyond_the_usual_range_has_a_position_of_its_own() -> None:
-    scale = ParameterDial("bounces_per_year", 400.0)
+    scale = asks.ParameterDial("bounces_per_year", 400.0)
     assert scale.value == scale.values[-1] == 400.0
 
 
-@pytest.mark.parametrize("name", DIALS)
+@pytest.mark.parametrize("name", asks.DIALS)
 def test_a_slider_says_what_it_does_in_which_unit_and_where_its_default_comes_from(
     name: str,
 ) -> None:
-    about, said = PARAMETERS[name], dial_tooltip(PARAMETERS[name])
+    about, said = PARAMETERS[name], asks.dial_tooltip(PARAMETERS[name])
     assert [word for word in (about.does, about.unit, about.source) if word not in said] == []
 
 
 def test_a_sweep_has_the_ends_of_the_usual_range() -> None:
-    assert spread_over("replication_factor", 9) == (1, 2, 3, 4)
-    assert spread_over("slow_alter_partition_s", 4)[0] == 3
-    assert spread_over("slow_alter_partition_s", 4)[-1] == 300
+    assert asks.spread_over("replication_factor", 9) == (1, 2, 3, 4)
+    assert asks.spread_over("slow_alter_partition_s", 4)[0] == 3
+    assert asks.spread_over("slow_alter_partition_s", 4)[-1] == 300
 
 
 # --- what is asked --------------------------------------------------------------------------------
 
 
 def test_kips_are_seen_without_them_each_alone_and_all_together() -> None:
-    assert sets_seen(["903", "841"]) == ("none", "903", "841", "841+903")
-    assert sets_seen(["704"]) == ("none", "704")
-    assert sets_seen([]) == ("none",)
+    assert asks.sets_seen(["903", "841"]) == ("none", "903", "841", "841+903")
+    assert asks.sets_seen(["704"]) == ("none", "704")
+    assert asks.sets_seen([]) == ("none",)
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_what_can_be_looked_at_is_counted_in_that_mode(mode: Mode) -> None:
-    found = metrics_of(mode)
+    found = asks.metrics_of(mode)
     assert {"race_loss", "offline"} <= {*found}
     assert all(COUNTED[name].mode in (None, mode) for name in found)
 

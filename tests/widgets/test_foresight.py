@@ -11,13 +11,7 @@ from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
-from kiplab.widgets.controls.offering import (
-    NOTHING,
-    NOTHING_ON_RECORD,
-    SENTENCES_MAX,
-    foreseen,
-    happenings,
-)
+from kiplab.widgets.controls import offering
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import THREE, at, every_play, made, opened, steps
 
@@ -25,15 +19,15 @@ EVERY = every_play("test_foresight.py::test_what_is_foretold_is_what_the_lab_the
 
 
 def told(playback: Playback, line: str) -> str:
-    return " ".join(foreseen(playback, read_line(playback, line)))
+    return " ".join(offering.foreseen(playback, read_line(playback, line)))
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_what_is_foretold_is_what_the_lab_then_says(name: str) -> None:
     """Every event of every step: verdict, records and refusals against those of the line done."""
     for playback in steps(opened(name)):
-        for happening in happenings(playback.here.cluster):
-            sentences = foreseen(playback, happening.line)
+        for happening in offering.happenings(playback.here.cluster):
+            sentences = offering.foreseen(playback, happening.line)
             said = " ".join(sentences)
             after = act(playback, happening.line).here
             if "Verdict: " in said:
@@ -46,8 +40,8 @@ def test_what_is_foretold_is_what_the_lab_then_says(name: str) -> None:
                 if isinstance(event, Refused)
             }
             assert errors == set(re.findall(r" refuses .*?: ([A-Z_]+)", said))
-            assert (said == NOTHING) <= (after.cluster == playback.here.cluster)
-            assert len(sentences) <= SENTENCES_MAX
+            assert (said == offering.NOTHING) <= (after.cluster == playback.here.cluster)
+            assert len(sentences) <= offering.SENTENCES_MAX
 
 
 def states(cluster: Cluster, record: str) -> set[str]:
@@ -70,8 +64,8 @@ def test_a_refusal_is_foretold_with_its_error() -> None:
 
 
 def test_what_leads_to_nothing_says_so() -> None:
-    assert told(made(THREE), "heartbeat 1") in (NOTHING, NOTHING_ON_RECORD)
-    assert told(at(1), "check-lag 1") == NOTHING
+    assert told(made(THREE), "heartbeat 1") in (offering.NOTHING, offering.NOTHING_ON_RECORD)
+    assert told(at(1), "check-lag 1") == offering.NOTHING
 
 
 def test_what_changes_no_record_is_told_as_the_transcript_does() -> None:
@@ -80,7 +74,7 @@ def test_what_changes_no_record_is_told_as_the_transcript_does() -> None:
 
 
 def test_a_disk_that_is_lost_is_told_before_the_broker_that_is_down() -> None:
-    said = foreseen(made(THREE), Statement("crash", ("2",), (("disk", "replaced"),)))
+    said = offering.foreseen(made(THREE), Statement("crash", ("2",), (("disk", "replaced"),)))
     assert said == ("Broker 2 loses offsets 0-9 of orders-0.", "Broker 2: down, not noticed yet.")
 
 

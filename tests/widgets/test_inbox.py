@@ -7,17 +7,9 @@ from kiplab.engine.cluster import Cluster, Message
 from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.ids import CONTROLLER, BrokerId
+from kiplab.widgets.controls import inflight
 from kiplab.widgets.controls.cluster_offers import hold, holds_in_words, let_flow, standing_holds
-from kiplab.widgets.controls.inflight import (
-    EVERY_KIND,
-    SHOWN_MAX,
-    InboxOrder,
-    InFlight,
-    arranged,
-    moved,
-    next_up,
-    why_not_moved,
-)
+from kiplab.widgets.controls.inflight import InFlight
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.widgets.hands import SIX, THREE, Hands, at_panel, button, html, made
 
@@ -31,9 +23,9 @@ def crowded() -> Playback:
     return made("manual\n" + THREE, *lines)
 
 
-def names(cluster: Cluster, order: InboxOrder) -> list[str]:
+def names(cluster: Cluster, order: inflight.InboxOrder) -> list[str]:
     """Who is next, shortly: kind and sender."""
-    return [f"{m.name.kind[:11]}{m.name.sender}" for m in arranged(cluster, order)]
+    return [f"{m.name.kind[:11]}{m.name.sender}" for m in inflight.arranged(cluster, order)]
 
 
 def message(playback: Playback, place: int) -> Message:
@@ -46,55 +38,59 @@ def message(playback: Playback, place: int) -> Message:
 
 def test_by_itself_it_is_the_order_of_sending(crowded: Playback) -> None:
     cluster = crowded.here.cluster
-    assert arranged(cluster, ()) == cluster.messages
+    assert inflight.arranged(cluster, ()) == cluster.messages
 
 
 def test_a_message_of_another_connection_can_go_first(crowded: Playback) -> None:
     cluster, third = crowded.here.cluster, message(crowded, 2)
-    order = moved(cluster, (), third.name, -1)
-    assert [m.name for m in arranged(cluster, order)][1] == third.name
-    assert moved(cluster, order, third.name, 1) == tuple(m.name for m in cluster.messages)
+    order = inflight.moved(cluster, (), third.name, -1)
+    assert [m.name for m in inflight.arranged(cluster, order)][1] == third.name
+    assert inflight.moved(cluster, order, third.name, 1) == tuple(m.name for m in cluster.messages)
 
 
 def test_on_one_connection_nobody_overtakes(crowded: Playback) -> None:
     cluster = crowded.here.cluster
     first, second = message(crowded, 0).name, message(crowded, 1).name
-    assert why_not_moved(cluster, cluster.messages, second, -1) == (
+    assert inflight.why_not_moved(cluster, cluster.messages, second, -1) == (
         "an earlier message on the same connection must arrive first:"
         " broker-heartbeat #1 from broker 2"
     )
-    assert why_not_moved(cluster, cluster.messages, first, 1) == (
+    assert inflight.why_not_moved(cluster, cluster.messages, first, 1) == (
         "broker-heartbeat #2 from broker 2 follows it on the same connection,"
         " and cannot overtake it"
     )
-    assert moved(cluster, (), second, -1) == ()
+    assert inflight.moved(cluster, (), second, -1) == ()
 
 
 def test_the_ends_of_the_order_are_ends(crowded: Playback) -> None:
     cluster = crowded.here.cluster
     first, last = message(crowded, 0).name, message(crowded, 4).name
-    assert why_not_moved(cluster, cluster.messages, first, -1) == "it is the next one already"
-    assert why_not_moved(cluster, cluster.messages, last, 1) == "it is the last one already"
+    assert (
+        inflight.why_not_moved(cluster, cluster.messages, first, -1) == "it is the next one already"
+    )
+    assert (
+        inflight.why_not_moved(cluster, cluster.messages, last, 1) == "it is the last one already"
+    )
 
 
 def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(
     crowded: Playback,
 ) -> None:
     last = message(crowded, 4).name
-    order = moved(crowded.here.cluster, (), last, -1)
+    order = inflight.moved(crowded.here.cluster, (), last, -1)
     more = act(crowded, read_line(crowded, "heartbeat 1"))
-    inbox = [m.name for m in arranged(more.here.cluster, order)]
+    inbox = [m.name for m in inflight.arranged(more.here.cluster, order)]
     assert inbox[3] == last
     assert inbox[-1].sender == 1
-    line = next_up(more.here.cluster, arranged(more.here.cluster, order)).line
-    assert len(arranged(act(more, line).here.cluster, order)) == len(inbox)
+    line = inflight.next_up(more.here.cluster, inflight.arranged(more.here.cluster, order)).line
+    assert len(inflight.arranged(act(more, line).here.cluster, order)) == len(inbox)
 
 
 def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Playback) -> None:
     order = tuple(reversed([m.name for m in crowded.here.cluster.messages]))
     for step in range(crowded.last + 1):
         cluster = seek(crowded, step).here.cluster
-        inbox = arranged(cluster, order)
+        inbox = inflight.arranged(cluster, order)
         assert set(inbox) == set(cluster.messages)
         for place, one in enumerate(inbox):
             ahead = blocker(cluster, one)
@@ -103,8 +99,8 @@ def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Pla
 
 def test_deliver_next_takes_the_first_that_can_arrive(crowded: Playback) -> None:
     cluster, third = crowded.here.cluster, message(crowded, 2)
-    order = moved(cluster, moved(cluster, (), third.name, -1), third.name, -1)
-    choice = next_up(cluster, arranged(cluster, order))
+    order = inflight.moved(cluster, inflight.moved(cluster, (), third.name, -1), third.name, -1)
+    choice = inflight.next_up(cluster, inflight.arranged(cluster, order))
     assert (choice.label, choice.reason) == ("Deliver next", None)
     assert choice.line.text == "deliver broker-heartbeat from=3"
     assert third not in act(crowded, choice.line).here.cluster.messages
@@ -113,13 +109,13 @@ def test_deliver_next_takes_the_first_that_can_arrive(crowded: Playback) -> None
 def test_deliver_next_passes_over_a_link_that_is_cut(crowded: Playback) -> None:
     cut = act(crowded, read_line(crowded, "cut 2 controller"))
     assert (
-        next_up(cut.here.cluster, cut.here.cluster.messages).line.text
+        inflight.next_up(cut.here.cluster, cut.here.cluster.messages).line.text
         == "deliver broker-heartbeat from=3"
     )
 
 
 def test_with_nothing_on_the_way_there_is_no_next() -> None:
-    assert next_up(made(THREE).here.cluster, ()).reason == "nothing is on its way"
+    assert inflight.next_up(made(THREE).here.cluster, ()).reason == "nothing is on its way"
 
 
 # --- holding back ---------------------------------------------------------------------------------
@@ -258,10 +254,10 @@ def test_a_hold_by_hand_keeps_what_is_sent_next() -> None:
 
 
 def test_of_very_many_messages_only_the_number_is_told_and_a_kind_can_be_chosen() -> None:
-    lines = [f"heartbeat {n % 6 + 1}" for n in range(SHOWN_MAX + 2)]
+    lines = [f"heartbeat {n % 6 + 1}" for n in range(inflight.SHOWN_MAX + 2)]
     hands = at_inbox(made("manual\n" + SIX, *lines, "fetch 2"))
     inbox = hands.panel
-    assert len(inbox.rows) == SHOWN_MAX
+    assert len(inbox.rows) == inflight.SHOWN_MAX
     assert inbox.more.value.endswith("and 3 more</span>")
     inbox.kind.value = "fetch"
     assert inbox.more not in inbox.box.children
@@ -275,7 +271,7 @@ def test_a_kind_that_is_gone_shows_every_kind_again() -> None:
     hands = at_inbox(made("manual\n" + THREE, "fetch 2", "heartbeat 3"))
     hands.panel.kind.value = "fetch"
     hands.do("drop fetch from=2")
-    assert hands.panel.kind.value == EVERY_KIND
+    assert hands.panel.kind.value == inflight.EVERY_KIND
     assert len(hands.panel.list.children) == 1
 
 

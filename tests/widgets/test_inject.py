@@ -13,42 +13,14 @@ from kiplab.plays.play_errors import PlayError
 from kiplab.plays.stage import Stage
 from kiplab.protocol.ids import NO_LEADER, BrokerId
 from kiplab.protocol.releases import Mode
+from kiplab.widgets.controls import cluster_offers as about
 from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker
-from kiplab.widgets.controls.cluster_offers import (
-    about_consumer,
-    about_controller,
-    about_message,
-    about_partition,
-    about_producer,
-    about_time,
-    about_zookeeper,
-    believes_to_lead,
-    consumers,
-    delete_records,
-    hold,
-    let_flow,
-    more_about_partition,
-    produce,
-    producers,
-    reading,
-    sends_again,
-)
 from kiplab.widgets.controls.inflight import next_up
 from kiplab.widgets.controls.inject import Inject
 from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
 from tests.engine.unrouted import NO_BUTTON
-from tests.widgets.hands import (
-    COVERING,
-    SIX,
-    THREE,
-    Hands,
-    at_panel,
-    button,
-    every_play,
-    made,
-    opened,
-    steps,
-)
+from tests.widgets import hands as by_hand
+from tests.widgets.hands import SIX, THREE, Hands
 
 TWO = BrokerId(2)
 RECOVERING = f"""on 704.specified
@@ -66,47 +38,47 @@ elect orders-0 unclean=yes
 
 BOUNCE, HEARTBEATS = "380-missed-bounce", "343-partitioned-broker"
 SHIPPED = ("kafka-14139", "last-replica", "isr-committed", BOUNCE, HEARTBEATS)
-OPENED = {name: opened(name) for name in SHIPPED}
-OPENED["recovering"] = made(RECOVERING)
-OPENED |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
-OPENED |= {"shop": made(THREE + "crash 2\nproduce orders-0 count=2 producer=shop\n")}
+OPENED = {name: by_hand.opened(name) for name in SHIPPED}
+OPENED["recovering"] = by_hand.made(RECOVERING)
+OPENED["six"], OPENED["timed"] = by_hand.made(SIX), by_hand.made("timed\n" + THREE)
+OPENED["manual"] = by_hand.made("manual\n" + THREE)
+OPENED["shop"] = by_hand.made(THREE + "crash 2\nproduce orders-0 count=2 producer=shop\n")
 
 
 def with_zookeeper() -> list[Playback]:
     """Plays of that mode, a leader that recovers there, and a producer that waits."""
     shipped = [
-        opened(name)
-        for name in (*COVERING, "kafka-14139-zookeeper")
+        by_hand.opened(name)
+        for name in (*by_hand.COVERING, "kafka-14139-zookeeper")
         if features_of(load(name)).mode is Mode.ZOOKEEPER
     ]
-    recovering = made("kafka zk-3.4\n" + RECOVERING.replace("unfence 2\n", ""))
-    shop = made(f"kafka zk-2.2\n{THREE}crash 1\nproduce orders-0 count=2 producer=shop\n")
+    recovering = by_hand.made("kafka zk-3.4\n" + RECOVERING.replace("unfence 2\n", ""))
+    shop = by_hand.made(f"kafka zk-2.2\n{THREE}crash 1\nproduce orders-0 count=2 producer=shop\n")
     return [*shipped, recovering, shop]
 
 
 def every_choice(stage: Stage) -> tuple[Offer, ...]:
     """Every button that any panel has here."""
     cluster = stage.cluster
-    found: list[Offer] = [*about_controller(cluster), *about_time(stage)]
-    found += about_zookeeper(cluster) if has_zookeeper(cluster) else ()
+    found: list[Offer] = [*about.about_controller(cluster), *about.about_time(stage)]
+    found += about.about_zookeeper(cluster) if has_zookeeper(cluster) else ()
     for node in cluster.brokers:
         found += [*about_broker(stage, node.id, "tail-lost"), *more_about_broker(stage, node.id)]
     for state in truth(cluster).partitions:
-        found += about_partition(cluster, state.name)
-        found += more_about_partition(cluster, state.name)
-        leaders = (None, *believes_to_lead(cluster, state.name))
-        found += [
-            produce(cluster, state.name, 3, acks, to) for acks in ("all", "1") for to in leaders
-        ]
-        found += [*sends_again(cluster, state.name), delete_records(cluster, state.name)]
-        for who in consumers(cluster):
-            found += about_consumer(cluster, who, state.name)
-        for who in producers(cluster):
-            found += about_producer(cluster, who, state.name, 2, "1")
+        found += about.about_partition(cluster, state.name)
+        found += about.more_about_partition(cluster, state.name)
+        for to in (None, *about.believes_to_lead(cluster, state.name)):
+            found += [about.produce(cluster, state.name, 3, acks, to) for acks in ("all", "1")]
+        found += about.sends_again(cluster, state.name)
+        found += (about.delete_records(cluster, state.name),)
+        for who in about.consumers(cluster):
+            found += about.about_consumer(cluster, who, state.name)
+        for who in about.producers(cluster):
+            found += about.about_producer(cluster, who, state.name, 2, "1")
     for message in cluster.messages:
-        found += about_message(cluster, message)
+        found += about.about_message(cluster, message)
     for kind, sender in (("fetch", None), ("alter-partition", BrokerId(1))):
-        found += [hold(stage, kind, sender), let_flow(stage, kind, sender)]
+        found += [about.hold(stage, kind, sender), about.let_flow(stage, kind, sender)]
     return (*found, next_up(cluster, cluster.messages))
 
 
@@ -131,13 +103,14 @@ def test_on_a_random_walk_what_is_offered_can_be_done(data: st.DataObject) -> No
     assert hands.replayed()
 
 
-EVERY = every_play("test_inject.py::test_what_the_engine_refuses_is_disabled_with_its_reason")
+SWEEP = "test_inject.py::test_what_the_engine_refuses_is_disabled_with_its_reason"
+EVERY = by_hand.every_play(SWEEP)
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_what_the_engine_refuses_is_disabled_with_its_reason(name: str) -> None:
     """A button's word against the engine's, for one step after the other of every play."""
-    for playback in steps(opened(name)):
+    for playback in by_hand.steps(by_hand.opened(name)):
         for choice in every_choice(playback.here):
             if choice.reason is None:
                 assert act(playback, choice.line).at >= playback.at
@@ -154,7 +127,7 @@ def offered(playback: Playback, id: BrokerId = TWO) -> dict[str, Offer]:
 
 
 def test_a_follower_can_be_cut_off_from_controller_and_leader_and_healed() -> None:
-    playback = made(THREE)
+    playback = by_hand.made(THREE)
     assert offered(playback)["Cut off from controller"].line.text == "cut 2 controller"
     assert offered(playback)["Cut off from leader 1"].line.text == "cut 2 1"
     cut = act(playback, offered(playback)["Cut off from leader 1"].line)
@@ -164,24 +137,25 @@ def test_a_follower_can_be_cut_off_from_controller_and_leader_and_healed() -> No
 
 
 def test_a_link_that_is_cut_can_be_healed_whoever_leads_by_now() -> None:
-    playback = made(THREE, "cut 2 1", "crash 1", "expire 1")
+    playback = by_hand.made(THREE, "cut 2 1", "crash 1", "expire 1")
     assert offered(playback, BrokerId(3))["Cut off from leader 2"].reason is None
     assert offered(playback)["Heal link to broker 1"].reason is None
 
 
 def test_who_follows_nobody_has_no_leader_to_be_cut_off_from() -> None:
-    choice = offered(made("broker 1\ntopic t replicas=1"), BrokerId(1))["Cut off from leader"]
+    alone = by_hand.made("broker 1\ntopic t replicas=1")
+    choice = offered(alone, BrokerId(1))["Cut off from leader"]
     assert choice.reason == "broker 1 follows nobody"
 
 
 def test_a_broker_of_several_partitions_has_several_leaders() -> None:
-    labels = [label for label in offered(made(SIX), BrokerId(3)) if label.startswith("Cut")]
+    labels = [label for label in offered(by_hand.made(SIX), BrokerId(3)) if label.startswith("Cut")]
     assert labels == ["Cut off from controller", "Cut off from leader 1", "Cut off from leader 2"]
 
 
 def test_a_write_without_a_leader_says_so() -> None:
-    playback = made("broker 1\ntopic t replicas=1", "crash 1", "expire 1")
-    assert produce(playback.here.cluster, "t-0", 1, "all").reason == "t-0 has no leader"
+    playback = by_hand.made("broker 1\ntopic t replicas=1", "crash 1", "expire 1")
+    assert about.produce(playback.here.cluster, "t-0", 1, "all").reason == "t-0 has no leader"
 
 
 @pytest.mark.parametrize(
@@ -195,20 +169,22 @@ def test_a_write_without_a_leader_says_so() -> None:
 def test_a_write_says_how_many_where_and_how_sure(
     acks: str, to: BrokerId | None, line: str
 ) -> None:
-    assert produce(made(THREE).here.cluster, "orders-0", 3, acks, to).line.text == line
+    assert (
+        about.produce(by_hand.made(THREE).here.cluster, "orders-0", 3, acks, to).line.text == line
+    )
 
 
 def test_a_stale_leader_still_takes_writes() -> None:
     """Broker 1 has not heard that it was fenced."""
-    playback = made(THREE, "cut 1 controller", "expire 1")
+    playback = by_hand.made(THREE, "cut 1 controller", "expire 1")
     cluster = playback.here.cluster
-    assert believes_to_lead(cluster, "orders-0") == (1, 2)
-    assert produce(cluster, "orders-0", 1, "1", BrokerId(1)).reason is None
+    assert about.believes_to_lead(cluster, "orders-0") == (1, 2)
+    assert about.produce(cluster, "orders-0", 1, "1", BrokerId(1)).reason is None
 
 
 def test_only_a_run_with_a_clock_can_wait() -> None:
-    assert about_time(made(THREE).here) == ()
-    waits = about_time(OPENED["timed"].here)
+    assert about.about_time(by_hand.made(THREE).here) == ()
+    waits = about.about_time(OPENED["timed"].here)
     assert [c.line.text for c in waits] == ["advance 500ms", "advance 2s", "advance 9s"]
     assert all(c.reason is None for c in waits)
 
@@ -221,7 +197,7 @@ def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgra
 
 
 def _along(playback: Playback) -> list[Offer]:
-    choices = [choice for seen in steps(playback) for choice in every_choice(seen.here)]
+    choices = [choice for seen in by_hand.steps(playback) for choice in every_choice(seen.here)]
     cluster = playback.here.cluster
     keeper = "zookeeper" if has_zookeeper(cluster) else "controller"
     cut = act(playback, read_line(playback, f"cut {cluster.brokers[0].id} {keeper}"))
@@ -241,7 +217,7 @@ def test_with_zookeeper_there_is_no_button_that_never_can_be_pressed() -> None:
 
 
 def at_inject(playback: Playback) -> Hands:
-    return at_panel(playback, Inject)
+    return by_hand.at_panel(playback, Inject)
 
 
 @pytest.mark.parametrize(
@@ -265,9 +241,9 @@ def at_inject(playback: Playback) -> Hands:
 def test_each_button_of_a_broker_is_a_line_that_replays(
     before: tuple[str, ...], label: str, line: str
 ) -> None:
-    hands = at_inject(made(THREE, *before))
+    hands = at_inject(by_hand.made(THREE, *before))
     hands.panel.brokers[2].more.toggle.value = True
-    button(hands.panel.brokers[2], label).click()
+    by_hand.button(hands.panel.brokers[2], label).click()
     assert hands.lines == [line]
     assert hands.replayed()
     assert f"Last line of the play here: {line}" in hands.panel.written.value
@@ -275,39 +251,39 @@ def test_each_button_of_a_broker_is_a_line_that_replays(
 
 @pytest.mark.parametrize("disk", ["kept", "tail-lost", "replaced"])
 def test_a_crash_takes_what_was_chosen(disk: str) -> None:
-    hands = at_inject(made(THREE))
+    hands = at_inject(by_hand.made(THREE))
     hands.panel.disk.value = disk
-    button(hands.panel.brokers[3], "Crash").click()
+    by_hand.button(hands.panel.brokers[3], "Crash").click()
     assert hands.lines == ["crash 3" + ("" if disk == "kept" else f" disk={disk}")]
     assert hands.replayed()
 
 
 def test_controller_and_partitions_have_buttons() -> None:
-    hands = at_inject(made(SIX))
-    button(hands.panel.controller, "Fail over").click()
+    hands = at_inject(by_hand.made(SIX))
+    by_hand.button(hands.panel.controller, "Fail over").click()
     assert list(hands.panel.partitions) == ["orders-0", "orders-1", "orders-2"]
-    button(hands.panel.partitions["orders-1"].main, "Elect preferred").click()
-    button(hands.panel.partitions["orders-2"].main, "Elect unclean").click()
+    by_hand.button(hands.panel.partitions["orders-1"].main, "Elect preferred").click()
+    by_hand.button(hands.panel.partitions["orders-2"].main, "Elect unclean").click()
     assert hands.lines == ["fail-over", "elect orders-1", "elect orders-2 unclean=yes"]
     assert hands.replayed()
 
 
 def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it() -> None:
-    hands = at_inject(made(f"kafka 3.8\n{THREE}"))
+    hands = at_inject(by_hand.made(f"kafka 3.8\n{THREE}"))
     drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
-    on = button(drawer.others, "unclean.leader.election.enable=true")
+    on = by_hand.button(drawer.others, "unclean.leader.election.enable=true")
     assert "does not read it (KAFKA-12670)" in on.tooltip
     on.click()
-    button(drawer.others, "unclean.leader.election.enable=false").click()
+    by_hand.button(drawer.others, "unclean.leader.election.enable=false").click()
     assert hands.lines == [
         "configure orders unclean-leader-election=yes",
         "configure orders unclean-leader-election=no",
     ]
     assert hands.replayed()
-    later = at_inject(made(f"kafka 3.9\n{THREE}")).panel.partitions["orders-0"]
+    later = at_inject(by_hand.made(f"kafka 3.9\n{THREE}")).panel.partitions["orders-0"]
     later.more.toggle.value = True
-    said = button(later.others, "unclean.leader.election.enable=true").tooltip
+    said = by_hand.button(later.others, "unclean.leader.election.enable=true").tooltip
     assert "reads it when it elects next, within 300 s" in said
 
 
@@ -315,7 +291,7 @@ def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> Non
     hands = at_inject(open_playback(load("unclean-election")))
     drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
-    finish = button(drawer.others, "Finish recovery")
+    finish = by_hand.button(drawer.others, "Finish recovery")
     assert finish.disabled
     assert "does not recover orders-0: no release of Kafka recovers anything" in finish.tooltip
     hands.playback = OPENED["recovering"]
@@ -327,12 +303,12 @@ def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> Non
 
 
 def test_a_client_writes_to_a_partition_of_choice() -> None:
-    hands = at_inject(made(SIX))
+    hands = at_inject(by_hand.made(SIX))
     clients = hands.panel.clients
     clients.partition.value, clients.count.value, clients.acks.value = "orders-1", 4, "1"
-    button(clients.actions, "Produce").click()
+    by_hand.button(clients.actions, "Produce").click()
     clients.to.value = BrokerId(2)
-    button(clients.actions, "Produce").click()
+    by_hand.button(clients.actions, "Produce").click()
     assert hands.lines == [
         "produce orders-1 count=4 acks=1",
         "produce orders-1 count=4 to=2 acks=1",
@@ -341,22 +317,22 @@ def test_a_client_writes_to_a_partition_of_choice() -> None:
 
 
 def test_a_stale_leader_that_is_gone_is_no_choice_any_more() -> None:
-    hands = at_inject(made(THREE, "cut 1 controller", "expire 1"))
+    hands = at_inject(by_hand.made(THREE, "cut 1 controller", "expire 1"))
     to = hands.panel.clients.to
     assert [label for label, _ in to.options] == ["the leader", "broker 1", "broker 2"]
     to.value = BrokerId(1)
-    button(hands.panel.brokers[1], "Crash").click()
+    by_hand.button(hands.panel.brokers[1], "Crash").click()
     assert [label for label, _ in to.options] == ["the leader", "broker 2"]
     assert to.value == NO_LEADER
 
 
 def test_a_consumer_polls_asks_who_leads_and_goes_elsewhere() -> None:
-    hands = at_inject(made(THREE))
+    hands = at_inject(by_hand.made(THREE))
     clients = hands.panel.clients
     assert "has read nothing yet" in clients.state.value
-    assert button(clients.reads, "Reset to latest").disabled
+    assert by_hand.button(clients.reads, "Reset to latest").disabled
     for label in ("Poll", "Reset to latest", "Reset to earliest", "Refresh metadata"):
-        button(clients.reads, label).click()
+        by_hand.button(clients.reads, label).click()
     assert hands.lines == [
         "poll orders-0",
         "reset orders-0 to=latest",
@@ -368,19 +344,20 @@ def test_a_consumer_polls_asks_who_leads_and_goes_elsewhere() -> None:
 
 
 def test_with_several_consumers_one_chooses_who_reads() -> None:
-    hands = at_inject(made(THREE + "consumer orders-0 name=billing\n"))
+    hands = at_inject(by_hand.made(THREE + "consumer orders-0 name=billing\n"))
     clients = hands.panel.clients
     assert [label for label, _ in clients.consumer.options] == ["billing", "consumer"]
-    button(clients.reads, "Poll").click()
+    by_hand.button(clients.reads, "Poll").click()
     clients.consumer.value = "consumer"
-    button(clients.reads, "Poll").click()
+    by_hand.button(clients.reads, "Poll").click()
     assert hands.lines == ["poll orders-0 consumer=billing", "poll orders-0"]
-    assert reading(hands.playback.here.cluster, "billing", "orders-0").startswith("next offset 10")
+    state = about.reading(hands.playback.here.cluster, "billing", "orders-0")
+    assert state.startswith("next offset 10")
 
 
 def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
-    hands = at_inject(made(THREE, "crash 2"))
-    crash = button(hands.panel.brokers[2], "Crash")
+    hands = at_inject(by_hand.made(THREE, "crash 2"))
+    crash = by_hand.button(hands.panel.brokers[2], "Crash")
     assert crash.disabled
     assert crash.tooltip == "Not now: broker 2 is down"
     reasons = hands.panel.reasons
@@ -395,17 +372,17 @@ def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
 
 
 def test_a_closed_drawer_costs_nothing_and_an_open_one_follows() -> None:
-    hands = at_inject(made(THREE))
+    hands = at_inject(by_hand.made(THREE))
     row = hands.panel.brokers[2]
     assert row.others.buttons == []
     row.more.toggle.value = True
-    assert not button(row.others, "Heartbeat").disabled
+    assert not by_hand.button(row.others, "Heartbeat").disabled
     hands.do("crash 2")
-    assert button(row.others, "Heartbeat").disabled
+    assert by_hand.button(row.others, "Heartbeat").disabled
 
 
 def test_a_line_of_ones_own_is_done() -> None:
-    hands = at_inject(made(THREE))
+    hands = at_inject(by_hand.made(THREE))
     hands.panel.line.value = "flush 1"
     hands.panel.do.click()
     assert hands.lines == ["flush 1"]

@@ -18,17 +18,8 @@ from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.messages import BODIES
 from kiplab.protocol.replica.broker_state import Broker
+from kiplab.rows import state_words
 from kiplab.rows.state_tree import StateNode, changed, tree_of
-from kiplab.rows.state_words import (
-    CLOCKED,
-    IDENTITY,
-    INLINE,
-    LABELS,
-    LEFT_OUT,
-    NOTES,
-    NOTHING,
-    OF_OTHER_MODES,
-)
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
 from kiplab.widgets.history_tree.playback import act, read_line
 from tests.widgets.hands import COVERING, SIX, at, at_panel, made, opened, text
@@ -121,16 +112,16 @@ def shown(every_row: list[StateNode]) -> set[str]:
 
 
 def test_every_field_of_the_state_is_shown_or_left_out_for_a_reason(shown: set[str]) -> None:
-    identities = {f"{owner}.{field}" for owner, field in IDENTITY.items()}
-    hidden = set(LEFT_OUT) | set(OF_OTHER_MODES)
-    assert FIELDS - shown - hidden - identities - INLINE == set()
+    identities = {f"{owner}.{field}" for owner, field in state_words.IDENTITY.items()}
+    hidden = set(state_words.LEFT_OUT) | set(state_words.OF_OTHER_MODES)
+    assert FIELDS - shown - hidden - identities - state_words.INLINE == set()
 
 
 def test_what_is_left_out_is_not_shown_and_exists(shown: set[str]) -> None:
-    assert all(LEFT_OUT.values())
-    assert shown & set(LEFT_OUT) == set()
-    spoken_of = set(LABELS) | set(NOTES) | set(NOTHING) | set(LEFT_OUT) | CLOCKED
-    spoken_of |= set(OF_OTHER_MODES)
+    assert all(state_words.LEFT_OUT.values())
+    assert shown & set(state_words.LEFT_OUT) == set()
+    tables = (state_words.LABELS, state_words.NOTES, state_words.NOTHING, state_words.LEFT_OUT)
+    spoken_of = {*state_words.CLOCKED, *state_words.OF_OTHER_MODES}.union(*tables)
     names = {place.partition(".")[2] for place in FIELDS}
     assert spoken_of - FIELDS - names == set()
 
@@ -170,7 +161,7 @@ def test_values_are_in_kafkas_words(path: tuple[str, ...], value: str) -> None:
 
 def test_only_a_run_with_a_clock_shows_times() -> None:
     plain, timed = made(SIX).here.cluster, made("timed\n" + SIX).here.cluster
-    assert {r.field for r in rows(tree_of(plain))} & CLOCKED == set()
+    assert {r.field for r in rows(tree_of(plain))} & state_words.CLOCKED == set()
     assert "Volatile.timers" in {r.field for r in rows(tree_of(timed))}
 
 

@@ -7,17 +7,7 @@ from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
 from kiplab.widgets import Lab
-from kiplab.widgets.controls.transport import (
-    DIVERGENCE,
-    REFUSAL,
-    TARGETS,
-    VIOLATION,
-    against,
-    divergence,
-    first_violation,
-    next_refusal,
-    targets,
-)
+from kiplab.widgets.controls import transport
 from kiplab.widgets.history_tree import branch_tree as trees
 from kiplab.widgets.history_tree.branch_tree import TRUNK, Tree, act, plant
 from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
@@ -39,53 +29,55 @@ def refusing() -> Playback:
 
 
 def test_the_next_refusal_comes_after_where_one_stands(refusing: Playback) -> None:
-    assert next_refusal(refusing) == 6
-    assert next_refusal(seek(refusing, 5)) == 6
-    assert next_refusal(seek(refusing, 6)) == "nothing is refused after step 6"
+    assert transport.next_refusal(refusing) == 6
+    assert transport.next_refusal(seek(refusing, 5)) == 6
+    assert transport.next_refusal(seek(refusing, 6)) == "nothing is refused after step 6"
 
 
 def test_the_first_violation_is_the_same_from_everywhere(tree: Tree, refusing: Playback) -> None:
-    assert first_violation(tree.here.playback) == 6
-    assert first_violation(seek(tree.here.playback, 11)) == 6
-    assert first_violation(refusing) == "no property is broken in this run"
+    assert transport.first_violation(tree.here.playback) == 6
+    assert transport.first_violation(seek(tree.here.playback, 11)) == 6
+    assert transport.first_violation(refusing) == "no property is broken in this run"
 
 
 def test_the_play_as_opened_differs_from_nothing(tree: Tree) -> None:
-    assert against(tree) is None
-    assert divergence(tree) == "this is the play as it was opened, under its own rules"
+    assert transport.against(tree) is None
+    assert transport.divergence(tree) == "this is the play as it was opened, under its own rules"
 
 
 def test_the_play_under_other_rules_is_held_against_its_own(tree: Tree) -> None:
     other = trees.rerun(tree, NEW)
-    assert divergence(other) == 6
+    assert transport.divergence(other) == 6
     same = trees.rerun(tree, parse_features("3.4", off=("704",)))
-    assert divergence(same) == "this run does not differ from the play under its own rules"
+    assert (
+        transport.divergence(same) == "this run does not differ from the play under its own rules"
+    )
 
 
 def test_a_branch_is_held_against_the_one_it_forks_from(tree: Tree) -> None:
     first = act(trees.seek(tree, 3), Statement("crash", ("1",)))
-    assert divergence(first) == 4
+    assert transport.divergence(first) == 4
     second = act(trees.seek(act(first, Statement("expire", ("1",))), 4), Statement("fail-over"))
-    found = against(second)
+    found = transport.against(second)
     assert found is not None
     assert found[1] == first.here.name
-    assert divergence(second) == 5
-    assert divergence(trees.switch(second, TRUNK)) == divergence(tree)
+    assert transport.divergence(second) == 5
+    assert transport.divergence(trees.switch(second, TRUNK)) == transport.divergence(tree)
 
 
 def test_all_targets_have_a_place_or_a_reason(tree: Tree) -> None:
-    found = targets(tree.here.playback, divergence(tree))
-    assert tuple(found) == TARGETS
-    assert found[REFUSAL] == "nothing is refused after step 0"
-    assert found[VIOLATION] == 6
-    assert isinstance(found[DIVERGENCE], str)
+    found = transport.targets(tree.here.playback, transport.divergence(tree))
+    assert tuple(found) == transport.TARGETS
+    assert found[transport.REFUSAL] == "nothing is refused after step 0"
+    assert found[transport.VIOLATION] == 6
+    assert isinstance(found[transport.DIVERGENCE], str)
 
 
 @pytest.mark.parametrize("name", names())
 def test_going_from_refusal_to_refusal_meets_every_one(name: str) -> None:
     playback = opened(name)
     met = []
-    while isinstance(target := next_refusal(playback), int):
+    while isinstance(target := transport.next_refusal(playback), int):
         playback = seek(playback, target)
         met.append(target)
     told = {

@@ -5,17 +5,9 @@ import pytest
 from kiplab.protocol.features import Features, fitting, parse_features
 from kiplab.protocol.guards import GUARDS, releases_in, releases_of
 from kiplab.protocol.releases import RELEASES, Mode
-from kiplab.widgets.controls.rulebook import (
-    SWITCHES,
-    at_release,
-    guards_of,
-    is_on,
-    left_behind,
-    switch_words,
-    turned,
-)
+from kiplab.widgets.controls import rulebook
 
-NAMES = {mode: (*SWITCHES[mode], *guards_of(mode)) for mode in Mode}
+NAMES = {mode: (*rulebook.SWITCHES[mode], *rulebook.guards_of(mode)) for mode in Mode}
 IN_ZOOKEEPER = ("zk-2.1", "zk-2.2", "zk-3.4")
 
 
@@ -24,12 +16,12 @@ IN_ZOOKEEPER = ("zk-2.1", "zk-2.2", "zk-3.4")
 )
 def test_each_release_has_its_kips(kafka: str, on: list[str]) -> None:
     features = parse_features(kafka)
-    assert [kip for kip in ("841", "903") if is_on(features, kip)] == on
+    assert [kip for kip in ("841", "903") if rulebook.is_on(features, kip)] == on
 
 
 @pytest.mark.parametrize(("kafka", "on"), [("zk-2.1", False), ("zk-2.2", True), ("zk-3.4", True)])
 def test_kip_380_came_to_clusters_with_zookeeper(kafka: str, on: bool) -> None:
-    assert is_on(parse_features(kafka), "380") is on
+    assert rulebook.is_on(parse_features(kafka), "380") is on
 
 
 @pytest.mark.parametrize(
@@ -47,55 +39,55 @@ def test_kip_380_came_to_clusters_with_zookeeper(kafka: str, on: bool) -> None:
 )
 def test_a_switch_turned_and_turned_back_leaves_no_trace(name: str, kafka: str) -> None:
     features = parse_features(kafka)
-    was = is_on(features, name)
-    other = turned(features, name, not was)
-    assert is_on(other, name) is not was
-    assert turned(other, name, was) == features
+    was = rulebook.is_on(features, name)
+    other = rulebook.turned(features, name, not was)
+    assert rulebook.is_on(other, name) is not was
+    assert rulebook.turned(other, name, was) == features
 
 
 def test_another_release_keeps_what_was_switched_by_hand() -> None:
-    features = turned(parse_features("3.5"), "903", False)
-    assert at_release(features, "3.7").label() == "3.7 -903"
+    features = rulebook.turned(parse_features("3.5"), "903", False)
+    assert rulebook.at_release(features, "3.7").label() == "3.7 -903"
 
 
 def test_a_kip_says_since_when() -> None:
-    assert switch_words("841", Mode.KRAFT).endswith("(Kafka 3.3 and later)")
-    assert switch_words("903", Mode.KRAFT).endswith("(Kafka 3.5 and later)")
-    assert switch_words("380", Mode.ZOOKEEPER).endswith("(Kafka zk-2.2 and later)")
+    assert rulebook.switch_words("841", Mode.KRAFT).endswith("(Kafka 3.3 and later)")
+    assert rulebook.switch_words("903", Mode.KRAFT).endswith("(Kafka 3.5 and later)")
+    assert rulebook.switch_words("380", Mode.ZOOKEEPER).endswith("(Kafka zk-2.2 and later)")
 
 
 # --- the other mode -------------------------------------------------------------------------------
 
 
 def test_no_mode_offers_guards_of_the_other() -> None:
-    assert "380.control-request-epoch" not in guards_of(Mode.KRAFT)
-    assert "903.fetch-epoch" not in guards_of(Mode.ZOOKEEPER)
+    assert "380.control-request-epoch" not in rulebook.guards_of(Mode.KRAFT)
+    assert "903.fetch-epoch" not in rulebook.guards_of(Mode.ZOOKEEPER)
 
 
 @pytest.mark.parametrize("kafka", RELEASES)
 def test_any_release_can_be_chosen_whatever_was_switched(kafka: str) -> None:
-    for before in (turned(parse_features("3.5"), "903", False), no_380()):
-        after = at_release(before, kafka)
+    for before in (rulebook.turned(parse_features("3.5"), "903", False), no_380()):
+        after = rulebook.at_release(before, kafka)
         assert fitting(after).release == kafka
-        assert {id for id, _ in after.overrides} <= set(guards_of(after.mode))
+        assert {id for id, _ in after.overrides} <= set(rulebook.guards_of(after.mode))
 
 
 def test_what_does_not_fit_the_other_mode_is_left_out_and_named() -> None:
-    after = at_release(no_380(), "3.5")
+    after = rulebook.at_release(no_380(), "3.5")
     assert after == parse_features("3.5")
-    assert left_behind(no_380(), after) == (
+    assert rulebook.left_behind(no_380(), after) == (
         "380.bounce-detection, 380.control-request-epoch, 380.shutdown-epoch, switched by hand,"
         " do not fit Kafka 3.5, and are left out."
     )
 
 
 def test_nothing_is_said_where_nothing_is_left_out() -> None:
-    assert not left_behind(no_380(), at_release(no_380(), "zk-3.4"))
-    assert not left_behind(no_380(), parse_features("zk-2.2")), "somebody switched it back"
+    assert not rulebook.left_behind(no_380(), rulebook.at_release(no_380(), "zk-3.4"))
+    assert not rulebook.left_behind(no_380(), parse_features("zk-2.2")), "somebody switched it back"
 
 
 def no_380() -> Features:
-    return turned(parse_features("zk-2.2"), "380", False)
+    return rulebook.turned(parse_features("zk-2.2"), "380", False)
 
 
 def test_a_guard_says_since_when_in_the_mode_of_the_play_alone() -> None:

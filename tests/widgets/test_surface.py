@@ -9,19 +9,8 @@ import ipywidgets
 import pytest
 
 import kiplab
+from kiplab.widgets.elements import kinds
 from kiplab.widgets.elements import surface as surfaces
-from kiplab.widgets.elements.kinds import (
-    Button,
-    Dropdown,
-    Element,
-    Player,
-    Radio,
-    Slider,
-    Style,
-    Text,
-    Upload,
-    WholeNumber,
-)
 from kiplab.widgets.elements.labelled import button, column, row, words
 from kiplab.widgets.elements.surface import Surface
 
@@ -47,7 +36,7 @@ class Page:
             for id, traits in message["patch"].items():
                 self.tree["parts"].setdefault(id, {}).update(traits)
 
-    def does(self, part: Element, name: str, value: Any = None, *buffers: bytes) -> None:
+    def does(self, part: kinds.Element, name: str, value: Any = None, *buffers: bytes) -> None:
         content = {"part": part.id, "name": name, "value": value, "by": "1"}
         self.surface._hear(self.surface, content, list(buffers))
 
@@ -69,7 +58,7 @@ class Page:
         ) == {id for id, _ in self.seen()}
 
 
-PageOf = Callable[[Element], Page]
+PageOf = Callable[[kinds.Element], Page]
 
 
 @pytest.fixture
@@ -78,7 +67,7 @@ def page_of(monkeypatch: pytest.MonkeyPatch) -> PageOf:
     return lambda root: Page(Surface(root), monkeypatch)
 
 
-def pressed(name: str, seen: list[str]) -> Button:
+def pressed(name: str, seen: list[str]) -> kinds.Button:
     return button(name, lambda: seen.append(name))
 
 
@@ -213,14 +202,14 @@ def test_a_press_that_was_on_its_way_when_the_button_went_off_does_nothing(page_
 
 
 def test_what_the_kernel_makes_of_a_value_goes_back(page_of: PageOf) -> None:
-    number = WholeNumber(min=1, max=10, value=5)
+    number = kinds.WholeNumber(min=1, max=10, value=5)
     page = page_of(number)
     page.does(number, "value", 400)
     assert page.tree["parts"][number.id]["value"] == 10
 
 
 def test_a_page_cannot_set_what_is_not_the_readers(page_of: PageOf) -> None:
-    text = Text(description="name", value="me")
+    text = kinds.Text(description="name", value="me")
     page = page_of(text)
     page.does(text, "description", "forged")
     page.does(text, "layout", "forged")
@@ -230,7 +219,7 @@ def test_a_page_cannot_set_what_is_not_the_readers(page_of: PageOf) -> None:
 
 
 def test_a_choice_is_known_to_a_page_by_its_place(page_of: PageOf) -> None:
-    menu = Dropdown(description="acks", options=(("all of them", -1), ("one", 1)))
+    menu = kinds.Dropdown(description="acks", options=(("all of them", -1), ("one", 1)))
     assert menu.value == -1
     page = page_of(menu)
     assert page.tree["parts"][menu.id]["options"] == ["all of them", "one"]
@@ -244,7 +233,7 @@ def test_a_choice_is_known_to_a_page_by_its_place(page_of: PageOf) -> None:
 
 
 def test_a_question_has_no_answer_of_its_own() -> None:
-    question = Radio(options=("yes", "no"))
+    question = kinds.Radio(options=("yes", "no"))
     assert question.value is None
     with pytest.raises(ValueError, match="'perhaps' is not among the options"):
         question.value = "perhaps"
@@ -252,14 +241,14 @@ def test_a_question_has_no_answer_of_its_own() -> None:
 
 def test_a_file_comes_with_its_bytes(page_of: PageOf) -> None:
     files: list[tuple[str, bytes]] = []
-    upload = Upload(lambda *file: files.append(file), description="Choose a file")
+    upload = kinds.Upload(lambda *file: files.append(file), description="Choose a file")
     page = page_of(upload)
     page.does(upload, "file", {"name": "mine.play"}, b"broker 1")
     assert files == [("mine.play", b"broker 1")]
 
 
 def test_a_player_says_where_it_is_and_that_it_came_to_its_end(page_of: PageOf) -> None:
-    player = Player(max=3, playing=True)
+    player = kinds.Player(max=3, playing=True)
     page = page_of(player)
     page.does(player, "value", 3)
     page.does(player, "playing", False)
@@ -267,7 +256,7 @@ def test_a_player_says_where_it_is_and_that_it_came_to_its_end(page_of: PageOf) 
 
 
 def test_a_position_stays_between_the_ends_also_when_these_move() -> None:
-    slider = Slider(max=11, value=40)
+    slider = kinds.Slider(max=11, value=40)
     assert slider.value == 11
     slider.max = 5
     assert slider.value == 5
@@ -276,11 +265,11 @@ def test_a_position_stays_between_the_ends_also_when_these_move() -> None:
 
 
 def test_how_a_part_lies_is_told_in_css(page_of: PageOf) -> None:
-    slider = Slider(layout=Style(min_width="160px"))
+    slider = kinds.Slider(layout=kinds.Style(min_width="160px"))
     page = page_of(slider)
     slider.layout.flex = "1 1 auto"
     assert page.tree["parts"][slider.id]["style"] == {"min-width": "160px", "flex": "1 1 auto"}
-    slider.layout = Style(width="1em")
+    slider.layout = kinds.Style(width="1em")
     assert page.tree["parts"][slider.id]["style"] == {"width": "1em"}
 
 
@@ -293,7 +282,7 @@ def test_no_two_files_of_a_pages_code_give_a_name_to_two_things() -> None:
     assert not twice, f"call one of them otherwise: {twice}"
 
 
-def every_part(kind: type[Element]) -> Iterator[type[Element]]:
+def every_part(kind: type[kinds.Element]) -> Iterator[type[kinds.Element]]:
     """A kind of element that the package has, and those made from it."""
     if kind.__module__.startswith("kiplab."):
         yield kind
@@ -302,13 +291,13 @@ def every_part(kind: type[Element]) -> Iterator[type[Element]]:
 
 
 def test_a_page_can_draw_every_kind_of_part() -> None:
-    kinds = {kind for part in every_part(Element) if (kind := getattr(part, "kind", None))}
+    offered = {kind for part in every_part(kinds.Element) if (kind := getattr(part, "kind", None))}
     drawn = surfaces.Surface.code.default_value
     table = re.search(r"const KINDS = \{(.*?)\};", drawn, re.DOTALL)
     assert table is not None
     known = set(re.findall(r"^\s*(\w+)", table[1], re.MULTILINE))
     known |= set(re.findall(r"^KINDS\.(\w+) =", drawn, re.MULTILINE))
-    assert kinds == known, "write how page/controls.js makes and paints it, and name it in KINDS"
+    assert offered == known, "write how page/controls.js makes and paints it, and name it in KINDS"
 
 
 def opened(monkeypatch: pytest.MonkeyPatch, make: Any) -> int:
