@@ -7,42 +7,22 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import msgspec
 
-from ..figures.drawing.svg import Json, draws, json_of, svg
-from ..figures.drawing.theme import LIGHT
+from ..figures.drawing.svg import Json, draws, svg
 from ..rows.columns import EventRow, Rows
 from ..rows.comparison import comparisons, differences_text
 from ..rows.sentences import sentences, table_text
 from ..rows.view import ViewOptions
 from .browser_picture import ExportError, draw_in_browser, require_browser
-from .page import named, page, picture, plotlyjs, runs_of
+from .page import PageOrder, named, page, page_of, plotlyjs, runs_of
 from .page_files import AUTO
 from .player import size_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-
-class WriteOrder(NamedTuple):
-    """What is to be written where."""
-
-    path: Path
-    runs: tuple[Rows, ...]
-    figure: go.Figure | Json | None
-    include_plotlyjs: bool | str
-    theme: str
-    width: int | None
-    options: ViewOptions
-
-    def drawing(self) -> Json:
-        """Plotly's data and layout of the figure given, or of the one the runs make."""
-        if self.figure is not None:
-            return json_of(self.figure)
-        theme = LIGHT.name if self.theme == AUTO else self.theme
-        return picture(self.runs, theme, self.width, **self.options)
 
 
 def write(
@@ -79,7 +59,7 @@ def write(
     if writer is None:
         endings = " ".join(_WRITERS)
         raise ExportError(f"cannot write {target.name!r}", f"let its name end in one of {endings}")
-    writer(WriteOrder(target, runs_of(rows), figure, include_plotlyjs, theme, width, options))
+    writer(target, PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options))
     return target
 
 
@@ -95,18 +75,10 @@ def check_installed(path: str | os.PathLike[str]) -> None:
         require_browser()
 
 
-def _html(order: WriteOrder) -> None:
+def _html(path: Path, order: PageOrder) -> None:
     if order.include_plotlyjs == "directory":
-        _plotlyjs_beside(order.path)
-    text = page(
-        order.runs,
-        figure=order.figure,
-        include_plotlyjs=order.include_plotlyjs,
-        theme=order.theme,
-        width=order.width,
-        **order.options,
-    )
-    order.path.write_text(text, encoding="utf-8")
+        _plotlyjs_beside(path)
+    path.write_text(page_of(order), encoding="utf-8")
 
 
 def _plotlyjs_beside(path: Path) -> None:
@@ -117,44 +89,44 @@ def _plotlyjs_beside(path: Path) -> None:
 
 def image(figure: go.Figure | Json, path: str | os.PathLike[str]) -> Path:
     """Any figure, or plotly's data and layout, as .svg or .png; raises as `write`."""
-    order = WriteOrder(Path(path), (), figure, False, "light", None, {})
-    _WRITERS[order.path.suffix.lower()](order)
-    return order.path
+    target = Path(path)
+    _WRITERS[target.suffix.lower()](target, PageOrder((), figure, False, "light", None, {}))
+    return target
 
 
-def _svg(order: WriteOrder) -> None:
-    drawing = order.drawing()
-    if not draws(drawing):
-        return _image(order)
-    order.path.write_text(svg(drawing), encoding="utf-8")
-    return None
+def _svg(path: Path, order: PageOrder) -> None:
+    drawing = order.drawing(order.width)
+    if draws(drawing):
+        path.write_text(svg(drawing), encoding="utf-8")
+    else:
+        _image(path, order)
 
 
-def _image(order: WriteOrder) -> None:
-    drawing = order.drawing()
-    draw_in_browser(drawing, size_of(drawing), order.path)
+def _image(path: Path, order: PageOrder) -> None:
+    drawing = order.drawing(order.width)
+    draw_in_browser(drawing, size_of(drawing), path)
 
 
-def _json(order: WriteOrder) -> None:
+def _json(path: Path, order: PageOrder) -> None:
     compared = comparisons(order.runs)
     differs = min((c.first_difference for c in compared if c.first_difference), default=None)
     content = msgspec.json.encode(
         {"runs": order.runs, "first_difference": differs, "comparisons": compared}
     )
-    order.path.write_bytes(msgspec.json.format(content, indent=1) + b"\n")
+    path.write_bytes(msgspec.json.format(content, indent=1) + b"\n")
 
 
-def _csv(order: WriteOrder) -> None:
+def _csv(path: Path, order: PageOrder) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["features", *EventRow.__struct_fields__])
     for run in order.runs:
         for event in run.events:
             writer.writerow([run.meta.features, *msgspec.structs.astuple(event)])
-    order.path.write_text(text.getvalue(), encoding="utf-8")
+    path.write_text(text.getvalue(), encoding="utf-8")
 
 
-def _txt(order: WriteOrder) -> None:
+def _txt(path: Path, order: PageOrder) -> None:
     parts = [
         f"{name}\n{'=' * len(name)}\n\n" + "\n".join(sentences(run)) + "\n\n" + table_text(run)
         for name, run in named(order.runs)
@@ -163,7 +135,7 @@ def _txt(order: WriteOrder) -> None:
         f"{title}\n{'=' * len(title)}\n\n" + "\n".join(differences) + "\n"
         for title, differences in _differences(order.runs)
     ]
-    order.path.write_text("\n".join(parts), encoding="utf-8")
+    path.write_text("\n".join(parts), encoding="utf-8")
 
 
 def _differences(runs: tuple[Rows, ...]) -> list[tuple[str, list[str]]]:
@@ -175,7 +147,7 @@ def _differences(runs: tuple[Rows, ...]) -> list[tuple[str, list[str]]]:
     ]
 
 
-_WRITERS: dict[str, Callable[[WriteOrder], None]] = {
+_WRITERS: dict[str, Callable[[Path, PageOrder], None]] = {
     ".html": _html,
     ".svg": _svg,
     ".png": _image,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 from uuid import uuid4
 
 from ..extras import needed_by
@@ -45,6 +45,29 @@ _FRAGMENT = """<figure class="kiplab-figure" id="{id}">
 </figure>"""
 
 
+class PageOrder(NamedTuple):
+    """What a page, a fragment or a file shows, and how: the arguments of `page`."""
+
+    runs: tuple[Rows, ...]
+    figure: go.Figure | Json | None
+    include_plotlyjs: bool | str
+    theme: str
+    width: int | None
+    options: ViewOptions
+
+    def drawing(self, width: int | None) -> Json:
+        """Plotly's data and layout of the figure given, or of the one that the runs make."""
+        drawn_in = page_theme(self.theme).name
+        if self.figure is not None:
+            return json_of(self.figure)
+        return picture(self.runs, drawn_in, width, **self.options)
+
+    def drawings(self) -> list[Json]:
+        """The picture in one width or more, the widest first."""
+        is_one = self.figure is not None or self.width
+        return [self.drawing(width) for width in ([self.width] if is_one else [None, NARROW])]
+
+
 def page(
     rows: Rows | Sequence[Rows],
     *,
@@ -65,21 +88,25 @@ def page(
     `ladder`, a theme "auto" a light one. `partition`, `fold`, `kinds`, `between` and `metrics` are
     as for `timeline`; sentences and tables are about the whole run in any case.
     """
-    runs = runs_of(rows)
-    drawings = _drawings(runs, figure, theme, width, **options)
+    return page_of(PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options))
+
+
+def page_of(order: PageOrder) -> str:
+    """As `page`."""
+    runs, drawings = order.runs, order.drawings()
     first = runs[0]
     parts = (
         f'<h1 class="spoken">{html.escape(first.meta.title or "A run")}</h1>',
         f'<p class="spoken">{html.escape(first.meta.question)}</p>',
-        _embedded(runs, drawings, ID, "step", include_plotlyjs, theme),
-        _signs(runs, options.get("partition")),
+        _embedded(order, drawings, ID, "step"),
+        _signs(runs, order.options.get("partition")),
         _differences(runs),
         *(_run(n, name, run) for n, (name, run) in enumerate(named(runs))),
     )
     return html_page(
         first.meta.title or "A run",
         "\n".join(parts),
-        theme=theme,
+        theme=order.theme,
         style=f"{page_file('page.css')}\n{page_file('glow.css')}",
         width=max(size_of(drawings[0])[0], 640),
         scripts=f"<script>\n(() => {{\n{page_files(*GLOW, 'told_beside.js')}\n}})();\n</script>\n",
@@ -106,36 +133,14 @@ def fragment(
     id = f"kiplab-{uuid4().hex[:8]}" if id is None else id
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
         raise ValueError(f"{id!r} cannot be an id: take a letter, then letters, digits, - and _")
-    runs = runs_of(rows)
-    drawings = _drawings(runs, figure, theme, width, **options)
-    return _embedded(runs, drawings, id, f"{id}.step", include_plotlyjs, theme)
+    order = PageOrder(runs_of(rows), figure, include_plotlyjs, theme, width, options)
+    return _embedded(order, order.drawings(), id, f"{id}.step")
 
 
-def _drawings(
-    runs: tuple[Rows, ...],
-    figure: go.Figure | None,
-    theme: str,
-    width: int | None,
-    **options: Unpack[ViewOptions],
-) -> list[Json]:
-    """The picture in one width or more, the widest first."""
-    drawn_in = page_theme(theme).name
-    if figure is not None:
-        return [json_of(figure)]
-    return [picture(runs, drawn_in, w, **options) for w in ([width] if width else [None, NARROW])]
-
-
-def _embedded(
-    runs: tuple[Rows, ...],
-    drawings: list[Json],
-    id: str,
-    key: str,
-    include_plotlyjs: bool | str,
-    theme: str,
-) -> str:
-    if include_plotlyjs not in PLOTLYJS:
+def _embedded(order: PageOrder, drawings: list[Json], id: str, key: str) -> str:
+    if order.include_plotlyjs not in PLOTLYJS:
         raise ValueError(
-            f"include_plotlyjs is True, False or 'directory', not {include_plotlyjs!r}:"
+            f"include_plotlyjs is True, False or 'directory', not {order.include_plotlyjs!r}:"
             " a page of kiplab asks nobody on the network"
         )
     with needed_by("a page"):
@@ -144,23 +149,23 @@ def _embedded(
     drawn = to_html(
         with_few_decimals(drawings[0]),
         full_html=False,
-        include_plotlyjs=include_plotlyjs,
+        include_plotlyjs=order.include_plotlyjs,
         div_id=f"{id}-plot",
         config={"displayModeBar": False},
         validate=False,
     )
-    dark = dark_of_light() if theme == AUTO else None
-    contents = carried(drawings, runs, dark)
+    dark = dark_of_light() if order.theme == AUTO else None
+    contents = carried(drawings, order.runs, dark)
     return _FRAGMENT.format(
         id=id,
         style=page_file("player.css"),
-        colors=page_colors(f"#{id}", theme),
+        colors=page_colors(f"#{id}", order.theme),
         label=html.escape(described(drawings[0]), quote=True),
         drawn=drawn,
         player=player(contents, id),
         script=player_script(contents, id, key),
         caption="".join(
-            f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
+            f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(order.runs)
         ),
     )
 

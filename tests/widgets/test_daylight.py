@@ -45,10 +45,6 @@ def shown(picture: PlotlyPicture) -> Shown:
     return {**seen, "words": [trace.get("textfont") for trace in figure["data"]]}
 
 
-def shown_by(lab: Lab) -> Shown:
-    return shown(lab.picture)
-
-
 def paper(lab: Lab) -> Theme:
     """The theme whose paper the lab's picture is on."""
     color = lab.picture.drawing["layout"]["paper_bgcolor"]
@@ -71,7 +67,7 @@ def _image(html: str) -> str:
 
 
 def test_where_no_page_tells_it_is_light(lab: Lab) -> None:
-    assert shown_by(lab) == shown_by(kiplab.Lab(PLAY, theme="light"))
+    assert shown(lab.picture) == shown(kiplab.Lab(PLAY, theme="light").picture)
 
 
 def test_on_a_dark_page_all_is_as_if_it_had_been_asked_for(lab: Lab) -> None:
@@ -79,7 +75,7 @@ def test_on_a_dark_page_all_is_as_if_it_had_been_asked_for(lab: Lab) -> None:
     tell(lab, "dark")
     asked = kiplab.Lab(PLAY, theme="dark")
     asked.seek(6)
-    assert shown_by(lab) == shown_by(asked)
+    assert shown(lab.picture) == shown(asked.picture)
     assert paper(lab) is DARK
 
 
@@ -88,14 +84,14 @@ def test_step_branch_and_range_stay_when_the_page_turns_and_turns_back(lab: Lab)
     lab.do("crash 1")
     lab.folds.open("What the picture shows")
     lab.look.first.value = 3
-    before, where, figure = shown_by(lab), (lab.branch, lab.playback.at), lab.picture
+    before, where, figure = shown(lab.picture), (lab.branch, lab.playback.at), lab.picture
     span = figure.drawing["layout"]["xaxis"]["range"]
     tell(lab, "dark")
-    assert shown_by(lab) != before
+    assert shown(lab.picture) != before
     assert (lab.branch, lab.playback.at) == where
     assert figure.drawing["layout"]["xaxis"]["range"] == span
     tell(lab, "light")
-    assert shown_by(lab) == before
+    assert shown(lab.picture) == before
     assert lab.picture is figure
 
 

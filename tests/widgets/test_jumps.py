@@ -65,14 +65,6 @@ def test_a_branch_is_held_against_the_one_it_forks_from(tree: Tree) -> None:
     assert transport.divergence(trees.switch(second, TRUNK)) == transport.divergence(tree)
 
 
-def test_all_targets_have_a_place_or_a_reason(tree: Tree) -> None:
-    found = transport.targets(tree.here.playback, transport.divergence(tree))
-    assert tuple(found) == transport.TARGETS
-    assert found[transport.REFUSAL] == "nothing is refused after step 0"
-    assert found[transport.VIOLATION] == 6
-    assert isinstance(found[transport.DIVERGENCE], str)
-
-
 @pytest.mark.parametrize("name", names())
 def test_going_from_refusal_to_refusal_meets_every_one(name: str) -> None:
     playback = opened(name)

@@ -143,8 +143,10 @@ def test_acting_in_the_middle_says_so_and_reset_brings_the_play_back(lab: Lab) -
     [
         ("start 1", "broker 1 is running already. Nothing has changed."),
         ("crash 9", "the brokers are 1, 2. Nothing has changed."),
-        ("crush", "did you mean 'crash'"),
+        ("crush 1", "did you mean 'crash'"),
         ("", "There is no line to do"),
+        ("crash 1\ncrash 2", "There is no line to do"),
+        ("broker 3", "belongs to the header"),
         ("deliver fetch from=2", "no such message is in flight"),
     ],
 )

@@ -118,22 +118,5 @@ def test_a_run_with_inapplicable_lines_replays_too(playback: Playback) -> None:
     assert kiplab.run(run.token).stage.cluster == other.whole.cluster
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "no line to do"),
-        ("crash 1\ncrash 2", "no line to do"),
-        ("crush 1", "did you mean 'crash'"),
-        ("crash 9", "the brokers are 1, 2"),
-        ("broker 3", "belongs to the header"),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_explained(
-    playback: Playback, text: str, problem: str
-) -> None:
-    with pytest.raises(PlayError, match=problem):
-        playbacks.read_line(playback, text)
-
-
 def test_a_written_line_is_a_statement(playback: Playback) -> None:
     assert playbacks.read_line(playback, " crash 2  disk=replaced ").text == "crash 2 disk=replaced"

@@ -16,26 +16,15 @@ from .broker_offers import Offer
 
 
 class LabLike(Protocol):
-    """What a control reads and acts on: a Lab, where one stands."""
+    """What a control reads and acts on: a Lab, which says what each of these does."""
 
     @property
-    def playback(self) -> Playback:
-        """The branch where one is."""
-
-    def act(self, statement: Statement) -> None:
-        """Do a line where one stands."""
-
-    def do(self, line: str) -> None:
-        """As `act`, for a line as it is written in a play."""
-
-    def seek(self, at: int) -> None:
-        """Stand on step `at`."""
-
-    def undo(self) -> None:
-        """Take back the last line of this branch."""
-
-    def reset(self) -> None:
-        """Back to the play, at its start."""
+    def playback(self) -> Playback: ...
+    def act(self, statement: Statement) -> None: ...
+    def do(self, line: str) -> None: ...
+    def seek(self, at: int) -> None: ...
+    def undo(self) -> None: ...
+    def reset(self) -> None: ...
 
 
 class Actions:

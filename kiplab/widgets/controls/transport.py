@@ -134,19 +134,9 @@ class Transport:
 # --- jumps ----------------------------------------------------------------------------------------
 
 
-REFUSAL, VIOLATION, DIVERGENCE = "next refusal", "first violation", "first divergence"
-TARGETS = (REFUSAL, VIOLATION, DIVERGENCE)
+TARGETS = ("next refusal", "first violation", "first divergence")
 Target = int | str
 """The number of a step, or why there is none."""
-
-
-def targets(playback: Playback, diverges: Target) -> dict[str, Target]:
-    """Where each jump leads from where one stands; `diverges` is what `divergence` found.
-
-    That one does not depend on where one stands, and takes longer.
-    """
-    steps = (next_refusal(playback), first_violation(playback), diverges)
-    return dict(zip(TARGETS, steps, strict=True))
 
 
 def next_refusal(playback: Playback) -> Target:
@@ -195,7 +185,9 @@ def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:
 
 
 class JumpButtons:
-    """A button for each target. `diverges` is set for the whole run."""
+    """A button for each target. `diverges` is what `divergence` says of the whole run: it takes
+    long, and does not depend on where one stands.
+    """
 
     def __init__(self, lab: LabLike) -> None:
         self._lab = lab
@@ -214,7 +206,8 @@ class JumpButtons:
     def show(self) -> None:
         """What can be reached from where one stands."""
         playback = self._lab.playback
-        self._targets = targets(playback, self.diverges)
+        steps = (next_refusal(playback), first_violation(playback), self.diverges)
+        self._targets = dict(zip(TARGETS, steps, strict=True))
         for name, target in self._targets.items():
             here = f"this is the step: {target}" if target == playback.at else None
             reason = target if isinstance(target, str) else here

@@ -247,14 +247,9 @@ class LastQuestion:
         except RuntimeError:
             self._answer()
             return
-        self._waiting = loop.call_later(PATIENCE, self._now)
+        self._waiting = loop.call_later(PATIENCE, self._answer)
 
     def forget(self) -> None:
         """Nobody wants to know any more."""
         if self._waiting is not None:
             self._waiting.cancel()
-            self._waiting = None
-
-    def _now(self) -> None:
-        self._waiting = None
-        self._answer()
