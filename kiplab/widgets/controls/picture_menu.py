@@ -10,9 +10,11 @@ from msgspec.structs import replace
 from ...engine.cluster import Cluster, Message
 from ...engine.truth import partition_of
 from ...plays.play import Statement
+from ...plays.stage import Stage
 from ...plays.values import LOSSES
-from ...protocol.ids import BrokerId
-from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
+from ...protocol.ids import BrokerId, node_name
+from ...rows import columns
+from ...rows.columns import MessageRow, Rows
 from ...rows.step_labels import expected
 from ..elements.kinds import Container, TouchedPicture
 from ..history_tree.playback import Playback
@@ -34,39 +36,39 @@ def menu_for(thing: str, playback: Playback, rows: Rows) -> tuple[OfferGroup, ..
     another run.
     """
     kind, _, name = thing.partition(" ")
-    return tuple(_MENUS[kind](playback, rows, name)) if kind in _MENUS else ()
+    stage, cluster = playback.here, playback.here.cluster
+    match kind:
+        case "broker":
+            return (_broker(stage, BrokerId(int(name))),)
+        case "controller":
+            offers = (*about.about_controller(cluster), *about.about_time(stage))
+            return (sorted_out(thing, offers, thing),)
+        case columns.ZOOKEEPER_LANE:
+            return (sorted_out(thing, about.about_zookeeper(cluster), thing),)
+        case "partition" | "records":
+            names = name.split(" ")
+            return tuple(_partition(cluster, one, len(names) > 1) for one in names)
+        case "message":
+            return tuple(_message(playback, rows, name))
+        case "step":
+            return tuple(_step(playback, rows, int(name)))
+    return ()
 
 
-def _broker(playback: Playback, _rows: Rows, name: str) -> Iterator[OfferGroup]:
-    stage, id = playback.here, BrokerId(int(name))
+def _broker(stage: Stage, id: BrokerId) -> OfferGroup:
     crash, *others = about_broker(stage, id, "kept")
     losses = (_losing(about_broker(stage, id, disk)[0]) for disk in LOSSES if disk != "kept")
-    title = f"broker {name} · {standing(stage.cluster, id)}"
+    title = f"broker {id} · {standing(stage.cluster, id)}"
     offers = (crash, *losses, *others, *more_about_broker(stage, id))
-    yield sorted_out(title, offers, f"broker {name}")
+    return sorted_out(title, offers, node_name(id))
 
 
 def _losing(crash: Offer) -> Offer:
     return replace(crash, label=f"{crash.label} ({expected(crash.line).partition(', ')[2]})")
 
 
-def _controller(playback: Playback, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
-    offers = (*about.about_controller(playback.here.cluster), *about.about_time(playback.here))
-    yield sorted_out("controller", offers, "controller")
-
-
-def _zookeeper(playback: Playback, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
-    yield sorted_out(ZOOKEEPER_LANE, about.about_zookeeper(playback.here.cluster), ZOOKEEPER_LANE)
-
-
-def _partition(playback: Playback, _rows: Rows, names: str) -> Iterator[OfferGroup]:
-    """One partition, or those that share a row of the picture."""
-    several = names.split(" ")
-    cluster = playback.here.cluster
-    return (_of_partition(cluster, name, len(several) > 1) for name in several)
-
-
-def _of_partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
+def _partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
+    """`briefly` for one of several that share a row of the picture."""
     state = partition_of(cluster, name)
     offers = [*about.about_partition(cluster, name), *about.more_about_partition(cluster, name)]
     if not briefly:
@@ -112,8 +114,7 @@ def _ends(playback: Playback, row: MessageRow) -> Iterator[Offer]:
         yield _go(arrived, f"Step {arrived}, where it {what}")
 
 
-def _step(playback: Playback, rows: Rows, name: str) -> Iterator[OfferGroup]:
-    step = int(name)
+def _step(playback: Playback, rows: Rows, step: int) -> Iterator[OfferGroup]:
     if step > playback.last:
         return
     # What is not there yet has no words.
@@ -132,17 +133,6 @@ def _going(title: str, playback: Playback, *offers: Offer) -> OfferGroup:
     here = [offer.label for offer in offers if offer.to == GoTo(playback.at)]
     left = tuple(offer for offer in offers if offer.to != GoTo(playback.at))
     return OfferGroup(title, left, tuple(f"{words}: {HERE}" for words in here))
-
-
-_MENUS: dict[str, Callable[[Playback, Rows, str], Iterator[OfferGroup]]] = {
-    "broker": _broker,
-    "controller": _controller,
-    ZOOKEEPER_LANE: _zookeeper,
-    "partition": _partition,
-    "records": _partition,
-    "message": _message,
-    "step": _step,
-}
 
 
 class PictureMenu:
