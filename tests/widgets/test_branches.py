@@ -4,22 +4,20 @@ from typing import Any
 
 import pytest
 
-import kiplab
 from kiplab.widgets import Lab
 from kiplab.widgets.controls.branches import Branches
 
 
 @pytest.fixture
-def lab() -> Lab:
+def lab(lab: Lab) -> Lab:
     """On a branch that is compared with the play, under the same rules."""
-    made = kiplab.Lab("kafka-14139")
-    made.seek(1)
-    made.do("crash 2")
-    made.rename(made.branch, "what if 2 dies")
-    made.folds.open("Branches")
-    made.branching.which.value = 1
-    made.branching.compare.click()
-    return made
+    lab.seek(1)
+    lab.do("crash 2")
+    lab.rename(lab.branch, "what if 2 dies")
+    lab.folds.open("Branches")
+    lab.branching.which.value = 1
+    lab.branching.compare.click()
+    return lab
 
 
 @pytest.fixture

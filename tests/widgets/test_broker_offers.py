@@ -5,8 +5,8 @@ import pytest
 from kiplab.protocol.ids import BrokerId, controller_on
 from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker, standing
 from kiplab.widgets.controls.cluster_offers import about_message, hold
-from kiplab.widgets.history_tree.playback import Playback, act, read_line
-from tests.widgets.hands import at
+from kiplab.widgets.history_tree.playback import Playback, act
+from tests.widgets.hands import at, done
 
 TWO = BrokerId(2)
 
@@ -46,7 +46,7 @@ def test_a_running_broker_that_is_fenced_asks_by_heartbeat() -> None:
 def test_of_two_alike_messages_the_younger_is_named_exactly() -> None:
     playback = at(3)
     (first,) = playback.here.cluster.messages
-    both = act(playback, read_line(playback, "duplicate alter-partition from=1"))
+    both = done(playback, "duplicate alter-partition from=1")
     younger = both.here.cluster.messages[-1]
     assert younger.name != first.name
     deliver, *_ = about_message(both.here.cluster, younger)

@@ -9,12 +9,11 @@ from kiplab.engine import moves
 from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.plays.library import names
 from kiplab.plays.play import Statement
-from kiplab.widgets.controls.broker_offers import Offer
 from kiplab.widgets.controls.cluster_offers import WAITS_MS, consumers, producers
 from kiplab.widgets.controls.offering import FAULTS, ORDINARY, groups_of, happenings
 from kiplab.widgets.history_tree.playback import Playback, act, read_line, seek
 from tests.engine.unrouted import NOT_OFFERED
-from tests.widgets.hands import COVERING, SIX, THREE, every_play, made, opened, steps
+from tests.widgets.hands import COVERING, SIX, THREE, done, every_play, made, opened, steps
 from tests.widgets.test_inject import RECOVERING, every_choice
 
 OWN = {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
@@ -41,15 +40,11 @@ def possible(playback: Playback) -> tuple[moves.Move, ...]:
     return enabled(cluster, replace(clients, advance_ms=waits))
 
 
-def of(happening: Offer) -> str:
-    return happening.line.text
-
-
 @pytest.mark.parametrize("name", [*OWN, *EVERY])
 def test_the_list_is_the_engines_own_and_each_button_begins_with_one_of_it(name: str) -> None:
     for playback in steps(run_of(name)):
         found = happenings(playback.here.cluster)
-        assert len({of(h) for h in found}) == len(found)
+        assert len({h.line.text for h in found}) == len(found)
         for happening, move in zip(found, possible(playback), strict=True):
             first = begun(playback, happening.line)
             # Time passes in smaller pieces, as timers fall due.
@@ -86,7 +81,7 @@ def test_faults_stand_apart_and_after_the_rest() -> None:
 
 
 def test_each_says_what_it_is_about_in_the_picture() -> None:
-    about = {of(h): h.thing for h in happenings(seek(opened("kafka-14139"), 1).here.cluster)}
+    about = {h.line.text: h.thing for h in happenings(seek(opened("kafka-14139"), 1).here.cluster)}
     assert about["deliver alter-partition from=1"] == "message alter-partition #1 from broker 1"
     assert about["crash 2 disk=replaced"] == "broker 2"
     assert about["cut controller 2"] == "broker 2"
@@ -96,6 +91,6 @@ def test_each_says_what_it_is_about_in_the_picture() -> None:
 
 def test_only_of_alike_messages_is_a_line_exact() -> None:
     playback = seek(opened("kafka-14139"), 3)
-    both = act(playback, read_line(playback, "duplicate alter-partition from=1"))
-    lines = {of(h) for h in happenings(both.here.cluster)}
+    both = done(playback, "duplicate alter-partition from=1")
+    lines = {h.line.text for h in happenings(both.here.cluster)}
     assert {"drop alter-partition from=1", "drop alter-partition from=1 n=2 life=1"} < lines

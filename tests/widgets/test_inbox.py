@@ -10,8 +10,8 @@ from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.widgets.controls import inflight
 from kiplab.widgets.controls.cluster_offers import hold, holds_in_words, let_flow, standing_holds
 from kiplab.widgets.controls.inflight import InFlight
-from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
-from tests.widgets.hands import SIX, THREE, Hands, at_panel, button, html, made
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, seek
+from tests.widgets.hands import SIX, THREE, Hands, at_panel, button, done, html, made
 
 TWO, THREE_ = BrokerId(2), BrokerId(3)
 
@@ -78,7 +78,7 @@ def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(
 ) -> None:
     last = message(crowded, 4).name
     order = inflight.moved(crowded.here.cluster, (), last, -1)
-    more = act(crowded, read_line(crowded, "heartbeat 1"))
+    more = done(crowded, "heartbeat 1")
     inbox = [m.name for m in inflight.arranged(more.here.cluster, order)]
     assert inbox[3] == last
     assert inbox[-1].sender == 1
@@ -107,7 +107,7 @@ def test_deliver_next_takes_the_first_that_can_arrive(crowded: Playback) -> None
 
 
 def test_deliver_next_passes_over_a_link_that_is_cut(crowded: Playback) -> None:
-    cut = act(crowded, read_line(crowded, "cut 2 controller"))
+    cut = done(crowded, "cut 2 controller")
     assert (
         inflight.next_up(cut.here.cluster, cut.here.cluster.messages).line.text
         == "deliver broker-heartbeat from=3"
@@ -208,7 +208,7 @@ def test_each_button_writes_its_line_and_the_line_replays(label: str, line: str)
 
 
 def test_a_button_is_disabled_exactly_where_its_choice_has_a_reason(crowded: Playback) -> None:
-    hands = at_inbox(act(crowded, read_line(crowded, "deliver fetch from=2")))
+    hands = at_inbox(done(crowded, "deliver fetch from=2"))
     disabled = 0
     for row in hands.panel.rows:
         row.more.toggle.value = True

@@ -17,7 +17,7 @@ from kiplab.widgets.controls import cluster_offers as about
 from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker
 from kiplab.widgets.controls.inflight import next_up
 from kiplab.widgets.controls.inject import Inject
-from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, act, open_playback, seek
 from tests.engine.unrouted import NO_BUTTON
 from tests.widgets import hands as by_hand
 from tests.widgets.hands import SIX, THREE, Hands
@@ -200,7 +200,7 @@ def _along(playback: Playback) -> list[Offer]:
     choices = [choice for seen in by_hand.steps(playback) for choice in every_choice(seen.here)]
     cluster = playback.here.cluster
     keeper = "zookeeper" if has_zookeeper(cluster) else "controller"
-    cut = act(playback, read_line(playback, f"cut {cluster.brokers[0].id} {keeper}"))
+    cut = by_hand.done(playback, f"cut {cluster.brokers[0].id} {keeper}")
     return [*choices, *every_choice(cut.here)]
 
 

@@ -21,8 +21,7 @@ from kiplab.protocol.replica.broker_state import Broker
 from kiplab.rows import state_words
 from kiplab.rows.state_tree import StateNode, changed, tree_of
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
-from kiplab.widgets.history_tree.playback import act, read_line
-from tests.widgets.hands import COVERING, SIX, at, at_panel, made, opened, text
+from tests.widgets.hands import COVERING, SIX, at, at_panel, done, made, opened, text
 
 STRUCTS: dict[str, type[msgspec.Struct]] = {}
 
@@ -72,14 +71,14 @@ def clusters() -> Iterator[Cluster]:
         history = opened(name).whole.history
         yield from (history.start, *(step.cluster for step in history.steps))
     timed = made("timed\n" + SIX)
-    yield act(timed, read_line(timed, "advance 2s")).here.cluster
-    yield act(timed, read_line(timed, "produce orders-0 count=2 producer=shop")).here.cluster
+    yield done(timed, "advance 2s").here.cluster
+    yield done(timed, "produce orders-0 count=2 producer=shop").here.cluster
     newer = made("timed\n" + "kafka 4.0\n" + SIX)
-    yield act(newer, read_line(newer, "advance 2s")).here.cluster
+    yield done(newer, "advance 2s").here.cluster
     apart = made("kafka zk-2.1\n" + SIX)
     announced = ("hold watcher-event", "produce orders-0 count=1", "check-lag 1", "announce-isr 1")
     for line in (*announced, "cut 1 zookeeper", "catch-up 2"):
-        apart = act(apart, read_line(apart, line))
+        apart = done(apart, line)
         yield from (step.cluster for step in apart.here.history.steps)
     strange = made(SIX)
     for line in (
@@ -89,7 +88,7 @@ def clusters() -> Iterator[Cluster]:
         "cut 2 1",
         "send alter-partition from=2 partition=orders-0 isr=2",
     ):
-        strange = act(strange, read_line(strange, line))
+        strange = done(strange, line)
         yield from (step.cluster for step in strange.here.history.steps)
     history = History(made(SIX).here.cluster)
     for move in (moves.Elect("orders-0", unclean=True), moves.Fire(BrokerId(2), moves.Timer.FETCH)):

@@ -7,7 +7,7 @@ from kiplab.engine.properties import PROPERTIES, is_promised, properties_of
 from kiplab.plays.library import load, names
 from kiplab.protocol.features import parse_features
 from kiplab.widgets.controls.invariants import InvariantStrip, Standing, standings, why_not_promised
-from kiplab.widgets.history_tree.playback import Playback, act, open_playback, read_line, seek
+from kiplab.widgets.history_tree.playback import Playback, open_playback, seek
 from tests.widgets.hands import SIX, Hands, at, at_panel, made
 
 STALE, ELECTABLE, LOST = (
@@ -94,9 +94,8 @@ def test_a_reason_is_given_exactly_where_nothing_is_promised(name: str, kafka: s
     ],
 )
 def test_faults_that_end_the_promise_are_named(lines: tuple[str, ...], reason: str | None) -> None:
-    playback = made("kafka 3.9\n" + SIX.replace("replicas=5,6", "replicas=5,6 log=7@0"))
-    for line in lines:
-        playback = act(playback, read_line(playback, line))
+    six = SIX.replace("replicas=5,6", "replicas=5,6 log=7@0")
+    playback = made(f"kafka 3.9\n{six}", *lines)
     said = by_id(playback)[LOST].unpromised
     assert said == reason if reason is None else reason in (said or "")
 

@@ -17,10 +17,9 @@ GROWTH_MAX = 0.10
 
 
 @pytest.fixture
-def lab() -> Lab:
-    made = kiplab.Lab("kafka-14139")
-    made.seek(6)
-    return made
+def lab(lab: Lab) -> Lab:
+    lab.seek(6)
+    return lab
 
 
 def about(html: str, words: str) -> str:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-import kiplab
 from kiplab.widgets import Lab
 from kiplab.widgets.elements.kinds import ChoiceList
 from tests.widgets.hands import hear
@@ -42,10 +41,9 @@ class Pointer:
 
 
 @pytest.fixture
-def lab() -> Lab:
-    made = kiplab.Lab("kafka-14139")
-    made.seek(5)
-    return made
+def lab(lab: Lab) -> Lab:
+    lab.seek(5)
+    return lab
 
 
 @pytest.fixture
