@@ -97,7 +97,7 @@ def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
     # Without this, kaleido's page asks a server on the internet for MathJax.
     kopts = {"path": browser, "mathjax": False}
     path.touch()  # a path that cannot be written is found before a browser is started
-    outcome = _asked([drawing, str(path.absolute()), opts, kopts])
+    outcome = _outcome_of([drawing, str(path.absolute()), opts, kopts])
     if outcome != WRITTEN:
         path.unlink(missing_ok=True)
         raise ExportError(
@@ -106,7 +106,7 @@ def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
         )
 
 
-def _asked(picture: list[Any]) -> str:
+def _outcome_of(picture: list[Any]) -> str:
     """The last line that the process says: `WRITTEN`, or what went wrong.
 
     `picture` is plotly's data and layout, the file, kaleido's options for the one and the other.

@@ -53,17 +53,17 @@ class MatrixView:
             self._color(self.daylight.theme)
         self.daylight.follow(self._turn_page)
 
-    def _map(self, seen: chart.Layout) -> Container:
+    def _map(self, layout: chart.Layout) -> Container:
         guards = self.matrix.guards
-        heads = [words(muted(chart.off_words(off, guards))) for off in seen.columns]
+        heads = [words(muted(chart.off_words(off, guards))) for off in layout.columns]
         children: list[Element] = [words(""), *heads]
-        for row in seen.rows:
-            cells = [chart.cell_at(self.matrix, row, off) for off in seen.columns]
+        for row in layout.rows:
+            cells = [chart.cell_at(self.matrix, row, off) for off in layout.columns]
             place = words("", grid_column="1 / -1", min_width="0")
             self._places.update((cell.off, place) for cell in cells)
             head = words(muted(chart.off_words(row, guards)))
             children += [head, *(self._button(cell) for cell in cells), place]
-        columns = f"{ROW_HEAD} repeat({len(seen.columns)}, {CELL})"
+        columns = f"{ROW_HEAD} repeat({len(layout.columns)}, {CELL})"
         grid = {"display": "grid", "grid_template_columns": columns, "grid_gap": "2px"}
         style = Style(**grid, align_items="center", overflow="auto")
         return Container(children=tuple(children), layout=style)
@@ -71,20 +71,20 @@ class MatrixView:
     def _button(self, cell: Cell) -> Any:
         minimal = frozenset(cell.on) in self._minimal
         label = f"{chart.said(cell)}\n{chart.MINIMAL}" if minimal else chart.said(cell)
-        made = button(label, lambda: self.open(*cell.off), cell.sentence)
+        part = button(label, lambda: self.open(*cell.off), cell.sentence)
         style = {"height": "38px", "padding": "0", "font_weight": "bold", "line_height": "1.15"}
-        made.layout = Style(**style, white_space="pre-line")
-        self.buttons[cell.off] = made
-        return made
+        part.layout = Style(**style, white_space="pre-line")
+        self.buttons[cell.off] = part
+        return part
 
     def _color(self, theme: str) -> None:
         paint = chart.colors_of(self.matrix, theme_of(theme))
-        for off, made in self.buttons.items():
+        for off, part in self.buttons.items():
             cell = self.matrix.cell(*off)
             fill, color = paint[cell.word, cell.steps]
-            made.layout.background, made.layout.color = fill, color
+            part.layout.background, part.layout.color = fill, color
             if frozenset(cell.on) in self._minimal:
-                made.layout.border = f"2px solid {theme_of(theme).band_edge}"
+                part.layout.border = f"2px solid {theme_of(theme).band_edge}"
 
     def _turn_page(self, theme: str) -> None:
         """The page is light now, or dark: the same in its theme."""

@@ -45,14 +45,14 @@ class Actions:
         """Offer these, and say in the tooltip what is in the way of the others."""
         self.offers = offers
         while len(self.buttons) < len(offers):
-            self.buttons.append(self._made(len(self.buttons)))
+            self.buttons.append(self._button(len(self.buttons)))
         shown = self.buttons[: len(offers)]
-        for made, each in zip(shown, offers, strict=True):
-            made.description = each.label
-            offer(made, each.reason, f"{each.advice}: {each.line.text}")
+        for part, each in zip(shown, offers, strict=True):
+            part.description = each.label
+            offer(part, each.reason, f"{each.advice}: {each.line.text}")
         self.box.children = (*shown, *self._after)
 
-    def _made(self, place: int) -> Any:
+    def _button(self, place: int) -> Any:
         return button("", lambda: self._lab.act(self.offers[place].line))
 
 

@@ -39,8 +39,8 @@ def arranged(cluster: Cluster, order: InboxOrder) -> tuple[Message, ...]:
         return cluster.messages
     rank = {name: place for place, name in enumerate(order)}
     ranked = sorted((m for m in cluster.messages if m.name in rank), key=lambda m: rank[m.name])
-    wanted = iter(ranked)
-    left = [next(wanted) if m.name in rank else m for m in cluster.messages]
+    ordered = iter(ranked)
+    left = [next(ordered) if m.name in rank else m for m in cluster.messages]
     taken: list[Message] = []
     while left:
         first = next(m for m in left if not any(_follows(cluster, m, o) for o in left))
@@ -111,9 +111,9 @@ class _MessageRow(OfferRow):
         label = stacked(f"{place}. {route(message)}", message.body.in_words())
         self.show(label, offers[:_AT_ONCE], lambda: offers[_AT_ONCE:])
         buttons = ((self.earlier, "sooner"), (self.later, "later"))
-        for (made, when), moving in zip(buttons, self.moves, strict=True):
+        for (entry, when), moving in zip(buttons, self.moves, strict=True):
             advice = f"“Deliver next” takes it {when}; nothing is delivered yet"
-            offer(made, moving.reason, advice)
+            offer(entry, moving.reason, advice)
 
     @property
     def moves(self) -> tuple[Offer, ...]:
@@ -206,13 +206,13 @@ class InFlight:
         fits = [n for n, kind in enumerate(kinds, 1) if self.kind.value in (EVERY_KIND, kind)]
         shown = fits[:SHOWN_MAX]
         self.rows += [_MessageRow(self) for _ in shown[len(self.rows) :]]
-        for made, place in zip(self.rows, shown, strict=False):
-            made.be(place)
+        for entry, place in zip(self.rows, shown, strict=False):
+            entry.be(place)
         on_the_way = f"On the way: {plural(len(inbox), 'message')}"
         self.title.value = heading(on_the_way if inbox else "Nothing is on the way")
         self.next.show((next_up(self.cluster, inbox),))
         self.more.value = muted(f"and {len(fits) - SHOWN_MAX} more")
-        self.list.children = tuple(made.box for made in self.rows[: len(shown)])
+        self.list.children = tuple(entry.box for entry in self.rows[: len(shown)])
         self._arrange(len(fits) > SHOWN_MAX)
         self.holds.show()
         self.reasons.show()
@@ -224,7 +224,7 @@ class InFlight:
         self.box.children = (self._head, *parts, self.list, *more, *self._foot)
 
     def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
-        shown = [made for made in self.rows if made.box in self.list.children]
-        reasons = [(str(made.name), made.offers + made.moves) for made in shown]
+        shown = [entry for entry in self.rows if entry.box in self.list.children]
+        reasons = [(str(entry.name), entry.offers + entry.moves) for entry in shown]
         to_come = (*self.next.offers, *self.holds.actions.offers)
         return [*reasons, ("what is sent from now on", to_come)]

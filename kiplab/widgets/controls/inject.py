@@ -30,7 +30,7 @@ from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, s
 
 
 class Inject:
-    """Buttons for the brokers and partitions that there are when it is made.
+    """Buttons for the brokers and partitions that there are when it is offer_row.
 
     `disk` is what a crash takes; it lies outside of `box`.
     """
@@ -63,9 +63,9 @@ class Inject:
         timed = self._lab.playback.here.cluster.timed
         time = [words(heading("Time")), self.time.box] if timed else []
         return [
-            *(made.box for made in self.brokers.values()),
+            *(offer_row.box for offer_row in self.brokers.values()),
             controller,
-            *(made.box for made in self.partitions.values()),
+            *(offer_row.box for offer_row in self.partitions.values()),
             self.clients.box,
             *time,
             row([self.line, self.do]),
@@ -101,8 +101,8 @@ class Inject:
         )
 
     def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
-        brokers = [(node_name(id), made.offers) for id, made in self.brokers.items()]
-        partitions = [(name, made.offers) for name, made in self.partitions.items()]
+        brokers = [(node_name(id), offer_row.offers) for id, offer_row in self.brokers.items()]
+        partitions = [(name, offer_row.offers) for name, offer_row in self.partitions.items()]
         return [*brokers, *partitions, ("clients", self.clients.offers)]
 
 
@@ -146,8 +146,15 @@ class ClientsPanel:
             *("Watch the clients", self._watch, self._writer, self.written, self.read),
             tooltip="What a producer was told, what a consumer has read",
         )
-        for made in (self.partition, self.count, self.acks, self.to, self.consumer, self.producer):
-            watch(made, "value", lambda _: self._offer())
+        for control in (
+            self.partition,
+            self.count,
+            self.acks,
+            self.to,
+            self.consumer,
+            self.producer,
+        ):
+            watch(control, "value", lambda _: self._offer())
         self.box = column(self._parts(len(names) > 1))
 
     def _parts(self, several: bool) -> list[Any]:
@@ -197,18 +204,18 @@ class ClientsPanel:
         self.writes.show(self._sending())
         writer, reader = self.producer.value, self.consumer.value
         written = producer_in_words(stage, writer, name)
-        self.written.value = _held(writer, written) or muted(_UNSENT)
-        words = _held(reader, reader_in_words(stage, reader, name))
+        self.written.value = _table(writer, written) or muted(_UNSENT)
+        words = _table(reader, reader_in_words(stage, reader, name))
         self.read.value = f"{heading(reader)}{words}" if words else beside(reader, _UNREAD)
 
 
-def _held(who: str, helds: tuple[Held, ...]) -> str:
+def _table(who: str, facts: tuple[ClientFact, ...]) -> str:
     """What a client holds as a small table; what is gone stands out. Empty for a new one."""
-    rows = "".join(_entry(entry) for entry in helds)
+    rows = "".join(_entry(entry) for entry in facts)
     return f'<dl class="kiplab-held" aria-label="{escape(who)}">{rows}</dl>' if rows else ""
 
 
-def _entry(entry: Held) -> str:
+def _entry(entry: ClientFact) -> str:
     mark, sign = (' class="kiplab-lost"', "▼ ") if entry.lost else ("", "")
     lines = "".join(f"<div>{escape(line)}</div>" for line in entry.lines)
     return f"<div{mark}><dt>{sign}{escape(entry.name)}</dt><dd>{lines}</dd></div>"
@@ -221,7 +228,7 @@ def _offer_names(dropdown: Dropdown, names: tuple[str, ...], present: set[str]) 
         dropdown.value = dropdown.value if dropdown.value in present else names[0]
 
 
-class Held(msgspec.Struct, frozen=True):
+class ClientFact(msgspec.Struct, frozen=True):
     """Something that a client knows, line by line; `lost`: of its records, those that are gone."""
 
     name: str
@@ -229,7 +236,7 @@ class Held(msgspec.Struct, frozen=True):
     lost: bool = False
 
 
-def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ...]:
+def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFact, ...]:
     """Whom a producer writes to, what it was told is written, what waits; empty for a new one."""
     producer = producer_of(stage.cluster, name, partition)
     if producer is None:
@@ -237,16 +244,16 @@ def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ..
     asks = "; it will ask who leads before it sends" if producer.update_requested else ""
     writtens = [t for t in told_written(stage) if (t.producer, t.partition) == (name, partition)]
     pairs = [(records, _acks(one.acks_all)) for one in writtens for records in one.records]
-    acknowledged = tuple(f"{_told(records)}, {acks}" for records, acks in pairs)
+    acknowledged = tuple(f"{_stretch(records)}, {acks}" for records, acks in pairs)
     return (
-        Held("writes to", (_leader(producer.leader, producer.leader_epoch, asks),)),
-        Held("acknowledged", acknowledged or ("nothing yet",)),
-        Held("waits", tuple(_waits(batch) for batch in producer.batches) or ("nothing",)),
+        ClientFact("writes to", (_leader(producer.leader, producer.leader_epoch, asks),)),
+        ClientFact("acknowledged", acknowledged or ("nothing yet",)),
+        ClientFact("waits", tuple(_waits(batch) for batch in producer.batches) or ("nothing",)),
         *_gone(stage.cluster, partition, (records for records, _ in pairs)),
     )
 
 
-def reader_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ...]:
+def reader_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFact, ...]:
     """Where a consumer is, what it has read, and what of that is gone; empty for a new one."""
     consumer = consumer_of(stage.cluster, name, partition)
     if consumer is None:
@@ -255,14 +262,14 @@ def reader_in_words(stage: Stage, name: str, partition: str) -> tuple[Held, ...]
     last = f", leader epoch {epoch} of the last record" if epoch != NO_LEADER_EPOCH else ""
     doubt = ", in doubt: it will ask where that epoch ends" if consumer.validating else ""
     return (
-        Held("reads from", (_asked(consumer),)),
-        Held("position", (f"offset {consumer.position}{last}{doubt}",)),
-        Held("has read", tuple(_told(records) for records in read) or ("nothing",)),
+        ClientFact("reads from", (_source(consumer),)),
+        ClientFact("position", (f"offset {consumer.position}{last}{doubt}",)),
+        ClientFact("has read", tuple(_stretch(records) for records in read) or ("nothing",)),
         *_gone(stage.cluster, partition, read),
     )
 
 
-def _asked(reader: Consumer) -> str:
+def _source(reader: Consumer) -> str:
     """A follower that is nearer (KIP-392), or the leader."""
     asks = "; it will ask who leads before it reads on" if reader.update_requested else ""
     if reader.preferred != NO_LEADER:
@@ -276,7 +283,7 @@ def _leader(leader: BrokerId, epoch: LeaderEpoch, besides: str) -> str:
     return f"{node_name(leader)}, in leader epoch {epoch}{besides}"
 
 
-def _told(records: EpochRecords) -> str:
+def _stretch(records: EpochRecords) -> str:
     return f"{offsets(records.first, records.last)} in leader epoch {records.epoch}"
 
 
@@ -294,14 +301,16 @@ def _acks(acks_all: bool) -> str:
 # --- what is gone ---------------------------------------------------------------------------------
 
 
-def _gone(cluster: Cluster, partition: str, recordses: Iterable[EpochRecords]) -> Iterator[Held]:
+def _gone(
+    cluster: Cluster, partition: str, recordses: Iterable[EpochRecords]
+) -> Iterator[ClientFact]:
     """What the leader's log does not hold, and whose does. Without a leader nobody can say."""
     state = partition_of(cluster, partition)
     leader = broker(cluster, state.leader) if state is not None else None
     lost = missing(log_of(leader, partition), recordses) if leader is not None else ()
     if leader is not None and lost:
-        sentences = tuple(f"{_told(one)}, {_where(cluster, partition, one)}" for one in lost)
-        yield Held(f"leader {leader.id} lacks", sentences, lost=True)
+        sentences = tuple(f"{_stretch(one)}, {_where(cluster, partition, one)}" for one in lost)
+        yield ClientFact(f"leader {leader.id} lacks", sentences, lost=True)
 
 
 def _where(cluster: Cluster, partition: str, records: EpochRecords) -> str:

@@ -77,10 +77,10 @@ class Rulebook:
         watch(box, "value", lambda on: self._choose(turned, name, on))
         return box
 
-    def _choose(self, made: Callable[..., Features], *chosen: Any) -> None:
+    def _choose(self, rules: Callable[..., Features], *chosen: Any) -> None:
         if not self._showing:
             self._is_shown = False
-            self._change(made(self._features, *chosen))
+            self._change(rules(self._features, *chosen))
 
 
 _WHAT_RUNS = {

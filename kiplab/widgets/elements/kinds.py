@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, ClassVar
 
 _IDS = count(1)
-Told = Callable[["Element", str], None]
+Tell = Callable[["Element", str], None]
 """Hears which trait of which part has changed."""
 Section = dict[str, Any]
 """``title``, ``rows`` under that heading and ``notes`` on others that are not there. A row says
@@ -62,7 +62,7 @@ class Element:
 
     def __init__(self, layout: Style | None = None, **traits: Any) -> None:
         self.id = f"p{next(_IDS)}"
-        self.tell: Told | None = None
+        self.tell: Tell | None = None
         self.watched: list[tuple[str, Callable[[Any], None]]] = []
         self.layout = layout or Style()
         # The value comes last: it has to fit the others.

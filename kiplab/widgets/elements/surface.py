@@ -95,7 +95,7 @@ class Surface(anywidget.AnyWidget):
         self.attempt: Callable[..., None] = lambda action, *arguments: action(*arguments)
         self.number = 0
         self.arrived = self.is_greeted = False
-        self._held = 0
+        self._batches = 0
         self._changed: dict[Element, set[str]] = {}
         self._shown: dict[str, Element] = {}
         drawn = _has_picture(self._take_in()) or pictures
@@ -122,18 +122,18 @@ class Surface(anywidget.AnyWidget):
 
     def _note(self, part: Element, name: str) -> None:
         self._changed.setdefault(part, set()).add(name)
-        if not self._held:
+        if not self._batches:
             self._flush()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """What changes meanwhile is sent at the end, at once."""
-        self._held += 1
+        self._batches += 1
         try:
             yield
         finally:
-            self._held -= 1
-            if not self._held:
+            self._batches -= 1
+            if not self._batches:
                 self._flush()
 
     def _flush(self) -> None:

@@ -76,7 +76,7 @@ class ParameterDial:
         self.values = sorted({*_usual(self._about), value})
         self.slider = Scale(
             description=name,
-            words=tuple(map(self._said, self.values)),
+            words=tuple(map(self._label, self.values)),
             max=len(self.values) - 1,
             value=self.values.index(value),
             tooltip=dial_tooltip(self._about),
@@ -92,7 +92,7 @@ class ParameterDial:
         places = range(len(self.values))
         self.slider.value = min(places, key=lambda at: abs(self.values[at] - value))
 
-    def _said(self, value: float) -> str:
+    def _label(self, value: float) -> str:
         if self._about.kind is bool:
             return "yes" if value else "no"
         return number_words(value, 3)

@@ -159,14 +159,14 @@ def rename(tree: Tree, id: int, name: str) -> Tree:
 
     Raises PlayError when it is the trunk, no name, or another branch's.
     """
-    wanted = " ".join(name.split())
+    words = " ".join(name.split())
     if id == TRUNK:
         raise PlayError("the play keeps its name", expected="only branches can be renamed")
-    if not wanted or len(wanted) > NAME_MAX or not wanted.isprintable():
+    if not words or len(words) > NAME_MAX or not words.isprintable():
         raise PlayError("this is no name for a branch", expected=f"1 to {NAME_MAX} characters")
-    if wanted != tree.branch(id).name and wanted in tree.names:
-        raise PlayError(f"there is a branch {wanted!r} already", expected="choose another name")
-    return _with(tree, replace(tree.branch(id), name=wanted))
+    if words != tree.branch(id).name and words in tree.names:
+        raise PlayError(f"there is a branch {words!r} already", expected="choose another name")
+    return _with(tree, replace(tree.branch(id), name=words))
 
 
 def delete(tree: Tree, id: int) -> Tree:

@@ -80,8 +80,8 @@ def save(tree: Tree, name: str | Path = "") -> Path:
         os.replace(draft, target)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "that is no file name"
-        said = f"{target} cannot be written: {reason}"
-        raise PlayError(said, expected="name another file") from None
+        sentence = f"{target} cannot be written: {reason}"
+        raise PlayError(sentence, expected="name another file") from None
     return target
 
 
