@@ -1,10 +1,7 @@
 """What every node holds: every field of the state, in Kafka's words, and what a step changed."""
 
 import re
-import types
-import typing
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 import pytest
@@ -21,28 +18,13 @@ from kiplab.protocol.replica.broker_state import Broker
 from kiplab.rows import state_words
 from kiplab.rows.state_tree import StateNode, changed, tree_of
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
+from tests.test_completeness import structs_of
 from tests.widgets.hands import COVERING, SIX, at, at_panel, done, made, opened, text
 
-STRUCTS: dict[str, type[msgspec.Struct]] = {}
-
-
-def reachable(kind: Any) -> None:
-    """Every struct that a cluster can hold, by name."""
-    if isinstance(kind, types.UnionType) or typing.get_origin(kind) is not None:
-        for part in typing.get_args(kind):
-            reachable(part)
-    elif (
-        isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__name__ not in STRUCTS
-    ):
-        STRUCTS[kind.__name__] = kind
-        hints = typing.get_type_hints(kind)
-        for field in kind.__struct_fields__:
-            reachable(hints[field])
-
-
+STRUCTS: set[type] = set()
 for root in (Cluster, *node_kinds()):
-    reachable(root)
-FIELDS = {f"{name}.{field}" for name, s in STRUCTS.items() for field in s.__struct_fields__}
+    list(structs_of(root, STRUCTS))
+FIELDS = {f"{s.__name__}.{field.name}" for s in STRUCTS for field in msgspec.structs.fields(s)}
 """Every field of the state."""
 
 
