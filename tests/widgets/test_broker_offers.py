@@ -11,9 +11,10 @@ from tests.widgets.hands import at, done
 TWO = BrokerId(2)
 
 
-def offered(playback: Playback, disk: str = "kept") -> dict[str, Offer]:
-    """What can happen to broker 2, by label."""
-    return {choice.label: choice for choice in about_broker(playback.here, TWO, disk)}
+def all_of(playback: Playback, id: BrokerId = TWO) -> dict[str, Offer]:
+    """All that can happen to a broker, by label."""
+    offers = (*about_broker(playback.here, id, "kept"), *more_about_broker(playback.here, id))
+    return {offer.label: offer for offer in offers}
 
 
 RUNS, DOWN = "broker 2 is running already", "broker 2 is down"
@@ -31,14 +32,14 @@ RUNS, DOWN = "broker 2 is running already", "broker 2 is down"
 def test_what_can_be_done_depends_on_how_a_broker_does(
     step: int, reasons: dict[str, str | None]
 ) -> None:
-    choices = offered(at(step))
+    choices = all_of(at(step))
     assert {label: choices[label].reason for label in reasons} == reasons
     assert choices["Unfence"].line.text == ("heartbeat 2" if step == 1 else "unfence 2")
 
 
 def test_a_running_broker_that_is_fenced_asks_by_heartbeat() -> None:
-    fenced = act(at(0), offered(at(0))["Expire"].line)
-    unfence = offered(fenced)["Unfence"]
+    fenced = act(at(0), all_of(at(0))["Expire"].line)
+    unfence = all_of(fenced)["Unfence"]
     assert (unfence.reason, unfence.line.text) == (None, "heartbeat 2")
     assert standing(act(fenced, unfence.line).here.cluster, TWO) == "runs as epoch 41"
 
@@ -72,12 +73,6 @@ def test_how_a_broker_does_in_a_few_words(step: int, words: str) -> None:
 
 ZERO, ONE = BrokerId(0), BrokerId(1)
 BOUNCE = "380-missed-bounce"
-
-
-def all_of(playback: Playback, id: BrokerId = TWO) -> dict[str, Offer]:
-    """All that can happen to a broker, by label."""
-    found = (*about_broker(playback.here, id, "kept"), *more_about_broker(playback.here, id))
-    return {choice.label: choice for choice in found}
 
 
 def test_with_zookeeper_nobody_is_fenced_and_no_controller_is_apart_from_the_brokers() -> None:

@@ -21,8 +21,8 @@ from kiplab.widgets.history_tree.playback import Playback, act, open_playback, s
 from tests.engine.unrouted import NO_BUTTON
 from tests.widgets import hands as by_hand
 from tests.widgets.hands import SIX, THREE, Hands
+from tests.widgets.test_broker_offers import all_of
 
-TWO = BrokerId(2)
 RECOVERING = f"""on 704.specified
 {THREE}crash 2
 crash 3
@@ -121,35 +121,30 @@ def test_what_the_engine_refuses_is_disabled_with_its_reason(name: str) -> None:
 # --- single choices -------------------------------------------------------------------------------
 
 
-def offered(playback: Playback, id: BrokerId = TWO) -> dict[str, Offer]:
-    """The drawer of a broker, by label."""
-    return {choice.label: choice for choice in more_about_broker(playback.here, id)}
-
-
 def test_a_follower_can_be_cut_off_from_controller_and_leader_and_healed() -> None:
     playback = by_hand.made(THREE)
-    assert offered(playback)["Cut off from controller"].line.text == "cut 2 controller"
-    assert offered(playback)["Cut off from leader 1"].line.text == "cut 2 1"
-    cut = act(playback, offered(playback)["Cut off from leader 1"].line)
-    assert "Cut off from leader 1" not in offered(cut)
-    healed = act(cut, offered(cut)["Heal link to leader 1"].line)
+    assert all_of(playback)["Cut off from controller"].line.text == "cut 2 controller"
+    assert all_of(playback)["Cut off from leader 1"].line.text == "cut 2 1"
+    cut = act(playback, all_of(playback)["Cut off from leader 1"].line)
+    assert "Cut off from leader 1" not in all_of(cut)
+    healed = act(cut, all_of(cut)["Heal link to leader 1"].line)
     assert healed.here.cluster.cut == ()
 
 
 def test_a_link_that_is_cut_can_be_healed_whoever_leads_by_now() -> None:
     playback = by_hand.made(THREE, "cut 2 1", "crash 1", "expire 1")
-    assert offered(playback, BrokerId(3))["Cut off from leader 2"].reason is None
-    assert offered(playback)["Heal link to broker 1"].reason is None
+    assert all_of(playback, BrokerId(3))["Cut off from leader 2"].reason is None
+    assert all_of(playback)["Heal link to broker 1"].reason is None
 
 
 def test_who_follows_nobody_has_no_leader_to_be_cut_off_from() -> None:
     alone = by_hand.made("broker 1\ntopic t replicas=1")
-    choice = offered(alone, BrokerId(1))["Cut off from leader"]
+    choice = all_of(alone, BrokerId(1))["Cut off from leader"]
     assert choice.reason == "broker 1 follows nobody"
 
 
 def test_a_broker_of_several_partitions_has_several_leaders() -> None:
-    labels = [label for label in offered(by_hand.made(SIX), BrokerId(3)) if label.startswith("Cut")]
+    labels = [label for label in all_of(by_hand.made(SIX), BrokerId(3)) if label.startswith("Cut")]
     assert labels == ["Cut off from controller", "Cut off from leader 1", "Cut off from leader 2"]
 
 

@@ -137,10 +137,9 @@ class InvariantStrip:
     def _entry(self, standing: Standing) -> Element:
         id = standing.about.id
         if standing.holds:
-            if id not in self.holding:
-                self.holding[id] = words(margin="0 10px 0 2px", height="24px")
-            self.holding[id].value = _entry_html(standing)
-            return self.holding[id]
+            part = self.holding.setdefault(id, words(margin="0 10px 0 2px", height="24px"))
+            part.value = _entry_html(standing)
+            return part
         if id not in self.broken:
             self.broken[id] = self._alarm(id)
         mark = ", although promised" if standing.unpromised is None else " (not promised)"

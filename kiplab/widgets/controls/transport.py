@@ -231,8 +231,9 @@ class StepGuide:
 
     def show(self) -> None:
         playback = self._lab.playback
-        self.element.run += playback.frames is not self._frames
-        self._frames = playback.frames
+        if playback.frames is not self._frames:
+            self._frames = playback.frames
+            self.element.run += 1
         self.element.play, self.element.at = playback.own.name, playback.at
 
     def _lead(self, wish: dict[str, Any]) -> None:
