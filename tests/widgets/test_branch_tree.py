@@ -215,9 +215,7 @@ def assert_kept(before: Tree, after: Tree, deed: str) -> None:
 
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(st.lists(DEEDS, max_size=14))
-def test_whatever_is_done_every_branch_keeps_its_lines_and_can_be_replayed(
-    deeds: list[tuple[str, object]],
-) -> None:
+def test_every_branch_keeps_its_lines_and_replays(deeds: list[tuple[str, object]]) -> None:
     tree = trees.plant(OPENED)
     for deed, what in deeds:
         before = tree

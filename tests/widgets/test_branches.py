@@ -59,9 +59,7 @@ def test_a_long_name_leaves_room_for_the_verdict(lab: Lab, branching: Branches) 
     assert f'<th scope="col">{"x" * 35}… · Kafka 3.4</th>' in compared(branching)[2].value
 
 
-def test_metrics_are_under_both_runs_as_soon_as_they_are_asked_for(
-    lab: Lab, branching: Branches
-) -> None:
+def test_metrics_are_under_both_runs_once_chosen(lab: Lab, branching: Branches) -> None:
     def names() -> list[str]:
         _, picture, _ = compared(branching)
         (words,) = (t["text"] for t in picture.drawing["data"] if t["name"] == "words")

@@ -29,9 +29,7 @@ RUNS, DOWN = "broker 2 is running already", "broker 2 is down"
     ],
     ids=["running", "dead", "recovering"],
 )
-def test_what_can_be_done_depends_on_how_a_broker_does(
-    step: int, reasons: dict[str, str | None]
-) -> None:
+def test_offers_depend_on_how_a_broker_does(step: int, reasons: dict[str, str | None]) -> None:
     choices = all_of(at(step))
     assert {label: choices[label].reason for label in reasons} == reasons
     assert choices["Unfence"].line.text == ("heartbeat 2" if step == 1 else "unfence 2")

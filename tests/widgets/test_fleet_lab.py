@@ -64,9 +64,7 @@ def test_a_value_beyond_the_usual_range_has_a_position_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("name", asks.DIALS)
-def test_a_slider_says_what_it_does_in_which_unit_and_where_its_default_comes_from(
-    name: str,
-) -> None:
+def test_a_slider_says_what_it_does_its_unit_and_its_source(name: str) -> None:
     about, said = PARAMETERS[name], asks.dial_tooltip(PARAMETERS[name])
     assert [word for word in (about.does, about.unit, about.source) if word not in said] == []
 
@@ -169,9 +167,7 @@ def test_a_kip_of_the_other_mode_is_called_counterfactual(lab: FleetLab) -> None
     assert told.startswith("as Kafka")
 
 
-def test_values_that_contradict_each_other_are_explained_and_the_last_answer_stays(
-    lab: FleetLab,
-) -> None:
+def test_a_contradiction_is_explained_and_the_last_answer_stays(lab: FleetLab) -> None:
     before = lab.answer
     lab.turn("min_insync_replicas", 3)
     assert "more than replication_factor" in lab.note.value
@@ -181,9 +177,7 @@ def test_values_that_contradict_each_other_are_explained_and_the_last_answer_sta
     assert "alert" not in lab.note.value
 
 
-def test_without_the_packages_it_opens_and_says_what_mends_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_packages_it_says_what_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     lab_of_fleets._estimated.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "scipy", None)
     lab = FleetLab()

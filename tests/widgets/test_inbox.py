@@ -73,9 +73,7 @@ def test_the_ends_of_the_order_are_ends(crowded: Playback) -> None:
     )
 
 
-def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(
-    crowded: Playback,
-) -> None:
+def test_what_is_sent_later_comes_after(crowded: Playback) -> None:
     last = message(crowded, 4).name
     order = inflight.moved(crowded.here.cluster, (), last, -1)
     more = done(crowded, "heartbeat 1")
@@ -129,9 +127,7 @@ def test_with_nothing_on_the_way_there_is_no_next() -> None:
         ("alter-partition-reply", CONTROLLER, "hold alter-partition-reply from=controller"),
     ],
 )
-def test_hold_and_release_are_lines_of_a_play(
-    kind: str, sender: BrokerId | None, line: str
-) -> None:
+def test_hold_and_release_are_lines(kind: str, sender: BrokerId | None, line: str) -> None:
     playback = made(THREE)
     choice = hold(playback.here, kind, sender)
     assert (choice.line.text, choice.reason) == (line, None)
@@ -312,9 +308,7 @@ def test_what_a_message_says_is_shown(crowded: Playback) -> None:
         ("343-legacy-brokers", "metadata-heartbeat", "broker-heartbeat-reply"),
     ],
 )
-def test_what_no_node_of_a_cluster_sends_is_not_offered(
-    play: str, offered: str, missing: str
-) -> None:
+def test_what_no_node_sends_is_not_offered(play: str, offered: str, missing: str) -> None:
     kinds = kinds_offered(open_playback(load(play)))
     assert offered in kinds
     assert missing not in kinds

@@ -161,9 +161,7 @@ def test_a_write_without_a_leader_says_so() -> None:
         ("1", BrokerId(1), "produce orders-0 count=3 to=1 acks=1"),
     ],
 )
-def test_a_write_says_how_many_where_and_how_sure(
-    acks: str, to: BrokerId | None, line: str
-) -> None:
+def test_a_write_says_how_many_and_where(acks: str, to: BrokerId | None, line: str) -> None:
     assert (
         about.produce(by_hand.made(THREE).here.cluster, "orders-0", 3, acks, to).line.text == line
     )
@@ -233,9 +231,7 @@ def at_inject(playback: Playback) -> Hands:
         (("cut 2 controller",), "Heal link to controller", "heal 2 controller"),
     ],
 )
-def test_each_button_of_a_broker_is_a_line_that_replays(
-    before: tuple[str, ...], label: str, line: str
-) -> None:
+def test_each_button_is_a_line_that_replays(before: tuple[str, ...], label: str, line: str) -> None:
     hands = at_inject(by_hand.made(THREE, *before))
     hands.panel.brokers[2].more.toggle.value = True
     by_hand.button(hands.panel.brokers[2], label).click()

@@ -348,9 +348,7 @@ def test_a_picture_that_cannot_be_drawn_has_not_happened(
     assert "Step 11 of 11" in text(lab.verdict.value)
 
 
-def test_in_a_cell_a_mistake_is_an_ordinary_error_and_changes_nothing(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_a_cell_a_mistake_is_an_error(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     before = lab.tree
     monkeypatch.setattr("kiplab.widgets.lab.transcript", fails)
     with pytest.raises(RuntimeError):
@@ -403,9 +401,7 @@ def test_rules_that_do_not_fit_the_other_mode_are_left_out_with_a_sentence(lab: 
     assert lab.rulebook.release.value == "3.4"
 
 
-def test_a_press_works_out_the_rows_of_what_is_new_and_of_nothing_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_press_works_out_the_rows_of_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = kiplab.Lab("kafka-14139")
     stages: list[object] = []
 

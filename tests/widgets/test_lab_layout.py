@@ -124,9 +124,7 @@ def question(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return kiplab.predict("kafka-14139/late-request", "What?", ["This.", "That."])
 
 
-def test_a_lab_that_waits_gives_nothing_away(
-    question: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_gives_nothing_away(question: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the play's title, nor by its question, verdict or legend."""
     published: list[dict[str, str]] = []
     monkeypatch.setattr("IPython.display.display", lambda data, **_: published.append(data))

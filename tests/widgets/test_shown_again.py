@@ -55,9 +55,7 @@ def test_a_panel_that_is_answered_for_is_left_alone(kernel: Waiting) -> None:
     assert (kernel.shown, kernel.later) == ([], [])
 
 
-def test_one_that_got_lost_is_sent_and_shown_once_more(
-    kernel: Waiting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_got_lost_is_shown_again(kernel: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
     surface = shown(kernel)
     opened: list[str] = []
     monkeypatch.setattr(surface, "open", lambda: opened.append("again"))
@@ -108,9 +106,7 @@ def test_nobody_waits_for_ever(kernel: Waiting) -> None:
     assert kernel.later == []
 
 
-def test_where_nobody_looks_nothing_is_said(
-    kernel: Waiting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_said_without_a_page(kernel: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
     """A notebook that a program executes has no page, and keeps its panel's output."""
     monkeypatch.setattr(Surface, "any_heard", False)
     shown(kernel)
@@ -119,9 +115,7 @@ def test_where_nobody_looks_nothing_is_said(
     assert kernel.shown == [{"text/plain": "a panel"}]
 
 
-def test_an_answer_may_wait_behind_the_cells_that_run(
-    kernel: Waiting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_may_wait_behind_cells(kernel: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
     shown(kernel)
     monkeypatch.setattr(ShownAgain, "last_run", 99.0)
     kernel.pass_time()

@@ -97,9 +97,7 @@ def test_what_changes_together_is_one_message(page_of: PageOf) -> None:
     assert page.is_in_step()
 
 
-def test_parts_that_come_later_are_described_and_those_that_go_are_heard_no_more(
-    page_of: PageOf,
-) -> None:
+def test_parts_that_come_are_described_and_those_that_go_are_silent(page_of: PageOf) -> None:
     seen: list[str] = []
     old, new = pressed("old", seen), pressed("new", seen)
     box = column([old])
@@ -142,9 +140,7 @@ def test_a_part_may_move_to_another_box_and_a_box_with_what_is_in_it(page_of: Pa
         assert page.is_in_step()
 
 
-def test_a_page_that_missed_a_patch_gets_everything(
-    page_of: PageOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missed_patch_brings_everything(page_of: PageOf, monkeypatch: pytest.MonkeyPatch) -> None:
     told = words("one")
     page = page_of(told)
     monkeypatch.setattr(page.surface, "send", lambda _message: None)
@@ -157,9 +153,7 @@ def test_a_page_that_missed_a_patch_gets_everything(
     assert page.is_in_step()
 
 
-def test_a_page_that_missed_nothing_is_told_nothing(
-    page_of: PageOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_missed_is_nothing_told(page_of: PageOf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Surface, "places", {})
     page = page_of(words("one"))
     page.surface._hear(page.surface, {"hello": 0}, [])

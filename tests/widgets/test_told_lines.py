@@ -84,11 +84,9 @@ def test_the_page_knows_when_another_run_is_told(lab: Lab) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    every_play("test_told_lines.py::test_ids_and_marks_are_a_small_part_of_what_a_step_sends"),
+    every_play("test_told_lines.py::test_ids_and_marks_are_a_small_part"),
 )
-def test_ids_and_marks_are_a_small_part_of_what_a_step_sends(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_and_marks_are_a_small_part(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = kiplab.Lab(name)
     sent: list[dict[str, Any]] = []
     monkeypatch.setattr(lab.box, "send", sent.append)

@@ -98,9 +98,7 @@ def test_pressing_does_it_on_a_branch_and_the_list_follows(lab: Lab, pointer: Po
     assert not any(row[1].startswith("deliver") for row in pointer.rows)
 
 
-def test_what_was_foretold_at_another_step_is_not_said_of_the_same_line(
-    lab: Lab, pointer: Pointer
-) -> None:
+def test_what_was_foretold_at_another_step_is_not_said_again(lab: Lab, pointer: Pointer) -> None:
     pointer.points("flush 1")
     before = pointer.rows
     lab.do("flush 1")
