@@ -7,7 +7,6 @@ from html import escape
 from ..figures.drawing.svg import svg
 from ..figures.drawing.theme import DARK, LIGHT
 from ..figures.how_often import fleet_words
-from ..figures.how_often.fleet_words import PlotTable, counted, plot_table_html
 from ..figures.how_often.measured_rate import rate_cells
 from ..fleet.fleet_answers.answer_words import sampling_words
 from ..fleet.fleet_answers.counted_metrics import COUNTED
@@ -174,19 +173,16 @@ def picture_page(
     )
 
 
-def folded_table(table: PlotTable) -> str:
-    lines = counted(len(table.lines), "line")
+def folded_table(table: fleet_words.PlotTable) -> str:
+    lines = fleet_words.counted(len(table.lines), "line")
     return (
         f"<details><summary>{escape(table.caption)}: {lines}</summary>{open_table(table)}</details>"
     )
 
 
-def open_table(table: PlotTable) -> str:
-    """Visible; where it is too wide for the page it scrolls by itself."""
-    return (
-        '<div class="scroll" tabindex="0" role="group" aria-label="table">'
-        f"{plot_table_html(table)}</div>"
-    )
+def open_table(table: fleet_words.PlotTable) -> str:
+    """Visible."""
+    return _scroll(fleet_words.plot_table_html(table), "table")
 
 
 def _figure(picture: FleetPicture, theme: str) -> str:
@@ -198,13 +194,14 @@ def _figure(picture: FleetPicture, theme: str) -> str:
 def _pictures(picture: FleetPicture, theme: str) -> str:
     """One image, or one for the day and one for the night."""
     if theme != AUTO:
-        return _scroll(svg(picture.draw(theme=theme)), "")
+        return _scroll(svg(picture.draw(theme=theme)), "picture")
     day, night = (svg(picture.draw(theme=name)) for name in (LIGHT.name, DARK.name))
     # Equal but for their colours, they would have one id, and each the other's style sheet.
     for own in _ID.findall(night):
         night = night.replace(own, f"{own}-night")
-    return f"{_scroll(day, ' by-day')}\n{_scroll(night, ' at-night')}"
+    return f"{_scroll(day, 'picture', ' by-day')}\n{_scroll(night, 'picture', ' at-night')}"
 
 
-def _scroll(image: str, kind: str) -> str:
-    return f'<div class="scroll{kind}" tabindex="0" role="group" aria-label="picture">{image}</div>'
+def _scroll(html: str, label: str, kind: str = "") -> str:
+    """What is too wide for the page scrolls by itself."""
+    return f'<div class="scroll{kind}" tabindex="0" role="group" aria-label="{label}">{html}</div>'

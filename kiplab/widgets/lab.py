@@ -31,11 +31,8 @@ from .elements.surface import Daylight, Surface
 from .history_tree import branch_tree as trees
 from .history_tree import lab_file
 from .history_tree import playback as playbacks
-from .history_tree.branch_tree import Tree
-from .history_tree.playback import Playback
 from .lab_layout import folds_of, in_hand, laid_out
 from .markup import because, broken, forked, note, on_record, transcript, verdict_line
-from .still_fallback import OPENING, WAIT, Lock
 from .view_model import ViewModel
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
@@ -68,14 +65,14 @@ class Lab:
         kafka: str | None = None,
         on: str | tuple[str, ...] = (),
         off: str | tuple[str, ...] = (),
-        after: Lock | None = None,
+        after: still_fallback.Lock | None = None,
         width: int | None = None,
         theme: str = AUTO,
     ) -> None:
         play_found, shared = (play, None) if isinstance(play, Play) else find(play)
         features = features_asked_for(play_found, shared, kafka, _tuple(off), _tuple(on))
         tree = trees.plant(playbacks.open_playback(play_found, features))
-        self._root = column([words(note(WAIT))], width="100%")
+        self._root = column([words(note(still_fallback.WAIT))], width="100%")
         self.box = Surface(self._root, pictures=True)
         self.daylight = Daylight(theme, self.box)
         look = {"theme": self.daylight.theme, "legend": False}
@@ -89,12 +86,12 @@ class Lab:
             after.when_locked(self._open)
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> trees.Tree:
         """The whole history."""
         return self._view.tree
 
     @property
-    def playback(self) -> Playback:
+    def playback(self) -> playbacks.Playback:
         """The branch where one is: its lines, its steps, where one stands."""
         return self.tree.here.playback
 
@@ -199,7 +196,7 @@ class Lab:
 
     def __repr__(self) -> str:
         if not self.is_open:
-            return f"<Lab of {self.playback.own.name!r}: {WAIT}>"
+            return f"<Lab of {self.playback.own.name!r}: {still_fallback.WAIT}>"
         at = f"step {self.playback.at} of {self.playback.last}"
         return f"<Lab of {self.playback.own.name!r} at {at}>"
 
@@ -211,7 +208,7 @@ class Lab:
         """The widgets; and a still picture of the run for a notebook that is read without a kernel.
         While a prediction is awaited there is none: title, legend and verdict would give it away.
         """
-        kept, waits = (self._kept_drawing(), "") if self.is_open else (None, WAIT)
+        kept, waits = (self._kept_drawing(), "") if self.is_open else (None, still_fallback.WAIT)
         self._waits = still_fallback.show(self.box, repr(self), kept, waits)
 
     def _kept_drawing(self) -> dict[str, Any]:
@@ -220,7 +217,7 @@ class Lab:
     # --- parts ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self._root.children = (words(note(OPENING)),)
+        self._root.children = (words(note(still_fallback.OPENING)),)
         room = self.box.room
         self._view.look_at({"theme": self.daylight.theme, **self._as_wide_as(*room)}, *room[1:])
         self.box.attempt = self._attempt
@@ -300,7 +297,7 @@ class Lab:
         if to.acts:
             self.what_next.open()
 
-    def _turn_to(self, tree: Tree, sentence: str = "", *, playing: bool = False) -> None:
+    def _turn_to(self, tree: trees.Tree, sentence: str = "", *, playing: bool = False) -> None:
         with self._view.kept(), self.box.batch():
             self._view.take(tree)
             if self.is_open:

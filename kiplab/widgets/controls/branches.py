@@ -13,7 +13,7 @@ from ..elements.kinds import PlotlyPicture, Style, Upload
 from ..elements.labelled import button, column, dropdown, line, offer, row, watch, words
 from ..history_tree import branch_tree as trees
 from ..history_tree import lab_file
-from ..history_tree.branch_tree import TRUNK, Branch, Tree
+from ..history_tree.branch_tree import Branch, Tree
 from ..markup import INK, LINE, MUTED, SOFT, Answer, glyph, heading, muted
 from ..view_model import ViewModel
 
@@ -64,7 +64,7 @@ class Branches:
         here = "you are on this branch" if chosen == tree.current else None
         offer(self.go, here, "Show this branch, at the step where you left it")
         offer(self.compare, here, "Both runs in one picture, and how they differ")
-        keeps = "the play stays" if chosen == TRUNK else None
+        keeps = "the play stays" if chosen == trees.TRUNK else None
         offer(self.delete, keeps, "Forget this branch; what forked from it stays")
         offer(self.rename, keeps, "Give this branch the name beside this button")
 

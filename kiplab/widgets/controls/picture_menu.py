@@ -14,7 +14,6 @@ from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...protocol.ids import BrokerId, node_name
 from ...rows import columns
-from ...rows.columns import MessageRow, Rows
 from ...rows.step_labels import expected
 from ..elements.kinds import Container, TouchedPicture
 from ..history_tree.playback import Playback
@@ -22,14 +21,13 @@ from ..view_model import ViewModel
 from . import cluster_offers as about
 from .actions import LabLike
 from .broker_offers import GoTo, Offer, about_broker, more_about_broker, standing
-from .cluster_offers import hold, let_flow
 from .offering import OfferGroup, Offering, sorted_out
 
 RECORDS = 10
 HERE = "you are there"
 
 
-def menu_for(thing: str, playback: Playback, rows: Rows) -> tuple[OfferGroup, ...]:
+def menu_for(thing: str, playback: Playback, rows: columns.Rows) -> tuple[OfferGroup, ...]:
     """The menu of a thing where one stands; `rows` are those of the whole run.
 
     Nothing that comes later is told. Empty for what nothing can be done with, such as a message of
@@ -80,7 +78,7 @@ def _partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
     return sorted_out(title, offers, f"partition {name}")
 
 
-def _message(playback: Playback, rows: Rows, name: str) -> Iterator[OfferGroup]:
+def _message(playback: Playback, rows: columns.Rows, name: str) -> Iterator[OfferGroup]:
     """One that is on its way can be helped or hindered; of any, one can go to where it was sent."""
     row = next((row for row in rows.messages if row.name == name), None)
     if row is None:
@@ -88,7 +86,9 @@ def _message(playback: Playback, rows: Rows, name: str) -> Iterator[OfferGroup]:
     cluster = playback.here.cluster
     for message in _under_one_arrow(cluster, name):
         sent = message.name
-        holding = (fate(playback.here, sent.kind, sent.sender) for fate in (hold, let_flow))
+        holding = (
+            fate(playback.here, sent.kind, sent.sender) for fate in (about.hold, about.let_flow)
+        )
         offers = (*about.about_message(cluster, message), *holding)
         title = f"{sent.kind} #{sent.ordinal} · {about.route(message)}"
         yield sorted_out(title, offers, f"message {name}")
@@ -106,7 +106,7 @@ def _path(message: Message) -> tuple[object, ...]:
     return name.kind, name.sender, message.receiver, message.body.about()
 
 
-def _ends(playback: Playback, row: MessageRow) -> Iterator[Offer]:
+def _ends(playback: Playback, row: columns.MessageRow) -> Iterator[Offer]:
     yield _go(row.x_sent, f"Step {row.x_sent}, where it was sent")
     arrived = row.x_arrived
     if arrived is not None and arrived <= playback.at:
@@ -114,7 +114,7 @@ def _ends(playback: Playback, row: MessageRow) -> Iterator[Offer]:
         yield _go(arrived, f"Step {arrived}, where it {what}")
 
 
-def _step(playback: Playback, rows: Rows, step: int) -> Iterator[OfferGroup]:
+def _step(playback: Playback, rows: columns.Rows, step: int) -> Iterator[OfferGroup]:
     if step > playback.last:
         return
     # What is not there yet has no words.

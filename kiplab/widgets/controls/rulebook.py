@@ -9,14 +9,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...protocol.features import (
-    Features,
-    UnknownFeatureError,
-    check_features,
-    fitting,
-    parse_features,
-    switched,
-)
+from ...protocol import features as feature_sets
+from ...protocol.features import Features
 from ...protocol.guards import GUARDS, SPECIFIED, Guard, GuardKind, named, releases_in
 from ...protocol.ids import CONTROLLER
 from ...protocol.releases import Mode, of_mode
@@ -138,22 +132,22 @@ def turned(features: Features, name: str, on: bool) -> Features:
     ids = named(name)
     rest = tuple((id, value) for id, value in features.overrides if id not in ids)
     natural = replace(features, overrides=rest)
-    return natural if is_on(natural, name) is on else switched(natural, name, on)
+    return natural if is_on(natural, name) is on else feature_sets.switched(natural, name, on)
 
 
 def at_release(features: Features, release: str) -> Features:
     """Every node on `release` at its own metadata version; what was switched by hand stays, where
     it fits that release.
     """
-    bare = parse_features(release)
+    bare = feature_sets.parse_features(release)
     kept = tuple(override for override in features.overrides if _fits(bare, override))
     return replace(bare, overrides=kept)
 
 
 def _fits(bare: Features, override: tuple[str, bool]) -> bool:
     try:
-        fitting(check_features(replace(bare, overrides=(override,))))
-    except UnknownFeatureError:
+        feature_sets.fitting(feature_sets.check_features(replace(bare, overrides=(override,))))
+    except feature_sets.UnknownFeatureError:
         return False
     return True
 
@@ -162,7 +156,7 @@ def left_behind(before: Features, after: Features) -> str:
     """A sentence about what was switched by hand and does not fit the release that came; empty for
     nothing.
     """
-    bare = parse_features(after.release)
+    bare = feature_sets.parse_features(after.release)
     lost = [id for id, on in before.overrides if not _fits(bare, (id, on))]
     if before.release == after.release or not lost:
         return ""

@@ -26,7 +26,6 @@ from ..elements.labelled import button, checkbox, column, dropdown, row, watch, 
 from ..elements.surface import Daylight, Surface
 from ..markup import muted, note
 from . import fleet_question as asks
-from .fleet_question import findings_drawing, findings_sentence, findings_table, rows_at
 from .grid_panel import GridPanel
 
 WIDTH = 840
@@ -109,12 +108,12 @@ class FleetLab:
     @property
     def sentence(self) -> str:
         """The answer in a sentence; empty while there is none."""
-        return "" if self.answer is None else findings_sentence(self.answer, self._rows())
+        return "" if self.answer is None else asks.findings_sentence(self.answer, self._rows())
 
     @property
     def text(self) -> str:
         """The answer as a sentence and the lines of the table."""
-        lines = () if self.answer is None else findings_table(self.answer, self._rows()).lines
+        lines = () if self.answer is None else asks.findings_table(self.answer, self._rows()).lines
         return "\n".join([self.sentence, *(" · ".join(filter(None, line)) for line in lines)])
 
     def __repr__(self) -> str:
@@ -200,7 +199,7 @@ class FleetLab:
             lived = number_words(self.answer.partition_years, 2)
             how = f"{lived} partition-years lived through. {sampling_words(self.answer)}"
             self.note.value, self.how.value = note(self.sentence), muted(how)
-            self.table.value = plot_table_html(findings_table(self.answer, self._rows()))
+            self.table.value = plot_table_html(asks.findings_table(self.answer, self._rows()))
             # Of what nobody has worked out there is no picture, and no line of a table.
             shown = "" if self._rows() else "none"
             self.picture.layout.display = self.table.layout.display = shown
@@ -208,11 +207,11 @@ class FleetLab:
 
     def _drawing(self, theme: str) -> dict[str, Any]:
         assert self.answer is not None
-        return findings_drawing(self.answer, self.metric.value, theme=theme, width=self._width)
+        return asks.findings_drawing(self.answer, self.metric.value, theme=theme, width=self._width)
 
     def _rows(self) -> Any:
         assert self.answer is not None
-        return rows_at(
+        return asks.rows_at(
             self.answer, self.metric.value, **{asks.REBOOTS: self.dials[asks.REBOOTS].value}
         )
 

@@ -16,7 +16,6 @@ from ...plays.play import Statement
 from ...plays.play_errors import PlayError
 from ...protocol.features import Features
 from . import playback as playbacks
-from .playback import Playback
 
 TRUNK, TRUNK_NAME = 1, "the play"
 NAME_MAX, BRANCHES_MAX = 60, 200
@@ -30,7 +29,7 @@ class Branch(msgspec.Struct, frozen=True):
 
     id: int
     name: str
-    playback: Playback
+    playback: playbacks.Playback
     parent: int | None = None
     lines: int = 0
 
@@ -86,7 +85,7 @@ class Tree(msgspec.Struct, frozen=True):
         return tuple(sorted(forks, key=lambda branch: (branch.lines, branch.id)))
 
 
-def plant(playback: Playback) -> Tree:
+def plant(playback: playbacks.Playback) -> Tree:
     return Tree((Branch(TRUNK, TRUNK_NAME, playback),), playback.features)
 
 
@@ -104,7 +103,7 @@ def act(tree: Tree, statement: Statement) -> Tree:
     return _forked(tree, after, statement)
 
 
-def _forked(tree: Tree, playback: Playback, statement: Statement) -> Tree:
+def _forked(tree: Tree, playback: playbacks.Playback, statement: Statement) -> Tree:
     if len(tree.branches) >= BRANCHES_MAX:
         expected = f"delete one first: a lab keeps at most {BRANCHES_MAX}"
         raise PlayError("there are too many branches", expected=expected)

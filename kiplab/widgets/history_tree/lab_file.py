@@ -18,7 +18,6 @@ from ...plays.tokens import decode, is_token
 from ...protocol.features import Features, UnknownFeatureError, check_features
 from . import playback as playbacks
 from .branch_tree import BRANCHES_MAX, TRUNK, TRUNK_NAME, Branch, Tree, plant
-from .playback import Playback
 
 VERSION, SUFFIX, VARIABLE = 1, ".kiplab.json", "KIPLAB_WORK"
 """The variable is the one that moves a student's predictions elsewhere: labs go beside them."""
@@ -125,7 +124,7 @@ def _saved(branch: Branch) -> SavedBranch:
     return SavedBranch(branch.id, branch.name, play, playback.features, playback.at, *lies)
 
 
-def play_of(playback: Playback) -> str:
+def play_of(playback: playbacks.Playback) -> str:
     """The branch as the text of a play that runs alone, under the rules it has now.
 
     Lines that are not applicable are left out. What a play expects is expected under its own rules:
