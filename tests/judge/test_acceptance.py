@@ -266,21 +266,6 @@ def as_if_live(monkeypatch: pytest.MonkeyPatch, found: RecordedAcceptance) -> No
     monkeypatch.setattr(acceptance_judge, "ship_checkpoints", lambda: None)
 
 
-def test_a_difference_is_named_with_both_answers(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    name = "LeaderAndIsr with broker epoch: own"
-    found = recorded_acceptance("2.2.2")
-    *before, last = found.answers[name]
-    lost = msgspec.structs.replace(last, error=-1)
-    changed = found.answers | {name: (*before, lost)}
-    as_if_live(monkeypatch, msgspec.structs.replace(found, answers=changed))
-    assert judged("2.2.2") == command.PARTED
-    lines = capsys.readouterr().out.splitlines()
-    (place,) = (n for n, line in enumerate(lines) if line.startswith(f"# {name}, turn 3: "))
-    assert lines[place + 1] == "#   error: Kafka has -1, the engine 0"
-
-
 def test_another_checkpoint_is_named_too() -> None:
     other = recorded_acceptance("2.1.1").checkpoint
     mixed = msgspec.structs.replace(recorded_acceptance("2.2.2"), checkpoint=other)

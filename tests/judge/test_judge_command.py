@@ -12,9 +12,8 @@ from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.protocol.features import switched
 from tests.judge.__main__ import JUDGES
 from tests.judge.kafka_here import live, real_kafka
-from tests.judge.kraft import engine_in_place, kraft_judge, pairs, wrong_engines
+from tests.judge.kraft import engine_in_place, kraft_judge, pairs
 from tests.judge.skeleton import command, judging, recordings
-from tests.judge.skeleton.wrong_engines import built
 
 PAIR = pairs.JudgedPair("3.9", "3.9-IV0")
 QUICK = (
@@ -90,14 +89,6 @@ def test_a_run_that_parts_says_how_as_a_play_and_records_nothing(
     assert "title     Kafka 3.9.1 answers otherwise" in out
     assert "# the engine: BrokerHeartbeat reply: STALE_BROKER_EPOCH" in out
     assert not recordings.names_in(tmp_path)
-
-
-def test_a_wrong_engine_ends_with_its_difference_and_no_other_code(run: Run, folder: Path) -> None:
-    wrong = next(engine for engine in wrong_engines.ENGINES if engine.subject == "3.9")
-    with built(wrong):
-        code, out, _ = run(folder, "--recorded", "3.9")
-    assert code == 1
-    assert "# the engine: " in out
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from random import Random
 from typing import get_args
 
 import pytest
@@ -14,10 +13,11 @@ from kiplab.protocol import errors, ids, messages
 from kiplab.protocol.features import parse_features
 from tests.judge.partition import engine_leader, partition_judge, pretended_controller
 from tests.judge.partition.leader_transitions import OFTEN_ENOUGH, RULES, rules_of
+from tests.judge.skeleton.generating import Dice
 
 
 def test_every_error_is_answered_with() -> None:
-    elsewhere = pretended_controller.PretendedController(Random(0), partition_judge.PARTITIONS)
+    elsewhere = pretended_controller.PretendedController(Dice(0), partition_judge.PARTITIONS)
     item = messages.AlterPartitionItem(
         partition_process.partition_name(0), ids.LeaderEpoch(1), ids.PartitionEpoch(1), ()
     )

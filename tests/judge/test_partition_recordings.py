@@ -25,7 +25,6 @@ from kiplab.protocol.replica import (
 )
 from tests.judge.partition import engine_leader, leader_transitions, partition_judge
 from tests.judge.skeleton import recordings
-from tests.judge.skeleton.recordings import NoRecordingError
 
 QUICK = (
     "tests/judge/test_partition_recordings.py::"
@@ -160,11 +159,3 @@ def test_what_is_kept_of_a_run_is_read_again(tmp_path: Path) -> None:
     again = partition_judge.load_runs("3.5", tmp_path)
     assert msgspec.convert(again.lines[0], partition_judge.RecordedRun) == kept
     assert [run.parted for _, run in partition_judge.replayed(again)] == [False]
-
-
-def test_what_was_not_recorded_is_asked_for_by_name(tmp_path: Path) -> None:
-    with pytest.raises(NoRecordingError, match=r"Kafka 3\.5 was never recorded: there is no"):
-        partition_judge.load_runs("3.5", tmp_path)
-    (tmp_path / "3.5.xz").write_bytes(b"nothing of the kind")
-    with pytest.raises(NoRecordingError, match=r"3\.5\.xz is no recording"):
-        partition_judge.load_runs("3.5", tmp_path)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from kiplab.protocol import facts, messages
-from kiplab.protocol.features import switched
 from kiplab.protocol.releases import Mode, of_mode
 from tests.judge.kraft import kraft_judge, turns
 from tests.judge.kraft.engine_in_place import EngineInPlace
@@ -62,23 +61,6 @@ def test_generated_conversations_ask_every_kind_and_meet_the_errors_of_each(aske
     again, _ = kraft_judge.judge_with(EngineInPlace(PAIR.features), PAIR, "3.7.2", SEEDS)
     assert again.hits == judged.hits, "equal seeds give equal conversations"
     assert len(set(map(str, recording.lines))) == len(SEEDS)
-
-
-def test_an_engine_without_a_rule_parts_from_what_was_recorded(
-    recording: kraft_judge.KraftRecording,
-) -> None:
-    without = kraft_judge.replayed(
-        PAIR, recording, switch=lambda features: switched(features, "631.heartbeat-epoch", False)
-    )
-    first = next(one.conversation for one in without if one.conversation.parted)
-    assert "STALE_BROKER_EPOCH" in first.difference("")
-
-
-def test_few_conversations_try_what_all_of_them_try(recording: kraft_judge.KraftRecording) -> None:
-    every = kraft_judge.judge_recording(PAIR, recording)
-    kept = kraft_judge.with_covering(PAIR, recording)
-    few = kraft_judge.judge_recording(PAIR, kept, kept.head.covering)
-    assert few.hits.keys() == every.hits.keys()
 
 
 @pytest.mark.parametrize(

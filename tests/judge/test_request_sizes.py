@@ -1,8 +1,7 @@
 """The sizes of requests: what was computed from Kafka's schemas, and what those say now."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -18,27 +17,18 @@ from kiplab.judge.request_sizes import (
     LISTENER,
     NOTE,
     RACK,
-    TOLD,
     ImpossibleRequestError,
     RequestShape,
     RequestSizes,
     request_size,
     request_sizes,
 )
-from kiplab.judge.wire.message_bytes import FIXED, INT16, INT32, UUID_BYTES, written_message
-from kiplab.judge.wire.message_schemas import MessageSchema, SchemaField, schema_of
+from kiplab.judge.wire.message_bytes import written_message
+from kiplab.judge.wire.message_schemas import SchemaField
 from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from tests.figures.boxes import covered, cut_off
 from tests.judge.kafka_here import real_kafka
-from tests.judge.small_schemas import EVERYTHING
 
-PARTITION_ARRAYS = (
-    "UngroupedPartitionStates",
-    "UngroupedPartitions",
-    "PartitionStates",
-    "PartitionIndexes",
-)
-"""What lists of partitions are called."""
 shapes = st.builds(
     RequestShape,
     partitions=st.integers(50, 10**6),
@@ -131,62 +121,36 @@ def test_what_no_request_can_be_about_is_refused(given: tuple[int, ...], said: s
 
 
 @pytest.mark.kafka
-def test_what_the_fields_take_is_what_the_schemas_in_kafkas_jar_say() -> None:
+@pytest.mark.parametrize("shape", [RequestShape(1, 1, 1, 1), RequestShape(12, 3, 249, 3)])
+def test_what_the_fields_take_is_what_the_schemas_in_kafkas_jar_say(shape: RequestShape) -> None:
     with real_kafka():
         requests = control_schemas().requests
     for api, versions in BEFORE_AND_AFTER.items():
         for version in versions:
-            sizes = field_sizes(requests[api], version)
-            for shape in (RequestShape(1, 1, 1, 1), *(shape for _, shape in TOLD)):
-                assert request_size(api, version, shape) == body_size(sizes, *measures(shape))
+            body = struct_about(requests[api].fields, version, shape)
+            written = written_message(requests[api], body, version)
+            assert len(written) == request_size(api, version, shape)
 
 
-def measures(shape: RequestShape) -> tuple[dict[str, int], dict[str, int]]:
-    """The lengths of a request's strings, and how many elements its arrays have, by name."""
-    lengths = dict.fromkeys(("TopicName", "Name"), shape.name_length)
-    lengths |= {"HostName": HOST, "Host": HOST, "Listener": len(LISTENER), "Rack": RACK}
-    counts = {"OfflineReplicas": 0}
-    for names, count in (
-        (PARTITION_ARRAYS, shape.partitions),
-        (("TopicStates", "Topics"), shape.topics),
-        (("Isr", "Replicas"), shape.partitions * shape.replicas),
-        (("LiveLeaders", "LiveBrokers", "Endpoints"), BROKERS),
-    ):
-        counts |= dict.fromkeys(names, count)
-    return lengths, counts
-
-
-@given(
-    text=st.text(max_size=9),
-    numbers=st.lists(st.integers(0, 9), max_size=5),
-    hosts=st.lists(st.sampled_from(["", "ab", "çé"]), max_size=4),
-)
-def test_a_size_is_that_of_the_message_that_is_written(
-    text: str, numbers: list[int], hosts: list[str]
-) -> None:
-    everything = schema_of(EVERYTHING)
-    sized = tuple(f for f in everything.fields if f.name not in {"Data", "Only"})
-    schema = msgspec.structs.replace(everything, fields=sized)
-    places = [{"Host": host} for host in hosts]
-    written = written_message(schema, {"Text": text, "Numbers": numbers, "Places": places}, 1)
-    sizes = field_sizes(schema, 1)
-    of_places = [body_size(sizes.arrays["Places"], {"Host": len(h.encode())}, {}) for h in hosts]
-    without = msgspec.structs.replace(sizes, arrays={"Numbers": sizes.arrays["Numbers"]})
-    rest = body_size(without, {"Text": len(text.encode())}, {"Numbers": len(numbers)})
-    assert rest + sum(of_places) == len(written)
-
-
-def test_structs_are_counted_with_all_that_is_in_them() -> None:
-    host = FieldSizes(2, ("Host",))
-    sizes = FieldSizes(4, arrays={"Places": FieldSizes(5, arrays={"Hosts": host})})
-    assert body_size(sizes, {"Host": 3}, {"Places": 2, "Hosts": 7}) == 4 + 2 * 5 + 7 * (2 + 3)
-    with pytest.raises(KeyError, match="Hosts"):
-        body_size(sizes, {"Host": 3}, {"Places": 2})
-
-
-def test_a_flexible_version_is_refused() -> None:
-    with pytest.raises(FlexibleVersionError, match="EverythingRequest v2 is flexible"):
-        field_sizes(schema_of(EVERYTHING), 2)
+def struct_about(
+    fields: Sequence[SchemaField], version: int, shape: RequestShape, partitions: int = 0
+) -> dict[str, Any]:
+    """A struct of a request of that shape, with `partitions` below it, or with all of them."""
+    partitions = partitions or shape.partitions
+    lengths = {"TopicName": shape.name_length, "Name": shape.name_length, "Rack": RACK}
+    lengths |= {"HostName": HOST, "Host": HOST, "Listener": len(LISTENER)}
+    counts = dict.fromkeys(("LiveLeaders", "LiveBrokers"), BROKERS)
+    counts |= {"Topics": shape.topics, "TopicStates": shape.topics, "Endpoints": 1}
+    counts |= dict.fromkeys(("Isr", "Replicas"), shape.replicas) | {"OfflineReplicas": 0}
+    value: dict[str, Any] = {}
+    for field in (field for field in fields if field.versions.have(version)):
+        if field.is_array:
+            below = partitions // shape.topics if field.name in ("Topics", "TopicStates") else 0
+            inner = struct_about(field.fields, version, shape, below) if field.fields else 0
+            value[field.name] = [inner] * counts.get(field.name, partitions)
+        elif field.kind == "string":
+            value[field.name] = "x" * lengths[field.name]
+    return value
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -224,61 +188,3 @@ def test_a_sheet_that_is_too_narrow_for_the_words_is_refused() -> None:
 def test_the_figure_is_the_drawing() -> None:
     figure = request_sizes().figure(theme="dark")
     assert figure.layout.meta["description"].startswith("Sizes of requests since KIP-380")
-
-
-class FieldSizes(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A struct of a message. `fixed` are the bytes that it always takes, the lengths of its strings
-    and arrays among them; an array has what one of its elements takes.
-    """
-
-    fixed: int
-    strings: tuple[str, ...] = ()
-    arrays: dict[str, FieldSizes] = {}
-
-
-def body_size(
-    sizes: FieldSizes, lengths: Mapping[str, int], counts: Mapping[str, int], times: int = 1
-) -> int:
-    """Bytes of a body, or of `times` such structs: `lengths` are those of its strings by the name
-    of the field, 0 for null; `counts` say how many elements all arrays of a name have together.
-
-    Raises KeyError for a string or an array of which nothing is said.
-    """
-    here = sizes.fixed + sum(lengths[name] for name in sizes.strings)
-    inside = (body_size(one, lengths, counts, counts[name]) for name, one in sizes.arrays.items())
-    return times * here + sum(inside)
-
-
-class FlexibleVersionError(ValueError):
-    """A version in which lengths are as long as they need to be."""
-
-
-def field_sizes(schema: MessageSchema, version: int) -> FieldSizes:
-    """Of a message's body in this version. Raises FlexibleVersionError for a flexible one."""
-    if schema.flexible.have(version):
-        raise FlexibleVersionError(f"{schema.name} v{version} is flexible")
-    return _of_struct(schema.fields, version)
-
-
-def _of_struct(fields: Sequence[SchemaField], version: int) -> FieldSizes:
-    there = [field for field in fields if field.versions.have(version)]
-    return FieldSizes(
-        fixed=sum(map(_always, there)),
-        strings=tuple(f.name for f in there if f.kind == "string" and not f.is_array),
-        arrays={f.name: _of_element(f, version) for f in there if f.is_array},
-    )
-
-
-def _always(field: SchemaField) -> int:
-    """The bytes that a field takes whatever is in it; of what has no size, those of its length."""
-    if field.is_array:
-        return INT32.size
-    if field.kind == "string":
-        return INT16.size
-    return UUID_BYTES if field.kind == "uuid" else FIXED[field.kind].size
-
-
-def _of_element(field: SchemaField, version: int) -> FieldSizes:
-    if field.fields:
-        return _of_struct(field.fields, version)
-    return FieldSizes(FIXED[field.kind].size)

@@ -22,7 +22,8 @@ from kiplab.judge.zookeeper_server.zookeeper_process import (
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper import ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
-from kiplab.protocol.zookeeper.ensemble_sessions import Ended, end_session, open_session
+from kiplab.protocol.zookeeper.ensemble_sessions import end_session, open_session
+from kiplab.protocol.zookeeper.ensemble_writes import Transacted, transact
 from tests.judge import __main__, kafka_here
 from tests.judge.kafka_here import needs_java
 from tests.judge.skeleton import command, coverage
@@ -62,74 +63,46 @@ def test_scripts_have_the_same_results_stats_and_watches_in_zookeeper_and_in_the
     assert set(script_judge.RULES) <= set(result.hits)
 
 
-def refusals_take_no_zxid(
-    ensemble: Ensemble, session: SessionId, operations: tuple[ensemble_writes.Operation, ...]
-) -> ensemble_writes.Transacted:
-    came = ensemble_writes.transact(ensemble, session, operations)
-    return (
-        came
-        if came.error is ensemble_writes.ZooKeeperError.NONE
-        else came._replace(ensemble=ensemble)
-    )
+def as_far_as_it_goes(was: Ensemble, came: Transacted, session: SessionId, multi: Any) -> Ensemble:
+    """What a refused multi leaves, if what comes before the refused operation is done."""
+    return transact(was, session, multi[: came.failing]).ensemble if came.failing > 0 else came[0]
 
 
-def each_operation_takes_a_zxid(
-    ensemble: Ensemble, session: SessionId, operations: tuple[ensemble_writes.Operation, ...]
-) -> ensemble_writes.Transacted:
-    came = ensemble_writes.transact(ensemble, session, operations)
-    more = max(len(operations) - 1, 0)
-    return came._replace(ensemble=replace(came.ensemble, zxid=Zxid(came.ensemble.zxid + more)))
+def a_zxid_each(_was: Ensemble, came: Transacted, _session: SessionId, multi: Any) -> Ensemble:
+    more = max(len(multi) - 1, 0)
+    return replace(came.ensemble, zxid=Zxid(came.ensemble.zxid + more))
 
 
-def watches_stay(
-    ensemble: Ensemble, session: SessionId, operations: tuple[ensemble_writes.Operation, ...]
-) -> ensemble_writes.Transacted:
-    came = ensemble_writes.transact(ensemble, session, operations)
-    return came._replace(ensemble=replace(came.ensemble, watches=ensemble.watches))
-
-
-def a_multi_is_done_as_far_as_it_goes(
-    ensemble: Ensemble, session: SessionId, operations: tuple[ensemble_writes.Operation, ...]
-) -> ensemble_writes.Transacted:
-    came = ensemble_writes.transact(ensemble, session, operations)
-    if came.error is ensemble_writes.ZooKeeperError.NONE or came.failing < 1:
-        return came
-    done = ensemble_writes.transact(ensemble, session, operations[: came.failing])
-    return came._replace(ensemble=done.ensemble, fired=done.fired)
-
-
-def closing_takes_no_zxid(ensemble: Ensemble, session: SessionId) -> Ended:
-    ended = end_session(ensemble, session)
-    return ended._replace(ensemble=replace(ended.ensemble, zxid=ensemble.zxid))
-
-
-def ephemerals_stay(ensemble: Ensemble, session: SessionId) -> Ended:
-    ended = end_session(ensemble, session)
-    return Ended(replace(ended.ensemble, znodes=ensemble.znodes))
-
-
-WRONG: dict[str, tuple[Callable[..., Any], ...]] = {
-    "transact": (
-        refusals_take_no_zxid,
-        each_operation_takes_a_zxid,
-        watches_stay,
-        a_multi_is_done_as_far_as_it_goes,
+NONE = ensemble_writes.ZooKeeperError.NONE
+WRONG: dict[str, tuple[Callable[..., Any], Callable[..., Ensemble]]] = {
+    "refusals take no zxid": (
+        transact,
+        lambda was, came, *_: was if came.error != NONE else came[0],
     ),
-    "end_session": (closing_takes_no_zxid, ephemerals_stay),
+    "each operation takes a zxid": (transact, a_zxid_each),
+    "watches stay": (transact, lambda was, came, *_: replace(came[0], watches=was.watches)),
+    "a multi is done as far as it goes": (transact, as_far_as_it_goes),
+    "closing takes no zxid": (end_session, lambda was, came, _: replace(came[0], zxid=was.zxid)),
+    "ephemerals stay": (end_session, lambda was, came, _: replace(came[0], znodes=was.znodes)),
 }
+"""A rule, and the ensemble that a wrong engine has after it: by that of before, what the right one
+comes to, and with what it is called.
+"""
 
 
-@pytest.mark.parametrize(
-    ("rule", "wrong"),
-    [(rule, wrong) for rule, every in WRONG.items() for wrong in every],
-    ids=lambda value: getattr(value, "__name__", value),
-)
+@pytest.mark.parametrize("wrong", WRONG)
 def test_an_engine_that_has_it_wrong_is_found_out(
-    monkeypatch: pytest.MonkeyPatch, rule: str, wrong: Callable[..., Any]
+    monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
     """Beside the right engine's answers, which are ZooKeeper's: the test above holds them so."""
     right = {seed: alike(seed) for seed in SCRIPTS}
-    monkeypatch.setattr(scripted_engine, rule, wrong)
+    rule, after = WRONG[wrong]
+
+    def wrong_rule(was: Ensemble, *rest: Any) -> Any:
+        came = rule(was, *rest)
+        return came._replace(ensemble=after(was, came, *rest))
+
+    monkeypatch.setattr(scripted_engine, rule.__name__, wrong_rule)
     assert any(again(seed, one).parted for seed, one in right.items())
 
 
@@ -162,9 +135,8 @@ def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the
 
 def _registered(ensemble: Ensemble, session: SessionId, incarnation: int) -> Ensemble:
     data = znodes.BrokerZnode(ONE, Incarnation(incarnation))
-    return ensemble_writes.transact(
-        ensemble, session, (ensemble_writes.Create(znodes.broker_path(ONE), data, ephemeral=True),)
-    ).ensemble
+    created = ensemble_writes.Create(znodes.broker_path(ONE), data, ephemeral=True)
+    return transact(ensemble, session, (created,)).ensemble
 
 
 # --- without Java -------------------------------------------------------------------------------
@@ -209,49 +181,16 @@ def test_a_difference_is_shown_with_its_step_and_both_answers() -> None:
 # --- the command --------------------------------------------------------------------------------
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, *scripts: tuple[int, script_judge.ScriptRun], count: int = 2
-) -> int:
-    """The command where a ZooKeeper has answered just that."""
+def test_what_no_script_has_tried_makes_the_command_fail(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     server = nullcontext(SimpleNamespace(addresses=("127.0.0.1:1",)))
     monkeypatch.setattr(script_judge, "ZooKeeperProcess", lambda **_: server)
-    monkeypatch.setattr(script_judge, "compared", lambda _, seeds: iter(scripts[: len(seeds)]))
-    return command.main(__main__.JUDGES, ["zookeeper", "--coverage", "--count", str(count)])
-
-
-def test_the_command_prints_what_was_tried(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scripts = tuple((seed, alike(seed)) for seed in SCRIPTS)
-    steps = sum(len(one.done) for _, one in scripts)
-    assert run(monkeypatch, *scripts, count=len(scripts)) == 0
-    printed = capsys.readouterr()
-    assert not printed.err
-    assert "operation SetData" in printed.out
-    assert f"1 subjects, 1 live and 0 recorded: {steps} turns, 0 differences." in printed.out
-
-
-def test_a_difference_and_what_nothing_has_tried_make_the_command_fail(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, (0, other_answers(OpenStep("a")))) == 1
-    assert "# script 0, turn 1: OpenStep" in capsys.readouterr().out
-    assert run(monkeypatch, (0, alike(0))) == 1
-    assert "3.9.5: end lapsed was tried 0 times of 1" not in capsys.readouterr().err
-    assert run(monkeypatch, (1, alike(1))) == 1
+    monkeypatch.setattr(script_judge, "compared", lambda _, seeds: [(n, alike(n)) for n in seeds])
+    few = ["zookeeper", "--seed", "1", "--count", "1"]
+    assert command.main(__main__.JUDGES, few) == command.PARTED
     assert "3.9.5: end lapsed was tried 0 times of 1" in capsys.readouterr().err
-
-
-def test_without_java_the_command_says_so_in_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def lacking(tick_ms: int) -> zookeeper_process.ZooKeeperProcess:  # noqa: ARG001
-        raise MissingKafkaError("No Java.", "Install one.")
-
-    monkeypatch.setattr(script_judge, "ZooKeeperProcess", lacking)
-    assert command.main(__main__.JUDGES, ["zookeeper"]) == 3
-    assert capsys.readouterr().err == "judge: No Java. Install one.\n"
-    assert command.main(__main__.JUDGES, ["zookeeper", "--recorded"]) == 3
+    assert command.main(__main__.JUDGES, ["zookeeper", "--recorded"]) == command.LACKING
     assert "is never recorded: it is asked live" in capsys.readouterr().err
 
 

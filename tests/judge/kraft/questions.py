@@ -4,14 +4,13 @@ It looks at what the engine's controller holds, so that most of what it asks is 
 request that is wrong in every way is refused by the first check, and tries none behind it.
 """
 
-from collections.abc import Callable, Sequence
-from random import Random
-from typing import TypeVar
+from collections.abc import Callable
 
 from kiplab.engine.truth import Truth
 from kiplab.protocol import ids, messages, registrations, releases
 from kiplab.protocol.features import Features
 
+from ..skeleton.generating import Dice
 from .turns import Reassigned
 
 KNOWN = (ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(3), ids.BrokerId(4))
@@ -19,8 +18,6 @@ STRANGER = ids.BrokerId(9)
 """A broker that begins unregistered, and no replica of anything."""
 LOWEST_32, HIGHEST_32 = -(2**31), 2**31 - 1
 LOWEST_64, HIGHEST_64 = -(2**63), 2**63 - 1
-
-T = TypeVar("T")
 
 
 class Questions:
@@ -30,7 +27,7 @@ class Questions:
     """
 
     def __init__(self, seed: int, alter_partition: tuple[int, int]) -> None:
-        self.dice = Random(seed)
+        self.dice = Dice(seed)
         self._versions = alter_partition
         self._lives: dict[ids.BrokerId, int] = {}
         self._kinds: dict[Callable[[Truth], messages.Request], int] = {
@@ -43,31 +40,30 @@ class Questions:
 
     def next(self, held: Truth) -> messages.Request:
         """The next request to a controller that holds this; there is at least one partition."""
-        kinds, weights = zip(*self._kinds.items(), strict=True)
-        (kind,) = self.dice.choices(kinds, weights)
-        request: messages.Request = kind(held)
-        return request
+        return self.dice.weighted(self._kinds)(held)
 
     # --- brokers --------------------------------------------------------------------------------
 
     def registration(self, held: Truth) -> messages.BrokerRegistrationRequest:
         """The process that is registered again, a new one, or one of long ago."""
+        dice = self.dice
         broker = self._broker()
         odd = [*self._gone(held), *self._leaving(held)]
-        if odd and self._once_in(3):
-            broker = self._one_of(odd)
+        if odd and dice.once_in(3):
+            broker = dice.choice(odd)
         latest = self._lives.setdefault(broker, 1)
-        if self._once_in(2):
+        if dice.once_in(2):
             latest = self._lives[broker] = latest + 1
-        life = self.dice.randint(1, latest) if self._once_in(10) else latest
+        life = dice.randint(1, latest) if dice.once_in(10) else latest
         return messages.BrokerRegistrationRequest(broker=broker, incarnation=ids.Incarnation(life))
 
     def unregistration(self, held: Truth) -> messages.UnregisterBrokerRequest:
         """Of a fenced one mostly: a controller of 3.2 resigns, in the end, for any other."""
+        dice = self.dice
         fenced = [known.broker for known in held.registrations if known.fenced]
-        wanted = self._one_of(fenced) if fenced and not self._once_in(4) else self._broker()
-        if self._once_in(4):
-            wanted = self._one_of([STRANGER, *self._gone(held)])
+        wanted = dice.choice(fenced) if fenced and not dice.once_in(4) else self._broker()
+        if dice.once_in(4):
+            wanted = dice.choice([STRANGER, *self._gone(held)])
         return messages.UnregisterBrokerRequest(broker=wanted)
 
     def _gone(self, held: Truth) -> list[ids.BrokerId]:
@@ -79,22 +75,23 @@ class Questions:
 
     def heartbeat(self, held: Truth) -> messages.BrokerHeartbeatRequest:
         """Of a healthy broker, half of the time; else with any offset and any wish."""
-        if self._once_in(2):
+        dice = self.dice
+        if dice.once_in(2):
             fenced = [known.broker for known in held.registrations if known.fenced]
-            broker = self._one_of(fenced) if fenced and not self._once_in(3) else self._broker()
+            broker = dice.choice(fenced) if fenced and not dice.once_in(3) else self._broker()
             return messages.BrokerHeartbeatRequest(
                 broker=broker,
                 broker_epoch=self._epoch(held, broker, wrong=0),
-                metadata_offset=ids.MetadataOffset(held.next_offset + self._one_of([-1, -1, 5])),
+                metadata_offset=ids.MetadataOffset(held.next_offset + dice.choice([-1, -1, 5])),
             )
         leaving = self._leaving(held)
-        broker = self._one_of(leaving) if leaving and self._once_in(2) else self._broker()
+        broker = dice.choice(leaving) if leaving and dice.once_in(2) else self._broker()
         return messages.BrokerHeartbeatRequest(
             broker=broker,
             broker_epoch=self._epoch(held, broker, wrong=0.07),
             metadata_offset=self._offset(held, broker),
-            want_fence=self._once_in(8),
-            want_shut_down=self._once_in(5),
+            want_fence=dice.once_in(8),
+            want_shut_down=dice.once_in(5),
         )
 
     def _offset(self, held: Truth, broker: ids.BrokerId) -> ids.MetadataOffset:
@@ -103,29 +100,31 @@ class Questions:
         own = found.record_offset if found is not None else 0
         near = [own - 1, own, own + 1, end - 2, end - 1, end]
         far = [end + 50, end + 50, -1, 0, LOWEST_64, HIGHEST_64]
-        return ids.MetadataOffset(self._one_of([*near, end - 1, *far]))
+        return ids.MetadataOffset(self.dice.choice([*near, end - 1, *far]))
 
     def metadata_version(self, features: Features) -> str:
         """One to raise to: the next ones mostly, or any there is, which may be refused."""
+        dice = self.dice
         # KRaft has feature levels from 1 on; what is older is a protocol of ZooKeeper's time.
         names = [name for name, level in releases.METADATA_LEVEL.items() if level >= 1]
-        if self._once_in(3):
-            return self._one_of(names)
+        if dice.once_in(3):
+            return dice.choice(names)
         at = names.index(features.metadata_version)
         above = [n for n in names[at + 1 : at + 4] if releases.supports(features.release, n)]
-        return self._one_of(above or names[at : at + 1])
+        return dice.choice(above or names[at : at + 1])
 
     # --- partitions -----------------------------------------------------------------------------
 
     def alter_partition(self, held: Truth) -> messages.AlterPartitionRequest:
         """One partition mostly, of its leader mostly; the ISR grows, shrinks or is absurd."""
+        dice = self.dice
         led = [p for p in held.partitions if p.leader >= 0]
-        first = self._one_of(led if led and not self._once_in(7) else held.partitions)
-        leads = first.leader >= 0 and not self._once_in(8)
+        first = dice.choice(led if led and not dice.once_in(7) else held.partitions)
+        leads = first.leader >= 0 and not dice.once_in(8)
         sender = first.leader if leads else self._broker()
-        version = self.dice.randint(*self._versions)
-        count = 0 if self._once_in(60) else self._one_of([1, 1, 1, 1, 2, 3])
-        asked = [first, *(self._one_of(held.partitions) for _ in range(count - 1))][:count]
+        version = dice.randint(*self._versions)
+        count = 0 if dice.once_in(60) else dice.choice([1, 1, 1, 1, 2, 3])
+        asked = [first, *(dice.choice(held.partitions) for _ in range(count - 1))][:count]
         return messages.AlterPartitionRequest(
             version=version,
             broker=sender,
@@ -136,73 +135,81 @@ class Questions:
     def _item(
         self, held: Truth, state: registrations.PartitionRegistration, version: int
     ) -> messages.AlterPartitionItem:
+        dice = self.dice
         topic = state.name.rpartition("-")[0]
         strange = [f"{topic}-7", f"{topic}--1", "nothing-0", f"{topic}-{HIGHEST_32}"]
         return messages.AlterPartitionItem(
-            partition=self._one_of(strange) if self._once_in(20) else state.name,
+            partition=dice.choice(strange) if dice.once_in(20) else state.name,
             leader_epoch=ids.LeaderEpoch(self._near(state.leader_epoch)),
             partition_epoch=ids.PartitionEpoch(self._near(state.partition_epoch)),
             isr=tuple(self._member(held, id, version) for id in self._isr(state)),
-            recovery=self._one_of(_NO_STATES) if self._once_in(45) else int(self._once_in(7)),
+            recovery=dice.choice(_NO_STATES) if dice.once_in(45) else int(dice.once_in(7)),
         )
 
     def _member(self, held: Truth, broker: ids.BrokerId, version: int) -> messages.IsrMember:
-        if version < 3 or self._once_in(7):
+        if version < 3 or self.dice.once_in(7):
             return messages.IsrMember(broker)
         return messages.IsrMember(broker, self._epoch(held, broker, wrong=0.1))
 
     def _isr(self, state: registrations.PartitionRegistration) -> list[ids.BrokerId]:
+        dice = self.dice
         now = list(state.isr)
         outside = [replica for replica in state.replicas if replica not in now]
         ways: list[tuple[int, Callable[[], list[ids.BrokerId]]]] = [
-            (35, lambda: [*now, *outside[:1]] if self._once_in(2) else [*now, *outside[-1:]]),
-            (20, lambda: now[:-1] if self._once_in(2) else now[1:]),
-            (20, lambda: self._some(state.replicas)),
-            (12, lambda: self._shuffled(now)),
-            (6, lambda: [*now, self._one_of([*KNOWN, STRANGER, *_NO_BROKERS])]),
+            (35, lambda: [*now, *outside[:1]] if dice.once_in(2) else [*now, *outside[-1:]]),
+            (20, lambda: now[:-1] if dice.once_in(2) else now[1:]),
+            (
+                20,
+                lambda: dice.shuffled([r for r in state.replicas if not dice.once_in(3)]),
+            ),
+            (12, lambda: dice.shuffled(now)),
+            (6, lambda: [*now, dice.choice([*KNOWN, STRANGER, *_NO_BROKERS])]),
             (4, lambda: now + now[:1]),
             (3, lambda: []),
         ]
-        (way,) = self.dice.choices([way for _, way in ways], [weight for weight, _ in ways])
-        return way()
+        return dice.weighted({way: weight for weight, way in ways})()
 
     def election(self, held: Truth) -> messages.ElectLeadersRequest:
         """Of some partitions, of all, of none, of one that there is not."""
-        unclean, names = self.dice.random() < 0.6, [state.name for state in held.partitions]
-        if self._once_in(6):
+        dice = self.dice
+        unclean, names = dice.random() < 0.6, [state.name for state in held.partitions]
+        if dice.once_in(6):
             return messages.ElectLeadersRequest(unclean=unclean, partitions=None)
-        some = self._shuffled(names)[: self._one_of([1, 1, 1, 1, 2, 2, 0])]
-        if self._once_in(12):
+        some = dice.shuffled(names)[: dice.choice([1, 1, 1, 1, 2, 2, 0])]
+        if dice.once_in(12):
             topic = names[0].rpartition("-")[0]
-            some += [self._one_of(["nothing-0", f"{topic}-7", f"{topic}--1", names[0]])]
+            some += [dice.choice(["nothing-0", f"{topic}-7", f"{topic}--1", names[0]])]
         return messages.ElectLeadersRequest(unclean=unclean, partitions=tuple(some))
 
     def reassignment(self, held: Truth) -> Reassigned:
         """A partition moves to other brokers, or back to those that it had; some of one that is
         moving already, which is cancelled or gets other targets.
         """
+        dice = self.dice
         moving = [p for p in held.partitions if p.adding or p.removing]
-        state = self._one_of(moving if moving and not self._once_in(3) else held.partitions)
+        state = dice.choice(moving if moving and not dice.once_in(3) else held.partitions)
         is_moving = bool(state.adding or state.removing)
-        if self._once_in(3 if is_moving else 12):
+        if dice.once_in(3 if is_moving else 12):
             return Reassigned(state.name, None)
         return Reassigned(state.name, tuple(self._targets(state)))
 
     def _targets(self, state: registrations.PartitionRegistration) -> list[ids.BrokerId]:
         """Mostly any of the brokers in any order; sometimes what is refused."""
-        if self._once_in(15):
+        dice = self.dice
+        if dice.once_in(15):
             odd = [[], [*state.replicas, state.replicas[0]], [*state.replicas, STRANGER]]
-            return self._one_of(odd)
-        if self._once_in(4):
-            return self._shuffled(state.replicas)[: self.dice.randint(1, len(state.replicas))]
-        return self.dice.sample(KNOWN, self._one_of([1, 2, 2, 3, 3, 4]))
+            return dice.choice(odd)
+        if dice.once_in(4):
+            return dice.shuffled(state.replicas)[: dice.randint(1, len(state.replicas))]
+        return dice.sample(KNOWN, dice.choice([1, 2, 2, 3, 3, 4]))
 
     # --- dice -----------------------------------------------------------------------------------
 
     def _broker(self) -> ids.BrokerId:
-        if self._once_in(80):
-            return self._one_of(_NO_BROKERS)
-        return self._one_of([*KNOWN, *KNOWN, *KNOWN, STRANGER])
+        dice = self.dice
+        if dice.once_in(80):
+            return dice.choice(_NO_BROKERS)
+        return dice.choice([*KNOWN, *KNOWN, *KNOWN, STRANGER])
 
     def _epoch(self, held: Truth, broker: ids.BrokerId, *, wrong: float) -> ids.BrokerEpoch:
         """The broker epoch that is registered, but for a share of `wrong` ones."""
@@ -211,25 +218,13 @@ class Questions:
             return found.epoch
         own = found.epoch if found is not None else 5
         odd = [ids.NO_BROKER_EPOCH, 0, own - 1, own, own + 1, LOWEST_64, HIGHEST_64]
-        return ids.BrokerEpoch(self._one_of(odd))
+        return ids.BrokerEpoch(self.dice.choice(odd))
 
     def _near(self, right: int) -> int:
         """A number of 32 bits, right seven times of eight."""
-        if not self._once_in(8):
+        if not self.dice.once_in(8):
             return right
-        return self._one_of([right - 1, right + 1, 0, -1, LOWEST_32, HIGHEST_32])
-
-    def _once_in(self, times: int) -> bool:
-        return self.dice.randrange(times) == 0
-
-    def _one_of(self, these: Sequence[T]) -> T:
-        return self.dice.choice(these)
-
-    def _some(self, these: Sequence[T]) -> list[T]:
-        return self._shuffled([one for one in these if not self._once_in(3)])
-
-    def _shuffled(self, these: Sequence[T]) -> list[T]:
-        return self.dice.sample(list(these), len(these))
+        return self.dice.choice([right - 1, right + 1, 0, -1, LOWEST_32, HIGHEST_32])
 
 
 _NO_STATES = (2, -1, 127, -128)

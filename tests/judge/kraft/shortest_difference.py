@@ -16,7 +16,7 @@ from kiplab.protocol import messages, registrations
 from kiplab.protocol.features import Features
 
 from ..skeleton import rows
-from ..skeleton.shrinking import TRIES, shortest
+from ..skeleton.generating import TRIES, shortest
 from . import questions, real_side
 from .conversation import Conversation, ConversationTurn, topics_of
 from .turns import Asked, Raised, Turn

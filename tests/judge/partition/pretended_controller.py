@@ -4,7 +4,6 @@ What it does is possible, not right: it stands for whatever a controller of any 
 """
 
 from collections.abc import Sequence
-from random import Random
 
 from msgspec.structs import replace
 
@@ -14,6 +13,8 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.messages.replication_messages import AlterPartitionResult
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from kiplab.protocol.replica.isr_proposals import REVERTING
+
+from ..skeleton.generating import Dice
 
 FOLLOWERS = (ids.BrokerId(2), ids.BrokerId(3), ids.BrokerId(4))
 TOP_LEVEL = (
@@ -29,7 +30,7 @@ REFUSING = tuple(e for e in KafkaError if e not in (KafkaError.NONE, KafkaError.
 class PretendedController:
     """What it holds for true, and the metadata that the broker has not got yet."""
 
-    def __init__(self, dice: Random, partitions: int) -> None:
+    def __init__(self, dice: Dice, partitions: int) -> None:
         self.dice = dice
         self._offset = 1_000
         self.brokers = {
@@ -129,8 +130,7 @@ class PretendedController:
             self._reassign: 2,
             self._touch: 1,
         }
-        (way,) = self.dice.choices(list(ways), list(ways.values()))
-        way()
+        self.dice.weighted(ways)()
         self._write()
 
     def _fence(self) -> None:

@@ -14,7 +14,7 @@ from kiplab.plays.play import Play, format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
 
-from ..skeleton import judging, recordings, shrinking
+from ..skeleton import generating, judging, recordings
 from ..skeleton.coverage import Rule
 from ..skeleton.recordings import NoRecordingError, Recording
 from . import control_coverage, real_controller, telling
@@ -246,7 +246,7 @@ def shortest_situation(situation: Play, patch: str, hear: Hear) -> Play:
 
     turns = turns_of(situation)
     ends = (n for n in range(1, len(turns)) if holds(turns[:n]) is not None)
-    return of_turns(situation, shrinking.shortest(turns[: next(ends, len(turns))], holds))
+    return of_turns(situation, generating.shortest(turns[: next(ends, len(turns))], holds))
 
 
 def done_before(file: Path | None, patch: str) -> Iterator[SituationDone]:

@@ -4,13 +4,14 @@ Brokers register, bounce seen and unseen, ask to be let go with epochs of now an
 answer late; controllers fall over. A situation is made of turns, each of which comes to rest.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from random import Random
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
 from kiplab.plays.play import Play, Statement
 
+from ..skeleton.generating import Dice
 from .situations import is_title, parsed
 
 _BROKERS = (1, 2, 3)
@@ -29,7 +30,7 @@ _Lines = tuple[str, ...]
 class _Chances:
     """What may happen next, as far as it can be said without knowing what a controller does."""
 
-    def __init__(self, dice: Random) -> None:
+    def __init__(self, dice: Dice) -> None:
         self.dice = dice
         self.registered = set(_BROKERS)
         self.generations = dict.fromkeys(_BROKERS, 1)
@@ -44,32 +45,35 @@ class _Chances:
         yield from (f"topic T{n} {_assigned(on)}" for n, on in enumerate(self.topics))
         yield "hold session-expired"
         for _ in range(_TURNS):
-            while (lines := self.dice.choice(_KINDS)(self)) is None:
-                pass
-            yield from lines
+            yield from self._turn()
+
+    def _turn(self) -> _Lines:
+        """Of a kind that is possible; IndexError says that there is no broker for one."""
+        while True:
+            with suppress(IndexError):
+                if lines := self.dice.choice(_KINDS)(self):
+                    return lines
 
     # --- kinds of turns ---------------------------------------------------------------------------
 
-    def die(self) -> _Lines | None:
+    def die(self) -> _Lines:
         """A broker goes, and the controller sees it."""
         broker = self._one_of(self.registered)
-        if broker is None:
-            return None
         self.registered.discard(broker)
         self.leaving.discard(broker)
         return (f"# broker {broker} goes", f"expire {broker}")
 
-    def come_back(self) -> _Lines | None:
+    def come_back(self) -> _Lines:
         """One that is gone registers again."""
         broker = self._one_of(set(_BROKERS) - self.registered)
-        return None if broker is None else (f"# broker {broker} is back", self._register(broker))
+        return (f"# broker {broker} is back", self._register(broker))
 
-    def bounce(self) -> _Lines | None:
+    def bounce(self) -> _Lines:
         """A bounce that is over before the controller looks."""
         broker = self._one_of(self.registered)
-        return None if broker is None else (f"# broker {broker} bounces", *self._bounce(broker))
+        return (f"# broker {broker} bounces", *self._bounce(broker))
 
-    def behind_the_gate(self) -> _Lines | None:
+    def behind_the_gate(self) -> _Lines:
         """One broker bounces, one goes, others come while the controller sees nothing.
 
         Not two of a kind: whose replicas it then takes out of an ISR first, and so who is left in
@@ -83,9 +87,9 @@ class _Chances:
             self.registered.discard(goes)
             lines.append(f"expire {goes}")
         lines += [self._register(broker) for broker in others if broker not in self.registered]
-        return ("# behind the gate", _SHUT, *lines, _OPEN) if lines else None
+        return ("# behind the gate", _SHUT, *lines, _OPEN) if lines else ()
 
-    def ask(self) -> _Lines | None:
+    def ask(self) -> _Lines:
         """A controlled shutdown, with the epoch of some generation, none, or one to come."""
         broker = self.dice.choice(_BROKERS)
         self.leaving.add(broker)
@@ -94,11 +98,9 @@ class _Chances:
         epochs += [f"b{broker}g{earlier}" for earlier in range(1, now)]
         return (f"# broker {broker} asks", _shut_down(broker, self.dice.choice(epochs)))
 
-    def late_mail(self) -> _Lines | None:
+    def late_mail(self) -> _Lines:
         """Control requests of a controlled shutdown reach the next generation."""
         broker = self._one_of(self.registered)
-        if broker is None:
-            return None
         self.leaving.add(broker)
         asks = _shut_down(broker, f"b{broker}g{self.generations[broker]}")
         held = [f"{kind} to={broker}" for kind in _CONTROL_REQUESTS]
@@ -108,11 +110,9 @@ class _Chances:
             *(*(f"release {kind}" for kind in held), "# the controller sees it", _OPEN),
         )
 
-    def late_answer(self) -> _Lines | None:
+    def late_answer(self) -> _Lines:
         """A broker answers late, and bounces before it does."""
         broker = self._one_of(self.registered - self.leaving)
-        if broker is None:
-            return None
         held = [f"{kind}-reply from={broker}" for kind in _CONTROL_REQUESTS]
         return (
             *("# no answer", *(f"hold {kind}" for kind in held), self._created((broker,))),
@@ -120,21 +120,21 @@ class _Chances:
             *("# late answers", *(f"release {kind}" for kind in held)),
         )
 
-    def create(self) -> _Lines | None:
+    def create(self) -> _Lines:
         """A topic on brokers that are there; one of them, at least, can lead."""
         if not self.registered - self.leaving:
-            return None
+            return ()
         replicas = self._replicas(sorted(self.registered))
         if set(replicas) <= self.leaving:
-            return None
+            return ()
         return ("# another topic", self._created(replicas))
 
-    def take_in(self) -> _Lines | None:
+    def take_in(self) -> _Lines:
         """Leaders take everybody in who is there."""
         names = [f"T{n}" for n in range(len(self.topics)) if self.dice.random() < 0.7]
-        return ("# ISRs grow", f"take-in {' '.join(names)}") if names else None
+        return ("# ISRs grow", f"take-in {' '.join(names)}") if names else ()
 
-    def fall_over(self) -> _Lines | None:
+    def fall_over(self) -> _Lines:
         """The next controller; it knows of nobody who is leaving."""
         self.leaving.clear()
         return ("# another controller epoch", "fail-over")
@@ -153,8 +153,8 @@ class _Chances:
         self.topics.append(list(replicas))
         return f"create-topic T{len(self.topics) - 1} {_assigned(replicas)}"
 
-    def _one_of(self, brokers: set[int]) -> int | None:
-        return self.dice.choice(sorted(brokers)) if brokers else None
+    def _one_of(self, brokers: set[int]) -> int:
+        return self.dice.choice(sorted(brokers))
 
     def _replicas(self, brokers: Sequence[int]) -> list[int]:
         return self.dice.sample(brokers, self.dice.randint(1, len(brokers)))
@@ -168,27 +168,17 @@ def _shut_down(broker: int, stamp: str) -> str:
     return f"send controlled-shutdown from={broker} broker-epoch={stamp}"
 
 
-_KINDS: tuple[Callable[[_Chances], _Lines | None], ...] = (
-    _Chances.die,
-    _Chances.come_back,
-    _Chances.come_back,
-    _Chances.bounce,
-    _Chances.behind_the_gate,
-    _Chances.behind_the_gate,
-    _Chances.ask,
-    _Chances.ask,
-    _Chances.late_mail,
-    _Chances.late_answer,
-    _Chances.create,
-    _Chances.take_in,
-    _Chances.take_in,
-    _Chances.fall_over,
+_KINDS = (
+    *(_Chances.die, _Chances.come_back, _Chances.come_back, _Chances.bounce),
+    *(_Chances.behind_the_gate, _Chances.behind_the_gate, _Chances.ask, _Chances.ask),
+    *(_Chances.late_mail, _Chances.late_answer, _Chances.create),
+    *(_Chances.take_in, _Chances.take_in, _Chances.fall_over),
 )
 
 
 def random_situation(seed: int) -> Play:
     """The situation of a seed."""
-    chances = _Chances(Random(f"a controller of ZooKeeper's years, {seed}"))
+    chances = _Chances(Dice(f"a controller of ZooKeeper's years, {seed}"))
     return parsed("\n".join(chances.lines()), f"random-{seed}")
 
 

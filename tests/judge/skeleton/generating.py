@@ -1,11 +1,27 @@
-"""From turns in which two sides part to few turns in which they still do."""
+"""Turns by chance, and from turns in which two sides part to few turns in which they still do."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 TRIES = 400
 """Attempts; each does a part of the turns again."""
+
+
+class Dice(Random):
+    """What a generator throws; equal seeds give equal turns."""
+
+    def once_in(self, times: int) -> bool:
+        return self.randrange(times) == 0
+
+    def weighted(self, weights: Mapping[T, float]) -> T:
+        """One of the keys; each as often as its weight has it."""
+        (one,) = self.choices([*weights], [*weights.values()])
+        return one
+
+    def shuffled(self, these: Sequence[T]) -> list[T]:
+        return self.sample([*these], len(these))
 
 
 def shortest(
