@@ -21,8 +21,7 @@ from kiplab.judge.side_by_side.deciding import (
 from kiplab.protocol import ids, log, messages
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.kraft import records
-from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
+from kiplab.protocol.kraft import broker_lifecycle, records
 from kiplab.protocol.messages.api_message import ApiResponse
 from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetching, leader
 from kiplab.protocol.replica.broker_parts import BrokerEffect
@@ -117,7 +116,7 @@ class AnotherLeader:
                         broker, _ = leader.play(broker, state, under, now)
                 return broker, (), ()
             case MetadataPlayed():
-                return metadata_arrived(broker, question.update, under, now)
+                return broker_lifecycle.metadata_arrived(broker, question.update, under, now)
             case messages.FetchRequest():
                 return fetching.serve_fetch(broker, question, under, now)
             case messages.AlterPartitionResponse():

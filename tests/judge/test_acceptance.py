@@ -11,7 +11,7 @@ import pytest
 from kiplab.judge.zookeeper_era import real_control_requests
 from kiplab.protocol.features import switched
 from tests.judge import __main__
-from tests.judge.acceptance import acceptance_judge, control_bodies, live_session
+from tests.judge.acceptance import acceptance_judge, checkpoint_story, control_bodies, live_session
 from tests.judge.acceptance.acceptance_cases import acceptance_cases
 from tests.judge.acceptance.acceptance_judge import (
     ACCEPTED,
@@ -21,8 +21,6 @@ from tests.judge.acceptance.acceptance_judge import (
     recorded_acceptance,
 )
 from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
-from tests.judge.acceptance.checkpoint_story import RECORDS
-from tests.judge.acceptance.control_bodies import ControlAnswer
 from tests.judge.skeleton import command, recordings
 
 APIS = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
@@ -34,12 +32,12 @@ each_patch = pytest.mark.parametrize("patch", control_bodies.ASKED_PATCHES)
 each_with_epochs = pytest.mark.parametrize("patch", WITH_EPOCHS)
 
 
-def answers(patch: str, name: str) -> tuple[ControlAnswer, ...]:
+def answers(patch: str, name: str) -> tuple[control_bodies.ControlAnswer, ...]:
     """All that a release answered in a case."""
     return recorded_acceptance(patch).answers[name]
 
 
-def refused_as_before(told: tuple[ControlAnswer, ...]) -> bool:
+def refused_as_before(told: tuple[control_bodies.ControlAnswer, ...]) -> bool:
     """Whether a broker has after its last answer what it had before."""
     fields = ("replicas", "on_disk", "metadata", "brokers")
     before, after = ([getattr(one, field) for field in fields] for one in told[-2:])
@@ -199,13 +197,13 @@ def test_the_codes_of_a_partition(
 @each_patch
 def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch: str) -> None:
     told = recorded_acceptance(patch).checkpoint
-    assert told.stopped_with == told.before_any_mail == RECORDS == {"F": 5, "L": 9}
+    assert told.stopped_with == told.before_any_mail == checkpoint_story.RECORDS == {"F": 5, "L": 9}
     if patch == "2.1.1":
         assert (told.old_mail, told.after_old_mail) == (OK, {"F": 5})
         assert told.begun_at == {"F": 5, "L": 0}
     else:
-        assert (told.old_mail, told.after_old_mail) == (STALE, RECORDS)
-        assert told.begun_at == RECORDS
+        assert (told.old_mail, told.after_old_mail) == (STALE, checkpoint_story.RECORDS)
+        assert told.begun_at == checkpoint_story.RECORDS
 
 
 # --- the engine -----------------------------------------------------------------------------------

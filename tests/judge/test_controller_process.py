@@ -39,7 +39,7 @@ def kafka() -> Iterator[ControllerProcess]:
     with kafka_here.real_kafka():
         made = ControllerProcess(RELEASE)
     with made:
-        made.freeze()
+        made.tell("freeze")
         yield made
 
 
@@ -92,7 +92,7 @@ def test_it_answers_writes_its_log_and_fences_when_its_clock_is_moved(
     beat = heartbeat(record.offset, log.end + 5)
     assert connection.ask("BrokerHeartbeat", 0, beat)["IsFenced"] is False
     assert [r.name for r in log.new()] == ["BrokerRegistrationChangeRecord"]
-    kafka.advance(60_000)
+    kafka.tell("advance 60000")
     assert connection.ask("BrokerHeartbeat", 0, beat)["IsFenced"] is False
     assert [r.fields["Fenced"] for r in log.new()] == [1, -1]
 
@@ -100,7 +100,7 @@ def test_it_answers_writes_its_log_and_fences_when_its_clock_is_moved(
 def test_it_restarts_on_its_own_log(kafka: ControllerProcess, schemas: ReleaseSchemas) -> None:
     log = MetadataLog(kafka.data, schemas)
     before = log.new()
-    kafka.restart()
+    kafka.tell("restart")
     connection = NodeConnection(kafka.port, schemas)
     connection.ask("ApiVersions", 0, {})
     connection.close()
@@ -119,13 +119,13 @@ def test_a_controller_that_died_says_so(schemas: ReleaseSchemas) -> None:
         java.send_signal(signal.SIGKILL)
         java.wait()
         with pytest.raises(DeadKafkaError, match=r"Kafka 3\.5\.2 ended by itself"):
-            dying.advance(1)
+            dying.tell("advance 1")
         with pytest.raises((LostConnectionError, ConnectionError)):
             connection.ask("ApiVersions", 0, {})
         connection.close()
     assert not dying.data.parent.exists()
     with pytest.raises(DeadKafkaError, match="has not been started, or is stopped"):
-        dying.freeze()
+        dying.tell("freeze")
 
 
 def test_a_metadata_version_that_it_does_not_have_is_said(kafka: ControllerProcess) -> None:

@@ -16,7 +16,6 @@ from kiplab.protocol.features import Features, parse_features, switched
 from tests.judge.__main__ import JUDGES
 from tests.judge.skeleton import command
 from tests.judge.zookeeper import controller_judges
-from tests.judge.zookeeper.controller_judges import Hear, recorded_situation
 from tests.judge.zookeeper.situations import DELETE, parsed, situations, why_not
 from tests.judge.zookeeper.telling import engine_differences, engine_sequences, features_judged
 
@@ -90,7 +89,7 @@ def test_releases_that_differ_are_told_from_each_other(one: str, other: str) -> 
 
 
 def without_the_last(situation: Play, patch: str) -> tuple[sequences.Passage, ...]:
-    *before, last = recorded_situation(situation, patch)
+    *before, last = controller_judges.recorded_situation(situation, patch)
     return (*before, replace(last, requests=last.requests[:-1]))
 
 
@@ -104,7 +103,7 @@ def run(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str, st
     return code, printed.out, printed.err
 
 
-def answer_by(monkeypatch: pytest.MonkeyPatch, hear: Hear) -> None:
+def answer_by(monkeypatch: pytest.MonkeyPatch, hear: controller_judges.Hear) -> None:
     """As if these were the controllers."""
     monkeypatch.setattr(controller_judges, "live_controllers", lambda: hear)
 
@@ -112,7 +111,7 @@ def answer_by(monkeypatch: pytest.MonkeyPatch, hear: Hear) -> None:
 def test_a_controller_that_does_as_recorded_agrees(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer_by(monkeypatch, recorded_situation)
+    answer_by(monkeypatch, controller_judges.recorded_situation)
     code, out, _ = run(capsys, *BOUNCE)
     assert code == 0
     assert "live 2.2.2" in out

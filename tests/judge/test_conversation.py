@@ -291,7 +291,7 @@ def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -
         refused, _ = both.kafka.raise_metadata_version(wanted)
         assert bool(refused) is bool(both.engine.raise_metadata_version(wanted))
     assert both.kafka.process.metadata_version == held
-    both.engine.follow(both.kafka.end)
+    both.engine.follow(both.kafka.log.end)
     # What was done is written, and corrects the controller.
     assert above_its_epoch(both.register(B)) == (0 if asked else 1)
 

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.protocol import facts, messages
-from kiplab.protocol.releases import Mode, of_mode
+from kiplab.protocol import facts, messages, releases
 from tests.judge.kraft import kraft_judge, turns
 from tests.judge.kraft.engine_in_place import EngineInPlace
 from tests.judge.kraft.pairs import JudgedPair, Seed, judged_pairs, pair_named, seeds_for
-from tests.judge.skeleton import coverage, judging, recordings
-from tests.judge.skeleton.sides import Parting
+from tests.judge.skeleton import coverage, judging, recordings, sides
 
 PAIR = JudgedPair("3.7", "3.5-IV2")
 SEEDS = (*map(Seed, range(6)), Seed(6, raises=True))
@@ -94,7 +92,7 @@ def test_every_release_is_judged_at_its_newest_version_and_at_two_older_ones() -
     by_release: dict[str, list[JudgedPair]] = {}
     for pair in judged_pairs():
         by_release.setdefault(pair.release, []).append(pair)
-    assert set(by_release) == set(of_mode(Mode.KRAFT))
+    assert set(by_release) == set(releases.of_mode(releases.Mode.KRAFT))
     assert {release: len(pairs) for release, pairs in by_release.items() if len(pairs) != 3} == {
         "3.2": 1
     }
@@ -127,7 +125,7 @@ def answered(*records: facts.RecordWritten, is_fenced: bool = False) -> turns.An
 def test_an_answer_parts_by_its_fields() -> None:
     assert turns.partings(answered(), answered()) == ()
     found = turns.partings(answered(is_fenced=True), answered())
-    assert found == (Parting("is_fenced", "True", "False"),)
+    assert found == (sides.Parting("is_fenced", "True", "False"),)
     assert str(found[0]) == "is_fenced: Kafka has True, the engine False"
 
 
@@ -144,4 +142,4 @@ def test_other_records_part_by_order_offset_and_text() -> None:
     assert turns.partings(one, answered(record(5, fence, "b"), record(6, fence, "a")))
     assert turns.partings(one, answered(record(5, fence, "a"), record(7, fence, "b")))
     (missing,) = turns.partings(one, answered())
-    assert missing == Parting("records", "@5 v0 a; @6 v0 b", "none")
+    assert missing == sides.Parting("records", "@5 v0 a; @6 v0 b", "none")

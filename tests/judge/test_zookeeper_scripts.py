@@ -14,18 +14,12 @@ from msgspec.structs import replace
 from kiplab.judge.kafka_jars.jar_cache import spark_jars
 from kiplab.judge.kafka_jars.judged_releases import MissingKafkaError
 from kiplab.judge.zookeeper_server import zookeeper_process
-from kiplab.judge.zookeeper_server.zookeeper_process import (
-    ZooKeeperProcess,
-    zookeeper_jars,
-    zookeeper_settings,
-)
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper import ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import end_session, open_session
 from kiplab.protocol.zookeeper.ensemble_writes import Transacted, transact
 from tests.judge import __main__, kafka_here
-from tests.judge.kafka_here import needs_java
 from tests.judge.skeleton import command, coverage
 from tests.judge.skeleton.sides import Recorded, Run
 from tests.judge.zookeeper_server import script_judge, scripted_engine, zookeeper_scripts
@@ -205,9 +199,9 @@ def test_two_lives_are_told_as_a_table() -> None:
 
 
 @pytest.mark.java
-@needs_java
+@kafka_here.needs_java
 def test_two_servers_of_one_ensemble_have_one_tree_and_leave_nothing_behind() -> None:
-    with ZooKeeperProcess(servers=2) as ensemble:
+    with zookeeper_process.ZooKeeperProcess(servers=2) as ensemble:
         folder = ensemble._folder
         first, second = (KazooClient(address) for address in ensemble.addresses)
         first.start()
@@ -224,7 +218,7 @@ def test_two_servers_of_one_ensemble_have_one_tree_and_leave_nothing_behind() ->
 def test_without_pyspark_it_is_said_what_brings_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zookeeper_process, "spark_jars", lambda: None)
     with pytest.raises(MissingKafkaError, match=r"pip install 'kiplab\[real\]'"):
-        zookeeper_jars()
+        zookeeper_process.zookeeper_jars()
 
 
 def test_pysparks_jars_are_those_of_the_package_that_is_installed() -> None:
@@ -235,7 +229,9 @@ def test_pysparks_jars_are_those_of_the_package_that_is_installed() -> None:
 
 def test_every_server_of_an_ensemble_knows_the_others_and_one_alone_knows_none() -> None:
     ports = [[1, 2, 3], [4, 5, 6]]
-    second = zookeeper_settings(2, ports, Path("/data"), tick_ms=200)
+    second = zookeeper_process.zookeeper_settings(2, ports, Path("/data"), tick_ms=200)
     assert "clientPort=4\n" in second
     assert "server.1=127.0.0.1:2:3\nserver.2=127.0.0.1:5:6\n" in second
-    assert "server." not in zookeeper_settings(1, ports[:1], Path("/data"), tick_ms=200)
+    assert "server." not in zookeeper_process.zookeeper_settings(
+        1, ports[:1], Path("/data"), tick_ms=200
+    )

@@ -37,6 +37,9 @@ class ControllerProcess(java_process.OwnedProcess):
     a release or patch release, at `metadata_version` or the latest. Raises UnjudgedReleaseError for
     another release, MissingKafkaError where none can be run, DeadKafkaError where it does not
     start.
+
+    It is told to `freeze` its clock, to `advance` it by so many ms, to `thaw` it, and what is `now`
+    by it; to `restart` in the same process and on the same log.
     """
 
     def __init__(self, release: str, metadata_version: str | None = None) -> None:
@@ -51,18 +54,6 @@ class ControllerProcess(java_process.OwnedProcess):
         self._settings = str(self._folder / "server.properties")
         self._classes = (LAUNCHER, f"{self.jars}/*")
         self.port = 0
-
-    def freeze(self) -> None:
-        """Let time stand still until `advance`, or until it is told to thaw."""
-        self.tell("freeze")
-
-    def advance(self, ms: int) -> None:
-        """Let so many milliseconds pass at once."""
-        self.tell(f"advance {ms}")
-
-    def restart(self) -> None:
-        """Stop the controller and start it again, in the same process and on the same log."""
-        self.tell("restart")
 
     def _settle(self) -> None:
         self.port = java_process.free_port()

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from ...protocol.facts import RecordWritten
 from ...protocol.ids import BrokerEpoch, BrokerId, MetadataOffset
@@ -13,7 +12,7 @@ from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ControllerProcess
 from ..java_process import DeadKafkaError
-from ..wire.message_schemas import MessageVersions, schemas_in
+from ..wire.message_schemas import schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 from ..wire.node_connection import NodeConnection
 from . import kafka_terms
@@ -25,13 +24,6 @@ WAITING_MS = 20
 """What is added to a frozen clock while the controller's own requests wait for a later moment."""
 UPGRADE = 1
 """Kafka's number of the kind of change of a feature that only raises it."""
-
-
-class Answered(NamedTuple):
-    """What a controller made of one request: its answer, and the records it wrote meanwhile."""
-
-    response: Response
-    records: tuple[RecordWritten, ...]
 
 
 class RefusedByKafkaError(Exception):
@@ -47,9 +39,9 @@ class RealController:
         self.process = process
         self.schemas = schemas_in(sorted(process.jars.glob("kafka-[cm]*.jar")))
         self.topics = kafka_terms.TopicNames({}, {})
-        self._log = MetadataLog(process.data, self.schemas)
-        self._elected_in = self._log.leader_epoch
-        process.freeze()
+        self.log = MetadataLog(process.data, self.schemas)
+        self._elected_in = self.log.leader_epoch
+        process.tell("freeze")
         self._connect()
         try:
             self._until_active(self._registers_itself())
@@ -57,49 +49,36 @@ class RealController:
             self.close()
             raise
 
-    @property
-    def end(self) -> MetadataOffset:
-        """The offset of the next record, as far as the log was read."""
-        return MetadataOffset(self._log.end)
-
-    @property
-    def last_record(self) -> MetadataOffset:
-        """The offset of the last record that is not the quorum's own; -1 where there is none."""
-        return MetadataOffset(self._log.last_record)
-
-    @property
-    def alter_partition(self) -> MessageVersions:
-        """The versions of AlterPartition that it speaks."""
-        return self.schemas.requests["AlterPartition"].versions
-
     # --- questions ------------------------------------------------------------------------------
 
-    def ask(self, request: Request, *, expected: int = 0) -> Answered:
+    def ask(
+        self, request: Request, *, expected: int = 0
+    ) -> tuple[Response, tuple[RecordWritten, ...]]:
         """Its answer, and the records that came with it. Raises UnspokenError for a request that no
         controller answers.
 
         An error is answered at once, while records of a fencing before it may be on their way to
         the log: half a second is waited for as many as `expected`.
         """
-        call = kafka_terms.call_of(request, self.schemas, self.topics)
-        answer = self._connection.ask(*call)
-        writtens = self.records()
+        answer, writtens = self._answer(request), self.records()
         until = time.monotonic() + LATE_RECORD_S
         while len(writtens) < expected and time.monotonic() < until:
             time.sleep(LOOK_S)
             writtens += self.records()
-        return Answered(kafka_terms.answer_of(request, answer), writtens)
+        return kafka_terms.answer_of(request, answer), writtens
+
+    def _answer(self, request: Request) -> kafka_terms.Fields:
+        return self.tell(kafka_terms.call_of(request, self.schemas, self.topics))
 
     def records(self) -> tuple[RecordWritten, ...]:
         """What it has written since this was asked last."""
-        return tuple(kafka_terms.written_as(record, self.topics) for record in self._log.new())
+        return tuple(kafka_terms.written_as(record, self.topics) for record in self.log.new())
 
     def barrier(self) -> tuple[RecordWritten, ...]:
         """The records of all that it has decided: a write that writes nothing is answered after
         every write before it.
         """
-        nothing = ElectLeadersRequest(unclean=False, partitions=("nothing-0",))
-        self._connection.ask(*kafka_terms.call_of(nothing, self.schemas, self.topics))
+        self._answer(ElectLeadersRequest(unclean=False, partitions=("nothing-0",)))
         return self.records()
 
     def tell(self, call: kafka_terms.KafkaCall) -> kafka_terms.Fields:
@@ -110,12 +89,12 @@ class RealController:
 
     def advance(self, ms: int) -> None:
         """Let time pass. What falls due is done before the next request is answered."""
-        self.process.advance(ms)
+        self.process.tell(f"advance {ms}")
 
     def restart(self) -> int:
         """A new controller on the same log; the milliseconds that passed until it was active."""
         self._connection.close()
-        self.process.restart()
+        self.process.tell("restart")
         self._connect()
         return self._until_active(self._registers_itself())
 
@@ -126,7 +105,7 @@ class RealController:
         try:
             self._until_active(False)
         finally:
-            self.process.freeze()
+            self.process.tell("freeze")
         return int(self.process.tell("now")) - before
 
     def raise_metadata_version(self, metadata_version: str) -> tuple[str, int]:
@@ -158,7 +137,7 @@ class RealController:
         body = {"Topics": [wanted], "timeoutMs": kafka_terms.ELECT_TIMEOUT_MS}
         answer = self._connection.ask("CreateTopics", 4, body)
         _must_be_done(f"topic {topic}", answer["Topics"])
-        records = self._log.new()
+        records = self.log.new()
         for record in records:
             if record.name == "TopicRecord":
                 name, id = record.fields["Name"], record.fields["TopicId"]
@@ -196,14 +175,14 @@ class RealController:
         until = time.monotonic() + READY_S
         while time.monotonic() < until:
             is_written |= any(r.record == "RegisterControllerRecord" for r in self.records())
-            is_late = elected and self._log.leader_epoch == self._elected_in
+            is_late = elected and self.log.leader_epoch == self._elected_in
             if not is_written and not is_late:
                 # It asks itself for that, and backs off by the same clock.
                 self.advance(WAITING_MS)
                 passed += WAITING_MS
             elif not is_late and self.is_active():
                 self.records()
-                self._elected_in = self._log.leader_epoch
+                self._elected_in = self.log.leader_epoch
                 return passed
             time.sleep(LOOK_S * 10)
         raise DeadKafkaError(f"Kafka {self.process.patch} was not active within {READY_S:.0f} s")
@@ -219,9 +198,8 @@ class RealController:
         nothing = BrokerHeartbeatRequest(
             broker=NOBODY, broker_epoch=BrokerEpoch(1), metadata_offset=MetadataOffset(0)
         )
-        call = kafka_terms.call_of(nothing, self.schemas, self.topics)
         # Not registered, or of an earlier epoch: it has looked.
-        return self._connection.ask(*call)["ErrorCode"] in (0, 77)
+        return self._answer(nothing)["ErrorCode"] in (0, 77)
 
     def close(self) -> None:
         """Hang up; the process goes on."""

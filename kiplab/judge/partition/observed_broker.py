@@ -9,12 +9,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict, replace
 
-from ...protocol import ids
-from ...protocol.errors import KafkaError
+from ...protocol import errors, ids, releases
 from ...protocol.facts import Fact, Refused
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionItem, AlterPartitionRequest, FetchResponse
-from ...protocol.releases import CodeVersion
 from ...protocol.replica.broker_state import Broker, RemoteReplica, log_of, replica_of
 
 NO_EPOCHS = ids.BrokerEpoch(-2)
@@ -134,7 +132,7 @@ def _fields(
 class EngineObservation:
     """What is seen of an engine's broker with that code; a partition is its place in `names`."""
 
-    def __init__(self, code: CodeVersion, names: Sequence[ids.PartitionName]) -> None:
+    def __init__(self, code: releases.CodeVersion, names: Sequence[ids.PartitionName]) -> None:
         # From 3.5 on a leader knows its followers' broker epochs.
         self._has_epochs = code >= (3, 5)
         self.names = tuple(names)
@@ -144,7 +142,7 @@ class EngineObservation:
         sent = list(bodies)
         reply = next((body for body in sent if isinstance(body, FetchResponse)), None)
         refused = [fact.error for fact in facts if isinstance(fact, Refused)]
-        error = reply.error if reply is not None else next(iter(refused), KafkaError.NONE)
+        error = reply.error if reply is not None else next(iter(refused), errors.KafkaError.NONE)
         return ObservedBroker(
             error=int(error),
             read=None if reply is None or reply.error else _read(reply),

@@ -51,18 +51,13 @@ class InitialState:
         self._unfenced = {entry.broker for entry in wanted.registrations if not entry.fenced}
         self.image = Controller()
         # With a place of its own in the log, for what the controller reads while it starts.
-        self._log = MetadataLog(kafka.process.data, kafka.schemas)
+        self.log = MetadataLog(kafka.process.data, kafka.schemas)
         self._fillers = 0
         self.read()
 
-    @property
-    def end(self) -> MetadataOffset:
-        """The offset of the next record."""
-        return MetadataOffset(self._log.end)
-
     def read(self) -> tuple[LoggedRecord, ...]:
         """What is new in the log, replayed."""
-        records = self._log.new()
+        records = self.log.new()
         for logged in records:
             record = record_of(logged, self.kafka.topics)
             if record is not None:
@@ -83,7 +78,7 @@ class InitialState:
         for entry in self._wanted.registrations:
             # Every broker has the whole log, and says so; of a fenced one nothing is heard.
             if not entry.fenced:
-                self._beat(entry.broker, self.end - 1)
+                self._beat(entry.broker, self.log.end - 1)
         self._check()
         moved = map(self._epochs_moved, self._wanted.partitions)
         epochs = tuple(m for m in moved if m.leader_moved or m.version_moved)
@@ -99,7 +94,7 @@ class InitialState:
         nothing here: quotas of users that nobody is.
         """
         last = self._points[-1] if self._points else OffsetPoint(0, 0)
-        count = min(last.kafka + play - last.play - self.end, FILLERS_MAX)
+        count = min(last.kafka + play - last.play - self.log.end, FILLERS_MAX)
         while count > 0:
             some = range(self._fillers, self._fillers + min(count, FILLERS_AT_ONCE))
             version = self.kafka.schemas.requests["AlterClientQuotas"].versions.last
@@ -110,7 +105,7 @@ class InitialState:
             self.kafka.tell(KafkaCall("AlterClientQuotas", version, body))
             self.read()
             self._fillers, count = some.stop, count - len(some)
-        self._points.append(OffsetPoint(play, self.end))
+        self._points.append(OffsetPoint(play, self.log.end))
 
     # --- brokers --------------------------------------------------------------------------------
 
@@ -136,7 +131,7 @@ class InitialState:
         """These are fenced, or unfenced, if they are not yet."""
         for broker in brokers:
             if self._is_fenced(broker) != fenced:
-                self._beat(broker, self.end + FAR, want_fence=fenced)
+                self._beat(broker, self.log.end + FAR, want_fence=fenced)
 
     def _unfence(self, brokers: Iterable[BrokerId] = ()) -> None:
         """These, and who begins unfenced."""
@@ -159,7 +154,7 @@ class InitialState:
         leaving = [entry.broker for entry in wanted if entry.in_controlled_shutdown]
         for broker in leaving:
             self._create(HELD_UP, [[broker]])
-            self._beat(broker, self.end - 1, want_shut_down=True)
+            self._beat(broker, self.log.end - 1, want_shut_down=True)
             self.kafka.delete(HELD_UP)
             self.read()
             left = (state for state in self.image.partitions if split(state.name)[0] != HELD_UP)
@@ -180,7 +175,7 @@ class InitialState:
             return
         for _ in range(PARTS):
             for broker in sorted(self._unfenced):
-                self._beat(broker, self.end - 1)
+                self._beat(broker, self.log.end - 1)
             self.kafka.advance((SESSION_TIMEOUT_MS + CHECK_MS) // PARTS)
             self.kafka.barrier()
         self.read()
@@ -262,7 +257,7 @@ class InitialState:
         )
         self._ask(
             messages.AlterPartitionRequest(
-                version=self.kafka.alter_partition.last,
+                version=self.kafka.schemas.requests["AlterPartition"].versions.last,
                 broker=there.leader,
                 broker_epoch=epochs[there.leader],
                 items=(item,),

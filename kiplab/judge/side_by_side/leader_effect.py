@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import asdict, replace
 
 from ...engine.route_kinds import NodeEffect
-from ...protocol import facts, ids, messages
-from ...protocol.errors import KafkaError
+from ...protocol import errors, facts, ids, messages
 from ...protocol.features import Features
 from ...protocol.log import EMPTY, EpochStart, Log
 from ...protocol.messages.replication_messages import IsrMember
@@ -146,7 +145,7 @@ class _Parted:
     # --- what is sent ---------------------------------------------------------------------------
 
     def _reply(self, send: messages.Send) -> messages.Send:
-        question, read, error = self.question, self.seen.read, KafkaError(self.seen.error)
+        question, read, error = self.question, self.seen.read, errors.KafkaError(self.seen.error)
         is_reply = isinstance(send.body, messages.FetchResponse)
         if not is_reply or not isinstance(question, messages.FetchRequest):
             return send
@@ -157,7 +156,7 @@ class _Parted:
             fields["records"] = _records(read, question.offset)
             fields["high_watermark"] = read.high_watermark
             fields["diverging"] = None if read.diverging is None else EpochStart(*read.diverging)
-        elif error is KafkaError.OFFSET_OUT_OF_RANGE:
+        elif error is errors.KafkaError.OFFSET_OUT_OF_RANGE:
             end = log_of(self.broker, question.partition).end
             fields |= {"error": error, "diverging": EpochStart(ids.NO_LEADER_EPOCH, end)}
         else:
@@ -192,7 +191,7 @@ class _Parted:
             yield facts.Refused(
                 node=self.broker.id,
                 request="produce" if isinstance(question, ProducedTurn) else "fetch",
-                error=KafkaError(error),
+                error=errors.KafkaError(error),
                 guard=None,
                 partition=question.partition,
             )

@@ -27,8 +27,7 @@ from ..conversation.real_controller import RealController
 from ..partition import partition_process as turns
 from ..partition.observed_broker import ObservedBroker, without_times
 from ..wire.metadata_log import LoggedRecord
-from . import deciding
-from .initial_state import InitialState
+from . import deciding, initial_state
 
 APART_MS = 1
 """Between two requests of a play without a clock."""
@@ -49,13 +48,13 @@ class LiveKafka:
 
     def __init__(self, kafka: RealController, play: Play, start: Cluster) -> None:
         self.kafka = kafka
-        self._initial = InitialState(kafka, play, truth(start))
+        self._initial = initial_state.InitialState(kafka, play, truth(start))
         # What is looked for from time to time is looked for now, and counted from now on.
         kafka.advance(LOOK_MS)
         kafka.barrier()
         kafka.advance(EARLY_MS)
         self.renaming = self._initial.reach()
-        self.scene_records = int(self._initial.end)
+        self.scene_records = int(self._initial.log.end)
         self._now_ms = 0
         """Of Kafka's clock, since the initial state was set."""
         self._look_ms = LOOK_MS - EARLY_MS
@@ -103,14 +102,14 @@ class LiveKafka:
         request: Any = question.request
         if not cluster.timed:
             self._pass(APART_MS)
-        answer = self.kafka.ask(self._in_kafkas_numbers(request, cluster), expected=expected)
+        response, _ = self.kafka.ask(self._in_kafkas_numbers(request, cluster), expected=expected)
         if isinstance(request, BrokerHeartbeatRequest | BrokerRegistrationRequest):
             self._heard_ms[request.broker] = self._now_ms
         # First the records: they say how the answer's numbers are to be read.
         written = self._written(cluster)
-        if getattr(answer.response, "error", None) is KafkaError.UNKNOWN_SERVER_ERROR:
+        if getattr(response, "error", None) is KafkaError.UNKNOWN_SERVER_ERROR:
             self._begin_anew(self.kafka.return_from_resignation())
-        return deciding.Decision(question, self.renaming.to_play(answer.response), written)
+        return deciding.Decision(question, self.renaming.to_play(response), written)
 
     def _in_kafkas_numbers(self, request: Request, cluster: Cluster) -> Request:
         renamed = self.renaming.to_kafka(request)
@@ -118,7 +117,7 @@ class LiveKafka:
         if not isinstance(request, BrokerHeartbeatRequest) or request.metadata_offset != last:
             return renamed
         # Who has the whole log has what only Kafka has in it as well.
-        return replace(renamed, metadata_offset=MetadataOffset(self._initial.end - 1))
+        return replace(renamed, metadata_offset=MetadataOffset(self._initial.log.end - 1))
 
     def _written(self, cluster: Cluster) -> tuple[deciding.Written, ...]:
         records = self._initial.read()

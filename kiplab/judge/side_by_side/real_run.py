@@ -14,16 +14,13 @@ from msgspec.structs import replace
 
 from ...engine.events import Event
 from ...machine import LackingError
-from ...plays import library
-from ...plays.header import setup_of
+from ...plays import header, library, runner
 from ...plays.play import Play
-from ...plays.runner import run_play
 from ...plays.verdict import verdict
 from ...protocol.features import parse_features
 from ...runs import Run
 from ..java_process import DeadKafkaError
-from ..kafka_jars import jar_cache
-from ..kafka_jars.judged_releases import MEGABYTES, MissingKafkaError
+from ..kafka_jars import jar_cache, judged_releases
 from ..zookeeper_plays.control_play import heard_plays, play_on_controller, play_on_recording
 from ..zookeeper_plays.engine_ear import first_controller
 from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen, live_columns, told_leaders
@@ -93,7 +90,7 @@ class RealRun:
         """What is Kafka's own, and what the engine's, in one sentence."""
         judges, engine = self.both.judges, self.both.engine
         if self.both.heard is not None:
-            node = first_controller(setup_of(engine.play, engine.features))
+            node = first_controller(header.setup_of(engine.play, engine.features))
             return f"Apache Kafka {self.kafka}'s own is the controller, on broker {node}: {_OTHERS}"
         own = "is the controller; brokers, "
         if judges.leads:
@@ -180,13 +177,13 @@ def real(
         told_leaders(what, asked_for=asked_for)
         nothing = f"Nothing is recorded of {what.play.name} on Kafka {what.patch}."
         mend = "Only plays that come with kiplab are recorded: ask for a live run."
-        raise MissingKafkaError(nothing, mend)
+        raise judged_releases.MissingKafkaError(nothing, mend)
     if live or recorded is None:
         return _live(what, asked_for=asked_for)
     if live is False:
         why = "It was asked for as recorded."
     elif not (fetch or jar_cache.have_jars(what.patch, with_zookeeper=what.with_zookeeper)):
-        how = f"live=True fetches it (about {MEGABYTES} MB)"
+        how = f"live=True fetches it (about {judged_releases.MEGABYTES} MB)"
         why = f"Kafka {what.patch} is not here: {how}."
     else:
         try:
@@ -240,7 +237,7 @@ def shipped_columns() -> Mapping[str, Mapping[str, RecordedPlay]]:
 
 def columns_of(what: Chosen, recorded: RecordedColumn) -> TwoColumns:
     """Both columns. Raises StaleRecordingError where the play has other moves by now."""
-    engine = run_play(what.play, what.features)
+    engine = runner.run_play(what.play, what.features)
     steps = engine.history.steps
     if len(steps) != recorded.moves:
         raise StaleRecordingError(

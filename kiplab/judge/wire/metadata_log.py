@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ...protocol.ids import MetadataOffset
 from .message_bytes import ByteReader
 from .message_schemas import ReleaseSchemas
 
@@ -43,7 +44,8 @@ class MetadataLog:
     """
 
     def __init__(self, data: Path, schemas: ReleaseSchemas) -> None:
-        self.end, self.last_record, self.leader_epoch = 0, -1, -1
+        self.end, self.last_record = MetadataOffset(0), MetadataOffset(-1)
+        self.leader_epoch = -1
         self._segment, self._schemas = data / SEGMENT, schemas
         self._read = 0
 
@@ -70,8 +72,8 @@ class MetadataLog:
             # Attributes and time.
             reader.at += 1
             reader.varint()
-            offset = first + reader.varint()
-            self.end = offset + 1
+            offset = MetadataOffset(first + reader.varint())
+            self.end = MetadataOffset(offset + 1)
             if not attributes & _IS_CONTROL:
                 self.last_record = offset
                 yield self._record(offset, reader)

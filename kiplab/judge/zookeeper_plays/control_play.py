@@ -12,9 +12,8 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ...engine import channels, history, moves
+from ...engine import channels, history, moves, nodes
 from ...engine.cluster import Cluster, broker
-from ...engine.nodes import ensemble_of
 from ...engine.setup import Setup
 from ...extras import needed_by
 from ...plays.header import setup_of
@@ -24,8 +23,7 @@ from ...plays.stage import Stage
 from ...protocol.errors import KafkaError
 from ...protocol.features import Features, parse_features
 from ...protocol.ids import NO_LEADER, BrokerId, broker_list, controller_on
-from ...protocol.messages import Request, WatcherEvent
-from ...protocol.messages.api_message import ControlRequest
+from ...protocol.messages import Request, WatcherEvent, api_message
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import find
 from ...protocol.zookeeper.znodes import CONTROLLER_PATH, ControllerZnode
@@ -295,7 +293,7 @@ def _why_step_untold(
     if isinstance(move, moves.Upgrade) and move.node in (None, controller):
         return _OWN_BROKER.format(controller)
     if isinstance(move, moves.RawRequest):
-        is_told = not isinstance(move.body, ControlRequest)
+        is_told = not isinstance(move.body, api_message.ControlRequest)
         return None if is_told else _BY_HAND
     if isinstance(move, _LOST) and _is_controllers(before, move, controller):
         return "between real nodes no message is lost, or sent twice, by hand"
@@ -320,6 +318,6 @@ def _is_controllers(before: Cluster, move: _LOST, controller: BrokerId) -> bool:
 
 
 def _is_other(cluster: Cluster, controller: BrokerId) -> bool:
-    znode = find(ensemble_of(cluster), CONTROLLER_PATH)
+    znode = find(nodes.ensemble_of(cluster), CONTROLLER_PATH)
     named = znode.data if znode is not None else None
     return isinstance(named, ControllerZnode) and named.broker != controller

@@ -29,9 +29,8 @@ from ...protocol.zookeeper.znodes import (
 )
 from ..wire.message_schemas import ReleaseSchemas
 from ..zookeeper_era import asked_controller as znodes
-from ..zookeeper_era import sequences
+from ..zookeeper_era import kafka_server, sequences
 from ..zookeeper_era.gates import BackgroundLoop, Gate, PermittedBroker
-from ..zookeeper_era.kafka_server import KafkaServer
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
 from . import engine_ear
 
@@ -98,7 +97,7 @@ class PlayedCluster(ExitStack):
             elif broker.id != self.controller_id:
                 self.fake(broker.id).turn_deaf()
         where = f"127.0.0.1:{self._gate.port}"
-        kafka = KafkaServer(self._patch, where, self.controller_id, self._settings)
+        kafka = kafka_server.KafkaServer(self._patch, where, self.controller_id, self._settings)
         self.enter_context(kafka)
         self.asked = znodes.AskedController(self._patch, kafka.port, self.client, self._schemas)
         self._take_over()

@@ -14,10 +14,9 @@ from kiplab.protocol.registrations import (
 )
 from kiplab.protocol.replica import broker_parts, disk
 from kiplab.protocol.replica.broker_state import Broker, Durable, DurableReplica, replica_of
-from kiplab.protocol.zookeeper import broker_in_zookeeper
+from kiplab.protocol.zookeeper import broker_in_zookeeper, ensemble_sessions
 from kiplab.protocol.zookeeper.control_requests import leader_and_isr, stop_replica, update_metadata
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
-from kiplab.protocol.zookeeper.ensemble_sessions import end_session
 
 from . import control_bodies as questions
 from .checkpoint_story import BOTH, FIRST_LEADER_EPOCHS, RECORDS
@@ -136,7 +135,7 @@ class AcceptingEngine:
         process = broker_parts.process_of(self.broker)
         assert process.session is not None
         if event == "ends":
-            self._ensemble = end_session(self._ensemble, process.session).ensemble
+            self._ensemble = ensemble_sessions.end_session(self._ensemble, process.session).ensemble
         if event == "is found to have ended":
             told = messages.SessionExpired(session=process.session)
             again = broker_in_zookeeper.session_expired(

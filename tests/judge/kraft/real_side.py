@@ -38,10 +38,9 @@ class RealSide:
     def begin(self) -> turns.Beginning:
         kafka = self.kafka
         kafka.records()
-        versions = kafka.alter_partition
-        return turns.Beginning(
-            kafka.process.metadata_version, kafka.end, kafka.last_record, *versions
-        )
+        versions, log = kafka.schemas.requests["AlterPartition"].versions, kafka.log
+        version = kafka.process.metadata_version
+        return turns.Beginning(version, log.end, log.last_record, *versions)
 
     def answer(self, turn: turns.Turn, /) -> turns.Answer:
         """What the turn came to. Raises RefusedByKafkaError for a topic that Kafka refuses."""
@@ -57,7 +56,7 @@ class RealSide:
                 return turns.Answer(records=kafka.barrier())
             case turns.Created(topic=topic, replicas=replicas, unclean=unclean):
                 partitions = kafka.create(topic, replicas, unclean=unclean)
-                return turns.Answer(end=kafka.end, partitions=partitions)
+                return turns.Answer(end=kafka.log.end, partitions=partitions)
             case turns.Reassigned():
                 return self._reassign(turn)
             case turns.Waited(ms=ms):
@@ -65,10 +64,10 @@ class RealSide:
                 return turns.Answer()
             case turns.TookOver(restarted=restarted):
                 passed = kafka.restart() if restarted else kafka.return_from_resignation()
-                return turns.Answer(end=kafka.end, ms=passed)
+                return turns.Answer(end=kafka.log.end, ms=passed)
             case turns.Raised(metadata_version=version):
                 refused, passed = kafka.raise_metadata_version(version)
-                return turns.Answer(refused=refused, end=kafka.end, ms=passed)
+                return turns.Answer(refused=refused, end=kafka.log.end, ms=passed)
 
     def _reassign(self, turn: turns.Reassigned) -> turns.Answer:
         answer = self.kafka.reassign(turn.partition, turn.replicas)

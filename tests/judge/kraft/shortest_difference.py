@@ -15,8 +15,7 @@ from kiplab.judge.conversation.real_controller import RefusedByKafkaError
 from kiplab.protocol import messages, registrations
 from kiplab.protocol.features import Features
 
-from ..skeleton import rows
-from ..skeleton.generating import TRIES, shortest
+from ..skeleton import generating, rows
 from . import questions, real_side
 from .conversation import Conversation, ConversationTurn, topics_of
 from .turns import Asked, Raised, Turn
@@ -56,7 +55,7 @@ class PartedConversation(NamedTuple):
 
 
 def shortest_difference(
-    kafka: real_side.Controller, parted: PartedConversation, tries: int = TRIES
+    kafka: real_side.Controller, parted: PartedConversation, tries: int = generating.TRIES
 ) -> PartedConversation:
     """The shortest that was found; every attempt leaves `kafka` as it found it.
 
@@ -67,7 +66,7 @@ def shortest_difference(
     if raised or kafka.begin().metadata_version != version:
         return parted
     attempts = _Attempts(kafka, parted)
-    shortest(parted.turns, attempts.holds, _plainer, tries)
+    generating.shortest(parted.turns, attempts.holds, _plainer, tries)
     return attempts.parted
 
 

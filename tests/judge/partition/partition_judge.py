@@ -14,9 +14,8 @@ from kiplab.protocol.features import Features, parse_features
 
 from ..skeleton import coverage, judging, recordings, sides
 from ..skeleton.recordings import Recording
-from . import leader_transitions, leader_turns
+from . import leader_transitions, leader_turns, real_leader
 from .engine_leader import EngineLeader
-from .real_leader import RealLeader
 
 RECORDINGS = Path(__file__).parents[1] / "partition_recordings"
 PARTITIONS = 2
@@ -58,7 +57,7 @@ def generated_run(
 ) -> BrokerRun:
     """What `seed` generates, so many turns, up to the one in which the two part."""
     timed = is_timed(seed)
-    real = RealLeader(process, PARTITIONS, timed=timed)
+    real = real_leader.RealLeader(process, PARTITIONS, timed=timed)
     run = side_by_side(real, features, timed=timed)
     assert isinstance(run.engine, EngineLeader)
     run.follow(generated_turns(run.engine, seed, turns))
@@ -69,7 +68,7 @@ def story_runs(process: partition_process.PartitionProcess) -> Iterator[BrokerRu
     """The second proposal that a leader forgets, in its four ways."""
     features = parse_features(process.release)
     for way in second_proposal.WAYS:
-        run = side_by_side(RealLeader(process, 1, timed=True), features, 1, timed=True)
+        run = side_by_side(real_leader.RealLeader(process, 1, timed=True), features, 1, timed=True)
         run.follow(second_proposal.told_turns(*way))
         yield run
 
