@@ -12,9 +12,14 @@ from kiplab.machine.java import JavaNotFound, find_java
 TestT = TypeVar("TestT", bound=Callable[..., object])
 
 
-def live(quick: str) -> Callable[[TestT], TestT]:
-    """Marks a test that asks real Kafka; `quick` names the one that asks what was recorded."""
-    return lambda test: pytest.mark.kafka(pytest.mark.long(quick=quick)(test))
+def long(quick: Callable[..., object]) -> pytest.MarkDecorator:
+    """Marks a test that repeats the test `quick` on more cases."""
+    return pytest.mark.long(quick=f"{quick.__module__.replace('.', '/')}.py::{quick.__name__}")
+
+
+def live(quick: Callable[..., object]) -> Callable[[TestT], TestT]:
+    """Marks a test that asks real Kafka; `quick` is the one that asks what was recorded."""
+    return lambda test: pytest.mark.kafka(long(quick)(test))
 
 
 @contextmanager

@@ -41,10 +41,6 @@ BYTES_MAX = 20_000
 """Of the recordings of one play on every release."""
 LIVE = (("380-missed-bounce", "zk-2.1"), ("380-stale-stop-replica", "zk-2.2"))
 """What is asked again whenever the suite runs."""
-QUICK = (
-    "tests/judge/test_control_plays.py::"
-    "test_every_play_that_is_recorded_is_on_every_release_and_agrees"
-)
 UNTOLD = {
     "380-zombie": "only broker 0's controller is real, and another one would take over",
     "380-two-step-upgrade": "inter.broker.protocol.version is read when the real broker starts",
@@ -208,7 +204,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("asked_again", some, ids="-".join)
 
 
-@live(QUICK)
+@live(test_every_play_that_is_recorded_is_on_every_release_and_agrees)
 def test_a_real_controller_says_what_is_recorded(
     asked_again: tuple[str, str], rewrite: bool
 ) -> None:
@@ -224,7 +220,7 @@ def test_a_real_controller_says_what_is_recorded(
     assert heard_plays(name)[run.kafka] == heard
 
 
-@live(QUICK)
+@live(test_every_play_that_is_recorded_is_on_every_release_and_agrees)
 def test_a_controller_that_ends_in_mid_play_is_named_and_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

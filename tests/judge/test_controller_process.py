@@ -21,9 +21,6 @@ from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnectio
 from tests.judge import kafka_here, small_schemas
 
 pytestmark = pytest.mark.kafka
-STARTS_AND_ENDS = pytest.mark.long(
-    quick="tests/judge/test_controller_process.py::test_it_restarts_on_its_own_log"
-)
 RELEASE = "3.5"
 REGISTRATION = {
     "BrokerId": 1,
@@ -111,7 +108,7 @@ def test_it_restarts_on_its_own_log(kafka: ControllerProcess, schemas: ReleaseSc
 # --- how it ends ----------------------------------------------------------------------------------
 
 
-@STARTS_AND_ENDS
+@kafka_here.long(test_it_restarts_on_its_own_log)
 def test_a_controller_that_died_says_so(schemas: ReleaseSchemas) -> None:
     with ControllerProcess(RELEASE) as dying:
         connection = NodeConnection(dying.port, schemas)

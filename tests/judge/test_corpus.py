@@ -10,6 +10,7 @@ from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.releases import RELEASES, Mode, of_mode
 from tests.fidelity import held_vectors
 from tests.fidelity.page import PAGE, page, with_numbers
+from tests.judge.kafka_here import long
 from tests.judge.kraft.kraft_judge import RECORDINGS, KraftJudge, judge_recording, load
 from tests.judge.kraft.pairs import JudgedPair, judged_pairs
 from tests.judge.kraft.rules import RECORD, TRANSITION, UNREACHABLE, Unreachable, rules_of
@@ -60,7 +61,7 @@ def test_every_rule_that_a_release_has_is_tried_in_few_conversations() -> None:
     assert not untried
 
 
-@pytest.mark.long(quick=f"{TEST}::test_the_engine_answers_what_kafka_answered_in_few_conversations")
+@long(test_the_engine_answers_what_kafka_answered_in_few_conversations)
 @pytest.mark.parametrize("pair", RECORDED, ids=str)
 def test_the_engine_answers_what_kafka_answered(pair: JudgedPair) -> None:
     judged = every(pair)
@@ -74,21 +75,10 @@ def test_an_answer_takes_few_bytes() -> None:
     assert size < BYTES * asked
 
 
-@pytest.mark.long(quick=f"{TEST}::test_every_rule_that_a_release_has_is_tried_in_few_conversations")
+@long(test_every_rule_that_a_release_has_is_tried_in_few_conversations)
 def test_every_rule_that_a_release_has_was_tried() -> None:
     untried = list(judging.untried_lines(KraftJudge(), [every(pair) for pair in RECORDED]))
     assert not untried, "\n".join(untried)
-
-
-@pytest.mark.long(quick=f"{TEST}::test_what_is_named_as_unreachable_is_a_rule_somewhere")
-@pytest.mark.parametrize("named", UNREACHABLE, ids=lambda named: str(named.rule))
-def test_what_is_named_as_unreachable_is_not_reached(named: Unreachable) -> None:
-    reached = [
-        str(pair)
-        for pair in RECORDED
-        if named.where(RELEASES[pair.release], pair) and every(pair).hits[named.rule]
-    ]
-    assert not reached, "it can be reached: take it out of the table"
 
 
 @pytest.mark.parametrize("named", UNREACHABLE, ids=lambda named: str(named.rule))
@@ -98,6 +88,17 @@ def test_what_is_named_as_unreachable_is_a_rule_somewhere(named: Unreachable) ->
     assert not [str(pair) for pair in where if few(pair).hits[named.rule]], "it can be reached"
     assert any(named.rule in rules_of(pair.release) for pair in RECORDED), "there is no such rule"
     assert named.why.endswith(".")
+
+
+@long(test_what_is_named_as_unreachable_is_a_rule_somewhere)
+@pytest.mark.parametrize("named", UNREACHABLE, ids=lambda named: str(named.rule))
+def test_what_is_named_as_unreachable_is_not_reached(named: Unreachable) -> None:
+    reached = [
+        str(pair)
+        for pair in RECORDED
+        if named.where(RELEASES[pair.release], pair) and every(pair).hits[named.rule]
+    ]
+    assert not reached, "it can be reached: take it out of the table"
 
 
 def test_every_family_of_rules_is_read_off_the_engine() -> None:
@@ -115,9 +116,7 @@ def test_the_page_and_the_readme_count_the_requests_of_the_recordings() -> None:
     assert f"{requests} generated requests" in README.read_text(encoding="utf-8")
 
 
-@pytest.mark.long(
-    quick=f"{TEST}::test_the_page_and_the_readme_count_the_requests_of_the_recordings"
-)
+@long(test_the_page_and_the_readme_count_the_requests_of_the_recordings)
 def test_the_page_and_the_readme_say_what_the_recordings_come_to(rewrite: bool) -> None:
     vectors = held_vectors.listed()
     partitions = [judge_partition_recording(r) for r in partition_releases()]

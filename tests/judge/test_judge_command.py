@@ -16,10 +16,6 @@ from tests.judge.kraft import engine_in_place, kraft_judge, pairs
 from tests.judge.skeleton import command, judging, recordings
 
 PAIR = pairs.JudgedPair("3.9", "3.9-IV0")
-QUICK = (
-    "tests/judge/test_judge_command.py::"
-    "test_a_live_run_says_that_it_is_one_and_records_only_when_told_to"
-)
 SEEDS = tuple(map(pairs.Seed, range(4)))
 PARTED = "631.heartbeat-epoch"
 
@@ -167,7 +163,7 @@ FEW = [
 SITUATIONS = ("--situation", "bounce", "--situation", "earlier-mail")
 
 
-@live(QUICK)
+@live(test_a_live_run_says_that_it_is_one_and_records_only_when_told_to)
 @pytest.mark.parametrize("asked", FEW)
 def test_real_software_and_the_engine_agree_in_a_few_conversations(asked: str) -> None:
     name, subject = asked.split()

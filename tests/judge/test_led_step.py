@@ -26,9 +26,6 @@ from kiplab.protocol.features import Features, UnknownFeatureError, parse_featur
 from tests.judge import another_engine, kafka_here
 from tests.judge.side_by_side.shipped import why_untold
 
-QUICK = "tests/judge/test_led_step.py::test_the_same_rules_hold_the_same_line_by_line"
-"""It replays what the real ones answered."""
-
 HEAD = """\
 title    Made for a test
 kafka    3.5
@@ -228,7 +225,7 @@ def started(features: Features) -> Cluster:
     return runner.open_stage(made(), features).cluster
 
 
-@kafka_here.live(QUICK)
+@kafka_here.live(test_the_same_rules_hold_the_same_line_by_line)
 def test_whatever_happens_goes_the_same_way_with_real_brokers(
     leaders: tuple[str, live_kafka.LiveLeaders],
 ) -> None:
@@ -241,7 +238,7 @@ def test_whatever_happens_goes_the_same_way_with_real_brokers(
     assert turns > 15 * WALKS
 
 
-@kafka_here.live(QUICK)
+@kafka_here.live(test_the_same_rules_hold_the_same_line_by_line)
 def test_real_brokers_part_from_an_engine_that_is_wrong(
     leaders: tuple[str, live_kafka.LiveLeaders],
 ) -> None:

@@ -23,13 +23,10 @@ from kiplab.protocol.replica import (
     leader,
     remote_replicas,
 )
+from tests.judge.kafka_here import long
 from tests.judge.partition import engine_leader, leader_transitions, partition_judge
 from tests.judge.skeleton import recordings
 
-QUICK = (
-    "tests/judge/test_partition_recordings.py::"
-    "test_the_engine_goes_the_way_that_kafka_went_in_its_first_runs"
-)
 TURNS_AT_LEAST = 6_000
 FIRST = range(12)
 """Of the runs of a release. They meet nearly every rule."""
@@ -70,7 +67,7 @@ def test_the_first_runs_of_all_releases_meet_every_rule() -> None:
     assert met == set(leader_transitions.RULES)
 
 
-@pytest.mark.long(quick=QUICK)
+@long(test_the_engine_goes_the_way_that_kafka_went_in_its_first_runs)
 @pytest.mark.parametrize("release", partition_releases())
 def test_the_engine_goes_the_way_that_kafka_went(release: str) -> None:
     assert agrees(release, None) >= TURNS_AT_LEAST

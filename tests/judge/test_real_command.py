@@ -18,9 +18,6 @@ from kiplab.judge.kafka_jars import jar_cache
 from kiplab.judge.side_by_side import live_kafka, real_run
 from tests.judge import kafka_here, small_schemas
 
-QUICK = "tests/judge/test_real_command.py::test_what_cannot_be_is_one_sentence_and_a_code"
-"""It replays what the real ones answered."""
-
 OWN_PLAY = """\
 title   One of one's own
 broker  1 epoch=101
@@ -266,7 +263,7 @@ def test_the_text_names_who_decided(real: Real) -> None:
     assert out.endswith(f"They agree ({counts}). loss: 100 committed records lost\n")
 
 
-@kafka_here.live(QUICK)
+@kafka_here.live(test_what_cannot_be_is_one_sentence_and_a_code)
 @pytest.mark.parametrize("asked", [live_kafka.LiveKafka, live_kafka.LiveLeaders])
 def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     asked: Any,

@@ -16,7 +16,7 @@ from kiplab.plays import library, play_errors
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.runs import Run
-from tests.judge.kafka_here import live, real_kafka
+from tests.judge.kafka_here import live, long, real_kafka
 from tests.judge.side_by_side import shipped
 from tests.judge.side_by_side.stored_answers import (
     FOLDER,
@@ -27,12 +27,6 @@ from tests.judge.side_by_side.stored_answers import (
     RecordedLeaders,
     recordings_of,
 )
-
-QUICK = (
-    "tests/judge/test_recorded_plays.py::"
-    "test_what_is_shipped_is_what_the_live_path_makes_of_the_answers"
-)
-"""It replays what the real ones answered."""
 
 BYTES_MAX = 40_000
 """Of what is shipped, and of the answers in one play on every release."""
@@ -83,7 +77,7 @@ def test_what_is_shipped_is_what_the_live_path_makes_of_the_answers(
         assert shown.both.turns == both.turns == turns
 
 
-@pytest.mark.long(quick=QUICK)
+@long(test_what_is_shipped_is_what_the_live_path_makes_of_the_answers)
 @pytest.mark.parametrize("name", TOLD)
 def test_all_that_is_shipped_is_what_the_live_path_makes_of_the_answers(name: str) -> None:
     again = dict(shipped.play_columns(name, release) for release in LAST_PATCH)
@@ -164,7 +158,7 @@ def _further(seen: observed_broker.SeenPartition | None) -> observed_broker.Seen
 # --- asked again ----------------------------------------------------------------------------------
 
 
-@live(QUICK)
+@live(test_what_is_shipped_is_what_the_live_path_makes_of_the_answers)
 @pytest.mark.parametrize("release", LIVE)
 def test_a_real_controller_says_what_is_recorded(release: str) -> None:
     with real_kafka():
@@ -172,14 +166,14 @@ def test_a_real_controller_says_what_is_recorded(release: str) -> None:
     assert recordings_of("kafka-14139")[patch] == answers
 
 
-@live(QUICK)
+@live(test_what_is_shipped_is_what_the_live_path_makes_of_the_answers)
 @pytest.mark.parametrize("name", [name for name in KRAFT if name not in TOLD])
 def test_what_is_not_recorded_cannot_be_told(name: str) -> None:
     with real_kafka(), pytest.raises(play_errors.PlayError):
         real_run.real(name, kafka="3.9", live=True)
 
 
-@live(QUICK)
+@live(test_what_is_shipped_is_what_the_live_path_makes_of_the_answers)
 @pytest.mark.parametrize("release", LIVE_LEADERS)
 def test_real_brokers_hold_what_is_recorded(release: str) -> None:
     """In every play that comes with kiplab, beside what the controller has said once."""

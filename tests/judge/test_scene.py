@@ -10,13 +10,8 @@ from kiplab.engine.truth import truth
 from kiplab.judge.side_by_side import initial_state, real_run
 from kiplab.plays import grammar, runner
 from kiplab.plays.play_errors import PlayError
+from tests.judge import test_recorded_plays
 from tests.judge.kafka_here import live, real_kafka
-
-QUICK = (
-    "tests/judge/test_recorded_plays.py::"
-    "test_what_is_shipped_is_what_the_live_path_makes_of_the_answers"
-)
-"""It replays what the real ones answered."""
 
 LIVE = ("3.4", "3.5")
 ASKED = "send alter-partition from=1 partition=orders-0"
@@ -109,7 +104,7 @@ SCENES: dict[str, tuple[tuple[str, ...], str, Callable[[real_run.RealRun], bool]
 }
 
 
-@live(QUICK)
+@live(test_recorded_plays.test_what_is_shipped_is_what_the_live_path_makes_of_the_answers)
 @pytest.mark.parametrize(
     ("scene", "release"), [(scene, release) for scene in SCENES for release in SCENES[scene][0]]
 )
@@ -118,7 +113,7 @@ def test_what_a_play_begins_with_is_reached(scene: str, release: str) -> None:
     assert holds(told(text, release))
 
 
-@live(QUICK)
+@live(test_recorded_plays.test_what_is_shipped_is_what_the_live_path_makes_of_the_answers)
 @pytest.mark.parametrize("parted", ["isr=1,2 leader=1", "isr=1 leader=none"])
 def test_what_no_requests_lead_to_is_refused_with_its_line(parted: str) -> None:
     """A fenced member of an ISR that is not its last one, and nobody leading where somebody may."""

@@ -12,6 +12,7 @@ from kiplab.judge.zookeeper_era.sequences import Passage, TooQuietError
 from kiplab.plays.play import Play
 from kiplab.protocol.features import parse_features, switched
 from tests.judge.__main__ import JUDGES
+from tests.judge.kafka_here import long
 from tests.judge.skeleton import command
 from tests.judge.zookeeper import controller_judges
 from tests.judge.zookeeper.controller_judges import (
@@ -50,9 +51,7 @@ def test_the_engine_does_in_some_schedules_what_the_real_controller_did(patch: s
         assert not lines, "\n".join([schedule.name, *lines])
 
 
-@pytest.mark.long(
-    quick="tests/judge/test_schedules.py::test_the_engine_does_in_some_schedules_what_the_real_controller_did"
-)
+@long(test_the_engine_does_in_some_schedules_what_the_real_controller_did)
 @pytest.mark.parametrize("patch", RECORDED)
 def test_it_does_so_in_every_schedule(patch: str) -> None:
     judged = SchedulesJudge().recorded(patch, Namespace(recordings=controller_judges.SCHEDULES))

@@ -24,9 +24,6 @@ from kiplab.protocol.features import UnknownFeatureError, parse_features
 from tests.judge.kafka_here import live, real_kafka
 from tests.judge.partition.engine_leader import EngineLeader
 
-QUICK = "tests/judge/test_second_proposal.py::test_the_engines_leader_forgets_it_as_kafkas_does"
-"""It replays what the real ones answered."""
-
 LIVE = ("3.5",)
 """Releases that are asked again whenever the suite runs."""
 
@@ -101,7 +98,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("asked_again", partition_releases() if rewrite else LIVE)
 
 
-@live(QUICK)
+@live(test_the_engines_leader_forgets_it_as_kafkas_does)
 def test_kafkas_own_partition_does_what_is_recorded(asked_again: str, rewrite: bool) -> None:
     with real_kafka():
         told = second_proposal(asked_again, live=True)

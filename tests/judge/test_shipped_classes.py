@@ -15,10 +15,8 @@ from kiplab.judge.partition.partition_process import PARTITION_CLASSES
 from kiplab.judge.zookeeper_era.kafka_server import SERVER_LAUNCHER
 from kiplab.judge.zookeeper_server import zookeeper_process
 from tests.judge import kafka_here
-from tests.judge.kafka_here import live, needs_java, real_kafka
+from tests.judge.kafka_here import live, long, needs_java, real_kafka
 from tests.judge.real_cluster.cluster_run import DRIVER, jars_with_test_kit
-
-ALONE = "tests/judge/test_shipped_classes.py::test_a_class_that_needs_nothing_is_that_of_its_source"
 
 
 def made_of(sources: Path, classes: str, into: Path) -> None:
@@ -42,14 +40,13 @@ def test_the_class_that_starts_zookeeper_is_that_of_its_source(tmp_path: Path) -
     made_of(zookeeper_process.ZOOKEEPER_LAUNCHER, classes, tmp_path)
 
 
+again = long(test_a_class_that_needs_nothing_is_that_of_its_source)
+
+
 @pytest.mark.kafka
 @pytest.mark.parametrize(
     "sources",
-    [
-        DRIVER,
-        pytest.param(LAUNCHER, marks=pytest.mark.long(quick=ALONE)),
-        pytest.param(PARTITION_CLASSES, marks=pytest.mark.long(quick=ALONE)),
-    ],
+    [DRIVER, *(pytest.param(of, marks=again) for of in (LAUNCHER, PARTITION_CLASSES))],
     ids=lambda sources: sources.name,
 )
 def test_a_class_is_that_of_its_source(sources: Path, tmp_path: Path) -> None:
@@ -90,7 +87,7 @@ with ClusterRun("3.5.2", 1, []) as run:
 """
 
 
-@live(ALONE)
+@live(test_a_class_that_needs_nothing_is_that_of_its_source)
 @needs_java
 @pytest.mark.parametrize(
     "parent",
