@@ -114,17 +114,18 @@ def observed_partings(
     kafka: ObservedBroker, engine: ObservedBroker, names: Sequence[ids.PartitionName] = ()
 ) -> Iterator[Parting]:
     """Where the two part, field by field; without `names` partitions are those of one topic."""
-    yield from _fields("", kafka, engine, ("error", "read", "sent"))
+    yield from field_partings(kafka, engine, ("error", "read", "sent"))
     for index, (theirs, mine) in enumerate(zip(kafka.partitions, engine.partitions, strict=True)):
         name = names[index] if names else f"orders-{index}"
-        yield from _fields(f"{name} ", theirs, mine, tuple(asdict(theirs)))
+        yield from field_partings(theirs, mine, where=f"{name} ")
 
 
-def _fields(
-    where: str, kafka: msgspec.Struct, engine: msgspec.Struct, names: tuple[str, ...]
+def field_partings(
+    kafka: msgspec.Struct, engine: msgspec.Struct, names: Sequence[str] = (), where: str = ""
 ) -> Iterator[Parting]:
-    for name in names:
-        theirs, mine = getattr(kafka, name), getattr(engine, name)
+    """Where two structs differ, in these fields or in all; `where` comes before their names."""
+    for name in names or kafka.__struct_fields__:
+        theirs, mine = getattr(kafka, name), getattr(engine, name, None)
         if theirs != mine:
             yield Parting(f"{where}{name}", repr(theirs), repr(mine))
 

@@ -161,10 +161,7 @@ def compared(
     real: control_bodies.ControlAnswer, engine: control_bodies.ControlAnswer
 ) -> Iterator[sides.Parting]:
     """Field by field."""
-    theirs = as_compared(real)
-    for name in control_bodies.ControlAnswer.__struct_fields__:
-        if getattr(theirs, name) != getattr(engine, name):
-            yield sides.Parting(name, repr(getattr(theirs, name)), repr(getattr(engine, name)))
+    return sides.field_partings(as_compared(real), engine)
 
 
 def as_compared(answer: control_bodies.ControlAnswer) -> control_bodies.ControlAnswer:

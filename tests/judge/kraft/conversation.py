@@ -171,11 +171,8 @@ class Generated:
             self._take_over(restarted=False)
 
     def _step_aside(self) -> None:
-        while not self.conversation.parted and self._ends_soon():
+        while not self.conversation.parted and self.engine.ends_soon(self._margin_ms):
             self.conversation.do(turns.Waited(STEP_ASIDE_MS))
-
-    def _ends_soon(self) -> bool:
-        return self.engine.ends_soon(self._margin_ms, self.engine.now_ms + 1)
 
     def _checks_silence(self) -> bool:
         """Let Kafka look for silent brokers, if there are any: up to 3.9 it does so with every

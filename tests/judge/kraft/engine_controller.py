@@ -43,7 +43,7 @@ class EngineController:
 
     def __init__(self, features: Features, beginning: turns.Beginning) -> None:
         """With `features`, whose metadata version is that of `beginning`."""
-        self.witness: Witness = _nobody
+        self.witness: Witness = lambda _before, _move, _done: None
         end, own = beginning.end, MetadataOffset(beginning.last_record + 1)
         self.cluster = cluster.Cluster(features, Controller(next_offset=end), (), timed=True)
         if own < end:
@@ -99,11 +99,6 @@ class EngineController:
     def features(self) -> Features:
         """What it runs with by now."""
         return self.cluster.features
-
-    @property
-    def now_ms(self) -> int:
-        """Its clock, which began at 0."""
-        return self.cluster.now_ms
 
     def ask(self, request: Request, before: tuple[RecordWritten, ...] = ()) -> turns.Answer:
         """Its answer, and the records it wrote, behind those `before`."""
@@ -170,14 +165,11 @@ class EngineController:
             written += _records(self._do(moves.ExpireSession(first)))
         return written
 
-    def ends_soon(self, within_ms: int, at_ms: int) -> bool:
-        """Whether some session ends within so many milliseconds of `at_ms`."""
-        timeout = session_timeout_ms(self.cluster)
-        return any(
-            abs(session.last_contact_ms + timeout - at_ms) < within_ms
-            for session in sessions(self.cluster)
-            if not session.over
-        )
+    def ends_soon(self, within_ms: int) -> bool:
+        """Whether some session ends within so many milliseconds of the next question."""
+        lasting = (session for session in sessions(self.cluster) if not session.over)
+        ends = (s.last_contact_ms + session_timeout_ms(self.cluster) for s in lasting)
+        return any(abs(end_ms - self.cluster.now_ms - 1) < within_ms for end_ms in ends)
 
     def leaves_a_session(self, request: Request) -> bool:
         """Whether a broker would be unregistered by this, and its session would go on."""
@@ -222,10 +214,6 @@ class EngineController:
 
 def _records(events: Iterable[Event]) -> tuple[RecordWritten, ...]:
     return tuple(event for event in events if isinstance(event, RecordWritten))
-
-
-def _nobody(_before: cluster.Cluster, _move: moves.Move, _done: Step) -> None:
-    """Sees nothing."""
 
 
 # --- reassignments --------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def shortest_difference(
     if raised or kafka.begin().metadata_version != version:
         return parted
     attempts = _Attempts(kafka, parted)
-    generating.shortest(parted.turns, attempts.holds, _plainer, tries)
+    generating.Shrinking(parted.turns, attempts.holds, _plainer, tries).shortest()
     return attempts.parted
 
 

@@ -35,9 +35,11 @@ class EngineLeader:
         self.cluster = cluster.Cluster(features, Controller(), (broker,), timed=timed)
         self._turns: dict[type, Callable[[Any], list[Event]]] = {
             messages.FetchRequest: self._fetch,
-            messages.MetadataUpdate: self._metadata,
+            messages.MetadataUpdate: lambda turn: self._arrives(CONTROLLER, turn, None),
             messages.AlterPartitionResponse: self._answered,
-            turns.ProducedTurn: self._produced,
+            turns.ProducedTurn: lambda turn: self._do(
+                moves.Produce(turn.partition, turns.LEADER, turn.count, turn.acks_all)
+            ),
             turns.ReplicatedTurn: self._replicated,
             turns.LagTurn: lambda _: self._fire(moves.Timer.LAG_CHECK),
             turns.RetryTurn: lambda _: self._fire(moves.Timer.RETRY),
@@ -86,9 +88,6 @@ class EngineLeader:
         self._do(moves.RawRequest(turn.replica, turns.LEADER, turn))
         return self._do(moves.Deliver(self.cluster.messages[-1].name))
 
-    def _metadata(self, turn: messages.MetadataUpdate) -> list[Event]:
-        return self._arrives(CONTROLLER, turn, None)
-
     def _answered(self, turn: messages.AlterPartitionResponse) -> list[Event]:
         request = self.under_way
         left = tuple(m for m in self.cluster.messages if m.body is not request)
@@ -113,9 +112,6 @@ class EngineLeader:
             high_watermark=turn.high_watermark,
         )
         return self._arrives(replica.leader, response, request)
-
-    def _produced(self, turn: turns.ProducedTurn) -> list[Event]:
-        return self._do(moves.Produce(turn.partition, turns.LEADER, turn.count, turn.acks_all))
 
     def _lost(self, _turn: turns.LostTurn) -> list[Event]:
         asked = self._request()

@@ -38,11 +38,11 @@ class LeaderTurns:
             self._replicate: 12,
             self._answer: 18,
             self._metadata: 12,
-            self._lag: 5,
-            self._retry: 4,
+            lambda _held: turns.LagTurn(): 5,
+            lambda held: turns.RetryTurn() if held.is_due_again else None: 4,
         }
         if timed:
-            self._kinds[self._pause] = 9
+            self._kinds[lambda _held: turns.PauseTurn(self.dice.choice(PAUSES_MS))] = 9
 
     def first(self) -> turns.BrokerTurn:
         """The metadata that a run begins with."""
@@ -182,17 +182,6 @@ class LeaderTurns:
         if not self.elsewhere.unread:
             return None
         return self.elsewhere.next_metadata(self.dice.choice([1, 1, 1, 2, 5]))
-
-    # --- time -----------------------------------------------------------------------------------
-
-    def _lag(self, _held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
-        return turns.LagTurn()
-
-    def _retry(self, held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
-        return turns.RetryTurn() if held.is_due_again else None
-
-    def _pause(self, _held: engine_leader.EngineLeader) -> turns.BrokerTurn | None:
-        return turns.PauseTurn(self.dice.choice(PAUSES_MS))
 
 
 def _is_led(replica: Replica | None) -> bool:

@@ -124,11 +124,12 @@ class PretendedController:
             self._shut_down: 2,
             self._unfence: 5,
             self._shrink: 3,
-            self._elect_again: 2,
-            self._elect_another: 5,
+            lambda: self._lead(state := self._any(), state.leader): 2,
+            lambda: self._lead(state := self._any(), self.dice.choice(state.replicas)): 5,
             self._elect_back: 20,
             self._reassign: 2,
-            self._touch: 1,
+            # Another partition epoch, and nothing else.
+            lambda: self._change(self._any()): 1,
         }
         self.dice.weighted(ways)()
         self._write()
@@ -168,14 +169,6 @@ class PretendedController:
             isr = tuple(member for member in state.isr if member == state.leader)
             self._change(state, isr=isr or state.isr[:1])
 
-    def _elect_again(self) -> None:
-        state = self._any()
-        self._lead(state, state.leader)
-
-    def _elect_another(self) -> None:
-        state = self._any()
-        self._lead(state, self.dice.choice(state.replicas))
-
     def _elect_back(self) -> None:
         lost = [state for state in self.partitions if state.leader != LEADER]
         for state in lost[:1]:
@@ -199,10 +192,6 @@ class PretendedController:
         replicas = tuple(sorted({LEADER, *others, state.leader}))
         isr = tuple(member for member in state.isr if member in replicas)
         self._change(state, replicas=replicas, isr=isr or (state.leader,))
-
-    def _touch(self) -> None:
-        """Another partition epoch, and nothing else."""
-        self._change(self._any())
 
     # --- plumbing -------------------------------------------------------------------------------
 

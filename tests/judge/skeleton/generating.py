@@ -24,32 +24,25 @@ class Dice(Random):
         return self.sample([*these], len(these))
 
 
-def shortest(
-    turns: Sequence[T],
-    holds: Callable[[Sequence[T]], Sequence[T] | None],
-    plainer: Callable[[T], Iterable[T]] = lambda _turn: (),
-    tries: int = TRIES,
-) -> Sequence[T]:
-    """The shortest turns found in so many attempts.
+class Shrinking(Generic[T]):
+    """From `turns` to the shortest found in so many attempts.
 
     `holds` does the turns anew, and returns those that were done if the sides still part in the
     same way, else None. `plainer` offers simpler turns in the place of one.
     """
-    return _Shrinking(turns, holds, plainer, tries).shrunk()
 
-
-class _Shrinking(Generic[T]):
     def __init__(
         self,
         turns: Sequence[T],
         holds: Callable[[Sequence[T]], Sequence[T] | None],
-        plainer: Callable[[T], Iterable[T]],
-        tries: int,
+        plainer: Callable[[T], Iterable[T]] = lambda _turn: (),
+        tries: int = TRIES,
     ) -> None:
         self._turns: Sequence[T] = turns
         self._left, self._attempt, self._plainer = tries, holds, plainer
 
-    def shrunk(self) -> Sequence[T]:
+    def shortest(self) -> Sequence[T]:
+        """The shortest turns found."""
         if self._holds(self._turns):
             while self._drops_parts() or self._is_plainer():
                 pass

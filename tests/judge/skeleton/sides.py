@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from kiplab.judge.partition.observed_broker import Parting as Parting
+from kiplab.judge.partition.observed_broker import field_partings as field_partings
 
 TurnT = TypeVar("TurnT")
 AnswerT = TypeVar("AnswerT")

@@ -9,7 +9,6 @@ import logging
 import socket
 import struct
 import threading
-import time
 from typing import Any
 
 from kiplab.extras import needed_by
@@ -111,12 +110,9 @@ _EVENTS = {
 """Kazoo's names, and ZooKeeper's."""
 
 
-def is_over(address: str, session: SessionIdentity) -> bool:
-    """Whether the server refuses whoever comes back with that session."""
-    return come_back(address, session, int(SESSION_S * 1000)) <= 0
-
-
-def come_back(address: str, session: SessionIdentity, timeout_ms: int) -> int:
+def come_back(
+    address: str, session: SessionIdentity, timeout_ms: int = int(SESSION_S * 1000)
+) -> int:
     """The timeout that the server grants the session, 0 if it has ended; then the line is cut.
 
     Kazoo would go on and open another session. ConnectRequest and ConnectResponse of
@@ -130,17 +126,3 @@ def come_back(address: str, session: SessionIdentity, timeout_ms: int) -> int:
         with server.makefile("rb") as answer:
             _, _, granted_ms = struct.unpack(">iii", answer.read(12))
     return int(granted_ms)
-
-
-def wait_for_zxid(session: KazooSession, beyond: int) -> int:
-    """The zxid of the server's last transaction, once it is greater than that.
-
-    Raises DeadKafkaError if none comes.
-    """
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        session.caught_up()
-        if session.client.last_zxid > beyond:
-            return int(session.client.last_zxid)
-        time.sleep(0.02)
-    raise DeadKafkaError(f"ZooKeeper did not end a session within {PATIENCE_S:.0f} s")

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from kiplab.protocol.ids import BrokerId, Incarnation, PartitionEpoch, SessionId
-from kiplab.protocol.zookeeper import ensemble_reads, ensemble_sessions, ensemble_writes, znodes
+from kiplab.protocol.zookeeper import ensemble_reads, ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import below, empty_ensemble, find
+from kiplab.protocol.zookeeper.ensemble_sessions import end_session, open_session
 from kiplab.protocol.zookeeper.ensemble_writes import Operation, transact
 
 
@@ -102,7 +103,7 @@ class ScriptedEngine(Scripted):
 
     def __init__(self, root: str) -> None:
         self.root = root
-        opened = ensemble_sessions.open_session(empty_ensemble(), _NOBODY, Incarnation(0))
+        opened = open_session(empty_ensemble(), _NOBODY, Incarnation(0))
         # As kazoo creates what it is given no contents for.
         operations = (ensemble_writes.Create(root, znodes.TextZnode(""), counts_children=True),)
         made = transact(opened.ensemble, opened.session, operations)
@@ -128,7 +129,7 @@ class ScriptedEngine(Scripted):
         return (came.error.value,)
 
     def _open(self, step: OpenStep) -> ScriptAnswer:
-        opened = ensemble_sessions.open_session(self.ensemble, _NOBODY, Incarnation(0))
+        opened = open_session(self.ensemble, _NOBODY, Incarnation(0))
         self.ensemble, session = opened
         self.open[step.who], self._names[session] = session, step.who
         self._events[step.who] = []
@@ -138,7 +139,7 @@ class ScriptedEngine(Scripted):
     def _end(self, step: EndStep) -> ScriptAnswer:
         session = self.open.pop(step.who)
         self.ended[step.who] = session
-        ended = ensemble_sessions.end_session(self.ensemble, session)
+        ended = end_session(self.ensemble, session)
         self.ensemble = ended.ensemble
         self._tell(ended.fired)
         return ("heard", self._events.pop(step.who))

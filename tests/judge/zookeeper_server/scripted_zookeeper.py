@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from kiplab.judge.zookeeper_era.sequences import wait_until
 from kiplab.protocol.zookeeper import ensemble_writes, znodes
 from tests.judge.zookeeper_server import kazoo_sessions, scripted_engine
 
@@ -49,7 +50,7 @@ class ScriptedZooKeeper(scripted_engine.Scripted):
         return ([(name, list(self._sessions[name].caught_up())) for name in names],)
 
     def _ghost(self, step: scripted_engine.GhostStep) -> scripted_engine.ScriptAnswer:
-        over = kazoo_sessions.is_over(self._address, self._ended[step.who])
+        over = kazoo_sessions.come_back(self._address, self._ended[step.who]) <= 0
         return (ensemble_writes.ZooKeeperError.SESSIONEXPIRED.value if over else "a session",)
 
     def _open(self, step: scripted_engine.OpenStep) -> scripted_engine.ScriptAnswer:
@@ -72,7 +73,7 @@ class ScriptedZooKeeper(scripted_engine.Scripted):
             before = self.zxid()
             # It is shortened, and then nobody is heard of.
             kazoo_sessions.come_back(self._address, identity, LAPSE_MS)
-            kazoo_sessions.wait_for_zxid(self._beside, before)
+            wait_until(lambda: self.zxid() > before, "the end of a session")
         return ("heard", heard)
 
     def _write(self, step: scripted_engine.WriteStep) -> scripted_engine.ScriptAnswer:
