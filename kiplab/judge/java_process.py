@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
@@ -75,9 +75,8 @@ class OwnedProcess(ABC):
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    @abstractmethod
-    def _settle(self) -> None:
-        """Find free ports, if it needs any, and write its settings."""
+    def _settle(self) -> None:  # noqa: B027
+        """Find free ports, and write its settings, if it has any."""
 
     @abstractmethod
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
@@ -146,13 +145,10 @@ class OwnedProcess(ABC):
         self._output.close()
 
 
-def free_port() -> int:
-    """A port of this machine that nobody has right now."""
-    with socket.socket() as free:
-        return bound(free)
-
-
-def bound(free: socket.socket) -> int:
-    """The port that a socket got, which nobody else gets while the socket is open."""
-    free.bind(("127.0.0.1", 0))
-    return int(free.getsockname()[1])
+def free_ports(count: int) -> list[int]:
+    """Different ports that nobody has right now: none is given back before all are found."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]

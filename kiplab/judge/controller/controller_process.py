@@ -56,7 +56,7 @@ class ControllerProcess(java_process.OwnedProcess):
         self.port = 0
 
     def _settle(self) -> None:
-        self.port = java_process.free_port()
+        (self.port,) = java_process.free_ports(1)
         text = server_settings(self.release, self.port, self.data)
         Path(self._settings).write_text(text)
         if not self.data.exists():

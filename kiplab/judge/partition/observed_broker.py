@@ -204,12 +204,12 @@ class EngineObservation:
 def _read(reply: FetchResponse) -> SeenRead:
     part = reply.diverging
     diverging = None if part is None else (part.epoch, part.offset)
-    return SeenRead(reply.high_watermark, diverging, tuple(_each(reply.records)))
+    each = ((epoch, ids.Offset(n)) for epoch, run in runs_of(reply.records) for n in run)
+    return SeenRead(reply.high_watermark, diverging, tuple(each))
 
 
-def _each(records: Log) -> Iterator[tuple[ids.LeaderEpoch, ids.Offset]]:
-    """Every record as (leader epoch, offset)."""
-    ends = [*(entry.offset for entry in records.epochs[1:]), records.end]
-    for entry, end in zip(records.epochs, ends, strict=bool(records.epochs)):
-        for offset in range(entry.offset, end):
-            yield entry.epoch, ids.Offset(offset)
+def runs_of(log: Log) -> Iterator[tuple[ids.LeaderEpoch, range]]:
+    """The leader epochs of a log, each with its offsets; an epoch without a record has none."""
+    ends = [*(entry.offset for entry in log.epochs[1:]), log.end]
+    for entry, end in zip(log.epochs, ends, strict=False):
+        yield entry.epoch, range(entry.offset, end)

@@ -17,7 +17,7 @@ from ...protocol.messages.replication_messages import AlterPartitionResult
 from ..java_process import OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
-from .observed_broker import ObservedBroker
+from .observed_broker import ObservedBroker, runs_of
 
 LEADER = ids.BrokerId(1)
 """The broker that is judged."""
@@ -106,6 +106,8 @@ class PartitionWords:
         match turn:
             case FetchRequest():
                 return self._fetch(turn)
+            case MetadataUpdate():
+                return self.metadata(turn, self.names)
             case AlterPartitionResponse():
                 results = ";".join(map(self._result, turn.results))
                 return f"answer {int(turn.error)} {results}".strip()
@@ -160,10 +162,7 @@ class PartitionWords:
 
 
 def _runs(log: Log) -> str:
-    ends = [*(entry.offset for entry in log.epochs[1:]), log.end]
-    runs = [(e.epoch, end - e.offset) for e, end in zip(log.epochs, ends, strict=False)]
-    # An epoch that was noted without a record is no record.
-    return ",".join(f"{epoch}x{count}" for epoch, count in runs if count)
+    return ",".join(f"{epoch}x{len(run)}" for epoch, run in runs_of(log) if run)
 
 
 def _partition(state: registrations.PartitionRegistration) -> str:
@@ -204,13 +203,25 @@ class PartitionProcess(OwnedProcess):
         self.jars = jars_of(self.patch)
         super().__init__(f"Kafka {self.patch}", "partition")
         self._data = self._folder / "data"
+        self._data.mkdir()
 
     def observe(self, line: str, broker: ids.BrokerId = LEADER) -> ObservedBroker:
         """What is seen of a broker after a line that is for it."""
         return msgspec.json.decode(self.tell(f"{broker} {line}"), type=ObservedBroker)
 
-    def _settle(self) -> None:
-        self._data.mkdir(exist_ok=True)
+    def begin(self, words: PartitionWords, epoch: ids.BrokerEpoch) -> None:
+        """A broker of that epoch with empty logs, and nothing of what was before."""
+        self.tell("anew")
+        self.observe(words.begin(epoch))
+
+    def take(self, words: PartitionWords, turn: Any) -> ObservedBroker:
+        """What is seen after a turn. Nothing is done by itself: what is held after a pause is seen
+        by a look that finds nothing.
+        """
+        if isinstance(turn, PauseTurn):
+            self.tell(words.of(turn))
+            turn = LagTurn()
+        return self.observe(words.of(turn))
 
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
         arguments = [str(self._data), releases.RELEASES[self.release].latest]

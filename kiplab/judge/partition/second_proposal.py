@@ -157,23 +157,10 @@ def stories_of(process: turns.PartitionProcess) -> tuple[ProposalStory, ...]:
     """All four on one release. Raises DeadKafkaError where the process ends by itself."""
     stories, words = [], turns.PartitionWords((_NAME,))
     for way in WAYS:
-        process.tell("anew")
-        process.observe(words.begin(turns.LEADER_BROKER_EPOCH))
-        observations = [_observed(process, words, turn) for turn in told_turns(*way)]
+        process.begin(words, turns.LEADER_BROKER_EPOCH)
+        observations = [process.take(words, turn) for turn in told_turns(*way)]
         stories.append(story_of(process.patch, *way, observations))
     return tuple(stories)
-
-
-def _observed(
-    process: turns.PartitionProcess, words: turns.PartitionWords, turn: turns.BrokerTurn
-) -> ObservedBroker:
-    if isinstance(turn, MetadataUpdate):
-        return process.observe(words.metadata(turn, words.names))
-    if isinstance(turn, turns.PauseTurn):
-        process.tell(words.of(turn))
-        # Nothing is done by itself: what is held is seen by a look that finds nothing.
-        turn = turns.LagTurn()
-    return process.observe(words.of(turn))
 
 
 def story_of(

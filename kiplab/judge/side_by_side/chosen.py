@@ -20,7 +20,7 @@ from ..wire.message_schemas import NoSchemasError
 from ..zookeeper_plays.engine_ear import first_controller
 from .deciding import RealNodes
 from .initial_state import UntoldLeadersError, first_line, untold
-from .live_kafka import LiveKafka, LiveLeaders, Rehearsal
+from .live_kafka import LeaderWords, LiveKafka, LiveLeaders
 from .two_columns import Judges, TwoColumns, play_in_two_columns
 
 BOTH, CONTROLLER_ALONE, LEADER_ALONE = "both", "controller", "leader"
@@ -122,7 +122,7 @@ def told_leaders(what: Chosen, *, asked_for: bool) -> Chosen:
     if not what.judges.leads:
         return what
     try:
-        play_in_two_columns(what.play, what.features, lambda s: RealNodes(None, Rehearsal(s)))
+        play_in_two_columns(what.play, what.features, lambda s: RealNodes(None, LeaderWords(s)))
     except UntoldLeadersError as why:
         if asked_for:
             raise

@@ -213,6 +213,12 @@ class LeaderWords(turns.PartitionWords):
         self._now_ms = 0
         self._version = start.features.metadata_version
         self._epochs: dict[BrokerId, BrokerEpoch] = {}
+        self.turns = 0
+
+    def decide(self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster) -> None:
+        """As `DecidingLeaders`: there are words for it, and nobody is asked."""
+        self.lines(broker, question, cluster)
+        self.turns += 1
 
     def lines(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
@@ -270,19 +276,6 @@ def _must_be_few(count: int) -> None:
     if count > RECORDS_MAX:
         most = f"{count:,} are too many, {RECORDS_MAX:,} the most"
         raise deciding.UnaskableError(f"each record is written by a real log: {most}", "leader")
-
-
-class Rehearsal:
-    """Brokers for whom there are words, and whom nobody asks: they hold what the engine holds."""
-
-    def __init__(self, start: Cluster) -> None:
-        self._words = LeaderWords(start)
-        self.turns = 0
-
-    def decide(self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster) -> None:
-        """See `DecidingLeaders`."""
-        self._words.lines(broker, question, cluster)
-        self.turns += 1
 
 
 class LiveLeaders(ExitStack):

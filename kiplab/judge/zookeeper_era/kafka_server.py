@@ -62,7 +62,7 @@ class KafkaServer(java_process.OwnedProcess):
         self.port = 0
 
     def _settle(self) -> None:
-        self.port = java_process.free_port()
+        (self.port,) = java_process.free_ports(1)
         text = broker_settings(self.broker, self.port, self._zookeeper, self.data, self._more)
         (self._folder / "server.properties").write_text(text)
 

@@ -123,10 +123,6 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
         """What this broker got."""
         return tuple(sent for sent in self.requests if sent.broker == broker)
 
-    def znode(self, topic: str) -> StateZnode:
-        """The state of a topic's partition. Raises KeyError for a topic that is not there."""
-        return {znode.topic: znode for znode in self.znodes}[topic]
-
 
 IDLE = "zz-idle"
 """A topic of the controller's own broker that nothing ever happens to: whoever is told of it is

@@ -5,7 +5,7 @@ those of the play.
 """
 
 import lzma
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -79,7 +79,7 @@ def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns
                 raise untold(
                     play, first_line(play, "topic"), "a controller that takes over changes it"
                 )
-            return _columns(stage, setup, cluster)
+            return _columns(stage, setup, cluster.follow, cluster.passage)
     except (TooQuietError, OSError, UnspokenError, KazooException, KazooTimeoutError) as problem:
         raise DeadKafkaError(f"Kafka {patch} does not go on: {problem}") from None
 
@@ -97,23 +97,18 @@ def play_on_recording(play: Play, features: Features, passages: tuple[Passage, .
         )
     lines = zip(passages, stage.performed, strict=True)
     moved = (passage for passage, line in lines if line.last != line.first)
-    return _columns(stage, setup, _RecordedController(moved))
+    return _columns(stage, setup, lambda *_: None, lambda *_: next(moved))
 
 
-class _RecordedController:
-    def __init__(self, passages: Iterable[Passage]) -> None:
-        self._left = iter(passages)
-
-    def follow(self, before: Cluster, recorded: history.Recorded) -> None:
-        """Nothing is done again."""
-
-    def passage(self, _title: str, _cluster: Cluster) -> Passage:
-        """The next one."""
-        return next(self._left)
-
-
-def _columns(stage: Stage, setup: Setup, real: PlayedCluster | _RecordedController) -> TwoColumns:
-    """What the engine's controller sent and answered beside the real one, line by line."""
+def _columns(
+    stage: Stage,
+    setup: Setup,
+    follow: Callable[[Cluster, history.Recorded], None],
+    passage: Callable[[str, Cluster], Passage],
+) -> TwoColumns:
+    """What the engine's controller sent and answered beside the real one, line by line: that is
+    told each step by `follow`, and of each line that moves something it has a `passage`.
+    """
     ear, before = EngineEar(setup), stage.history.start
     mine = theirs = ear.passage("", before).znodes
     lines, passages = [], []
@@ -125,12 +120,12 @@ def _columns(stage: Stage, setup: Setup, real: PlayedCluster | _RecordedControll
         led = tuple(_led(before, steps, ear.controller_id))
         for recorded in steps:
             ear.follow(before, recorded)
-            real.follow(before, recorded)
+            follow(before, recorded)
             before = recorded.cluster
         # Of a line that moves nothing there is nothing to be heard.
         engine = kafka = Passage(title, 0)
         if steps:
-            engine, kafka = ear.passage(title, before), real.passage(title, before)
+            engine, kafka = ear.passage(title, before), passage(title, before)
         words = _Words(ear.generations.epochs)
         sentences = words.of(kafka, theirs)
         line = ColumnLine(

@@ -1,16 +1,15 @@
 """The ZooKeeper server out of PySpark's jars: one or several of an ensemble, always ended."""
 
 import shutil
-import socket
 from collections.abc import Sequence
-from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from ...extras import MissingExtraError, install, needed_by
-from ..java_process import DeadKafkaError, OwnedProcess, bound, java_of_kafka, properties
+from ..java_process import DeadKafkaError, OwnedProcess, free_ports, java_of_kafka, properties
 from ..kafka_jars.jar_cache import spark_jars
 from ..kafka_jars.judged_releases import MissingKafkaError
 from ..zookeeper_era.asked_controller import add_registration, end, session
@@ -44,7 +43,8 @@ class ZooKeeperProcess(OwnedProcess):
 
     def _settle(self) -> None:
         """A folder for each server with its settings, and what it has written so far gone."""
-        self._ports = _free_ports(len(self._ports))
+        ports = iter(free_ports(PORTS_EACH * len(self._ports)))
+        self._ports = [list(islice(ports, PORTS_EACH)) for _ in self._ports]
         for number, folder in enumerate(self._folders, start=1):
             shutil.rmtree(folder, ignore_errors=True)
             (folder / "data").mkdir(parents=True)
@@ -86,13 +86,6 @@ def zookeeper_settings(number: int, ports: list[list[int]], data: Path, tick_ms:
         for peer, (_, quorum, election) in enumerate(ports, start=1):
             settings[f"server.{peer}"] = f"127.0.0.1:{quorum}:{election}"
     return (ZOOKEEPER_LAUNCHER / "zoo.cfg").read_text() + properties(settings)
-
-
-def _free_ports(servers: int) -> list[list[int]]:
-    """Different ones for each server: none is given back before all are found."""
-    with ExitStack() as stack:
-        each = range(PORTS_EACH)
-        return [[bound(stack.enter_context(socket.socket())) for _ in each] for _ in range(servers)]
 
 
 class BrokerIncarnation(msgspec.Struct, frozen=True):

@@ -19,22 +19,18 @@ class RealLeader:
         self._timed = timed
         self._words = turns.PartitionWords(tuple(map(turns.partition_name, range(partitions))))
         self._epochs: dict[str, ids.PartitionEpoch] = {}
-        process.tell("anew")
-        process.observe(self._words.begin(turns.LEADER_BROKER_EPOCH))
+        process.begin(self._words, turns.LEADER_BROKER_EPOCH)
 
     def answer(self, turn: turns.BrokerTurn, /) -> ObservedBroker:
         """What is seen after the turn. Raises DeadKafkaError if the process has ended."""
         if not self._timed:
             self._process.tell(f"advance {LAG_TIME_MAX_MS + 1}")
-        if isinstance(turn, turns.PauseTurn):
-            self._process.tell(self._words.of(turn))
-        # Nothing is done by itself: what is held is seen by a look that finds nothing.
-        if isinstance(turn, turns.PauseTurn | turns.LagTurn):
-            turn = turns.LagTurn(() if isinstance(turn, turns.PauseTurn) else self._words.names)
+        if isinstance(turn, turns.LagTurn):
+            turn = turns.LagTurn(self._words.names)
         if isinstance(turn, MetadataUpdate):
             broker = self._process.observe(self._metadata(turn))
         else:
-            broker = self._process.observe(self._words.of(turn))
+            broker = self._process.take(self._words, turn)
         return broker if self._timed else without_times(broker)
 
     def _metadata(self, update: MetadataUpdate) -> str:

@@ -93,9 +93,6 @@ class ClusterRun(OwnedProcess):
             self._log = self._folder / self._log.name
         self.folder = self._folder
 
-    def _settle(self) -> None:
-        """It finds its ports by itself."""
-
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
         log = {"logFile": str(self.folder / "kafka.log"), **_LOG}
         options = [f"-Dorg.slf4j.simpleLogger.{name}={value}" for name, value in log.items()]
