@@ -81,9 +81,3 @@ def test_without_a_situation_what_it_alone_tries_is_named() -> None:
     judged = judging.Judged("3.4.1", False, "3.4.1", 1, 1, (), less, 0.0)
     lines = list(judging.untried_lines(ControllersJudge(), [judged]))
     assert any(line.startswith(f"3.4.1: {rule} was tried 0 times") for line in lines)
-
-
-def test_a_release_without_alter_isr_says_so() -> None:
-    asked = Rule(control_coverage.REQUEST, "AlterPartition")
-    assert "2.7-IV2" in (control_coverage.why_untried(asked, FEATURES["2.6.3"]) or "")
-    assert control_coverage.why_untried(asked, FEATURES["2.8.2"]) is None

@@ -70,9 +70,7 @@ def test_every_play_that_is_recorded_is_on_every_release_and_agrees(release: str
     others = {path.name.removesuffix(SUFFIX) for path in CONTROL_RECORDINGS.iterdir()} - {*CASES}
     assert len(others) >= 5
     for name in others:
-        parted = [
-            line for line in real(name, kafka=release, live=False).both.lines if not line.agree
-        ]
+        parted = [one for one in real(name, kafka=release, live=False).both.lines if not one.agree]
         assert not parted, f"{name}: {parted[0]}"
 
 
@@ -122,9 +120,7 @@ def test_the_report_has_both_columns_and_says_that_brokers_are_the_engines() -> 
     assert report["agree"] is True
     assert report["judge"] == {"controller": "kafka", "leader": "engine"}
     assert report["requests"] > report["records"] > 0
-    (line,) = [
-        line for line in report["lines"] if line["line"] == "deliver controlled-shutdown n=2"
-    ]
+    (line,) = [one for one in report["lines"] if one["line"] == "deliver controlled-shutdown n=2"]
     refused = "broker 1 asks for its shutdown with broker epoch 100: STALE_BROKER_EPOCH"
     assert (line["engine"], line["kafka"]) == (refused, refused)
 

@@ -106,9 +106,7 @@ def test_what_carries_an_earlier_generation_is_answered_77_and_nothing_else_is(
 def test_each_release_sends_the_versions_of_its_protocol(
     patch: str, versions: dict[str, int]
 ) -> None:
-    told = [
-        p for name, ps in recorded_sequences(patch).items() if name != "protocol-2.1" for p in ps
-    ]
+    told = [p for n, ps in recorded_sequences(patch).items() if n != "protocol-2.1" for p in ps]
     assert {(s.api, s.version) for p in told for s in p.requests} == set(versions.items())
 
 

@@ -75,16 +75,6 @@ def test_an_engine_with_another_rule_is_told_from_2_2_2(guard: str, on: bool, na
     assert of_the_engine(name, switched(features, guard, on)) != of_the_engine(name, features)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [("2.1.1", "2.2.2"), ("2.2.2", "2.6.3"), ("2.6.3", "3.4.1")]
-)
-def test_releases_that_differ_are_told_from_each_other(one: str, other: str) -> None:
-    play = situations()["stale-shutdown"]
-    told = (of_the_engine(play.name, features_judged(play, patch)) for patch in (one, other))
-    first, second = ([[(s.api, s.stopped) for s in p.requests] for p in ps] for ps in told)
-    assert first != second
-
-
 # --- the command ----------------------------------------------------------------------------------
 
 

@@ -147,7 +147,5 @@ def test_they_are_kept_beside_those_of_the_same_release_without_zookeeper(maven:
 def test_until_2_3_they_get_a_client_of_zookeeper_that_connects_from_java_17() -> None:
     patches = ("2.1.1", "2.2.2", "2.3.1", "2.4.1", "2.5.0", "3.4.1")
     both = [jar_cache.zookeeper_era(patch) for patch in patches]
-    assert [(kafka.name, kafka.version) for kafka, _ in both] == [
-        ("kafka_2.12", p) for p in patches
-    ]
+    assert [(k.name, k.version) for k, _ in both] == [("kafka_2.12", p) for p in patches]
     assert [other.name for _, other in both] == ["zookeeper"] * 3 + ["slf4j-reload4j"] * 3

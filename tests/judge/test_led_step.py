@@ -108,9 +108,7 @@ def test_kafka_never_says_why_a_follower_is_not_asked_for() -> None:
 
 def test_what_is_kafkas_own_is_marked() -> None:
     both = led(library.load("isr-committed"), "3.5", "3.5")
-    marks = {
-        said: own for line in both.lines for said, own in zip(line.kafka, line.own, strict=True)
-    }
+    marks = {said: own for one in both.lines for said, own in zip(one.kafka, one.own, strict=True)}
     assert marks["· broker 1 appends offsets 100-109 of orders-0"]
     assert marks["· high watermark of orders-0 100 -> 110 on broker 1"]
     assert not marks["· broker 3 crashes"]
@@ -264,12 +262,10 @@ def walked(leaders: live_kafka.LiveLeaders, dice: Random, features: Features) ->
 
 
 def chosen(cluster: Cluster, dice: Random) -> moves.Move:
-    offered = [
-        m for m in enabled(cluster, replace(EVERYTHING, produce=(1, 3))) if type(m) in _OFTEN
-    ]
-    kinds = sorted({type(move) for move in offered}, key=lambda kind: kind.__name__)
+    offers = [m for m in enabled(cluster, replace(EVERYTHING, produce=(1, 3))) if type(m) in _OFTEN]
+    kinds = sorted({type(move) for move in offers}, key=lambda kind: kind.__name__)
     (kind,) = dice.choices(kinds, [_OFTEN[kind] for kind in kinds])
-    return dice.choice([move for move in offered if type(move) is kind])
+    return dice.choice([move for move in offers if type(move) is kind])
 
 
 def held(cluster: Cluster) -> Any:

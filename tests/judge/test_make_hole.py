@@ -86,9 +86,7 @@ def test_a_leader_that_did_not_forget_differs_from_the_plays() -> None:
         "forgotten ms=12050 state=Committed isr=0,2 maximal=0,2",
         "forgotten ms=12050 state=Pending isr=0,2 maximal=0,1,2",
     )
-    parted = [
-        beat.moment for beat in beside_the_engine(seen(kept), "3.5") if beat.real != beat.played
-    ]
+    parted = [b.moment for b in beside_the_engine(seen(kept), "3.5") if b.real != b.played]
     assert parted == ["forgotten"]
 
 

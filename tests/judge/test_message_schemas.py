@@ -120,9 +120,7 @@ def test_old_versions_count_in_whole_numbers_and_flexible_ones_in_short_ones() -
 
 
 def test_a_tagged_field_is_left_out_while_it_has_its_default() -> None:
-    usual, other = (
-        message_bytes.written_message(SCHEMA, {"Extra": text}, 2) for text in ("usual", "x")
-    )
+    usual, other = (message_bytes.written_message(SCHEMA, {"Extra": t}, 2) for t in ("usual", "x"))
     assert usual.endswith(b"\x00")
     assert other.endswith(b"\x01\x03\x02\x02x")
 

@@ -14,7 +14,6 @@ from kiplab.judge.side_by_side.chosen import chosen
 from kiplab.judge.side_by_side.live_kafka import LiveLeaders
 from kiplab.plays import library, play_errors
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.runs import Run
 from tests.judge.kafka_here import live, long, real_kafka
 from tests.judge.side_by_side import shipped
@@ -89,10 +88,6 @@ def test_a_play_with_other_moves_is_not_shown_as_recorded() -> None:
     what = chosen("kafka-14139", "3.4", "both")
     with pytest.raises(deciding.StaleRecordingError, match="other moves than were recorded"):
         real_run.columns_of(what, kept)
-
-
-def test_whom_the_recordings_ask_has_no_zookeeper() -> None:
-    assert {RELEASES[release].mode for release in LAST_PATCH} == {Mode.KRAFT}
 
 
 def test_every_recording_is_of_a_play_that_comes_with_kiplab() -> None:

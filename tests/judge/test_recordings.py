@@ -11,7 +11,7 @@ import pytest
 from kiplab.protocol import facts, messages, releases
 from tests.judge.kraft import kraft_judge, turns
 from tests.judge.kraft.engine_in_place import EngineInPlace
-from tests.judge.kraft.pairs import JudgedPair, Seed, judged_pairs, pair_named, seeds_for
+from tests.judge.kraft.pairs import JudgedPair, Seed, judged_pairs, pair_named
 from tests.judge.skeleton import coverage, judging, recordings, sides
 
 PAIR = JudgedPair("3.7", "3.5-IV2")
@@ -93,9 +93,7 @@ def test_every_release_is_judged_at_its_newest_version_and_at_two_older_ones() -
     for pair in judged_pairs():
         by_release.setdefault(pair.release, []).append(pair)
     assert set(by_release) == set(releases.of_mode(releases.Mode.KRAFT))
-    assert {release: len(pairs) for release, pairs in by_release.items() if len(pairs) != 3} == {
-        "3.2": 1
-    }
+    assert {r: len(pairs) for r, pairs in by_release.items() if len(pairs) != 3} == {"3.2": 1}
     assert all(pairs[0].is_newest for pairs in by_release.values())
     assert JudgedPair("3.7", "3.5-IV2") in judged_pairs()
 
@@ -105,10 +103,6 @@ def test_every_release_is_judged_at_its_newest_version_and_at_two_older_ones() -
 )
 def test_a_pair_is_named_as_on_the_command_line(name: str, pair: tuple[str, str]) -> None:
     assert pair_named(name) == JudgedPair(*pair)
-
-
-def test_every_pair_is_asked_seven_thousand_times() -> None:
-    assert min(60 * len(seeds_for(pair)) for pair in judged_pairs()) >= 7_000
 
 
 # --- what is compared -----------------------------------------------------------------------------

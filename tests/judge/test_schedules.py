@@ -59,15 +59,6 @@ def test_it_does_so_in_every_schedule(patch: str) -> None:
     assert judged.differences == ()
 
 
-@pytest.mark.parametrize("patch", RECORDED)
-def test_the_schedules_have_every_kind_of_request_and_of_refusal_in_them(patch: str) -> None:
-    heard = [passage for one in load_schedules(patch) for passage in one.heard]
-    requests = {(sent.api, sent.answer) for passage in heard for sent in passage.requests}
-    kinds = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
-    assert requests == {(api, answer) for api in kinds for answer in (0, 77)}
-    assert {-1, 0, 77} <= {a.error for passage in heard for a in passage.answers} <= {-1, 0, 8, 77}
-
-
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     some = load_schedules("2.2.2", covering=True)
     save_schedules("2.2.2", some, tmp_path)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from ...protocol import messages as api
 from ...protocol.errors import KafkaError
-from ...protocol.facts import RecordWritten
 from ...protocol.ids import Incarnation
 from ...protocol.kraft import records
 from ...protocol.registrations import LeaderRecoveryState
@@ -231,18 +230,6 @@ def _elected(
 
 
 # --- records ------------------------------------------------------------------------------------
-
-
-def written_as(logged: LoggedRecord, topics: TopicNames) -> RecordWritten:
-    """A record of Kafka's log as the engine tells of one of its own.
-
-    What only Kafka has in it is told behind the rest: then the two differ.
-    """
-    record, name = record_of(logged, topics), logged.name
-    text = f"{name} {logged.fields}"
-    if record is not None:
-        text = records.record_text(record) + beyond(logged)
-    return RecordWritten(offset=logged.offset, record=name, text=text, version=logged.version)
 
 
 def record_of(logged: LoggedRecord, topics: TopicNames) -> records.Record | None:

@@ -53,33 +53,29 @@ class RealController:
 
     def ask(
         self, request: Request, *, expected: int = 0
-    ) -> tuple[Response, tuple[RecordWritten, ...]]:
+    ) -> tuple[Response, tuple[LoggedRecord, ...]]:
         """Its answer, and the records that came with it. Raises UnspokenError for a request that no
         controller answers.
 
         An error is answered at once, while records of a fencing before it may be on their way to
         the log: half a second is waited for as many as `expected`.
         """
-        answer, writtens = self._answer(request), self.records()
+        answer, writtens = self._answer(request), self.log.new()
         until = time.monotonic() + LATE_RECORD_S
         while len(writtens) < expected and time.monotonic() < until:
             time.sleep(LOOK_S)
-            writtens += self.records()
+            writtens += self.log.new()
         return kafka_terms.answer_of(request, answer), writtens
 
     def _answer(self, request: Request) -> kafka_terms.Fields:
         return self.tell(kafka_terms.call_of(request, self.schemas, self.topics))
 
-    def records(self) -> tuple[RecordWritten, ...]:
-        """What it has written since this was asked last."""
-        return tuple(kafka_terms.written_as(record, self.topics) for record in self.log.new())
-
-    def barrier(self) -> tuple[RecordWritten, ...]:
+    def barrier(self) -> tuple[LoggedRecord, ...]:
         """The records of all that it has decided: a write that writes nothing is answered after
         every write before it.
         """
         self._answer(ElectLeadersRequest(unclean=False, partitions=("nothing-0",)))
-        return self.records()
+        return self.log.new()
 
     def tell(self, call: kafka_terms.KafkaCall) -> kafka_terms.Fields:
         """The answer to a request in Kafka's own terms."""
@@ -128,9 +124,7 @@ class RealController:
         self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool = False
     ) -> tuple[PartitionRegistration, ...]:
         """A topic whose partitions have these replicas. Raises RefusedByKafkaError."""
-        assigned = [
-            {"PartitionIndex": index, "BrokerIds": list(ids)} for index, ids in enumerate(replicas)
-        ]
+        assigned = [{"PartitionIndex": n, "BrokerIds": list(ids)} for n, ids in enumerate(replicas)]
         configs = [{"Name": "unclean.leader.election.enable", "Value": "true"}] if unclean else []
         wanted: kafka_terms.Fields = {"Name": topic, "NumPartitions": -1, "ReplicationFactor": -1}
         wanted |= {"Assignments": assigned, "Configs": configs}
@@ -174,14 +168,14 @@ class RealController:
         passed, is_written = 0, not registers_itself
         until = time.monotonic() + READY_S
         while time.monotonic() < until:
-            is_written |= any(r.record == "RegisterControllerRecord" for r in self.records())
+            is_written |= any(r.name == "RegisterControllerRecord" for r in self.log.new())
             is_late = elected and self.log.leader_epoch == self._elected_in
             if not is_written and not is_late:
                 # It asks itself for that, and backs off by the same clock.
                 self.advance(WAITING_MS)
                 passed += WAITING_MS
             elif not is_late and self.is_active():
-                self.records()
+                self.log.new()
                 self._elected_in = self.log.leader_epoch
                 return passed
             time.sleep(LOOK_S * 10)

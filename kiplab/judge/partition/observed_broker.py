@@ -17,8 +17,6 @@ from ...protocol.replica.broker_state import Broker, RemoteReplica, log_of, repl
 
 NO_EPOCHS = ids.BrokerEpoch(-2)
 """For the broker epoch of a member where a release has none to give."""
-NEVER_MS = -1_000_000_000
-"""A time at which nothing ever happened, on both clocks."""
 
 
 class SeenRemote(msgspec.Struct, frozen=True):

@@ -70,17 +70,16 @@ class PauseTurn(msgspec.Struct, frozen=True, tag="pause"):
     ms: ids.Milliseconds
 
 
-BrokerTurn = (
+PartitionTurn = (
     FetchRequest
-    | MetadataUpdate
     | AlterPartitionResponse
     | ProducedTurn
     | ReplicatedTurn
     | LagTurn
     | RetryTurn
     | LostTurn
-    | PauseTurn
 )
+BrokerTurn = PartitionTurn | MetadataUpdate | PauseTurn
 
 
 def partition_name(index: int) -> ids.PartitionName:

@@ -126,18 +126,7 @@ class MetadataPlayed(msgspec.Struct, frozen=True, tag="played"):
     told: tuple[ids.PartitionName, ...]
 
 
-LeaderQuestion = (
-    ProcessBegun
-    | MetadataPlayed
-    | messages.FetchRequest
-    | messages.AlterPartitionResponse
-    | turns.ProducedTurn
-    | turns.ReplicatedTurn
-    | turns.TruncatedTurn
-    | turns.LagTurn
-    | turns.RetryTurn
-    | turns.LostTurn
-)
+LeaderQuestion = ProcessBegun | MetadataPlayed | turns.PartitionTurn | turns.TruncatedTurn
 
 
 class DecidingLeaders(Protocol):

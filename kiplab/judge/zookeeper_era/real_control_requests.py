@@ -85,10 +85,8 @@ def real_control_requests(situation: str, *kafka: str) -> RealControlRequests:
     UnrecordedRequestsError for a situation or a release of which there is no recording.
     """
     if situation not in SAYS:
-        situations = ", ".join(SAYS)
-        raise UnrecordedRequestsError(
-            f"there is no situation {situation!r}; there are {situations}"
-        )
+        there = ", ".join(SAYS)
+        raise UnrecordedRequestsError(f"there is no situation {situation!r}; there are {there}")
     passages = {patch: _recorded(situation, patch) for patch in kafka or BOTH_SIDES}
     return RealControlRequests(situation, SAYS[situation], passages)
 

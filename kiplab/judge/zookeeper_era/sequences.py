@@ -159,7 +159,7 @@ def _sent(received: Received, generations: Mapping[tuple[int, int], str]) -> Sen
     body = received.body
     epoch = body.get("BrokerEpoch", -1)
     stamped = generations.get((received.broker, epoch), f"unknown epoch {epoch}")
-    states = sorted(partitions_in(received), key=lambda one: one[0])
+    states = sorted(partitions_in(received.body), key=lambda one: one[0])
     stops, of_all = received.api == STOP_REPLICA, body.get("DeletePartitions", False)
     stopped = [
         StoppedReplica(topic, state.get("DeletePartition", of_all), state.get("LeaderEpoch"))
@@ -195,8 +195,7 @@ def answer_to(api: str, version: int, body: Mapping[str, Any], error: int) -> di
             states = [{"PartitionIndex": p["PartitionIndex"]} for p in topic["PartitionStates"]]
             topics.append({"TopicId": topic["TopicId"], "PartitionErrors": states})
         return {"ErrorCode": NONE, "Topics": topics}
-    received = Received(0, "", api, version, dict(body), error)
-    errors = [{"TopicName": topic, "PartitionIndex": 0} for topic, _ in partitions_in(received)]
+    errors = [{"TopicName": topic, "PartitionIndex": 0} for topic, _ in partitions_in(body)]
     return {"ErrorCode": NONE, "PartitionErrors": errors}
 
 
@@ -204,7 +203,7 @@ def marker_version(received: Received) -> int | None:
     """The zkVersion of the marker in a barrier's UpdateMetadata; None for any other request."""
     if received.api != UPDATE_METADATA:
         return None
-    states = dict(partitions_in(received))
+    states = dict(partitions_in(received.body))
     if MARKER not in states or IDLE in states:
         return None
     return int(states[MARKER]["ZkVersion"])
@@ -212,12 +211,11 @@ def marker_version(received: Received) -> int | None:
 
 def is_bare_marker(received: Received) -> bool:
     """Whether it has nothing but a barrier's marker in it."""
-    return marker_version(received) is not None and len(list(partitions_in(received))) == 1
+    return marker_version(received) is not None and len(list(partitions_in(received.body))) == 1
 
 
-def partitions_in(received: Received) -> Iterator[tuple[str, dict[str, Any]]]:
+def partitions_in(body: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(topic, partition) as the version has them: each with its topic, or topic by topic."""
-    body = received.body
     for state in body.get("UngroupedPartitionStates", body.get("UngroupedPartitions", ())):
         yield state["TopicName"], state
     for topic in body.get("TopicStates", body.get("Topics", ())):

@@ -113,10 +113,8 @@ def _columns(
     mine = theirs = ear.passage("", before).znodes
     lines, passages = [], []
     for performed in stage.performed:
-        steps, title = (
-            stage.history.steps[performed.first : performed.last],
-            performed.statement.text,
-        )
+        title = performed.statement.text
+        steps = stage.history.steps[performed.first : performed.last]
         led = tuple(_led(before, steps, ear.controller_id))
         for recorded in steps:
             ear.follow(before, recorded)

@@ -152,9 +152,7 @@ class PlayedCluster(ExitStack):
 
     def znodes(self) -> tuple[sequences.StateZnode, ...]:
         """The state of every partition of the play."""
-        topics = sorted(
-            registrations.topic_of(partition.name) for partition in self._setup.partitions
-        )
+        topics = sorted(registrations.topic_of(each.name) for each in self._setup.partitions)
         states = (znodes.state_of(self.client, topic) for topic in topics)
         return tuple(state for state in states if state is not None)
 

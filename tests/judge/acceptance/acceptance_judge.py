@@ -132,10 +132,8 @@ def case_runs(
     """Every case with the engine's broker beside the real one's answers; `engines` have other
     rules, by the name of a case.
     """
-    features, versions = (
-        features_of(recorded.kafka),
-        control_bodies.asked_broker(recorded.kafka).versions,
-    )
+    features = features_of(recorded.kafka)
+    versions = control_bodies.asked_broker(recorded.kafka).versions
     for case in acceptance_cases():
         engine = engines[case.name] if engines else AcceptingEngine(features, versions)
         run = CaseRun(sides.Recorded(recorded.answers[case.name]), engine, compared)

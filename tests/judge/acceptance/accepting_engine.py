@@ -107,9 +107,7 @@ class AcceptingEngine:
             "controller_epoch": ids.ControllerEpoch(CONTROLLER_EPOCH + asked.controller_epoch),
             "broker_epoch": ids.BrokerEpoch(epoch),
         }
-        states = [
-            state for topic, q in zip(topics, questions, strict=True) for state in _states(q, topic)
-        ]
+        states = [s for topic, q in zip(topics, questions, strict=True) for s in _states(q, topic)]
         if asked.api == "LeaderAndIsr":
             lead = messages.LeaderAndIsrRequest(**head, partitions=tuple(states))
             return self._after(leader_and_isr(self.broker, lead, self._features, None))

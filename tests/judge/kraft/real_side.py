@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.conversation.kafka_terms import KafkaCall
+from kiplab.judge.conversation import kafka_terms
 from kiplab.judge.conversation.real_controller import NOBODY, RealController
+from kiplab.judge.wire.metadata_log import LoggedRecord
+from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.ids import BrokerId, Incarnation
+from kiplab.protocol.kraft.records import record_text
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from kiplab.protocol.messages import BrokerRegistrationRequest
 
@@ -37,7 +40,7 @@ class RealSide:
 
     def begin(self) -> turns.Beginning:
         kafka = self.kafka
-        kafka.records()
+        kafka.log.new()
         versions, log = kafka.schemas.requests["AlterPartition"].versions, kafka.log
         version = kafka.process.metadata_version
         return turns.Beginning(version, log.end, log.last_record, *versions)
@@ -50,10 +53,10 @@ class RealSide:
                 kafka.advance(ms)
                 response, records = kafka.ask(request)
                 late = kafka.barrier() if turn.checked else ()
-                return turns.Answer(response, (*records, *late))
+                return turns.Answer(response, self._written(*records, *late))
             case turns.Checked(after_ms=ms):
                 kafka.advance(ms)
-                return turns.Answer(records=kafka.barrier())
+                return turns.Answer(records=self._written(*kafka.barrier()))
             case turns.Created(topic=topic, replicas=replicas, unclean=unclean):
                 partitions = kafka.create(topic, replicas, unclean=unclean)
                 return turns.Answer(end=kafka.log.end, partitions=partitions)
@@ -73,9 +76,11 @@ class RealSide:
         answer = self.kafka.reassign(turn.partition, turn.replicas)
         results = [one for each in answer["Responses"] for one in each["Partitions"]]
         errors = [one["ErrorCode"] for one in (answer, *results) if one["ErrorCode"]]
-        return turns.Answer(
-            records=self.kafka.records(), refused="".join(f"error {error}" for error in errors)
-        )
+        written = self._written(*self.kafka.log.new())
+        return turns.Answer(records=written, refused="".join(f"error {each}" for each in errors))
+
+    def _written(self, *records: LoggedRecord) -> tuple[RecordWritten, ...]:
+        return tuple(_as_written(record, self.kafka.topics) for record in records)
 
     def clear(self, brokers: Sequence[BrokerId]) -> int:
         """Forget topics and brokers; the milliseconds that passed. All sessions are over first:
@@ -96,12 +101,23 @@ class RealSide:
                 break
             passed += self.kafka.return_from_resignation()
         for broker in (*brokers, NOBODY):
-            self.kafka.tell(KafkaCall("UnregisterBroker", 0, {"BrokerId": broker}))
+            self.kafka.tell(kafka_terms.KafkaCall("UnregisterBroker", 0, {"BrokerId": broker}))
         for topic in tuple(self.kafka.topics.ids):
             self.kafka.delete(topic)
-        self.kafka.records()
+        self.kafka.log.new()
         return passed
 
     def close(self) -> None:
         """Hang up; the process goes on."""
         self.kafka.close()
+
+
+def _as_written(logged: LoggedRecord, topics: kafka_terms.TopicNames) -> RecordWritten:
+    """A record of Kafka's log as the engine tells of one of its own. What only Kafka has in it is
+    told behind the rest: then the two differ.
+    """
+    record, name = kafka_terms.record_of(logged, topics), logged.name
+    text = f"{name} {logged.fields}"
+    if record is not None:
+        text = record_text(record) + kafka_terms.beyond(logged)
+    return RecordWritten(offset=logged.offset, record=name, text=text, version=logged.version)

@@ -3,7 +3,7 @@
 What it does is possible, not right: it stands for whatever a controller of any release may answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -118,7 +118,7 @@ class PretendedController:
 
     def decide(self) -> None:
         """Something happens elsewhere in the cluster."""
-        ways = {
+        ways: dict[Callable[[], object], float] = {
             self._fence: 3,
             self._restart: 3,
             self._shut_down: 2,

@@ -65,9 +65,7 @@ def asked_live(name: str, release: str) -> tuple[str, stored_answers.PlayRecordi
 
 def columns_of_answers() -> dict[str, dict[str, real_run.RecordedPlay]]:
     """Of every play and every release."""
-    return {
-        name: dict(play_columns(name, release) for release in LAST_PATCH) for name in told_plays()
-    }
+    return {name: dict(play_columns(name, r) for r in LAST_PATCH) for name in told_plays()}
 
 
 def play_columns(name: str, release: str) -> tuple[str, real_run.RecordedPlay]:

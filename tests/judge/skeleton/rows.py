@@ -86,9 +86,7 @@ def _struct_reader(struct: type[msgspec.Struct]) -> Read:
     def read(row: Any) -> Any:
         if not isinstance(row, list) or len(row) > len(fields):
             raise msgspec.ValidationError(f"{row} is no {struct.__name__}")
-        named = {
-            name: read_one(value) for (name, read_one), value in zip(fields, row, strict=False)
-        }
+        named = {name: read(value) for (name, read), value in zip(fields, row, strict=False)}
         try:
             return struct(**named)
         except TypeError as missing:
