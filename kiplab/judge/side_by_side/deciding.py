@@ -120,10 +120,10 @@ class ProcessBegun(msgspec.Struct, frozen=True, tag="begun"):
 
 
 class MetadataPlayed(msgspec.Struct, frozen=True, tag="played"):
-    """More metadata; `told` are those of its partitions that are not what they were."""
+    """More metadata; `changed` are those of its partitions that are not what they were."""
 
     update: messages.MetadataUpdate
-    told: tuple[ids.PartitionName, ...]
+    changed: tuple[ids.PartitionName, ...]
 
 
 LeaderQuestion = ProcessBegun | MetadataPlayed | turns.PartitionTurn | turns.TruncatedTurn

@@ -41,14 +41,14 @@ _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
 
 
 class InitialState:
-    """Lets the log of `kafka` say what the header of `play`, which comes to `wanted`, says. `image`
+    """Lets the log of `kafka` say what the header of `play`, which comes to `goal`, says. `image`
     is that log, replayed. Raises DeadKafkaError, or an OSError, once Kafka is gone.
     """
 
-    def __init__(self, kafka: RealController, play: Play, wanted: Truth) -> None:
-        self.kafka, self._play, self._wanted = kafka, play, wanted
+    def __init__(self, kafka: RealController, play: Play, goal: Truth) -> None:
+        self.kafka, self._play, self._wanted = kafka, play, goal
         self._points: list[OffsetPoint] = []
-        self._unfenced = {entry.broker for entry in wanted.registrations if not entry.fenced}
+        self._unfenced = {entry.broker for entry in goal.registrations if not entry.fenced}
         self.image = Controller()
         # With a place of its own in the log, for what the controller reads while it starts.
         self.log = MetadataLog(kafka.process.data, kafka.schemas)

@@ -123,19 +123,18 @@ class LiveKafka:
         records = self._initial.read()
         if records:
             self._begin_at(records[0], truth(cluster).next_offset)
-        written = []
-        for logged in records:
-            record = record_of(logged, self.kafka.topics)
-            in_play = deciding.Written(
-                offset=self.renaming.play_offset(logged.offset),
-                kafka_offset=logged.offset,
-                name=logged.name,
-                version=logged.version,
-                record=None if record is None else self.renaming.to_play(record),
-                beyond=beyond(logged),
-            )
-            written.append(in_play)
-        return tuple(written)
+        return tuple(map(self._in_play, records))
+
+    def _in_play(self, logged: LoggedRecord) -> deciding.Written:
+        record = record_of(logged, self.kafka.topics)
+        return deciding.Written(
+            offset=self.renaming.play_offset(logged.offset),
+            kafka_offset=logged.offset,
+            name=logged.name,
+            version=logged.version,
+            record=None if record is None else self.renaming.to_play(record),
+            beyond=beyond(logged),
+        )
 
     def _begin_at(self, logged: LoggedRecord, play: int) -> None:
         """The next record of the play is this one, wherever it is in Kafka's log.
@@ -251,7 +250,7 @@ class LeaderWords(turns.PartitionWords):
         if earlier != epoch:
             yield f"epoch {epoch}"
         if isinstance(question, deciding.MetadataPlayed):
-            yield self.metadata(question.update, question.told)
+            yield self.metadata(question.update, question.changed)
             return
         if isinstance(question, turns.ProducedTurn):
             _must_be_few(question.count)

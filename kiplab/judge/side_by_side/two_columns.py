@@ -154,9 +154,7 @@ def play_in_two_columns(
 
 # --- whose own ------------------------------------------------------------------------------------
 
-_CONTROLLERS_WORD = (
-    facts.RecordWritten | facts.IsrChanged | facts.LeaderElected | facts.BrokerChanged
-)
+_CONTROLLERS = facts.RecordWritten | facts.IsrChanged | facts.LeaderElected | facts.BrokerChanged
 _LEADER_REFUSES = ("fetch", "produce", "delete-records")
 
 
@@ -165,7 +163,7 @@ def is_kafkas_own(event: Event, judges: Judges) -> bool:
     if isinstance(event, facts.Refused):
         is_request = event.request in _LEADER_REFUSES
         return judges.decides if event.node == ids.CONTROLLER else judges.leads and is_request
-    if isinstance(event, _CONTROLLERS_WORD):
+    if isinstance(event, _CONTROLLERS):
         return judges.decides
     is_of_leader = isinstance(event, LEADERS_WORD) and not isinstance(event, facts.NotProposed)
     return judges.leads and is_of_leader

@@ -58,9 +58,7 @@ class Barrier:
         self._client.create(f"{_NOTIFICATIONS}/isr_change_", notification, sequence=True)
         for broker in brokers:
             self.reach(broker)
-        wait_until(
-            lambda: not self._client.get_children(_NOTIFICATIONS), "the end of a notification"
-        )
+        wait_until(lambda: not self._client.get_children(_NOTIFICATIONS), "a notification's end")
         self.settle_events()
 
     def settle_events(self) -> None:

@@ -164,14 +164,12 @@ class Gate(_Server):
             self._streams.discard(to_server)
             to_server.close()
 
-    async def _answer(
-        self, from_server: asyncio.StreamReader, to_kafka: asyncio.StreamWriter
-    ) -> None:
+    async def _answer(self, server: asyncio.StreamReader, to_kafka: asyncio.StreamWriter) -> None:
         """Pass on what the server says, frame by frame, as far as it may pass."""
         with suppress(OSError, asyncio.IncompleteReadError):
             while True:
-                size = await from_server.readexactly(INT32.size)
-                body = await from_server.readexactly(INT32.unpack(size)[0])
+                size = await server.readexactly(INT32.size)
+                body = await server.readexactly(INT32.unpack(size)[0])
                 await self._may_pass.wait()
                 path = watched_path(body) if self._holds_watches else None
                 if path is not None and path.startswith(HELD_PATHS):

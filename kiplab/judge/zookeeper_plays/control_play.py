@@ -76,9 +76,8 @@ def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns
     try:
         with PlayedCluster(patch, setup, protocol, schemas) as cluster:
             if cluster.znodes() != EngineEar(setup).passage("", stage.history.start).znodes:
-                raise untold(
-                    play, first_line(play, "topic"), "a controller that takes over changes it"
-                )
+                why = "a controller that takes over changes it"
+                raise untold(play, first_line(play, "topic"), why)
             return _columns(stage, setup, cluster.follow, cluster.passage)
     except (TooQuietError, OSError, UnspokenError, KazooException, KazooTimeoutError) as problem:
         raise DeadKafkaError(f"Kafka {patch} does not go on: {problem}") from None
@@ -244,7 +243,7 @@ def _told_stage(play: Play, features: Features) -> tuple[Stage, Setup]:
         raise untold(play, first_line(play, "topic"), problem)
     controller, before = EngineEar(setup).controller_id, stage.history.start
     for recorded in stage.history.steps:
-        why = _why_step_untold(before, recorded, controller)
+        why = _why_untold(before, recorded, controller)
         if why is not None:
             raise untold(play, recorded.line, why)
         before = recorded.cluster
@@ -276,9 +275,7 @@ def _why_initial_state_untold(setup: Setup) -> str | None:
     return None
 
 
-def _why_step_untold(
-    before: Cluster, recorded: history.Recorded, controller: BrokerId
-) -> str | None:
+def _why_untold(before: Cluster, recorded: history.Recorded, controller: BrokerId) -> str | None:
     """Why a step cannot be done to a real controller on that broker; None where it can."""
     move = recorded.move
     if type(move) in _UNTOLD:

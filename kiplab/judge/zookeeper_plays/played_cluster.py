@@ -97,9 +97,9 @@ class PlayedCluster(ExitStack):
             elif broker.id != self.controller_id:
                 self.fake(broker.id).turn_deaf()
         where = f"127.0.0.1:{self._gate.port}"
-        kafka = kafka_server.KafkaServer(self._patch, where, self.controller_id, self._settings)
-        self.enter_context(kafka)
-        self.asked = znodes.AskedController(self._patch, kafka.port, self.client, self._schemas)
+        server = kafka_server.KafkaServer(self._patch, where, self.controller_id, self._settings)
+        port = self.enter_context(server).port
+        self.kafka = znodes.AskedController(self._patch, port, self.client, self._schemas)
         self._take_over()
 
     def _end_sessions(self) -> None:
@@ -110,7 +110,7 @@ class PlayedCluster(ExitStack):
         self._wait_for_controller(self._setup.controller_epoch - 1)
         for name in (sequences.MARKER, sequences.IDLE):
             znodes.create_topic(self.client, name, (self.controller_id,))
-        self._barrier = znodes.Barrier(self.client, self._journal, self.asked.about_nobody)
+        self._barrier = znodes.Barrier(self.client, self._journal, self.kafka.about_nobody)
         self._barrier.come_to_rest(sorted(self._sessions), ())
         self._journal.take()
         for fake in self._fakes.values():
@@ -137,12 +137,10 @@ class PlayedCluster(ExitStack):
         fake.epoch = client.exists(znodes.znode_of(broker)).czxid
         self._czxids[fake.generation] = fake.epoch
 
-    def _wait_for_controller(self, earlier_epoch: int) -> None:
+    def _wait_for_controller(self, earlier: int) -> None:
         """Until the next one has taken over. Raises TooQuietError if none does."""
-        sequences.wait_until(
-            lambda: self.controller_epoch() > earlier_epoch, "another controller epoch"
-        )
-        sequences.wait_until(self.asked.is_active, "an active controller")
+        sequences.wait_until(lambda: self.controller_epoch() > earlier, "another controller epoch")
+        sequences.wait_until(self.kafka.is_active, "an active controller")
 
     # --- what is read -----------------------------------------------------------------------------
 
@@ -236,7 +234,7 @@ class PlayedCluster(ExitStack):
             case messages.AlterPartitionRequest() as request:
                 self._alter(request)
             case messages.ElectLeadersRequest() as request:
-                self.asked.elect(request)
+                self.kafka.elect(request)
             case _:
                 return
         self.settle()
@@ -255,13 +253,13 @@ class PlayedCluster(ExitStack):
 
     def _shut_down(self, request: messages.ControlledShutdownRequest) -> None:
         broker, epoch = request.broker, request.broker_epoch
-        answer = self.asked.shut_down(broker, request.version, self._czxid(broker, epoch))
+        answer = self.kafka.shut_down(broker, request.version, self._czxid(broker, epoch))
         stamped = self.generations.name(broker, epoch)
         self._answers.append(sequences.ShutdownAnswer(broker, stamped, *answer))
 
     def _alter(self, request: messages.AlterPartitionRequest) -> None:
         epoch = BrokerEpoch(self._czxid(request.broker, request.broker_epoch))
-        answer = self.asked.alter(replace(request, broker_epoch=epoch))
+        answer = self.kafka.alter(replace(request, broker_epoch=epoch))
         stamped = self.generations.name(request.broker, request.broker_epoch)
         self._altered.append(engine_ear.alter_answer(request, answer, stamped))
 
