@@ -141,8 +141,7 @@ class RequestSizes(msgspec.Struct, frozen=True):
 
     def report(self) -> dict[str, Any]:
         """Plain values."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
+        return dict(msgspec.to_builtins(self))
 
     def figure(self, **options: Any) -> go.Figure:
         """A bar for each row; options as of `kiplab.figures.request_sizes_chart.sizes_figure`:

@@ -168,16 +168,11 @@ class EngineObservation:
         """A partition as the broker plays it."""
         replica, log = replica_of(broker, name), log_of(broker, name)
         epochs = tuple((entry.epoch, entry.offset) for entry in log.epochs)
+        partition = SeenPartition(end=log.end, epochs=epochs)
         if replica is None:
-            return SeenPartition(end=log.end, epochs=epochs)
-        partition = SeenPartition(
-            leader=replica.leader,
-            leader_epoch=replica.leader_epoch,
-            partition_epoch=replica.partition_epoch,
-            high_watermark=replica.high_watermark,
-            end=log.end,
-            epochs=epochs,
-        )
+            return partition
+        played = ("leader", "leader_epoch", "partition_epoch", "high_watermark")
+        partition = replace(partition, **{field: getattr(replica, field) for field in played})
         leading = replica.leading
         if leading is None:
             return partition

@@ -100,8 +100,7 @@ class SecondProposal(msgspec.Struct, frozen=True):
 
     def report(self) -> dict[str, Any]:
         """Plain values."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
+        return dict(msgspec.to_builtins(self))
 
     def __repr__(self) -> str:
         return self.text()

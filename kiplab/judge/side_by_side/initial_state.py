@@ -124,8 +124,7 @@ class InitialState:
         return entry
 
     def _is_fenced(self, broker: BrokerId) -> bool:
-        entry = registrations.registration(self.image.registrations, broker)
-        return entry is not None and entry.fenced
+        return any(e.broker == broker and e.fenced for e in self.image.registrations)
 
     def _fence(self, brokers: Iterable[BrokerId], *, fenced: bool = True) -> None:
         """These are fenced, or unfenced, if they are not yet."""
