@@ -95,7 +95,7 @@ def test_watches_that_are_held_back_come_one_by_one_and_all_else_passes(both: Bo
     def watch(path: bytes) -> bytes:
         return struct.pack(">iqiiii", -1, -1, 0, 4, 3, len(path)) + path
 
-    both.gate.hold_watches()
+    both.gate.holds_watches = True
     both.answer(watch(b"/brokers/ids"))
     both.answer(watch(b"/controller"))
     both.answer(b"an answer to the controller")

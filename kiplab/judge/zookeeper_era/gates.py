@@ -114,13 +114,15 @@ class _Server(ABC):
 
 
 class Gate(_Server):
-    """Passes everything on to ZooKeeper's port."""
+    """Passes everything on to ZooKeeper's port; where it `holds_watches`, all but what watches of
+    HELD_PATHS say.
+    """
 
     def __init__(self, loop: BackgroundLoop, zookeeper_port: int) -> None:
         super().__init__(loop)
         self._zookeeper_port = zookeeper_port
         self._held: list[tuple[str, bytes, asyncio.StreamWriter]] = []
-        self._holds_watches, self._may_pass = False, asyncio.Event()
+        self.holds_watches, self._may_pass = False, asyncio.Event()
         self._may_pass.set()
         loop.do(self._listen())
 
@@ -131,10 +133,6 @@ class Gate(_Server):
     def open(self) -> None:
         """Let it through, what was held back first."""
         self._loop.call(self._may_pass.set)
-
-    def hold_watches(self) -> None:
-        """Hold back what watches of HELD_PATHS say from now on, and nothing else."""
-        self._holds_watches = True
 
     def let_through(self, path: str) -> bool:
         """Let the first held watch of `path` through; whether there was one within `LATE_S`."""
@@ -171,7 +169,7 @@ class Gate(_Server):
                 size = await server.readexactly(INT32.size)
                 body = await server.readexactly(INT32.unpack(size)[0])
                 await self._may_pass.wait()
-                path = watched_path(body) if self._holds_watches else None
+                path = watched_path(body) if self.holds_watches else None
                 if path is not None and path.startswith(HELD_PATHS):
                     self._held.append((path, size + body, to_kafka))
                 else:

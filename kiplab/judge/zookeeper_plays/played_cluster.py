@@ -115,7 +115,7 @@ class PlayedCluster(ExitStack):
         self._journal.take()
         for fake in self._fakes.values():
             fake.shut()
-        self._gate.hold_watches()
+        self._gate.holds_watches = True
 
     def fake(self, broker: int) -> PermittedBroker:
         """The broker of that id."""

@@ -93,17 +93,15 @@ class LeaderTurns:
         own = found.epoch if found is not None else 7
         if not self.dice.once_in(7):
             return ids.BrokerEpoch(own)
-        return ids.BrokerEpoch(
-            self.dice.choice([own - 1, own + 1, ids.NO_BROKER_EPOCH, 0, HIGHEST])
-        )
+        odd = [own - 1, own + 1, ids.NO_BROKER_EPOCH, 0, HIGHEST]
+        return ids.BrokerEpoch(self.dice.choice(odd))
 
     def _leader_epoch(self, replica: Replica) -> int:
         if not self.dice.once_in(15):
             return replica.leader_epoch
         own = replica.leader_epoch
-        return self.dice.choice(
-            [own - 1, own + 1, ids.NO_LEADER_EPOCH, ids.NO_LEADER_EPOCH, *ABSURD]
-        )
+        odd = [own - 1, own + 1, ids.NO_LEADER_EPOCH, ids.NO_LEADER_EPOCH, *ABSURD]
+        return self.dice.choice(odd)
 
     def _offset(self, replica: Replica, log: Log, follower: ids.BrokerId) -> int:
         """Where the follower stood or a little further; level; at one of the marks; absurd."""

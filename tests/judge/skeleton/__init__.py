@@ -23,7 +23,8 @@ The rest of the skeleton:
 - `recordings.py`: one file format (a head, then a line for each conversation, xz), one error.
   A head may list `covering`: the conversations that meet every rule, found by `covering()` when the
   recording is made. A quick test replays only these, the long test all.
-- `generating.py`: `shortest(turns, holds)`, one ddmin for every language of turns.
+- `generating.py`: `Dice`, which all generators throw, and `Shrinking(turns, holds).shortest()`, one
+  ddmin for every language of turns.
 - `wrong_engines.py`: `WrongEngine` and `built`, an engine that is wrong in one rule on purpose;
   those of the KRaft controller are rows of `tests/judge/kraft/wrong_engines.toml`.
 - `command.py`: `python -m tests.judge NAME [--recorded|--record] [--coverage] [SUBJECT ...]`; a

@@ -246,9 +246,8 @@ def shortest_situation(situation: Play, patch: str, hear: Hear) -> Play:
 
     turns = turns_of(situation)
     ends = (n for n in range(1, len(turns)) if holds(turns[:n]) is not None)
-    return of_turns(
-        situation, generating.Shrinking(turns[: next(ends, len(turns))], holds).shortest()
-    )
+    shrinking = generating.Shrinking(turns[: next(ends, len(turns))], holds)
+    return of_turns(situation, shrinking.shortest())
 
 
 def done_before(file: Path | None, patch: str) -> Iterator[SituationDone]:
