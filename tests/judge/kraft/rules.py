@@ -179,10 +179,6 @@ def why_unreachable(rule: Rule, pair: JudgedPair) -> str | None:
     return next((u.why for u in UNREACHABLE if u.rule == rule and u.where(release, pair)), None)
 
 
-def _everywhere(_release: Release, _pair: JudgedPair) -> bool:
-    return True
-
-
 def _speaks_below(version: int) -> Where:
     """AlterPartition is not spoken up to that version."""
     return lambda release, _pair: release.alter_partition < version
@@ -226,7 +222,7 @@ UNREACHABLE = (
     ),
     Unreachable(
         Rule(RECORD, "ConfigRecord"),
-        _everywhere,
+        lambda _release, _pair: True,
         "Conversations change no setting of a topic; what comes of it is unjudged.",
     ),
     Unreachable(

@@ -29,7 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MissingKafkaError as problem:
         print(f"judge: {problem}", file=sys.stderr)
         return LACKING
-    columns = shipped.columns_of_answers()
+    columns = {
+        name: dict(shipped.play_columns(name, release) for release in LAST_PATCH)
+        for name in shipped.told_plays()
+    }
     shipped.keep_columns(columns)
     print(f"shipped: {len(columns)} plays, {sum(map(len, columns.values()))} runs of Kafka")
     return AGREED

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 import msgspec
 
 from kiplab.engine.cluster import Cluster
-from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH
 from kiplab.judge.side_by_side import deciding, real_run, two_columns
 from kiplab.judge.side_by_side.chosen import (
     BOTH,
@@ -63,11 +62,6 @@ def asked_live(name: str, release: str) -> tuple[str, stored_answers.PlayRecordi
     return what.patch, noting.recording()
 
 
-def columns_of_answers() -> dict[str, dict[str, real_run.RecordedPlay]]:
-    """Of every play and every release."""
-    return {name: dict(play_columns(name, r) for r in LAST_PATCH) for name in told_plays()}
-
-
 def play_columns(name: str, release: str) -> tuple[str, real_run.RecordedPlay]:
     """The patch release, and what is shipped of a play on it."""
     columns, why, patch = {}, "", ""
@@ -93,9 +87,9 @@ def answered(what: Chosen) -> two_columns.TwoColumns:
     recording, judges = stored_answers.recordings_of(what.play.name)[what.patch], what.judges
 
     def nodes(start: Cluster) -> deciding.RealNodes:
-        return stored_answers.recorded_nodes(
-            recording, start, decides=judges.decides, leads=judges.leads
-        )
+        kafka = stored_answers.RecordedKafka(recording) if judges.decides else None
+        leaders = stored_answers.RecordedLeaders(recording.leaders, start) if judges.leads else None
+        return deciding.RealNodes(kafka, leaders)
 
     return two_columns.play_in_two_columns(what.play, what.features, nodes)
 

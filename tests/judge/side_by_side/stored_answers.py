@@ -122,14 +122,6 @@ class RecordedLeaders:
         return seen
 
 
-def recorded_nodes(
-    recording: PlayRecording, start: Cluster, *, decides: bool, leads: bool
-) -> deciding.RealNodes:
-    """The nodes of a play that begins so, as they once answered."""
-    leaders = RecordedLeaders(recording.leaders, start) if leads else None
-    return deciding.RealNodes(RecordedKafka(recording) if decides else None, leaders)
-
-
 # --- noted while they are live --------------------------------------------------------------------
 
 

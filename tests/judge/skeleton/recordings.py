@@ -79,22 +79,15 @@ def load(subject: str, folder: Path, head: type[HeadT], whose: str = "Kafka") ->
     raise NoRecordingError(f"{problem}; {WRITTEN_BY}")
 
 
-def covering(rules: Sequence[Iterable[RuleT]], enough: int = 1) -> tuple[int, ...]:
-    """The fewest conversations, found greedily, that meet each rule `enough` times, or as often as
-    all of them together do. `rules[n]` are the rules that conversation `n` meets.
+def covering(rules: Sequence[Iterable[RuleT]]) -> tuple[int, ...]:
+    """The fewest conversations, found greedily, that meet every rule that any of them meets.
+    `rules[n]` are the rules that conversation `n` meets.
     """
-    left: dict[RuleT, int] = {}
     met = [set(each) for each in rules]
-    for each in met:
-        for rule in each:
-            left[rule] = min(left.get(rule, 0) + 1, enough)
-    chosen: list[int] = []
+    left, chosen = {rule for each in met for rule in each}, list[int]()
     while left:
-        best = max(range(len(met)), key=lambda n: (n not in chosen, len(met[n] & left.keys()), -n))
-        chosen.append(best)
-        for rule in met[best] & left.keys():
-            left[rule] -= 1
-        left = {rule: count for rule, count in left.items() if count}
+        chosen.append(max(range(len(met)), key=lambda n: (len(met[n] & left), -n)))
+        left -= met[chosen[-1]]
     return tuple(sorted(chosen))
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
@@ -35,7 +35,6 @@ RULES = (
 _ERRORS = frozenset(error.value for error in ZooKeeperError)
 
 ScriptRun = Run[scripted_engine.ScriptStep, scripted_engine.ScriptAnswer]
-EngineMaker = Callable[[str], scripted_engine.ScriptedEngine]
 
 
 def difference(
@@ -46,9 +45,7 @@ def difference(
         yield Parting("the last step", str(real), str(engine))
 
 
-def compared(
-    address: str, seeds: Sequence[int], engine: EngineMaker = scripted_engine.ScriptedEngine
-) -> Iterator[tuple[int, ScriptRun]]:
+def compared(address: str, seeds: Sequence[int]) -> Iterator[tuple[int, ScriptRun]]:
     """The scripts of these seeds, one after the other, with the server at `address`.
 
     Raises DeadKafkaError if the server does not answer, MissingExtraError without kazoo.
@@ -58,7 +55,7 @@ def compared(
         for seed in seeds:
             root = zookeeper_scripts.script_root(seed)
             zookeeper = scripted_zookeeper.ScriptedZooKeeper(address, beside, root)
-            run: ScriptRun = Run(zookeeper, engine(root), difference)
+            run: ScriptRun = Run(zookeeper, scripted_engine.ScriptedEngine(root), difference)
             try:
                 run.follow(zookeeper_scripts.script(seed))
                 yield seed, run
