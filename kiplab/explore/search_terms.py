@@ -31,9 +31,11 @@ class Model(Protocol):
     """States and what leads from one to the next.
 
     `successors` lists (action, state after it, ids of the properties that broke), always in the
-    same order. Properties that broke where a fault excuses it are left out.
+    same order. Properties that broke where a fault excuses it are left out. `start` is the cluster
+    that the first state stands for.
     """
 
+    start: Cluster
     seen: Coverage
 
     def first(self) -> ModelState: ...
@@ -41,8 +43,6 @@ class Model(Protocol):
     def successors(
         self, state: ModelState
     ) -> Iterable[tuple[Action, ModelState, tuple[str, ...]]]: ...
-
-    def cluster(self, state: ModelState) -> Cluster: ...
 
 
 class Progress(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.explore_play import explore, outcome_of
 from kiplab.explore.search.explored import sentence_of
+from kiplab.explore.search.hidden_parts import BUDGETS
 from kiplab.explore.search.limits import Limits, TimedProgress
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.path_as_play import done_by_lines, held_stage
@@ -67,7 +68,9 @@ def test_a_counterexample_replays_through_the_same_states(level: str, off: str) 
             if isinstance(event, Registered):
                 lives.setdefault((event.node, event.epoch), 2)
         first = {(BrokerId(b), 100 + b): 1 for b in (1, 2, 3)}
-        assert forms.normal(stage.cluster, {**first, **lives}) == model.cluster(state)
+        left = model.parts.budgets.parts[state[BUDGETS]]
+        normal = forms.normal(stage.cluster, {**first, **lives})
+        assert model.parts.state_of(normal, left) == state
 
 
 def test_a_counterexample_of_level_cluster_replays() -> None:

@@ -2,7 +2,7 @@
 
 A field is part of a state, or the same throughout a search, or told from other fields. What is none
 of these would let a search prove falsehoods. A field of the first kind also needs a place in
-`normal_partition.py` and, both ways, in `compiled/packing.py`.
+`normal_partition.py` and in `compiled/packing.py`.
 """
 
 import types

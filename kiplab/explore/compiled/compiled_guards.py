@@ -69,7 +69,7 @@ def check_guards(start: Cluster) -> None:
 def rules_of(features: Features) -> int:
     """The guards that are on, and what the versions carry, as the bits of word_layout.py."""
     active = features.active(CONTROLLER)
-    bits = sum(1 << number for number, id in enumerate(at.RULES) if id in active)
+    bits = sum(bit for id, bit in at.RULES.items() if id in active)
     if features.fetch_version() >= 15:
         bits |= at.FETCH_SAYS_LIFE
     if features.alter_partition_version(CONTROLLER) >= 3:

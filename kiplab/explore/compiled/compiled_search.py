@@ -25,7 +25,6 @@ FIRST_ROWS = 1 << 12
 LOOK_EVERY = 1 << 13
 """States between two looks at the limits."""
 ROW_BYTES = 8 * at.WORDS + 4 + 2
-NO_FIELD = "the play begins with something that its words have no field for"
 TOO_NARROW = terms.Halt(terms.HaltReason.TOO_NARROW)
 Room = Callable[[int], terms.Halt | None]
 """Asked before so many bytes more are taken: None, or why they may not be."""
@@ -48,21 +47,13 @@ class CompiledModel:
         kinds = tuple(kind.name for kind in level.kinds)
         if (kinds, tuple(bounds)) != (at.KIND_NAMES, at.BOUND_NAMES):
             raise NotCompiledError("its actions and bounds are not those that the level has now")
-        self.level, self.seen = level, terms.Coverage()
-        self.encoding = Encoding(level.admit(cluster), bounds)
-        self.pack, self.unpack = self.encoding.pack, self.encoding.unpack
-        self.given = np.array(parameters_of(self.encoding.start), np.int64)
-        self.begin = self.encoding.start, tuple(bounds.values())
-        if self.unpack(self.pack(*self.begin)) != self.begin:
-            raise NotCompiledError(NO_FIELD)
+        self.level, self.start, self.seen = level, level.admit(cluster), terms.Coverage()
+        self.encoding, self.budgets = Encoding(self.start, bounds), tuple(bounds.values())
+        self.parameters = np.array(parameters_of(self.start), np.int64)
 
     def first(self) -> tuple[int, ...]:
         """The start, with every bound untouched."""
-        return self.pack(*self.begin)
-
-    def cluster(self, state: tuple[int, ...]) -> Cluster:
-        """The normal form that words stand for."""
-        return self.unpack(state)[0]
+        return self.encoding.pack(self.start, self.budgets)
 
     def successors(
         self, state: tuple[int, ...]
@@ -80,8 +71,7 @@ class CompiledModel:
 
     def note(self, out: npt.NDArray[np.int64]) -> None:
         """Remember which guards fired, and whether anything was committed."""
-        fired = int(out[at.FIRED])
-        self.seen.guards |= {id for n, id in enumerate(at.RULES) if fired >> n & 1}
+        self.seen.guards |= {id for id, bit in at.RULES.items() if int(out[at.FIRED]) & bit}
         self.seen.committed |= bool(out[at.MOVED])
 
     def action(self, code: int) -> Action:
@@ -178,7 +168,7 @@ class _CompiledSearch:
         self.tallies[expanding.UNTIL] = until
         ended: int = expanding.expand_root()(
             *(self.rows, self.parents, self.how, self.after, self.codes, self.table, self.free),
-            *(self.model.given, self.asked, self.tallies, self.taken, self.out),
+            *(self.model.parameters, self.asked, self.tallies, self.taken, self.out),
         )
         return ended
 

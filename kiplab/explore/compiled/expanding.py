@@ -47,21 +47,12 @@ def same(one: Ints, other: Ints) -> bool:
 
 
 @inner
-def is_row(rows: Ints, row: int, words: Ints) -> bool:
-    """Whether a row equals these words."""
-    different = 0
-    for place in range(at.WORDS):
-        different |= rows[row, place] ^ words[place]
-    return different == 0
-
-
-@inner
 def slot_of(rows: Ints, table: Table, free: int, words: Ints, tag: int) -> int:
     """The slot of the row that equals `words`, or the free one where it belongs."""
     last, slot = len(table) - 1, tag >> free
     while table[slot] != 0:
         held = table[slot]
-        if held >> 32 == tag and is_row(rows, (held & NUMBER_MASK) - 1, words):
+        if held >> 32 == tag and same(rows[(held & NUMBER_MASK) - 1], words):
             return slot
         slot = (slot + 1) & last
     return slot

@@ -17,7 +17,7 @@ from .compiled_guards import NotCompiledError, check_guards, rules_of
 
 
 def parameters_of(start: Cluster) -> list[int]:
-    """The array `given` of the rules."""
+    """The array `ints` of the rules."""
     state, features = truth(start).partitions[0], start.features
     ids = [b.id for b in start.brokers]
     order = [ids.index(b) for b in state.replicas]
@@ -69,11 +69,6 @@ class NumberScale:
         """The small number. Raises NotCompiledError if it is not small enough."""
         place = max(i for i, real in enumerate(self.real) if real <= number)
         return fitting(self.name, self.small[place] + number - self.real[place], at.FOUR)
-
-    def up(self, small: int) -> int:
-        """The play's number."""
-        place = max(i for i, number in enumerate(self.small) if number <= small)
-        return self.real[place] + small - self.small[place]
 
 
 def fitting(name: str, value: int, most: int) -> int:

@@ -81,56 +81,35 @@ BROKEN, FIRED, MOVED, OVERFLOW, OUTS = range(5)
 """BROKEN: 0 nothing, 1 lost, 2 electable, 3 lost and then electable, 4 the other way round. FIRED:
 guards that refused, as in RULES. MOVED: a high watermark moved. OVERFLOW: a field is too narrow."""
 
-RULES = (
-    "497.request-broker-epoch",
-    "497.leader-epoch",
-    "497.sender-is-leader",
-    "497.partition-epoch",
-    "497.leader-in-isr",
-    "841.fenced",
-    "903.controller-epoch",
-    "841.leader-skips-fenced",
-    "903.leader-epoch",
-    "497.maximal-isr",
-    "kafka-7128.epoch-start",
-    "966.committed-with-min-isr",
-    "320.fenced-fetch",
-    "320.unknown-fetch",
-    "631.one-live-incarnation",
-    "kafka-15021.shrink-keeps-epoch",
-    "497.pending-outlives-metadata",
-    "903.bump-leader-epochs",
-    "903.epoch-from-metadata",
-)
-"""Guards that are compiled; guard number i is bit i of the rules and of FIRED. Of all others
+RULES = {
+    "497.request-broker-epoch": (REQUEST_EPOCH := 1 << 0),
+    "497.leader-epoch": (LEADER_EPOCH := 1 << 1),
+    "497.sender-is-leader": (SENDER_LEADS := 1 << 2),
+    "497.partition-epoch": (SAME_PARTITION_EPOCH := 1 << 3),
+    "497.leader-in-isr": (LEADER_IN_ISR := 1 << 4),
+    "841.fenced": (NOT_FENCED := 1 << 5),
+    "903.controller-epoch": (CONTROLLER_CHECKS_EPOCH := 1 << 6),
+    "841.leader-skips-fenced": (SKIPS_FENCED := 1 << 7),
+    "903.leader-epoch": (LEADER_CHECKS_EPOCH := 1 << 8),
+    "497.maximal-isr": (MAXIMAL := 1 << 9),
+    "kafka-7128.epoch-start": (EPOCH_START := 1 << 10),
+    "966.committed-with-min-isr": (MIN_ISR := 1 << 11),
+    "320.fenced-fetch": (FENCED_FETCH := 1 << 12),
+    "320.unknown-fetch": (UNKNOWN_FETCH := 1 << 13),
+    "631.one-live-incarnation": (ONE_LIVE := 1 << 14),
+    "kafka-15021.shrink-keeps-epoch": (SHRINK_KEEPS := 1 << 15),
+    "497.pending-outlives-metadata": (OUTLIVES := 1 << 16),
+    "903.bump-leader-epochs": (BUMPS := 1 << 17),
+    "903.epoch-from-metadata": (FROM_METADATA := 1 << 18),
+}
+"""Guards that are compiled, each with its bit in the rules and in FIRED. Of all others
 compiled_guards.py says why they have no effect."""
-(
-    REQUEST_EPOCH,
-    LEADER_EPOCH,
-    SENDER_LEADS,
-    SAME_PARTITION_EPOCH,
-    LEADER_IN_ISR,
-    NOT_FENCED,
-    CONTROLLER_CHECKS_EPOCH,
-    SKIPS_FENCED,
-    LEADER_CHECKS_EPOCH,
-    MAXIMAL,
-    EPOCH_START,
-    MIN_ISR,
-    FENCED_FETCH,
-    UNKNOWN_FETCH,
-    ONE_LIVE,
-    SHRINK_KEEPS,
-    OUTLIVES,
-    BUMPS,
-    FROM_METADATA,
-) = (1 << number for number in range(len(RULES)))
 FETCH_SAYS_LIFE, ALTER_SAYS_LIVES, EMPTY_BUMPS = (1 << len(RULES) + number for number in range(3))
 """What versions carry: Fetch 15, AlterPartition 3. And whether the last member's fencing bumps the
 leader epoch although no ISR is written (partition_change.Code.compares_the_target)."""
 
 P_RULES, P_BROKERS, P_ORDER, P_WANTED, PARAMETERS = 0, 1, 2, 5, 6
-"""Places in the array `given`: rules, number of brokers, brokers in the order of the replicas,
+"""Places in the array `ints`: rules, number of brokers, brokers in the order of the replicas,
 min.insync.replicas."""
 
 

@@ -42,8 +42,7 @@ Observer
     damaged (set), excused (bool).
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec.structs import replace
@@ -51,10 +50,9 @@ from msgspec.structs import replace
 from ...engine.cluster import Cluster, Message, MessageName, Observed
 from ...plays.play_errors import PlayError
 from ...protocol import ids, messages
-from ...protocol.features import Features
 from ...protocol.kraft.controller_state import Contact, Controller, HeartbeatState
 from ...protocol.kraft.replay import image
-from ...protocol.kraft.sessions import contact_of, has_contacts
+from ...protocol.kraft.sessions import contact_of
 from ...protocol.log import Log
 from ...protocol.registrations import PartitionRegistration, Registration
 from ...protocol.replica import broker_state
@@ -70,9 +68,7 @@ NO_INCARNATIONS: Incarnations = {}
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """A normal form taken apart; `whole` puts it together. Every running broker has caught up
-    here.
-    """
+    """A normal form taken apart. Every running broker has caught up here."""
 
     controller: Controller
     brokers: tuple[Broker, ...]
@@ -87,7 +83,19 @@ def normal(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Cluster
     are taken from `earlier`, or are such numbers already: that is so after every action in a normal
     form. Only clusters in which each running process is registered have one.
     """
-    return whole(cluster, parts(cluster, earlier))
+    apart = parts(cluster, earlier)
+    late = {b.id for b in apart.brokers if has_news(apart.controller, b)}
+    news = (b for b in apart.brokers if b.id in late)
+    in_flight = (*apart.requests, *images(apart.controller, news))
+    return replace(
+        cluster,
+        controller=apart.controller,
+        brokers=tuple([behind(b) if b.id in late else b for b in apart.brokers]),
+        messages=in_flight,
+        observed=apart.observed,
+        sent=counters(in_flight),
+        broken=(),
+    )
 
 
 def parts(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Parts:
@@ -100,26 +108,6 @@ def parts(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Parts:
         brokers=tuple(of_broker(b, incarnations) for b in cluster.brokers),
         requests=of_requests(requests, incarnations),
         observed=of_observed(cluster.observed, incarnations),
-    )
-
-
-def whole(cluster: Cluster, parts: Parts, late: Collection[ids.BrokerId] | None = None) -> Cluster:
-    """The cluster with these parts; whatever never changes is that of `cluster`.
-
-    `late` are the brokers that an image is under way to, worked out where it is not given.
-    """
-    if late is None:
-        late = {b.id for b in parts.brokers if has_news(parts.controller, b)}
-    news = (b for b in parts.brokers if b.id in late)
-    in_flight = (*parts.requests, *images(parts.controller, news))
-    return replace(
-        cluster,
-        controller=parts.controller,
-        brokers=tuple([behind(b) if b.id in late else b for b in parts.brokers]),
-        messages=in_flight,
-        observed=parts.observed,
-        sent=counters(in_flight),
-        broken=(),
     )
 
 
@@ -197,15 +185,6 @@ def _noted(controller: Controller, incarnations: Incarnations) -> tuple[Contact,
     )
 
 
-def contacts(controller: Controller, features: Features) -> tuple[Contact, ...]:
-    """From 4.0 on: of whom there is a session. Here that is whoever is unfenced: the first
-    heartbeat of an incarnation is the one that unfences it.
-    """
-    if not has_contacts(features.code_of(ids.CONTROLLER)):
-        return ()
-    return tuple(Contact(r.broker, r.epoch) for r in controller.registrations if not r.fenced)
-
-
 def _partition(state: PartitionRegistration) -> PartitionRegistration:
     isr = tuple(sorted(state.isr))
     return state if isr == state.isr else replace(state, isr=isr)
@@ -227,30 +206,19 @@ def of_broker(node: Broker, incarnations: Incarnations) -> Broker:
     process = node.process
     if process is None:
         return Broker(node.id, node.incarnation, durable)
-    process = running(
-        _incarnation(incarnations, node.id, process.epoch),
+    process = broker_state.Volatile(
+        lifecycle=broker_state.Lifecycle.RUNNING,
+        epoch=_incarnation(incarnations, node.id, process.epoch),
+        ready_to_unfence=True,
         image=metadata_seen(process.image, node.id, incarnations)
         if leads(node) and process.image
-        else None,
+        else NOTHING_KNOWN,
+        published=True,
         replicas=tuple(_replica(r, incarnations) for r in process.replicas),
         items=tuple(_item(i, incarnations) for i in process.items),
         in_flight=tuple(_item(i, incarnations) for i in process.in_flight),
     )
     return Broker(node.id, node.incarnation, durable, process)
-
-
-def running(
-    epoch: ids.BrokerEpoch, image: messages.MetadataUpdate | None, **played: Any
-) -> broker_state.Volatile:
-    """A process of this level: it has recovered its logs, and only a leader keeps an image."""
-    return broker_state.Volatile(
-        lifecycle=broker_state.Lifecycle.RUNNING,
-        epoch=epoch,
-        ready_to_unfence=True,
-        image=NOTHING_KNOWN if image is None else image,
-        published=True,
-        **played,
-    )
 
 
 def leads(node: Broker) -> bool:
@@ -286,18 +254,10 @@ def metadata_seen(
     """What a leader's rules read in its metadata: the others' incarnations, and the partition
     epoch.
     """
-    others = [_registration(r, incarnations) for r in update.registrations if r.broker != id]
-    return image_of_leader(others, [(p.name, p.partition_epoch) for p in update.partitions])
-
-
-def image_of_leader(
-    others: Iterable[Registration],
-    versions: Iterable[tuple[ids.PartitionName, ids.PartitionEpoch]],
-) -> messages.MetadataUpdate:
-    """The metadata of a leader, with the partition epoch of each partition."""
+    others = (_registration(r, incarnations) for r in update.registrations if r.broker != id)
     states = (
-        PartitionRegistration(name, (), (), ids.NO_LEADER, partition_epoch=version)
-        for name, version in versions
+        PartitionRegistration(p.name, (), (), ids.NO_LEADER, partition_epoch=p.partition_epoch)
+        for p in update.partitions
     )
     return messages.MetadataUpdate(
         offset=LEVEL, registrations=tuple(others), partitions=tuple(states)
@@ -305,15 +265,15 @@ def image_of_leader(
 
 
 def _registration(registration: Registration, incarnations: Incarnations) -> Registration:
-    incarnation = _incarnation(incarnations, registration.broker, registration.epoch)
-    return registered(registration.broker, incarnation, fenced=registration.fenced)
-
-
-def registered(broker: ids.BrokerId, incarnation: int, *, fenced: bool) -> Registration:
-    """A registration of this level: its epoch, and its record's offset, are the incarnation."""
-    epoch, number = ids.BrokerEpoch(incarnation), ids.Incarnation(incarnation)
-    written = ids.MetadataOffset(incarnation)
-    return Registration(broker, epoch, number, fenced, record_offset=written)
+    """Its epoch, and the offset of its record, are the incarnation."""
+    epoch = _incarnation(incarnations, registration.broker, registration.epoch)
+    return Registration(
+        registration.broker,
+        epoch,
+        ids.Incarnation(epoch),
+        registration.fenced,
+        record_offset=ids.MetadataOffset(epoch),
+    )
 
 
 def _replica(replica: Replica, incarnations: Incarnations) -> Replica:

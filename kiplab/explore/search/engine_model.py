@@ -22,9 +22,6 @@ class EngineModel:
     def first(self) -> tuple[Cluster, Budgets]:
         return self.start, self.budgets
 
-    def cluster(self, state: tuple[Cluster, Budgets]) -> Cluster:
-        return state[0]
-
     def successors(
         self, state: tuple[Cluster, Budgets]
     ) -> Iterator[tuple[Action, tuple[Cluster, Budgets], tuple[str, ...]]]:

@@ -137,7 +137,7 @@ def outcome_of(
     model: Model, properties: tuple[str, ...], stop: StopRule, run: SearchFunction = search
 ) -> SearchOutcome:
     """The search; but what is broken as the play begins needs none."""
-    broken = [id for id in broken_now(model.cluster(model.first())) if id in properties]
+    broken = [id for id in broken_now(model.start) if id in properties]
     if not broken:
         return run(model, properties, stop)
     return SearchOutcome(

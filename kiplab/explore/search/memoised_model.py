@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from ...engine.cluster import Cluster
 from ...protocol.replica.broker_state import Broker
 from ..levels.level_table import Action, Level
-from ..search_terms import ModelState
 from . import hidden_parts as pieces
 from .action_effects import NOTHING, ActionEffects, Option
 from .engine_model import spent
@@ -55,11 +54,7 @@ class MemoisedModel:
 
     def first(self) -> MemoisedState:
         """The start, with every bound untouched."""
-        return self.parts.first(self.start, self.bounds)
-
-    def cluster(self, state: ModelState) -> Cluster:
-        """The normal form that a state stands for."""
-        return self.parts.cluster(self.start, state)
+        return self.parts.state_of(self.start, self.bounds)
 
     # --- what leads on ---------------------------------------------------------------------------
 

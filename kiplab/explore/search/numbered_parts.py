@@ -1,8 +1,8 @@
-"""The parts of states at the level "partition", each under a number, and clusters made of them.
+"""The parts of states at the level "partition", each under a number, and clusters of some of them.
 
 Equal parts have one number. What was worked out once is found again by numbers, which are compared
-sooner than parts. A cluster is made of all parts of a state, or shows some and hides the others
-(hidden_parts.py), for an attempt at an action.
+sooner than parts. For an attempt at an action a cluster shows some parts of a state and hides the
+others (hidden_parts.py).
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
@@ -18,9 +18,9 @@ from ...protocol.ids import BrokerId, Count, Incarnation
 from ...protocol.messages import KINDS, AlterPartitionRequest, MetadataUpdate
 from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
-from ..search_terms import ModelState
+from ..search_terms import Budgets
 from . import hidden_parts as pieces
-from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS, image_at, with_image
+from .hidden_parts import CONTROLLER, FIRST_BROKER, REQUESTS, image_at, with_image
 from .observer_views import view_of
 
 MemoisedState = tuple[int, ...]
@@ -81,15 +81,15 @@ class NumberedParts:
         self.numbers_of, self.whole = Memo(self._numbers_of), Memo(self._whole)
         self.late, self.kept = Memo(self._is_late), Memo(self._kept)
 
-    def first(self, start: Cluster, bounds: tuple[int, ...]) -> MemoisedState:
-        """The state of `start`, with every bound untouched."""
-        parts = forms.parts(start)
+    def state_of(self, cluster: Cluster, left: Budgets) -> MemoisedState:
+        """The state that stands for a normal form, and for what is left of the bounds."""
+        parts = forms.parts(cluster)
         brokers = [self.broker(b) for b in parts.brokers]
         return (
             self.controllers[parts.controller],
             self.flight(parts.requests),
             self.observers[parts.observed],
-            self.budgets[bounds],
+            self.budgets[left],
             *[broker for broker, _ in brokers],
             *[image for _, image in reversed(brokers)],
         )
@@ -127,18 +127,6 @@ class NumberedParts:
         """The number under which a StatePiece stands in a state."""
         number: int = state[piece % pieces.INCARNATIONS if piece >= 0 else piece]
         return number if piece < pieces.INCARNATIONS else self.incarnation_of[number]
-
-    def cluster(self, start: Cluster, state: ModelState) -> Cluster:
-        """The normal form that a state stands for, in a search that begins with `start`."""
-        pairs = [(state[place], state[image_at(place)]) for place in self.places.values()]
-        parts = forms.Parts(
-            controller=self.controllers.parts[state[CONTROLLER]],
-            brokers=tuple([self.whole[pair] for pair in pairs]),
-            requests=tuple(self.messages.parts[m] for m in self.flights.parts[state[REQUESTS]]),
-            observed=self.observers.parts[state[OBSERVER]],
-        )
-        late = [id for id, p in zip(self.ids, pairs, strict=True) if self.late[state[0], *p]]
-        return forms.whole(start, parts, late)
 
 
 class PartialClusters:
