@@ -36,7 +36,7 @@ class Model(Protocol):
     """
 
     start: Cluster
-    seen: Coverage
+    coverage: Coverage
 
     def first(self) -> ModelState: ...
 
@@ -95,21 +95,35 @@ def never(_progress: Progress) -> Halt | None:
 class SearchOutcome(msgspec.Struct, frozen=True):
     """What a search came to. `path` leads to the violation, empty unless refuted.
 
-    `violated` is the property that breaks there. `depth` is the longest distance from the start
-    that was looked at; `taken` counts transitions by kind of action; `halt` says why an unfinished
-    search was stopped.
+    `violated` is the property that breaks there. `taken` counts transitions by kind of action,
+    `layers` the states of each distance from the start that was looked at; `halt` says why an
+    unfinished search was stopped.
     """
 
-    verdict: str
     states: int
-    transitions: int
-    depth: int
     frontier: int
     path: tuple[Action, ...]
     violated: str | None
     taken: dict[str, int]
     layers: tuple[int, ...]
     halt: Halt | None = None
+
+    @property
+    def verdict(self) -> str:
+        """PROVED, REFUTED or UNFINISHED."""
+        if self.violated is not None:
+            return REFUTED
+        return PROVED if self.halt is None else UNFINISHED
+
+    @property
+    def transitions(self) -> int:
+        """How many steps were taken, whether or not to a new state."""
+        return sum(self.taken.values())
+
+    @property
+    def depth(self) -> int:
+        """The longest distance from the start that was looked at."""
+        return len(self.layers) - (self.violated is None)
 
     @property
     def stopped(self) -> str:

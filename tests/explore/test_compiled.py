@@ -48,8 +48,8 @@ def assert_held_to_step(cluster: Any, within: dict[str, int]) -> None:
             assert stands_for.setdefault(packed, after) == after
             expected.append((action, packed, tuple(id for id in broken if id in PROPERTIES)))
         assert list(compiled.successors(words)) == expected, state
-    assert compiled.seen.guards == engine.seen.guards
-    assert compiled.seen.committed == engine.seen.committed
+    assert compiled.coverage.guards == engine.coverage.guards
+    assert compiled.coverage.committed == engine.coverage.committed
 
 
 def assert_same_outcome(cluster: Any, within: dict[str, int], asked: tuple[str, ...]) -> str:
@@ -61,7 +61,7 @@ def assert_same_outcome(cluster: Any, within: dict[str, int], asked: tuple[str, 
     expected = search(memoised, asked)
     assert search_compiled(compiled, asked) == expected
     if expected.verdict == PROVED:
-        assert compiled.seen == memoised.seen
+        assert compiled.coverage == memoised.coverage
     return expected.verdict
 
 

@@ -56,7 +56,7 @@ def unsettled() -> list[str]:
         for id in known
         if id not in RULES and id not in WITHOUT_EFFECT
     ]
-    for table, ids in zip(tables, (RULES, WITHOUT_EFFECT), strict=True):
+    for table, ids in zip(tables, ([*RULES], [*WITHOUT_EFFECT]), strict=True):
         gone = [id for id in ids if id not in known]
         said += [f"{id} is no guard of KRaft: take it out of {table}" for id in gone]
     both = [id for id in RULES if id in WITHOUT_EFFECT]

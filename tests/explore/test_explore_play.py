@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import kiplab
 from kiplab.cli.command import main
@@ -14,7 +15,6 @@ from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.explore_play import explore, outcome_of
-from kiplab.explore.search.explored import sentence_of
 from kiplab.explore.search.hidden_parts import BUDGETS
 from kiplab.explore.search.limits import Limits, TimedProgress
 from kiplab.explore.search.memoised_model import MemoisedModel
@@ -142,8 +142,7 @@ def test_what_is_broken_as_the_play_begins_needs_no_search() -> None:
     within = level.with_defaults({})
     outcome = outcome_of(EngineModel(level, broken, within), CAN_DATA_BE_LOST, never)
     assert (outcome.verdict, outcome.path, outcome.states) == ("refuted", (), 1)
-    said = sentence_of(outcome, level, within, CAN_DATA_BE_LOST, "3.4")
-    assert "breaks as the play begins" in said
+    assert "breaks as the play begins" in replace(found, path=()).sentence
 
 
 @pytest.mark.parametrize(
@@ -202,7 +201,7 @@ def test_limits_end_a_search_as_unfinished() -> None:
 def test_progress_is_told() -> None:
     told: list[TimedProgress] = []
     limits = Limits(progress=told.append)
-    limits.told = -1.0
+    limits.last_report = -1.0
     assert limits(Progress(states=10, transitions=20, depth=3, frontier=4)) is None
     assert (told[0].states, told[0].depth, told[0].frontier) == (10, 3, 4)
 

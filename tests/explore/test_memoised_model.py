@@ -45,8 +45,8 @@ def assert_same_graph(
                 before[after] = before[state] | set(violated)
                 todo.append(after)
     assert len(set(known.values())) == len(known)
-    assert memoised.seen.guards == engine.seen.guards
-    assert memoised.seen.committed == engine.seen.committed
+    assert memoised.coverage.guards == engine.coverage.guards
+    assert memoised.coverage.committed == engine.coverage.committed
 
 
 @pytest.mark.parametrize("rules", [*FAR_REACHING[:2], *in_long(FAR_REACHING[2:], QUICK)], ids=str)
@@ -100,7 +100,7 @@ def test_only_questions_about_guards_are_noted(start: Any) -> None:
     features = shared_memory.traced(start().features)
     assert "841.registered" in features.active(CONTROLLER)
     assert features.fetch_version() == start().features.fetch_version()
-    assert [about for about, _, _ in features.asked] == ["841.registered", "fetch version"]
+    assert [about for about, _, _ in features.questions] == ["841.registered", "fetch version"]
     with pytest.raises(shared_memory.UntracedError, match="overrides"):
         features.label()
 

@@ -47,7 +47,8 @@ class CompiledModel:
         kinds = tuple(kind.name for kind in level.kinds)
         if (kinds, tuple(bounds)) != (at.KIND_NAMES, at.BOUND_NAMES):
             raise NotCompiledError("its actions and bounds are not those that the level has now")
-        self.level, self.start, self.seen = level, level.admit(cluster), terms.Coverage()
+        self.level, self.start = level, level.admit(cluster)
+        self.coverage = terms.Coverage()
         self.encoding, self.budgets = Encoding(self.start, bounds), tuple(bounds.values())
         self.parameters = np.array(parameters_of(self.start), np.int64)
 
@@ -71,8 +72,8 @@ class CompiledModel:
 
     def note(self, out: npt.NDArray[np.int64]) -> None:
         """Remember which guards fired, and whether anything was committed."""
-        self.seen.guards |= {id for id, bit in at.RULES.items() if int(out[at.FIRED]) & bit}
-        self.seen.committed |= bool(out[at.MOVED])
+        self.coverage.guards |= {id for id, bit in at.RULES.items() if int(out[at.FIRED]) & bit}
+        self.coverage.committed |= bool(out[at.MOVED])
 
     def action(self, code: int) -> Action:
         """The action that a code stands for."""
@@ -135,17 +136,14 @@ class _CompiledSearch:
         self.free = expanding.TAG_BITS + 1 - slots.bit_length()
 
     def run(self) -> terms.SearchOutcome:
-        first = 0
-        while (end := int(self.tallies[expanding.COUNT])) > first:
+        first, halt = 0, None
+        while halt is None and (end := int(self.tallies[expanding.COUNT])) > first:
             self.layers.append(end - first)
             halt = self._layer(end)
             if self.tallies[expanding.HIT]:
-                return self._outcome(terms.REFUTED, len(self.layers), 0)
-            if halt is not None:
-                left = int(self.tallies[expanding.COUNT] - self.tallies[expanding.LOOKED])
-                return self._outcome(terms.UNFINISHED, len(self.layers) - 1, left, halt)
+                break
             first = end
-        return self._outcome(terms.PROVED, len(self.layers) - 1, 0)
+        return self._outcome(halt)
 
     def _layer(self, end: int) -> terms.Halt | None:
         """Look at all states up to row `end`, or say why not."""
@@ -190,25 +188,18 @@ class _CompiledSearch:
         return None
 
     def _progress(self) -> terms.Progress:
-        count, looked = int(self.tallies[expanding.COUNT]), int(self.tallies[expanding.LOOKED])
-        depth = len(self.layers) - 1
-        return terms.Progress(
-            count, int(self.tallies[expanding.TRANSITIONS]), depth, count - looked
-        )
+        count, looked, _, transitions, *_ = map(int, self.tallies)
+        return terms.Progress(count, transitions, len(self.layers) - 1, count - looked)
 
-    def _outcome(
-        self, verdict: str, depth: int, frontier: int, halt: terms.Halt | None = None
-    ) -> terms.SearchOutcome:
+    def _outcome(self, halt: terms.Halt | None) -> terms.SearchOutcome:
         self.model.note(self.out)
+        now = self._progress()
         names = [kind.name for kind in self.model.level.kinds]
         taken = {name: int(n) for name, n in zip(names, self.taken, strict=True) if n}
         hit = int(self.tallies[expanding.HIT])
         return terms.SearchOutcome(
-            verdict=verdict,
-            states=int(self.tallies[expanding.COUNT]),
-            transitions=int(self.tallies[expanding.TRANSITIONS]),
-            depth=depth,
-            frontier=frontier,
+            states=now.states,
+            frontier=0 if halt is None else now.frontier,
             path=self._path() if hit else (),
             violated=PROPERTIES[hit - 1] if hit else None,
             taken=dict(sorted(taken.items())),

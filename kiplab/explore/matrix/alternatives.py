@@ -165,7 +165,7 @@ def alternatives(
         for _, guard, _ in ways
     ]
     announce("rows", questions, crew, say or outside.say)
-    exploreds = answers(questions, processes=crew, told=progress or outside.of_cells("rows"))
+    exploreds = answers(questions, processes=crew, progress=progress or outside.of_cells("rows"))
     return Alternatives(
         rows=tuple(
             _row(way, one, cost_of(run_play(measured, asked.features)))

@@ -138,7 +138,7 @@ def matrix_of(
         exploreds, cancelled = workers.on_spark(questions, master=master), False
     else:
         with interruptible(cancel) as stop:
-            exploreds = workers.answers(questions, processes=crew, told=progress, cancel=stop)
+            exploreds = workers.answers(questions, processes=crew, progress=progress, cancel=stop)
             cancelled = stop()
     return Matrix(
         title=question.play.title,

@@ -40,7 +40,7 @@ def answers(
     questions: Sequence[Question],
     *,
     processes: int,
-    told: DoneCallback = None,
+    progress: DoneCallback = None,
     cancel: MayCancel = None,
 ) -> list[MaybeExplored]:
     """The answers, in the order of the questions.
@@ -50,8 +50,8 @@ def answers(
     """
     wanted = min(processes, len(questions))
     if wanted <= 1:
-        return _one_by_one(questions, told, cancel)
-    return _spread(questions, wanted, told, cancel)
+        return _one_by_one(questions, progress, cancel)
+    return _spread(questions, wanted, progress, cancel)
 
 
 def processes_and_memory(processes: int | None, memory_mb: int, count: int) -> tuple[int, int]:

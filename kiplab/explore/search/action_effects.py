@@ -68,11 +68,11 @@ class ActionEffects:
         self, level: Level, start: Cluster, parts: NumberedParts, shared: SharedMemory | None
     ) -> None:
         self.level, self.start, self.parts, self.shared = level, start, parts, shared
-        self.seen, self.asked = Coverage(), dict[shared_memory.FeatureQuestion, None]()
+        self.coverage, self.questions = Coverage(), dict[shared_memory.FeatureQuestion, None]()
         self.answers: dict[shared_memory.Dependence, Any] = {}
         if shared is not None:
             features = shared_memory.traced(start.features)
-            start, self.asked = replace(start, features=features), features.asked
+            start, self.questions = replace(start, features=features), features.questions
         self.traced_start = start
         self.partial = PartialClusters(parts, start)
         self.first_image = FIRST_BROKER + len(parts.ids)
@@ -101,7 +101,7 @@ class ActionEffects:
         kept = self.shared.notices(key)
         steps, watched = kept.find(self._answered)
         if watched is None:
-            self.asked.clear()
+            self.questions.clear()
             watched = self._watched(state, moments)
             kept.keep([*steps, *self._new(steps)], self._answered, self.parts, watched)
         return watched  # type: ignore[no-any-return]
@@ -128,8 +128,8 @@ class ActionEffects:
             if self.shared is not None:
                 self.shared.count += 1
                 kept.keep(steps, number_of, parts, outcome)
-        self.seen.guards |= outcome.guards
-        self.seen.committed |= outcome.committed
+        self.coverage.guards |= outcome.guards
+        self.coverage.committed |= outcome.committed
         read = [step for step in steps if not isinstance(step, tuple)]
         option.remember(state, parts, read, outcome.effect)
         effect: Effect = outcome.effect
@@ -144,7 +144,7 @@ class ActionEffects:
         shown = [step for step in steps if not isinstance(step, tuple)]
         coverage, effect = Coverage(), None
         while effect is None:
-            self.asked.clear()
+            self.questions.clear()
             more: list[StatePiece] = []
             try:
                 effect = self._attempt(state, option, shown, coverage)
@@ -159,7 +159,7 @@ class ActionEffects:
     def _new(self, steps: list[shared_memory.Dependence]) -> list[shared_memory.Dependence]:
         """What was asked of the features, as one more step if it is not among `steps` already."""
         before = {q for step in steps if isinstance(step, tuple) for q in step}
-        questions = tuple([q for q in self.asked if q not in before])
+        questions = tuple([q for q in self.questions if q not in before])
         return [questions] if questions else []
 
     def _shown_next(self, piece: StatePiece, read: list[StatePiece]) -> list[StatePiece]:

@@ -33,11 +33,6 @@ class _Search:
         self.taken: list[int] = []
         self.layers: list[int] = []
 
-    @property
-    def transitions(self) -> int:
-        """How many steps were taken, whether or not to a new state."""
-        return sum(self.taken)
-
     def run(self) -> SearchOutcome:
         layer = [self.model.first()]
         while layer:
@@ -45,13 +40,13 @@ class _Search:
             layer_after: list[terms.ModelState] = []
             broken, halt = self._expand(layer, layer_after)
             if broken is not None:
-                return self._outcome(terms.REFUTED, len(self.layers), 0, violated=broken)
+                return self._outcome(broken)
             if halt is not None:
                 # What is left of this layer, and what is known of the next, was not looked at.
                 left = len(layer) - self.looked + len(layer_after)
-                return self._outcome(terms.UNFINISHED, len(self.layers) - 1, left, halt=halt)
+                return self._outcome(halt=halt, frontier=left)
             layer = layer_after
-        return self._outcome(terms.PROVED, len(self.layers) - 1, 0)
+        return self._outcome()
 
     def _expand(
         self, layer: list[terms.ModelState], model_states: list[terms.ModelState]
@@ -84,38 +79,29 @@ class _Search:
         return None, None
 
     def _progress(self, frontier: int) -> Progress:
-        return Progress(len(self.parents), self.transitions, len(self.layers) - 1, frontier)
+        return Progress(len(self.parents), sum(self.taken), len(self.layers) - 1, frontier)
 
     def _outcome(
-        self,
-        verdict: str,
-        depth: int,
-        frontier: int,
-        violated: str | None = None,
-        halt: Halt | None = None,
+        self, violated: str | None = None, halt: Halt | None = None, frontier: int = 0
     ) -> SearchOutcome:
-        named = list(self.actions)
-        taken: Counter[str] = Counter()
-        for code, count in enumerate(self.taken):
-            taken[named[code].kind] += count
+        actions, taken = list(self.actions), Counter[str]()
+        for action, count in zip(actions, self.taken, strict=True):
+            taken[action.kind] += count
         return SearchOutcome(
-            verdict=verdict,
             states=len(self.parents),
-            transitions=self.transitions,
-            depth=depth,
             frontier=frontier,
-            path=self._path(named) if verdict == terms.REFUTED else (),
+            path=() if violated is None else self._path(actions),
             violated=violated,
             taken=dict(sorted(taken.items())),
             layers=tuple(self.layers),
             halt=halt,
         )
 
-    def _path(self, named: list[Action]) -> tuple[Action, ...]:
+    def _path(self, actions: list[Action]) -> tuple[Action, ...]:
         """The way to the violation, from its last action back to the start."""
         at, code = self.last
-        path = [named[code]]
+        path = [actions[code]]
         while at:
-            path.append(named[self.how[at]])
+            path.append(actions[self.how[at]])
             at = self.parents[at]
         return tuple(reversed(path))

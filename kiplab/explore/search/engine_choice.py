@@ -42,7 +42,7 @@ class Engine(msgspec.Struct, frozen=True):
 
 
 def engine_for(
-    wanted: str,
+    engine: str,
     level: Level,
     start: Cluster,
     bounds: Mapping[str, int],
@@ -55,17 +55,17 @@ def engine_for(
     for and cannot be, MissingExtraError where it is not installed.
     """
     worth = level.name == "partition" and rule_of_thumb(level, bounds) >= WORTH_COMPILING
-    if wanted == STEP or (wanted == AUTO and not worth):
+    if engine == STEP or (engine == AUTO and not worth):
         return steps(level, start, bounds, memory=memory)
     try:
         return _compiled(level, start, bounds, properties)
     except MissingExtraError as lacking:
-        if wanted == COMPILED:
+        if engine == COMPILED:
             raise
         note = f"not compiled: {lacking}"
     except NotCompiledError as reason:
         problem = f"the compiled search is for other questions: {reason}"
-        if wanted == COMPILED:
+        if engine == COMPILED:
             raise ExploreError(f"{problem}; engine='step' can do without") from None
         note = f"not compiled: {problem}"
     return steps(level, start, bounds, note, memory)

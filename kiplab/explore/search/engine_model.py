@@ -17,7 +17,7 @@ class EngineModel:
         self.level, self.start = level, level.admit(cluster)
         self.names = tuple(bounds)
         self.budgets: Budgets = tuple(bounds.values())
-        self.seen = Coverage()
+        self.coverage = Coverage()
 
     def first(self) -> tuple[Cluster, Budgets]:
         return self.start, self.budgets
@@ -33,7 +33,7 @@ class EngineModel:
             done = do(self.level, cluster, action)
             if done is None:
                 continue
-            note(self.seen, done.events)
+            note(self.coverage, done.events)
             if not done.came:
                 continue
             normal = self.level.normal(done.cluster)

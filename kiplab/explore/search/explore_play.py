@@ -11,11 +11,11 @@ from ...engine.setup import cluster_of
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ..levels.all_levels import level_named
-from ..search_terms import REFUTED, HaltReason, Model, SearchOutcome, StopRule
+from ..search_terms import HaltReason, Model, SearchOutcome, StopRule
 from . import limits as outside
 from .breadth_first import search
 from .engine_choice import AUTO, SearchFunction, engine_for, steps
-from .explored import AS_FOUND, Explored, sentence_of, vacuity_of
+from .explored import AS_FOUND, Explored, vacuity_of
 from .limits import MEMORY_MB, Limits, TimedProgress, ceiling_mb, interruptible
 from .path_as_play import play_of
 from .question import Question, question_about, situation
@@ -114,21 +114,18 @@ def explore_play(
             searcher = steps(level, start, within, outcome.stopped, memory)
             outcome = outcome_of(searcher.model, properties, limits, searcher.run)
         took = limits.seconds
-    rules = question.features.label()
     return Explored(
         **{name: getattr(outcome, name) for name in AS_FOUND},
         properties=properties,
         bounds=within,
         level=level.name,
-        features=rules,
-        steps=len(outcome.path) if outcome.verdict == REFUTED else None,
+        features=question.features.label(),
         play=play_of(question.play, question.features, level, outcome.path, outcome.violated)
         if outcome.path and outcome.violated is not None
         else None,
         seconds=took,
-        vacuity=vacuity_of(outcome, searcher.model.seen, level, start),
+        vacuity=vacuity_of(outcome, searcher.model.coverage, level, start),
         predicted=predicted,
-        sentence=sentence_of(outcome, level, within, properties, rules),
         engine=searcher.name,
     )
 
@@ -140,17 +137,7 @@ def outcome_of(
     broken = [id for id in broken_now(model.start) if id in properties]
     if not broken:
         return run(model, properties, stop)
-    return SearchOutcome(
-        verdict=REFUTED,
-        states=1,
-        transitions=0,
-        depth=0,
-        frontier=1,
-        path=(),
-        violated=broken[0],
-        taken={},
-        layers=(1,),
-    )
+    return SearchOutcome(states=1, frontier=1, path=(), violated=broken[0], taken={}, layers=())
 
 
 def _predicted(question: Question, start: Cluster, pace: Pace) -> str:

@@ -9,6 +9,7 @@ from ...engine.properties import PROPERTIES
 from ...plays.play import Play, format_play
 from ...protocol.guards import GUARDS, GuardKind
 from ...protocol.ids import CONTROLLER
+from ..levels.all_levels import level_named
 from ..levels.level_table import Action, Level
 from ..search_terms import PROVED, REFUTED, Coverage, SearchOutcome
 
@@ -53,11 +54,10 @@ class Vacuity(msgspec.Struct, frozen=True):
 class Explored(msgspec.Struct, frozen=True):
     """The result of `kiplab.explore`.
 
-    `violated` is the id of the property that broke. `steps` is the length of a shortest
-    counterexample, None unless refuted; `play` shows it (run it with `kiplab.run`), None unless
-    refuted in a step or more. `states` and `transitions` count what was found, a transition leading
-    to another state. `frontier` counts the states that an unfinished search knew and had not looked
-    at. `predicted` is what was said before it began.
+    `violated` is the id of the property that broke. `play` shows a shortest counterexample (run it
+    with `kiplab.run`), None unless refuted in a step or more. `states` and `transitions` count what
+    was found, a transition leading to another state. `frontier` counts the states that an
+    unfinished search knew and had not looked at. `predicted` is what was said before it began.
     `engine` is who searched, "step" or "compiled".
     """
 
@@ -67,7 +67,6 @@ class Explored(msgspec.Struct, frozen=True):
     bounds: dict[str, int]
     level: str
     features: str
-    steps: int | None
     play: Play | None
     path: tuple[Action, ...]
     states: int
@@ -78,8 +77,35 @@ class Explored(msgspec.Struct, frozen=True):
     vacuity: Vacuity
     stopped: str
     predicted: str
-    sentence: str
     engine: str = "step"
+
+    @property
+    def steps(self) -> int | None:
+        """The length of a shortest counterexample, None unless refuted."""
+        return len(self.path) if self.verdict == REFUTED else None
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words, never without its bounds."""
+        bounds = level_named(self.level).in_words(self.bounds)
+        within = f"Kafka {self.features}, level {self.level}, within {bounds}"
+        if self.verdict == PROVED:
+            proved = " ".join(PROPERTIES[id].sentence for id in self.properties)
+            return (
+                f"Proved for these bounds ({within}): {proved}"
+                f" All {self.states:,} states were looked at."
+            )
+        if self.violated is not None:
+            count = len(self.path)
+            way = "as the play begins" if not count else f"in {count} step{'s' * (count != 1)}"
+            less = ", and in no fewer" if count else ""
+            broken = PROPERTIES[self.violated].sentence.rstrip(".")
+            return f"Refuted ({within}): {self.violated} breaks {way}{less}. It says: {broken}."
+        return (
+            f"Not finished ({within}): {self.stopped}. Nothing broke in {self.states:,} states;"
+            f" everything up to {self.depth} steps was looked at, and {self.frontier:,} known"
+            " states were not."
+        )
 
     @property
     def text(self) -> str | None:
@@ -125,33 +151,4 @@ def vacuity_of(outcome: SearchOutcome, coverage: Coverage, level: Level, start: 
         unwatched=tuple(g.id for g in on if g.id not in watched),
         taken=outcome.taken,
         never=tuple(k.name for k in level.kinds if k.name not in outcome.taken),
-    )
-
-
-def sentence_of(
-    outcome: SearchOutcome,
-    level: Level,
-    bounds: dict[str, int],
-    properties: tuple[str, ...],
-    rules: str,
-) -> str:
-    """The verdict in words, never without its bounds."""
-    within = f"Kafka {rules}, level {level.name}, within {level.in_words(bounds)}"
-    if outcome.verdict == PROVED:
-        proved = " ".join(PROPERTIES[id].sentence for id in properties)
-        return (
-            f"Proved for these bounds ({within}): {proved}"
-            f" All {outcome.states:,} states were looked at."
-        )
-    if outcome.verdict == REFUTED:
-        assert outcome.violated is not None
-        count = len(outcome.path)
-        way = "as the play begins" if not count else f"in {count} step{'s' * (count != 1)}"
-        less = ", and in no fewer" if count else ""
-        broken = PROPERTIES[outcome.violated].sentence.rstrip(".")
-        return f"Refuted ({within}): {outcome.violated} breaks {way}{less}. It says: {broken}."
-    return (
-        f"Not finished ({within}): {outcome.stopped}. Nothing broke in {outcome.states:,} states;"
-        f" everything up to {outcome.depth} steps was looked at, and {outcome.frontier:,} known"
-        " states were not."
     )

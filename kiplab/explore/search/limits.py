@@ -86,7 +86,7 @@ class Limits:
         self.memory_mb = ceiling_mb(memory_mb)
         self.progress, self.cancel = progress, cancel
         self.began = time.perf_counter()
-        self.told, self.weighed = 0.0, -math.inf
+        self.last_report, self.weighed = 0.0, -math.inf
 
     @property
     def seconds(self) -> float:
@@ -96,8 +96,8 @@ class Limits:
     def __call__(self, now: Progress) -> Halt | None:
         """The search's `stop`."""
         seconds = self.seconds
-        if self.progress is not None and seconds - self.told >= TELL_EVERY_S:
-            self.told = seconds
+        if self.progress is not None and seconds - self.last_report >= TELL_EVERY_S:
+            self.last_report = seconds
             rate = now.transitions / seconds if seconds else 0.0
             self.progress(TimedProgress(**msgspec.structs.asdict(now), seconds=seconds, rate=rate))
         if self.cancel is not None and self.cancel():

@@ -46,7 +46,7 @@ class MemoisedModel:
         self.parts = self.memory.parts
         self.places = [(place, pieces.image_at(place)) for place in self.parts.places.values()]
         self.effects = ActionEffects(level, self.start, self.parts, memory)
-        self.seen = self.effects.seen
+        self.coverage = self.effects.coverage
         self.ranks = {kind.name: rank for rank, kind in enumerate(level.kinds)}
         # What has been worked out, under the numbers of the parts that it depends on.
         self.options, self.left = Memo(Option), Memo(self._left)
@@ -71,7 +71,7 @@ class MemoisedModel:
             node = option.root
             while type(node) is NextStep:
                 number, table = state[node.place], node.table
-                node = node.known.get(number if table is None else table[number])
+                node = node.following.get(number if table is None else table[number])
             effect = self.effects.work_out(state, option) if node is None else node
             if effect is NOTHING:
                 continue
@@ -140,7 +140,7 @@ class MemoisedModel:
 
     def _menu_in(self, cluster: Cluster, node: Broker | None) -> int:
         """The number of what the level offers for a broker, or else for the requests in flight."""
-        offers, questions = list[OfferedAction](), self.effects.asked
+        offers, questions = list[OfferedAction](), self.effects.questions
         questions.clear()
         for kind in self.level.kinds:
             try:

@@ -46,10 +46,10 @@ class UntracedError(RuntimeError):
 
 
 class TracedFeatures(Features, frozen=True):
-    """Features that note in `asked` what is asked of `own`: see `traced`."""
+    """Features that note in `questions` what is asked of `own`: see `traced`."""
 
     own: Any = None
-    asked: Any = None
+    questions: Any = None
 
     @property  # type: ignore[misc]
     def overrides(self) -> NoReturn:
@@ -58,7 +58,7 @@ class TracedFeatures(Features, frozen=True):
 
     def active(self, node: BrokerId) -> Any:
         """The guards that act on `node`, to be asked for one by one."""
-        return TracedGuards(self.own.active(node), node, self.asked)
+        return TracedGuards(self.own.active(node), node, self.questions)
 
     def fetch_version(self) -> int:
         """As Features.fetch_version, noted."""
@@ -69,14 +69,14 @@ class TracedFeatures(Features, frozen=True):
         return self._noted((ALTER_PARTITION, sender, controller))
 
     def _noted(self, question: FeatureQuestion) -> int:
-        self.asked[question] = None
+        self.questions[question] = None
         return answer(self.own, question)
 
 
 def traced(features: Features) -> TracedFeatures:
     """The same features, with nothing asked of them yet."""
     common = features.release, features.metadata_version, features.nodes
-    return TracedFeatures(*common, own=features, asked={})
+    return TracedFeatures(*common, own=features, questions={})
 
 
 class TracedGuards:
@@ -113,7 +113,7 @@ class NextStep:
     `place` and `table` say where the number of a piece is, as NumberedParts.number_of does.
     """
 
-    __slots__ = ("known", "place", "step", "table")
+    __slots__ = ("following", "place", "step", "table")
 
     def __init__(self, step: Dependence, parts: NumberedParts) -> None:
         self.step = step
@@ -121,15 +121,15 @@ class NextStep:
         by_place = not is_incarnation(piece)
         self.place = piece if by_place else place_of(piece)
         self.table = None if by_place else parts.incarnation_of
-        self.known: dict[int, Any] = {}
+        self.following: dict[int, Any] = {}
 
     def likely(self) -> Iterator[StatePiece]:
         """The pieces that some have read next whatever the number was: they are shown at once."""
-        following = [*islice(self.known.values(), LIKELY)]
-        steps = {f.step if type(f) is NextStep else None for f in following}
-        if len(following) > 3 and len(steps) == 1 and isinstance(step := steps.pop(), int):
+        some = [*islice(self.following.values(), LIKELY)]
+        steps = {f.step if type(f) is NextStep else None for f in some}
+        if len(some) > 3 and len(steps) == 1 and isinstance(step := steps.pop(), int):
             yield step
-            yield from following[0].likely()
+            yield from some[0].likely()
 
 
 class Remembered:
@@ -147,7 +147,7 @@ class Remembered:
         while type(node) is NextStep:
             at = node
             steps.append(at.step)
-            node = at.known.get(number_of(at.step))
+            node = at.following.get(number_of(at.step))
         return (steps if node is not None or at is None else [*steps, *at.likely()]), node
 
     def keep(
@@ -164,12 +164,12 @@ class Remembered:
         if self.root is None:
             self.root = NextStep(steps[0], parts)
         at = self.root
-        for step, following in pairwise(steps):
+        for step, next_step in pairwise(steps):
             number = number_of(step)
-            if number not in at.known:
-                at.known[number] = NextStep(following, parts)
-            at = at.known[number]
-        at.known[number_of(steps[-1])] = outcome
+            if number not in at.following:
+                at.following[number] = NextStep(next_step, parts)
+            at = at.following[number]
+        at.following[number_of(steps[-1])] = outcome
 
 
 class OfferedAction(NamedTuple):

@@ -15,7 +15,7 @@ from .breadth_first import search
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """What a state costs whoever searches; slower machines take longer. `said` ends the sentence.
+    """What a state costs whoever searches; slower machines take longer. `ending` ends the sentence.
 
     Rules of thumb below `certain` need no measurement: that many states are a matter of seconds. A
     search within smaller bounds that knows more than `cheap` states is not cheap any more. `margin`
@@ -24,7 +24,7 @@ class Pace(msgspec.Struct, frozen=True):
 
     states_per_s: int
     state_bytes: int
-    said: str
+    ending: str
     certain: int = 100_000
     cheap: int = 1_500
     margin: str = "three"
@@ -78,7 +78,7 @@ class SizePrediction(msgspec.Struct, frozen=True):
         taken = _time(self.seconds)
         return (
             f"{states} states are to be expected, give or take a factor of {self.pace.margin}:"
-            f" {taken} and {_size(self.megabytes)} {self.pace.said}"
+            f" {taken} and {_size(self.megabytes)} {self.pace.ending}"
         )
 
     def beyond(self, memory_mb: int, seconds: float | None, states: int | None) -> bool:
