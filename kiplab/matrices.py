@@ -5,20 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from errno import EACCES, EISDIR, ENOENT
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from .explore.levels.level_table import ExploreError
 from .explore.matrix.alternatives import Alternatives, alternatives
 from .explore.matrix.cells import Matrix
-from .explore.matrix.guard_matrix import matrix as asked
+from .explore.matrix.guard_matrix import DEFAULT_GUARDS, DEFAULT_KAFKA, matrix_of
+from .explore.search import limits as outside
+from .explore.search.limits import MEMORY_MB
+from .explore.search.question import question_about, situation
 from .explore.shrink.minimise import Minimised, minimise
 from .extras import needed_by
+from .plays.play import Play
 from .plays.runner import run_play
 from .runs import Run
 
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-P = ParamSpec("P")
 SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
 """What a matrix can be written as."""
 
@@ -159,10 +161,64 @@ def for_authors(matrix: Matrix) -> GuardMatrix:
     return GuardMatrix(**msgspec.structs.asdict(matrix))
 
 
-def _asking(ask: Callable[P, Matrix]) -> Callable[P, GuardMatrix]:
-    return wraps(ask)(lambda *args, **options: for_authors(ask(*args, **options)))
+def matrix(
+    play: str | Path | Play = "isr-two-of-three",
+    guards: str | Iterable[str] = DEFAULT_GUARDS,
+    *,
+    kafka: str | None = DEFAULT_KAFKA,
+    on: str | tuple[str, ...] = (),
+    off: str | tuple[str, ...] = (),
+    as_specified: bool = True,
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    processes: int | None = None,
+    spark: bool = False,
+    master: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    cancel: Callable[[], bool] | None = None,
+    say: Callable[[str], object] | None = None,
+    **bounds: int,
+) -> GuardMatrix:
+    """For every subset of `guards` switched off: the shortest way to lose data, or a proof.
 
+    ``kiplab.matrix("isr-two-of-three", guards=("841", "903"), writes=1, crashes=1)``.
 
-matrix = _asking(asked)
+    `play`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to six
+    names of guards or KIPs; those that are not off are on as a whole, whether or not `kafka` has
+    them or all of their parts, as by ``on=``. `kafka` None means the play's own rules; `on` and
+    `off` switch others for all cells. `as_specified`, a proposed ISR outlives metadata; without it
+    Kafka is as it was built.
+    `seconds` and `states` limit each cell. `processes` search at a time, by default one per core,
+    within `memory_mb` all together; with `spark` each cell is a task of its own with as much, on
+    `master` or this machine. `progress` is told how many of how many cells are done (without one a
+    notebook shows a line); once `cancel` says so, or an interrupt, the rest stays unfinished. Cells
+    that will be long are announced by `say`, else on stderr or below the notebook's cell.
+    Raises PlayError, UnknownFeatureError, ExploreError or SparkUnavailable.
+    """
+    question = question_about(
+        *situation(play, kafka, on, off),
+        level=level,
+        property=property,
+        bounds=bounds,
+        seconds=seconds,
+        states=states,
+        memory_mb=memory_mb,
+    )
+    searched = matrix_of(
+        question,
+        guards,
+        as_specified=as_specified,
+        processes=processes,
+        spark=spark,
+        master=master,
+        progress=progress or outside.of_cells(),
+        cancel=cancel,
+        say=say or outside.say,
+    )
+    return for_authors(searched)
+
 
 __all__ = ["Alternatives", "GuardMatrix", "Minimised", "alternatives", "matrix", "minimise"]

@@ -46,12 +46,25 @@ class Model(Protocol):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a search is. `frontier` counts states that are known and not looked at yet."""
+    """How far a search is. `frontier` counts states that are known and not looked at yet.
+
+    Whoever has a clock (search/limits.py) adds the time, and transitions a second so far.
+    """
 
     states: int
     transitions: int
     depth: int
     frontier: int
+    seconds: float = 0.0
+    rate: float = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """For people, while they wait."""
+        return (
+            f"{self.states:,} states, {self.frontier:,} to look at, {self.depth} steps deep,"
+            f" {self.rate:,.0f} transitions/s"
+        )
 
 
 class HaltReason(StrEnum):

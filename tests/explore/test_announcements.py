@@ -10,10 +10,10 @@ from nbclient import NotebookClient
 import kiplab
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.matrix.alternatives import alternatives
-from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.explore.search import engine_choice, limits
-from kiplab.explore.search.limits import TimedProgress
 from kiplab.explore.search.size_prediction import OWN, rule_of_thumb
+from kiplab.explore.search_terms import Progress
+from kiplab.matrices import matrix
 from tests.explore.bounds import FAR, Bounds
 
 
@@ -138,7 +138,7 @@ def test_a_line_in_a_notebook_says_how_to_stop(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(line, "put", put.append)
     tell = line.of_search()
     assert tell is not None
-    tell(TimedProgress(states=5_000, transitions=9, depth=7, frontier=40, seconds=1.0, rate=9.0))
+    tell(Progress(states=5_000, transitions=9, depth=7, frontier=40, seconds=1.0, rate=9.0))
     assert put == [
         "5,000 states, 40 to look at, 7 steps deep, 9 transitions/s;"
         " interrupt the kernel to stop and keep this"

@@ -16,7 +16,7 @@ from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.explore_play import explore, outcome_of
 from kiplab.explore.search.hidden_parts import BUDGETS
-from kiplab.explore.search.limits import Limits, TimedProgress
+from kiplab.explore.search.limits import Limits
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.path_as_play import done_by_lines, held_stage
 from kiplab.explore.search.size_prediction import predict
@@ -199,7 +199,7 @@ def test_limits_end_a_search_as_unfinished() -> None:
 
 
 def test_progress_is_told() -> None:
-    told: list[TimedProgress] = []
+    told: list[Progress] = []
     limits = Limits(progress=told.append)
     limits.last_report = -1.0
     assert limits(Progress(states=10, transitions=20, depth=3, frontier=4)) is None

@@ -18,11 +18,12 @@ from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix import cells
 from kiplab.explore.matrix.alternatives import Alternatives, alternatives
 from kiplab.explore.matrix.cells import Matrix
-from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING, matrix
+from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING
 from kiplab.explore.matrix.processes import answers
 from kiplab.explore.search.explore_play import explore, explore_play
 from kiplab.explore.search.question import Question, question_about, situation
 from kiplab.explore.search_terms import PROVED, REFUTED, UNFINISHED
+from kiplab.matrices import matrix
 from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import UnknownFeatureError, parse_features, switched

@@ -14,12 +14,12 @@ from kiplab.cli import common_options, search_commands
 from kiplab.cli.command import main
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.alternatives import alternatives
-from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.explore.matrix.processes import LEAST_MB, processes_and_memory
 from kiplab.explore.search import limits
 from kiplab.explore.search.explore_play import explore
 from kiplab.explore.search.limits import Limits, ceiling_mb, interruptible
 from kiplab.explore.search_terms import UNFINISHED, Progress
+from kiplab.matrices import matrix
 
 NONSENSE = [
     ({"seconds": -1}, "seconds is -1"),

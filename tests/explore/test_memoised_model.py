@@ -9,6 +9,7 @@ from kiplab.explore.levels.level_table import Level
 from kiplab.explore.search import shared_memory
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.hidden_parts import UnforeseenError
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.shared_memory import SharedMemory
 from kiplab.protocol.ids import CONTROLLER
@@ -101,7 +102,7 @@ def test_only_questions_about_guards_are_noted(start: Any) -> None:
     assert "841.registered" in features.active(CONTROLLER)
     assert features.fetch_version() == start().features.fetch_version()
     assert [about for about, _, _ in features.questions] == ["841.registered", "fetch version"]
-    with pytest.raises(shared_memory.UntracedError, match="overrides"):
+    with pytest.raises(UnforeseenError, match="overrides"):
         features.label()
 
 

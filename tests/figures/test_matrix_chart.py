@@ -12,10 +12,10 @@ from msgspec.structs import replace
 import kiplab
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.cells import Cell, Matrix
-from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, matrix
+from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS
 from kiplab.figures import matrix_chart
 from kiplab.figures.drawing.theme import THEMES
-from kiplab.matrices import GuardMatrix, for_authors
+from kiplab.matrices import GuardMatrix, for_authors, matrix
 from kiplab.pages.export import ExportError
 from kiplab.pages.matrix_page import matrix_page
 from tests.figures.boxes import covered, cut_off, texts

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from kiplab.explore.matrix.cells import Matrix
-from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.explore.matrix.processes import on_spark
 from kiplab.explore.search.explore_play import explore_play
 from kiplab.explore.search.explored import Explored
 from kiplab.explore.search.question import question_about, situation
+from kiplab.matrices import matrix
 
 pytestmark = pytest.mark.spark
 PAIR = ("841", "903")

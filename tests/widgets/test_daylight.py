@@ -8,9 +8,9 @@ import pytest
 
 import kiplab
 from kiplab.explore.matrix.cells import Matrix
-from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme, theme_of
 from kiplab.figures.matrix_chart import colors_of
+from kiplab.matrices import matrix
 from kiplab.widgets import Lab
 from kiplab.widgets.elements.kinds import PlotlyPicture
 from kiplab.widgets.elements.surface import Surface

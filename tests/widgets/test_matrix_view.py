@@ -5,9 +5,9 @@ from html import unescape
 import pytest
 
 from kiplab.explore.matrix.cells import Matrix
-from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.figures.drawing.theme import DARK, LIGHT
 from kiplab.figures.matrix_chart import findings, key
+from kiplab.matrices import matrix
 from kiplab.widgets.elements.kinds import Html
 from kiplab.widgets.elements.surface import Surface
 from kiplab.widgets.matrix_view import MatrixView

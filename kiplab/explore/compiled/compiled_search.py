@@ -30,11 +30,6 @@ Room = Callable[[int], terms.Halt | None]
 """Asked before so many bytes more are taken: None, or why they may not be."""
 
 
-def unlimited(_bytes: int) -> terms.Halt | None:
-    """Take what there is."""
-    return None
-
-
 class CompiledModel:
     """The level's states as words, and what leads from one to the next.
 
@@ -89,7 +84,7 @@ def search_compiled(
     model: CompiledModel,
     properties: Iterable[str],
     stop: terms.StopRule = terms.never,
-    room: Room = unlimited,
+    room: Room | None = None,
 ) -> terms.SearchOutcome:
     """As breadth_first.search over the engine's model, state by state, and the same outcome.
 
@@ -115,7 +110,7 @@ class _CompiledSearch:
         first: tuple[int, ...],
         asked: int = 0,
         stop: terms.StopRule = terms.never,
-        room: Room = unlimited,
+        room: Room | None = None,
     ) -> None:
         self.model, self.asked, self.stop, self.room = model, asked, stop, room
         self.rows: npt.NDArray[np.int64] = np.zeros((FIRST_ROWS, at.WORDS), np.int64)
@@ -174,8 +169,8 @@ class _CompiledSearch:
         size = len(self.parents)
         more = size if size < 1 << 20 else size // 2
         wider = 2 * (size + more) > len(self.table)
-        halt = self.room(ROW_BYTES * more + (16 * len(self.table) if wider else 0))
-        if halt is not None:
+        bytes = ROW_BYTES * more + (16 * len(self.table) if wider else 0)
+        if self.room is not None and (halt := self.room(bytes)) is not None:
             return halt
         # Where the system can, this moves no byte; nothing else refers to the arrays.
         self.rows.resize((size + more, at.WORDS), refcheck=False)

@@ -84,30 +84,36 @@ def normal(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Cluster
     form. Only clusters in which each running process is registered have one.
     """
     apart = parts(cluster, earlier)
-    late = {b.id for b in apart.brokers if has_news(apart.controller, b)}
-    news = (b for b in apart.brokers if b.id in late)
-    in_flight = (*apart.requests, *images(apart.controller, news))
-    return replace(
-        cluster,
-        controller=apart.controller,
-        brokers=tuple([behind(b) if b.id in late else b for b in apart.brokers]),
-        messages=in_flight,
-        observed=apart.observed,
-        sent=counters(in_flight),
-        broken=(),
-    )
+    late = {b.id: behind(b) for b in apart.brokers if has_news(apart.controller, b)}
+    return whole(cluster, apart, late)
 
 
 def parts(cluster: Cluster, earlier: Incarnations = NO_INCARNATIONS) -> Parts:
     """The normal form of `cluster`, in parts that change independently of each other."""
     held = kraft_controller(cluster)
     incarnations = {**earlier, **new_incarnations(held)}
-    requests = (m for m in cluster.messages if m.name.kind == "alter-partition")
     return Parts(
         controller=of_controller(held, incarnations),
         brokers=tuple(of_broker(b, incarnations) for b in cluster.brokers),
-        requests=of_requests(requests, incarnations),
+        requests=of_requests(cluster.messages, incarnations),
         observed=of_observed(cluster.observed, incarnations),
+    )
+
+
+def whole(cluster: Cluster, parts: Parts, late: Mapping[ids.BrokerId, Broker]) -> Cluster:
+    """The cluster with these parts; whatever never changes is that of `cluster`.
+
+    `late` are the brokers that an image is under way to, as they are until it arrives.
+    """
+    in_flight = (*parts.requests, *images(parts.controller, late.values()))
+    return replace(
+        cluster,
+        controller=parts.controller,
+        brokers=tuple([late.get(b.id, b) for b in parts.brokers]),
+        messages=in_flight,
+        observed=parts.observed,
+        sent=counters(in_flight),
+        broken=(),
     )
 
 
@@ -302,9 +308,10 @@ def _remote(remote: RemoteReplica, incarnations: Incarnations) -> RemoteReplica:
 # --- messages and the observer ------------------------------------------------------------------
 
 
-def of_requests(requests: Iterable[Message], incarnations: Incarnations) -> tuple[Message, ...]:
+def of_requests(in_flight: Iterable[Message], incarnations: Incarnations) -> tuple[Message, ...]:
     """The AlterPartition requests in flight, as a set: at most one of each incarnation."""
-    return tuple(sorted((_request(m, incarnations) for m in requests), key=lambda m: m.name))
+    requests = (_request(m, incarnations) for m in in_flight if m.name.kind == "alter-partition")
+    return tuple(sorted(requests, key=lambda m: m.name))
 
 
 def _request(message: Message, incarnations: Incarnations) -> Message:

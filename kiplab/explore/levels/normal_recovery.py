@@ -42,21 +42,15 @@ def normal(cluster: Cluster) -> Cluster:
     """
     held = forms.kraft_controller(cluster)
     incarnations = forms.new_incarnations(held)
-    controller = forms.of_controller(held, incarnations)
-    brokers = tuple(_broker(b, incarnations) for b in cluster.brokers)
-    late = [b for b in brokers if _has_news(controller, b)]
-    requests = (m for m in cluster.messages if m.name.kind == "alter-partition")
-    messages = (*forms.of_requests(requests, incarnations), *forms.images(controller, late))
-    return replace(
-        cluster,
-        controller=controller,
-        brokers=tuple(_behind(controller, b) if b in late else b for b in brokers),
-        messages=messages,
+    apart = forms.Parts(
+        controller=forms.of_controller(held, incarnations),
+        brokers=tuple(_broker(b, incarnations) for b in cluster.brokers),
+        requests=forms.of_requests(cluster.messages, incarnations),
         observed=tuple(_observed(cluster, incarnations)),
-        sent=forms.counters(messages),
-        consumers=first_reader(cluster),
-        broken=(),
     )
+    news = (b for b in apart.brokers if _has_news(apart.controller, b))
+    late = {b.id: _behind(apart.controller, b) for b in news}
+    return forms.whole(replace(cluster, consumers=first_reader(cluster)), apart, late)
 
 
 def first_reader(cluster: Cluster) -> tuple[Consumer, ...]:

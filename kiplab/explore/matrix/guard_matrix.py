@@ -3,20 +3,17 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from ...plays.header import features_of, names_of
-from ...plays.play import Play
 from ...protocol.features import Features, switched
 from ...protocol.guards import GUARDS, named
 from ...protocol.ids import CONTROLLER, BrokerId
 from ...protocol.releases import Mode
 from ..levels.level_table import ExploreError
-from ..search import limits as outside
-from ..search.limits import MEMORY_MB, interruptible
-from ..search.question import Question, question_about, situation
+from ..search.limits import interruptible
+from ..search.question import Question
 from ..search_terms import UNFINISHED, Halt, HaltReason
 from . import processes as workers
 from .cells import FOUND, Cell, Matrix
@@ -39,65 +36,6 @@ PENDING = "497.pending-outlives-metadata"
 where that happens."""
 
 
-def matrix(
-    play: str | Path | Play = "isr-two-of-three",
-    guards: str | Iterable[str] = DEFAULT_GUARDS,
-    *,
-    kafka: str | None = DEFAULT_KAFKA,
-    on: str | tuple[str, ...] = (),
-    off: str | tuple[str, ...] = (),
-    as_specified: bool = True,
-    level: str = "partition",
-    property: str | tuple[str, ...] | None = None,
-    seconds: float | None = None,
-    states: int | None = None,
-    memory_mb: int = MEMORY_MB,
-    processes: int | None = None,
-    spark: bool = False,
-    master: str | None = None,
-    progress: Callable[[int, int], object] | None = None,
-    cancel: Callable[[], bool] | None = None,
-    say: Callable[[str], object] | None = None,
-    **bounds: int,
-) -> Matrix:
-    """For every subset of `guards` switched off: the shortest way to lose data, or a proof.
-
-    ``kiplab.matrix("isr-two-of-three", guards=("841", "903"), writes=1, crashes=1)``.
-
-    `play`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to six
-    names of guards or KIPs; those that are not off are on as a whole, whether or not `kafka` has
-    them or all of their parts, as by ``on=``. `kafka` None means the play's own rules; `on` and
-    `off` switch others for all cells. `as_specified`, a proposed ISR outlives metadata; without it
-    Kafka is as it was built.
-    `seconds` and `states` limit each cell. `processes` search at a time, by default one per core,
-    within `memory_mb` all together; with `spark` each cell is a task of its own with as much, on
-    `master` or this machine. `progress` is told how many of how many cells are done (without one a
-    notebook shows a line); once `cancel` says so, or an interrupt, the rest stays unfinished. Cells
-    that will be long are announced by `say`, else on stderr or below the notebook's cell.
-    Raises PlayError, UnknownFeatureError, ExploreError or SparkUnavailable.
-    """
-    question = question_about(
-        *situation(play, kafka, on, off),
-        level=level,
-        property=property,
-        bounds=bounds,
-        seconds=seconds,
-        states=states,
-        memory_mb=memory_mb,
-    )
-    return matrix_of(
-        question,
-        guards,
-        as_specified=as_specified,
-        processes=processes,
-        spark=spark,
-        master=master,
-        progress=progress or outside.of_cells(),
-        cancel=cancel,
-        say=say or outside.say,
-    )
-
-
 def matrix_of(
     question: Question,
     guards: str | Iterable[str] = DEFAULT_GUARDS,
@@ -110,10 +48,10 @@ def matrix_of(
     cancel: Callable[[], bool] | None = None,
     say: Callable[[str], object] | None = None,
 ) -> Matrix:
-    """As `matrix`, for a question about a play and the rules around the chosen guards.
+    """As `kiplab.matrix`, for a question about a play and the rules around the chosen guards.
 
     A hand that switched PENDING in its features decides on it, whatever `as_specified` says.
-    Nothing is told to anybody but `progress` and `say`. Raises ExploreError as `matrix`.
+    Nothing is told to anybody but `progress` and `say`. Raises ExploreError as that does.
     """
     if features_of(question.play).mode is not Mode.KRAFT:
         problem = f"this play is of Kafka {features_of(question.play).release}, with ZooKeeper"

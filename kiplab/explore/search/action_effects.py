@@ -22,7 +22,7 @@ from . import hidden_parts as pieces
 from . import shared_memory
 from .engine_model import note
 from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, StatePiece
-from .numbered_parts import MemoisedState, NumberedParts, Numbers, PartialClusters
+from .numbered_parts import Memo, MemoisedState, NumberedParts, Numbers, PartialClusters
 from .observer_views import ObservedMove, moment, shows_something, watch
 from .shared_memory import SharedMemory
 
@@ -69,7 +69,8 @@ class ActionEffects:
     ) -> None:
         self.level, self.start, self.parts, self.shared = level, start, parts, shared
         self.coverage, self.questions = Coverage(), dict[shared_memory.FeatureQuestion, None]()
-        self.answers: dict[shared_memory.Dependence, Any] = {}
+        # What this search's features say to questions that earlier ones asked.
+        self.answers = Memo(self._answers)
         if shared is not None:
             features = shared_memory.traced(start.features)
             start, self.questions = replace(start, features=features), features.questions
@@ -99,27 +100,22 @@ class ActionEffects:
         if self.shared is None:
             return self._watched(state, moments)
         kept = self.shared.notices(key)
-        steps, watched = kept.find(self._answered)
+        steps, watched = kept.find(self.answers.__getitem__)
         if watched is None:
             self.questions.clear()
             watched = self._watched(state, moments)
-            kept.keep([*steps, *self._new(steps)], self._answered, self.parts, watched)
+            kept.keep([*steps, *self._new(steps)], self.answers.__getitem__, self.parts, watched)
         return watched  # type: ignore[no-any-return]
 
-    def _answered(self, questions: shared_memory.Dependence) -> Any:
-        """The answers of this search's features."""
-        if questions not in self.answers:
-            assert isinstance(questions, tuple)
-            answers = (shared_memory.answer(self.start.features, q) for q in questions)
-            self.answers[questions] = tuple(answers)
-        return self.answers[questions]
+    def _answers(self, *questions: shared_memory.FeatureQuestion) -> tuple[int, ...]:
+        return tuple([shared_memory.answer(self.start.features, q) for q in questions])
 
     def work_out(self, state: MemoisedState, option: Option) -> Effect:
         """What an action does: as an earlier search has found, or as the engine does it now."""
         parts = self.parts
 
         def number_of(step: shared_memory.Dependence) -> Any:
-            return self._answered(step) if type(step) is tuple else parts.number_of(state, step)
+            return self.answers[step] if type(step) is tuple else parts.number_of(state, step)
 
         kept = option if self.shared is None else self.shared.outcomes(option.offer)
         steps, outcome = kept.find(number_of)
@@ -237,11 +233,7 @@ class ActionEffects:
         self, option: Option, before: Cluster, after: Cluster, incarnations: forms.Incarnations
     ) -> tuple[int, tuple[int, ...]] | None:
         ids_before = {id(m) for m in before.messages}
-        new = [
-            m
-            for m in after.messages
-            if m.name.kind == "alter-partition" and id(m) not in ids_before
-        ]
+        new = (m for m in after.messages if id(m) not in ids_before)
         sent = tuple(self.parts.messages[m] for m in forms.of_requests(new, incarnations))
         return (option.request, sent) if sent or option.request >= 0 else None
 

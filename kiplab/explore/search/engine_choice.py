@@ -17,7 +17,6 @@ from .engine_model import EngineModel
 from .limits import Limits
 from .memoised_model import MemoisedModel
 from .shared_memory import SharedMemory
-from .size_prediction import rule_of_thumb
 
 AUTO, STEP, COMPILED = ENGINES = ("auto", "step", "compiled")
 WORTH_COMPILING = 200_000
@@ -54,7 +53,7 @@ def engine_for(
     `memory` is for the engine's own search alone. Raises ExploreError where "compiled" was asked
     for and cannot be, MissingExtraError where it is not installed.
     """
-    worth = level.name == "partition" and rule_of_thumb(level, bounds) >= WORTH_COMPILING
+    worth = level.name == "partition" and sizes.rule_of_thumb(level, bounds) >= WORTH_COMPILING
     if engine == STEP or (engine == AUTO and not worth):
         return steps(level, start, bounds, memory=memory)
     try:
@@ -84,15 +83,7 @@ def steps(
     model: Model = EngineModel(level, start, dict(bounds))
     if level.name == "partition":
         model = MemoisedModel(level, start, dict(bounds), memory)
-    return Engine(STEP, model, search, note, _PACES[level.name])
-
-
-_PACES = {
-    "partition": sizes.OWN,
-    "cluster": sizes.UNMEMOISED,
-    "recovery": sizes.STEPPED,
-    "zookeeper": sizes.QUEUED,
-}
+    return Engine(STEP, model, search, note, sizes.STEPPED[level.name])
 
 
 def _compiled(

@@ -11,12 +11,12 @@ from ...engine.setup import cluster_of
 from ...plays.header import setup_of
 from ...plays.play import Play
 from ..levels.all_levels import level_named
-from ..search_terms import HaltReason, Model, SearchOutcome, StopRule
+from ..search_terms import HaltReason, Model, Progress, SearchOutcome, StopRule
 from . import limits as outside
 from .breadth_first import search
 from .engine_choice import AUTO, SearchFunction, engine_for, steps
 from .explored import AS_FOUND, Explored, vacuity_of
-from .limits import MEMORY_MB, Limits, TimedProgress, ceiling_mb, interruptible
+from .limits import MEMORY_MB, Limits, ceiling_mb, interruptible
 from .path_as_play import play_of
 from .question import Question, question_about, situation
 from .shared_memory import SharedMemory
@@ -35,7 +35,7 @@ def explore(
     seconds: float | None = None,
     states: int | None = None,
     memory_mb: int = MEMORY_MB,
-    progress: Callable[[TimedProgress], object] | None = None,
+    progress: Callable[[Progress], object] | None = None,
     cancel: Callable[[], bool] | None = None,
     say: Callable[[str], object] | None = None,
     **bounds: int,
@@ -77,7 +77,7 @@ def explore(
 def explore_play(
     question: Question,
     *,
-    progress: Callable[[TimedProgress], object] | None = None,
+    progress: Callable[[Progress], object] | None = None,
     cancel: Callable[[], bool] | None = None,
     say: Callable[[str], object] | None = None,
     memory: SharedMemory | None = None,
@@ -142,13 +142,11 @@ def outcome_of(
 
 def _predicted(question: Question, start: Cluster, pace: Pace) -> str:
     level = level_named(question.level)
-
-    def model(bounds: dict[str, int]) -> Model:
-        return steps(level, start, bounds).model
-
     if rule_of_thumb(level, question.bounds) < pace.certain:
         return ""
-    prediction = predict(level, model, question.bounds, pace)
+    prediction = predict(
+        level, lambda within: steps(level, start, within).model, question.bounds, pace
+    )
     limits = ceiling_mb(question.memory_mb), question.seconds, question.states
     beyond = "; that is beyond the limits: unless something breaks, it will not finish"
     return prediction.sentence + (beyond if prediction.beyond(*limits) else "")

@@ -58,8 +58,10 @@ class HiddenPartError(Exception):
         self.piece = piece
 
 
-class ForbiddenPartError(RuntimeError):
-    """A rule looked at what no rule may depend on. A bug of that rule."""
+class UnforeseenError(RuntimeError):
+    """Something is read under which nothing is remembered: a bug of whoever reads it, or of this
+    room.
+    """
 
 
 class Hidden:
@@ -148,8 +150,8 @@ class PartialCluster(Cluster, frozen=True):
 
     @property  # type: ignore[misc]
     def observed(self) -> NoReturn:
-        """Raises ForbiddenPartError."""
-        raise ForbiddenPartError("a rule looks at what the observer knows, which no node can know")
+        """Raises UnforeseenError."""
+        raise UnforeseenError("a rule looks at what the observer knows, which no node can know")
 
 
 _CONTROLLER: Any = Cluster.__dict__["controller"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
-import msgspec
+from msgspec.structs import replace
 
 from ..levels.level_table import ExploreError, quoted
 from ..search_terms import Halt, HaltReason, Progress
@@ -51,21 +51,6 @@ def check_limits(seconds: object, states: object, memory_mb: object) -> None:
         )
 
 
-class TimedProgress(Progress, frozen=True):
-    """What a progress callback is given: counts, and transitions a second so far."""
-
-    seconds: float
-    rate: float
-
-    @property
-    def sentence(self) -> str:
-        """For people, while they wait."""
-        return (
-            f"{self.states:,} states, {self.frontier:,} to look at, {self.depth} steps deep,"
-            f" {self.rate:,.0f} transitions/s"
-        )
-
-
 class Limits:
     """Asked by the search now and then; says why to stop, or None.
 
@@ -79,7 +64,7 @@ class Limits:
         seconds: float | None = None,
         states: int | None = None,
         memory_mb: int = MEMORY_MB,
-        progress: Callable[[TimedProgress], object] | None = None,
+        progress: Callable[[Progress], object] | None = None,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
         self.most_seconds, self.most_states = seconds, states
@@ -99,7 +84,7 @@ class Limits:
         if self.progress is not None and seconds - self.last_report >= TELL_EVERY_S:
             self.last_report = seconds
             rate = now.transitions / seconds if seconds else 0.0
-            self.progress(TimedProgress(**msgspec.structs.asdict(now), seconds=seconds, rate=rate))
+            self.progress(replace(now, seconds=seconds, rate=rate))
         if self.cancel is not None and self.cancel():
             return Halt(HaltReason.CANCELLED)
         if self.most_states is not None and now.states >= self.most_states:
@@ -211,7 +196,7 @@ class Line:
     def __init__(self) -> None:
         self._shown: Any = None
 
-    def of_search(self) -> Callable[[TimedProgress], object] | None:
+    def of_search(self) -> Callable[[Progress], object] | None:
         """Progress of one search, in a notebook; None elsewhere."""
         if not in_notebook():
             return None

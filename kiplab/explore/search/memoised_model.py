@@ -22,10 +22,6 @@ from .numbered_parts import Memo, MemoisedState
 from .shared_memory import NextStep, OfferedAction, SharedMemory
 
 
-class UnforeseenOfferError(RuntimeError):
-    """What is offered to a broker hangs on more than on it and the controller. A bug."""
-
-
 class MemoisedModel:
     """The same states and transitions as EngineModel over the level "partition", sooner.
 
@@ -147,13 +143,13 @@ class MemoisedModel:
                 actions = kind.offered(cluster) if node is None else kind.offers_to(cluster, node)
                 offers += [self._offer(cluster, a, kind.cost(cluster, a)) for a in actions]
             except HiddenPartError as hidden:
-                raise UnforeseenOfferError(
+                raise pieces.UnforeseenError(
                     f"{kind.name}: whether that is offered depends on more than the broker and the"
                     f" controller, or for a request on more than those in flight ({hidden});"
                     f" {__name__} has to remember menus under that, too"
                 ) from None
         if questions:
-            raise UnforeseenOfferError(f"what is offered depends on {next(iter(questions))[0]}")
+            raise pieces.UnforeseenError(f"what is offered depends on {next(iter(questions))[0]}")
         return self.memory.menus[tuple(offers)]
 
     def _offer(self, cluster: Cluster, action: Action, cost: str | None) -> OfferedAction:

@@ -171,17 +171,11 @@ class PartialClusters:
         """The cluster of a state as a level's menu may see it for the broker at `place`: this one
         without the image that it keeps, whether one is under way to it, and the controller.
         """
-        held, shown = state[CONTROLLER], (place,)
-        places = self.parts.places.values()
-        brokers: Any = tuple([self._broker(p, state, held, shown) for p in places])
-        images: list[Any] = [self.of_hidden_brokers[p] for p in places if p != place]
+        held, partial = state[CONTROLLER], self.cluster(state, -1, (place, CONTROLLER))
+        images: list[Any] = [m for p, m in self.of_hidden_brokers.items() if p != place]
         if self.parts.late[held, state[place], state[image_at(place)]]:
             images.append(self.news[held, place, state[place]])
-        controller = self.parts.controllers.parts[held]
-        messages: Any = (self.requests, *images)
-        return replace(
-            self.template, controller=controller, brokers=brokers, messages=messages, sent=()
-        )
+        return replace(partial, messages=(self.requests, *images))
 
     def _broker(self, place: int, state: MemoisedState, held: int | None, shown: Shown) -> Any:
         number = state[place]

@@ -2,8 +2,8 @@
 
 The observer's answer is a function of what it is shown: the controller, views of the brokers, what
 it knew, and the events that it heeds. All of that is in the key that the answer is kept under
-(action_effects.py). If the observer ever looks further, it ends in UnseenError instead of an answer
-that is remembered for too much.
+(action_effects.py). If the observer ever looks further, it ends in UnforeseenError instead of an
+answer that is remembered for too much.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,18 +19,14 @@ from ...protocol.kraft.controller_state import Controller
 from ...protocol.replica.broker_state import Broker
 from ..levels.normal_partition import kraft_controller, new_incarnations, of_observed
 from .engine_model import broken
-from .hidden_parts import controller_in
-
-
-class UnseenError(RuntimeError):
-    """The observer looks at what is not in its view of a broker. A bug."""
+from .hidden_parts import UnforeseenError, controller_in
 
 
 class View(msgspec.Struct, frozen=True, cache_hash=True):
     """Some fields of something, and no others."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise UnseenError(
+        raise UnforeseenError(
             f"the observer looks at {name!r}, which {type(self).__name__} does not show: give it"
             f" that field in {__name__}"
         )

@@ -16,7 +16,7 @@ from ...engine.cluster import Cluster
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId
 from ..levels.level_table import Action, Level
-from .hidden_parts import StatePiece, is_incarnation, place_of
+from .hidden_parts import StatePiece, UnforeseenError, is_incarnation, place_of
 from .numbered_parts import NumberedParts, Numbers
 
 EFFECTS_MAX = 50_000
@@ -41,10 +41,6 @@ def answer(features: Features, question: FeatureQuestion) -> int:
     return about in features.active(node)
 
 
-class UntracedError(RuntimeError):
-    """A rule asks for something of the features that is no FeatureQuestion: a bug."""
-
-
 class TracedFeatures(Features, frozen=True):
     """Features that note in `questions` what is asked of `own`: see `traced`."""
 
@@ -53,8 +49,10 @@ class TracedFeatures(Features, frozen=True):
 
     @property  # type: ignore[misc]
     def overrides(self) -> NoReturn:
-        """Raises UntracedError: what is switched is told by questions alone."""
-        raise UntracedError("a rule reads the overrides of features, and no question about a guard")
+        """Raises UnforeseenError: what is switched is told by questions alone."""
+        raise UnforeseenError(
+            "a rule reads the overrides of features, and no question about a guard"
+        )
 
     def active(self, node: BrokerId) -> Any:
         """The guards that act on `node`, to be asked for one by one."""

@@ -106,13 +106,10 @@ def dropped(trial: Trial, lines: Lines) -> Lines:
 
 
 def _without_parts(trial: Trial, lines: Lines, size: int) -> Lines:
-    end = len(_actions(lines))
-    while end > 0:
-        start = max(end - size, 0)
-        candidate = _without(lines, _actions(lines)[start:end])
+    for end in range(len(_actions(lines)), 0, -size):
+        candidate = _without(lines, _actions(lines)[max(end - size, 0) : end])
         if trial.holds(candidate):
             lines = candidate
-        end = start
     return lines
 
 
