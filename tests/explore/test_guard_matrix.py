@@ -15,9 +15,8 @@ from msgspec.structs import replace
 import kiplab
 from kiplab.cli.command import main
 from kiplab.explore.levels.level_table import ExploreError
-from kiplab.explore.matrix import cells
 from kiplab.explore.matrix.alternatives import Alternatives, alternatives
-from kiplab.explore.matrix.cells import Matrix
+from kiplab.explore.matrix.cells import Cell, Matrix
 from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING
 from kiplab.explore.matrix.processes import answers
 from kiplab.explore.search.explore_play import explore, explore_play
@@ -80,7 +79,7 @@ def test_the_minimal_set_and_what_is_never_needed(whole: Matrix) -> None:
 
 def test_more_guards_never_did_harm_here(whole: Matrix) -> None:
     """Looked at cell by cell: nothing was inferred."""
-    assert cells.surprises(whole.guards, whole.verdicts) == []
+    assert whole.surprises == []
 
 
 def test_the_hole_that_each_kip_closes(two: Matrix) -> None:
@@ -159,32 +158,41 @@ def test_a_guard_is_on_as_a_whole_on_every_broker(tmp_path: Path) -> None:
 # --- what cells say together ----------------------------------------------------------------------
 
 
-def verdicts(**by_off: str) -> dict[frozenset[str], str]:
-    """``verdicts(none=..., a=..., ab=...)`` by the letters of what is off."""
+def judged(guards: str, **by_off: str) -> Matrix:
+    """``judged("ab", none=..., a=..., ab=...)``: verdicts by the letters of what is off."""
     words = {"p": PROVED, "r": REFUTED, "u": UNFINISHED}
-    return {frozenset(off.replace("none", "")): words[v] for off, v in by_off.items()}
+    cells = tuple(
+        Cell(tuple(off.replace("none", "")), (), words[v], None, None, 0, 0.0, None, "")
+        for off, v in by_off.items()
+    )
+    return Matrix("", tuple(guards), "", True, "partition", {}, (), cells, 0.0)
 
 
 @pytest.mark.parametrize(
     ("found", "minimal", "perhaps", "redundant", "surprises"),
     [
-        (verdicts(none="p", a="p", b="p", ab="r"), [["a"], ["b"]], [], [], []),
-        (verdicts(none="p", a="p", b="p", ab="p"), [[]], [], ["a", "b"], []),
-        (verdicts(none="p", a="u", b="r", ab="r"), [], [["a", "b"]], [], []),
-        (verdicts(none="r", a="p", b="r", ab="p"), [[]], [], ["a", "b"], [([], "a"), (["b"], "a")]),
+        (judged("ab", none="p", a="p", b="p", ab="r"), [["a"], ["b"]], [], [], []),
+        (judged("ab", none="p", a="p", b="p", ab="p"), [[]], [], ["a", "b"], []),
+        (judged("ab", none="p", a="u", b="r", ab="r"), [], [["a", "b"]], [], []),
+        (
+            judged("ab", none="r", a="p", b="r", ab="p"),
+            [[]],
+            [],
+            ["a", "b"],
+            [([], "a"), (["b"], "a")],
+        ),
     ],
     ids=["two minimal sets", "nothing is needed", "not finished", "a guard that does harm"],
 )
 def test_what_cells_say_together(
-    found: dict[frozenset[str], str],
+    found: Matrix,
     minimal: list[list[str]],
     perhaps: list[list[str]],
     redundant: list[str],
     surprises: list[tuple[list[str], str]],
 ) -> None:
-    both = ("a", "b")
-    assert (cells.minimal(both, found), cells.perhaps_minimal(both, found)) == (minimal, perhaps)
-    assert (cells.redundant(both, found), cells.surprises(both, found)) == (redundant, surprises)
+    assert (found.minimal, found.perhaps_minimal) == (minimal, perhaps)
+    assert (found.redundant, found.surprises) == (redundant, surprises)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +201,7 @@ def test_what_cells_say_together(
     ids=str,
 )
 def test_redundant_means_never_needed(said: dict[str, str]) -> None:
-    redundant = cells.redundant(("a",), verdicts(**said)) == ["a"]
+    redundant = judged("a", **said).redundant == ["a"]
     assert redundant == (
         said in ({"none": "p", "a": "p"}, {"none": "r", "a": "p"}, {"none": "u", "a": "p"})
     )

@@ -32,6 +32,13 @@ def size_of(log: int) -> int:
 
 
 @inner
+def latest_epoch(log: int) -> int:
+    """latest_epoch."""
+    size = size_of(log)
+    return epoch_of(log, size - 1) if size > 0 else 0
+
+
+@inner
 def kept_below(log: int, offset: int, end: int) -> int:
     """The entries that start below `offset`, with another end."""
     size = size_of(log)
@@ -54,9 +61,9 @@ def with_entry(log: int, epoch: int, start: int, out: Ints) -> int:
 @inner
 def noted(log: int, epoch: int, out: Ints) -> int:
     """assign_epoch_start."""
-    size, end = size_of(log), end_of(log)
-    if size > 0 and epoch_of(log, size - 1) >= epoch:
+    if latest_epoch(log) >= epoch:
         return log
+    end = end_of(log)
     return with_entry(kept_below(log, end, end), epoch, end, out)
 
 
@@ -87,20 +94,12 @@ def epoch_at(log: int, offset: int) -> int:
 
 
 @inner
-def latest_epoch(log: int) -> int:
-    """latest_epoch."""
-    size = size_of(log)
-    return epoch_of(log, size - 1) if size > 0 else 0
-
-
-@inner
 def end_of_epoch(log: int, epoch: int) -> int:
     """end_of_epoch, as epoch * 16 + offset, or -1."""
-    size = size_of(log)
-    if size > 0 and epoch_of(log, size - 1) == epoch:
+    if latest_epoch(log) == epoch:
         return epoch * 16 + end_of(log)
     floor = epoch
-    for entry in range(size):
+    for entry in range(size_of(log)):
         if epoch_of(log, entry) > epoch:
             return floor * 16 + start_of(log, entry)
         floor = epoch_of(log, entry)
@@ -124,10 +123,7 @@ def copied(log: int, theirs: int, out: Ints) -> int:
 @inner
 def _extended(log: int, epoch: int, start: int, out: Ints) -> int:
     kept = kept_below(log, start, end_of(log))
-    size = size_of(kept)
-    if size > 0 and epoch_of(kept, size - 1) == epoch:
-        return kept
-    return with_entry(kept, epoch, start, out)
+    return kept if latest_epoch(kept) == epoch else with_entry(kept, epoch, start, out)
 
 
 @inner

@@ -1,6 +1,6 @@
 """The cells of a guard matrix, and what they say together."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,8 @@ from ..search_terms import PROVED, REFUTED, UNFINISHED
 
 FOUND = ("verdict", "violated", "steps", "states", "play", "features")
 """What a cell of a matrix, or a row of alternatives, says as its search does (Explored)."""
+_HIDES_A_NEED = ((PROVED, REFUTED), (PROVED, UNFINISHED), (UNFINISHED, REFUTED))
+"""Verdicts with a guard and without it that show, or could turn out to show, that it is needed."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -84,15 +86,62 @@ class Matrix(msgspec.Struct, frozen=True):
         """The verdict by what is off."""
         return {frozenset(cell.off): cell.verdict for cell in self.cells}
 
+    # What cells say together. Nothing is inferred from one cell about another. That more guards
+    # never do harm is looked at, not assumed: `surprises` lists where it is not so.
+
     @property
     def minimal(self) -> list[list[str]]:
-        """The minimal sufficient sets: guards that are on, and no part of them is proved."""
-        return minimal(self.guards, self.verdicts)
+        """The minimal sufficient sets: they are proved, and every part of them is refuted.
+
+        Sets of guards that are on, the smallest first, each in the order of `guards`.
+        """
+        return [on for on, parts in self._least() if parts <= {REFUTED}]
+
+    @property
+    def perhaps_minimal(self) -> list[list[str]]:
+        """Sets that are proved, while of some part of them the search was not finished."""
+        return [on for on, parts in self._least() if UNFINISHED in parts]
 
     @property
     def redundant(self) -> list[str]:
-        """The guards that are never needed within these bounds: no proof ends without them."""
-        return redundant(self.guards, self.verdicts)
+        """The guards that are never needed within these bounds: whatever else is on, what is proved
+        is so without them.
+
+        Empty where nothing is proved: what fails in any case says nothing about a guard.
+        """
+        verdicts = self.verdicts
+        if PROVED not in verdicts.values():
+            return []
+        needed = {
+            guard
+            for off, verdict in verdicts.items()
+            for guard in self.guards
+            if guard not in off and (verdict, verdicts[off | {guard}]) in _HIDES_A_NEED
+        }
+        return [guard for guard in self.guards if guard not in needed]
+
+    @property
+    def surprises(self) -> list[tuple[list[str], str]]:
+        """(what is off, a guard) where switching that guard off as well turns a refutation into a
+        proof: where more guards do harm.
+        """
+        verdicts = self.verdicts
+        return [
+            ([g for g in self.guards if g in off], guard)
+            for guard in self.guards
+            for off, verdict in verdicts.items()
+            if guard not in off and (verdict, verdicts[off | {guard}]) == (REFUTED, PROVED)
+        ]
+
+    def _least(self) -> list[tuple[list[str], set[str]]]:
+        """(guards that are on and proved, the verdicts of its parts), where no part is proved."""
+        by_on = {frozenset(self.guards) - off: verdict for off, verdict in self.verdicts.items()}
+        least = []
+        for on, verdict in by_on.items():
+            parts = {v for other, v in by_on.items() if other < on}
+            if verdict == PROVED and PROVED not in parts:
+                least.append(([g for g in self.guards if g in on], parts))
+        return sorted(least, key=lambda one: (len(one[0]), [*map(self.guards.index, one[0])]))
 
     @property
     def within(self) -> str:
@@ -133,17 +182,16 @@ class Matrix(msgspec.Struct, frozen=True):
         return f"{said} (Kafka {self.base}, {self.within}). {' '.join(self._findings())}"
 
     def _findings(self) -> Iterator[str]:
-        open = perhaps_minimal(self.guards, self.verdicts)
-        if not self.minimal and not open:
+        if not self.minimal and not self.perhaps_minimal:
             yield "No set of these guards was proved to suffice."
         for on in self.minimal:
             yield f"{_enough(on)}; every part of that fails." if on else f"{_enough(on)}."
-        for on in open:
+        for on in self.perhaps_minimal:
             yield f"{_enough(on)}; whether less does is not known."
         if self.redundant:
             are = "is" if len(self.redundant) == 1 else "are"
             yield f"Within these bounds {listed(self.redundant)} {are} never needed."
-        for off, guard in surprises(self.guards, self.verdicts):
+        for off, guard in self.surprises:
             yield f"Surprise: without {listed(off)}, switching {guard} off helps."
 
     def report(self) -> dict[str, Any]:
@@ -190,65 +238,3 @@ def _plain(cell: Cell) -> dict[str, Any]:
 def listed(names: Sequence[str]) -> str:
     """``"841, 903 and 497.maximal-isr"``."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-# --- what cells say together ----------------------------------------------------------------------
-# Nothing is inferred from one cell about another. That more guards never do harm is looked at, not
-# assumed: `surprises` lists where it is not so.
-
-GuardNames = frozenset[str]
-Verdicts = Mapping[GuardNames, str]
-"""The verdict by the set of guards that are switched off."""
-_HIDES_A_NEED = ((PROVED, REFUTED), (PROVED, UNFINISHED), (UNFINISHED, REFUTED))
-"""Verdicts with a guard and without it that show, or could turn out to show, that it is needed."""
-
-
-def minimal(guards: tuple[str, ...], verdicts: Verdicts) -> list[list[str]]:
-    """The minimal sufficient sets: they are proved, and every part of them is refuted.
-
-    Sets of guards that are on, the smallest first, each in the order of `guards`.
-    """
-    return [on for on, parts in _least(guards, verdicts) if parts <= {REFUTED}]
-
-
-def perhaps_minimal(guards: tuple[str, ...], verdicts: Verdicts) -> list[list[str]]:
-    """Sets that are proved, while of some part of them the search was not finished."""
-    return [on for on, parts in _least(guards, verdicts) if UNFINISHED in parts]
-
-
-def _least(guards: tuple[str, ...], verdicts: Verdicts) -> list[tuple[list[str], set[str]]]:
-    """(guards that are on and proved, the verdicts of its parts), where no part is proved."""
-    by_on = {frozenset(guards) - off: verdict for off, verdict in verdicts.items()}
-    least = []
-    for on, verdict in by_on.items():
-        parts = {v for other, v in by_on.items() if other < on}
-        if verdict == PROVED and PROVED not in parts:
-            least.append(([g for g in guards if g in on], parts))
-    return sorted(least, key=lambda one: (len(one[0]), [guards.index(g) for g in one[0]]))
-
-
-def redundant(guards: tuple[str, ...], verdicts: Verdicts) -> list[str]:
-    """The guards that are never needed: whatever else is on, what is proved is so without them.
-
-    Empty where nothing is proved: what fails in any case says nothing about a guard.
-    """
-    if PROVED not in verdicts.values():
-        return []
-    return [g for g in guards if not any(pair in _HIDES_A_NEED for pair in _pairs(g, verdicts))]
-
-
-def surprises(guards: tuple[str, ...], verdicts: Verdicts) -> list[tuple[list[str], str]]:
-    """(what is off, a guard) where switching that guard off as well turns a refutation into a
-    proof: where more guards do harm.
-    """
-    return [
-        ([g for g in guards if g in off], guard)
-        for guard in guards
-        for off, verdict in verdicts.items()
-        if guard not in off and (verdict, verdicts[off | {guard}]) == (REFUTED, PROVED)
-    ]
-
-
-def _pairs(guard: str, verdicts: Verdicts) -> list[tuple[str, str]]:
-    """The verdicts (with `guard`, without it), all else equal."""
-    return [(v, verdicts[off | {guard}]) for off, v in verdicts.items() if guard not in off]

@@ -53,11 +53,10 @@ at "recovery", and 7,500 at "zookeeper" on two and three brokers."""
 
 
 class SizePrediction(msgspec.Struct, frozen=True):
-    """About how many states there are, and whose pace they are looked at with. `measured` is the
-    bounds that were run; `exact` that they are the very bounds asked for."""
+    """About how many states there are, and whose pace they are looked at with. `exact` says that
+    the very bounds asked for were run."""
 
     states: int
-    measured: dict[str, int]
     exact: bool
     pace: Pace = OWN
 
@@ -100,12 +99,12 @@ def predict(
 ) -> SizePrediction:
     """Search within smaller bounds while that is cheap, then multiply. `model` makes one; `pace`
     is that of whoever will search. Where not even the smallest search is cheap, the level's own
-    count of it stands for it, and nothing is `measured`."""
+    count of it stands for it."""
     small = dict.fromkeys(bounds, 0)
     states = _counted(model(small), pace)
     if states is None:
         guess = _carried_on(level, small, level.smallest, bounds, pace)
-        return msgspec.structs.replace(guess, measured={}, exact=False)
+        return msgspec.structs.replace(guess, exact=False)
     for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
         while small[bound.name] < bounds[bound.name]:
             further = {**small, bound.name: small[bound.name] + 1}
@@ -140,7 +139,7 @@ def _carried_on(
     for bound in level.bounds:
         for done in range(small[bound.name], bounds[bound.name]):
             states *= bound.further if done else bound.first
-    return SizePrediction(round(states), dict(small), dict(small) == dict(bounds), pace)
+    return SizePrediction(round(states), dict(small) == dict(bounds), pace)
 
 
 def _rounded(number: int) -> int:
