@@ -4,9 +4,16 @@ from typing import TypedDict
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.setup import cluster_of
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.memoised_model import MemoisedModel
+from kiplab.explore.search_terms import SearchOutcome
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import setup_of
+from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features
+
+PARTITION = level_named("partition")
 
 
 class Bounds(TypedDict, total=False):
@@ -31,7 +38,18 @@ def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
 
 
 def begun(
-    text: str, kafka: str = "3.5", off: tuple[str, ...] = (), on: tuple[str, ...] = ()
+    play: str = "isr-two-of-three",
+    kafka: str = "3.5",
+    off: tuple[str, ...] = (),
+    on: tuple[str, ...] = (),
 ) -> Cluster:
-    """The cluster that a play begins with."""
-    return cluster_of(setup_of(parse(text, "two"), parse_features(kafka, off=off, on=on)))
+    """The cluster that a play begins with: one of the library, or the text of one."""
+    begins = parse(play, "two") if "\n" in play else load(play)
+    return cluster_of(setup_of(begins, parse_features(kafka, off=off, on=on)))
+
+
+def searched(
+    cluster: Cluster, within: tuple[int, int, int], properties: tuple[str, ...] = ()
+) -> SearchOutcome:
+    """The engine's own search at the level "partition", within (writes, crashes, fences)."""
+    return search(MemoisedModel(PARTITION, cluster, bounds(*within)), properties)

@@ -16,7 +16,7 @@ from kiplab.protocol.releases import Mode, of_mode
 from tests.repeated import in_long
 
 Rules = dict[str, Any]
-"""Keywords of the fixture `start`."""
+"""Keywords of `begun`."""
 _ALONE = {(id,) for id in WITHOUT_EFFECT}
 OF_KRAFT = tuple(id for id, guard in GUARDS.items() if Mode.KRAFT in guard.modes)
 """The guards that may be switched where the level begins."""
@@ -31,8 +31,7 @@ FAR_REACHING: list[Rules] = [
 ]
 """Beside the tables: what leads to states that no single guard leads to."""
 TOGETHER: list[Rules] = [
-    {"off": ("903", "841")},
-    {"off": ("497.leader-epoch", "497.sender-is-leader", "497.partition-epoch")},
+    *FAR_REACHING[1:3],
     {"off": ("497.request-broker-epoch", "497.leader-in-isr", "497.partition-epoch")},
     {"off": ("kafka-7128.epoch-start", "320")},
     {"kafka": "3.5/3.5-IV0"},

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -15,10 +14,10 @@ from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.memoised_model import MemoisedModel
+from tests.explore.bounds import PARTITION, begun, searched
 from tests.explore.bounds import bounds as within
 from tests.repeated import in_long
 
-PARTITION = level_named("partition")
 ENOUGH = terms.Halt(terms.HaltReason.STATES, 1_000)
 LOSS = ("no-committed-record-lost", "electable-holds-committed")
 STALE = ("no-stale-epoch-in-isr",)
@@ -28,12 +27,6 @@ COUNTS, PREVENTS = f"{HERE}pinned_counts", f"{HERE}what_each_guard_prevents"
 BOTH = f"{HERE}with_both_kips_and_pending_proposals_kept_nothing_is_lost"
 NORMAL = f"{HERE}the_normal_form_changes_no_verdict"
 START = f"{HERE}a_start_that_is_refused_may_be_left_out"
-
-
-def asked(
-    cluster: Any, bounds: dict[str, int], properties: tuple[str, ...] = LOSS
-) -> terms.SearchOutcome:
-    return search(MemoisedModel(PARTITION, cluster, bounds), properties)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +41,10 @@ def asked(
     ],
 )
 def test_pinned_counts(
-    start: Any, bounds: tuple[int, int, int], states: int, transitions: int, depth: int
+    bounds: tuple[int, int, int], states: int, transitions: int, depth: int
 ) -> None:
     """All guards of 3.5, from two of three in sync; nothing stops the search."""
-    found = asked(start(), within(*bounds), ())
+    found = searched(begun(), bounds)
     assert (found.states, found.transitions, found.depth) == (states, transitions, depth)
     assert found.verdict == terms.PROVED
 
@@ -66,53 +59,53 @@ def test_pinned_counts(
     ],
 )
 def test_what_each_guard_prevents(
-    start: Any, off: tuple[str, ...], properties: tuple[str, ...], steps: int
+    off: tuple[str, ...], properties: tuple[str, ...], steps: int
 ) -> None:
-    found = asked(start(off=off), within(1, 1, 0), properties)
+    found = searched(begun(off=off), (1, 1, 0), properties)
     assert (found.verdict, len(found.path)) == (terms.REFUTED, steps)
 
 
 @pytest.mark.parametrize("bounds", [(1, 1, 0), *in_long([(1, 0, 1)], BOTH)])
 def test_with_both_kips_and_pending_proposals_kept_nothing_is_lost(
-    start: Any, bounds: tuple[int, int, int]
+    bounds: tuple[int, int, int],
 ) -> None:
-    assert asked(start(on=PENDING), within(*bounds)).verdict == terms.PROVED
+    assert searched(begun(on=PENDING), bounds, LOSS).verdict == terms.PROVED
 
 
-def test_between_two_brokers_both_kips_suffice(start: Any) -> None:
-    assert asked(start(play="kafka-14139"), within(1, 1, 1)).verdict == terms.PROVED
-    late = asked(start(play="kafka-14139", kafka="3.4"), within(0, 1, 0))
+def test_between_two_brokers_both_kips_suffice() -> None:
+    assert searched(begun(play="kafka-14139"), (1, 1, 1), LOSS).verdict == terms.PROVED
+    late = searched(begun(play="kafka-14139", kafka="3.4"), (0, 1, 0), LOSS)
     assert (late.verdict, len(late.path)) == (terms.REFUTED, 6)
 
 
-def test_late_metadata_undoes_a_pending_proposal(start: Any) -> None:
+def test_late_metadata_undoes_a_pending_proposal() -> None:
     """With every guard of 3.5: found by this search, see test_found.py."""
-    found = asked(start(), within(1, 1, 0))
+    found = searched(begun(), (1, 1, 0), LOSS)
     assert (found.verdict, len(found.path)) == (terms.REFUTED, 14)
 
 
-def test_the_last_replica_is_no_counterexample(start: Any) -> None:
+def test_the_last_replica_is_no_counterexample() -> None:
     """Durability ends with the last disk: it is broken, and excused."""
-    assert asked(start(play="last-replica"), within(0, 1, 0)).verdict == terms.PROVED
+    assert searched(begun(play="last-replica"), (0, 1, 0), LOSS).verdict == terms.PROVED
 
 
 @pytest.mark.parametrize("off", [("903",), *in_long([(), ("841",)], NORMAL)])
 @pytest.mark.parametrize("bounds", [(0, 1, 0), (1, 0, 0)])
 def test_the_normal_form_changes_no_verdict(
-    start: Any, off: tuple[str, ...], bounds: tuple[int, int, int]
+    off: tuple[str, ...], bounds: tuple[int, int, int]
 ) -> None:
     """Against `engine.canonical` alone: equal verdicts, equal shortest lengths, more states."""
     loose = msgspec.structs.replace(PARTITION, normal=canonical, admit=canonical)
     for properties in (LOSS, STALE):
-        cluster = start(off=off, play="kafka-14139")
+        cluster = begun(off=off, play="kafka-14139")
         exact = search(EngineModel(loose, cluster, within(*bounds)), properties)
-        memoised = asked(cluster, within(*bounds), properties)
+        memoised = searched(cluster, bounds, properties)
         assert (exact.verdict, len(exact.path)) == (memoised.verdict, len(memoised.path))
         assert exact.states >= memoised.states
 
 
 @pytest.mark.parametrize("off", [("903",), *in_long([("841",), ()], START)])
-def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...]) -> None:
+def test_a_start_that_is_refused_may_be_left_out(off: tuple[str, ...]) -> None:
     """Against a level that leaves refused processes waiting, and lets them ask again."""
     kinds = {k.name: k for k in PARTITION.kinds}
     cluster = level_named("cluster")
@@ -128,20 +121,20 @@ def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...
         normal=canonical,
         admit=canonical,
     )
-    here = start(off=off, play="kafka-14139")
+    here = begun(off=off, play="kafka-14139")
     found = search(EngineModel(waiting, here, within(0, 1, 0)), LOSS)
-    memoised = asked(here, within(0, 1, 0))
+    memoised = searched(here, (0, 1, 0), LOSS)
     assert (found.verdict, len(found.path)) == (memoised.verdict, len(memoised.path))
 
 
-def test_a_search_can_be_stopped_and_says_what_is_left(start: Any) -> None:
+def test_a_search_can_be_stopped_and_says_what_is_left() -> None:
     seen: list[terms.Progress] = []
 
     def stop(now: terms.Progress) -> terms.Halt | None:
         seen.append(now)
         return ENOUGH if now.states > 1_000 else None
 
-    found = search(MemoisedModel(PARTITION, start(), within(1, 1, 0)), LOSS, stop)
+    found = search(MemoisedModel(PARTITION, begun(), within(1, 1, 0)), LOSS, stop)
     assert (found.verdict, found.halt) == (terms.UNFINISHED, ENOUGH)
     assert found.frontier > 0
     assert found.states > 1_000

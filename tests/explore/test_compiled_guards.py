@@ -15,7 +15,7 @@ from kiplab.protocol import features
 from kiplab.protocol.guards import GUARDS, Guard, GuardKind
 from kiplab.protocol.kraft import alter_partition
 from kiplab.protocol.releases import Mode
-from tests.explore.bounds import bounds
+from tests.explore.bounds import begun, bounds
 from tests.explore.guard_rules import OF_KRAFT, rules_of_the_tables, switched_off, switched_on
 from tests.explore.test_memoised_model import assert_same_graph
 
@@ -101,18 +101,18 @@ def test_the_engine_finds_what_it_breaks_and_so_does_auto(made_up: str) -> None:
     assert any(made_up in sentence for sentence in said)
 
 
-def test_the_memoised_model_honours_what_step_honours(start: Any, made_up: str) -> None:
+def test_the_memoised_model_honours_what_step_honours(made_up: str) -> None:
     """It has no table of guards, and none to refuse: its effects are those of the rules."""
-    assert_same_graph(start(play="kafka-14139", on=(made_up,)), bounds(0, 1, 0))
+    assert_same_graph(begun(play="kafka-14139", on=(made_up,)), bounds(0, 1, 0))
 
 
-def test_a_level_with_another_menu_is_refused(start: Any) -> None:
+def test_a_level_with_another_menu_is_refused() -> None:
     from msgspec.structs import replace
 
     level = level_named("partition")
     within = level.with_defaults({})
     for other in (replace(level, kinds=level.kinds[::-1]), replace(level, kinds=level.kinds[1:])):
         with pytest.raises(NotCompiledError, match="actions and bounds"):
-            CompiledModel(other, start(), within)
+            CompiledModel(other, begun(), within)
     with pytest.raises(NotCompiledError, match="actions and bounds"):
-        CompiledModel(level, start(), dict(reversed(within.items())))
+        CompiledModel(level, begun(), dict(reversed(within.items())))

@@ -9,15 +9,20 @@ from kiplab.plays.values import feature_set
 from kiplab.plays.verdict import HARM, LOSS, SAFE, breaks_promise, expectations, verdict
 from kiplab.protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 
-LATE_METADATA = """\
-title     Late metadata undoes a pending proposal
-question  The leader knows a partition epoch from an answer. What does the metadata of it do later?
+THREE = """\
 kafka     3.5
 broker    1 epoch=101
 broker    2 epoch=102
 broker    3 epoch=103
 topic     orders replicas=1,2,3 isr=1 leader=1 leader-epoch=1 partition-epoch=1 log=empty
-
+"""
+"""One of three replicas is in sync."""
+IN_SYNC = THREE.replace("isr=1 ", "isr=1,2 ")
+TWO = IN_SYNC.replace("broker    3 epoch=103\n", "").replace("1,2,3", "1,2")
+LATE_METADATA = f"""\
+title     Late metadata undoes a pending proposal
+question  The leader knows a partition epoch from an answer. What does the metadata of it do later?
+{THREE}
 hold      metadata
 fetch     2                          # 1 asks for 2, and learns from the answer: partition epoch 2
 expect    orders-0 isr=1,2 partition-epoch=2
@@ -35,15 +40,10 @@ expect    orders-0 isr=1,2,3
 expect    property electable-holds-committed broken
 expect    @3.5+497.pending-outlives-metadata property electable-holds-committed holds
 """
-DEPOSED_LEADER_COMMITS = """\
+DEPOSED_LEADER_COMMITS = f"""\
 title     A deposed leader commits what the last replica has lost
 question  The record was on two brokers, and one lost its disk before it counted. Who is to blame?
-kafka     3.5
-broker    1 epoch=101
-broker    2 epoch=102
-broker    3 epoch=103
-topic     orders replicas=1,2,3 isr=1,2 leader=1 leader-epoch=1 partition-epoch=1 log=empty
-
+{IN_SYNC}
 hold      alter-partition
 hold      metadata
 produce   orders-0 count=1
@@ -61,14 +61,10 @@ expect    replica 1 orders-0 high-watermark=1
 unfence   2
 expect    property electable-holds-committed broken
 """
-OTHER_RECORDS_OF_A_LONGER_LOG = """\
+OTHER_RECORDS_OF_A_LONGER_LOG = f"""\
 title     A longer log takes over
 question  The new leader has more records than were ever committed, but other ones. What is lost?
-kafka     3.5
-broker    1 epoch=101
-broker    2 epoch=102
-topic     orders replicas=1,2 isr=1,2 leader=1 leader-epoch=1 partition-epoch=1 log=empty
-
+{TWO}
 hold      metadata
 produce   orders-0 count=2 to=1      # 1 has two records that nobody else has
 expire    1
@@ -87,15 +83,10 @@ expect    replica 1 orders-0 high-watermark=2
 expect    verdict=loss
 expect    lost orders-0 0..0
 """
-AN_EPOCH_WITHOUT_A_RECORD = """\
+AN_EPOCH_WITHOUT_A_RECORD = f"""\
 title     A leader that never wrote copies older records
 question  Broker 2 led without a record, and copies what an earlier leader wrote. Under which epoch?
-kafka     3.5
-broker    1 epoch=101
-broker    2 epoch=102
-broker    3 epoch=103
-topic     orders replicas=1,2,3 isr=1,2 leader=1 leader-epoch=1 partition-epoch=1 log=empty
-
+{IN_SYNC}
 produce   orders-0 count=1 to=1
 fetch     3                          # 1 asks for 3, which has the record; 2 does not have it
 expect    orders-0 isr=1,2,3
@@ -151,13 +142,6 @@ def test_an_epoch_without_a_record_gives_way() -> None:
 # (Partition.maybeIncrementLeaderHW and ReplicaState.isCaughtUp). A search takes that time as over.
 
 KEPT = feature_set("@3.5+497.pending-outlives-metadata")
-THREE = """\
-kafka     3.5
-broker    1 epoch=101
-broker    2 epoch=102
-broker    3 epoch=103
-topic     orders replicas=1,2,3 isr=1 leader=1 leader-epoch=1 partition-epoch=1 log=empty
-"""
 LEVEL_BEFORE = f"""\
 {THREE}timed
 

@@ -337,8 +337,6 @@ def test_what_it_costs_where_it_holds(rejected: Alternatives) -> None:
         ({"guards": ()}, ExploreError, "expected 1 to 6 of"),
         ({"guards": (*DEFAULT_GUARDS, "704")}, ExploreError, "128 cells"),
         ({"level": "galaxy"}, ExploreError, "the levels are"),
-        ({"rain": 1}, ExploreError, "it has writes"),
-        ({"property": "luck"}, ExploreError, "no-committed-record-lost"),
         ({"kafka": "0.8"}, UnknownFeatureError, "the releases are"),
         ({"play": "nowhere"}, PlayError, "expected one of"),
     ],
@@ -387,9 +385,7 @@ def test_the_command_writes_files(tmp_path: Path, suffix: str) -> None:
     [
         (["--guards", "841,banana"], 2, "guards begin with one of"),
         (["--guards", ","], 2, "expected 1 to 6 of"),
-        (["--bound", "rain=1"], 2, "it has writes"),
         (["--bound", "writes"], 2, "expected NAME=N"),
-        (["--level", "galaxy"], 2, "the levels are"),
         (["-o", "matrix.doc"], 2, "it can end in .html"),
         (["--guards", "903", "--seconds", "0"], 4, "2 of 2 cells"),
     ],

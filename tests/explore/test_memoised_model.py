@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import Level
 from kiplab.explore.search import shared_memory
 from kiplab.explore.search.breadth_first import search
@@ -13,11 +12,10 @@ from kiplab.explore.search.hidden_parts import UnforeseenError
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.shared_memory import SharedMemory
 from kiplab.protocol.ids import CONTROLLER
-from tests.explore.bounds import bounds
+from tests.explore.bounds import PARTITION, begun, bounds
 from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables, tried
 from tests.repeated import in_long
 
-PARTITION = level_named("partition")
 RULES = rules_of_the_tables(first="3.2")
 QUICK = "tests/explore/test_memoised_model.py::test_a_crash_between_two_brokers"
 
@@ -51,8 +49,8 @@ def assert_same_graph(
 
 
 @pytest.mark.parametrize("rules", [*FAR_REACHING[:2], *in_long(FAR_REACHING[2:], QUICK)], ids=str)
-def test_one_crash(start: Any, rules: dict[str, Any]) -> None:
-    assert_same_graph(start(**rules), bounds(0, 1, 0))
+def test_one_crash(rules: dict[str, Any]) -> None:
+    assert_same_graph(begun(**rules), bounds(0, 1, 0))
 
 
 @pytest.fixture(scope="module")
@@ -61,55 +59,53 @@ def memory() -> SharedMemory:
 
 
 @pytest.mark.parametrize("rules", tried("3.2", QUICK), ids=str)
-def test_a_crash_between_two_brokers(
-    start: Any, rules: dict[str, Any], memory: SharedMemory
-) -> None:
-    assert_same_graph(start(**rules, play="kafka-14139"), bounds(0, 1, 0), memory=memory)
+def test_a_crash_between_two_brokers(rules: dict[str, Any], memory: SharedMemory) -> None:
+    assert_same_graph(begun(**rules, play="kafka-14139"), bounds(0, 1, 0), memory=memory)
 
 
 @pytest.mark.parametrize("rules", [*FAR_REACHING[1:3], *in_long(RULES, QUICK)], ids=str)
 def test_a_crash_and_a_write_between_two_brokers(
-    start: Any, rules: dict[str, Any], memory: SharedMemory
+    rules: dict[str, Any], memory: SharedMemory
 ) -> None:
     """One search after the other with the same memory: each meets the effects of its own rules."""
-    assert_same_graph(start(**rules, play="kafka-14139"), bounds(1, 1, 0), memory=memory)
+    assert_same_graph(begun(**rules, play="kafka-14139"), bounds(1, 1, 0), memory=memory)
 
 
-def test_a_memory_serves_searches_that_differ_in_their_guards(start: Any) -> None:
+def test_a_memory_serves_searches_that_differ_in_their_guards() -> None:
     memory, within = SharedMemory(), bounds(0, 1, 0)
     worked_out = []
     for off in ((), ("903",), ("841",), ("903",)):
-        model = MemoisedModel(PARTITION, start(off=off, play="kafka-14139"), within, memory)
+        model = MemoisedModel(PARTITION, begun(off=off, play="kafka-14139"), within, memory)
         search(model, ())
         worked_out.append(memory.count)
     first, second, third, fourth = worked_out
     assert first < second < 2 * first, "without KIP-903 some is as it was"
     assert fourth == third, "all of that has been searched before"
-    search(MemoisedModel(PARTITION, start(), within, memory), ())
+    search(MemoisedModel(PARTITION, begun(), within, memory), ())
     assert memory.parts.places.keys() == {1, 2, 3}, "another start begins with an empty memory"
 
 
-def test_a_full_memory_is_emptied(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_memory_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     memory, within = SharedMemory(), bounds(0, 1, 0)
-    search(MemoisedModel(PARTITION, start(play="kafka-14139"), within, memory), ())
+    search(MemoisedModel(PARTITION, begun(play="kafka-14139"), within, memory), ())
     monkeypatch.setattr(shared_memory, "EFFECTS_MAX", memory.count)
-    MemoisedModel(PARTITION, start(play="kafka-14139"), within, memory)
+    MemoisedModel(PARTITION, begun(play="kafka-14139"), within, memory)
     assert memory.count == 0
 
 
-def test_only_questions_about_guards_are_noted(start: Any) -> None:
-    features = shared_memory.traced(start().features)
+def test_only_questions_about_guards_are_noted() -> None:
+    features = shared_memory.traced(begun().features)
     assert "841.registered" in features.active(CONTROLLER)
-    assert features.fetch_version() == start().features.fetch_version()
+    assert features.fetch_version() == begun().features.fetch_version()
     assert [about for about, _, _ in features.questions] == ["841.registered", "fetch version"]
     with pytest.raises(UnforeseenError, match="overrides"):
         features.label()
 
 
 @pytest.mark.long(quick=QUICK)
-def test_a_write_and_a_crash_between_three_brokers(start: Any) -> None:
-    assert_same_graph(start(), bounds(1, 1, 0))
+def test_a_write_and_a_crash_between_three_brokers() -> None:
+    assert_same_graph(begun(), bounds(1, 1, 0))
 
 
-def test_a_spurious_fencing(start: Any) -> None:
-    assert_same_graph(start(play="kafka-14139"), bounds(0, 0, 1))
+def test_a_spurious_fencing() -> None:
+    assert_same_graph(begun(play="kafka-14139"), bounds(0, 0, 1))

@@ -7,15 +7,14 @@ import pytest
 from minicheck import Protocol, Verdict, check_safety, from_holds
 
 from kiplab.engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
-from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Model
+from tests.explore.bounds import PARTITION, begun, searched
 from tests.explore.bounds import bounds as within
 from tests.repeated import in_long
 
-PARTITION = level_named("partition")
 LOSS = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
 PENDING = ("497.pending-outlives-metadata",)
 MOST = 1_000_000
@@ -58,10 +57,10 @@ def judged(model: Model, asked: tuple[str, ...]) -> tuple[int, str, int | None]:
 
 
 @pytest.mark.parametrize("bounds", [(0, 1, 0), *in_long(MORE, PROVES)])
-def test_another_search_proves_the_same(start: Any, bounds: tuple[int, int, int]) -> None:
+def test_another_search_proves_the_same(bounds: tuple[int, int, int]) -> None:
     """KIP-841, KIP-903, pending ISRs that outlive metadata: nothing is lost, in as many states."""
-    cluster = start(on=PENDING)
-    found = search(MemoisedModel(PARTITION, cluster, within(*bounds)), LOSS)
+    cluster = begun(on=PENDING)
+    found = searched(cluster, bounds, LOSS)
     assert found.verdict == PROVED
     there = judged(MemoisedModel(PARTITION, cluster, within(*bounds)), LOSS)
     assert there == (found.states, found.verdict, None)
@@ -85,11 +84,11 @@ def test_another_search_proves_the_same(start: Any, bounds: tuple[int, int, int]
     ],
 )
 def test_another_search_refutes_the_same(
-    start: Any, off: tuple[str, ...], on: tuple[str, ...], bounds: tuple[int, int, int]
+    off: tuple[str, ...], on: tuple[str, ...], bounds: tuple[int, int, int]
 ) -> None:
     """One row is Kafka 3.5 as it was built: late metadata undoes a pending ISR."""
-    cluster = start(off=off, on=on)
-    found = search(MemoisedModel(PARTITION, cluster, within(*bounds)), LOSS)
+    cluster = begun(off=off, on=on)
+    found = searched(cluster, bounds, LOSS)
     assert found.verdict == REFUTED
     there = judged(MemoisedModel(PARTITION, cluster, within(*bounds)), LOSS)
     assert there[1:] == (found.verdict, len(found.path))
@@ -102,15 +101,15 @@ def test_another_search_refutes_the_same(
         *in_long(product(["isr-two-of-three"], [(ONE_LIVE,), ("903", "841")]), BEYOND, rows=True),
     ],
 )
-def test_as_many_states_also_beyond_a_loss(start: Any, play: str, off: tuple[str, ...]) -> None:
-    cluster = start(off=off, play=play)
-    found = search(MemoisedModel(PARTITION, cluster, within(1, 1, 0)), ())
+def test_as_many_states_also_beyond_a_loss(play: str, off: tuple[str, ...]) -> None:
+    cluster = begun(off=off, play=play)
+    found = searched(cluster, (1, 1, 0))
     there = judged(MemoisedModel(PARTITION, cluster, within(1, 1, 0)), ())
     assert there == (found.states, PROVED, None)
 
 
-def test_also_over_the_plain_successors(start: Any) -> None:
-    cluster = start(off=("841",))
+def test_also_over_the_plain_successors() -> None:
+    cluster = begun(off=("841",))
     found = search(EngineModel(PARTITION, cluster, within(0, 1, 0)), LOSS)
     there = judged(EngineModel(PARTITION, cluster, within(0, 1, 0)), LOSS)
     assert there == (found.states, found.verdict, None)

@@ -1,6 +1,7 @@
 """From any failing run to a locally minimal play: what is kept, what goes, and what never may."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -96,6 +97,7 @@ def assert_minimal(found: Minimised) -> None:
     assert report["expectations"]["failed"] == 0
     assert report["expectations"]["held"] > 0
     assert found.minimal
+    assert not any(a == b == Statement() for a, b in pairwise(found.play.statements)), "blank lines"
     excused = all(breaks(found.play, found.violated))
     for place in actions(found.play):
         # Breaking where a fault excuses it is another story than breaking where none does.
@@ -223,11 +225,6 @@ def test_where_nothing_breaks_there_is_nothing_to_minimise() -> None:
         kiplab.minimise("kafka-14139", "logs-match")
     with pytest.raises(ExploreError, match="no-committed-record-lost"):
         kiplab.minimise("kafka-14139", "luck")
-
-
-def test_blank_lines_do_not_pile_up(short: Minimised) -> None:
-    pairs = zip(short.play.statements, short.play.statements[1:], strict=False)
-    assert not any(a == b == Statement() for a, b in pairs)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

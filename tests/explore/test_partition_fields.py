@@ -12,20 +12,19 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from kiplab.engine.cluster import Cluster, Message, MessageName, Observed
-from kiplab.explore.levels.all_levels import level_named
-from kiplab.explore.levels.level_table import do, offered
-from kiplab.explore.search.engine_model import spent
-from kiplab.explore.search_terms import Budgets
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search_terms import Halt, HaltReason, Progress
 from kiplab.protocol import messages
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
 from kiplab.protocol.log import EpochStart, Log
 from kiplab.protocol.registrations import PartitionRegistration, Registration
 from kiplab.protocol.replica import broker_state
-from tests.explore.conftest import Start
+from tests.explore.bounds import PARTITION, begun
 
-PARTITION = level_named("partition")
 HELD = {body for body, kind in messages.KINDS.items() if kind in PARTITION.holds}
 """Messages that stay in flight; all others are on their way within an action only."""
 FILE = "tests/explore/test_partition_fields.py"
@@ -251,32 +250,29 @@ def test_a_field_and_a_struct_that_are_made_up_are_named() -> None:
 
 
 @pytest.mark.parametrize("kafka", ["3.5", "4.0"])
-def test_what_is_said_to_be_constant_is(start: Start, kafka: str) -> None:
+def test_what_is_said_to_be_constant_is(kafka: str) -> None:
     met: dict[tuple[type, str], set[Any]] = defaultdict(set)
-    for cluster in clusters_of_a_search(start(kafka=kafka, off=("903",)), 1_000):
+    for cluster in clusters_of_a_search(begun(kafka=kafka, off=("903",)), 1_000):
         collect(cluster, met)
     for (kind, name), values in met.items():
         assert len(values) == 1, (kind, name, values)
     assert {kind for kind, _ in met} == set(CONSTANT)
 
 
-def clusters_of_a_search(start: Cluster, most: int) -> Iterator[Cluster]:
+def clusters_of_a_search(start: Cluster, most: int) -> list[Cluster]:
     """What actions lead to, as the engine leaves it, breadth first."""
-    full: Budgets = (1, 1, 1)
-    first = PARTITION.admit(start), full
-    yield start
-    known, todo, names = {first}, [first], ("writes", "crashes", "fences")
-    for cluster, left in todo:
-        for kind, action in offered(PARTITION, cluster):
-            after = spent(left, names, kind.cost(cluster, action))
-            done = None if after is None else do(PARTITION, cluster, action)
-            if after is None or done is None or not done.came:
-                continue
-            yield done.cluster
-            state = PARTITION.normal(done.cluster), after
-            if state not in known and len(known) < most:
-                known.add(state)
-                todo.append(state)
+    met = [start]
+
+    def noted(cluster: Cluster) -> Cluster:
+        met.append(cluster)
+        return PARTITION.normal(cluster)
+
+    def stop(now: Progress) -> Halt | None:
+        return Halt(HaltReason.STATES, most) if now.states >= most else None
+
+    level = replace(PARTITION, normal=noted)
+    search(EngineModel(level, start, {"writes": 1, "crashes": 1, "fences": 1}), (), stop)
+    return met
 
 
 def collect(value: Any, met: dict[tuple[type, str], set[Any]]) -> None:

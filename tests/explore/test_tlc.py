@@ -5,22 +5,15 @@ because a leader that reads metadata as old as its own forgets a pending ISR (te
 nothing is to be lost, the proposal therefore outlives such metadata, as KIP-497 has it.
 """
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kiplab.engine import properties
 from kiplab.explore.compiled.compiled_search import CompiledModel, search_compiled
-from kiplab.explore.levels.all_levels import level_named
-from kiplab.explore.search.breadth_first import search
-from kiplab.explore.search.memoised_model import MemoisedModel
-from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
+from kiplab.explore.search_terms import PROVED, REFUTED
 from kiplab.machine.java import JavaNotFound, find_java
-from tests.explore.bounds import begun
+from tests.explore.bounds import PARTITION, begun, bounds, searched
 from tests.explore.tlc import LOSS, STALE, judge
 from tests.repeated import in_long
 
@@ -44,7 +37,6 @@ broker    2 epoch=102
 topic     orders replicas=1,2 isr=1 leader=1 leader-epoch=1 partition-epoch=1 log=empty
 """
 Bounds = tuple[int, int, int]
-BOUNDED = ("writes", "crashes", "fences")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -55,42 +47,27 @@ def java() -> None:
         pytest.skip(f"TLC needs Java: {reason}")
 
 
-def explored(cluster: Any, bounds: Bounds, asked: str = "") -> SearchOutcome:
-    named = dict(zip(BOUNDED, bounds, strict=True))
-    with _no_pauses():
-        return search(MemoisedModel(level_named("partition"), cluster, named), WHAT[asked])
-
-
-@contextmanager
-def _no_pauses() -> Iterator[None]:
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 @pytest.mark.parametrize(
     "bounds", [(1, 0, 0), (0, 1, 0), *in_long([(1, 1, 0), (1, 0, 1), (0, 2, 0)], QUICK)]
 )
-def test_the_same_states(start: Any, tmp_path: Path, bounds: Bounds) -> None:
+def test_the_same_states(tmp_path: Path, bounds: Bounds) -> None:
     """All guards of 3.5, from two of three in sync: as many states, as far from the start."""
-    here = explored(start(), bounds)
+    here = searched(begun(), bounds)
     there = judge(tmp_path, bounds)
     assert (there.states, there.depth) == (here.states, here.depth)
 
 
 def test_the_same_states_between_two_brokers(tmp_path: Path) -> None:
     cluster = begun(TWO_BROKERS, "3.5")
-    here = explored(cluster, (1, 1, 1))
+    here = searched(cluster, (1, 1, 1))
     there = judge(tmp_path, (1, 1, 1), brokers="1, 2", isr="1")
     assert (there.states, there.depth) == (here.states, here.depth)
 
 
-def test_the_same_states_without_any_guard_that_can_be_lost(start: Any, tmp_path: Path) -> None:
+def test_the_same_states_without_any_guard_that_can_be_lost(tmp_path: Path) -> None:
     """Also beyond the first violation: nothing is asked, and nothing stops either search."""
     off = ("841", "903", "631.one-live-incarnation", "497.maximal-isr", "497.partition-epoch")
-    here = explored(start(off=off), (0, 1, 0))
+    here = searched(begun(off=off), (0, 1, 0))
     there = judge(tmp_path, (0, 1, 0), off=off)
     assert (there.states, there.depth) == (here.states, here.depth)
 
@@ -115,7 +92,6 @@ def test_the_same_states_without_any_guard_that_can_be_lost(start: Any, tmp_path
     ],
 )
 def test_the_same_shortest_way(
-    start: Any,
     tmp_path: Path,
     off: tuple[str, ...],
     on: tuple[str, ...],
@@ -124,20 +100,19 @@ def test_the_same_shortest_way(
 ) -> None:
     """Each hole that a missing guard leaves, and that of Kafka 3.5 as it was built: as many steps,
     to the same property."""
-    here = explored(start(off=off, on=on), bounds, asked)
+    here = searched(begun(off=off, on=on), bounds, WHAT[asked])
     there = judge(tmp_path, bounds, off=off, on=on, asked=asked)
     assert here.verdict == REFUTED
     assert (there.steps, PROPERTIES[there.violated]) == (len(here.path), here.violated)
 
 
 @LONG
-def test_nothing_is_lost_in_all_of_480_thousand_states(start: Any, tmp_path: Path) -> None:
+def test_nothing_is_lost_in_all_of_480_thousand_states(tmp_path: Path) -> None:
     """KIP-841, KIP-903 and the pending ISR kept: both prove it, and count the same states.
 
     By the compiled search, as anybody asks for so many.
     """
-    within = dict(zip(BOUNDED, (1, 1, 1), strict=True))
-    model = CompiledModel(level_named("partition"), start(on=PENDING), within)
+    model = CompiledModel(PARTITION, begun(on=PENDING), bounds(1, 1, 1))
     here = search_compiled(model, WHAT[LOSS])
     there = judge(tmp_path, (1, 1, 1), on=PENDING, asked=LOSS, workers=2)
     assert (here.verdict, there.violated) == (PROVED, "")

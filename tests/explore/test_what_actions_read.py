@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from kiplab.engine import observer, route_kinds, routes
 from kiplab.engine.cluster import Cluster, Message
 from kiplab.engine.truth import truth
-from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import Action, Kind, Level
 from kiplab.explore.search import hidden_parts as pieces
 from kiplab.explore.search.action_effects import Option
@@ -26,11 +25,9 @@ from kiplab.explore.search.hidden_parts import UnforeseenError
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.protocol.messages import MetadataUpdate
 from kiplab.protocol.replica.broker_state import Broker
-from tests.explore.bounds import bounds
-from tests.explore.conftest import Start
+from tests.explore.bounds import PARTITION, begun, bounds
 from tests.explore.test_memoised_model import assert_same_graph
 
-PARTITION = level_named("partition")
 KINDS = [kind.name for kind in PARTITION.kinds]
 REPEATED = pytest.mark.long(
     quick="tests/explore/test_what_actions_read.py::test_whatever_an_action_reads_it_is_remembered_under"
@@ -103,11 +100,9 @@ def nosy(kind: str, peek: Peek) -> Level:
         for m, peek in enumerate(PEEKS)
     ],
 )
-def test_whatever_an_action_reads_it_is_remembered_under(
-    start: Start, kind: str, peek: str
-) -> None:
+def test_whatever_an_action_reads_it_is_remembered_under(kind: str, peek: str) -> None:
     within = bounds(1, 1, 0) if kind in ("write", "fetch") else bounds(0, 1, 0)
-    assert_same_graph(start(play="kafka-14139"), within, level=nosy(kind, PEEKS[peek]))
+    assert_same_graph(begun(play="kafka-14139"), within, level=nosy(kind, PEEKS[peek]))
 
 
 def is_of_another(option: Option, piece: int) -> bool:
@@ -133,9 +128,7 @@ FORGOTTEN: dict[str, tuple[str, Forgotten]] = {
 
 
 @pytest.mark.parametrize("peek", PEEKS)
-def test_a_part_that_was_forgotten_would_show(
-    start: Start, monkeypatch: pytest.MonkeyPatch, peek: str
-) -> None:
+def test_a_part_that_was_forgotten_would_show(monkeypatch: pytest.MonkeyPatch, peek: str) -> None:
     """The comparison above can fail: each part makes a difference, and is what it is named for."""
     remember, (kind, forgotten) = Option.remember, FORGOTTEN[peek]
 
@@ -146,7 +139,7 @@ def test_a_part_that_was_forgotten_would_show(
     monkeypatch.setattr(Option, "remember", forgetful)
     level = nosy(kind, PEEKS[peek])
     with pytest.raises(AssertionError):
-        assert_same_graph(start(play="kafka-14139"), bounds(1, 1, 0), level=level)
+        assert_same_graph(begun(play="kafka-14139"), bounds(1, 1, 0), level=level)
 
 
 NEVER_READ: dict[str, tuple[str, ...]] = {
@@ -176,7 +169,7 @@ def piece_name(option: Option, piece: int) -> str:
     return "its own" if mine else "other"
 
 
-def test_actions_read_no_more_than_they_need(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_actions_read_no_more_than_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
     remember, reads = Option.remember, defaultdict[str, set[str]](set)
 
     def noting(option: Option, state: Any, parts: Any, read: list[int], effect: Any) -> None:
@@ -184,7 +177,7 @@ def test_actions_read_no_more_than_they_need(start: Start, monkeypatch: pytest.M
         remember(option, state, parts, read, effect)
 
     monkeypatch.setattr(Option, "remember", noting)
-    search(MemoisedModel(PARTITION, start(), bounds(1, 1, 0)), ())
+    search(MemoisedModel(PARTITION, begun(), bounds(1, 1, 0)), ())
     assert reads.keys() == NEVER_READ.keys()
     assert [kind for kind, never in NEVER_READ.items() if reads[kind] & {*never}] == []
 
@@ -200,14 +193,14 @@ def test_no_rule_is_given_the_messages_in_flight() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_action_reads_what_the_observer_knows(start: Start, kind: str) -> None:
+def test_no_action_reads_what_the_observer_knows(kind: str) -> None:
     level = nosy(kind, lambda cluster, _: cluster.observed[0].committed.end)
     with pytest.raises(UnforeseenError, match="no node can know"):
-        search(MemoisedModel(level, start(play="kafka-14139"), bounds(1, 1, 0)), ())
+        search(MemoisedModel(level, begun(play="kafka-14139"), bounds(1, 1, 0)), ())
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_offer_that_hangs_on_another_broker_ends_the_search(start: Start, kind: str) -> None:
+def test_an_offer_that_hangs_on_another_broker_ends_the_search(kind: str) -> None:
     def change(of: Kind) -> Kind:
         def offered(cluster: Cluster) -> Iterator[Action]:
             return (a for a in of.offered(cluster) if not ends_of_others(cluster, a) % 2)
@@ -218,13 +211,13 @@ def test_an_offer_that_hangs_on_another_broker_ends_the_search(start: Start, kin
 
         return replace(of, offered=offered, fits=of.fits and fits)
 
-    model = MemoisedModel(level_with(kind, change), start(), bounds(1, 1, 0))
+    model = MemoisedModel(level_with(kind, change), begun(), bounds(1, 1, 0))
     with pytest.raises(UnforeseenError, match=kind):
         search(model, ())
 
 
 def test_the_observer_sees_no_more_than_its_answer_is_remembered_under(
-    start: Start, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
 
     def nosy_checks(before: Cluster, after: Cluster) -> Any:
@@ -233,20 +226,22 @@ def test_the_observer_sees_no_more_than_its_answer_is_remembered_under(
 
     monkeypatch.setattr(observer, "checks", nosy_checks)
     with pytest.raises(UnforeseenError, match=r"'incarnation'.*BrokerView"):
-        search(MemoisedModel(PARTITION, start(), bounds(0, 1, 0)), ())
+        search(MemoisedModel(PARTITION, begun(), bounds(0, 1, 0)), ())
 
 
-def test_an_observer_who_sees_nothing_new_learns_nothing_new(start: Start) -> None:
+def test_an_observer_who_sees_nothing_new_learns_nothing_new() -> None:
     """So that what shows the observer nothing needs no answer of its own."""
-    model = EngineModel(PARTITION, start(play="kafka-14139"), bounds(1, 1, 0))
-    known = {model.first(): None}
-    todo = list(known)
-    for state in todo:
-        new = [after for _, after, _ in model.successors(state) if after not in known]
-        known.update(dict.fromkeys(new))
-        todo += dict.fromkeys(new)
-        cluster, _ = state
+    met: dict[Cluster, None] = {}
+
+    def noted(cluster: Cluster) -> Cluster:
+        normal = PARTITION.normal(cluster)
+        met[normal] = None
+        return normal
+
+    level = replace(PARTITION, normal=noted)
+    search(EngineModel(level, begun(play="kafka-14139"), bounds(1, 1, 0)), ())
+    for cluster in met:
         brokers = tuple(replace(b, durable=replace(b.durable)) for b in cluster.brokers)
         after, _ = observer.observe(cluster, replace(cluster, brokers=brokers), ())
         assert after.observed == cluster.observed
-    assert len(known) > 300
+    assert len(met) > 300

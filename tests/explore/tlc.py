@@ -67,9 +67,16 @@ def judge(
     configuration: LOSS, STALE, or nothing, to count states only. Raises JavaNotFound.
     """
     shutil.copy(MODULE, folder)
-    (folder / "KiplabPartition.cfg").write_text(
-        configuration(bounds, on=on, off=off, asked=asked, brokers=brokers, isr=isr)
-    )
+    switched = {name: _is_on(guard, built, on, off) for name, (guard, built) in GUARDS.items()}
+    constants = {
+        **dict(zip(("Writes", "Crashes", "Fences"), map(str, bounds), strict=True)),
+        **{name: str(value).upper() for name, value in switched.items()},
+        "Brokers": f"{{{brokers}}}",
+        "InitialIsr": f"{{{isr}}}",
+    }
+    lines = [f"    {name} = {value}" for name, value in constants.items()]
+    configuration = "\n".join(["SPECIFICATION Spec", "CONSTANTS", *lines, asked, ""])
+    (folder / "KiplabPartition.cfg").write_text(configuration)
     command = [
         *(str(find_java().home / "bin" / "java"), "-XX:+UseParallelGC", "-Xmx3g"),
         # A search of seconds is over before the better compiler has paid for itself.
@@ -80,27 +87,6 @@ def judge(
         command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
     return read(done.stdout + done.stderr)
-
-
-def configuration(
-    bounds: tuple[int, int, int],
-    *,
-    on: tuple[str, ...],
-    off: tuple[str, ...],
-    asked: str,
-    brokers: str,
-    isr: str,
-) -> str:
-    """The .cfg file: which behaviour, which constants, what to check."""
-    switched = {name: _is_on(guard, built, on, off) for name, (guard, built) in GUARDS.items()}
-    constants = {
-        **dict(zip(("Writes", "Crashes", "Fences"), map(str, bounds), strict=True)),
-        **{name: str(value).upper() for name, value in switched.items()},
-        "Brokers": f"{{{brokers}}}",
-        "InitialIsr": f"{{{isr}}}",
-    }
-    lines = [f"    {name} = {value}" for name, value in constants.items()]
-    return "\n".join(["SPECIFICATION Spec", "CONSTANTS", *lines, asked, ""])
 
 
 def _is_on(guard: str, built: bool, on: tuple[str, ...], off: tuple[str, ...]) -> bool:
