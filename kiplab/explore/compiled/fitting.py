@@ -7,11 +7,15 @@ be written fit into it. Epochs rise by one from the highest one that there is.
 
 from collections.abc import Iterable, Mapping
 
+from msgspec.structs import replace
+
 from ...engine.cluster import Cluster
+from ...engine.renumbering import Numbering, renumbered
 from ...engine.truth import truth
 from ...protocol.ids import CONTROLLER
 from ...protocol.replica.broker_parts import here, process_of
 from ...protocol.replica.high_watermark import wanted_in_sync
+from ..levels import normal_partition as forms
 from . import word_layout as at
 from .compiled_guards import NotCompiledError, check_guards, rules_of
 
@@ -85,27 +89,19 @@ class SmallNumbers:
     """
 
     def __init__(self, cluster: Cluster, writes: int) -> None:
-        state, offsets = truth(cluster).partitions[0], {0}
-        epochs, versions = [state.leader_epoch], [state.partition_epoch]
-        logs = [cluster.observed[0].committed]
-        for node in cluster.brokers:
-            for kept in node.durable.replicas:
-                logs.append(kept.log)
-                offsets.add(kept.checkpoint)
-            process = node.process
-            for replica in () if process is None else process.replicas:
-                epochs.append(replica.leader_epoch)
-                offsets.add(replica.high_watermark)
-                if replica.leading is not None:
-                    versions.append(replica.partition_epoch)
-                    offsets.add(replica.leading.start_offset)
-                    offsets.update(r.end for r in replica.leading.remotes if r.end >= 0)
-            if process is not None and process.image is not None:
-                versions += [p.partition_epoch for p in process.image.partitions]
-        epochs += [entry.epoch for log in logs for entry in log.epochs]
-        if min(epochs) < 0 or max(epochs) > state.leader_epoch:
+        numbers: dict[Numbering, set[int]] = {numbering: set() for numbering in Numbering}
+
+        def note(numbering: Numbering, _whose: str, number: int) -> int:
+            numbers[numbering].add(number)
+            return number
+
+        # A leader's metadata is the controller's as a play begins, and has no leader epochs.
+        imageless = tuple(forms.without_image(b) for b in cluster.brokers)
+        renumbered(replace(cluster, brokers=imageless, messages=()), note)
+        epochs, versions = numbers[Numbering.LEADER], numbers[Numbering.PARTITION] - {-1}
+        if min(epochs) < 0 or max(epochs) > truth(cluster).partitions[0].leader_epoch:
             raise NotCompiledError("a log has a leader epoch that the controller does not know yet")
-        offsets |= {log.end for log in logs} | {e.offset for log in logs for e in log.epochs}
+        offsets = {0} | numbers[Numbering.OFFSET] - {-1}
         self.offsets = NumberScale("offset", offsets, 0, writes + 1)
         self.epochs = NumberScale("leader epoch", epochs, 1, 1)
         self.versions = NumberScale("partition epoch", [min(versions)], 0, 1)
