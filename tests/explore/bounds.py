@@ -14,6 +14,14 @@ from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features
 
 PARTITION = level_named("partition")
+THREE = """\
+kafka     3.5
+broker    1 epoch=101
+broker    2 epoch=102
+broker    3 epoch=103
+topic     orders replicas=1,2,3 isr=1 leader=1 leader-epoch=1 partition-epoch=1 log=empty
+"""
+"""One of three replicas is in sync: the header of a play."""
 
 
 class Bounds(TypedDict, total=False):

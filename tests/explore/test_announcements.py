@@ -107,6 +107,8 @@ def test_the_default_bounds_of_the_cluster_level_find_the_hole_or_say_how_long_i
     found = kiplab.explore("kafka-14139", kafka="3.4", level="cluster")
     assert (found.verdict, found.steps) == ("refuted", 10)
     assert "give or take a factor of ten" in found.predicted
+    assert found.play is not None
+    assert kiplab.run(found.play).report()["expectations"]["failed"] == 0
 
 
 # --- during ---------------------------------------------------------------------------------------

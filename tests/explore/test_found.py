@@ -8,15 +8,8 @@ from kiplab.plays.runner import run_play
 from kiplab.plays.values import feature_set
 from kiplab.plays.verdict import HARM, LOSS, SAFE, breaks_promise, expectations, verdict
 from kiplab.protocol.replica.remote_replicas import LAG_TIME_MAX_MS
+from tests.explore.bounds import THREE
 
-THREE = """\
-kafka     3.5
-broker    1 epoch=101
-broker    2 epoch=102
-broker    3 epoch=103
-topic     orders replicas=1,2,3 isr=1 leader=1 leader-epoch=1 partition-epoch=1 log=empty
-"""
-"""One of three replicas is in sync."""
 IN_SYNC = THREE.replace("isr=1 ", "isr=1,2 ")
 TWO = IN_SYNC.replace("broker    3 epoch=103\n", "").replace("1,2,3", "1,2")
 LATE_METADATA = f"""\

@@ -65,11 +65,9 @@ FAILING = [
 
 
 def actions(play: Play) -> list[int]:
-    return [
-        n
-        for n, s in enumerate(play.statements)
-        if s.verb and s.verb != "expect" and not VERBS[s.verb].header
-    ]
+    idle = ("", "expect")
+    lines = enumerate(play.statements)
+    return [n for n, s in lines if s.verb not in idle and not VERBS[s.verb].header]
 
 
 def without(play: Play, place: int) -> Play:

@@ -13,7 +13,7 @@ from kiplab.engine import properties
 from kiplab.explore.compiled.compiled_search import CompiledModel, search_compiled
 from kiplab.explore.search_terms import PROVED, REFUTED
 from kiplab.machine.java import JavaNotFound, find_java
-from tests.explore.bounds import PARTITION, begun, bounds, searched
+from tests.explore.bounds import PARTITION, THREE, begun, bounds, searched
 from tests.explore.tlc import LOSS, STALE, judge
 from tests.repeated import in_long
 
@@ -28,14 +28,7 @@ PROPERTIES = {
 }
 LOST, ELECTABLE, STALE_MEMBER = PROPERTIES.values()
 WHAT = {LOSS: (LOST, ELECTABLE), STALE: (STALE_MEMBER,), "": ()}
-TWO_BROKERS = """\
-title     One of two replicas is in sync
-question  The module again, with two brokers. Does it still count the same?
-kafka     3.5
-broker    1 epoch=101
-broker    2 epoch=102
-topic     orders replicas=1,2 isr=1 leader=1 leader-epoch=1 partition-epoch=1 log=empty
-"""
+TWO_BROKERS = THREE.replace("broker    3 epoch=103\n", "").replace("1,2,3", "1,2")
 Bounds = tuple[int, int, int]
 
 

@@ -20,7 +20,7 @@ from .fitting import parameters_of
 from .packing import Encoding
 
 PROPERTIES = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
-"""What the compiled observer checks; bit i of `asked` is property i."""
+"""What the compiled observer checks; bit i of `property_bits` is property i."""
 FIRST_ROWS = 1 << 12
 LOOK_EVERY = 1 << 13
 """States between two looks at the limits."""
@@ -108,11 +108,11 @@ class _CompiledSearch:
         self,
         model: CompiledModel,
         first: tuple[int, ...],
-        asked: int = 0,
+        property_bits: int = 0,
         stop: terms.StopRule = terms.never,
         room: Room | None = None,
     ) -> None:
-        self.model, self.asked, self.stop, self.room = model, asked, stop, room
+        self.model, self.property_bits, self.stop, self.room = model, property_bits, stop, room
         self.rows: npt.NDArray[np.int64] = np.zeros((FIRST_ROWS, at.WORDS), np.int64)
         self.parents, self.how = np.zeros(FIRST_ROWS, np.int32), np.zeros(FIRST_ROWS, np.int16)
         self.after = np.zeros((expanding.MOST_SUCCESSORS, at.WORDS), np.int64)
@@ -161,7 +161,7 @@ class _CompiledSearch:
         self.tallies[expanding.UNTIL] = until
         ended: int = expanding.expand_root()(
             *(self.rows, self.parents, self.how, self.after, self.codes, self.table, self.free),
-            *(self.model.parameters, self.asked, self.tallies, self.taken, self.out),
+            *(self.model.parameters, self.property_bits, self.tallies, self.taken, self.out),
         )
         return ended
 

@@ -35,7 +35,7 @@ def raised(words: Ints, field: at.Field, out: Ints) -> None:
 
 @inner
 def change(words: Ints, ints: Ints, goal: int, acceptable: int, proposal: int, out: Ints) -> int:
-    """build and merge: the partition with the ISR `goal`. `asked` is the request, or 0.
+    """build and merge: the partition with the ISR `goal`. `proposal` is the request, or 0.
 
     Returns the leader that the record names, -1 if it names none.
     """
@@ -143,7 +143,7 @@ def alter_partition(words: Ints, ints: Ints, proposal: int, out: Ints) -> int:
 
 @inner
 def members_changed(words: Ints, proposal: int) -> None:
-    """Who is in the ISR, and in which incarnation each caught up; `asked` is the request, or 0."""
+    """Who is in the ISR, and in which incarnation each caught up; `proposal` may be 0."""
     isr = get(words, at.C_ISR)
     for broker in range(3):
         if not has(isr, broker):

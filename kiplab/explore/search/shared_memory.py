@@ -80,15 +80,15 @@ def traced(features: Features) -> TracedFeatures:
 class TracedGuards:
     """Guards of which each is asked for by name, and noted."""
 
-    __slots__ = ("_active", "_asked", "_node")
+    __slots__ = ("_active", "_node", "_questions")
 
     def __init__(
-        self, active: frozenset[str], node: BrokerId, asked: dict[FeatureQuestion, None]
+        self, active: frozenset[str], node: BrokerId, questions: dict[FeatureQuestion, None]
     ) -> None:
-        self._active, self._node, self._asked = active, node, asked
+        self._active, self._node, self._questions = active, node, questions
 
     def __contains__(self, guard: str) -> bool:
-        self._asked[guard, self._node, CONTROLLER] = None
+        self._questions[guard, self._node, CONTROLLER] = None
         return guard in self._active
 
     def __ge__(self, guards: Iterable[str]) -> bool:
