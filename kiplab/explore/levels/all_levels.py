@@ -29,8 +29,7 @@ def _admission(
     """`Level.admit`: who writes, what time it is, and what is `unread` is no part of the level."""
 
     def admit(cluster: Cluster) -> Cluster:
-        table.one_partition(cluster)
-        for problem, expected in () if level == "cluster" else _problems(cluster, level):
+        for problem, expected in _problems(cluster, level):
             raise PlayError(problem, expected=expected)
         return normal(replace(cluster, producers=(), timed=False, now_ms=0, **unread))
 
@@ -38,7 +37,14 @@ def _admission(
 
 
 def _problems(cluster: Cluster, level: str) -> Iterator[tuple[str, str]]:
-    """(what "partition" or "recovery" cannot speak of, what is expected), the first one first."""
+    """(what a level of KRaft cannot speak of, what is expected), the first one first."""
+    names = [p.name for p in truth(cluster).partitions]
+    if len(names) != 1:
+        there = f"{len(names)} ({', '.join(names) or 'none'})"
+        problem = f"the search looks at one partition, and the play has {there}"
+        yield problem, "a play with one `topic` line"
+    if level == "cluster":
+        return
     state, elsewhere = truth(cluster).partitions[0], "level cluster explores that"
     for id in state.replicas:
         if broker(cluster, id) is None:

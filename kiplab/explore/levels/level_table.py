@@ -5,7 +5,6 @@ everything flows that the level does not hold in flight, as in a play with `hold
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
 
 import msgspec
 
@@ -16,8 +15,6 @@ from ...engine.events import Event
 from ...engine.impossible_moves import why_not
 from ...engine.moves import Deliver, Move
 from ...engine.step import Step, step
-from ...engine.truth import truth
-from ...plays.play_errors import PlayError
 from ...protocol.ids import BrokerId
 from ...protocol.replica.broker_state import Broker
 
@@ -63,14 +60,6 @@ class Bound(msgspec.Struct, frozen=True):
     further: float
 
 
-def _always(_cluster: Cluster, _action: Action) -> bool:
-    return True
-
-
-def _none(_cluster: Cluster) -> tuple[()]:
-    return ()
-
-
 class Kind(msgspec.Struct, frozen=True):
     """A kind of action.
 
@@ -84,10 +73,10 @@ class Kind(msgspec.Struct, frozen=True):
     name: str
     moves: Callable[[Cluster, Action], tuple[Move, ...]]
     fits: Callable[[Cluster, Broker], bool] | None = None
-    offered: Callable[[Cluster], Iterable[Action]] = _none
+    offered: Callable[[Cluster], Iterable[Action]] = lambda _cluster: ()
     costs: str | None = None
     of_running: bool = False
-    came: Callable[[Cluster, Action], bool] = _always
+    came: Callable[[Cluster, Action], bool] = lambda _cluster, _action: True
     then: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
     again: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
 
@@ -129,7 +118,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     asks: tuple[str, ...]
     blind: tuple[str, ...]
     unasked: Mapping[str, str] = {}
-    passes: Callable[[Cluster], tuple[tuple[str, BrokerId], ...]] = _none
+    passes: Callable[[Cluster], tuple[tuple[str, BrokerId], ...]] = lambda _cluster: ()
 
     def kind(self, name: str) -> Kind:
         """The kind of this name; an Action names one of its own level."""
@@ -189,10 +178,8 @@ class AfterAction(msgspec.Struct, frozen=True):
     came: bool
 
 
-class Stepping(Protocol):
-    """`step`, or what does the same and takes notes."""
-
-    def __call__(self, cluster: Cluster, move: Move, *, checked: bool = False) -> Step: ...
+Stepping = Callable[..., Step]
+"""`step`, or what does the same and takes notes."""
 
 
 def do(
@@ -255,15 +242,3 @@ def offered(level: Level, cluster: Cluster) -> Iterable[tuple[Kind, Action]]:
         for node in brokers:
             for action in kind.offers_to(cluster, node):
                 yield kind, action
-
-
-def one_partition(cluster: Cluster) -> str:
-    """The name of the only partition. Raises PlayError where there are none or several."""
-    names = [p.name for p in truth(cluster).partitions]
-    if len(names) != 1:
-        listed = ", ".join(names) or "none"
-        raise PlayError(
-            f"the search looks at one partition, and the play has {len(names)} ({listed})",
-            expected="a play with one `topic` line",
-        )
-    return names[0]

@@ -92,7 +92,7 @@ def _spread(
     crew = _Crew()
     with ThreadPoolExecutor(wanted) as pool:
         try:
-            futures = [pool.submit(crew.asked, payload) for payload in payloads]
+            futures = [pool.submit(crew.answer, payload) for payload in payloads]
             _watch(futures, report, cancel)
         finally:
             # Whoever still searches is of no use to anybody: all done, cancelled, or interrupted.
@@ -130,7 +130,7 @@ class _Crew:
             self._all.append(worker)
             return worker
 
-    def asked(self, payload: bytes) -> MaybeExplored:
+    def answer(self, payload: bytes) -> MaybeExplored:
         """What this thread's process says to a question."""
         worker = getattr(self._mine, "worker", None) or self._hire()
         line = b"" if worker is None else _said(worker, payload)

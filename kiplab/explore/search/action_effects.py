@@ -99,7 +99,7 @@ class ActionEffects:
         moments = self.observed.parts[key[0]]
         if self.shared is None:
             return self._watched(state, moments)
-        kept = self.shared.notices(key)
+        kept = self.shared.notices[key]
         steps, watched = kept.find(self.answers.__getitem__)
         if watched is None:
             self.questions.clear()
@@ -117,7 +117,7 @@ class ActionEffects:
         def number_of(step: shared_memory.Dependence) -> Any:
             return self.answers[step] if type(step) is tuple else parts.number_of(state, step)
 
-        kept = option if self.shared is None else self.shared.outcomes(option.offer)
+        kept = option if self.shared is None else self.shared.outcomes[option.offer]
         steps, outcome = kept.find(number_of)
         if outcome is None:
             outcome = self._tried(state, option, steps)

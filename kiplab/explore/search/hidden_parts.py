@@ -59,9 +59,7 @@ class HiddenPartError(Exception):
 
 
 class UnforeseenError(RuntimeError):
-    """Something is read under which nothing is remembered: a bug of whoever reads it, or of this
-    room.
-    """
+    """Something is read under which nothing is remembered. A bug."""
 
 
 class Hidden:

@@ -6,6 +6,7 @@ features on the way, in the order of reading; so a search meets its own rules' e
 others. `TracedFeatures` note the questions, and refuse whatever is no question.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, NoReturn
@@ -214,16 +215,9 @@ class SharedMemory:
         self.menu_of_broker: dict[tuple[int, int, int], int] = {}
         self.menu_of_late: dict[tuple[int, int, bool], int] = {}
         self.menu_of_flight: dict[int, int] = {}
-        self._effects: dict[OfferedAction, Remembered] = {}
-        self._noticed: dict[tuple[int, ...], Remembered] = {}
-
-    def outcomes(self, offer: OfferedAction) -> Remembered:
-        """What is remembered of an offer."""
-        return self._effects.setdefault(offer, Remembered())
-
-    def notices(self, key: tuple[int, ...]) -> Remembered:
-        """What is remembered of what the observer makes of an action; `key` as ActionEffects."""
-        return self._noticed.setdefault(key, Remembered())
+        self.outcomes = defaultdict[OfferedAction, Remembered](Remembered)
+        # What the observer makes of an action; the key is that of ActionEffects.
+        self.notices = defaultdict[tuple[int, ...], Remembered](Remembered)
 
 
 def _without_parts(start: Cluster) -> Cluster:

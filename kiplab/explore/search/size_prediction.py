@@ -8,6 +8,7 @@ play grows otherwise: what comes out is the right order of magnitude, no more.
 from collections.abc import Callable, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from ..levels.level_table import Level
 from ..search_terms import PROVED, Halt, HaltReason, Model, Progress
@@ -103,8 +104,7 @@ def predict(
     small = dict.fromkeys(bounds, 0)
     states = _counted(model(small), pace)
     if states is None:
-        guess = _carried_on(level, small, level.smallest, bounds, pace)
-        return msgspec.structs.replace(guess, exact=False)
+        return replace(_carried_on(level, small, level.smallest, bounds, pace), exact=False)
     for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
         while small[bound.name] < bounds[bound.name]:
             further = {**small, bound.name: small[bound.name] + 1}
