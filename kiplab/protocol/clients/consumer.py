@@ -77,6 +77,10 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
         """Whom its next fetch goes to."""
         return self.leader if self.preferred == ids.NO_LEADER else self.preferred
 
+    def at(self, node: ids.BrokerId) -> tuple[ids.BrokerId, str, str]:
+        """What every fact begins with that is about this consumer and a broker."""
+        return node, self.name, self.partition
+
 
 ConsumerEffect = tuple[Consumer, tuple[Fact, ...]]
 _ASKS_FOR_METADATA = (
@@ -153,8 +157,8 @@ def _fetched(consumer: Consumer, leader_replica: client_reads.Asked) -> Consumer
             leader_replica, consumer.nearest, consumer.position
         ):
             # The leader's answer names another replica and holds no records (KIP-392).
-            near, here = consumer.nearest, leader_replica.here.id
-            fact = ReplicaPreferred(here, consumer.name, consumer.partition, replica=near)
+            near = consumer.nearest
+            fact = ReplicaPreferred(*consumer.at(leader_replica.here.id), replica=near)
             return replace(consumer, preferred=near), (fact,)
         consumer, polled = _read(consumer, leader_replica, answer)
         return consumer, (polled,)
@@ -206,14 +210,9 @@ def _asked(
 
 def _unanswered(consumer: Consumer, by: ids.BrokerId) -> ConsumerEffect:
     """A lost connection is a reason to ask who leads (NetworkClient.processDisconnection)."""
-    has_leader = by != ids.NO_LEADER
-    fact = PollFailed(
-        by,
-        consumer.name,
-        consumer.partition,
-        error=KafkaError.NETWORK_EXCEPTION if has_leader else KafkaError.LEADER_NOT_AVAILABLE,
-    )
-    return _asks_who_leads(consumer), (fact,)
+    nobody = by == ids.NO_LEADER
+    error = KafkaError.LEADER_NOT_AVAILABLE if nobody else KafkaError.NETWORK_EXCEPTION
+    return _asks_who_leads(consumer), (PollFailed(*consumer.at(by), error=error),)
 
 
 def _validated(consumer: Consumer, leader_replica: client_reads.Asked) -> ConsumerEffect:
@@ -228,9 +227,7 @@ def _validated(consumer: Consumer, leader_replica: client_reads.Asked) -> Consum
             return _lost_position(consumer, leader_replica, "LogTruncationException", answer.offset)
         return _cut_back(consumer, leader_replica, answer)
     fact = PositionValidated(
-        leader_replica.here.id,
-        consumer.name,
-        consumer.partition,
+        *consumer.at(leader_replica.here.id),
         position=consumer.position,
         last_epoch=consumer.last_epoch,
         end=answer.offset,
@@ -242,9 +239,7 @@ def _cut_back(
     consumer: Consumer, leader_replica: client_reads.Asked, end: log.EpochStart
 ) -> ConsumerEffect:
     fact = PositionTruncated(
-        leader_replica.here.id,
-        consumer.name,
-        consumer.partition,
+        *consumer.at(leader_replica.here.id),
         before=consumer.position,
         after=end.offset,
         last_epoch=consumer.last_epoch,
@@ -279,12 +274,7 @@ def _moved(consumer: Consumer, leader_replica: client_reads.Asked, to: Reset) ->
     if isinstance(answer, Refused):
         return _asks_who_leads(consumer), (answer,)
     fact = PositionReset(
-        leader_replica.here.id,
-        consumer.name,
-        consumer.partition,
-        before=consumer.position,
-        after=answer,
-        to=to.value,
+        *consumer.at(leader_replica.here.id), before=consumer.position, after=answer, to=to.value
     )
     there = replace(consumer, position=answer, last_epoch=ids.NO_LEADER_EPOCH, validating=False)
     return there, (fact,)
@@ -295,9 +285,7 @@ def _read(
 ) -> tuple[Consumer, Polled]:
     records = answer.records
     polled = Polled(
-        leader_replica.here.id,
-        consumer.name,
-        consumer.partition,
+        *consumer.at(leader_replica.here.id),
         first=consumer.position,
         last=ids.Offset(max(records.end, consumer.position) - 1),
         high_watermark=answer.high_watermark,

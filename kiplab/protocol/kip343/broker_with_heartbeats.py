@@ -16,8 +16,6 @@ Out go the broker, heartbeats, and facts.
 Source: none; KIP-343 as it is written.
 """
 
-from msgspec.structs import replace
-
 from ..errors import KafkaError
 from ..facts import Fact, LifecycleChanged
 from ..features import Features
@@ -31,7 +29,7 @@ from ..messages import (
 )
 from ..messages.heartbeat_messages import state_word
 from ..releases import RELEASES
-from ..replica.broker_parts import BrokerEffect, process_of
+from ..replica.broker_parts import BrokerEffect, process_of, with_process
 from ..replica.broker_state import Broker, Lifecycle
 from ..zookeeper import broker_in_zookeeper
 from ..zookeeper.broker_in_zookeeper import broker_info_version, controller_of_broker, stop
@@ -64,8 +62,8 @@ def start_with_heartbeats(
     """A new process, as in every release; what it may become the controller with is another one."""
     plane = control_plane(broker.id, features)
     done = broker_in_zookeeper.start(broker, ensemble, features, now_ms, server, plane)
-    process = replace(process_of(done.node), state=first_state(broker.id, features))
-    return _seeded(done._replace(node=replace(done.node, process=process)), features)
+    node = with_process(done.node, state=first_state(broker.id, features))
+    return _seeded(done._replace(node=node), features)
 
 
 def session_expired_with_heartbeats(
@@ -79,10 +77,9 @@ def session_expired_with_heartbeats(
     done = broker_in_zookeeper.session_expired(broker, ensemble, event, features, now_ms)
     if done.node is broker:
         return done
-    process = process_of(done.node)
-    if process.state is not None:
-        process = replace(process, state=MembershipState.INITIAL)
-    return _seeded(done._replace(node=replace(done.node, process=process)), features)
+    if process_of(done.node).state is not None:
+        done = done._replace(node=with_process(done.node, state=MembershipState.INITIAL))
+    return _seeded(done, features)
 
 
 def send_heartbeat(broker: Broker, ensemble: Ensemble | None) -> BrokerEffect:
@@ -100,7 +97,7 @@ def send_heartbeat(broker: Broker, ensemble: Ensemble | None) -> BrokerEffect:
         broker=broker.id, incarnation_id=process.epoch, target_state=int(target)
     )
     if controller != process.controller:
-        broker = replace(broker, process=replace(process, controller=controller))
+        broker = with_process(broker, controller=controller)
     return broker, (Send(controller, request),), ()
 
 
@@ -126,8 +123,7 @@ def heartbeat_answered(
     if process.state is None or request.incarnation_id != process.epoch:
         return Together(broker, ensemble)
     if response.error is KafkaError.NOT_CONTROLLER:
-        lost = replace(broker, process=replace(process, controller=None))
-        return Together(lost, ensemble)
+        return Together(with_process(broker, controller=None), ensemble)
     if response.error is not KafkaError.NONE:
         return Together(broker, ensemble)
     state = MembershipState(response.current_state)
@@ -167,12 +163,11 @@ def stops_by_heartbeats(broker: Broker, features: Features) -> bool:
 
 def begin_stopping(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     """Controlled shutdown begins, or goes on: a heartbeat asks for STOPPING."""
-    process = process_of(broker)
     leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     facts: tuple[Fact, ...] = ()
-    if process.lifecycle is not leaving:
+    if process_of(broker).lifecycle is not leaving:
         facts = (LifecycleChanged(broker.id, leaving),)
-        broker = replace(broker, process=replace(process, lifecycle=leaving))
+        broker = with_process(broker, lifecycle=leaving)
     broker, sends, _ = send_heartbeat(broker, ensemble)
     return Together(broker, ensemble, sends, facts=facts)
 
@@ -182,7 +177,7 @@ def _now(broker: Broker, state: MembershipState, reason: str) -> tuple[Broker, t
     if process.state is state or process.state is None:
         return broker, ()
     fact = BrokerStateChanged(broker.id, state_word(process.state), state_word(state), reason)
-    return replace(broker, process=replace(process, state=state)), (fact,)
+    return with_process(broker, state=state), (fact,)
 
 
 def _seeded(done: Together[Broker], features: Features) -> Together[Broker]:
@@ -190,10 +185,5 @@ def _seeded(done: Together[Broker], features: Features) -> Together[Broker]:
     plane = process_of(done.node).control_plane
     assert isinstance(plane, ZooKeeperController)
     elected = seeded(Together(plane, done.ensemble, (), done.fired, done.facts), features)
-    process = replace(process_of(done.node), control_plane=elected.node)
-    return done._replace(
-        node=replace(done.node, process=process),
-        ensemble=elected.ensemble,
-        fired=elected.fired,
-        facts=elected.facts,
-    )
+    node = with_process(done.node, control_plane=elected.node)
+    return Together(node, elected.ensemble, done.sends, elected.fired, elected.facts)

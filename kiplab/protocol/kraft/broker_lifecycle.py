@@ -32,15 +32,12 @@ def start(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.Broke
 
     Source: BrokerServer.startup, BrokerLifecycleManager.start and LogLoader.load (3.5.0).
     """
-    timers = broker_state.first_timers(now_ms)
-    if now_ms is not None:
-        timers = replace(timers, heartbeat=now_ms + HEARTBEAT_MS)
-    born = broker_state.Volatile(timers=timers)
+    born = broker_state.Volatile(timers=broker_state.first_timers(now_ms))
     next_incarnation = Incarnation(broker.incarnation + 1)
     broker = replace(disk.load(broker), incarnation=next_incarnation, process=born)
+    broker = _beating(broker, now_ms, HEARTBEAT_MS)
     fact = LifecycleChanged(broker.id, broker_state.Lifecycle.STARTING)
-    sends = register(broker)[1]
-    return broker, sends, (fact,)
+    return broker, register(broker)[1], (fact,)
 
 
 def register(broker: broker_state.Broker) -> broker_parts.BrokerEffect:
@@ -63,12 +60,11 @@ def registered(
 
     Source: BrokerLifecycleManager.BrokerRegistrationResponseHandler (3.5.0).
     """
-    process = broker_parts.process_of(broker)
     if response.error is not KafkaError.NONE:
         return broker, (), ()
     fact = Registered(broker.id, response.broker_epoch)
-    broker = replace(broker, process=replace(process, epoch=response.broker_epoch))
-    if process.published:
+    broker = broker_parts.with_process(broker, epoch=response.broker_epoch)
+    if broker_parts.process_of(broker).published:
         # The answer to a registration sent twice: the process is further already.
         return broker, (), (fact,)
     broker, facts = _publish_first(broker, features, now_ms)
@@ -89,7 +85,7 @@ def metadata_arrived(
     metadata_update = process.image
     if metadata_update is not None and metadata_update.offset >= update.offset:
         return broker, (), ()
-    broker = replace(broker, process=replace(process, image=update))
+    broker = broker_parts.with_process(broker, image=update)
     if not process.published:
         broker, facts = _publish_first(broker, features, now_ms)
         return broker, (), facts
@@ -114,10 +110,10 @@ def _publish_first(
     mine = registration(image.registrations, broker.id)
     if mine is None or mine.epoch != process.epoch:
         return broker, ()
-    ready = replace(process, published=True, lifecycle=broker_state.Lifecycle.RECOVERY)
-    fact = LifecycleChanged(broker.id, broker_state.Lifecycle.RECOVERY)
-    broker, facts = _apply(replace(broker, process=ready), image.partitions, features, now_ms)
-    return broker, (fact, *facts)
+    recovery = broker_state.Lifecycle.RECOVERY
+    broker = broker_parts.with_process(broker, published=True, lifecycle=recovery)
+    broker, facts = _apply(broker, image.partitions, features, now_ms)
+    return broker, (LifecycleChanged(broker.id, recovery), *facts)
 
 
 def _apply(
@@ -142,11 +138,8 @@ def heartbeat(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.B
 
     Source: BrokerLifecycleManager.CommunicationEvent and sendBrokerHeartbeat (3.5.0).
     """
+    broker = _beating(broker, now_ms, HEARTBEAT_MS)
     process = broker_parts.process_of(broker)
-    if now_ms is not None and process.timers.heartbeat != now_ms + HEARTBEAT_MS:
-        timers = replace(process.timers, heartbeat=now_ms + HEARTBEAT_MS)
-        process = replace(process, timers=timers)
-        broker = replace(broker, process=process)
     if process.epoch == NO_BROKER_EPOCH:
         return register(broker)
     request = messages.BrokerHeartbeatRequest(
@@ -157,6 +150,16 @@ def heartbeat(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.B
         want_shut_down=process.lifecycle is broker_state.Lifecycle.PENDING_CONTROLLED_SHUTDOWN,
     )
     return broker, (messages.Send(CONTROLLER, request),), ()
+
+
+def _beating(
+    broker: broker_state.Broker, now_ms: int | None, after_ms: int = 0
+) -> broker_state.Broker:
+    """The next heartbeat is due then; without a clock nothing ever is."""
+    timers = broker_parts.process_of(broker).timers
+    if now_ms is None or timers.heartbeat == now_ms + after_ms:
+        return broker
+    return broker_parts.with_process(broker, timers=replace(timers, heartbeat=now_ms + after_ms))
 
 
 def heartbeat_answered(
@@ -172,9 +175,9 @@ def heartbeat_answered(
     if response.should_shut_down:
         return disk.stop_cleanly(broker)
     if not response.is_fenced and process.lifecycle is broker_state.Lifecycle.RECOVERY:
-        running = replace(process, lifecycle=broker_state.Lifecycle.RUNNING)
-        fact = LifecycleChanged(broker.id, broker_state.Lifecycle.RUNNING)
-        return replace(broker, process=running), (), (fact,)
+        running = broker_state.Lifecycle.RUNNING
+        fact = LifecycleChanged(broker.id, running)
+        return broker_parts.with_process(broker, lifecycle=running), (), (fact,)
     return broker, (), ()
 
 
@@ -183,10 +186,7 @@ def finish_recovery(broker: broker_state.Broker, now_ms: int | None) -> broker_p
 
     Source: BrokerLifecycleManager.setReadyToUnfence (3.5.0).
     """
-    process = replace(broker_parts.process_of(broker), ready_to_unfence=True)
-    if now_ms is not None:
-        process = replace(process, timers=replace(process.timers, heartbeat=now_ms))
-    return replace(broker, process=process), (), ()
+    return _beating(broker_parts.with_process(broker, ready_to_unfence=True), now_ms), (), ()
 
 
 def begin_shutdown(broker: broker_state.Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
@@ -196,12 +196,8 @@ def begin_shutdown(broker: broker_state.Broker, now_ms: int | None) -> broker_pa
 
     Source: BrokerLifecycleManager.beginControlledShutdown (3.5.0).
     """
-    process = broker_parts.process_of(broker)
-    if process.lifecycle is not broker_state.Lifecycle.RUNNING:
+    if broker_parts.process_of(broker).lifecycle is not broker_state.Lifecycle.RUNNING:
         return disk.stop_cleanly(broker)
     leaving = broker_state.Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     fact = LifecycleChanged(broker.id, leaving)
-    process = replace(process, lifecycle=leaving)
-    if now_ms is not None:
-        process = replace(process, timers=replace(process.timers, heartbeat=now_ms))
-    return replace(broker, process=process), (), (fact,)
+    return _beating(broker_parts.with_process(broker, lifecycle=leaving), now_ms), (), (fact,)

@@ -38,32 +38,28 @@ class RegisterBrokerRecord(MetadataRecord, frozen=True, tag=True):
         return at.register_broker_record
 
 
-class UnregisterBrokerRecord(MetadataRecord, frozen=True, tag=True):
+class RegisteredBrokerRecord(MetadataRecord, frozen=True):
+    """A record about a broker that is registered under this epoch."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch
+
+
+class UnregisterBrokerRecord(RegisteredBrokerRecord, frozen=True, tag=True):
     """Forgets a broker."""
 
-    broker: BrokerId
-    epoch: BrokerEpoch
 
-
-class FenceBrokerRecord(MetadataRecord, frozen=True, tag=True):
+class FenceBrokerRecord(RegisteredBrokerRecord, frozen=True, tag=True):
     """Written below metadata version 3.3-IV2."""
 
-    broker: BrokerId
-    epoch: BrokerEpoch
 
-
-class UnfenceBrokerRecord(MetadataRecord, frozen=True, tag=True):
+class UnfenceBrokerRecord(RegisteredBrokerRecord, frozen=True, tag=True):
     """Written below metadata version 3.3-IV2."""
 
-    broker: BrokerId
-    epoch: BrokerEpoch
 
-
-class BrokerRegistrationChangeRecord(MetadataRecord, frozen=True, tag=True):
+class BrokerRegistrationChangeRecord(RegisteredBrokerRecord, frozen=True, tag=True):
     """`fenced`: 1 fences, -1 unfences, 0 leaves it. `in_controlled_shutdown`: 1 sets it."""
 
-    broker: BrokerId
-    epoch: BrokerEpoch
     fenced: Count = 0
     in_controlled_shutdown: Count = 0
 

@@ -32,10 +32,9 @@ from ..facts import Fact, RecoveryPhase
 from ..features import Features
 from ..ids import ZOOKEEPER, BrokerId, ControllerEpoch, PartitionEpoch
 from ..registrations import LeaderRecoveryState
-from . import broker_parts, isr_proposals
-from .broker_parts import BrokerEffect, here, process_of, with_replica
+from . import isr_proposals
+from .broker_parts import BrokerEffect, here, process_of, with_process, with_replica
 from .broker_state import Broker, Replica, log_of, replica_of
-from .isr_proposals import propose_recovered, propose_shrink
 from .produce import abort_what_is_open
 from .recovering import recovery_fact
 
@@ -57,11 +56,10 @@ def submit(broker: Broker, item: messages.AlterPartitionItem, features: Features
     """
     if features.leaders_write_isr() and not asks_by_isr_change(broker, features):
         return _written_by_the_leader(broker, item, features)
-    process = process_of(broker)
-    if any(i.partition == item.partition for i in process.items):
+    items = process_of(broker).items
+    if any(i.partition == item.partition for i in items):
         return _withdrawn(broker, item)
-    waiting = replace(process, items=(*process.items, item))
-    return send_unsent(replace(broker, process=waiting), features)
+    return send_unsent(with_process(broker, items=(*items, item)), features)
 
 
 def _written_by_the_leader(
@@ -93,9 +91,9 @@ def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
     process = process_of(broker)
     if process.in_flight or not process.items or process.controller is None:
         return broker, (), ()
-    sent = replace(process, in_flight=process.items)
     request = _request(broker, process.controller, features)
-    return replace(broker, process=sent), (messages.Send(process.controller, request),), ()
+    sends = (messages.Send(process.controller, request),)
+    return with_process(broker, in_flight=process.items), sends, ()
 
 
 def asks_by_isr_change(broker: Broker, features: Features) -> bool:
@@ -133,7 +131,7 @@ def forget(broker: Broker, partition: str, features: Features) -> Broker:
     left = tuple(i for i in process.items if i.partition != partition)
     if features.code_of(broker.id) >= (3, 2) or len(left) == len(process.items):
         return broker
-    return replace(broker, process=replace(process, items=left))
+    return with_process(broker, items=left)
 
 
 def give_up_waiting(broker: Broker) -> Broker:
@@ -141,8 +139,7 @@ def give_up_waiting(broker: Broker) -> Broker:
 
     Source: DefaultAlterPartitionManager.clearInFlightRequest (3.5.0).
     """
-    process = process_of(broker)
-    return replace(broker, process=replace(process, in_flight=())) if process.in_flight else broker
+    return with_process(broker, in_flight=()) if process_of(broker).in_flight else broker
 
 
 def retry(broker: Broker, features: Features) -> BrokerEffect:
@@ -179,10 +176,10 @@ def answered(
         timers = process.timers
         if now_ms is not None:
             timers = replace(timers, retry=now_ms + RETRY_MS)
-        return replace(broker, process=replace(process, in_flight=(), timers=timers)), (), ()
+        return with_process(broker, in_flight=(), timers=timers), (), ()
     results = {r.partition: r for r in response.results}
     left = tuple(i for i in process.items if i.partition not in results)
-    broker = replace(broker, process=replace(process, items=left, in_flight=()))
+    broker = with_process(broker, items=left, in_flight=())
     facts: list[Fact] = []
     for item in request.items:
         result = results.get(item.partition)
@@ -214,9 +211,7 @@ def _hand_over(
     else:
         # "Any other" error, and a recovery state that there is not, which counts as
         # UNKNOWN_SERVER_ERROR: the same pending state is submitted again.
-        process = process_of(broker)
-        kept = replace(process, items=(*process.items, item))
-        return replace(broker, process=kept), ()
+        return with_process(broker, items=(*process_of(broker).items, item)), ()
     return with_replica(broker, replica), facts
 
 
@@ -234,39 +229,38 @@ def _withdrawn(broker: Broker, item: messages.AlterPartitionItem) -> BrokerEffec
     return with_replica(broker, replica), (), facts
 
 
-def check_lag(broker: Broker, features: Features, now_ms: int | None) -> broker_parts.BrokerEffect:
+def check_lag(broker: Broker, features: Features, now_ms: int | None) -> BrokerEffect:
     """Every partition that this broker leads may propose a smaller ISR.
 
     Source: ReplicaManager.maybeShrinkIsr (3.5.0).
     """
-    here = broker_parts.here(broker, features, now_ms)
+    place = here(broker, features, now_ms)
     sends: tuple[messages.Send, ...] = ()
     facts: tuple[Fact, ...] = ()
-    for replica in broker_parts.process_of(broker).replicas:
+    for replica in process_of(broker).replicas:
         if replica.leading is None:
             continue
-        changed, item, more_facts = propose_shrink(here, replica, log_of(broker, replica.partition))
+        log = log_of(broker, replica.partition)
+        changed, item, more_facts = isr_proposals.propose_shrink(place, replica, log)
         facts = (*facts, *more_facts)
         if item is not None:
-            broker = broker_parts.with_replica(broker, changed)
-            broker, sent, withdrawn = submit(broker, item, features)
+            broker, sent, withdrawn = submit(with_replica(broker, changed), item, features)
             sends, facts = (*sends, *sent), (*facts, *withdrawn)
     return broker, sends, facts
 
 
 def finish_leader_recovery(
     broker: Broker, partition: str, features: Features, now_ms: int | None
-) -> broker_parts.BrokerEffect:
+) -> BrokerEffect:
     """The leader of `partition`, which recovers, has recovered.
 
     Source: none; Kafka recovers nothing, and this is KIP-704.
     """
     replica = replica_of(broker, partition)
     assert replica is not None, f"broker {broker.id} has no {partition}"
-    here = broker_parts.here(broker, features, now_ms)
-    done = recovery_fact(here, replica, RecoveryPhase.DONE)
+    place = here(broker, features, now_ms)
+    done = recovery_fact(place, replica, RecoveryPhase.DONE)
     broker, _, aborted = abort_what_is_open(broker, partition, features, now_ms)
-    replica, item = propose_recovered(here, replica_of(broker, partition) or replica)
-    broker = broker_parts.with_replica(broker, replica)
-    broker, sends, facts = submit(broker, item, features)
+    replica, item = isr_proposals.propose_recovered(place, replica_of(broker, partition) or replica)
+    broker, sends, facts = submit(with_replica(broker, replica), item, features)
     return broker, sends, (*aborted, done, *facts)

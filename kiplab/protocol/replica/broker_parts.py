@@ -15,6 +15,8 @@ goes a refusal, or None; nothing changes here. A process without a state of this
 release, refuses nothing.
 """
 
+from typing import Any
+
 import msgspec
 from msgspec.structs import replace
 
@@ -130,7 +132,15 @@ def with_replica(broker: Broker, replica: Replica) -> Broker:
     others = [r for r in process.replicas if r.partition != replica.partition]
     if others:
         replicas = tuple(sorted([*others, replica], key=lambda r: r.partition))
-    return replace(broker, process=replace(process, replicas=replicas))
+    return with_process(broker, replicas=replicas)
+
+
+def with_process(broker: Broker, **changes: Any) -> Broker:
+    """`broker` whose running process has these fields changed.
+
+    Source: none; it stands for assignments to fields of a process.
+    """
+    return replace(broker, process=replace(process_of(broker), **changes))
 
 
 def with_log(broker: Broker, partition: str, log: Log) -> Broker:

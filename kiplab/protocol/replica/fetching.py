@@ -17,15 +17,7 @@ from msgspec.structs import replace
 
 from .. import log
 from ..errors import KafkaError
-from ..facts import (
-    Appended,
-    Compared,
-    EpochDropped,
-    Fact,
-    RecordsDeleted,
-    Refused,
-    Truncated,
-)
+from ..facts import Appended, Compared, EpochDropped, Fact, RecordsDeleted, Refused, Truncated
 from ..features import Features
 from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, LeaderEpoch, Offset, told_since
 from ..messages import FetchRequest, FetchResponse, Send
@@ -265,9 +257,9 @@ def fetched(
     if response.error and response.error is not KafkaError.OFFSET_OUT_OF_RANGE:
         if now_ms is not None:
             # AbstractFetcherThread.delayPartitions.
-            process = broker_parts.process_of(broker)
-            timers = replace(process.timers, fetch=now_ms + FETCH_BACKOFF_MS)
-            broker = replace(broker, process=replace(process, timers=timers))
+            timers = broker_parts.process_of(broker).timers
+            delayed = replace(timers, fetch=now_ms + FETCH_BACKOFF_MS)
+            broker = broker_parts.with_process(broker, timers=delayed)
         return broker, (), ()
     replica = replica_of(broker, response.partition)
     mine = log_of(broker, response.partition)

@@ -17,8 +17,6 @@ Out go writes of partitions' states, requests in queues, and a BrokersCompared e
 changed.
 """
 
-from typing import NamedTuple
-
 from msgspec.structs import replace
 
 from ..facts import LeaderElected
@@ -36,20 +34,12 @@ from .control_channels import (
 from .controller_turn import ControllerTurn, state_in_zookeeper, write_state
 from .ensemble import below
 from .znodes import BROKER_IDS_PATH, BrokerZnode
-from .zookeeper_controller import LiveBroker, cached, epoch_of, hosted_by, with_partition
+from .zookeeper_controller import LiveBroker, cached, hosted_by, with_partition
 from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
 
 NO_NEWS_OF_THE_DEAD = (3, 1)
 """From this code on a failure that makes no leader change is announced only where the broker had no
 replica."""
-
-
-class _Change(NamedTuple):
-    """What has changed, each sorted by broker."""
-
-    new: tuple[LiveBroker, ...]
-    bounced: tuple[LiveBroker, ...]
-    dead: tuple[BrokerId, ...]
 
 
 def registered_brokers(turn: ControllerTurn) -> tuple[LiveBroker, ...]:
@@ -76,10 +66,11 @@ def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
     turn, _ = turn.children(BROKER_IDS_PATH)
     current = registered_brokers(turn)
     change = _compared(turn, current)
-    turn = turn.holding(turn.controller, _told(turn, change))
-    for broker in (*_ids(change.bounced), *change.dead):
+    bounced = tuple(broker for broker, _, _ in change.bounced)
+    turn = turn.holding(turn.controller, change)
+    for broker in (*bounced, *change.dead):
         turn = remove_channel(turn, broker)
-    for broker in (*_ids(change.new), *_ids(change.bounced)):
+    for broker in (*change.new, *bounced):
         turn = turn.holding(add_channel(turn.controller, broker))
     # KIP-380, Proposed Changes, Controller Detects Bounced Broker, 3: the live brokers are taken
     # over before anything is done about any of them; the epochs of the bounced ones come later (4).
@@ -90,10 +81,10 @@ def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
         live = tuple(known.get(one.broker, one) for one in current)
         turn = turn.holding(replace(turn.controller, live=live))
     if change.new:
-        turn = on_broker_startup(_adding(turn, change.new), _ids(change.new))
-    if change.bounced:
-        turn = on_broker_failure(_removing(turn, _ids(change.bounced)), _ids(change.bounced))
-        turn = on_broker_startup(_adding(turn, change.bounced), _ids(change.bounced))
+        turn = on_broker_startup(_adding(turn, current, change.new), change.new)
+    if bounced:
+        turn = on_broker_failure(_removing(turn, bounced), bounced)
+        turn = on_broker_startup(_adding(turn, current, bounced), bounced)
     if change.dead:
         turn = on_broker_failure(_removing(turn, change.dead), change.dead)
     return turn
@@ -180,14 +171,10 @@ def _without(
         return turn, None
     if broker not in registration.isr:
         return turn.holding(with_partition(turn.controller, registration)), registration
-    isr = (
-        registration.isr
-        if len(registration.isr) == 1
-        else tuple(b for b in registration.isr if b != broker)
-    )
     state = replace(
         registration,
-        isr=isr,
+        # The last member stays.
+        isr=tuple(b for b in registration.isr if b != broker) or registration.isr,
         leader=NO_LEADER if registration.leader == broker else registration.leader,
         leader_epoch=LeaderEpoch(registration.leader_epoch + 1),
     )
@@ -208,57 +195,31 @@ def _epoch(turn: ControllerTurn, czxid: int, session: int) -> BrokerEpoch:
     return BrokerEpoch(czxid) if knows else NO_BROKER_EPOCH
 
 
-def _compared(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> _Change:
-    controller = turn.controller
-    now = {live_broker.broker for live_broker in current}
-    return _Change(
-        new=tuple(
-            live_broker
-            for live_broker in current
-            if epoch_of(controller, live_broker.broker) is None
-        ),
-        bounced=tuple(live_broker for live_broker in current if _has_bounced(turn, live_broker)),
-        dead=tuple(broker for broker in controller.live_brokers if broker not in now),
-    )
-
-
-def _has_bounced(turn: ControllerTurn, live_broker: LiveBroker) -> bool:
-    broker_epoch = epoch_of(turn.controller, live_broker.broker)
+def _compared(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> BrokersCompared:
+    before = {b.broker: b.epoch for b in turn.controller.live}
+    now = {b.broker: b.epoch for b in current}
     # KIP-380, Proposed Changes, Controller Detects Bounced Broker, 2: registered under a higher
     # generation than the one that is known.
-    return (
-        "380.bounce-detection" in turn.active
-        and broker_epoch is not None
-        and live_broker.epoch > broker_epoch
-    )
-
-
-def _told(turn: ControllerTurn, change: _Change) -> BrokersCompared:
-    bounced = []
-    for live_broker in change.bounced:
-        broker_epoch = epoch_of(turn.controller, live_broker.broker)
-        assert broker_epoch is not None, "who bounced was known"
-        bounced.append((live_broker.broker, broker_epoch, live_broker.epoch))
+    detects = "380.bounce-detection" in turn.active
     return BrokersCompared(
         node=turn.controller.node,
-        new=_ids(change.new),
-        bounced=tuple(bounced),
-        dead=change.dead,
+        new=tuple(b for b in now if b not in before),
+        bounced=tuple(
+            (b, before[b], now[b]) for b in now if detects and b in before and now[b] > before[b]
+        ),
+        dead=tuple(b for b in before if b not in now),
     )
 
 
-def _adding(turn: ControllerTurn, brokers: tuple[LiveBroker, ...]) -> ControllerTurn:
-    others = [b for b in turn.controller.live if b.broker not in _ids(brokers)]
-    live = tuple(sorted([*others, *brokers], key=lambda live_broker: live_broker.broker))
+def _adding(
+    turn: ControllerTurn, current: tuple[LiveBroker, ...], brokers: tuple[BrokerId, ...]
+) -> ControllerTurn:
+    others = [b for b in turn.controller.live if b.broker not in brokers]
+    added = [b for b in current if b.broker in brokers]
+    live = tuple(sorted([*others, *added], key=lambda b: b.broker))
     return turn.holding(replace(turn.controller, live=live))
 
 
 def _removing(turn: ControllerTurn, brokers: tuple[BrokerId, ...]) -> ControllerTurn:
-    live = tuple(
-        live_broker for live_broker in turn.controller.live if live_broker.broker not in brokers
-    )
+    live = tuple(b for b in turn.controller.live if b.broker not in brokers)
     return turn.holding(replace(turn.controller, live=live))
-
-
-def _ids(brokers: tuple[LiveBroker, ...]) -> tuple[BrokerId, ...]:
-    return tuple(live_broker.broker for live_broker in brokers)

@@ -17,7 +17,7 @@ from ..errors import KafkaError
 from ..facts import Fact, LifecycleChanged, Registered
 from ..features import Features
 from ..replica import disk
-from ..replica.broker_parts import process_of
+from ..replica.broker_parts import process_of, with_process
 from ..replica.broker_state import Broker, Lifecycle, Volatile, first_timers
 from ..zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried, ZnodeChanged
 from .controller_election import elect, resign
@@ -74,14 +74,13 @@ def start(
         checkpoints=False,
     )
     broker = replace(disk.load(broker), incarnation=incarnation, process=born)
-    began = (
-        LifecycleChanged(broker.id, Lifecycle.STARTING),
-        _opened(broker.id, opened.session),
+    starting, running = (
+        LifecycleChanged(broker.id, state) for state in (Lifecycle.STARTING, Lifecycle.RUNNING)
     )
     plane = ZooKeeperController(broker=broker.id) if plane is None else plane
     done = _registered(broker, plane, opened.ensemble, features)
-    running = LifecycleChanged(broker.id, Lifecycle.RUNNING)
-    return done._replace(facts=(*began, *done.facts, running))
+    facts = (starting, _opened(broker.id, opened.session), *done.facts, running)
+    return done._replace(facts=facts)
 
 
 def session_expired(
@@ -102,7 +101,7 @@ def session_expired(
         return Together(broker, ensemble)
     plane, resigned = resign(_plane(process))
     opened = open_session(ensemble, broker.id, broker.incarnation, 0, now_ms)
-    broker = replace(broker, process=replace(process, session=opened.session))
+    broker = with_process(broker, session=opened.session)
     done = _registered(broker, plane, opened.ensemble, features)
     facts = (*resigned, _opened(broker.id, opened.session), *done.facts)
     return done._replace(facts=facts)
@@ -124,8 +123,7 @@ def begin_shutdown(
     leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     if process.lifecycle is not leaving:
         facts = (LifecycleChanged(broker.id, leaving),)
-    tried = replace(process, lifecycle=leaving, shutdown_tries=process.shutdown_tries + 1)
-    broker = replace(broker, process=tried)
+    broker = with_process(broker, lifecycle=leaving, shutdown_tries=process.shutdown_tries + 1)
     controller, reason = controller_of_broker(broker, ensemble)
     if controller is None:
         done = _failed(broker, ensemble, reason)
@@ -174,9 +172,8 @@ def _registered(
     if epoch != ids.NO_BROKER_EPOCH:
         facts = (*facts, Registered(broker.id, epoch))
     elected = elect(plane, done.ensemble, session, features)
-    process = replace(process_of(broker), epoch=epoch, control_plane=elected.node)
     return Together(
-        replace(broker, process=process),
+        with_process(broker, epoch=epoch, control_plane=elected.node),
         elected.ensemble,
         elected.sends,
         (*told(done.fired), *elected.fired),

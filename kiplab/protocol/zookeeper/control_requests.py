@@ -71,8 +71,7 @@ def leader_and_isr(
         facts += more_facts
     if not broker_parts.process_of(broker).checkpoints:
         # The task that writes high watermarks starts now, by a first round.
-        begun = replace(broker_parts.process_of(broker), checkpoints=True)
-        broker, _, lost = disk.checkpoint(replace(broker, process=begun))
+        broker, _, lost = disk.checkpoint(broker_parts.with_process(broker, checkpoints=True))
         facts += lost
     reply = LeaderAndIsrResponse(partitions=tuple(statuses))
     return broker, (_to(request, reply),), tuple(facts)
@@ -93,12 +92,10 @@ def update_metadata(
     if refused is not None:
         return broker, (_to(request, UpdateMetadataResponse(error=refused.error)),), (refused,)
     broker = _obeys(broker, request)
-    process = broker_parts.process_of(broker)
-    image = _image(process.image, request)
-    volatile = replace(process, image=image, controller=ids.controller_on(request.controller))
-    broker, sends, facts = alter_partition_manager.send_unsent(
-        replace(broker, process=volatile), features
-    )
+    image = _image(broker_parts.process_of(broker).image, request)
+    controller = ids.controller_on(request.controller)
+    informed = broker_parts.with_process(broker, image=image, controller=controller)
+    broker, sends, facts = alter_partition_manager.send_unsent(informed, features)
     return broker, (_to(request, UpdateMetadataResponse()), *sends), facts
 
 
@@ -137,17 +134,15 @@ def stop_replica(
 
 def _refused_whole(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
     """The broker epoch first, then the controller epoch."""
-    return _other_incarnation(broker, request, features) or _old_controller(
-        broker, request, features
-    )
+    active = features.active(broker.id)
+    return _other_incarnation(broker, request, active) or _old_controller(broker, request, active)
 
 
 def _other_incarnation(
-    broker: Broker, request: ControlRequest, features: Features
+    broker: Broker, request: ControlRequest, active: frozenset[str]
 ) -> Refused | None:
     """Whether the request was meant for another incarnation of this broker."""
     mine, named = broker_parts.process_of(broker).epoch, request.epoch_on_wire
-    active = features.active(broker.id)
     # KIP-380, Proposed Changes, Broker Rejects Control Requests Applied to Former Generations: what
     # names an earlier generation than its own was meant for an earlier incarnation of it.
     guard = "380.control-request-epoch"
@@ -164,7 +159,9 @@ def _other_incarnation(
     return _refusal(broker, request, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
 
 
-def _old_controller(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
+def _old_controller(
+    broker: Broker, request: ControlRequest, active: frozenset[str]
+) -> Refused | None:
     """Whether a later controller has spoken to this process already."""
     epoch = broker_parts.process_of(broker).controller_epoch
     if epoch is None or request.controller_epoch >= epoch:
@@ -172,7 +169,7 @@ def _old_controller(broker: Broker, request: ControlRequest, features: Features)
     # ZooKeeper mode has always refused a deposed controller: ReplicaManager.becomeLeaderOrFollower,
     # stopReplicas and maybeUpdateMetadataCache (2.1.1, 3.4.1).
     guard = "zookeeper.controller-epoch"
-    if guard not in features.active(broker.id):
+    if guard not in active:
         return None
     compared = compare("controller epoch", request.controller_epoch, epoch)
     return _refusal(broker, request, KafkaError.STALE_CONTROLLER_EPOCH, guard, compared)
@@ -180,11 +177,9 @@ def _old_controller(broker: Broker, request: ControlRequest, features: Features)
 
 def _obeys(broker: Broker, request: ControlRequest) -> Broker:
     """From now on an earlier controller than this one is refused."""
-    process = broker_parts.process_of(broker)
-    if process.controller_epoch == request.controller_epoch:
+    if broker_parts.process_of(broker).controller_epoch == request.controller_epoch:
         return broker
-    epoch = ids.ControllerEpoch(request.controller_epoch)
-    return replace(broker, process=replace(process, controller_epoch=epoch))
+    return broker_parts.with_process(broker, controller_epoch=request.controller_epoch)
 
 
 def _refusal(
@@ -306,20 +301,19 @@ def _appointed(broker: Broker, partition: str, by: ids.ControllerEpoch) -> Broke
 
 def _fetching(broker: Broker, partition: str) -> Broker:
     """A fetcher starts, or none is needed."""
-    process = broker_parts.process_of(broker)
-    if partition not in process.stopped:
+    stopped = broker_parts.process_of(broker).stopped
+    if partition not in stopped:
         return broker
-    left = tuple(p for p in process.stopped if p != partition)
-    return replace(broker, process=replace(process, stopped=left))
+    left = tuple(p for p in stopped if p != partition)
+    return broker_parts.with_process(broker, stopped=left)
 
 
 def _without_fetcher(
     broker: Broker, partition: str, facts: tuple[Fact, ...], reason: str
 ) -> tuple[Broker, tuple[Fact, ...]]:
-    process = broker_parts.process_of(broker)
     fact = ReplicaStopped(broker.id, partition, reason)
-    stopped = tuple(sorted({*process.stopped, partition}))
-    return replace(broker, process=replace(process, stopped=stopped)), (*facts, fact)
+    stopped = tuple(sorted({*broker_parts.process_of(broker).stopped, partition}))
+    return broker_parts.with_process(broker, stopped=stopped), (*facts, fact)
 
 
 # --- UpdateMetadata ------------------------------------------------------------------------------
@@ -358,13 +352,12 @@ def _fenced(
 
 
 def _stopped(broker: Broker, item: StopReplicaItem) -> tuple[Broker, tuple[Fact, ...]]:
-    replica = replica_of(broker, item.partition)
     if item.delete:
         return _deleted(broker, item.partition)
+    replica = replica_of(broker, item.partition)
+    has_stopped = item.partition in broker_parts.process_of(broker).stopped
     # A leader has no fetcher; it leads on.
-    if replica is None or replica.leading is not None:
-        return broker, ()
-    if item.partition in broker_parts.process_of(broker).stopped:
+    if replica is None or replica.leading is not None or has_stopped:
         return broker, ()
     return _without_fetcher(broker, item.partition, (), "StopReplica")
 
@@ -376,11 +369,6 @@ def _deleted(broker: Broker, partition: str) -> tuple[Broker, tuple[Fact, ...]]:
     logs = tuple(r for r in durable.replicas if r.partition != partition)
     if len(kept) == len(process.replicas) and len(logs) == len(durable.replicas):
         return broker, ()
-    broker = _fetching(broker, partition)
-    broker = replace(
-        broker,
-        durable=replace(durable, replicas=logs),
-        process=replace(broker_parts.process_of(broker), replicas=kept),
-    )
+    broker = broker_parts.with_process(_fetching(broker, partition), replicas=kept)
     fact = ReplicaStopped(broker.id, partition, "StopReplica deletes it")
-    return broker, (fact,)
+    return replace(broker, durable=replace(durable, replicas=logs)), (fact,)

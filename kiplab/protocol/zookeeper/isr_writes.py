@@ -124,9 +124,8 @@ def written(
         result = _result(replica, response, request)
         replica, facts = isr_proposals.decided(here, replica, mine, result)
         broker = broker_parts.with_replica(broker, replica)
-        process = broker_parts.process_of(broker)
-        changes = tuple(sorted({*process.isr_changes, replica.partition}))
-        return replace(broker, process=replace(process, isr_changes=changes)), (), facts
+        changes = {*broker_parts.process_of(broker).isr_changes, replica.partition}
+        return broker_parts.with_process(broker, isr_changes=tuple(sorted(changes))), (), facts
     if here.code >= (2, 8):
         return broker, (), isr_proposals.stuck(broker.id, replica, response.error)
     # Cached zkVersion not equal to that in ZooKeeper: the ISR stays, until somebody says more.
@@ -177,5 +176,5 @@ def announce_isr(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     path = str(done.results[0])
     text = f"the ISR of {', '.join(process.isr_changes)} was written"
     fact = ZnodeChanged(ZOOKEEPER, path, done.ensemble.zxid, text)
-    announced = replace(broker, process=replace(process, isr_changes=()))
+    announced = broker_parts.with_process(broker, isr_changes=())
     return Together(announced, done.ensemble, fired=told(done.fired), facts=(fact,))
