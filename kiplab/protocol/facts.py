@@ -31,6 +31,11 @@ def compare(name: str, requested: object, held: object) -> Compared:
     return Compared(name, str(requested), "none" if held is None else str(held))
 
 
+def differing(name: str, requested: object, held: object) -> Compared | None:
+    """Both sides, where they are not the same."""
+    return None if requested == held else compare(name, requested, held)
+
+
 class Refused(AnyFact, frozen=True, tag="refused"):
     """A request, or one partition of it, was answered with an error.
 
@@ -191,18 +196,19 @@ class Fetched(PartitionFact, frozen=True, tag="fetched", kw_only=True):
     caught_up: bool
 
 
-class Appended(PartitionFact, frozen=True, tag="appended", kw_only=True):
-    """Records first..last were written to a replica's log."""
+class RecordsFact(PartitionFact, frozen=True, kw_only=True):
+    """What becomes of the records first..last in a replica's log."""
 
     first: Offset
     last: Offset
 
 
-class Truncated(PartitionFact, frozen=True, tag="truncated", kw_only=True):
-    """A follower threw records away because its leader does not have them."""
+class Appended(RecordsFact, frozen=True, tag="appended", kw_only=True):
+    """They were written to it."""
 
-    first: Offset
-    last: Offset
+
+class Truncated(RecordsFact, frozen=True, tag="truncated", kw_only=True):
+    """A follower threw them away because its leader does not have them."""
 
 
 class EpochDropped(PartitionFact, frozen=True, tag="epoch-dropped", kw_only=True):
@@ -212,24 +218,19 @@ class EpochDropped(PartitionFact, frozen=True, tag="epoch-dropped", kw_only=True
     end: Offset
 
 
-class RecordsDeleted(PartitionFact, frozen=True, tag="records-deleted", kw_only=True):
+class RecordsDeleted(RecordsFact, frozen=True, tag="records-deleted", kw_only=True):
     """A replica's log begins at `start` from now on: first..last were deleted on purpose.
 
     `last` is one below `first` when there was nothing to delete. `follows` says that its leader's
     log begins there; else a client asked for it.
     """
 
-    first: Offset
-    last: Offset
     start: Offset
     follows: bool = False
 
 
-class Destroyed(PartitionFact, frozen=True, tag="destroyed", kw_only=True):
-    """A crash took records that were not safe."""
-
-    first: Offset
-    last: Offset
+class Destroyed(RecordsFact, frozen=True, tag="destroyed", kw_only=True):
+    """A crash took them: they were not safe."""
 
 
 class HighWatermarkMoved(PartitionFact, frozen=True, tag="high-watermark", kw_only=True):

@@ -84,6 +84,10 @@ class Producer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
         """The broker that owes it an answer, or NO_LEADER."""
         return self.batches[0].at if self.batches else ids.NO_LEADER
 
+    def named(self, batch: Batch) -> tuple[str, str, int, int]:
+        """What every fact begins with that is about a batch which no leader has."""
+        return self.name, self.partition, batch.number, batch.count
+
 
 ProducerEffect = tuple[Producer, tuple[Fact, ...]]
 RequestEffect = tuple[Producer, Broker | None, tuple[Fact, ...]]
@@ -128,8 +132,8 @@ def send(
     Source: Sender.sendProducerData and completeBatch, NetworkClient.processDisconnection (3.5.0).
     """
     batch = producer.batches[0]
-    if leader is None or producer.leader == ids.NO_LEADER:
-        nobody = producer.leader == ids.NO_LEADER
+    nobody = producer.leader == ids.NO_LEADER
+    if leader is None or nobody:
         error = KafkaError.LEADER_NOT_AVAILABLE if nobody else KafkaError.NETWORK_EXCEPTION
         producer, requeued = _requeued(producer, error, now_ms)
         return producer, None, requeued
@@ -208,16 +212,7 @@ def expired(producer: Producer, now_ms: int) -> ProducerEffect:
     late = [b for b in producer.batches if now_ms - b.created_ms >= DELIVERY_TIMEOUT_MS]
     if not late:
         return producer, ()
-    facts = tuple(
-        BatchFailed(
-            producer.name,
-            producer.partition,
-            batch.number,
-            batch.count,
-            exception="TimeoutException",
-        )
-        for batch in late
-    )
+    facts = tuple(BatchFailed(*producer.named(b), exception="TimeoutException") for b in late)
     return replace(producer, batches=tuple(b for b in producer.batches if b not in late)), facts
 
 
@@ -230,21 +225,9 @@ def _requeued(producer: Producer, error: KafkaError, now_ms: int | None) -> Prod
     """Kafka's Sender.canRetry and reenqueueBatch, and where it asks for metadata."""
     batch = producer.batches[0]
     asks = error in _ASKS_FOR_METADATA
-    again = Batch(
-        batch.number,
-        batch.count,
-        batch.acks_all,
-        batch.created_ms,
-        due_ms=0 if now_ms is None else now_ms + RETRY_BACKOFF_MS,
-    )
-    fact = BatchRequeued(
-        producer.name,
-        producer.partition,
-        batch.number,
-        batch.count,
-        error=error,
-        asks_who_leads=asks,
-    )
+    due_ms = 0 if now_ms is None else now_ms + RETRY_BACKOFF_MS
+    again = Batch(batch.number, batch.count, batch.acks_all, batch.created_ms, due_ms)
+    fact = BatchRequeued(*producer.named(batch), error=error, asks_who_leads=asks)
     requeued = replace(
         producer,
         batches=(again, *producer.batches[1:]),
@@ -266,8 +249,7 @@ def _acknowledged(producer: Producer, node: Broker) -> ProducerEffect:
     )
     done = replace(producer, batches=producer.batches[1:])
     if batch.acks_all:
-        written = log.records_from(
-            log.up_to(log_of(node, producer.partition), batch.end), batch.first
-        )
+        committed = log.up_to(log_of(node, producer.partition), batch.end)
+        written = log.records_from(committed, batch.first)
         done = replace(done, observed=log.overlaid(producer.observed, written))
     return done, (fact,)

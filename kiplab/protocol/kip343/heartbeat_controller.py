@@ -35,7 +35,13 @@ from ..features import Features
 from ..ids import BrokerEpoch, BrokerId, SessionId
 from ..messages import MembershipState, WatcherEvent
 from ..messages.heartbeat_messages import state_word
-from ..zookeeper.broker_change import on_broker_failure, on_broker_startup, registered_brokers
+from ..zookeeper.broker_change import (
+    adding,
+    on_broker_failure,
+    on_broker_startup,
+    registered_brokers,
+    removing,
+)
 from ..zookeeper.control_channels import add_channel, remove_channel
 from ..zookeeper.controller_election import stand_down_if_moved
 from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
@@ -87,10 +93,7 @@ def registered(turn: ControllerTurn) -> tuple[KnownBroker, ...]:
         for z in below(turn.ensemble.znodes, BROKER_IDS_PATH)
         if isinstance(z.data, BrokerZnode)
     }
-    return tuple(
-        _at_first(turn, live_broker, versions[live_broker.broker])
-        for live_broker in registered_brokers(turn)
-    )
+    return tuple(_at_first(turn, b, versions[b.broker]) for b in registered_brokers(turn))
 
 
 def declared(
@@ -120,90 +123,81 @@ def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     return _gone(turn, broker) if is_live else turn
 
 
-def bounced(turn: ControllerTurn, known_broker: KnownBroker, reason: str) -> ControllerTurn:
+def bounced(turn: ControllerTurn, entry: KnownBroker, reason: str) -> ControllerTurn:
     """Another incarnation of a known broker: the old one is gone, the new one as at its start.
 
     Raises ControllerMovedError.
     """
-    turn = forgotten(turn, known_broker.broker)
-    return declared(turn, known_broker, known_broker.state, reason)
+    return declared(forgotten(turn, entry.broker), entry, entry.state, reason)
 
 
-def active_again(turn: ControllerTurn, known_broker: KnownBroker) -> ControllerTurn:
+def active_again(turn: ControllerTurn, entry: KnownBroker) -> ControllerTurn:
     """It wants to be active: from INACTIVE it comes back, from STOPPING it stays after all.
 
     Raises ControllerMovedError.
     """
-    if known_broker.state is MembershipState.STOPPING:
-        staying = tuple(b for b in turn.controller.shutting_down if b != known_broker.broker)
+    if entry.state is MembershipState.STOPPING:
+        staying = tuple(b for b in turn.controller.shutting_down if b != entry.broker)
         turn = turn.holding(replace(turn.controller, shutting_down=staying))
-        turn = on_broker_startup(turn, (known_broker.broker,))
-    return declared(turn, known_broker, MembershipState.ACTIVE, "it wants to be active")
+        turn = on_broker_startup(turn, (entry.broker,))
+    return declared(turn, entry, MembershipState.ACTIVE, "it wants to be active")
 
 
-def stopping(turn: ControllerTurn, known_broker: KnownBroker) -> ControllerTurn:
+def stopping(turn: ControllerTurn, entry: KnownBroker) -> ControllerTurn:
     """It wants to stop: others lead what they can, and once it leads nothing it is inactive.
 
     Raises ControllerMovedError.
     """
-    if known_broker.state is MembershipState.INACTIVE:
+    if entry.state is MembershipState.INACTIVE:
         return turn
-    turn = let_go(turn, known_broker.broker)
-    if still_led(turn.controller, known_broker.broker):
-        return declared(turn, known_broker, MembershipState.STOPPING, "it wants to stop")
-    return declared(
-        turn, known_broker, MembershipState.INACTIVE, "it wants to stop, and leads nothing"
-    )
+    turn = let_go(turn, entry.broker)
+    if still_led(turn.controller, entry.broker):
+        return declared(turn, entry, MembershipState.STOPPING, "it wants to stop")
+    return declared(turn, entry, MembershipState.INACTIVE, "it wants to stop, and leads nothing")
 
 
 def _at_first(turn: ControllerTurn, live_broker: LiveBroker, version: int) -> KnownBroker:
     legacy = version < FIRST_WITH_HEARTBEATS
     # KIP-343, Compatibility, Deprecation, and Migration Plan: who registers with an older version
     # is always active.
-    if legacy and "343.legacy-active" in turn.active:
-        return KnownBroker(
-            live_broker.broker, live_broker.epoch, MembershipState.ACTIVE, legacy=True
-        )
+    active = legacy and "343.legacy-active" in turn.active
     # KIP-343, Broker State: at first a broker is inactive.
-    waits = "343.inactive-at-first" in turn.active
+    waits = "343.inactive-at-first" in turn.active and not active
     state = MembershipState.INACTIVE if waits else MembershipState.ACTIVE
     return KnownBroker(live_broker.broker, live_broker.epoch, state, legacy)
 
 
 def _told(
-    turn: ControllerTurn, before: KnownBroker | None, known_broker: KnownBroker, reason: str
+    turn: ControllerTurn, before: KnownBroker | None, entry: KnownBroker, reason: str
 ) -> ControllerTurn:
-    if before == known_broker:
+    if before == entry:
         return turn
     plane = plane_of(turn)
-    others = [k for k in plane.known if k.broker != known_broker.broker]
-    entries = tuple(sorted([*others, known_broker], key=lambda k: k.broker))
+    others = [k for k in plane.known if k.broker != entry.broker]
+    entries = tuple(sorted([*others, entry], key=lambda k: k.broker))
     turn = turn.holding(replace(plane, known=entries))
-    if before is not None and before.state is known_broker.state:
+    if before is not None and before.state is entry.state:
         return turn
     fact = BrokerDeclared(
         turn.controller.node,
-        known_broker.broker,
-        incarnation_id=known_broker.incarnation_id,
+        entry.broker,
+        incarnation_id=entry.incarnation_id,
         before="" if before is None else state_word(before.state),
-        after=state_word(known_broker.state),
+        after=state_word(entry.state),
         reason=reason,
     )
     return turn.holding(turn.controller, fact)
 
 
-def _joined(turn: ControllerTurn, known_broker: KnownBroker) -> ControllerTurn:
-    others = [b for b in turn.controller.live if b.broker != known_broker.broker]
-    new = LiveBroker(known_broker.broker, known_broker.incarnation_id)
-    live = tuple(sorted([*others, new], key=lambda b: b.broker))
-    controller = add_channel(replace(turn.controller, live=live), known_broker.broker)
-    return on_broker_startup(turn.holding(controller), (known_broker.broker,))
+def _joined(turn: ControllerTurn, entry: KnownBroker) -> ControllerTurn:
+    turn = adding(turn, (LiveBroker(entry.broker, entry.incarnation_id),))
+    controller = add_channel(turn.controller, entry.broker)
+    return on_broker_startup(turn.holding(controller), (entry.broker,))
 
 
 def _gone(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
-    turn = remove_channel(turn, broker)
-    live = tuple(b for b in turn.controller.live if b.broker != broker)
-    return on_broker_failure(turn.holding(replace(turn.controller, live=live)), (broker,))
+    turn = removing(remove_channel(turn, broker), (broker,))
+    return on_broker_failure(turn, (broker,))
 
 
 # --- watches, and an election ---------------------------------------------------------------------
@@ -256,27 +250,24 @@ def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
     Raises ControllerMovedError.
     """
     turn, _ = turn.children(BROKER_IDS_PATH)
-    now = registered(turn)
-    before = plane_of(turn).known
-    new = [k for k in now if known_broker(plane_of(turn), k.broker) is None]
-    others = [(_of(before, k), k) for k in now if k not in new]
-    again = [(old, k) for old, k in others if old.incarnation_id != k.incarnation_id]
-    dead = [k.broker for k in before if k.broker not in {entry.broker for entry in now}]
+    now = {k.broker: k for k in registered(turn)}
+    ids_before = {k.broker: k.incarnation_id for k in plane_of(turn).known}
+    ids_now = {k.broker: k.incarnation_id for k in now.values()}
     fact = BrokersCompared(
         node=turn.controller.node,
-        new=tuple(k.broker for k in new),
-        bounced=tuple((k.broker, old.incarnation_id, k.incarnation_id) for old, k in again),
-        dead=tuple(dead),
+        new=tuple(b for b in now if b not in ids_before),
+        bounced=tuple(
+            (b, ids_before[b], ids_now[b])
+            for b in now
+            if ids_before.get(b, ids_now[b]) != ids_now[b]
+        ),
+        dead=tuple(b for b in ids_before if b not in now),
     )
     turn = turn.holding(turn.controller, fact)
-    for entry in new:
-        turn = declared(turn, entry, entry.state, "it has registered")
-    for _, entry in again:
-        turn = bounced(turn, entry, "it has registered anew")
-    for broker in dead:
+    for broker in fact.new:
+        turn = declared(turn, now[broker], now[broker].state, "it has registered")
+    for broker, _, _ in fact.bounced:
+        turn = bounced(turn, now[broker], "it has registered anew")
+    for broker in fact.dead:
         turn = forgotten(turn, broker)
     return turn
-
-
-def _of(brokers: tuple[KnownBroker, ...], known_broker: KnownBroker) -> KnownBroker:
-    return next(k for k in brokers if k.broker == known_broker.broker)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Compared, Refused, compare
+from ..facts import Compared, Refused, compare, differing
 from ..features import Features
 from ..ids import PartitionEpoch, broker_list
 from ..messages import (
@@ -82,12 +82,8 @@ def isr_change_answered(
         _as_leader_sees_it(broker, item, result)
         for item, result in zip(request.items, response.results, strict=False)
     )
-    alter_partition_response = AlterPartitionResponse(
-        version=0, error=response.error, results=results
-    )
-    return alter_partition_manager.answered(
-        broker, alter_partition_response, request, features, now_ms
-    )
+    reply = AlterPartitionResponse(version=0, error=response.error, results=results)
+    return alter_partition_manager.answered(broker, reply, request, features, now_ms)
 
 
 def _as_leader_sees_it(
@@ -100,7 +96,7 @@ def _as_leader_sees_it(
             leader=broker.id,
             leader_epoch=item.leader_epoch,
             partition_epoch=PartitionEpoch(item.partition_epoch + 1),
-            isr=tuple(m.broker for m in item.isr),
+            isr=item.members,
             recovery=item.recovery,
         )
     over = result.error is KafkaError.NOT_LEADER_OR_FOLLOWER
@@ -150,8 +146,7 @@ def _changed(
         if compared is not None:
             refused = turn.refusal(KIND, error, guard, compared, partition=item.partition)
             return _denied(turn, refused)
-    partition_registration = replace(registration, isr=tuple(m.broker for m in item.isr))
-    turn, written = write_state(turn, registration, partition_registration)
+    turn, written = write_state(turn, registration, replace(registration, isr=item.members))
     assert written is not None, "nobody writes between a controller's read and its write"
     return turn, IsrChangeResult(item.partition)
 
@@ -191,9 +186,9 @@ def _not_leader(case: _WantedChange) -> Compared | None:
 
 def _no_isr(case: _WantedChange) -> Compared | None:
     # KIP-343, IsrChangeRequest: INVALID_REQUEST if the request is invalid, as an empty ISR is.
-    isr = [m.broker for m in case.item.isr]
-    strangers = [b for b in isr if b not in case.held.replicas]
-    if case.request.broker in isr and not strangers and len(isr) == len(set(isr)):
+    isr = case.item.members
+    proper = len(set(isr)) == len(isr) and set(isr) <= set(case.held.replicas)
+    if case.request.broker in isr and proper:
         return None
     others = broker_list(case.held.replicas)
     wanted = f"{case.request.broker} and other replicas of {others}, each once"
@@ -202,20 +197,16 @@ def _no_isr(case: _WantedChange) -> Compared | None:
 
 def _inactive_member(case: _WantedChange) -> Compared | None:
     # KIP-343, Broker State: an inactive broker is treated as an absent one. The error is KIP-841's.
-    for member in case.item.isr:
-        if epoch_of(case.turn.controller, member.broker) is None:
-            return Compared(f"broker {member.broker}", "a member", "not active")
+    for member in case.item.members:
+        if epoch_of(case.turn.controller, member) is None:
+            return Compared(f"broker {member}", "a member", "not active")
     return None
 
 
 def _swapped(case: _WantedChange) -> Compared | None:
     # KIP-343, IsrChangeRequest: it has no partition epoch, so that two requests of one leader epoch
     # may arrive the wrong way round. AlterIsr has one (KIP-497), and this is its answer.
-    if case.item.partition_epoch == case.held.partition_epoch:
-        return None
-    return Compared(
-        "partition epoch", str(case.item.partition_epoch), str(case.held.partition_epoch)
-    )
+    return differing("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
 
 
 CHECKS: tuple[tuple[str, KafkaError, Callable[[_WantedChange], Compared | None]], ...] = (

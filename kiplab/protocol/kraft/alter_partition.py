@@ -18,7 +18,7 @@ from functools import partial
 import msgspec
 
 from ..errors import KafkaError
-from ..facts import Compared, Fact, Refused, compare
+from ..facts import Compared, Fact, Refused, compare, differing
 from ..features import Features
 from ..ids import CONTROLLER, BrokerId, is_of_another_incarnation, told_since
 from ..messages import (
@@ -29,7 +29,13 @@ from ..messages import (
     RecoveryOnWire,
     Send,
 )
-from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, registration
+from ..registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    partition,
+    registration,
+    topic_of,
+)
 from .controller_state import Controller, is_active, stale_sender
 from .fencing import resign
 from .partition_change import Code, Targets, build, ordinary
@@ -46,6 +52,11 @@ class _Case(msgspec.Struct, frozen=True):
     request: AlterPartitionRequest
     item: AlterPartitionItem
     held: PartitionRegistration
+
+    @property
+    def recovery(self) -> RecoveryOnWire:
+        """The recovery state that is asked for; below version 1 the request has none."""
+        return self.item.recovery if self.request.version >= 1 else LeaderRecoveryState.RECOVERED
 
 
 ItemCheck = Callable[[_Case], Compared | None]
@@ -161,9 +172,7 @@ def _accept(
     case: _Case, features: Features
 ) -> tuple[PartitionChangeRecord | None, AlterPartitionResult, Refused | None]:
     code = Code.of(features)
-    members = tuple(m.broker for m in case.item.isr)
-    recovery = LeaderRecoveryState(_recovery_on_wire(case.request, case.item))
-    targets = Targets(isr=members, recovery=recovery)
+    targets = Targets(isr=case.item.members, recovery=LeaderRecoveryState(case.recovery))
     acceptable = partial(is_active, case.controller, code.active)
     record = build(case.held, targets, acceptable, code, ordinary(case.held, code))
     after = case.held if record is None else merge(case.held, record)
@@ -180,21 +189,13 @@ def _accept(
 
 
 def _unknown(controller: Controller, request: AlterPartitionRequest, name: str) -> KafkaError:
-    topic = name.rpartition("-")[0]
+    topic = topic_of(name)
     # "orders--1" is index -1 of topic orders, if there is that topic.
     wanted = {topic, topic.removesuffix("-")}
-    topic_exists = any(p.name.rpartition("-")[0] in wanted for p in controller.partitions)
+    topic_exists = any(topic_of(p.name) in wanted for p in controller.partitions)
     if topic_exists or request.version < 2:
         return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
     return KafkaError.UNKNOWN_TOPIC_ID
-
-
-def _recovery_on_wire(request: AlterPartitionRequest, item: AlterPartitionItem) -> RecoveryOnWire:
-    return item.recovery if request.version >= 1 else LeaderRecoveryState.RECOVERED
-
-
-def _differing(name: str, requested: object, held: object) -> Compared | None:
-    return None if requested == held else compare(name, requested, held)
 
 
 def _newer_epoch(case: _Case) -> Compared | None:
@@ -212,7 +213,7 @@ def _leader_epoch(case: _Case) -> Compared | None:
     # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): another leader was elected since, and the
     # sender shall not retry. Before 3.3 this also answers epochs that are too new; from 3.3 on
     # those never get here.
-    return _differing("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
+    return differing("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
 
 
 def _sender_is_leader(case: _Case) -> Compared | None:
@@ -226,23 +227,22 @@ def _sender_is_leader(case: _Case) -> Compared | None:
 def _partition_epoch(case: _Case) -> Compared | None:
     # KIP-497, AlterIsrResponse (INVALID_ISR_VERSION, renamed since): what ZooKeeper did with the
     # version of the state's znode. Whoever decided on an older state has not seen a change yet.
-    return _differing("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
+    return differing("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
 
 
 def _isr_of_replicas(case: _Case) -> Compared | None:
     # KIP-497, AlterIsrResponse (INVALID_REQUEST): brokers that are no replicas make the request
     # inconsistent in itself.
-    members = [m.broker for m in case.item.isr]
+    members = case.item.members
     proper = len(set(members)) == len(members) and set(members) <= set(case.held.replicas)
     return None if proper else compare("ISR", _listed(members), _listed(case.held.replicas))
 
 
 def _leader_in_isr(case: _Case) -> Compared | None:
     # KIP-497, AlterIsrResponse (INVALID_REQUEST): an ISR without its leader is inconsistent too.
-    members = [m.broker for m in case.item.isr]
-    if case.request.broker in members:
+    if case.request.broker in case.item.members:
         return None
-    return compare("ISR", _listed(members), f"leader {case.request.broker}")
+    return compare("ISR", _listed(case.item.members), f"leader {case.request.broker}")
 
 
 _RECOVERY_STATES = tuple(int(state) for state in LeaderRecoveryState)
@@ -250,25 +250,22 @@ _RECOVERY_STATES = tuple(int(state) for state in LeaderRecoveryState)
 
 def _known_recovery_state(case: _Case) -> Compared | None:
     # No rule of a KIP: the byte becomes an enum only here, after the ISR has been judged.
-    wanted = _recovery_on_wire(case.request, case.item)
-    if wanted in _RECOVERY_STATES:
+    if case.recovery in _RECOVERY_STATES:
         return None
-    return compare("recovery state", wanted, " or ".join(str(s) for s in _RECOVERY_STATES))
+    return compare("recovery state", case.recovery, " or ".join(map(str, _RECOVERY_STATES)))
 
 
 def _recovering_alone(case: _Case) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 1: nobody joins before the leader is done.
-    wanted = _recovery_on_wire(case.request, case.item)
-    if wanted != LeaderRecoveryState.RECOVERING or len(case.item.isr) <= 1:
+    if case.recovery != LeaderRecoveryState.RECOVERING or len(case.item.isr) <= 1:
         return None
-    return compare("ISR while RECOVERING", _listed(m.broker for m in case.item.isr), "one member")
+    return compare("ISR while RECOVERING", _listed(case.item.members), "one member")
 
 
 def _no_way_back(case: _Case) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 2: a leader ends a recovery and begins none.
-    wanted = _recovery_on_wire(case.request, case.item)
     recovered = case.held.recovery is LeaderRecoveryState.RECOVERED
-    if recovered and wanted == LeaderRecoveryState.RECOVERING:
+    if recovered and case.recovery == LeaderRecoveryState.RECOVERING:
         return compare("recovery state", "RECOVERING", "RECOVERED")
     return None
 

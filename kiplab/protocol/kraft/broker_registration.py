@@ -139,13 +139,9 @@ def _duplicate(
     if not in_session or guard not in features.active(CONTROLLER):
         return None
     held = f"session of incarnation {existing.incarnation}"
-    return Refused(
-        CONTROLLER,
-        "broker-registration",
-        KafkaError.DUPLICATE_BROKER_REGISTRATION,
-        guard,
-        (Compared("incarnation", str(request.incarnation), held),),
-    )
+    compared = (Compared("incarnation", str(request.incarnation), held),)
+    error = KafkaError.DUPLICATE_BROKER_REGISTRATION
+    return Refused(CONTROLLER, "broker-registration", error, guard, compared)
 
 
 def _clean_up(
@@ -204,18 +200,10 @@ def unregister_broker(
     registered = registration(controller.registrations, request.broker)
     if registered is None:
         error = KafkaError.BROKER_ID_NOT_REGISTERED
-        refused = Refused(
-            CONTROLLER,
-            "unregister-broker",
-            error,
-            None,
-            (Compared("broker", str(request.broker), "none"),),
-        )
-        return (
-            controller,
-            (messages.Send(CLIENT, messages.UnregisterBrokerResponse(error=error)),),
-            (refused,),
-        )
+        compared = (Compared("broker", str(request.broker), "none"),)
+        refused = Refused(CONTROLLER, "unregister-broker", error, None, compared)
+        reply = messages.UnregisterBrokerResponse(error=error)
+        return controller, (messages.Send(CLIENT, reply),), (refused,)
     records: list[Record] = [
         *removal_records(controller, registered.broker, features),
         UnregisterBrokerRecord(registered.broker, registered.epoch),

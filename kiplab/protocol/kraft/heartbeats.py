@@ -27,12 +27,7 @@ from .controller_state import (
     stale_sender,
 )
 from .fencing import fencing_records, shutdown_records, unfencing_records
-from .records import (
-    BrokerRegistrationChangeRecord,
-    FenceBrokerRecord,
-    Record,
-    UnfenceBrokerRecord,
-)
+from .records import ChangeOfBroker, Record
 from .replay import ControllerEffect, commit
 from .sessions import has_contacts, heard, noted
 
@@ -80,7 +75,7 @@ def broker_heartbeat(
     records = _transition(controller, registered, now, then, features)
     controller = heard(controller, _touched(heartbeat_state, request, then, now_ms))
     controller, sends, written = commit(controller, records, features)
-    if records and any(isinstance(record, _CHANGES_OF_A_BROKER) for record in records):
+    if any(isinstance(record, ChangeOfBroker) for record in records):
         controller = _replayed(controller, request.broker, features)
     if then is BrokerState.CONTROLLED_SHUTDOWN:
         controller = _note_shutdown_offset(controller, request.broker, features)
@@ -212,9 +207,6 @@ def _touched(
         if fenced
         else heartbeat_state.controlled_shutdown_offset,
     )
-
-
-_CHANGES_OF_A_BROKER = (FenceBrokerRecord, UnfenceBrokerRecord, BrokerRegistrationChangeRecord)
 
 
 def _replayed(controller: Controller, broker: BrokerId, features: Features) -> Controller:

@@ -90,15 +90,9 @@ class ConfigRecord(MetadataRecord, frozen=True, tag=True):
     value: str
 
 
-Record = (
-    RegisterBrokerRecord
-    | UnregisterBrokerRecord
-    | FenceBrokerRecord
-    | UnfenceBrokerRecord
-    | BrokerRegistrationChangeRecord
-    | PartitionChangeRecord
-    | ConfigRecord
-)
+ChangeOfBroker = FenceBrokerRecord | UnfenceBrokerRecord | BrokerRegistrationChangeRecord
+RecordOfBroker = RegisterBrokerRecord | UnregisterBrokerRecord | ChangeOfBroker
+Record = RecordOfBroker | PartitionChangeRecord | ConfigRecord
 
 
 def fence_record(

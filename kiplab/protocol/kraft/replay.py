@@ -9,8 +9,7 @@ Out go one image of the log up to its end, for every broker, and facts: what was
 that changed. Without records the controller stays the same object and nothing is sent.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import asdict, replace
 
@@ -37,7 +36,7 @@ from ..registrations import (
 from ..releases import METADATA_VERSIONS
 from .controller_state import Controller
 from .records import (
-    BrokerRegistrationChangeRecord,
+    ChangeOfBroker,
     ConfigRecord,
     FenceBrokerRecord,
     PartitionChangeRecord,
@@ -103,10 +102,23 @@ def replay(controller: Controller, record: Record) -> Controller:
     Source: QuorumController.replay, ClusterControlManager.replay and
     ReplicationControlManager.replay (3.5.0).
     """
-    after = _REPLAYED[type(record)](controller, record)
-    return replace(
-        after, next_offset=ids.MetadataOffset(controller.next_offset + 1), write_offset=None
-    )
+    after, offset = _after(controller, record), ids.MetadataOffset(controller.next_offset + 1)
+    return replace(after, next_offset=offset, write_offset=None)
+
+
+def _after(controller: Controller, record: Record) -> Controller:
+    match record:
+        case RegisterBrokerRecord():
+            return _registered(controller, record)
+        case UnregisterBrokerRecord():
+            left = (r for r in controller.registrations if r.broker != record.broker)
+            return replace(controller, registrations=tuple(left))
+        case PartitionChangeRecord():
+            return _partition_changed(controller, record)
+        case ConfigRecord():
+            return _configured(controller, record)
+        case _:
+            return _registration_changed(controller, record)
 
 
 def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> PartitionRegistration:
@@ -157,15 +169,7 @@ def _registered(controller: Controller, record: RegisterBrokerRecord) -> Control
     return _with(controller, registration)
 
 
-def _unregistered(controller: Controller, record: UnregisterBrokerRecord) -> Controller:
-    left = (r for r in controller.registrations if r.broker != record.broker)
-    return replace(controller, registrations=tuple(left))
-
-
-_ChangeOfBroker = FenceBrokerRecord | UnfenceBrokerRecord | BrokerRegistrationChangeRecord
-
-
-def _registration_changed(controller: Controller, record: _ChangeOfBroker) -> Controller:
+def _registration_changed(controller: Controller, record: ChangeOfBroker) -> Controller:
     registered = registration(controller.registrations, record.broker)
     if registered is None or registered.epoch != record.epoch:
         # Fatal for a real controller; nothing here writes such a record.
@@ -173,11 +177,9 @@ def _registration_changed(controller: Controller, record: _ChangeOfBroker) -> Co
     return _with(controller, _changed(registered, record))
 
 
-def _changed(registration: Registration, record: _ChangeOfBroker) -> Registration:
-    if isinstance(record, FenceBrokerRecord):
-        return replace(registration, fenced=True)
-    if isinstance(record, UnfenceBrokerRecord):
-        return replace(registration, fenced=False)
+def _changed(registration: Registration, record: ChangeOfBroker) -> Registration:
+    if isinstance(record, FenceBrokerRecord | UnfenceBrokerRecord):
+        return replace(registration, fenced=isinstance(record, FenceBrokerRecord))
     fenced = registration.fenced if record.fenced == 0 else record.fenced == 1
     leaving = registration.in_controlled_shutdown or record.in_controlled_shutdown == 1
     return replace(registration, fenced=fenced, in_controlled_shutdown=leaving)
@@ -234,14 +236,3 @@ def _changes_of_broker(
         yield BrokerChange.SHUTTING_DOWN
     if new.fenced != old.fenced:
         yield BrokerChange.FENCED if new.fenced else BrokerChange.UNFENCED
-
-
-_REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {
-    RegisterBrokerRecord: _registered,
-    UnregisterBrokerRecord: _unregistered,
-    FenceBrokerRecord: _registration_changed,
-    UnfenceBrokerRecord: _registration_changed,
-    BrokerRegistrationChangeRecord: _registration_changed,
-    PartitionChangeRecord: _partition_changed,
-    ConfigRecord: _configured,
-}

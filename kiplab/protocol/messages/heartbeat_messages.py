@@ -99,19 +99,21 @@ class IsrChangeRequest(GatedRequest, frozen=True, tag="isr-change", kw_only=True
 
     def in_words(self) -> str:
         wanted = "; ".join(
-            f"{i.partition} ISR {_isr(i)} (leader epoch {i.leader_epoch},"
+            f"{i.partition} ISR {broker_list(i.members)} (leader epoch {i.leader_epoch},"
             f" partition epoch {i.partition_epoch})"
             for i in self.items
         )
         return f"IsrChange as incarnation {self.incarnation_id}: {wanted}"
 
     def on_arrow(self, _isr_of: object) -> str:
-        return f"IsrChange · {', '.join(f'{i.partition} ISR {_isr(i)}' for i in self.items)}"
+        wishes = (f"{i.partition} ISR {broker_list(i.members)}" for i in self.items)
+        return f"IsrChange · {', '.join(wishes)}"
 
     def details(self) -> Iterator[str]:
         yield f"incarnation id {self.incarnation_id}"
         for item in self.items:
-            yield f"{item.partition}: leader epoch {item.leader_epoch}, ISR {_isr(item)}"
+            isr = broker_list(item.members)
+            yield f"{item.partition}: leader epoch {item.leader_epoch}, ISR {isr}"
 
 
 class IsrChangeResult(msgspec.Struct, frozen=True, cache_hash=True):
@@ -144,7 +146,3 @@ def state_word(state: int) -> str:
     """``"active"``, or for a byte that is no state ``"state 7"``."""
     names = {int(member): member.name.lower() for member in MembershipState}
     return names.get(state, f"state {state}")
-
-
-def _isr(item: AlterPartitionItem) -> str:
-    return broker_list(member.broker for member in item.isr)

@@ -38,6 +38,11 @@ class AlterPartitionItem(msgspec.Struct, frozen=True, cache_hash=True):
     isr: tuple[IsrMember, ...]
     recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
 
+    @property
+    def members(self) -> tuple[ids.BrokerId, ...]:
+        """The proposed ISR."""
+        return tuple(member.broker for member in self.isr)
+
 
 class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_only=True):
     """API 56. v0 has no recovery state, v2 names topics by id, v3 carries broker epochs."""

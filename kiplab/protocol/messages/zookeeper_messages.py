@@ -216,7 +216,7 @@ class SetPartitionStateRequest(GatedRequest, frozen=True, tag="set-partition-sta
     item: AlterPartitionItem
 
     def in_words(self) -> str:
-        isr = ids.broker_list(m.broker for m in self.item.isr)
+        isr = ids.broker_list(self.item.members)
         return f"setData of {self.item.partition}: ISR {isr}, version {self.item.partition_epoch}"
 
     def about(self) -> ids.PartitionName:

@@ -90,7 +90,7 @@ class IsrState(msgspec.Struct, frozen=True, cache_hash=True):
     @property
     def proposed(self) -> tuple[ids.BrokerId, ...]:
         """The ISR asked for, or the committed one when nothing is."""
-        return self.isr if self.sent is None else tuple(m.broker for m in self.sent.isr)
+        return self.isr if self.sent is None else self.sent.members
 
     @property
     def maximal(self) -> tuple[ids.BrokerId, ...]:

@@ -22,6 +22,7 @@ from . import broker_parts
 from .broker_parts import Here, fenced_refuses
 from .broker_state import Broker, Replica, log_of, replica_of
 from .recovering import follower_refuses, leader_refuses
+from .remote_replicas import leading_of
 
 CONSUMER_FETCH = "consumer-fetch"
 END_OF_EPOCH = "offsets-for-leader-epoch"
@@ -118,18 +119,20 @@ def consumer_fetch(
 
     Source: Partition.fetchRecords and readRecords, UnifiedLog.read (3.5.0).
     """
-    wrong = _wrong(read, CONSUMER_FETCH)
-    if wrong is not None and wrong.guard is None and _follows(read):
+    wrong, replica = _wrong(read, CONSUMER_FETCH), read.replica
+    follows = replica is not None and replica.leading is None
+    if wrong is not None and wrong.guard is None and follows:
         wrong = read.barred or (None if from_follower else wrong)
-    if wrong is not None or read.replica is None:
-        return wrong or _unknown(read, CONSUMER_FETCH)
+    if wrong is not None:
+        return wrong
     if offset > read.log.end or offset < read.log.start:
-        error = KafkaError.OFFSET_OUT_OF_RANGE
         beyond = offset > read.log.end
         bound = f"at most {read.log.end}" if beyond else f"at least {read.log.start}"
         compared = Compared("offset", str(offset), bound)
+        error = KafkaError.OFFSET_OUT_OF_RANGE
         return read.here.refusal(read.partition, CONSUMER_FETCH, error, None, compared)
-    mark = read.replica.high_watermark
+    assert replica is not None, "else it was refused"
+    mark = replica.high_watermark
     if not read.read_committed:
         return Records(log.records_from(log.up_to(read.log, mark), offset), mark)
     # What ends before the first transaction does that has not.
@@ -171,12 +174,13 @@ def list_offset(read: Asked, *, latest: bool) -> Refused | Offset:
 
     Source: Partition.fetchOffsetForTimestamp (3.5.0); KIP-207.
     """
-    wrong = _wrong(read, LIST_OFFSETS)
-    if wrong is not None or read.replica is None or read.replica.leading is None:
-        return wrong or _unknown(read, LIST_OFFSETS)
+    wrong, replica = _wrong(read, LIST_OFFSETS), read.replica
+    if wrong is not None:
+        return wrong
     if not latest:
         return read.log.start
-    mark, start = read.replica.high_watermark, read.replica.leading.start_offset
+    assert replica is not None, "else it was refused"
+    mark, start = replica.high_watermark, leading_of(replica).start_offset
     if start > mark:
         error = KafkaError.OFFSET_NOT_AVAILABLE
         compared = Compared("high watermark", f"at least {start}", str(mark))
@@ -184,13 +188,5 @@ def list_offset(read: Asked, *, latest: bool) -> Refused | Offset:
     return log.last_stable_offset(read.log, mark) if read.read_committed else mark
 
 
-def _follows(read: Asked) -> bool:
-    return read.replica is not None and read.replica.leading is None
-
-
 def _wrong(read: Asked, request: str) -> Refused | None:
     return not_the_leader(read.here, read.replica, read.partition, read.leader_epoch, request)
-
-
-def _unknown(read: Asked, request: str) -> Refused:
-    return read.here.refusal(read.partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)

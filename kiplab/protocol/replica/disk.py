@@ -9,6 +9,8 @@ the broker, the same object where the disk is as it was, and facts: stopped, cra
 destroyed.
 """
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from .. import log
@@ -24,8 +26,7 @@ def load(broker: Broker) -> Broker:
 
     Source: LogManager.startup and LogLoader.load (3.5.0).
     """
-    loaded = tuple(_with_log(r, log.truncate(r.log, r.log.end)) for r in broker.durable.replicas)
-    return _with_durable(broker, loaded)
+    return _with_logs(broker, lambda mine: log.truncate(mine, mine.end))
 
 
 def flush(broker: Broker) -> broker_parts.BrokerEffect:
@@ -33,8 +34,7 @@ def flush(broker: Broker) -> broker_parts.BrokerEffect:
 
     Source: UnifiedLog.flush (3.5.0) at a clean stop; else it stands for the page cache's writeback.
     """
-    flushed = tuple(_with_log(r, log.flush(r.log)) for r in broker.durable.replicas)
-    return _with_durable(broker, flushed), (), ()
+    return _with_logs(broker, log.flush), (), ()
 
 
 def checkpoint(broker: Broker) -> broker_parts.BrokerEffect:
@@ -63,7 +63,7 @@ def _write_high_watermarks(broker: Broker) -> broker_parts.BrokerEffect:
         lost = _lost(broker, marks)
         marks = {r.partition: marks.get(r.partition, Offset(0)) for r in broker.durable.replicas}
     written = tuple(
-        replace(r, checkpoint=marks.get(r.partition, r.checkpoint))
+        replace(r, checkpoint=marks[r.partition])
         if marks.get(r.partition, r.checkpoint) != r.checkpoint
         else r
         for r in broker.durable.replicas
@@ -99,15 +99,9 @@ def crash(broker: Broker, loss: Loss) -> broker_parts.BrokerEffect:
     for replica in broker.durable.replicas:
         left = _after_loss(replica, loss)
         kept.append(left)
-        if left.log.end < replica.log.end:
-            facts.append(
-                Destroyed(
-                    broker.id,
-                    replica.partition,
-                    first=left.log.end,
-                    last=Offset(replica.log.end - 1),
-                )
-            )
+        first, last = left.log.end, Offset(replica.log.end - 1)
+        if first <= last:
+            facts.append(Destroyed(broker.id, replica.partition, first=first, last=last))
     durable = Durable(tuple(kept))
     return replace(broker, durable=durable, process=None), (), tuple(facts)
 
@@ -121,8 +115,10 @@ def _after_loss(replica: DurableReplica, loss: Loss) -> DurableReplica:
     return replace(replica, log=left, checkpoint=Offset(min(replica.checkpoint, left.end)))
 
 
-def _with_log(replica: DurableReplica, new_log: log.Log) -> DurableReplica:
-    return replica if new_log is replica.log else replace(replica, log=new_log)
+def _with_logs(broker: Broker, change: Callable[[log.Log], log.Log]) -> Broker:
+    changed = [(replica, change(replica.log)) for replica in broker.durable.replicas]
+    replicas = (r if after is r.log else replace(r, log=after) for r, after in changed)
+    return _with_durable(broker, tuple(replicas))
 
 
 def _with_durable(broker: Broker, replicas: tuple[DurableReplica, ...]) -> Broker:

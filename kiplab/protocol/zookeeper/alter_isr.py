@@ -83,11 +83,8 @@ def _judged(
             continue
         if error is None:
             return registration, None, None
-        return (
-            registration,
-            None,
-            turn.refusal(KIND, error, guard, compared, partition=registration.name),
-        )
+        refused = turn.refusal(KIND, error, guard, compared, partition=item.partition)
+        return registration, None, refused
     member = _ineligible_member(case)
     if member is None:
         return registration, partition_registration, None
@@ -117,7 +114,7 @@ def _wanted(
         leader=request.broker,
         leader_epoch=item.leader_epoch,
         partition_epoch=item.partition_epoch,
-        isr=tuple(member.broker for member in item.isr),
+        isr=item.members,
         recovery=LeaderRecoveryState(byte),
     )
 

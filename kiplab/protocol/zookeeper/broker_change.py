@@ -81,12 +81,14 @@ def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
         live = tuple(known.get(one.broker, one) for one in current)
         turn = turn.holding(replace(turn.controller, live=live))
     if change.new:
-        turn = on_broker_startup(_adding(turn, current, change.new), change.new)
+        new = tuple(b for b in current if b.broker in change.new)
+        turn = on_broker_startup(adding(turn, new), change.new)
     if bounced:
-        turn = on_broker_failure(_removing(turn, bounced), bounced)
-        turn = on_broker_startup(_adding(turn, current, bounced), bounced)
+        turn = on_broker_failure(removing(turn, bounced), bounced)
+        anew = tuple(b for b in current if b.broker in bounced)
+        turn = on_broker_startup(adding(turn, anew), bounced)
     if change.dead:
-        turn = on_broker_failure(_removing(turn, change.dead), change.dead)
+        turn = on_broker_failure(removing(turn, change.dead), change.dead)
     return turn
 
 
@@ -211,15 +213,18 @@ def _compared(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> BrokersC
     )
 
 
-def _adding(
-    turn: ControllerTurn, current: tuple[LiveBroker, ...], brokers: tuple[BrokerId, ...]
-) -> ControllerTurn:
-    others = [b for b in turn.controller.live if b.broker not in brokers]
-    added = [b for b in current if b.broker in brokers]
-    live = tuple(sorted([*others, *added], key=lambda b: b.broker))
+def adding(turn: ControllerTurn, brokers: tuple[LiveBroker, ...]) -> ControllerTurn:
+    """These brokers live, under these epochs.
+
+    Source: KafkaController.BrokerChange.process (2.2.2), processBrokerChange (2.6.3 to 3.4.1).
+    """
+    added = {b.broker for b in brokers}
+    others = [b for b in turn.controller.live if b.broker not in added]
+    live = tuple(sorted([*others, *brokers], key=lambda b: b.broker))
     return turn.holding(replace(turn.controller, live=live))
 
 
-def _removing(turn: ControllerTurn, brokers: tuple[BrokerId, ...]) -> ControllerTurn:
+def removing(turn: ControllerTurn, brokers: tuple[BrokerId, ...]) -> ControllerTurn:
+    """These brokers live no more. Source: KafkaController.BrokerChange.process (2.2.2)."""
     live = tuple(b for b in turn.controller.live if b.broker not in brokers)
     return turn.holding(replace(turn.controller, live=live))

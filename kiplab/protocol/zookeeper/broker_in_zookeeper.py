@@ -74,13 +74,12 @@ def start(
         checkpoints=False,
     )
     broker = replace(disk.load(broker), incarnation=incarnation, process=born)
-    starting, running = (
-        LifecycleChanged(broker.id, state) for state in (Lifecycle.STARTING, Lifecycle.RUNNING)
-    )
+    starting = LifecycleChanged(broker.id, Lifecycle.STARTING)
+    begun = SessionOpened(ids.ZOOKEEPER, broker.id, opened.session)
     plane = ZooKeeperController(broker=broker.id) if plane is None else plane
     done = _registered(broker, plane, opened.ensemble, features)
-    facts = (starting, _opened(broker.id, opened.session), *done.facts, running)
-    return done._replace(facts=facts)
+    running = LifecycleChanged(broker.id, Lifecycle.RUNNING)
+    return done._replace(facts=(starting, begun, *done.facts, running))
 
 
 def session_expired(
@@ -103,8 +102,8 @@ def session_expired(
     opened = open_session(ensemble, broker.id, broker.incarnation, 0, now_ms)
     broker = with_process(broker, session=opened.session)
     done = _registered(broker, plane, opened.ensemble, features)
-    facts = (*resigned, _opened(broker.id, opened.session), *done.facts)
-    return done._replace(facts=facts)
+    begun = SessionOpened(ids.ZOOKEEPER, broker.id, opened.session)
+    return done._replace(facts=(*resigned, begun, *done.facts))
 
 
 def begin_shutdown(
@@ -208,10 +207,6 @@ def _epoch(result: object, session: ids.SessionId, active: frozenset[str]) -> id
     # KIP-380, Rejected Alternatives: the id of the session needs no transaction to be known, but a
     # later one need not be higher.
     return ids.BrokerEpoch(session if "380.session-id" in active else result.czxid)
-
-
-def _opened(broker: ids.BrokerId, session: ids.SessionId) -> SessionOpened:
-    return SessionOpened(ids.ZOOKEEPER, broker, session)
 
 
 # --- the way out ---------------------------------------------------------------------------------

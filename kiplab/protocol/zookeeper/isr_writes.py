@@ -70,7 +70,7 @@ def _wanted(request: SetPartitionStateRequest) -> znodes.PartitionStateZnode:
         leader=request.broker,
         leader_epoch=item.leader_epoch,
         controller_epoch=request.controller_epoch,
-        isr=tuple(m.broker for m in item.isr),
+        isr=item.members,
         recovery=LeaderRecoveryState(item.recovery),
     )
 
@@ -150,7 +150,7 @@ def _result(
         partition=replica.partition,
         leader=replica.leader,
         leader_epoch=request.item.leader_epoch,
-        isr=tuple(m.broker for m in request.item.isr),
+        isr=request.item.members,
         partition_epoch=response.partition_epoch,
         recovery=request.item.recovery,
     )

@@ -40,14 +40,8 @@ def delete_controller(ensemble: Ensemble) -> OperatorEffect:
 
     Source: none; it stands for `delete /controller` in zookeeper-shell.
     """
-    done = _by_hand(ensemble, ensemble_writes.Delete(CONTROLLER_PATH, ensemble_writes.ANY_VERSION))
-    text = "an operator deletes it"
-    fact = ZnodeChanged(ZOOKEEPER, CONTROLLER_PATH, done.ensemble.zxid, text)
-    return (
-        done.ensemble,
-        ensemble_writes.told(done.fired),
-        () if done.error is not ensemble_writes.ZooKeeperError.NONE else (fact,),
-    )
+    operation = ensemble_writes.Delete(CONTROLLER_PATH, ensemble_writes.ANY_VERSION)
+    return _by_hand(ensemble, operation, "an operator deletes it")
 
 
 def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) -> OperatorEffect:
@@ -59,20 +53,17 @@ def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) ->
     znode = find(ensemble, path)
     held = znode.data if znode is not None else None
     config = held if isinstance(held, TopicConfigZnode) else TopicConfigZnode(topic)
-    topic_config_znode = replace(config, unclean_leader_election=allowed)
-    done = _by_hand(
-        ensemble, ensemble_writes.SetData(path, topic_config_znode, ensemble_writes.ANY_VERSION)
-    )
+    changed = replace(config, unclean_leader_election=allowed)
+    operation = ensemble_writes.SetData(path, changed, ensemble_writes.ANY_VERSION)
     text = f"unclean.leader.election.enable={'true' if allowed else 'false'}"
-    fact = ZnodeChanged(ZOOKEEPER, path, done.ensemble.zxid, text)
-    return done.ensemble, ensemble_writes.told(done.fired), (fact,)
+    return _by_hand(ensemble, operation, text)
 
 
-def _by_hand(
-    ensemble: Ensemble, operation: ensemble_writes.Operation
-) -> ensemble_writes.Transacted:
+def _by_hand(ensemble: Ensemble, operation: ensemble_writes.Operation, text: str) -> OperatorEffect:
     """One command of an operator: a session, the operation, the end of the session."""
     opened = open_session(ensemble, CLIENT, _NO_LIFE)
     done = ensemble_writes.transact(opened.ensemble, opened.session, (operation,))
     ended = end_session(done.ensemble, opened.session)
-    return done._replace(ensemble=ended.ensemble, fired=(*done.fired, *ended.fired))
+    fact = ZnodeChanged(ZOOKEEPER, operation.path, ended.ensemble.zxid, text)
+    facts = (fact,) if done.error is ensemble_writes.ZooKeeperError.NONE else ()
+    return ended.ensemble, ensemble_writes.told((*done.fired, *ended.fired)), facts

@@ -49,11 +49,10 @@ def watch_fired(
         if event.change == znodes.WatchEventType.DELETED:
             return elect(controller, turn.ensemble, session, turn.features)
         return stand_down_if_moved(turn).done()
-    handler = _handler(event.path, compare)
-    if handler is None or not controller.active:
+    if not controller.active:
         return turn.done()
     try:
-        return handler(turn, event.path).done()
+        return _handled(turn, event.path, compare).done()
     except ControllerMovedError as moved:
         return stand_down_if_moved(moved.turn).done()
 
@@ -90,18 +89,20 @@ def refreshed(turn: ControllerTurn, names: set[str]) -> ControllerTurn:
     return turn
 
 
-def _handler(
-    path: str, compare: Callable[[ControllerTurn], ControllerTurn]
-) -> Callable[[ControllerTurn, str], ControllerTurn] | None:
+def _handled(
+    turn: ControllerTurn, path: str, compare: Callable[[ControllerTurn], ControllerTurn]
+) -> ControllerTurn:
+    """Raises ControllerMovedError."""
     if path == znodes.BROKER_IDS_PATH:
-        return lambda turn, _path: compare(turn)
+        return compare(turn)
     if path == znodes.ISR_CHANGES_PATH:
-        return lambda turn, _path: isr_changed(turn)
+        return isr_changed(turn)
     if path == znodes.TOPICS_PATH:
-        return lambda turn, path: make_new_partitions(turn.children(path)[0])
-    if path.startswith(f"{znodes.TOPIC_CONFIGS_PATH}/"):
-        return _topic_configured
-    return None
+        return make_new_partitions(turn.children(path)[0])
+    return _topic_configured(turn, path) if path.startswith(_TOPIC_CONFIGS) else turn
+
+
+_TOPIC_CONFIGS = f"{znodes.TOPIC_CONFIGS_PATH}/"
 
 
 def _topic_configured(turn: ControllerTurn, path: str) -> ControllerTurn:
@@ -113,8 +114,7 @@ def _topic_configured(turn: ControllerTurn, path: str) -> ControllerTurn:
     """
     turn = turn.watching(path)
     znode = find(turn.ensemble, path)
-    if znode is None or not isinstance(znode.data, znodes.TopicConfigZnode):
+    config = znode.data if znode is not None else None
+    if not isinstance(config, znodes.TopicConfigZnode) or not config.unclean_leader_election:
         return turn
-    if not znode.data.unclean_leader_election:
-        return turn
-    return elect_for_offline_partitions(turn, znode.data.topic).turn
+    return elect_for_offline_partitions(turn, config.topic).turn
