@@ -14,9 +14,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from .. import ids
 from ..facts import ControllerResigned
 from ..features import Features
+from ..ids import CONTROLLER, NO_LEADER, UNKNOWN_METADATA_OFFSET, BrokerId, ControllerEpoch
 from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
 from .controller_state import (
@@ -54,7 +54,7 @@ def unfencing_records(
     """
     broker, at = registration.broker, features.metadata_version
     unfence = fence_record(broker, registration.epoch, at, fence=False)
-    leaderless = [p for p in controller.partitions if p.leader == ids.NO_LEADER]
+    leaderless = [p for p in controller.partitions if p.leader == NO_LEADER]
     return [unfence, *_changes(controller, leaderless, features, added=broker)]
 
 
@@ -76,7 +76,7 @@ def shutdown_records(
 
 
 def removal_records(
-    controller: Controller, broker: ids.BrokerId, features: Features
+    controller: Controller, broker: BrokerId, features: Features
 ) -> list[PartitionChangeRecord]:
     """Out of every ISR; where it led, somebody else does, or nobody.
 
@@ -91,13 +91,13 @@ def _changes(
     partitions: Iterable[PartitionRegistration],
     features: Features,
     *,
-    removed: ids.BrokerId | None = None,
-    added: ids.BrokerId | None = None,
+    removed: BrokerId | None = None,
+    added: BrokerId | None = None,
 ) -> list[PartitionChangeRecord]:
     """generateLeaderAndIsrUpdates: take a broker out, or let one in, wherever that matters."""
     code = Code.of(features)
 
-    def acceptable(broker: ids.BrokerId) -> bool:
+    def acceptable(broker: BrokerId) -> bool:
         return broker != removed and (broker == added or is_active(controller, code.active, broker))
 
     built = (
@@ -107,14 +107,12 @@ def _changes(
     return [record for record in built if record is not None]
 
 
-def _without(
-    isr: tuple[ids.BrokerId, ...], broker: ids.BrokerId | None
-) -> tuple[ids.BrokerId, ...]:
+def _without(isr: tuple[BrokerId, ...], broker: BrokerId | None) -> tuple[BrokerId, ...]:
     return tuple(member for member in isr if member != broker)
 
 
 def expire_session(
-    controller: Controller, broker: ids.BrokerId, features: Features, now_ms: int | None
+    controller: Controller, broker: BrokerId, features: Features, now_ms: int | None
 ) -> ControllerEffect:
     """The deferred event that fences a broker whose session is over.
 
@@ -129,15 +127,15 @@ def expire_session(
         return controller, (), ()
     if registered is None:
         return resign(controller, "maybeFenceReplicas", "RuntimeException", features, now_ms)
-    if has_contacts(features.code_of(ids.CONTROLLER)):
+    if has_contacts(features.code_of(CONTROLLER)):
         controller = forgotten(controller, registered, now_ms)
     records = fencing_records(controller, registered, features)
     # Up to 3.6 nothing clears the offset of a controlled shutdown (BrokerHeartbeatManager.fence,
     # and register, which sees no other fence): fenced or not, the broker is to shut down. From 3.7
     # on register touches the state whenever a change of the registration is replayed.
-    if features.code_of(ids.CONTROLLER) >= (3, 7):
+    if features.code_of(CONTROLLER) >= (3, 7):
         heartbeat_state = replace(
-            heartbeat_state, controlled_shutdown_offset=ids.UNKNOWN_METADATA_OFFSET
+            heartbeat_state, controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
         )
     return commit(heard(controller, replace(heartbeat_state, fenced=True)), records, features)
 
@@ -153,7 +151,7 @@ def resign(
     following, _, _ = fail_over(controller, features, now_ms)
     taken = {heartbeat.broker: heartbeat.target_offset for heartbeat in controller.heartbeats}
     heartbeat_states = tuple(
-        replace(fresh, target_offset=taken.get(fresh.broker, ids.UNKNOWN_METADATA_OFFSET))
+        replace(fresh, target_offset=taken.get(fresh.broker, UNKNOWN_METADATA_OFFSET))
         for fresh in following.heartbeats
     )
     following = replace(following, heartbeats=heartbeat_states)
@@ -178,13 +176,13 @@ def fail_over(controller: Controller, features: Features, now_ms: int | None) ->
     )
     # QuorumController.claim takes the last committed offset for the end of its log (3.2.0, 3.5.0);
     # from 3.6 on it asks the quorum, which counts its own record of the election (3.6.0).
-    claims_committed = features.code_of(ids.CONTROLLER) < (3, 6)
+    claims_committed = features.code_of(CONTROLLER) < (3, 6)
     following = replace(
         controller,
-        epoch=ids.ControllerEpoch(controller.epoch + 1),
+        epoch=ControllerEpoch(controller.epoch + 1),
         write_offset=last_known_offset(controller) if claims_committed else None,
         heartbeats=fresh,
         watches_sessions=now_ms is None,
         timers=ControllerTimers(),
     )
-    return activated(following, features.code_of(ids.CONTROLLER), now_ms or 0), (), ()
+    return activated(following, features.code_of(CONTROLLER), now_ms or 0), (), ()

@@ -18,11 +18,12 @@ from ..features import Features
 from ..ids import ZOOKEEPER, ControllerEpoch, PartitionEpoch, SessionId
 from ..registrations import topic_of
 from ..zookeeper_facts import ControllerElected, ControllerStoodDown, ZnodeChanged
-from . import ensemble_writes, znodes
+from . import znodes
 from .broker_change import registered_brokers, start_replicas, stop_replicas
 from .control_channels import add_channel, dropped, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write
 from .ensemble import Ensemble, controller_named, find
+from .ensemble_writes import Create, Delete, SetData, Together, ZooKeeperError
 from .zookeeper_controller import ZooKeeperController, hosted_by
 from .zookeeper_elections import (
     elect_for_offline_partitions,
@@ -40,7 +41,7 @@ those whose end it sees itself."""
 
 def elect(
     controller: ZooKeeperController, ensemble: Ensemble, session: SessionId, features: Features
-) -> ensemble_writes.Together[ZooKeeperController]:
+) -> Together[ZooKeeperController]:
     """Become the controller if there is none, or watch the one there is.
 
     Source: KafkaController.Startup, Reelect and elect (2.1.1, 2.2.2), processStartup and
@@ -89,9 +90,7 @@ def delete_isr_changes(turn: ControllerTurn, names: tuple[str, ...]) -> Controll
     Source: KafkaZkClient.deleteIsrChangeNotifications (2.1.1 to 3.4.1).
     """
     for name in names:
-        turn, _ = write(
-            turn, "deleted", ensemble_writes.Delete(f"{znodes.ISR_CHANGES_PATH}/{name}")
-        )
+        turn, _ = write(turn, "deleted", Delete(f"{znodes.ISR_CHANGES_PATH}/{name}"))
     return turn
 
 
@@ -110,14 +109,10 @@ def _elected(turn: ControllerTurn) -> ControllerTurn:
         return turn
     broker = turn.controller.broker
     turn, done = turn.transacted(
-        ensemble_writes.Create(
-            znodes.CONTROLLER_PATH, znodes.ControllerZnode(broker), ephemeral=True
-        ),
-        ensemble_writes.SetData(
-            znodes.CONTROLLER_EPOCH_PATH, znodes.ControllerEpochZnode(epoch), at.stat.version
-        ),
+        Create(znodes.CONTROLLER_PATH, znodes.ControllerZnode(broker), ephemeral=True),
+        SetData(znodes.CONTROLLER_EPOCH_PATH, znodes.ControllerEpochZnode(epoch), at.stat.version),
     )
-    if done.error is not ensemble_writes.ZooKeeperError.NONE:
+    if done.error is not ZooKeeperError.NONE:
         return turn
     version = PartitionEpoch(at.stat.version + 1)
     controller = replace(turn.controller, active=True, epoch=epoch, epoch_version=version)
@@ -134,7 +129,7 @@ def _elected(turn: ControllerTurn) -> ControllerTurn:
 def _controller_epoch(turn: ControllerTurn) -> tuple[ControllerTurn, ControllerEpoch]:
     if find(turn.ensemble, znodes.CONTROLLER_EPOCH_PATH) is None:
         data = znodes.ControllerEpochZnode(FIRST_EPOCH)
-        turn, _ = turn.transacted(ensemble_writes.Create(znodes.CONTROLLER_EPOCH_PATH, data))
+        turn, _ = turn.transacted(Create(znodes.CONTROLLER_EPOCH_PATH, data))
     return turn, turn.ensemble.controller_epoch
 
 
