@@ -31,9 +31,9 @@ def compare(name: str, requested: object, held: object) -> Compared:
     return Compared(name, str(requested), "none" if held is None else str(held))
 
 
-def differing(name: str, requested: object, held: object) -> Compared | None:
+def differing(name: str, requested: object, own: object) -> Compared | None:
     """Both sides, where they are not the same."""
-    return None if requested == held else compare(name, requested, held)
+    return None if requested == own else compare(name, requested, own)
 
 
 class Refused(AnyFact, frozen=True, tag="refused"):

@@ -243,9 +243,9 @@ Kafka, and one below 1 here, for the order.
 """
 
 
-def at_least(metadata_version: str, wanted: str) -> bool:
-    """Whether a feature gated at metadata version `wanted` is on."""
-    return METADATA_LEVEL[metadata_version] >= METADATA_LEVEL[wanted]
+def at_least(metadata_version: str, first: str) -> bool:
+    """Whether a feature gated at metadata version `first` is on."""
+    return METADATA_LEVEL[metadata_version] >= METADATA_LEVEL[first]
 
 
 def supports(release: str, metadata_version: str) -> bool:

@@ -143,7 +143,7 @@ def test_704_14_the_end_of_an_epoch_is_refused_as_well() -> None:
 
 def test_704_14_who_obeys_an_earlier_epoch_is_told_so_first() -> None:
     stage = leader()
-    asked = client_reads.asked(stage.broker, NAME, LeaderEpoch(4), EVERYTHING, None)
+    asked = client_reads.question(stage.broker, NAME, LeaderEpoch(4), EVERYTHING, None)
     answer = client_reads.consumer_fetch(asked, Offset(0))
     assert isinstance(answer, Refused)
     assert answer.error is E.FENCED_LEADER_EPOCH
@@ -214,7 +214,7 @@ def test_704_17_and_704_18_metadata_of_the_same_leader_epoch_ends_it_at_leader_a
     follower = Stage(EVERYTHING, [101, 102], [102], hw=10)
     for epoch, told, barred in ((2, RECOVERING, True), (3, RECOVERED, False)):
         follower.metadata([101, 102], [102], le=6, pe=epoch, leader=102, recovery=told)
-        asked = client_reads.asked(follower.broker, NAME, LeaderEpoch(6), EVERYTHING, None)
+        asked = client_reads.question(follower.broker, NAME, LeaderEpoch(6), EVERYTHING, None)
         answer = client_reads.consumer_fetch(asked, Offset(0))
         guard = answer.guard if isinstance(answer, Refused) else None
         assert (guard == "704.follower-refuses") is barred

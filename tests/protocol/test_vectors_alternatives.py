@@ -148,7 +148,7 @@ def test_a_leader_that_recovers_refuses_to_be_read_and_to_be_written_to(features
 def test_a_follower_of_a_leader_that_recovers_refuses_consumers(features: Features) -> None:
     stage = Stage(features, [101, 102], [102], hw=10)
     stage.metadata([101, 102], [102], le=6, pe=2, leader=102, recovery=RECOVERING)
-    asked = client_reads.asked(stage.broker, NAME, ids.LeaderEpoch(6), features, stage.now)
+    asked = client_reads.question(stage.broker, NAME, ids.LeaderEpoch(6), features, stage.now)
     refused = client_reads.consumer_fetch(asked, ids.Offset(0))
     assert isinstance(refused, Refused)
     assert (refused.guard, refused.error) == ("704.follower-refuses", E.NOT_LEADER_OR_FOLLOWER)

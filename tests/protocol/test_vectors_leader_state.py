@@ -246,7 +246,7 @@ def test_l32_a_consumer_that_asks_a_follower(
     stage = both(features, records=0)
     stage.metadata([101, 102], [101, 102], le=5, pe=2, leader=102)
     name, wanted = stage.replica.partition, LeaderEpoch(leader_epoch)
-    asked = client_reads.asked(stage.broker, name, wanted, features, None)
+    asked = client_reads.question(stage.broker, name, wanted, features, None)
     answer = client_reads.consumer_fetch(asked, Offset(0))
     assert isinstance(answer, Refused)
     assert answer.error is error

@@ -35,6 +35,7 @@ from ..features import Features
 from ..registrations import PartitionRegistration
 from ..replica import client_reads
 from ..replica.broker_state import Broker
+from ..replica.client_reads import Asked
 
 
 class Reset(StrEnum):
@@ -149,18 +150,16 @@ def poll(
     return consumer, (*facts, *more_facts)
 
 
-def _fetched(consumer: Consumer, leader_replica: client_reads.Asked) -> ConsumerEffect:
+def _fetched(consumer: Consumer, read: Asked) -> ConsumerEffect:
     sent_here = consumer.preferred != ids.NO_LEADER
-    answer = client_reads.consumer_fetch(leader_replica, consumer.position, from_follower=sent_here)
+    answer = client_reads.consumer_fetch(read, consumer.position, from_follower=sent_here)
     if not isinstance(answer, Refused):
-        if not sent_here and client_reads.prefers(
-            leader_replica, consumer.nearest, consumer.position
-        ):
+        if not sent_here and client_reads.prefers(read, consumer.nearest, consumer.position):
             # The leader's answer names another replica and holds no records (KIP-392).
             near = consumer.nearest
-            fact = ReplicaPreferred(*consumer.at(leader_replica.here.id), replica=near)
+            fact = ReplicaPreferred(*consumer.at(read.here.id), replica=near)
             return replace(consumer, preferred=near), (fact,)
-        consumer, polled = _read(consumer, leader_replica, answer)
+        consumer, polled = _read(consumer, read, answer)
         return consumer, (polled,)
     if answer.error is not KafkaError.OFFSET_OUT_OF_RANGE:
         asks = answer.error in _ASKS_FOR_METADATA
@@ -168,9 +167,7 @@ def _fetched(consumer: Consumer, leader_replica: client_reads.Asked) -> Consumer
     if sent_here:
         # The leader may have what a follower has not: it is asked before a position is given up.
         return replace(consumer, preferred=ids.NO_LEADER), (answer,)
-    consumer, more_facts = _lost_position(
-        consumer, leader_replica, "OffsetOutOfRangeException", None
-    )
+    consumer, more_facts = _lost_position(consumer, read, "OffsetOutOfRangeException", None)
     return consumer, (answer, *more_facts)
 
 
@@ -180,11 +177,7 @@ def _asks_who_leads(consumer: Consumer) -> Consumer:
 
 
 def seek(
-    consumer: Consumer,
-    to: Reset,
-    leader: Broker | None,
-    features: Features,
-    now_ms: int | None,
+    consumer: Consumer, to: Reset, leader: Broker | None, features: Features, now_ms: int | None
 ) -> ConsumerEffect:
     """seekToBeginning or seekToEnd: ListOffsets says where that is.
 
@@ -195,10 +188,8 @@ def seek(
     return _moved(consumer, _asked(consumer, leader, features, now_ms), to)
 
 
-def _asked(
-    consumer: Consumer, leader: Broker, features: Features, now_ms: int | None
-) -> client_reads.Asked:
-    return client_reads.asked(
+def _asked(consumer: Consumer, leader: Broker, features: Features, now_ms: int | None) -> Asked:
+    return client_reads.question(
         leader,
         consumer.partition,
         consumer.leader_epoch,
@@ -215,19 +206,19 @@ def _unanswered(consumer: Consumer, by: ids.BrokerId) -> ConsumerEffect:
     return _asks_who_leads(consumer), (PollFailed(*consumer.at(by), error=error),)
 
 
-def _validated(consumer: Consumer, leader_replica: client_reads.Asked) -> ConsumerEffect:
+def _validated(consumer: Consumer, read: Asked) -> ConsumerEffect:
     """KIP-320: does the leader still have the last record that was read?"""
-    answer = client_reads.end_of_epoch(leader_replica, consumer.last_epoch)
+    answer = client_reads.end_of_epoch(read, consumer.last_epoch)
     if isinstance(answer, Refused):
         return _asks_who_leads(consumer), (answer,)
     if answer is None:
-        return _lost_position(consumer, leader_replica, "LogTruncationException", None)
+        return _lost_position(consumer, read, "LogTruncationException", None)
     if answer.offset < consumer.position:
         if consumer.reset is Reset.NONE:
-            return _lost_position(consumer, leader_replica, "LogTruncationException", answer.offset)
-        return _cut_back(consumer, leader_replica, answer)
+            return _lost_position(consumer, read, "LogTruncationException", answer.offset)
+        return _cut_back(consumer, read, answer)
     fact = PositionValidated(
-        *consumer.at(leader_replica.here.id),
+        *consumer.at(read.here.id),
         position=consumer.position,
         last_epoch=consumer.last_epoch,
         end=answer.offset,
@@ -235,11 +226,9 @@ def _validated(consumer: Consumer, leader_replica: client_reads.Asked) -> Consum
     return replace(consumer, validating=False), (fact,)
 
 
-def _cut_back(
-    consumer: Consumer, leader_replica: client_reads.Asked, end: log.EpochStart
-) -> ConsumerEffect:
+def _cut_back(consumer: Consumer, read: Asked, end: log.EpochStart) -> ConsumerEffect:
     fact = PositionTruncated(
-        *consumer.at(leader_replica.here.id),
+        *consumer.at(read.here.id),
         before=consumer.position,
         after=end.offset,
         last_epoch=consumer.last_epoch,
@@ -250,14 +239,11 @@ def _cut_back(
 
 
 def _lost_position(
-    consumer: Consumer,
-    leader_replica: client_reads.Asked,
-    exception: str,
-    diverging: ids.Offset | None,
+    consumer: Consumer, read: Asked, exception: str, diverging: ids.Offset | None
 ) -> ConsumerEffect:
     """The reset policy decides; without one the application has to."""
     if consumer.reset is not Reset.NONE:
-        return _moved(consumer, leader_replica, consumer.reset)
+        return _moved(consumer, read, consumer.reset)
     fact = ConsumerRaised(
         consumer=consumer.name,
         partition=consumer.partition,
@@ -268,24 +254,22 @@ def _lost_position(
     return consumer, (fact,)
 
 
-def _moved(consumer: Consumer, leader_replica: client_reads.Asked, to: Reset) -> ConsumerEffect:
+def _moved(consumer: Consumer, read: Asked, to: Reset) -> ConsumerEffect:
     """A position from ListOffsets has no epoch, so there is nothing to validate it by."""
-    answer = client_reads.list_offset(leader_replica, latest=to is Reset.LATEST)
+    answer = client_reads.list_offset(read, latest=to is Reset.LATEST)
     if isinstance(answer, Refused):
         return _asks_who_leads(consumer), (answer,)
     fact = PositionReset(
-        *consumer.at(leader_replica.here.id), before=consumer.position, after=answer, to=to.value
+        *consumer.at(read.here.id), before=consumer.position, after=answer, to=to.value
     )
     there = replace(consumer, position=answer, last_epoch=ids.NO_LEADER_EPOCH, validating=False)
     return there, (fact,)
 
 
-def _read(
-    consumer: Consumer, leader_replica: client_reads.Asked, answer: client_reads.Records
-) -> tuple[Consumer, Polled]:
+def _read(consumer: Consumer, read: Asked, answer: client_reads.Records) -> tuple[Consumer, Polled]:
     records = answer.records
     polled = Polled(
-        *consumer.at(leader_replica.here.id),
+        *consumer.at(read.here.id),
         first=consumer.position,
         last=ids.Offset(max(records.end, consumer.position) - 1),
         high_watermark=answer.high_watermark,

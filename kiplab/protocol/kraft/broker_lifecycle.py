@@ -82,14 +82,14 @@ def metadata_arrived(
     Source: BrokerMetadataPublisher.onMetadataUpdate and ReplicaManager.applyDelta (3.5.0).
     """
     process = broker_parts.process_of(broker)
-    metadata_update = process.image
-    if metadata_update is not None and metadata_update.offset >= update.offset:
+    known_image = process.image
+    if known_image is not None and known_image.offset >= update.offset:
         return broker, (), ()
     broker = broker_parts.with_process(broker, image=update)
     if not process.published:
         broker, facts = _publish_first(broker, features, now_ms)
         return broker, (), facts
-    replicated = () if metadata_update is None else metadata_update.partitions
+    replicated = () if known_image is None else known_image.partitions
     epochs = {p.name: p.partition_epoch for p in replicated}
     changed = [p for p in update.partitions if epochs.get(p.name) != p.partition_epoch]
     broker, facts = _apply(broker, changed, features, now_ms)

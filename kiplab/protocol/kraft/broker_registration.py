@@ -31,7 +31,7 @@ from .controller_state import Controller, HeartbeatState, heartbeat, last_known_
 from .fencing import removal_records
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord, UnregisterBrokerRecord
 from .replay import ControllerEffect, commit
-from .sessions import has_contacts, has_valid_session, heard, is_in_contact
+from .sessions import has_contacts, has_valid_session, is_in_contact, with_heartbeat
 
 
 def register_broker(
@@ -68,7 +68,7 @@ def register_broker(
             if request.broker in p.replicas
         ]
     state = _noted(controller, existing, record, features.code_of(CONTROLLER), now_ms)
-    controller, sends, facts = commit(heard(controller, state), records, features)
+    controller, sends, facts = commit(with_heartbeat(controller, state), records, features)
     reply = messages.BrokerRegistrationResponse(broker_epoch=record.epoch)
     return controller, (*sends, messages.Send(request.broker, reply)), facts
 
@@ -96,15 +96,15 @@ def _noted(
         )
     # 3.2 replays nothing here: registerBroker touches the old state, with the fence that is in the
     # registration. That one is fenced since the last time, whatever the heartbeats have said since.
-    heartbeat_state = heartbeat(controller, record.broker) or HeartbeatState(record.broker)
+    entry = heartbeat(controller, record.broker) or HeartbeatState(record.broker)
     return replace(
-        heartbeat_state,
+        entry,
         fenced=existing.fenced,
         last_contact_ms=contact,
         metadata_offset=UNKNOWN_METADATA_OFFSET,
         controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
         if existing.fenced
-        else heartbeat_state.controlled_shutdown_offset,
+        else entry.controlled_shutdown_offset,
     )
 
 

@@ -109,9 +109,9 @@ def heartbeat(controller: Controller, broker: ids.BrokerId) -> HeartbeatState | 
 
     Source: BrokerHeartbeatManager.brokers (3.5.0).
     """
-    for heartbeat_state in controller.heartbeats:
-        if heartbeat_state.broker == broker:
-            return heartbeat_state
+    for entry in controller.heartbeats:
+        if entry.broker == broker:
+            return entry
     return None
 
 

@@ -30,7 +30,7 @@ from .controller_state import (
 from .partition_change import Code, Targets, build, ordinary
 from .records import BrokerRegistrationChangeRecord, PartitionChangeRecord, Record, fence_record
 from .replay import ControllerEffect, commit
-from .sessions import activated, forgotten, has_contacts, heard
+from .sessions import activated, forgotten, has_contacts, with_heartbeat
 
 
 def fencing_records(
@@ -122,8 +122,8 @@ def expire_session(
     QuorumController.rescheduleMaybeFenceStaleBrokers (3.5.0).
     """
     registered = registration(controller.registrations, broker)
-    heartbeat_state = heartbeat(controller, broker)
-    if heartbeat_state is None:
+    entry = heartbeat(controller, broker)
+    if entry is None:
         return controller, (), ()
     if registered is None:
         return resign(controller, "maybeFenceReplicas", "RuntimeException", features, now_ms)
@@ -134,10 +134,8 @@ def expire_session(
     # and register, which sees no other fence): fenced or not, the broker is to shut down. From 3.7
     # on register touches the state whenever a change of the registration is replayed.
     if features.code_of(CONTROLLER) >= (3, 7):
-        heartbeat_state = replace(
-            heartbeat_state, controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
-        )
-    return commit(heard(controller, replace(heartbeat_state, fenced=True)), records, features)
+        entry = replace(entry, controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET)
+    return commit(with_heartbeat(controller, replace(entry, fenced=True)), records, features)
 
 
 def resign(
@@ -150,11 +148,11 @@ def resign(
     """
     following, _, _ = fail_over(controller, features, now_ms)
     taken = {heartbeat.broker: heartbeat.target_offset for heartbeat in controller.heartbeats}
-    heartbeat_states = tuple(
+    entries = tuple(
         replace(fresh, target_offset=taken.get(fresh.broker, UNKNOWN_METADATA_OFFSET))
         for fresh in following.heartbeats
     )
-    following = replace(following, heartbeats=heartbeat_states)
+    following = replace(following, heartbeats=entries)
     resigned = ControllerResigned(
         request=event,
         exception=exception,

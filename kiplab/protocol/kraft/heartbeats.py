@@ -19,17 +19,11 @@ from ..features import Features
 from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerId
 from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
 from ..registrations import Registration, registration
-from .controller_state import (
-    Controller,
-    HeartbeatState,
-    heartbeat,
-    last_known_offset,
-    stale_sender,
-)
+from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset, stale_sender
 from .fencing import fencing_records, shutdown_records, unfencing_records
 from .records import ChangeOfBroker, Record
 from .replay import ControllerEffect, commit
-from .sessions import has_contacts, heard, noted
+from .sessions import has_contacts, noted, with_heartbeat
 
 
 class BrokerState(StrEnum):
@@ -42,10 +36,7 @@ class BrokerState(StrEnum):
 
 
 def broker_heartbeat(
-    controller: Controller,
-    request: BrokerHeartbeatRequest,
-    features: Features,
-    now_ms: int | None,
+    controller: Controller, request: BrokerHeartbeatRequest, features: Features, now_ms: int | None
 ) -> ControllerEffect:
     """Move the broker along the table of states, write what that takes, and note the contact.
 
@@ -65,15 +56,13 @@ def broker_heartbeat(
         reply = BrokerHeartbeatResponse(error=KafkaError.STALE_BROKER_EPOCH)
         facts = (refused,) if refused else ()
         return controller, (Send(request.broker, reply),), facts
-    heartbeat_state = heartbeat(controller, request.broker) or HeartbeatState(
+    entry = heartbeat(controller, request.broker) or HeartbeatState(
         request.broker, fenced=registered.fenced
     )
-    caught_up = request.metadata_offset >= _target_offset(
-        controller, registered, heartbeat_state, features
-    )
-    now, then = _states(controller, heartbeat_state, request, caught_up)
+    caught_up = request.metadata_offset >= _target_offset(controller, registered, entry, features)
+    now, then = _states(controller, entry, request, caught_up)
     records = _transition(controller, registered, now, then, features)
-    controller = heard(controller, _touched(heartbeat_state, request, then, now_ms))
+    controller = with_heartbeat(controller, _touched(entry, request, then, now_ms))
     controller, sends, written = commit(controller, records, features)
     if any(isinstance(record, ChangeOfBroker) for record in records):
         controller = _replayed(controller, request.broker, features)
@@ -88,28 +77,18 @@ def broker_heartbeat(
 
 
 def _target_offset(
-    controller: Controller,
-    registration: Registration,
-    heartbeat_state: HeartbeatState,
-    features: Features,
+    controller: Controller, registration: Registration, entry: HeartbeatState, features: Features
 ) -> int:
     # KAFKA-13959: from 3.3 on a broker must have seen its own registration, not the whole log.
     if features.code_of(CONTROLLER) < (3, 3):
         return last_known_offset(controller)
-    return (
-        registration.record_offset
-        if heartbeat_state.target_offset < 0
-        else heartbeat_state.target_offset
-    )
+    return registration.record_offset if entry.target_offset < 0 else entry.target_offset
 
 
 def _states(
-    controller: Controller,
-    heartbeat_state: HeartbeatState,
-    request: BrokerHeartbeatRequest,
-    caught_up: bool,
+    controller: Controller, entry: HeartbeatState, request: BrokerHeartbeatRequest, caught_up: bool
 ) -> tuple[BrokerState, BrokerState]:
-    now = current_state(heartbeat_state)
+    now = current_state(entry)
     # Whether it leads, and how far the others are, is asked of a broker that wants to go.
     leaves = request.want_shut_down or now is BrokerState.CONTROLLED_SHUTDOWN
     return now, next_state(
@@ -118,19 +97,18 @@ def _states(
         want_shut_down=request.want_shut_down,
         caught_up=caught_up,
         leads=leaves and any(p.leader == request.broker for p in controller.partitions),
-        granted=leaves
-        and heartbeat_state.controlled_shutdown_offset <= lowest_active_offset(controller),
+        granted=leaves and entry.controlled_shutdown_offset <= lowest_active_offset(controller),
     )
 
 
-def current_state(heartbeat_state: HeartbeatState) -> BrokerState:
+def current_state(entry: HeartbeatState) -> BrokerState:
     """The state of a broker before its heartbeat is processed.
 
     Source: BrokerHeartbeatManager.currentBrokerState (3.5.0).
     """
-    if heartbeat_state.leaving:
+    if entry.leaving:
         return BrokerState.CONTROLLED_SHUTDOWN
-    return BrokerState.FENCED if heartbeat_state.fenced else BrokerState.UNFENCED
+    return BrokerState.FENCED if entry.fenced else BrokerState.UNFENCED
 
 
 def next_state(
@@ -192,20 +170,17 @@ def _transition(
 
 
 def _touched(
-    heartbeat_state: HeartbeatState,
-    request: BrokerHeartbeatRequest,
-    then: BrokerState,
-    now_ms: int | None,
+    entry: HeartbeatState, request: BrokerHeartbeatRequest, then: BrokerState, now_ms: int | None
 ) -> HeartbeatState:
     fenced = then in (BrokerState.FENCED, BrokerState.SHUTDOWN_NOW)
     return replace(
-        heartbeat_state,
+        entry,
         fenced=fenced,
         last_contact_ms=now_ms or 0,
         metadata_offset=request.metadata_offset,
         controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
         if fenced
-        else heartbeat_state.controlled_shutdown_offset,
+        else entry.controlled_shutdown_offset,
     )
 
 
@@ -216,18 +191,18 @@ def _replayed(controller: Controller, broker: BrokerId, features: Features) -> C
     and is touched with an unknown metadata offset; until the next heartbeat the broker counts as
     one that has replicated nothing. Up to 3.6 it is left alone.
     """
-    heartbeat_state = heartbeat(controller, broker)
-    if heartbeat_state is None or features.code_of(CONTROLLER) < (3, 7):
+    entry = heartbeat(controller, broker)
+    if entry is None or features.code_of(CONTROLLER) < (3, 7):
         return controller
-    return heard(controller, replace(heartbeat_state, metadata_offset=UNKNOWN_METADATA_OFFSET))
+    return with_heartbeat(controller, replace(entry, metadata_offset=UNKNOWN_METADATA_OFFSET))
 
 
 def _note_shutdown_offset(
     controller: Controller, broker: BrokerId, features: Features
 ) -> Controller:
-    heartbeat_state = heartbeat(controller, broker)
+    entry = heartbeat(controller, broker)
     overwritten = features.code_of(CONTROLLER) < (3, 3)
-    if heartbeat_state is None or (heartbeat_state.leaving and not overwritten):
+    if entry is None or (entry.leaving and not overwritten):
         return controller
     offset = last_known_offset(controller)
-    return heard(controller, replace(heartbeat_state, controlled_shutdown_offset=offset))
+    return with_heartbeat(controller, replace(entry, controlled_shutdown_offset=offset))

@@ -4,7 +4,7 @@ In come the controller's memory of its brokers and the time. A session belongs t
 and lasts until `SESSION_TIMEOUT_MS` after the last contact; at exactly that time it still holds.
 Brokers whose session is over are fenced one at a time, the one heard of longest ago first. Without
 a clock no session ends by itself: somebody says that it is over. Nothing is sent or written here;
-`heard` gives the same controller back when it knew all of it.
+`with_heartbeat` gives the same controller back when it knew all of it.
 
 That is so up to 3.9. From 4.0 on (KAFKA-17793) a controller notes contacts instead: every
 heartbeat is noted before anything is judged: when, of which broker, under which broker epoch. Who
@@ -36,10 +36,10 @@ def has_valid_session(controller: Controller, broker: BrokerId, now_ms: int | No
 
     Source: BrokerHeartbeatManager.hasValidSession (3.5.0).
     """
-    heartbeat_state = heartbeat(controller, broker)
-    if heartbeat_state is None or heartbeat_state.fenced:
+    entry = heartbeat(controller, broker)
+    if entry is None or entry.fenced:
         return False
-    return now_ms is None or heartbeat_state.last_contact_ms + SESSION_TIMEOUT_MS >= now_ms
+    return now_ms is None or entry.last_contact_ms + SESSION_TIMEOUT_MS >= now_ms
 
 
 def stale_broker(controller: Controller, now_ms: int | None) -> BrokerId | None:
@@ -54,19 +54,19 @@ def stale_broker(controller: Controller, now_ms: int | None) -> BrokerId | None:
     return oldest.broker if oldest.last_contact_ms + SESSION_TIMEOUT_MS < now_ms else None
 
 
-def heard(controller: Controller, state: HeartbeatState) -> Controller:
+def with_heartbeat(controller: Controller, state: HeartbeatState) -> Controller:
     """`controller` with what it knows of one broker brought up to date; from now on it watches.
 
     Source: BrokerHeartbeatManager.touch and QuorumController.rescheduleMaybeFenceStaleBrokers
     (3.2.0 to 3.9.0-rc3), which is called for heartbeats and registrations, and by no election.
     """
-    heartbeat_state = heartbeat(controller, state.broker)
-    if heartbeat_state == state and controller.watches_sessions:
+    entry = heartbeat(controller, state.broker)
+    if entry == state and controller.watches_sessions:
         return controller
-    if heartbeat_state is None:
+    if entry is None:
         heartbeats = tuple(sorted([*controller.heartbeats, state], key=lambda h: h.broker))
     else:
-        heartbeats = tuple([state if h is heartbeat_state else h for h in controller.heartbeats])
+        heartbeats = tuple([state if h is entry else h for h in controller.heartbeats])
     return replace(controller, heartbeats=heartbeats, watches_sessions=True)
 
 

@@ -105,6 +105,12 @@ Gates = tuple[tuple[str, int], ...]
 """(inter-broker protocol, the version spoken from it on), the newest first."""
 
 
+def gated(table: str) -> Gates:
+    """Of ``"2.2-IV0=5 2.1-IV2=4"``, which says what each protocol begins with."""
+    pairs = (words.split("=") for words in table.split())
+    return tuple((protocol, int(version)) for protocol, version in pairs)
+
+
 class GatedRequest(ApiRequest, frozen=True, cache_hash=True):
     """ZooKeeper's time negotiates nothing: inter.broker.protocol.version says what is spoken."""
 

@@ -15,7 +15,7 @@ import msgspec
 from .. import ids
 from ..errors import KafkaError
 from ..registrations import PartitionRegistration
-from .api_message import Api, ApiMessage, ApiResponse, ControlRequest, GatedRequest, Gates
+from .api_message import Api, ApiMessage, ApiResponse, ControlRequest, GatedRequest, Gates, gated
 from .replication_messages import AlterPartitionItem
 
 CONTROL_LANE = "control"
@@ -49,14 +49,8 @@ class LeaderAndIsrRequest(ControlRequest, frozen=True, tag="leader-and-isr", kw_
     api: ClassVar[Api] = LEADER_AND_ISR
     told: ClassVar[int] = 1
     epoch_since: ClassVar[int] = 2
-    gates: ClassVar[Gates] = (
-        ("3.4-IV0", 7),
-        ("3.2-IV0", 6),
-        ("2.8-IV1", 5),
-        ("2.4-IV1", 4),
-        ("2.4-IV0", 3),
-        ("2.2-IV0", 2),
-        ("2.1-IV2", 1),
+    gates: ClassVar[Gates] = gated(
+        "3.4-IV0=7 3.2-IV0=6 2.8-IV1=5 2.4-IV1=4 2.4-IV0=3 2.2-IV0=2 2.1-IV2=1"
     )
 
     partitions: tuple[PartitionRegistration, ...]
@@ -90,13 +84,7 @@ class UpdateMetadataRequest(ControlRequest, frozen=True, tag="update-metadata", 
 
     api: ClassVar[Api] = UPDATE_METADATA
     epoch_since: ClassVar[int] = 5
-    gates: ClassVar[Gates] = (
-        ("3.4-IV0", 8),
-        ("2.8-IV1", 7),
-        ("2.4-IV1", 6),
-        ("2.2-IV0", 5),
-        ("2.1-IV2", 4),
-    )
+    gates: ClassVar[Gates] = gated("3.4-IV0=8 2.8-IV1=7 2.4-IV1=6 2.2-IV0=5 2.1-IV2=4")
 
     partitions: tuple[PartitionRegistration, ...]
     live_brokers: tuple[ids.BrokerId, ...]
@@ -135,13 +123,7 @@ class StopReplicaRequest(ControlRequest, frozen=True, tag="stop-replica", kw_onl
     api: ClassVar[Api] = STOP_REPLICA
     told: ClassVar[int] = 1
     epoch_since: ClassVar[int] = 1
-    gates: ClassVar[Gates] = (
-        ("3.4-IV0", 4),
-        ("2.6-IV0", 3),
-        ("2.4-IV1", 2),
-        ("2.2-IV0", 1),
-        ("2.1-IV2", 0),
-    )
+    gates: ClassVar[Gates] = gated("3.4-IV0=4 2.6-IV0=3 2.4-IV1=2 2.2-IV0=1 2.1-IV2=0")
 
     items: tuple[StopReplicaItem, ...]
 
@@ -170,7 +152,7 @@ class ControlledShutdownRequest(GatedRequest, frozen=True, tag="controlled-shutd
 
     api: ClassVar[Api] = CONTROLLED_SHUTDOWN
     told: ClassVar[int] = 0
-    gates: ClassVar[Gates] = (("2.4-IV1", 3), ("2.2-IV0", 2), ("2.1-IV2", 1))
+    gates: ClassVar[Gates] = gated("2.4-IV1=3 2.2-IV0=2 2.1-IV2=1")
 
     version: ids.ApiVersion
     broker: ids.Sender

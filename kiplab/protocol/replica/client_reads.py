@@ -54,7 +54,7 @@ class Records(msgspec.Struct, frozen=True):
     """What such a consumer skips."""
 
 
-def asked(
+def question(
     broker: Broker,
     partition: str,
     leader_epoch: LeaderEpoch,

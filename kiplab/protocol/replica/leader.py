@@ -155,14 +155,11 @@ def _remote(
         # This broker has not led before: nothing is known of the follower, not even its epoch.
         return RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=caught_up)
     replica = next((r for r in led.remotes if r.broker == broker), None)
-    remote_replica = replica or RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=never)
+    remote = replica or RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=never)
     if not reset:
-        return remote_replica
+        return remote
     return replace(
-        remote_replica,
-        leader_end_at_last_fetch=start,
-        last_fetch_ms=caught_up,
-        last_caught_up_ms=caught_up,
+        remote, leader_end_at_last_fetch=start, last_fetch_ms=caught_up, last_caught_up_ms=caught_up
     )
 
 

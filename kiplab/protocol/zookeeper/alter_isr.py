@@ -28,7 +28,7 @@ from ..registrations import LeaderRecoveryState, PartitionRegistration, partitio
 from .control_channels import all_partitions, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write_state
 from .ensemble_writes import Together
-from .zookeeper_controller import ZooKeeperController, epoch_of, is_online
+from .zookeeper_controller import ZooKeeperController, cached, epoch_of, is_online
 
 KIND = "alter-partition"
 TOPIC_IDS_SINCE = 2
@@ -64,33 +64,31 @@ def alter_isr(
     return turn.done(messages.Send(request.broker, reply))
 
 
-_Judged = tuple[PartitionRegistration | None, PartitionRegistration | None, Refused | None]
-"""The state that is remembered, the one to write, the refusal."""
+_Judged = Refused | PartitionRegistration | None
+"""The refusal, or the state to write; None where that holds already."""
 
 
 def _judged(
     turn: ControllerTurn, request: messages.AlterPartitionRequest, item: messages.AlterPartitionItem
 ) -> _Judged:
-    registration = partition(turn.controller.partitions, item.partition)
-    if registration is None:
+    state = partition(turn.controller.partitions, item.partition)
+    if state is None:
         unknown = _unknown(turn, request, item.partition)
-        return None, None, turn.refusal(KIND, unknown, None, partition=item.partition)
-    partition_registration = _wanted(request, item, registration)
-    case = _WantedState(turn, partition_registration, registration)
+        return turn.refusal(KIND, unknown, None, partition=item.partition)
+    case = _WantedState(turn, _wanted(request, item, state), state)
     for guard, error, check in CHECKS:
         compared = check(case) if guard is None or guard in turn.active else None
         if compared is None:
             continue
         if error is None:
-            return registration, None, None
-        refused = turn.refusal(KIND, error, guard, compared, partition=item.partition)
-        return registration, None, refused
+            return None
+        return turn.refusal(KIND, error, guard, compared, partition=item.partition)
     member = _ineligible_member(case)
     if member is None:
-        return registration, partition_registration, None
+        return case.wanted
     has_topic_ids = request.version >= TOPIC_IDS_SINCE
     error = KafkaError.INELIGIBLE_REPLICA if has_topic_ids else KafkaError.OPERATION_NOT_ATTEMPTED
-    return registration, None, turn.refusal(KIND, error, *member, partition=registration.name)
+    return turn.refusal(KIND, error, *member, partition=item.partition)
 
 
 def _unknown(
@@ -124,21 +122,17 @@ def _written(
 ) -> tuple[ControllerTurn, tuple[messages.AlterPartitionResult, ...]]:
     """Raises ControllerMovedError."""
     results: list[messages.AlterPartitionResult] = []
-    for name, (registration, partition_registration, refused) in judged.items():
-        if refused is not None:
+    for name, outcome in judged.items():
+        refused = outcome if isinstance(outcome, Refused) else None
+        state = cached(turn.controller, name) if refused is None else None
+        if state is not None and isinstance(outcome, PartitionRegistration):
+            turn, state = write_state(turn, state, _over(turn, outcome))
+            refused = _overtaken(turn, outcome) if state is None else None
+        if state is not None:
+            results.append(messages.AlterPartitionResult.granted(state))
+        elif refused is not None:
             turn = turn.holding(turn.controller, refused)
             results.append(messages.AlterPartitionResult(name, refused.error))
-            continue
-        assert registration is not None, "who is not refused is known"
-        if partition_registration is None:
-            results.append(messages.AlterPartitionResult.granted(registration))
-            continue
-        turn, written = write_state(turn, registration, _over(turn, partition_registration))
-        if written is not None:
-            results.append(messages.AlterPartitionResult.granted(written))
-            continue
-        turn = turn.holding(turn.controller, _overtaken(turn, partition_registration))
-        results.append(messages.AlterPartitionResult(name, KafkaError.INVALID_UPDATE_VERSION))
     return turn, tuple(results)
 
 

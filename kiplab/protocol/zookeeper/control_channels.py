@@ -143,18 +143,14 @@ def dropped(
     Source: none; Kafka clears the queue without a word.
     """
     return tuple(
-        QueueDropped(
-            controller.node, channel.broker, tuple(request.in_words() for request in channel.queue)
-        )
-        for channel in channels
-        if channel.queue
+        QueueDropped(controller.node, c.broker, tuple(r.in_words() for r in c.queue))
+        for c in channels
+        if c.queue
     )
 
 
 def answered(
-    controller: ZooKeeperController,
-    broker: BrokerId,
-    request: messages.Request,
+    controller: ZooKeeperController, broker: BrokerId, request: messages.Request
 ) -> tuple[ZooKeeperController, tuple[messages.Send, ...], tuple[Fact, ...]]:
     """The broker has answered the head of its queue: whatever it says, the next one follows.
 
@@ -190,12 +186,23 @@ def _queued(
 def _requests(
     turn: ControllerTurn, batch: RequestBatch, broker: BrokerId
 ) -> Iterable[QueuedRequest]:
+    live = turn.controller.live_brokers
     if broker in batch.states:
-        yield _leader_and_isr(turn, broker, batch.states[broker])
+        states = _by_name(batch.states[broker])
+        leaders = {state.leader for state in states} - {NO_LEADER}
+        live_leaders = tuple(b for b in live if b in leaders)
+        header = _header(turn, broker, messages.LeaderAndIsrRequest)
+        yield messages.LeaderAndIsrRequest(**header, partitions=states, live_leaders=live_leaders)
     if broker in batch.updated:
-        yield _update_metadata(turn, broker, batch.metadata)
+        states = _by_name(batch.metadata)
+        header = _header(turn, broker, messages.UpdateMetadataRequest)
+        yield messages.UpdateMetadataRequest(**header, partitions=states, live_brokers=live)
     if broker in batch.stops:
         yield from _stop_replica(turn, broker, batch.stops[broker])
+
+
+def _by_name(states: dict[str, PartitionRegistration]) -> tuple[PartitionRegistration, ...]:
+    return tuple(states[name] for name in sorted(states))
 
 
 def _header(turn: ControllerTurn, broker: BrokerId, kind: type[ControlRequest]) -> dict[str, Any]:
@@ -209,27 +216,6 @@ def _header(turn: ControllerTurn, broker: BrokerId, kind: type[ControlRequest]) 
         "controller_epoch": controller.epoch,
         "broker_epoch": NO_BROKER_EPOCH if epoch is None else epoch,
     }
-
-
-def _leader_and_isr(
-    turn: ControllerTurn, broker: BrokerId, states: dict[str, PartitionRegistration]
-) -> messages.LeaderAndIsrRequest:
-    leaders = {state.leader for state in states.values()} - {NO_LEADER}
-    return messages.LeaderAndIsrRequest(
-        **_header(turn, broker, messages.LeaderAndIsrRequest),
-        partitions=tuple(states[name] for name in sorted(states)),
-        live_leaders=tuple(b for b in turn.controller.live_brokers if b in leaders),
-    )
-
-
-def _update_metadata(
-    turn: ControllerTurn, broker: BrokerId, states: dict[str, PartitionRegistration]
-) -> messages.UpdateMetadataRequest:
-    return messages.UpdateMetadataRequest(
-        **_header(turn, broker, messages.UpdateMetadataRequest),
-        partitions=tuple(states[name] for name in sorted(states)),
-        live_brokers=turn.controller.live_brokers,
-    )
 
 
 def _stop_replica(

@@ -11,6 +11,7 @@ opened one. What changes it: `ensemble_writes` and `ensemble_sessions`; what onl
 from bisect import bisect_left
 from functools import lru_cache
 from operator import attrgetter
+from typing import ClassVar
 
 import msgspec
 
@@ -48,6 +49,13 @@ class ZooKeeperSession(msgspec.Struct, frozen=True, cache_hash=True):
     `last_contact_ms` stays 0 in a run without a clock.
     """
 
+    over: ClassVar[bool] = False
+    """A session that is over is not there any more."""
+    fenced: ClassVar[bool] = False
+    """In ZooKeeper mode a broker is registered or it is not."""
+    leaving: ClassVar[bool] = False
+    """Who shuts down is known to the controller alone."""
+
     id: ids.SessionId
     owner: ids.BrokerId
     incarnation: ids.Incarnation
@@ -57,21 +65,6 @@ class ZooKeeperSession(msgspec.Struct, frozen=True, cache_hash=True):
     def broker(self) -> ids.BrokerId:
         """Whose it is."""
         return self.owner
-
-    @property
-    def over(self) -> bool:
-        """False: a session that is over is not there any more."""
-        return False
-
-    @property
-    def fenced(self) -> bool:
-        """False: in ZooKeeper mode a broker is registered or it is not."""
-        return False
-
-    @property
-    def leaving(self) -> bool:
-        """False: who shuts down is known to the controller alone."""
-        return False
 
 
 class Watch(msgspec.Struct, frozen=True, cache_hash=True):
@@ -180,10 +173,7 @@ def session_of(ensemble: Ensemble, session: ids.SessionId) -> ZooKeeperSession |
 
     Source: SessionTrackerImpl.checkSession (ZooKeeper 3.9.5).
     """
-    for zoo_keeper_session in ensemble.sessions:
-        if zoo_keeper_session.id == session:
-            return zoo_keeper_session
-    return None
+    return next((s for s in ensemble.sessions if s.id == session), None)
 
 
 # --- what brokers and controllers read off the znodes -------------------------------------------

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ..ids import BrokerId, Incarnation, SessionId, Zxid
 from .ensemble import Ensemble, ZooKeeperSession, session_of
-from .ensemble_writes import Fired, fire, removal
+from .ensemble_writes import Transacted, fire, removal
 from .znodes import WatchEvent
 
 
@@ -25,13 +25,6 @@ class Opened(NamedTuple):
 
     ensemble: Ensemble
     session: SessionId
-
-
-class Ended(NamedTuple):
-    """The ensemble without a session, and whoever watched what went with it."""
-
-    ensemble: Ensemble
-    fired: tuple[Fired, ...] = ()
 
 
 def open_session(
@@ -58,7 +51,7 @@ def open_session(
     return Opened(opened, new.id)
 
 
-def end_session(ensemble: Ensemble, session: SessionId) -> Ended:
+def end_session(ensemble: Ensemble, session: SessionId) -> Transacted:
     """End the session because its process says so, or because nobody has heard of it for too long;
     the same ensemble if it has ended already.
 
@@ -66,7 +59,7 @@ def end_session(ensemble: Ensemble, session: SessionId) -> Ended:
     SessionTrackerImpl.run and ZooKeeperServer.expire (3.9.5), which submit the same request.
     """
     if session_of(ensemble, session) is None:
-        return Ended(ensemble)
+        return Transacted(ensemble)
     events: list[WatchEvent] = []
     znodes = ensemble.znodes
     for gone in (z for z in ensemble.znodes if z.stat.ephemeral_owner == session):
@@ -79,4 +72,5 @@ def end_session(ensemble: Ensemble, session: SessionId) -> Ended:
         sessions=tuple(s for s in ensemble.sessions if s.id != session),
         watches=tuple(w for w in ensemble.watches if w.session != session),
     )
-    return Ended(*fire(left, tuple(events)))
+    after, fired = fire(left, tuple(events))
+    return Transacted(after, fired=fired)

@@ -192,9 +192,9 @@ _WAITING = {
 
 def _told(ensemble: Ensemble, hit: list[Watch], event: WatchEvent) -> Iterator[Fired]:
     for session in sorted({w.session for w in hit}):
-        zoo_keeper_session = session_of(ensemble, session)
-        assert zoo_keeper_session is not None, "watches go with their session"
-        yield Fired(zoo_keeper_session.owner, event, session)
+        watcher = session_of(ensemble, session)
+        assert watcher is not None, "watches go with their session"
+        yield Fired(watcher.owner, event, session)
 
 
 def _apply(

@@ -45,13 +45,7 @@ from .controller_turn import (
 )
 from .ensemble import below, find
 from .ensemble_writes import Create, Together
-from .zookeeper_controller import (
-    ZooKeeperController,
-    cached,
-    epoch_of,
-    is_online,
-    with_partition,
-)
+from .zookeeper_controller import ZooKeeperController, cached, epoch_of, is_online, with_partition
 
 UNCLEAN_BY_OPERATORS = (2, 4)
 """From this code on (KIP-460); from it on there is an error for elections that nobody needs."""
@@ -76,31 +70,29 @@ class Elections(NamedTuple):
     elected: tuple[str, ...]
 
 
-def preferred_election(turn: ControllerTurn, registration: PartitionRegistration) -> ElectionResult:
+def preferred_election(turn: ControllerTurn, before: PartitionRegistration) -> ElectionResult:
     """The first replica or nobody; every assigned replica is told.
 
     Source: leaderForPreferredReplica (2.1.1 to 3.4.1).
     """
-    preferred = registration.replicas[0]
-    if preferred in registration.isr and is_online(turn.controller, preferred):
-        return ElectionResult(
-            _led_by(registration, preferred, registration.isr), registration.replicas
-        )
-    return ElectionResult(None, registration.replicas)
+    preferred = before.replicas[0]
+    if preferred in before.isr and is_online(turn.controller, preferred):
+        return ElectionResult(_led_by(before, preferred, before.isr), before.replicas)
+    return ElectionResult(None, before.replicas)
 
 
 def controlled_shutdown_election(
-    turn: ControllerTurn, registration: PartitionRegistration
+    turn: ControllerTurn, before: PartitionRegistration
 ) -> ElectionResult:
     """A member of the ISR that stays; the leaving broker is told too, and becomes a follower.
 
     Source: leaderForControlledShutdown (2.1.1 to 3.4.1).
     """
     controller = turn.controller
-    live = tuple(b for b in registration.replicas if epoch_of(controller, b) is not None)
-    staying = [b for b in live if b in registration.isr and b not in controller.shutting_down]
-    isr = tuple(b for b in registration.isr if b not in controller.shutting_down)
-    return ElectionResult(_led_by(registration, staying[0], isr) if staying else None, live)
+    live = tuple(b for b in before.replicas if epoch_of(controller, b) is not None)
+    staying = [b for b in live if b in before.isr and b not in controller.shutting_down]
+    isr = tuple(b for b in before.isr if b not in controller.shutting_down)
+    return ElectionResult(_led_by(before, staying[0], isr) if staying else None, live)
 
 
 def elect_leaders_for(
@@ -119,12 +111,12 @@ def elect_leaders_for(
     batch = RequestBatch() if batch is None else batch
     led: list[str] = []
     for name in names:
-        registration = state_in_zookeeper(turn, name)
-        result = strategy(turn, registration) if registration is not None else None
-        if registration is None or result is None or result.state is None:
+        before = state_in_zookeeper(turn, name)
+        result = strategy(turn, before) if before is not None else None
+        if before is None or result is None or result.state is None:
             continue
-        fact = LeaderElected.of(registration, result.state, unclean=result.unclean)
-        turn, written = write_state(turn, registration, result.state, fact)
+        fact = LeaderElected.of(before, result.state, unclean=result.unclean)
+        turn, written = write_state(turn, before, result.state, fact)
         assert written is not None, "nobody writes between a controller's read and its write"
         batch.lead_or_follow(turn, result.recipients, written)
         led.append(name)
@@ -227,12 +219,10 @@ def _before_election(turn: ControllerTurn, name: str, unclean: bool) -> KafkaErr
     """Why there is no election for this partition; None if there is to be one."""
     if partition(turn.controller.partitions, name) is None:
         return _E.UNKNOWN_TOPIC_OR_PARTITION
-    registration = cached(turn.controller, name)
-    needed = registration.leader != registration.replicas[0]
+    before = cached(turn.controller, name)
+    needed = before.leader != before.replicas[0]
     if unclean:
-        needed = registration.leader == NO_LEADER or not is_online(
-            turn.controller, registration.leader
-        )
+        needed = before.leader == NO_LEADER or not is_online(turn.controller, before.leader)
     if needed:
         return None
     return _E.NONE if turn.code < UNCLEAN_BY_OPERATORS else _E.ELECTION_NOT_NEEDED
@@ -252,21 +242,21 @@ def _answer(
 
 
 def _offline_election(
-    turn: ControllerTurn, registration: PartitionRegistration, *, allowed: bool = False
+    turn: ControllerTurn, before: PartitionRegistration, *, allowed: bool = False
 ) -> ElectionResult:
     """The strategy for partitions without a leader; whether it may be unclean says the topic, or an
     operator who has `allowed` it.
 
     Source: leaderForOffline and offlinePartitionLeaderElection (2.1.1 to 3.4.1).
     """
-    online = tuple(b for b in registration.replicas if is_online(turn.controller, b))
+    online = tuple(b for b in before.replicas if is_online(turn.controller, b))
     for broker in online:
-        if broker in registration.isr:
-            isr = tuple(b for b in registration.isr if is_online(turn.controller, b))
-            return ElectionResult(_led_by(registration, broker, isr), online)
-    if not (allowed or registration.unclean_leader_election) or not online:
+        if broker in before.isr:
+            isr = tuple(b for b in before.isr if is_online(turn.controller, b))
+            return ElectionResult(_led_by(before, broker, isr), online)
+    if not (allowed or before.unclean_leader_election) or not online:
         return ElectionResult(None, online)
-    state = _led_by(registration, online[0], online[:1])
+    state = _led_by(before, online[0], online[:1])
     # KIP-704, Proposed Changes: an unclean election says that the leader has to recover, from the
     # inter-broker protocol on that has a place for it.
     if at_least(turn.features.metadata_version, "3.2-IV0"):
@@ -275,10 +265,10 @@ def _offline_election(
 
 
 def _led_by(
-    registration: PartitionRegistration, leader: BrokerId, isr: tuple[BrokerId, ...]
+    before: PartitionRegistration, leader: BrokerId, isr: tuple[BrokerId, ...]
 ) -> PartitionRegistration:
-    epoch = LeaderEpoch(registration.leader_epoch + 1)
-    return replace(registration, leader=leader, isr=isr, leader_epoch=epoch)
+    epoch = LeaderEpoch(before.leader_epoch + 1)
+    return replace(before, leader=leader, isr=isr, leader_epoch=epoch)
 
 
 # --- partitions without a state -------------------------------------------------------------------
@@ -324,8 +314,8 @@ def make_partitions(
     for name in names:
         online = tuple(b for b in assigned[name].replicas if is_online(turn.controller, b))
         if online:
-            turn, registration = _made(turn, assigned[name], online)
-            batch.lead_or_follow(turn, registration.isr, registration)
+            turn, made = _made(turn, assigned[name], online)
+            batch.lead_or_follow(turn, made.isr, made)
         else:
             left.append(name)
     new = {*turn.controller.new, *left} - (set(names) - set(left))
@@ -350,7 +340,7 @@ def _made(
             turn, _ = write(turn, "created", Create(path))
     state = Create(znodes.partition_state_path(name), state_znode(turn, first))
     turn, _ = write(turn, state_in_words(first), state)
-    registration = partition(turn.ensemble.partitions, name)
-    assert registration is not None, "it has just been written"
-    fact = LeaderElected.of(replace(registration, leader=NO_LEADER), registration)
-    return turn.holding(with_partition(turn.controller, registration), fact), registration
+    made = partition(turn.ensemble.partitions, name)
+    assert made is not None, "it has just been written"
+    fact = LeaderElected.of(replace(made, leader=NO_LEADER), made)
+    return turn.holding(with_partition(turn.controller, made), fact), made
