@@ -4,18 +4,23 @@ Replica lists and ISRs are written as lists; broker n has epoch 100 + n unless s
 """
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pytest
 from msgspec.structs import replace
 
-from kiplab.protocol import ids
+from kiplab.protocol import ids, messages
 from kiplab.protocol.facts import Fact, RecordWritten
 from kiplab.protocol.features import Features
+from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
+from kiplab.protocol.kraft.heartbeats import broker_heartbeat
 from kiplab.protocol.kraft.records import PartitionChangeRecord, Record, record_text
+from kiplab.protocol.kraft.replay import ControllerEffect
 from kiplab.protocol.registrations import PartitionRegistration, Registration
 from kiplab.protocol.releases import METADATA_VERSIONS, RELEASES, at_least, supports
+
+T = TypeVar("T")
 
 
 class Vector(Protocol):
@@ -27,6 +32,18 @@ class Vector(Protocol):
     def releases(self) -> str: ...
     @property
     def metadata(self) -> str: ...
+
+
+def present(value: T | None) -> T:
+    """`value`, which is there."""
+    assert value is not None
+    return value
+
+
+def instance(kind: type[T], value: object) -> T:
+    """`value`, which is of this kind."""
+    assert isinstance(value, kind)
+    return value
 
 
 def cases(rows: Iterable[Vector]) -> list[Any]:
@@ -143,6 +160,36 @@ def controller(
         partitions=partitions,
         heartbeats=heard if heartbeats is None else heartbeats,
     )
+
+
+def beats(
+    state: Controller,
+    broker: int,
+    features: Features,
+    now_ms: int | None = None,
+    *,
+    epoch: int | None = None,
+    offset: int | None = None,
+    **wishes: bool,
+) -> ControllerEffect:
+    """A heartbeat, by default under epoch 100 + n and of who has replicated everything."""
+    request = messages.BrokerHeartbeatRequest(
+        broker=ids.BrokerId(broker),
+        broker_epoch=ids.BrokerEpoch(100 + broker if epoch is None else epoch),
+        metadata_offset=ids.MetadataOffset(state.next_offset - 1 if offset is None else offset),
+        **wishes,
+    )
+    return broker_heartbeat(state, request, features, now_ms)
+
+
+def registers(
+    state: Controller, broker: int, incarnation: int, features: Features, now_ms: int | None
+) -> ControllerEffect:
+    """A process of a broker asks for its epoch."""
+    request = messages.BrokerRegistrationRequest(
+        broker=ids.BrokerId(broker), incarnation=ids.Incarnation(incarnation)
+    )
+    return register_broker(state, request, features, now_ms)
 
 
 def written(facts: Iterable[Fact]) -> list[str]:

@@ -14,18 +14,14 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Fact
 from kiplab.protocol.features import Features
 from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
-from kiplab.protocol.registrations import (
-    LeaderRecoveryState,
-    PartitionRegistration,
-    Registration,
-)
+from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from kiplab.protocol.replica import alter_partition_manager, broker_parts, broker_state
 from kiplab.protocol.replica.alter_partition_manager import finish_leader_recovery
 from kiplab.protocol.replica.fetches_at_once import serve_fetches_at_once
 from kiplab.protocol.replica.fetching import serve_fetch
 from kiplab.protocol.replica.high_watermark import move_high_watermark
 from kiplab.protocol.replica.isr_proposals import propose_shrink
-from tests.protocol.building import partition
+from tests.protocol.building import instance, partition, present
 
 GENERIC, KRAFT = 13, 15
 T0 = 100_000
@@ -100,8 +96,7 @@ class Stage:
     def cache_shows(self, *, fenced: Iterable[int] = (), leaving: Iterable[int] = ()) -> None:
         """The metadata cache learns of followers; the partition is as it was."""
         self.offset += 1
-        known = self.process.image
-        assert known is not None
+        known = present(self.process.image)
         state = known.partitions[0]
         self._arrives(state, self._registered(state.replicas, fenced, leaving))
 
@@ -117,9 +112,7 @@ class Stage:
         """The follower fetches; `leader_epoch` -1 is a request without one."""
         request = self._request(follower, offset, epoch, leader_epoch, last_fetched)
         effect = serve_fetch(self.broker, request, self.features, self.now)
-        reply = self._done(effect)[0].body
-        assert isinstance(reply, messages.FetchResponse)
-        return reply
+        return instance(messages.FetchResponse, self._done(effect)[0].body)
 
     def fetches_at_once(self, follower: int, *ends_and_epochs: tuple[int, int]) -> None:
         """Two fetches (offset, broker epoch), by two lives of a follower, each with a thread."""
@@ -197,9 +190,7 @@ class Stage:
 
     @property
     def replica(self) -> broker_state.Replica:
-        found = broker_state.replica_of(self.broker, NAME)
-        assert found is not None
-        return found
+        return present(broker_state.replica_of(self.broker, NAME))
 
     @property
     def leading(self) -> broker_state.Leading:

@@ -18,11 +18,9 @@ from kiplab.protocol import ids, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Fact, RecordWritten
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Contact, Controller
 from kiplab.protocol.kraft.elections import INTERVAL_MS, plan
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
-from kiplab.protocol.kraft.heartbeats import broker_heartbeat
 from kiplab.protocol.kraft.sessions import (
     CHECK_MS,
     NEXT_CHECK_MS,
@@ -31,7 +29,8 @@ from kiplab.protocol.kraft.sessions import (
     next_check_ms,
 )
 from kiplab.protocol.registrations import registration
-from tests.protocol.building import brokers, controller, newest, partition
+from tests.protocol import building
+from tests.protocol.building import brokers, controller, instance, newest, partition, present
 
 A, B = ids.BrokerId(1), ids.BrokerId(2)
 NEWER = pytest.mark.parametrize("features", newest("4.0-4.3"))
@@ -42,23 +41,15 @@ LAST_MS = 1_000 + SESSION_TIMEOUT_MS
 def registers(
     held: Controller, incarnation: int, features: Features, now_ms: int
 ) -> tuple[Controller, KafkaError, list[str]]:
-    request = messages.BrokerRegistrationRequest(broker=A, incarnation=ids.Incarnation(incarnation))
-    after, sends, facts = register_broker(held, request, features, now_ms)
-    answer = sends[-1].body
-    assert isinstance(answer, messages.BrokerRegistrationResponse)
+    after, sends, facts = building.registers(held, A, incarnation, features, now_ms)
+    answer = instance(messages.BrokerRegistrationResponse, sends[-1].body)
     return after, answer.error, names(facts)
 
 
 def beats(
     held: Controller, epoch: int, features: Features, now_ms: int, *, want_fence: bool = False
 ) -> Controller:
-    request = messages.BrokerHeartbeatRequest(
-        broker=A,
-        broker_epoch=ids.BrokerEpoch(epoch),
-        metadata_offset=ids.MetadataOffset(held.next_offset),
-        want_fence=want_fence,
-    )
-    return broker_heartbeat(held, request, features, now_ms)[0]
+    return building.beats(held, A, features, now_ms, epoch=epoch, want_fence=want_fence)[0]
 
 
 def names(facts: tuple[Fact, ...]) -> list[str]:
@@ -154,12 +145,8 @@ def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed(features: 
     assert written == ["PartitionChangeRecord", "RegisterBrokerRecord"]
     (state,) = after.partitions
     assert (state.isr, state.leader) == ((B,), B)
-    assert (state.leader_epoch, state.partition_epoch) == (
-        ids.LeaderEpoch(6),
-        ids.PartitionEpoch(11),
-    )
-    known = registration(after.registrations, A)
-    assert known is not None
+    assert (state.leader_epoch, state.partition_epoch) == (6, 11)
+    known = present(registration(after.registrations, A))
     assert known.epoch == ids.BrokerEpoch(given.next_offset)
     assert known.record_offset == given.next_offset + 1
 
@@ -221,8 +208,7 @@ def test_a_run_with_a_clock_notices_a_silence_when_it_is_looked_for_one(
     kafka: str, ms: int, fenced: list[int]
 ) -> None:
     stage = run_play(parse(SILENT.format(kafka=kafka, ms=ms)))
-    held = stage.cluster.controller
-    assert isinstance(held, Controller)
+    held = instance(Controller, stage.cluster.controller)
     assert [r.broker for r in held.registrations if r.fenced] == fenced
 
 

@@ -3,12 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from kiplab.protocol.features import (
-    UnknownFeatureError,
-    check_features,
-    parse_features,
-    switched,
-)
+from kiplab.protocol.features import UnknownFeatureError, check_features, parse_features, switched
 from kiplab.protocol.guards import GUARDS, GuardKind, named, releases_of
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.releases import NEVER_SPOKEN, RELEASES, Mode
@@ -67,11 +62,7 @@ def test_a_mixed_cluster_speaks_the_older_version() -> None:
 
 
 def test_a_bare_number_means_refusals_and_rules_never_alternatives() -> None:
-    assert set(named("903")) == {
-        "903.controller-epoch",
-        "903.fetch-epoch",
-        "903.leader-epoch",
-    }
+    assert set(named("903")) == {"903.controller-epoch", "903.fetch-epoch", "903.leader-epoch"}
     assert named("KIP-903") == named("903")
     assert named("903.bump-leader-epochs") == ("903.bump-leader-epochs",)
     assert named("904") == ()

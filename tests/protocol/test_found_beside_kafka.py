@@ -11,11 +11,11 @@ from kiplab.protocol import ids, messages, registrations
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.kraft.alter_partition import alter_partition
-from kiplab.protocol.kraft.broker_registration import register_broker
-from kiplab.protocol.kraft.controller_state import Controller
+from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
 from kiplab.protocol.kraft.fencing import expire_session, fail_over, resign
-from kiplab.protocol.kraft.heartbeats import broker_heartbeat
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
+from tests.protocol import building
+from tests.protocol.building import instance, present
 
 AskedItem = messages.AlterPartitionItem
 A, B, C = ids.BrokerId(1), ids.BrokerId(2), ids.BrokerId(3)
@@ -33,8 +33,10 @@ def asked(
     request = messages.AlterPartitionRequest(
         version=version, broker=A, broker_epoch=ids.BrokerEpoch(epoch), items=items
     )
-    answer = alter_partition(controller, request, features, 1)[1][-1].body
-    assert isinstance(answer, messages.AlterPartitionResponse)
+    answer = instance(
+        messages.AlterPartitionResponse,
+        alter_partition(controller, request, features, 1)[1][-1].body,
+    )
     return answer.results[0]
 
 
@@ -45,22 +47,17 @@ def item(name: str, recovery: int = 0) -> AskedItem:
 
 
 def registered(controller: Controller, broker: ids.BrokerId, features: Features) -> Controller:
-    request = messages.BrokerRegistrationRequest(broker=broker, incarnation=LIFE)
-    return register_broker(controller, request, features, 1)[0]
+    return building.registers(controller, broker, LIFE, features, 1)[0]
 
 
 def beats(
     controller: Controller, broker: ids.BrokerId, features: Features, **wishes: bool
 ) -> tuple[Controller, messages.BrokerHeartbeatResponse]:
-    known = registrations.registration(controller.registrations, broker)
-    assert known is not None
-    request = messages.BrokerHeartbeatRequest(
-        broker=broker, broker_epoch=known.epoch, metadata_offset=FAR, **wishes
+    known = present(registrations.registration(controller.registrations, broker))
+    after, sends, _ = building.beats(
+        controller, broker, features, 1, epoch=known.epoch, offset=FAR, **wishes
     )
-    after, sends, _ = broker_heartbeat(controller, request, features, 1)
-    answer = sends[-1].body
-    assert isinstance(answer, messages.BrokerHeartbeatResponse)
-    return after, answer
+    return after, instance(messages.BrokerHeartbeatResponse, sends[-1].body)
 
 
 def led_by(leader: ids.BrokerId, *replicas: ids.BrokerId) -> registrations.PartitionRegistration:
@@ -156,15 +153,13 @@ def test_d6_a_controller_that_resigned_has_not_forgotten_its_own_offset_of_a_reg
     elected, _, _ = fail_over(EMPTY, features, 1)
     first = registered(elected, A, features)
     (known,) = first.registrations
-    request = messages.BrokerHeartbeatRequest(
-        broker=A, broker_epoch=known.epoch, metadata_offset=ids.MetadataOffset(known.epoch)
-    )
     again, _, _ = resign(first, "alter-partition", "IllegalArgumentException", features, 1)
     other, _, _ = fail_over(first, features, 1)
     for controller, caught_up in ((first, True), (again, True), (other, not forgets)):
-        _, sends, _ = broker_heartbeat(controller, request, features, 1)
-        answer = sends[-1].body
-        assert isinstance(answer, messages.BrokerHeartbeatResponse)
+        _, sends, _ = building.beats(
+            controller, A, features, 1, epoch=known.epoch, offset=known.epoch
+        )
+        answer = instance(messages.BrokerHeartbeatResponse, sends[-1].body)
         assert answer.is_caught_up is caught_up
 
 
@@ -172,8 +167,7 @@ def test_d6_what_is_written_first_after_an_election_corrects_the_controller() ->
     features = parse_features("3.5")
     elected, _, _ = fail_over(shutting_down(features, B), features, 1)
     written, _, _ = expire_session(elected, B, features, 1)
-    known = registrations.registration(registered(written, C, features).registrations, C)
-    assert known is not None
+    known = present(registrations.registration(registered(written, C, features).registrations, C))
     assert known.epoch == ids.BrokerEpoch(written.next_offset)
     assert known.record_offset == written.next_offset
 
@@ -185,10 +179,7 @@ def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(releas
     controller, _ = beats(controller, A, features)
     elected, _, _ = fail_over(registered(controller, B, features), features, 1)
     assert stale_broker(elected, LATER) is None
-    request = messages.BrokerHeartbeatRequest(
-        broker=B, broker_epoch=ids.BrokerEpoch(1), metadata_offset=ids.MetadataOffset(0)
-    )
-    refused, _, _ = broker_heartbeat(elected, request, features, LATER)
+    refused, _, _ = building.beats(elected, B, features, LATER, epoch=1, offset=0)
     assert refused is elected
     heard, _ = beats(elected, B, features, want_fence=True)
     assert stale_broker(heard, LATER) == A
@@ -221,9 +212,23 @@ def test_version_0_of_alter_partition_tells_no_recovery_state(version: int, told
     controller, _ = beats(controller, A, features)
     recovering = replace(led_by(A, A), recovery=registrations.LeaderRecoveryState.RECOVERING)
     controller = replace(controller, partitions=(recovering,))
-    known = registrations.registration(controller.registrations, A)
-    assert known is not None
+    known = present(registrations.registration(controller.registrations, A))
     result = asked(
         controller, features, version, known.epoch, item("orders-0", recovering.recovery)
     )
     assert result.recovery == registrations.LeaderRecoveryState[told]
+
+
+@pytest.mark.parametrize(
+    ("release", "fenced"),
+    [("3.2", False), ("3.3", True), ("3.6", True), ("3.7", False), ("3.9", False)],
+)
+def test_the_same_process_registers_again_and_its_session_begins_anew(
+    release: str, fenced: bool
+) -> None:
+    """ClusterControlManager, its replay of a registration."""
+    known = registrations.Registration(A, ids.BrokerEpoch(50), LIFE, fenced=False)
+    state = HeartbeatState(A, False, last_contact_ms=1_000, metadata_offset=ids.MetadataOffset(90))
+    controller = replace(EMPTY, registrations=(known,), heartbeats=(state,))
+    after, _, _ = building.registers(controller, A, LIFE, parse_features(release), 5_000)
+    assert after.heartbeats == (HeartbeatState(A, fenced, last_contact_ms=5_000),)

@@ -138,10 +138,7 @@ def test_a_follower_takes_its_leaders_high_watermark_even_where_that_is_lower(
     )
     nothing_new = log.records_from(log_of(stage.broker, NAME), Offset(10))
     response = messages.FetchResponse(
-        partition=NAME,
-        leader_epoch=LeaderEpoch(6),
-        records=nothing_new,
-        high_watermark=Offset(7),
+        partition=NAME, leader_epoch=LeaderEpoch(6), records=nothing_new, high_watermark=Offset(7)
     )
     stage.broker, _, _ = fetched(stage.broker, response, request, None)
     assert stage.high_watermark == 7

@@ -29,6 +29,7 @@ from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.replica import client_reads
 from kiplab.protocol.replica.broker_state import replica_of
 from kiplab.protocol.replica.recovering import is_recovering
+from tests.protocol.building import instance, present
 from tests.protocol.leading import KRAFT, NAME, Stage
 
 RECOVERED, RECOVERING = LeaderRecoveryState
@@ -63,8 +64,7 @@ def events(stage: PlayStage, kind: type) -> list[Any]:
 
 
 def recovers(cluster: Cluster, broker: int = 2) -> bool:
-    replica = replica_of(cluster.brokers[broker - 1], "orders-0")
-    assert replica is not None
+    replica = present(replica_of(cluster.brokers[broker - 1], "orders-0"))
     return is_recovering(replica)
 
 
@@ -144,8 +144,7 @@ def test_704_14_the_end_of_an_epoch_is_refused_as_well() -> None:
 def test_704_14_who_obeys_an_earlier_epoch_is_told_so_first() -> None:
     stage = leader()
     asked = client_reads.question(stage.broker, NAME, LeaderEpoch(4), EVERYTHING, None)
-    answer = client_reads.consumer_fetch(asked, Offset(0))
-    assert isinstance(answer, Refused)
+    answer = instance(Refused, client_reads.consumer_fetch(asked, Offset(0)))
     assert answer.error is E.FENCED_LEADER_EPOCH
 
 

@@ -88,10 +88,7 @@ def test_a_metadata_version_says_what_it_gates(field: str) -> None:
         ({"lowest": "3.3-IV9"}, "release 99.0: lowest='3.3-IV9', and no entry brings that"),
         ({"latest": "99.0-IV3"}, "release 99.0: latest='99.0-IV3', and no entry brings that"),
         ({"latest": "3.3-IV2"}, "release 99.0: lowest='3.3-IV3' is newer than latest='3.3-IV2'"),
-        (
-            {"code": CodeVersion(3, 8)},
-            f"release 99.0 stands after {ENTRIES[-1].name}",
-        ),
+        ({"code": CodeVersion(3, 8)}, f"release 99.0 stands after {ENTRIES[-1].name}"),
         ({"name": "3.9"}, "release 3.9 has two entries"),
         (
             {"brings": (BROUGHT, METADATA_VERSIONS["3.9-IV0"])},

@@ -12,7 +12,7 @@ from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.kraft.fencing import fail_over
 from kiplab.protocol.releases import RELEASES
-from tests.protocol.building import at, brokers, controller, partition, texts, written
+from tests.protocol.building import at, brokers, controller, instance, partition, texts, written
 from tests.protocol.rows import ROWS, Row, item
 
 
@@ -95,8 +95,7 @@ def test_the_byte_is_read_after_the_epochs_and_the_isr(features: Features) -> No
     before = controller(brokers(0, 1, 2), LED)
     for wrong in (item("foo-0", {0: 100}, le=-1, recovery=7), item("foo-0", {1: 101}, recovery=7)):
         after, sends, _ = alter_partition(before, ask(1, wrong), features, None)
-        reply = sends[-1].body
-        assert isinstance(reply, messages.AlterPartitionResponse)
+        reply = instance(messages.AlterPartitionResponse, sends[-1].body)
         assert reply.error is KafkaError.NONE
         assert after is before
 
@@ -107,6 +106,5 @@ def test_version_0_carries_no_recovery_state(features: Features) -> None:
     _, sends, _ = alter_partition(
         before, ask(0, item("foo-0", {0: 100, 1: 101}, recovery=7)), features, None
     )
-    reply = sends[-1].body
-    assert isinstance(reply, messages.AlterPartitionResponse)
+    reply = instance(messages.AlterPartitionResponse, sends[-1].body)
     assert [r.error for r in reply.results] == [KafkaError.NONE]

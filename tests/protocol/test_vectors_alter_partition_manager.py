@@ -95,11 +95,7 @@ def test_m3b_an_answered_partition_may_ask_again(features: Features) -> None:
     assert asked(sends).items == (item("tp0", (1,)),)
 
 
-@vectors(
-    "count",
-    ("M4", "3.2-4.3", 10),
-    ("M8", "3.2-4.3", 3),
-)
+@vectors("count", ("M4", "3.2-4.3", 10), ("M8", "3.2-4.3", 3))
 def test_unanswered_items_go_out_with_the_queued_ones(count: int, features: Features) -> None:
     names = [f"tp{n}" for n in range(count)]
     broker, request = submitted(features, *names)
@@ -109,9 +105,7 @@ def test_unanswered_items_go_out_with_the_queued_ones(count: int, features: Feat
 
 
 @vectors(
-    "error",
-    ("M5a", "3.2-4.3", E.STALE_BROKER_EPOCH),
-    ("M5c", "3.2-4.3", E.UNKNOWN_SERVER_ERROR),
+    "error", ("M5a", "3.2-4.3", E.STALE_BROKER_EPOCH), ("M5c", "3.2-4.3", E.UNKNOWN_SERVER_ERROR)
 )
 @pytest.mark.parametrize("now", [0, 1_000])
 def test_m5_a_failed_request_is_sent_again_after_50_ms(

@@ -26,7 +26,7 @@ from kiplab.protocol.releases import at_least
 from kiplab.protocol.replica import client_reads
 from kiplab.protocol.replica.broker_state import log_of
 from kiplab.protocol.replica.produce import produce
-from tests.protocol.building import at, brokers, but, change, controller, partition
+from tests.protocol.building import at, brokers, but, change, controller, instance, partition
 from tests.protocol.leading import KRAFT, NAME, Stage
 
 
@@ -149,8 +149,7 @@ def test_a_follower_of_a_leader_that_recovers_refuses_consumers(features: Featur
     stage = Stage(features, [101, 102], [102], hw=10)
     stage.metadata([101, 102], [102], le=6, pe=2, leader=102, recovery=RECOVERING)
     asked = client_reads.question(stage.broker, NAME, ids.LeaderEpoch(6), features, stage.now)
-    refused = client_reads.consumer_fetch(asked, ids.Offset(0))
-    assert isinstance(refused, Refused)
+    refused = instance(Refused, client_reads.consumer_fetch(asked, ids.Offset(0)))
     assert (refused.guard, refused.error) == ("704.follower-refuses", E.NOT_LEADER_OR_FOLLOWER)
 
 

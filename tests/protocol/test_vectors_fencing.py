@@ -16,13 +16,12 @@ from kiplab.protocol import messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, MetadataOffset
 from kiplab.protocol.kraft import sessions
-from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.elections import balance_leaders, elect_leaders, elect_unclean_leaders
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
-from kiplab.protocol.kraft.heartbeats import broker_heartbeat, current_state
+from kiplab.protocol.kraft.heartbeats import current_state
 from kiplab.protocol.kraft.records import (
     BrokerRegistrationChangeRecord,
     Record,
@@ -33,12 +32,16 @@ from kiplab.protocol.kraft.replay import ControllerEffect
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
 from kiplab.protocol.releases import at_least
 from tests.protocol.building import (
+    beats,
     brokers,
     but,
     cases,
     change,
     controller,
+    instance,
     partition,
+    present,
+    registers,
     texts,
     written,
 )
@@ -59,16 +62,9 @@ def beat(
 ) -> Do:
     """A heartbeat, without wantFence, by default of a broker that has replicated everything."""
 
-    def do(c: Controller, features: Features) -> ControllerEffect:
-        request = messages.BrokerHeartbeatRequest(
-            broker=BrokerId(broker),
-            broker_epoch=BrokerEpoch(100 + broker if epoch is None else epoch),
-            metadata_offset=MetadataOffset(c.next_offset - 1 if offset is None else offset),
-            want_shut_down=shut_down,
-        )
-        return broker_heartbeat(c, request, features, None)
-
-    return do
+    return lambda c, features: beats(
+        c, broker, features, epoch=epoch, offset=offset, want_shut_down=shut_down
+    )
 
 
 def elect(names: Sequence[str] | None, *, unclean: bool = False) -> Do:
@@ -79,10 +75,7 @@ def elect(names: Sequence[str] | None, *, unclean: bool = False) -> Do:
 
 
 def register(broker: int, incarnation: int, now_ms: int = 0) -> Do:
-    request = messages.BrokerRegistrationRequest(
-        broker=BrokerId(broker), incarnation=Incarnation(incarnation)
-    )
-    return lambda c, features: register_broker(c, request, features, now_ms)
+    return lambda c, features: registers(c, broker, incarnation, features, now_ms)
 
 
 def fences(broker: int, *, epoch: int | None = None, unfence: bool = False) -> Any:
@@ -289,8 +282,7 @@ def test_acts(row: Row, features: Features) -> None:
 )
 def test_controlled_shutdown_has_begun(row: Row, features: Features) -> None:
     after, _, facts = row.act(row.given, features)
-    leaving = heartbeat(after, row.given.registrations[0].broker)
-    assert leaving is not None
+    leaving = present(heartbeat(after, row.given.registrations[0].broker))
     assert current_state(leaving) == "CONTROLLED_SHUTDOWN"
     directories = at_least(features.metadata_version, "3.7-IV2")
     elr = at_least(features.metadata_version, "4.0-IV1")
@@ -343,12 +335,7 @@ LAPSES = (
 def test_sessions_lapse(row: Lapse, features: Features) -> None:
     now, state = sessions.SESSION_TIMEOUT_MS + 1, sessions.carried_over(row.given, features)
     for broker in row.alive:
-        request = messages.BrokerHeartbeatRequest(
-            broker=BrokerId(broker),
-            broker_epoch=BrokerEpoch(100 + broker),
-            metadata_offset=MetadataOffset(0),
-        )
-        state = broker_heartbeat(state, request, features, now)[0]
+        state = beats(state, broker, features, now, offset=0)[0]
     fenced = []
     while (stale := next_to_fence(state, features, now)) is not None:
         fenced.append(stale)
@@ -380,19 +367,16 @@ class Registers(msgspec.Struct, frozen=True):
     metadata: str = ANY
 
 
-def heard(registered: Any, *partitions: PartitionRegistration, offset: int) -> Controller:
-    return controller(registered, *partitions, next_offset=offset)
-
-
-FENCED_1 = heard(brokers(2, 3, fenced=[1]), OFFLINE, offset=250)
-ALIVE_1 = heard(brokers(1, epochs={1: 100}), offset=111)
+FENCED_1 = controller(brokers(2, 3, fenced=[1]), OFFLINE, next_offset=250)
+ALIVE_1 = controller(brokers(1, epochs={1: 100}), next_offset=111)
 # fmt: off
 REGISTRATIONS = (
     Registers("D6b", "3.2-4.3", FENCED_1, register(1, incarnation=2), 250),
-    Registers("D8a", "3.2-4.3", heard(brokers(1), offset=250), register(1, 2, now_ms=3_000), None),
-    Registers("D8b", "3.2-4.3", heard(brokers(fenced=[1]), offset=250),
+    Registers("D8a", "3.2-4.3", controller(brokers(1), next_offset=250),
+              register(1, 2, now_ms=3_000), None),
+    Registers("D8b", "3.2-4.3", controller(brokers(fenced=[1]), next_offset=250),
               register(1, 2, now_ms=9_001), 250),
-    Registers("D9", "3.2-4.3", heard(brokers(fenced=[1]), offset=250),
+    Registers("D9", "3.2-4.3", controller(brokers(fenced=[1]), next_offset=250),
               register(1, 2, now_ms=1_000), 250),
     Registers("D10a", "3.3-3.6", ALIVE_1, register(1, incarnation=1), 111),
     Registers("D10b", "3.7-3.8", ALIVE_1, register(1, incarnation=1), 111, fenced=False),
@@ -406,17 +390,14 @@ def test_registers(row: Registers, features: Features) -> None:
     given = sessions.carried_over(row.given, features)
     after, sends, facts = row.act(given, features)
     assert after.partitions == row.given.partitions
+    reply = instance(messages.BrokerRegistrationResponse, sends[-1].body)
     if row.epoch is None:
-        refusal = messages.BrokerRegistrationResponse(error=E.DUPLICATE_BROKER_REGISTRATION)
-        assert sends[-1].body == refusal
+        assert reply.error is E.DUPLICATE_BROKER_REGISTRATION
         assert written(facts) == []
         assert after is given
         return
-    assert sends[-1].body == messages.BrokerRegistrationResponse(
-        broker_epoch=BrokerEpoch(row.epoch)
-    )
-    found = registration(after.registrations, BrokerId(1))
-    assert found is not None
+    assert (reply.error, reply.broker_epoch) == (E.NONE, row.epoch)
+    found = present(registration(after.registrations, BrokerId(1)))
     assert (found.epoch, found.fenced) == (row.epoch, row.fenced)
     record = RegisterBrokerRecord(
         BrokerId(1), found.incarnation, BrokerEpoch(row.epoch), fenced=row.fenced

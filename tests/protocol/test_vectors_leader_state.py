@@ -15,7 +15,7 @@ from kiplab.protocol.log import up_to
 from kiplab.protocol.messages import FetchRequest
 from kiplab.protocol.replica import client_reads, fetching
 from kiplab.protocol.replica.broker_state import Durable
-from tests.protocol.building import vector, vectors
+from tests.protocol.building import instance, vector, vectors
 from tests.protocol.leading import KRAFT, ME, NAME, T0, Stage, both
 
 E = KafkaError
@@ -185,11 +185,7 @@ def test_at_3_2_metadata_makes_the_leader_forget_also_who_was_level(features: Fe
     assert stage.high_watermark == 20
 
 
-@vectors(
-    "noted",
-    ("end-at-fetch-at-3.2", "3.2", 10),
-    ("end-at-fetch", "3.3-4.3", 20),
-)
+@vectors("noted", ("end-at-fetch-at-3.2", "3.2", 10), ("end-at-fetch", "3.3-4.3", 20))
 def test_the_leader_end_noted_at_a_fetch_never_goes_back(noted: int, features: Features) -> None:
     """Of two fetches at once the later may have read the end of the log earlier."""
     stage = Stage(features, [101, 102], [101, 102], records=20)
@@ -204,11 +200,7 @@ def test_the_leader_end_noted_at_a_fetch_never_goes_back(noted: int, features: F
 # --- whose fetch is served ------------------------------------------------------------------------
 
 
-@vectors(
-    "follower leader_epoch",
-    ("L31c", "3.3-4.3", 103, 8),
-    ("L31d", "3.3-4.3", 104, -1),
-)
+@vectors("follower leader_epoch", ("L31c", "3.3-4.3", 103, 8), ("L31d", "3.3-4.3", 104, -1))
 def test_l31_an_added_replica_is_served(
     follower: int, leader_epoch: int, features: Features
 ) -> None:
@@ -247,8 +239,7 @@ def test_l32_a_consumer_that_asks_a_follower(
     stage.metadata([101, 102], [101, 102], le=5, pe=2, leader=102)
     name, wanted = stage.replica.partition, LeaderEpoch(leader_epoch)
     asked = client_reads.question(stage.broker, name, wanted, features, None)
-    answer = client_reads.consumer_fetch(asked, Offset(0))
-    assert isinstance(answer, Refused)
+    answer = instance(Refused, client_reads.consumer_fetch(asked, Offset(0)))
     assert answer.error is error
 
 

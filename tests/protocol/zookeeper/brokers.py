@@ -132,21 +132,20 @@ class Answered:
     @property
     def error(self) -> KafkaError:
         """Of the request as a whole."""
-        reply = self.reply
-        assert isinstance(
-            reply,
-            messages.LeaderAndIsrResponse
-            | messages.UpdateMetadataResponse
-            | messages.StopReplicaResponse,
+        kinds = (
+            messages.LeaderAndIsrResponse,
+            messages.UpdateMetadataResponse,
+            messages.StopReplicaResponse,
         )
-        return reply.error
+        assert isinstance(self.reply, kinds)
+        return self.reply.error
 
     @property
     def of_partitions(self) -> dict[str, KafkaError]:
         """What it says of each partition."""
-        reply = self.reply
-        assert isinstance(reply, messages.LeaderAndIsrResponse | messages.StopReplicaResponse)
-        return {p.partition: p.error for p in reply.partitions}
+        kinds = (messages.LeaderAndIsrResponse, messages.StopReplicaResponse)
+        assert isinstance(self.reply, kinds)
+        return {p.partition: p.error for p in self.reply.partitions}
 
 
 _RULES = {

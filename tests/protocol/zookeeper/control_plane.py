@@ -30,6 +30,7 @@ from kiplab.protocol.zookeeper.znodes import (
 )
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from kiplab.protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
+from tests.protocol.building import present
 
 CONTROLLER = 0
 
@@ -176,15 +177,13 @@ class ControlPlane:
 
     def state_of(self, name: str) -> tuple[PartitionStateZnode, ids.PartitionEpoch]:
         """What the znode of a partition holds, and its version."""
-        found = find(self.ensemble, partition_state_path(name))
-        assert found is not None
+        found = present(find(self.ensemble, partition_state_path(name)))
         assert isinstance(found.data, PartitionStateZnode)
         return found.data, found.stat.version
 
     def held(self, name: str) -> str:
         """``"leader 1, ISR 1 2, epoch 3, version 4"``, of the znode."""
-        found = partition(self.ensemble.partitions, name)
-        assert found is not None
+        found = present(partition(self.ensemble.partitions, name))
         isr = " ".join(map(str, found.isr))
         return (
             f"leader {found.leader}, ISR {isr},"

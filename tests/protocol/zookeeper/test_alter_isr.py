@@ -13,13 +13,8 @@ from kiplab.protocol.zookeeper.ensemble import find
 from kiplab.protocol.zookeeper.ensemble_writes import SetData
 from kiplab.protocol.zookeeper.znodes import partition_state_path
 from kiplab.protocol.zookeeper.zookeeper_elections import elect_leaders
-from tests.protocol.zookeeper.control_plane import (
-    FOLLOWED,
-    LED,
-    ControlPlane,
-    control_plane,
-    state,
-)
+from tests.protocol.building import present
+from tests.protocol.zookeeper.control_plane import FOLLOWED, LED, ControlPlane, control_plane, state
 from tests.protocol.zookeeper.test_vectors_zookeeper_shutdown import depose
 
 E = KafkaError
@@ -263,7 +258,6 @@ def write_again(plane: ControlPlane, name: str) -> None:
     """The state's znode gets version 1, and the controller hears of it."""
     plane.session_of_operators()
     path = partition_state_path(name)
-    held = find(plane.ensemble, path)
-    assert held is not None
+    held = present(find(plane.ensemble, path))
     plane.write(99, SetData(path, held.data, held.stat.version))
     plane.controllers[0] = replace(plane.controller, partitions=plane.ensemble.partitions)

@@ -11,6 +11,7 @@ from kiplab.protocol.features import Features
 from kiplab.protocol.replica import disk
 from kiplab.protocol.replica.broker_state import Broker, Loss, replica_of
 from kiplab.protocol.zookeeper_facts import CheckpointLost
+from tests.protocol.building import present
 from tests.protocol.zookeeper.brokers import (
     EPOCH,
     FOLLOWED,
@@ -46,8 +47,7 @@ def high_watermark_of_led(broker: Broker, features: Features) -> int:
     """Then the controller tells all that there is."""
     all_told = lai(features, state(FOLLOWED, 2, 9, replicas=(2, 1)), state(LED, 1, 4))
     after = ask(ask(broker, um(features), features).broker, all_told, features).broker
-    replica = replica_of(after, LED)
-    assert replica is not None
+    replica = present(replica_of(after, LED))
     return replica.high_watermark
 
 
@@ -88,8 +88,7 @@ def test_even_a_leader_and_isr_that_is_ignored_for_every_partition_starts_the_ta
 ) -> None:
     features = at_release(release)
     asked = lai(features, state("X-0", 2, 8, replicas=(2, 3)))
-    process = ask(started(features, *FILE), asked, features).broker.process
-    assert process is not None
+    process = present(ask(started(features, *FILE), asked, features).broker.process)
     assert process.checkpoints
 
 

@@ -21,6 +21,7 @@ from kiplab.protocol.zookeeper_facts import (
     QueueDropped,
     RequestsQueued,
 )
+from tests.protocol.building import instance, present
 from tests.protocol.zookeeper import control_plane
 
 ALL = ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-2.6", "zk-2.8", "zk-3.4")
@@ -31,8 +32,7 @@ def test_who_finds_nobody_becomes_the_controller_of_the_next_epoch(features: Fea
     plane = control_plane.control_plane(features)
     assert (plane.controller.active, plane.controller.epoch) == (True, 1)
     assert controller_named(plane.ensemble) == 0
-    epoch = find(plane.ensemble, znodes.CONTROLLER_EPOCH_PATH)
-    assert epoch is not None
+    epoch = present(find(plane.ensemble, znodes.CONTROLLER_EPOCH_PATH))
     assert epoch.stat.version == plane.controller.epoch_version == 1
 
 
@@ -143,8 +143,7 @@ def test_a_controller_whose_session_is_over_does_not_look_at_what_waits() -> Non
     plane = control_plane.control_plane("zk-2.2", control_plane.FOLLOWED)
     session, before = plane.sessions[0], plane.controller
     plane.die(2)
-    event = plane.waiting[0].body
-    assert isinstance(event, WatcherEvent)
+    event = instance(WatcherEvent, plane.waiting[0].body)
     plane.die(0)
     done = watch_fired(ControllerTurn(before, plane.ensemble, plane.features), event, session)
     assert done.node is before

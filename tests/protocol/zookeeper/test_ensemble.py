@@ -20,6 +20,7 @@ from kiplab.protocol.zookeeper.ensemble_writes import (
     ZooKeeperError,
     transact,
 )
+from tests.protocol.building import present
 
 ONE, TWO = ids.BrokerId(1), ids.BrokerId(2)
 FIRST, SECOND = ids.PartitionEpoch(0), ids.PartitionEpoch(1)
@@ -109,8 +110,7 @@ def test_what_cannot_be_done_is_refused_with_zookeepers_error(
 def test_operations_of_a_multi_see_what_those_before_them_did() -> None:
     ensemble, session = connected()
     after = done(ensemble, session, Create("/a"), Delete("/a"), Create("/a"), SetData("/a"))
-    made = find(after, "/a")
-    assert made is not None
+    made = present(find(after, "/a"))
     assert made.stat.version == 1
 
 
@@ -258,8 +258,7 @@ def test_the_truth_of_the_mode_is_read_off_the_znodes() -> None:
     ensemble, _ = with_a_topic()
     (broker,) = ensemble.registrations
     (partition,) = ensemble.partitions
-    made = find(ensemble, znodes.broker_path(ONE))
-    assert made is not None
+    made = present(find(ensemble, znodes.broker_path(ONE)))
     assert broker == Registration(
         ONE, ids.BrokerEpoch(made.stat.czxid), ids.Incarnation(1), fenced=False
     )

@@ -16,6 +16,7 @@ from kiplab.protocol.messages.api_message import ControlRequest
 from kiplab.protocol.replica.broker_state import Lifecycle, replica_of
 from kiplab.protocol.replica.fetching import fetch
 from kiplab.protocol.zookeeper.control_requests import LEADER_DURING_DELETE
+from tests.protocol.building import present
 from tests.protocol.zookeeper.brokers import (
     CONTROLLER_EPOCH,
     CONTROLLING,
@@ -156,8 +157,7 @@ def test_an_earlier_controller_is_obeyed_where_nobody_looks() -> None:
 @on(*RELEASES)
 def test_each_of_the_three_requests_makes_a_later_controller_known(features: Features) -> None:
     for request in every_kind(features, controller_epoch=CONTROLLER_EPOCH + 1):
-        process = ask(running(features), request, features).broker.process
-        assert process is not None
+        process = present(ask(running(features), request, features).broker.process)
         assert process.controller_epoch == ControllerEpoch(CONTROLLER_EPOCH + 1)
 
 
@@ -204,8 +204,7 @@ def test_who_does_not_know_the_leader_gets_its_replica_and_no_more(features: Fea
     asked = lai(features, state(FOLLOWED, 2, 7, replicas=(2, 1)))
     answered = ask(started(features, records(FOLLOWED, 9, 5)), asked, features)
     assert answered.of_partitions == {FOLLOWED: NONE}
-    replica = replica_of(answered.broker, FOLLOWED)
-    assert replica is not None
+    replica = present(replica_of(answered.broker, FOLLOWED))
     assert (replica.leader_epoch, replica.high_watermark) == (NO_LEADER_EPOCH, 5)
     assert fetch(answered.broker, features)[1] == ()
     informed = ask(answered.broker, um(features), features).broker
@@ -218,8 +217,7 @@ def test_who_does_not_know_the_leader_gets_its_replica_and_no_more(features: Fea
 def test_a_leader_that_is_told_of_no_leader_leads_on(features: Features) -> None:
     answered = ask(running(features), lai(features, state(LED, -1, 4, isr=(1,))), features)
     assert held(answered, LED) == 3
-    replica = replica_of(answered.broker, LED)
-    assert replica is not None
+    replica = present(replica_of(answered.broker, LED))
     assert replica.leading is not None
 
 
@@ -307,8 +305,7 @@ def test_a_stopped_replica_is_not_started_by_the_same_leader_epoch(features: Fea
 def test_a_leader_that_is_to_stop_leads_on(features: Features) -> None:
     answered = ask(running(features), stop(features, LED, 4), features)
     assert answered.of_partitions == {LED: NONE}
-    replica = replica_of(answered.broker, LED)
-    assert replica is not None
+    replica = present(replica_of(answered.broker, LED))
     assert replica.leading is not None
 
 
@@ -340,13 +337,11 @@ def test_the_living_are_replaced_and_the_partitions_merged(features: Features) -
     changed = state(LED, 2, 2)
     answered = ask(running(features), um(features, changed, live=(2, 0)), features)
     assert answered.broker.process is not None
-    image = answered.broker.process.image
-    assert image is not None
+    image = present(answered.broker.process.image)
     assert [r.broker for r in image.registrations] == [0, 2]
     assert {p.name: p.leader_epoch for p in image.partitions} == {FOLLOWED: 7, LED: 2}
     gone = replace(changed, leader=LEADER_DURING_DELETE)
-    after = ask(answered.broker, um(features, gone), features).broker.process
-    assert after is not None
+    after = present(ask(answered.broker, um(features, gone), features).broker.process)
     assert after.image is not None
     assert [p.name for p in after.image.partitions] == [FOLLOWED]
 

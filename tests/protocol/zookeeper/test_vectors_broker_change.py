@@ -117,9 +117,7 @@ def test_at_2_1_mail_for_the_life_before_a_bounce_waits_for_the_next() -> None:
 
 
 @at_each(*WITH_GENERATIONS)
-def test_an_unseen_bounce_leaves_the_old_epoch_on_what_is_queued(
-    features: Features,
-) -> None:
+def test_an_unseen_bounce_leaves_the_old_epoch_on_what_is_queued(features: Features) -> None:
     plane = control_plane(features, FOLLOWED, LED)
     old = plane.epoch(2)
     plane.bounce(2)
@@ -162,9 +160,7 @@ def test_a_death_moves_leaders_and_shrinks_isrs(features: Features) -> None:
 
 
 @at_each(*ALL)
-def test_the_last_member_stays_in_the_isr_and_leads_when_it_is_back(
-    features: Features,
-) -> None:
+def test_the_last_member_stays_in_the_isr_and_leads_when_it_is_back(features: Features) -> None:
     plane = control_plane(features, state("L-0", (2, 1), leader=2, isr=(2,)))
     plane.die(2)
     plane.look()
@@ -189,11 +185,7 @@ def test_a_new_broker_is_told_everything_and_from_2_2_on_the_others_only_who_liv
 
 @at_each(*WITH_GENERATIONS)
 def test_in_one_change_a_dead_broker_is_elected_and_then_replaced(features: Features) -> None:
-    plane = control_plane(
-        features,
-        state("Y-0", (2, 3, 1), leader=2),
-        brokers=(0, 1, 2, 3),
-    )
+    plane = control_plane(features, state("Y-0", (2, 3, 1), leader=2), brokers=(0, 1, 2, 3))
     old = plane.epoch(2)
     change_at_once(plane)
     elected = [f for f in plane.facts if isinstance(f, LeaderElected)]
@@ -215,11 +207,7 @@ def test_2_1_replaces_the_whole_live_set_first_so_nobody_dead_is_elected() -> No
 
 @at_each(*WITH_GENERATIONS, on="380.live-set-first")
 def test_in_the_kips_order_nobody_dead_is_elected(features: Features) -> None:
-    plane = control_plane(
-        features,
-        state("Y-0", (2, 3, 1), leader=2),
-        brokers=(0, 1, 2, 3),
-    )
+    plane = control_plane(features, state("Y-0", (2, 3, 1), leader=2), brokers=(0, 1, 2, 3))
     change_at_once(plane)
     elected = [f for f in plane.facts if isinstance(f, LeaderElected)]
     assert 3 not in [f.leader for f in elected]

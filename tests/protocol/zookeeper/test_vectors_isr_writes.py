@@ -22,6 +22,7 @@ from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import open_session
 from kiplab.protocol.zookeeper.ensemble_writes import Create, Operation, SetData, transact
 from kiplab.protocol.zookeeper.isr_writes import announce_isr, set_partition_state, written
+from tests.protocol.building import instance, present
 from tests.protocol.zookeeper import brokers
 
 PATH = znodes.partition_state_path(brokers.LED)
@@ -100,8 +101,7 @@ class Led:
         """ZooKeeper does it, and the leader goes on."""
         request = self.request
         self.ensemble, sends, facts = set_partition_state(self.ensemble, request)
-        reply = sends[0].body
-        assert isinstance(reply, messages.SetPartitionStateResponse)
+        reply = instance(messages.SetPartitionStateResponse, sends[0].body)
         self.answered(reply, request)
         self.facts = (*facts, *self.facts)
         return reply
@@ -115,8 +115,7 @@ class Led:
 
     def overtaken(self) -> None:
         """Somebody else has written the state meanwhile: its version is 11."""
-        held = find(self.ensemble, PATH)
-        assert held is not None
+        held = present(find(self.ensemble, PATH))
         session = self.ensemble.sessions[0].id
         other = replace(held.data, leader_epoch=ids.LeaderEpoch(4))  # type: ignore[type-var]
         self.ensemble = transact(self.ensemble, session, (SetData(PATH, other),)).ensemble
@@ -124,9 +123,7 @@ class Led:
     @property
     def replica(self) -> Replica:
         """How it plays L-0."""
-        found = replica_of(self.broker, brokers.LED)
-        assert found is not None
-        return found
+        return present(replica_of(self.broker, brokers.LED))
 
     @property
     def leading(self) -> Leading:
@@ -147,8 +144,7 @@ class Led:
     @property
     def written_state(self) -> znodes.PartitionStateZnode:
         """What ZooKeeper holds."""
-        found = find(self.ensemble, PATH)
-        assert found is not None
+        found = present(find(self.ensemble, PATH))
         assert isinstance(found.data, znodes.PartitionStateZnode)
         return found.data
 
@@ -220,8 +216,7 @@ def test_the_same_state_under_another_version_counts_as_written(features: Featur
     led.fetch(10)
     request = led.request
     led.ensemble = set_partition_state(led.ensemble, request)[0]
-    reply = led.writes() if led.sends else None
-    assert reply is not None
+    reply = present(led.writes() if led.sends else None)
     assert (reply.error, reply.partition_epoch) == (KafkaError.NONE, 11)
     assert (led.isr, led.replica.partition_epoch) == ((1, 2), 11)
 
@@ -291,8 +286,7 @@ def test_what_was_written_is_announced_once_under_a_number_of_its_own(features: 
     told = announce_isr(led.broker, led.ensemble)
     assert told.node.process is not None
     assert told.node.process.isr_changes == ()
-    first = find(told.ensemble, f"{znodes.ISR_CHANGES_PATH}/isr_change_0000000000")
-    assert first is not None
+    first = present(find(told.ensemble, f"{znodes.ISR_CHANGES_PATH}/isr_change_0000000000"))
     assert first.data == znodes.IsrChangeZnode((brokers.LED,))
     again = announce_isr(told.node, told.ensemble)
     assert again.node is told.node
@@ -379,8 +373,7 @@ def test_a_leader_and_isr_clears_what_is_unanswered_up_to_2_8(
     led = Led(features)
     led.fetch(10)
     told = brokers.lai(features, brokers.state(brokers.LED, 1, 4, isr=(1,), version=11))
-    process = brokers.ask(led.broker, told, features).broker.process
-    assert process is not None
+    process = present(brokers.ask(led.broker, told, features).broker.process)
     assert (len(process.items), len(process.in_flight)) == (left, 1)
 
 

@@ -18,6 +18,7 @@ from kiplab.protocol.zookeeper.ensemble_writes import Together
 from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH, BrokerZnode, Znode, broker_path
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from kiplab.protocol.zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried
+from tests.protocol.building import instance, present
 from tests.protocol.zookeeper.brokers import RELEASES, at_release, on, rows
 
 ONE, TWO = BrokerId(1), BrokerId(2)
@@ -47,16 +48,12 @@ def process(broker: Broker) -> Volatile:
 
 def session(broker: Broker) -> SessionId:
     """Of the process that runs."""
-    found = process(broker).session
-    assert found is not None
-    return found
+    return present(process(broker).session)
 
 
 def registered(ensemble: Ensemble) -> Znode:
     """The znode of broker 2."""
-    found = find(ensemble, broker_path(TWO))
-    assert found is not None
-    return found
+    return present(find(ensemble, broker_path(TWO)))
 
 
 def kinds(done: Together[Broker]) -> list[str]:
@@ -86,9 +83,7 @@ def test_from_2_2_on_a_transaction_of_two_writes_tells_the_epoch(features: Featu
 
 
 @on(*RELEASES)
-def test_a_new_process_knows_no_controller_no_metadata_and_no_replica(
-    features: Features,
-) -> None:
+def test_a_new_process_knows_no_controller_no_metadata_and_no_replica(features: Features) -> None:
     born = process(pair(features).two)
     assert (born.lifecycle, born.controller, born.controller_epoch) == ("RUNNING", None, None)
     assert (born.image, born.replicas, born.checkpoints) == (None, (), False)
@@ -129,8 +124,7 @@ def test_a_process_can_begin_at_any_server() -> None:
 def test_while_an_earlier_life_is_registered_there_is_no_start() -> None:
     pairs = pair(at_release("zk-2.2"))
     down = replace(pairs.two, process=None)
-    reason = life.why_not_start(down, pairs.ensemble)
-    assert reason is not None
+    reason = present(life.why_not_start(down, pairs.ensemble))
     assert "NODEEXISTS" in reason
     assert "`expire 2`" in reason
     assert (
@@ -185,8 +179,7 @@ def test_a_controller_whose_session_is_over_stands_down_and_may_be_elected_again
     told = kinds(done)
     assert told.index("ControllerStoodDown") < told.index("SessionOpened")
     assert told.index("Registered") < told.index("ControllerElected")
-    plane = process(done.node).control_plane
-    assert isinstance(plane, ZooKeeperController)
+    plane = instance(ZooKeeperController, process(done.node).control_plane)
     assert (plane.active, plane.epoch) == (True, 2)
     assert plane.session == process(done.node).session
 
@@ -221,8 +214,7 @@ def test_a_shutdown_asks_whom_zookeeper_names(features: Features) -> None:
     assert process(done.node).lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     (send,) = done.sends
     assert send.receiver == controller_on(ONE)
-    asked = send.body
-    assert isinstance(asked, messages.ControlledShutdownRequest)
+    asked = instance(messages.ControlledShutdownRequest, send.body)
     assert asked.broker_epoch == process(pairs.two).epoch
 
 
@@ -230,8 +222,7 @@ def test_below_inter_broker_protocol_2_2_it_names_no_epoch() -> None:
     features = parse_features("zk-2.2/2.1-IV2")
     pairs = pair(at_release("zk-2.2"))._replace(features=features)
     (send,) = begun(pairs).sends
-    asked = send.body
-    assert isinstance(asked, messages.ControlledShutdownRequest)
+    asked = instance(messages.ControlledShutdownRequest, send.body)
     assert (asked.version, asked.broker_epoch) == (1, NO_BROKER_EPOCH)
 
 

@@ -32,9 +32,7 @@ def test_a_broker_that_goes_leads_nothing_and_is_in_no_isr(features: Features) -
 
 
 @control_plane.at_each(*ALL)
-def test_it_is_told_to_follow_what_it_led_and_twice_to_stop_the_rest(
-    features: Features,
-) -> None:
+def test_it_is_told_to_follow_what_it_led_and_twice_to_stop_the_rest(features: Features) -> None:
     plane = control_plane.control_plane(features, control_plane.FOLLOWED, control_plane.LED)
     plane.shut_down(2)
     expected = ALONE if features.release in ("zk-2.1", "zk-2.2") else TOGETHER
