@@ -142,7 +142,6 @@ class Stage:
         )
 
     def shrink_check(self) -> None:
-        """The periodic maybeShrinkIsr."""
         here = broker_parts.here(self.broker, self.features, self.now)
         replica, item, _ = propose_shrink(
             here, self.replica, broker_state.log_of(self.broker, NAME)
@@ -157,7 +156,6 @@ class Stage:
         self._done(done)
 
     def append(self, count: int, *, transaction: bool = False) -> None:
-        """Records are produced to it."""
         mine, epoch = broker_state.log_of(self.broker, NAME), self.replica.leader_epoch
         longer = log.append(mine, epoch, count, transaction=transaction)
         self.broker = broker_parts.with_log(self.broker, NAME, longer)
@@ -179,7 +177,6 @@ class Stage:
         )
 
     def fails(self, error: KafkaError) -> None:
-        """The controller answers with an error for the partition."""
         self._answered(messages.AlterPartitionResult(NAME, error))
 
     # what can be seen of it
@@ -208,7 +205,6 @@ class Stage:
 
     @property
     def in_flight(self) -> bool:
-        """Whether a proposal is pending."""
         return self.leading.isr_state.sent is not None
 
     @property

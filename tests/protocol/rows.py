@@ -84,21 +84,10 @@ def accepted(
     registered, *partitions = state
     return Row(
         id, releases, metadata, versions, registered, tuple(partitions), ask,
-        tuple(_reply(after) for _, after in changed),
+        tuple(messages.AlterPartitionResult.granted(after) for _, after in changed),
         tuple(record for record, _ in changed if record is not None),
         tuple(after for _, after in changed),
     )  # fmt: skip
-
-
-def _reply(state: PartitionRegistration) -> messages.AlterPartitionResult:
-    return messages.AlterPartitionResult(
-        partition=state.name,
-        leader=state.leader,
-        leader_epoch=state.leader_epoch,
-        partition_epoch=state.partition_epoch,
-        isr=state.isr,
-        recovery=state.recovery,
-    )
 
 
 def ask(sender: int, epoch: int, *items: messages.AlterPartitionItem) -> Ask:

@@ -7,34 +7,14 @@ import pytest
 from kiplab.protocol import log, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from kiplab.protocol.ids import BrokerEpoch, LeaderEpoch, Offset
 from kiplab.protocol.registrations import LeaderRecoveryState
-from kiplab.protocol.replica import alter_partition_manager
 from kiplab.protocol.replica.broker_state import NEVER_MS, log_of
 from kiplab.protocol.replica.fetching import fetched
 from tests.protocol.building import vector
 from tests.protocol.leading import ME, NAME, T0, Stage, both
 
 E = KafkaError
-
-
-def answered_with(stage: Stage, recovery: int, isr: tuple[int, ...] = (101, 102)) -> None:
-    """The controller accepts what is asked for, in this recovery state."""
-    result = messages.AlterPartitionResult(
-        partition=NAME,
-        leader=ME,
-        leader_epoch=LeaderEpoch(5),
-        partition_epoch=PartitionEpoch(2),
-        isr=tuple(map(BrokerId, isr)),
-        recovery=recovery,
-    )
-    request = stage.requests[-1]
-    response = messages.AlterPartitionResponse(version=request.version, results=(result,))
-    effect = alter_partition_manager.answered(
-        stage.broker, response, request, stage.features, stage.now
-    )
-    stage.broker, sends, _ = effect
-    stage.requests += [send.body for send in sends]  # type: ignore[misc]
 
 
 # --- whose fetches are served ---------------------------------------------------------------------
@@ -68,7 +48,7 @@ def test_a_leader_asks_in_the_recovery_state_that_it_was_answered_with(
 ) -> None:
     stage = Stage(features, [101, 102, 103], [101])
     stage.fetch(102, 10)
-    answered_with(stage, state)
+    stage.completes([101, 102], recovery=state)
     stage.fetch(103, 10)
     assert stage.requests[-1].items[0].recovery == state
 
@@ -79,7 +59,7 @@ def test_an_answer_in_a_recovery_state_that_there_is_not_is_asked_for_again(
 ) -> None:
     stage = Stage(features, [101, 102], [101])
     stage.fetch(102, 10)
-    answered_with(stage, recovery=5)
+    stage.completes([101, 102], recovery=5)
     assert stage.is_pending([101], [101, 102])
     assert len(stage.requests) == 2
     assert stage.requests[0] == stage.requests[1]
@@ -93,7 +73,7 @@ def test_a_member_of_which_nothing_is_known_has_lagged_since_ever(features: Feat
     stage = Stage(features, [101, 102], [101])
     stage.now = 0
     stage.fetch(102, 10)
-    answered_with(stage, recovery=0, isr=(101, 102, 103))
+    stage.completes([101, 102, 103])
     stage.shrink_check()
     assert set(stage.proposed) == {101, 102}
 

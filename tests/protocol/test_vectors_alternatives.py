@@ -12,34 +12,31 @@ from kiplab.protocol.errors import KafkaError as E
 from kiplab.protocol.facts import LeaderElected, NotProposed, Refused, TransactionEnded
 from kiplab.protocol.features import Features, switched
 from kiplab.protocol.kraft.alter_partition import alter_partition
-from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.elections import elect_leader
 from kiplab.protocol.kraft.partition_change import Code, Targets, build
-from kiplab.protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    BrokerRegistrationRequest,
-    IsrMember,
-)
+from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionRequest, IsrMember
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.releases import at_least
 from kiplab.protocol.replica import client_reads
 from kiplab.protocol.replica.broker_state import log_of
 from kiplab.protocol.replica.produce import produce
-from tests.protocol.building import at, brokers, but, change, controller, instance, partition
+from tests.protocol.building import (
+    at,
+    brokers,
+    but,
+    change,
+    controller,
+    instance,
+    partition,
+    registers,
+)
 from tests.protocol.leading import KRAFT, NAME, Stage
 
 
 def with_guard(guard: str, releases: str) -> pytest.MarkDecorator:
     """The test, which takes `features`, is one vector of releases in which `guard` is on."""
-    return pytest.mark.parametrize(
-        "features",
-        [
-            pytest.param(on, id=on.label())
-            for f in at(releases)
-            for on in [switched(f, guard, True)]
-        ],
-    )
+    switched_on = [switched(features, guard, True) for features in at(releases)]
+    return pytest.mark.parametrize("features", [pytest.param(f, id=f.label()) for f in switched_on])
 
 
 def caught_up(features: Features, *, epoch: int) -> Stage:
@@ -59,8 +56,7 @@ def test_a_registration_bumps_the_leader_epoch_wherever_the_broker_has_a_replica
     outside = partition("a-0", [1, 2, 3], [1, 3], 1, le=5, pe=10)
     elsewhere = partition("b-0", [1, 3], [1, 3], 1, le=7, pe=20)
     before = controller(brokers(1, 3, fenced=[2]), outside, elsewhere)
-    request = BrokerRegistrationRequest(broker=ids.BrokerId(2), incarnation=ids.Incarnation(2))
-    after, _, facts = register_broker(before, request, features, None)
+    after, _, facts = registers(before, 2, 2, features, None)
     assert after.partitions == (but(outside, le=6, pe=11), elsewhere)
     (elected,) = (fact for fact in facts if isinstance(fact, LeaderElected))
     assert (elected.before, elected.leader, elected.unclean) == (1, 1, False)
@@ -184,12 +180,8 @@ def test_the_epoch_of_the_election_is_no_longer_the_current_one_once_the_leader_
     features: Features,
 ) -> None:
     led = partition("a-0", [1, 2], [2], 2, le=7, pe=10, recovery=RECOVERING)
-    code = Code(
-        features.code_of(ids.CONTROLLER), features.metadata_version, features.active(ids.CONTROLLER)
-    )
-    assert build(led, Targets(), lambda _: False, code) == change(
-        "a-0", leader=-1, recovery=RECOVERED
-    )
+    record = build(led, Targets(), lambda _: False, Code.of(features))
+    assert record == change("a-0", leader=-1, recovery=RECOVERED)
 
 
 @with_guard("704.election-boolean", "3.2-4.3")

@@ -85,15 +85,20 @@ def test_a_refused_expand_stays_pending(error: KafkaError, features: Features) -
     assert (stage.queue, len(stage.requests)) == (0, 1)
 
 
-@vector("L8", "3.3-4.3")
-def test_l8_a_fenced_follower_is_not_proposed(features: Features) -> None:
+@vectors(
+    "shown guard",
+    ("L8", "3.3-4.3", {"fenced": [102]}, "841.leader-skips-fenced"),
+    ("L10b", "3.3-4.3", {"leaving": [102]}, "841.leader-skips-shutting-down"),
+)
+def test_a_follower_that_is_fenced_or_shuts_down_is_not_proposed(
+    shown: dict[str, list[int]], guard: str, features: Features
+) -> None:
     stage = expanding(features, cache=KRAFT)
     stage.fails(E.INELIGIBLE_REPLICA)
-    stage.cache_shows(fenced=[102])
+    stage.cache_shows(**shown)
     stage.fetch(102, 10)
     assert stage.is_committed([101])
-    guards = [f.guard for f in stage.facts if isinstance(f, NotProposed)]
-    assert guards == ["841.leader-skips-fenced"]
+    assert [f.guard for f in stage.facts if isinstance(f, NotProposed)] == [guard]
 
 
 @vector("L10a", "3.3-4.3")
@@ -102,17 +107,6 @@ def test_l10a_ineligible_replica_reverts(features: Features) -> None:
     stage.fails(E.INELIGIBLE_REPLICA)
     assert stage.is_committed([101])
     assert stage.maximal == [101]
-
-
-@vector("L10b", "3.3-4.3")
-def test_l10b_a_follower_that_shuts_down_is_not_proposed(features: Features) -> None:
-    stage = expanding(features, cache=KRAFT)
-    stage.fails(E.INELIGIBLE_REPLICA)
-    stage.cache_shows(leaving=[102])
-    stage.fetch(102, 10)
-    assert stage.is_committed([101])
-    guards = [f.guard for f in stage.facts if isinstance(f, NotProposed)]
-    assert guards == ["841.leader-skips-shutting-down"]
 
 
 @vector("L10c", "3.3-4.3")

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import CONTROLLER, BrokerId
+from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, elect
 from kiplab.protocol.kraft.records import PartitionChangeRecord
 from kiplab.protocol.kraft.replay import merge
@@ -166,9 +166,6 @@ ROWS = (
 
 @pytest.mark.parametrize(("row", "features"), cases(ROWS))
 def test_builds(row: Row, features: Features) -> None:
-    code = Code(
-        features.code_of(CONTROLLER), features.metadata_version, features.active(CONTROLLER)
-    )
-    record = build(row.state, row.targets, row.acceptable, code, row.election)
+    record = build(row.state, row.targets, row.acceptable, Code.of(features), row.election)
     assert record == row.record
     assert (row.state if record is None else merge(row.state, record)) == row.after

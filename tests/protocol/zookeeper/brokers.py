@@ -36,7 +36,6 @@ def state(
     isr: tuple[int, ...] | None = None,
     version: int = 10,
 ) -> PartitionRegistration:
-    """What a controller knows of a partition."""
     in_sync = replicas if isr is None else isr
     return PartitionRegistration(
         name=name,
@@ -131,7 +130,6 @@ class Answered:
 
     @property
     def error(self) -> KafkaError:
-        """Of the request as a whole."""
         kinds = (
             messages.LeaderAndIsrResponse,
             messages.UpdateMetadataResponse,
@@ -142,7 +140,6 @@ class Answered:
 
     @property
     def of_partitions(self) -> dict[str, KafkaError]:
-        """What it says of each partition."""
         kinds = (messages.LeaderAndIsrResponse, messages.StopReplicaResponse)
         assert isinstance(self.reply, kinds)
         return {p.partition: p.error for p in self.reply.partitions}
@@ -156,7 +153,6 @@ _RULES = {
 
 
 def ask(broker: broker_state.Broker, request: ControlRequest, features: Features) -> Answered:
-    """One control request arrives."""
     effect = _RULES[type(request)](broker, request, features, None)  # type: ignore[operator]
     reply = effect[1][0].body
     return Answered(effect[0], reply, effect)

@@ -1,9 +1,9 @@
 """A small ZooKeeper with controllers on brokers, whose watches wait until a test lets them go."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-import pytest
 from msgspec.structs import replace
 
 from kiplab.protocol import ids, messages
@@ -30,9 +30,10 @@ from kiplab.protocol.zookeeper.znodes import (
 )
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from kiplab.protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
-from tests.protocol.building import present
+from tests.protocol.building import instance, present
 
 CONTROLLER = 0
+Reply = TypeVar("Reply", bound=messages.Response)
 
 
 def state(
@@ -76,30 +77,39 @@ class ControlPlane:
     def register(self, broker: int) -> None:
         """A broker whose own controller nobody looks at."""
         opened = open_session(self.ensemble, ids.BrokerId(broker), ids.Incarnation(0))
-        self.ensemble = opened.ensemble
-        self.sessions[broker] = opened.session
+        self.ensemble, self.sessions[broker] = opened
         self.write(broker, *registration(broker))
 
     def die(self, broker: int) -> None:
-        """The session of a broker ends."""
-        ended = end_session(self.ensemble, self.sessions.pop(broker))
+        self._over(self.sessions.pop(broker))
+
+    def _over(self, session: ids.SessionId) -> None:
+        ended = end_session(self.ensemble, session)
         self.ensemble = ended.ensemble
         self.waiting += ensemble_writes.told(ended.fired)
 
     def bounce(self, broker: int) -> None:
         """The znode is deleted and made anew before anybody can look."""
+        old = self.sessions[broker]
         opened = open_session(self.ensemble, ids.BrokerId(broker), ids.Incarnation(1))
-        self.ensemble = opened.ensemble
-        old, self.sessions[broker] = self.sessions[broker], opened.session
+        self.ensemble, self.sessions[broker] = opened
         self.write(
             broker, ensemble_writes.Delete(broker_path(ids.BrokerId(broker))), *registration(broker)
         )
-        ended = end_session(self.ensemble, old)
-        self.ensemble = ended.ensemble
-        self.waiting += ensemble_writes.told(ended.fired)
+        self._over(old)
+
+    def sees(self, event: Callable[[int], None], broker: int) -> None:
+        """It happens to the broker, and the controllers look."""
+        event(broker)
+        self.look()
+
+    def operator_writes(self, *operations: ensemble_writes.Operation) -> None:
+        """A transaction in a session that belongs to no broker."""
+        opened = open_session(self.ensemble, ids.BrokerId(99), ids.Incarnation(0))
+        self.ensemble, self.sessions[99] = opened
+        self.write(99, *operations)
 
     def write(self, broker: int, *operations: ensemble_writes.Operation) -> None:
-        """A transaction in the session of this broker."""
         done = ensemble_writes.transact(self.ensemble, self.sessions[broker], operations)
         assert done.error is ensemble_writes.ZooKeeperError.NONE, done.error
         self.ensemble = done.ensemble
@@ -115,7 +125,6 @@ class ControlPlane:
                 self.handled(watch_fired(self.turn(owner), sent.body, self.sessions[owner]))
 
     def turn(self, at: int) -> ControllerTurn:
-        """An event of the controller on this broker begins."""
         return ControllerTurn(self.controllers[at], self.ensemble, self.features)
 
     def shut_down(
@@ -127,13 +136,17 @@ class ControlPlane:
             version=version, broker=ids.BrokerId(broker), broker_epoch=sent
         )
         done = controlled_shutdown(self.turn(at), request)
+        return self.answer(messages.ControlledShutdownResponse, done)
+
+    def answer(
+        self, kind: type[Reply], done: ensemble_writes.Together[ZooKeeperController]
+    ) -> Reply:
+        """What comes of a request that is answered so."""
         self.handled(done)
-        (answer,) = done.sends
-        assert isinstance(answer.body, messages.ControlledShutdownResponse)
-        return answer.body
+        (sent,) = done.sends
+        return instance(kind, sent.body)
 
     def handled(self, done: ensemble_writes.Together[ZooKeeperController]) -> None:
-        """Take over what came of an event."""
         self.controllers[done.node.broker] = done.node
         self.ensemble = done.ensemble
         self.waiting += done.fired
@@ -143,19 +156,12 @@ class ControlPlane:
 
     @property
     def controller(self) -> ZooKeeperController:
-        """The one on broker 0."""
         return self.controllers[CONTROLLER]
 
     def epoch(self, broker: int) -> ids.BrokerEpoch:
         """The czxid of the broker's znode; -1 where it has none."""
         found = find(self.ensemble, broker_path(ids.BrokerId(broker)))
         return ids.NO_BROKER_EPOCH if found is None else ids.BrokerEpoch(found.stat.czxid)
-
-    def session_of_operators(self) -> None:
-        """A session that belongs to no broker, under the id 99."""
-        opened = open_session(self.ensemble, ids.BrokerId(99), ids.Incarnation(0))
-        self.ensemble = opened.ensemble
-        self.sessions[99] = opened.session
 
     def queued(self, broker: int) -> tuple[Any, ...]:
         """All that waits for the broker at the controller on broker 0."""
@@ -170,7 +176,6 @@ class ControlPlane:
         return [told_short(request, self.controller) for request in new]
 
     def forget_mail(self) -> None:
-        """Whatever is queued is answered."""
         channels = tuple(replace(c, queue=()) for c in self.controller.channels)
         self.controllers[CONTROLLER] = replace(self.controller, channels=channels)
         self.seen = {}
@@ -212,14 +217,6 @@ def registration(broker: int) -> tuple[ensemble_writes.Operation, ensemble_write
     data = BrokerZnode(ids.BrokerId(broker), ids.Incarnation(0))
     return ensemble_writes.Create(path, ephemeral=True), ensemble_writes.SetData(
         path, data, ids.PartitionEpoch(0)
-    )
-
-
-def at_each(*releases: str, on: str = "") -> pytest.MarkDecorator:
-    """The test, which takes `features`, is one vector of each release; `on` is switched on."""
-    guards = (on,) if on else ()
-    return pytest.mark.parametrize(
-        "features", [pytest.param(parse_features(r, on=guards), id=r) for r in releases]
     )
 
 

@@ -117,15 +117,13 @@ def test_from_3_3_on_every_member_is_online(version: int, error: KafkaError) -> 
     for gone in ("dead", "shutting down"):
         plane = control_plane("zk-3.4", state("F-0", (1, 2), leader=1, isr=(1,)))
         if gone == "dead":
-            plane.die(2)
-            plane.look()
+            plane.sees(plane.die, 2)
         else:
             plane.shut_down(2)
         (result,) = ask(plane, item("F-0", (1, 2)), version=version).results
         assert result.error is error, gone
     plane = control_plane("zk-2.8", state("F-0", (1, 2), leader=1, isr=(1,)))
-    plane.die(2)
-    plane.look()
+    plane.sees(plane.die, 2)
     assert ask(plane, item("F-0", (1, 2))).results[0].error is E.NONE
 
 
@@ -170,16 +168,14 @@ def test_the_preferred_replica_must_be_in_the_isr() -> None:
 def test_an_operator_may_have_an_unclean_election_from_2_4_on() -> None:
     for kafka, error in (("zk-2.2", E.INVALID_REQUEST), ("zk-2.5.0", E.NONE), ("zk-3.4", E.NONE)):
         plane = control_plane(kafka, state("L-0", (2, 1), leader=2, isr=(2,)))
-        plane.die(2)
-        plane.look()
+        plane.sees(plane.die, 2)
         assert elections(plane, unclean=True, names=("L-0",)) == (("L-0", error),), kafka
     assert plane.held("L-0") == "leader 1, ISR 1, epoch 2, version 2"
 
 
 def test_with_nobody_alive_there_is_nobody_to_elect() -> None:
     plane = control_plane("zk-3.4", state("L-0", (2,), leader=2))
-    plane.die(2)
-    plane.look()
+    plane.sees(plane.die, 2)
     assert elections(plane, unclean=True) == (("L-0", E.ELIGIBLE_LEADERS_NOT_AVAILABLE),)
 
 
@@ -209,7 +205,6 @@ def item(
     partition_epoch: int = 0,
     recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED,
 ) -> messages.AlterPartitionItem:
-    """What leader 1 asks for."""
     return messages.AlterPartitionItem(
         partition=name,
         leader_epoch=LeaderEpoch(leader_epoch),
@@ -235,29 +230,21 @@ def ask(
         items=items,
     )
     done = alter_isr(plane.turn(at), request)
-    plane.handled(done)
-    (sent,) = done.sends
-    assert sent.receiver == broker
-    assert isinstance(sent.body, messages.AlterPartitionResponse)
-    return sent.body
+    assert [sent.receiver for sent in done.sends] == [broker]
+    return plane.answer(messages.AlterPartitionResponse, done)
 
 
 def elections(
     plane: ControlPlane, *, unclean: bool, names: tuple[str, ...] | None = None, at: int = 0
 ) -> tuple[tuple[str, KafkaError], ...]:
-    """What an operator is answered."""
     request = messages.ElectLeadersRequest(unclean=unclean, partitions=names)
     done = elect_leaders(plane.turn(at), request)
-    plane.handled(done)
-    (sent,) = done.sends
-    assert isinstance(sent.body, messages.ElectLeadersResponse)
-    return sent.body.results
+    return plane.answer(messages.ElectLeadersResponse, done).results
 
 
 def write_again(plane: ControlPlane, name: str) -> None:
     """The state's znode gets version 1, and the controller hears of it."""
-    plane.session_of_operators()
     path = partition_state_path(name)
     held = present(find(plane.ensemble, path))
-    plane.write(99, SetData(path, held.data, held.stat.version))
+    plane.operator_writes(SetData(path, held.data, held.stat.version))
     plane.controllers[0] = replace(plane.controller, partitions=plane.ensemble.partitions)

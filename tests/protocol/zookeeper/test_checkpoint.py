@@ -5,8 +5,6 @@ As observed on real brokers: at 2.1.1 a LeaderAndIsr of an earlier life that nam
 stays, and L is loaded with 9.
 """
 
-import pytest
-
 from kiplab.protocol.features import Features
 from kiplab.protocol.replica import disk
 from kiplab.protocol.replica.broker_state import Broker, Loss, replica_of
@@ -20,6 +18,7 @@ from tests.protocol.zookeeper.brokers import (
     ask,
     at_release,
     lai,
+    on,
     records,
     running,
     started,
@@ -44,11 +43,9 @@ def of_an_earlier_life(features: Features) -> Broker:
 
 
 def high_watermark_of_led(broker: Broker, features: Features) -> int:
-    """Then the controller tells all that there is."""
     all_told = lai(features, state(FOLLOWED, 2, 9, replicas=(2, 1)), state(LED, 1, 4))
     after = ask(ask(broker, um(features), features).broker, all_told, features).broker
-    replica = present(replica_of(after, LED))
-    return replica.high_watermark
+    return present(replica_of(after, LED)).high_watermark
 
 
 def test_case_c_without_a_generation_the_file_loses_a_partition() -> None:
@@ -58,9 +55,8 @@ def test_case_c_without_a_generation_the_file_loses_a_partition() -> None:
     assert high_watermark_of_led(broker, features) == 0
 
 
-@pytest.mark.parametrize("release", RELEASES[1:])
-def test_case_c_with_a_generation_the_file_stays(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES[1:])
+def test_case_c_with_a_generation_the_file_stays(features: Features) -> None:
     broker = of_an_earlier_life(features)
     assert on_disk(broker) == {FOLLOWED: 5, LED: 9}
     assert high_watermark_of_led(broker, features) == 9
@@ -74,27 +70,23 @@ def test_what_the_file_loses_is_told() -> None:
     assert [(f.partition, f.high_watermark) for f in lost] == [(LED, 9)]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_before_the_first_leader_and_isr_no_round_writes(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_before_the_first_leader_and_isr_no_round_writes(features: Features) -> None:
     broker = ask(started(features, *FILE), um(features), features).broker
     assert disk.checkpoint(broker) == (broker, (), ())
     assert disk.checkpoint(broker)[0] is broker
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@on(*RELEASES)
 def test_even_a_leader_and_isr_that_is_ignored_for_every_partition_starts_the_task(
-    release: str,
+    features: Features,
 ) -> None:
-    features = at_release(release)
     asked = lai(features, state("X-0", 2, 8, replicas=(2, 3)))
-    process = present(ask(started(features, *FILE), asked, features).broker.process)
-    assert process.checkpoints
+    assert present(ask(started(features, *FILE), asked, features).broker.process).checkpoints
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_who_knows_of_no_partition_writes_no_file(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_who_knows_of_no_partition_writes_no_file(features: Features) -> None:
     stopped, _, facts = disk.stop_cleanly(started(features, *FILE))
     assert on_disk(stopped) == {FOLLOWED: 5, LED: 9}
     assert not [f for f in facts if isinstance(f, CheckpointLost)]
@@ -110,16 +102,14 @@ def test_a_clean_stop_writes_what_is_known_and_loses_the_rest() -> None:
     assert [f.partition for f in facts if isinstance(f, CheckpointLost)] == [LED]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_crash_leaves_the_file_as_it_is(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_a_crash_leaves_the_file_as_it_is(features: Features) -> None:
     crashed = disk.crash(running(features, *FILE), Loss.NOTHING)[0]
     assert on_disk(crashed) == {FOLLOWED: 5, LED: 9}
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_replica_begins_at_what_the_file_says(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_a_replica_begins_at_what_the_file_says(features: Features) -> None:
     broker = running(features, *FILE)
-    marks = {r.partition: r.high_watermark for r in broker.process.replicas}  # type: ignore[union-attr]
+    marks = {r.partition: r.high_watermark for r in present(broker.process).replicas}
     assert marks == {FOLLOWED: 5, LED: 9}

@@ -40,8 +40,7 @@ def _looks(plane: ControlPlane, _broker: int) -> None:
 
 def _fails_over(plane: ControlPlane, _broker: int) -> None:
     if controller_named(plane.ensemble) is not None:
-        plane.session_of_operators()
-        plane.write(99, Delete(CONTROLLER_PATH))
+        plane.operator_writes(Delete(CONTROLLER_PATH))
 
 
 Event = tuple[Callable[[ControlPlane, int], None], int]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Refused
-from kiplab.protocol.features import Features, parse_features, switched
+from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import NO_LEADER_EPOCH, BrokerEpoch, ControllerEpoch, controller_on
 from kiplab.protocol.messages import StopReplicaResponse
 from kiplab.protocol.messages.api_message import ControlRequest
@@ -60,6 +60,10 @@ def every_kind(
     return tuple(replace(r, broker_epoch=epochs[0], controller_epoch=epochs[1]) for r in asked)
 
 
+def without(guard: str) -> Features:
+    return parse_features("zk-2.2", off=(guard,))
+
+
 # The broker epoch
 
 
@@ -81,15 +85,16 @@ def test_the_broker_epoch_of_a_request(
         assert (answered.broker is broker) is (error is not NONE), request
 
 
-def test_up_to_2_1_nobody_looks_at_a_broker_epoch() -> None:
-    features = at_release("zk-2.1")
-    for request in every_kind(features, broker_epoch=EARLY):
-        assert ask(running(features), request, features).error is NONE
-
-
-def test_a_broker_that_has_no_epoch_to_compare_with_obeys() -> None:
-    features = parse_features("zk-2.2", off=("380.control-request-epoch",))
-    for request in every_kind(features, broker_epoch=EARLY):
+@rows(
+    "epochs",
+    ("up to 2.1", ("zk-2.1",), {"broker_epoch": EARLY}),
+    ("off", [without("380.control-request-epoch")], {"broker_epoch": EARLY}),
+    ("off", [without("zookeeper.controller-epoch")], {"controller_epoch": CONTROLLER_EPOCH - 1}),
+)
+def test_where_nobody_looks_at_an_epoch_every_one_is_obeyed(
+    epochs: dict[str, int], features: Features
+) -> None:
+    for request in every_kind(features, **epochs):
         assert ask(running(features), request, features).error is NONE
 
 
@@ -124,16 +129,16 @@ def test_a_refused_leader_and_isr_repeats_the_code_for_each_partition(features: 
     assert ask(running(features), asked, features).of_partitions == {FOLLOWED: STALE, LED: STALE}
 
 
-@on(*WITH_EPOCHS)
-def test_a_refused_stop_replica_of_an_earlier_life_names_no_partition(features: Features) -> None:
-    answered = ask(running(features), stop(features, FOLLOWED, broker_epoch=EARLY), features)
-    assert answered.of_partitions == {}
-
-
-def test_a_stop_replica_that_threw_names_its_partitions() -> None:
-    features = at_release("zk-2.2")
-    answered = ask(running(features), stop(features, FOLLOWED, broker_epoch=LATER), features)
-    assert answered.of_partitions == {FOLLOWED: LOST}
+@rows(
+    "broker_epoch named",
+    ("refused", WITH_EPOCHS, EARLY, {}),
+    ("threw", ("zk-2.2",), LATER, {FOLLOWED: LOST}),
+)
+def test_a_stop_replica_names_its_partitions_only_where_it_threw(
+    broker_epoch: int, named: dict[str, KafkaError], features: Features
+) -> None:
+    asked = stop(features, FOLLOWED, broker_epoch=broker_epoch)
+    assert ask(running(features), asked, features).of_partitions == named
 
 
 # The controller epoch
@@ -146,12 +151,6 @@ def test_an_earlier_controller_is_refused(features: Features) -> None:
         answered = ask(broker, request, features)
         assert answered.error is OLD
         assert answered.broker is broker
-
-
-def test_an_earlier_controller_is_obeyed_where_nobody_looks() -> None:
-    features = parse_features("zk-2.2", off=("zookeeper.controller-epoch",))
-    for request in every_kind(features, controller_epoch=CONTROLLER_EPOCH - 1):
-        assert ask(running(features), request, features).error is NONE
 
 
 @on(*RELEASES)
@@ -256,7 +255,7 @@ def test_an_older_partition_epoch_is_passed_over_in_silence_from_3_3_on(
 
 
 def test_a_leader_epoch_is_not_looked_at_where_nobody_does() -> None:
-    features = switched(at_release("zk-2.2"), "zookeeper.leader-epoch", on=False)
+    features = without("zookeeper.leader-epoch")
     answered = ask(running(features), lai(features, state(LED, 2, 2)), features)
     assert held(answered, LED) == 2
 

@@ -4,7 +4,6 @@ Broker 1 leads L-0 at leader epoch 3, appointed by a controller of epoch 5; the 
 is 10. Broker 2 follows.
 """
 
-import pytest
 from msgspec.structs import replace
 
 from kiplab.protocol import ids, log, messages
@@ -15,7 +14,7 @@ from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.replica import alter_partition_manager
 from kiplab.protocol.replica.alter_partition_manager import check_lag
 from kiplab.protocol.replica.broker_parts import with_log
-from kiplab.protocol.replica.broker_state import Broker, Leading, Replica, log_of, replica_of
+from kiplab.protocol.replica.broker_state import Leading, Replica, log_of, replica_of
 from kiplab.protocol.replica.fetching import serve_fetch
 from kiplab.protocol.zookeeper import znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
@@ -67,8 +66,8 @@ class Led:
         told = brokers.lai(features, brokers.state(brokers.LED, 1, 3, isr=isr))
         self.broker = brokers.ask(broker.broker, told, features).broker
 
-    def fetch(self, offset: int) -> None:
-        """Broker 2 fetches from there."""
+    def fetch(self, offset: int, last_fetched: int | None = None) -> None:
+        known = 3 if offset > 10 else 1
         request = messages.FetchRequest(
             version=self.features.fetch_version(),
             partition=brokers.LED,
@@ -76,13 +75,12 @@ class Led:
             replica_epoch=ids.NO_BROKER_EPOCH,
             leader_epoch=ids.LeaderEpoch(3),
             offset=ids.Offset(offset),
-            last_fetched_epoch=ids.LeaderEpoch(3 if offset > 10 else 1),
+            last_fetched_epoch=ids.LeaderEpoch(known if last_fetched is None else last_fetched),
         )
         done = serve_fetch(self.broker, request, self.features, None)
         self.broker, self.sends, self.facts = done
 
     def lag(self) -> None:
-        """The leader looks who lags."""
         self.broker, self.sends, self.facts = check_lag(self.broker, self.features, None)
 
     def append(self, count: int) -> None:
@@ -92,7 +90,6 @@ class Led:
 
     @property
     def request(self) -> messages.SetPartitionStateRequest:
-        """What goes to ZooKeeper."""
         (send,) = (s for s in self.sends if s.receiver == ids.ZOOKEEPER)
         assert isinstance(send.body, messages.SetPartitionStateRequest)
         return send.body
@@ -109,7 +106,6 @@ class Led:
     def answered(
         self, reply: messages.SetPartitionStateResponse, request: messages.SetPartitionStateRequest
     ) -> None:
-        """An answer of ZooKeeper arrives."""
         done = written(self.broker, reply, request, self.features, None)
         self.broker, self.sends, self.facts = done
 
@@ -122,28 +118,23 @@ class Led:
 
     @property
     def replica(self) -> Replica:
-        """How it plays L-0."""
         return present(replica_of(self.broker, brokers.LED))
 
     @property
     def leading(self) -> Leading:
-        """What it knows as a leader."""
         assert self.replica.leading is not None
         return self.replica.leading
 
     @property
     def isr(self) -> tuple[int, ...]:
-        """The committed one."""
         return tuple(self.leading.isr_state.isr)
 
     @property
     def pending(self) -> bool:
-        """Whether a proposal stands."""
         return self.leading.isr_state.sent is not None
 
     @property
     def written_state(self) -> znodes.PartitionStateZnode:
-        """What ZooKeeper holds."""
         found = present(find(self.ensemble, PATH))
         assert isinstance(found.data, znodes.PartitionStateZnode)
         return found.data
@@ -297,7 +288,6 @@ def test_what_was_written_is_announced_once_under_a_number_of_its_own(features: 
 
 
 def heard_of_the_controller(led: Led) -> messages.AlterPartitionRequest:
-    """What the leader sends to the controller."""
     (send,) = (s for s in led.sends if s.receiver == ids.controller_on(brokers.CONTROLLING))
     assert isinstance(send.body, messages.AlterPartitionRequest)
     return send.body
@@ -325,7 +315,6 @@ def test_until_it_is_decided_the_newcomer_counts(features: Features) -> None:
 
 
 def answer(led: Led, **said: object) -> None:
-    """The controller answers what it was asked."""
     request = heard_of_the_controller(led)
     result = messages.AlterPartitionResult(partition=brokers.LED, **said)  # type: ignore[arg-type]
     response = messages.AlterPartitionResponse(version=request.version, results=(result,))
@@ -334,7 +323,6 @@ def answer(led: Led, **said: object) -> None:
 
 
 def accepted(isr: tuple[int, ...]) -> dict[str, object]:
-    """As the controller says it."""
     return {
         "leader": brokers.ME,
         "leader_epoch": ids.LeaderEpoch(3),
@@ -397,19 +385,13 @@ def test_before_nobody_asks_who_is_alive(features: Features) -> None:
 
 
 @brokers.on(*brokers.RELEASES)
-def test_who_has_not_reached_the_leaders_own_epoch_is_not_proposed(features: Features) -> None:
+def test_who_has_reached_the_leaders_own_epoch_is_proposed_even_with_a_new_disk(
+    features: Features,
+) -> None:
     led = Led(features)
-    led.fetch(9)
-    assert not led.pending
-
-
-@brokers.on(*brokers.RELEASES)
-def test_a_follower_that_lost_its_disk_and_caught_up_is_proposed(features: Features) -> None:
-    led = Led(features)
-    led.fetch(0)
-    assert not led.pending
-    led.fetch(10)
-    assert led.pending
+    for offset in (0, 9, 10):
+        led.fetch(offset)
+        assert led.pending is (offset == 10)
 
 
 # KIP-704
@@ -423,10 +405,8 @@ def test_a_leader_takes_its_partition_for_recovered_and_says_so_with_its_next_is
     uncleanly = replace(
         brokers.state(brokers.LED, 1, 4, version=11), recovery=LeaderRecoveryState.RECOVERING
     )
-    broker = brokers.ask(
-        led.broker, brokers.lai(features, replace(uncleanly, isr=(brokers.ME,))), features
-    ).broker
-    led.broker = broker
+    told = brokers.lai(features, replace(uncleanly, isr=(brokers.ME,)))
+    led.broker = brokers.ask(led.broker, told, features).broker
     assert led.leading.isr_state.recovery is LeaderRecoveryState.RECOVERED
 
 
@@ -450,20 +430,9 @@ def test_only_version_6_says_that_the_leader_has_to_recover(
 # Where logs part, before Fetch version 12
 
 
-@pytest.mark.parametrize("release", brokers.RELEASES)
-def test_a_follower_is_told_where_its_log_parts_from_the_leaders(release: str) -> None:
-    features = brokers.at_release(release)
+@brokers.on(*brokers.RELEASES)
+def test_a_follower_is_told_where_its_log_parts_from_the_leaders(features: Features) -> None:
     led = Led(features)
-    request = messages.FetchRequest(
-        version=features.fetch_version(),
-        partition=brokers.LED,
-        replica=brokers.OTHER,
-        replica_epoch=ids.NO_BROKER_EPOCH,
-        leader_epoch=ids.LeaderEpoch(3),
-        offset=ids.Offset(12),
-        last_fetched_epoch=ids.LeaderEpoch(2),
-    )
-    _, sends, _ = serve_fetch(led.broker, request, features, None)
-    diverging = sends[0].body.diverging  # type: ignore[attr-defined]
-    assert diverging == log.EpochStart(ids.LeaderEpoch(1), ids.Offset(10))
-    assert isinstance(led.broker, Broker)
+    led.fetch(12, last_fetched=2)
+    reply = instance(messages.FetchResponse, led.sends[0].body)
+    assert reply.diverging == log.EpochStart(ids.LeaderEpoch(1), ids.Offset(10))

@@ -34,30 +34,25 @@ class Pair(NamedTuple):
 
 
 def pair(features: Features) -> Pair:
-    """Of one release."""
     first = life.start(Broker(ONE), kafka_ensemble(), features, None)
     second = life.start(Broker(TWO), first.ensemble, features, None)
     return Pair(features, first.node, second.node, second.ensemble)
 
 
 def process(broker: Broker) -> Volatile:
-    """What runs."""
     assert broker.process is not None
     return broker.process
 
 
 def session(broker: Broker) -> SessionId:
-    """Of the process that runs."""
     return present(process(broker).session)
 
 
 def registered(ensemble: Ensemble) -> Znode:
-    """The znode of broker 2."""
     return present(find(ensemble, broker_path(TWO)))
 
 
 def kinds(done: Together[Broker]) -> list[str]:
-    """The facts, by type."""
     return [type(f).__name__ for f in done.facts]
 
 
@@ -197,12 +192,10 @@ def test_a_process_keeps_what_it_knows_when_its_session_is_over() -> None:
 
 
 def begun(pairs: Pair) -> Together[Broker]:
-    """Broker 2 asks for the first time."""
     return life.begin_shutdown(pairs.two, pairs.ensemble, pairs.features, None)
 
 
 def answered(done: Together[Broker], features: Features, **said: object) -> Together[Broker]:
-    """The controller answers."""
     reply = messages.ControlledShutdownResponse(**said)  # type: ignore[arg-type]
     return life.shutdown_answered(done.node, done.ensemble, reply, features, None)
 

@@ -12,18 +12,19 @@ from kiplab.protocol.zookeeper.znodes import (
     ControllerEpochZnode,
     ControllerZnode,
 )
-from tests.protocol.zookeeper import control_plane
+from tests.protocol.zookeeper.brokers import RELEASES as ALL
+from tests.protocol.zookeeper.brokers import on
+from tests.protocol.zookeeper.control_plane import FOLLOWED, LED, ControlPlane, control_plane, state
 
-WITH_GENERATIONS = ("zk-2.2", "zk-2.5.0", "zk-2.6", "zk-2.8", "zk-3.4")
-ALL = ("zk-2.1", *WITH_GENERATIONS)
+WITH_GENERATIONS = ALL[1:]
 ALONE = ["LAI(L1)", "UM*", "STOP()", "STOP(F)", "UM(F1)", "STOP()", "STOP(F)"]
 TOGETHER = ["LAI(L1)", "UM*", "STOP(F)", "UM(F1)", "STOP(F)"]
 GRANTED = ControlledShutdownResponse()
 
 
-@control_plane.at_each(*ALL)
+@on(*ALL)
 def test_a_broker_that_goes_leads_nothing_and_is_in_no_isr(features: Features) -> None:
-    plane = control_plane.control_plane(features, control_plane.FOLLOWED, control_plane.LED)
+    plane = control_plane(features, FOLLOWED, LED)
     assert plane.shut_down(2) == GRANTED
     assert plane.held("F-0") == "leader 1, ISR 1, epoch 1, version 1"
     assert plane.held("L-0") == "leader 1, ISR 1, epoch 1, version 1"
@@ -31,9 +32,9 @@ def test_a_broker_that_goes_leads_nothing_and_is_in_no_isr(features: Features) -
     assert plane.controller.live_brokers == (0, 1, 2)
 
 
-@control_plane.at_each(*ALL)
+@on(*ALL)
 def test_it_is_told_to_follow_what_it_led_and_twice_to_stop_the_rest(features: Features) -> None:
-    plane = control_plane.control_plane(features, control_plane.FOLLOWED, control_plane.LED)
+    plane = control_plane(features, FOLLOWED, LED)
     plane.shut_down(2)
     expected = ALONE if features.release in ("zk-2.1", "zk-2.2") else TOGETHER
     mail = [told.replace("UM(L1)", "UM*") for told in plane.new_mail(2)]
@@ -44,42 +45,39 @@ def test_it_is_told_to_follow_what_it_led_and_twice_to_stop_the_rest(features: F
 
 def test_from_2_6_on_a_stop_names_the_leader_epoch_of_before() -> None:
     for kafka, known in (("zk-2.5.0", [-1, -1]), ("zk-2.6", [0, 0]), ("zk-3.4", [0, 0])):
-        plane = control_plane.control_plane(kafka, control_plane.FOLLOWED)
+        plane = control_plane(kafka, FOLLOWED)
         plane.shut_down(2)
         stops = [r for r in plane.queued(2) if isinstance(r, StopReplicaRequest)]
         assert [item.leader_epoch for r in stops for item in r.items] == known, kafka
 
 
-@control_plane.at_each(*ALL)
+@on(*ALL)
 def test_a_partition_with_nobody_else_in_the_isr_stays_led(features: Features) -> None:
-    plane = control_plane.control_plane(
-        features, control_plane.state("L-0", (2, 1), leader=2, isr=(2,))
-    )
+    plane = control_plane(features, state("L-0", (2, 1), leader=2, isr=(2,)))
     assert plane.shut_down(2) == ControlledShutdownResponse(remaining=("L-0",))
     assert plane.held("L-0") == "leader 2, ISR 2, epoch 0, version 0"
 
 
-@control_plane.at_each(*ALL)
+@on(*ALL)
 def test_a_partition_of_one_replica_is_nothing_to_care_for(features: Features) -> None:
-    plane = control_plane.control_plane(features, control_plane.state("S-0", (2,), leader=2))
+    plane = control_plane(features, state("S-0", (2,), leader=2))
     assert plane.shut_down(2) == GRANTED
     assert plane.new_mail(2) == []
 
 
-@control_plane.at_each(*ALL)
+@on(*ALL)
 def test_an_election_skips_who_is_shutting_down_too(features: Features) -> None:
-    plane = control_plane.control_plane(features, control_plane.state("L-0", (2, 1, 0), leader=2))
+    plane = control_plane(features, state("L-0", (2, 1, 0), leader=2))
     plane.shut_down(1)
     plane.shut_down(2)
     assert plane.held("L-0") == "leader 0, ISR 0, epoch 2, version 2"
 
 
-@control_plane.at_each(*WITH_GENERATIONS)
+@on(*WITH_GENERATIONS)
 def test_an_earlier_life_is_refused_and_a_later_or_unnamed_one_is_not(features: Features) -> None:
-    plane = control_plane.control_plane(features, control_plane.FOLLOWED)
+    plane = control_plane(features, FOLLOWED)
     old = plane.epoch(2)
-    plane.bounce(2)
-    plane.look()
+    plane.sees(plane.bounce, 2)
     plane.facts.clear()
     before = plane.controller
     assert plane.shut_down(2, old) == ControlledShutdownResponse(
@@ -100,27 +98,25 @@ def test_an_earlier_life_is_refused_and_a_later_or_unnamed_one_is_not(features: 
 
 
 def test_2_1_lets_an_earlier_life_go_and_cannot_tell_it() -> None:
-    plane = control_plane.control_plane("zk-2.1", control_plane.FOLLOWED, control_plane.LED)
-    plane.die(2)
-    plane.look()
-    plane.register(2)
-    plane.look()
+    plane = control_plane("zk-2.1", FOLLOWED, LED)
+    plane.sees(plane.die, 2)
+    plane.sees(plane.register, 2)
     assert plane.shut_down(2, -1, version=1) == GRANTED
     assert plane.controller.shutting_down == (2,)
 
 
-@control_plane.at_each(*WITH_GENERATIONS)
+@on(*WITH_GENERATIONS)
 def test_an_unregistered_broker_with_an_epoch_meets_an_exception_and_without_one_error_8(
     features: Features,
 ) -> None:
-    plane = control_plane.control_plane(features, control_plane.FOLLOWED)
+    plane = control_plane(features, FOLLOWED)
     assert plane.shut_down(9, 5).error is KafkaError.UNKNOWN_SERVER_ERROR
     assert plane.shut_down(9, -1).error is KafkaError.BROKER_NOT_AVAILABLE
 
 
 def test_at_2_1_and_without_the_guard_an_unregistered_broker_is_not_available() -> None:
-    assert control_plane.control_plane("zk-2.1").shut_down(9, -1, version=1).error is _NOT_AVAILABLE
-    plane = control_plane.control_plane("zk-2.2", off=("380.shutdown-epoch",))
+    assert control_plane("zk-2.1").shut_down(9, -1, version=1).error is _NOT_AVAILABLE
+    plane = control_plane("zk-2.2", off=("380.shutdown-epoch",))
     assert plane.shut_down(9, 5).error is _NOT_AVAILABLE
 
 
@@ -128,24 +124,23 @@ _NOT_AVAILABLE = KafkaError.BROKER_NOT_AVAILABLE
 
 
 def test_the_epoch_of_a_stale_request_counts_whatever_protocol_the_brokers_speak() -> None:
-    plane = control_plane.control_plane("zk-2.2/2.1-IV2", control_plane.FOLLOWED)
+    plane = control_plane("zk-2.2/2.1-IV2", FOLLOWED)
     old = plane.epoch(2)
-    plane.bounce(2)
-    plane.look()
+    plane.sees(plane.bounce, 2)
     assert plane.shut_down(2, old, version=2).error is KafkaError.STALE_BROKER_EPOCH
     assert {r.broker_epoch for r in plane.queued(2)} == {-1}
     assert {r.version for r in plane.queued(2)} == {1, 4}
 
 
 def test_a_broker_that_is_not_the_controller_answers_that_it_has_moved() -> None:
-    plane = control_plane.control_plane("zk-2.2")
+    plane = control_plane("zk-2.2")
     plane.start(3)
     assert plane.shut_down(2, -1, at=3).error is KafkaError.STALE_CONTROLLER_EPOCH
 
 
-@control_plane.at_each(*ALL)
+@on(*ALL)
 def test_a_deposed_controller_tells_to_stop_cannot_write_and_answers_11(features: Features) -> None:
-    plane = control_plane.control_plane(features, control_plane.FOLLOWED)
+    plane = control_plane(features, FOLLOWED)
     depose(plane)
     answer = plane.shut_down(2)
     assert answer.error is KafkaError.STALE_CONTROLLER_EPOCH
@@ -162,19 +157,15 @@ def test_a_deposed_controller_tells_to_stop_cannot_write_and_answers_11(features
 
 
 def test_without_the_check_a_deposed_controller_writes() -> None:
-    plane = control_plane.control_plane(
-        "zk-2.2", control_plane.FOLLOWED, off=("zookeeper.controller-check",)
-    )
+    plane = control_plane("zk-2.2", FOLLOWED, off=("zookeeper.controller-check",))
     depose(plane)
     assert plane.shut_down(2) == GRANTED
     assert plane.held("F-0") == "leader 1, ISR 1, epoch 1, version 1"
 
 
-def depose(plane: control_plane.ControlPlane) -> None:
+def depose(plane: ControlPlane) -> None:
     """Somebody else becomes the controller, and the one on broker 0 does not hear of it yet."""
-    plane.session_of_operators()
-    plane.write(
-        99,
+    plane.operator_writes(
         Delete(CONTROLLER_PATH),
         Create(CONTROLLER_PATH, ControllerZnode(BrokerId(99)), ephemeral=True),
         SetData(CONTROLLER_EPOCH_PATH, ControllerEpochZnode(ControllerEpoch(2)), PartitionEpoch(1)),
