@@ -151,9 +151,7 @@ class Stage:
             self._done(alter_partition_manager.submit(broker, item, self.features))
 
     def recovers(self) -> None:
-        """It is done with what there was to recover."""
-        done = finish_leader_recovery(self.broker, NAME, self.features, self.now)
-        self._done(done)
+        self._done(finish_leader_recovery(self.broker, NAME, self.features, self.now))
 
     def append(self, count: int, *, transaction: bool = False) -> None:
         mine, epoch = broker_state.log_of(self.broker, NAME), self.replica.leader_epoch
@@ -251,18 +249,14 @@ class Stage:
 
     def _answered(self, result: messages.AlterPartitionResult) -> None:
         request = self.requests[-1]
-        response = messages.AlterPartitionResponse(version=request.version, results=(result,))
-        self._done(
-            alter_partition_manager.answered(
-                self.broker, response, request, self.features, self.now
-            )
-        )
+        reply = messages.AlterPartitionResponse(version=request.version, results=(result,))
+        answered = alter_partition_manager.answered
+        self._done(answered(self.broker, reply, request, self.features, self.now))
 
     def _done(self, effect: Any) -> tuple[messages.Send, ...]:
         self.broker, sends, self.facts = effect
-        self.requests += [
-            s.body for s in sends if isinstance(s.body, messages.AlterPartitionRequest)
-        ]
+        bodies = (send.body for send in sends)
+        self.requests += [b for b in bodies if isinstance(b, messages.AlterPartitionRequest)]
         return tuple(sends)
 
 
