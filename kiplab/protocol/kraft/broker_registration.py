@@ -159,9 +159,8 @@ def _clean_up(
     Source: ReplicationControlManager.handleBrokerShutdown without eligible leader replicas
     (4.0.2).
     """
-    if features.code_of(CONTROLLER) < (4, 0) or existing is None:
-        return ()
-    if existing.incarnation == request.incarnation:
+    same = existing is None or existing.incarnation == request.incarnation
+    if features.code_of(CONTROLLER) < (4, 0) or same:
         return ()
     return removal_records(controller, request.broker, features)
 

@@ -100,15 +100,12 @@ def _changes(
     def acceptable(broker: BrokerId) -> bool:
         return broker != removed and (broker == added or is_active(controller, code.active, broker))
 
-    built = (
-        build(p, Targets(isr=_without(p.isr, removed)), acceptable, code, ordinary(p, code))
-        for p in partitions
-    )
-    return [record for record in built if record is not None]
-
-
-def _without(isr: tuple[BrokerId, ...], broker: BrokerId | None) -> tuple[BrokerId, ...]:
-    return tuple(member for member in isr if member != broker)
+    records: list[PartitionChangeRecord] = []
+    for p in partitions:
+        targets = Targets(isr=tuple(member for member in p.isr if member != removed))
+        record = build(p, targets, acceptable, code, ordinary(p, code))
+        records += [record] if record is not None else []
+    return records
 
 
 def expire_session(

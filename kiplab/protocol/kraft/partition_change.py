@@ -11,7 +11,6 @@ the record holds no epochs: `replay.merge` raises them.
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -83,7 +82,8 @@ def build(
     Source: PartitionChangeBuilder.build (3.5.0, and 3.8.0 for the later bump rule); KIP-704,
     Proposed Changes.
     """
-    goal = _completed(replace(partition, **_named(targets)), code)
+    wanted = {name: value for name, value in asdict(targets).items() if value is not None}
+    goal = _completed(replace(partition, **wanted), code)
     clean = not _only_uncleanly(partition, code)
     leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election, clean=clean)
     new_leader = None if leader == partition.leader else leader
@@ -158,10 +158,6 @@ def _only_uncleanly(partition: PartitionRegistration, code: Code) -> bool:
     # the next one comes from an unclean election too. Kafka elects the member of the ISR cleanly.
     recovering = partition.recovery is LeaderRecoveryState.RECOVERING
     return recovering and "704.unclean-again" in code.active
-
-
-def _named(targets: Targets) -> dict[str, Any]:
-    return {name: value for name, value in asdict(targets).items() if value is not None}
 
 
 def _completed(goal: PartitionRegistration, code: Code) -> PartitionRegistration:

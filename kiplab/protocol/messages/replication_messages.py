@@ -189,11 +189,8 @@ class FetchRequest(ApiRequest, frozen=True, tag="fetch", kw_only=True):
     def details(self) -> Iterator[str]:
         yield f"Fetch v{self.version} of {self.partition} from offset {self.offset}"
         yield f"leader epoch {self.leader_epoch}, last fetched epoch {self.last_fetched_epoch}"
-        yield (
-            f"broker epoch {self.replica_epoch}"
-            if self.version >= 15
-            else f"v{self.version} has no broker epoch"
-        )
+        none = f"v{self.version} has no broker epoch"
+        yield f"broker epoch {self.replica_epoch}" if self.version >= 15 else none
 
     def on_arrow(self, _isr_of: IsrOf) -> str:
         return f"Fetch · from offset {self.offset}"

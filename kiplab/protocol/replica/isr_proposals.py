@@ -63,10 +63,8 @@ def propose_recovered(here: Here, replica: Replica) -> tuple[Replica, AlterParti
 
     Source: none; Kafka's leader does so with the next ISR that it asks for. KIP-704.
     """
-    leading = leading_of(replica)
     recovered = LeaderRecoveryState.RECOVERED
-    item = _item(here, replica, leading, (here.id,), recovered)
-    return _with_sent(replica, leading, item), item
+    return _asking(here, replica, leading_of(replica), (here.id,), recovered)
 
 
 def propose_shrink(
@@ -90,35 +88,31 @@ def _proposed(
     here: Here, replica: Replica, judged: Leading, isr: tuple[BrokerId, ...]
 ) -> tuple[Replica, AlterPartitionItem, tuple[Fact, ...]]:
     """Write the proposal down. `judged` is what decided on it: almost always what there is now."""
-    leading = leading_of(replica)
     # RECOVERED, but for a leader that was answered otherwise or recovers (KIP-704).
-    item = _item(here, replica, judged, isr, leading.isr_state.recovery)
-    pending = _with_sent(replica, leading, item)
+    recovery = leading_of(replica).isr_state.recovery
+    pending, item = _asking(here, replica, judged, isr, recovery)
     maximal = leading_of(pending).isr_state.maximal
     fact = IsrProposed(here.id, replica.partition, isr=isr, maximal=maximal)
     return pending, item, (fact,)
 
 
-def _item(
+def _asking(
     here: Here,
     replica: Replica,
     judged: Leading,
     isr: tuple[BrokerId, ...],
     recovery: LeaderRecoveryState,
-) -> AlterPartitionItem:
+) -> tuple[Replica, AlterPartitionItem]:
     leading = leading_of(replica)
-    return AlterPartitionItem(
+    item = AlterPartitionItem(
         partition=replica.partition,
         leader_epoch=replica.leader_epoch,
         partition_epoch=replica.partition_epoch,
         isr=tuple(_member(here, leading, judged, b) for b in isr),
         recovery=recovery,
     )
-
-
-def _with_sent(replica: Replica, leading: Leading, item: AlterPartitionItem) -> Replica:
     state = replace(leading.isr_state, sent=item)
-    return replace(replica, leading=replace(leading, isr_state=state))
+    return replace(replica, leading=replace(leading, isr_state=state)), item
 
 
 def _member(here: Here, leading: Leading, judged: Leading, broker: BrokerId) -> IsrMember:

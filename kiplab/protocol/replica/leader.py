@@ -99,14 +99,11 @@ def make_leader(
     before = checkpoint if replica is None else replica.high_watermark
     leading = Leading(start, _isr_state(here, replica, state), remotes)
     leader = _played(state, max(log.start, min(before, log.end)), leading)
-    facts: list[Fact] = []
-    if new_epoch or led is None:
-        facts.append(
-            BecameLeader(here.id, state.name, leader_epoch=state.leader_epoch, start_offset=start)
-        )
-    facts += noted(here, replica, leader)
+    begins = BecameLeader(here.id, state.name, leader_epoch=state.leader_epoch, start_offset=start)
+    facts: tuple[Fact, ...] = (begins,) if new_epoch or led is None else ()
+    recovery = noted(here, replica, leader)
     leader, moved = move_high_watermark(here, leader, log)
-    return leader, (*facts, *moved)
+    return leader, (*facts, *recovery, *moved)
 
 
 def _played(

@@ -22,9 +22,8 @@ from ..replica.broker_state import Broker, Lifecycle, Volatile, first_timers
 from ..zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried, ZnodeChanged
 from .controller_election import elect, resign
 from .ensemble import Ensemble, find
-from .ensemble_reads import get
-from .ensemble_sessions import end_session, open_session
-from .ensemble_writes import Create, Operation, SetData, Together, ZooKeeperError, told, transact
+from .ensemble_sessions import end_session, get, open_session
+from .ensemble_writes import Create, Operation, SetData, Together, ZooKeeperError, transact
 from .znodes import CONTROLLER_PATH, BrokerZnode, ControllerZnode, Stat, broker_path
 from .zookeeper_controller import ZooKeeperController
 
@@ -41,10 +40,8 @@ def why_not_start(broker: Broker, ensemble: Ensemble) -> str | None:
     if find(ensemble, path) is None:
         return None
     occupied = f"the session of an earlier incarnation of broker {broker.id} still holds {path}"
-    return (
-        f"{occupied}: NODEEXISTS, and the process would exit; "
-        f"`expire {broker.id}` ends that session"
-    )
+    way_out = f"the process would exit; `expire {broker.id}` ends that session"
+    return f"{occupied}: NODEEXISTS, and {way_out}"
 
 
 def start(
@@ -175,7 +172,7 @@ def _registered(
         with_process(broker, epoch=epoch, control_plane=elected.node),
         elected.ensemble,
         elected.sends,
-        (*told(done.fired), *elected.fired),
+        (*done.fired, *elected.fired),
         (*facts, *elected.facts),
     )
 
@@ -255,7 +252,7 @@ def stop(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     over = SessionEnded(ids.ZOOKEEPER, broker.id, session=session, expired=False)
     more_facts = (over,) if ended.ensemble is not ensemble else ()
     return Together(
-        stopped, ended.ensemble, fired=told(ended.fired), facts=(*facts, *resigned, *more_facts)
+        stopped, ended.ensemble, fired=ended.fired, facts=(*facts, *resigned, *more_facts)
     )
 
 

@@ -33,12 +33,7 @@ from ..messages import (
     UpdateMetadataResponse,
 )
 from ..messages.api_message import ControlRequest
-from ..registrations import (
-    LeaderRecoveryState,
-    PartitionRegistration,
-    Registration,
-    registration,
-)
+from ..registrations import LeaderRecoveryState, PartitionRegistration, Registration, registration
 from ..replica import alter_partition_manager, broker_parts, disk, leader
 from ..replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
 from ..zookeeper_facts import ReplicaStopped

@@ -21,7 +21,7 @@ from ..messages import Send
 from ..registrations import PartitionRegistration, partition
 from ..zookeeper_facts import ZnodeChanged
 from .ensemble import Ensemble, find, session_of
-from .ensemble_reads import children, exists
+from .ensemble_sessions import children, exists
 from .ensemble_writes import (
     CheckVersion,
     Operation,
@@ -29,7 +29,6 @@ from .ensemble_writes import (
     Together,
     Transacted,
     ZooKeeperError,
-    told,
     transact,
 )
 from .znodes import CONTROLLER_EPOCH_PATH, PartitionStateZnode, partition_state_path
@@ -77,7 +76,7 @@ class ControllerTurn(NamedTuple):
     def transacted(self, *operations: Operation) -> tuple[ControllerTurn, Transacted]:
         """The same after a transaction in the session of the controller."""
         done = transact(self.ensemble, self.controller.session, operations)
-        return self._replace(ensemble=done.ensemble, fired=(*self.fired, *told(done.fired))), done
+        return self._replace(ensemble=done.ensemble, fired=(*self.fired, *done.fired)), done
 
     def refusal(
         self,

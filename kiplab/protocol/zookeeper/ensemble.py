@@ -4,8 +4,8 @@ It holds the znodes, the sessions, the watches and the zxid of its last transact
 `Cluster.controller` is in ZooKeeper mode: who leads and who is registered is read off its znodes,
 whatever controllers and brokers believe. The servers of an ensemble agree on every transaction
 before they answer, so one state stands for all of them; only the ids of sessions tell which server
-opened one. What changes it: `ensemble_writes` and `ensemble_sessions`; what only asks:
-`ensemble_reads`. Looking is cheap, and what did not change is the same object as before.
+opened one. What changes it: `ensemble_writes` and `ensemble_sessions`, where
+reads are too. Looking is cheap, and what did not change is the same object as before.
 """
 
 from bisect import bisect_left

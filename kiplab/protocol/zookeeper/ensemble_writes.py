@@ -26,7 +26,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..facts import Fact
-from ..ids import NO_SESSION, BrokerId, PartitionEpoch, SessionId, Zxid, controller_on
+from ..ids import NO_SESSION, PartitionEpoch, SessionId, Zxid, controller_on
 from ..messages import Send, WatcherEvent
 from .ensemble import Ensemble, Watch, at_path, below, session_of
 from .znodes import (
@@ -97,14 +97,6 @@ OperationResult = Stat | str | None
 """The Stat after a setData, the path of what was created, None for a delete and a check."""
 
 
-class Fired(NamedTuple):
-    """That a watch of this session, of the process of this broker, goes off."""
-
-    owner: BrokerId
-    event: WatchEvent
-    session: SessionId
-
-
 class Transacted(NamedTuple):
     """What came of a transaction."""
 
@@ -114,7 +106,8 @@ class Transacted(NamedTuple):
     error: ZooKeeperError = ZooKeeperError.NONE
     failing: int = -1
     """Which operation was refused, from 0."""
-    fired: tuple[Fired, ...] = ()
+    fired: tuple[Send, ...] = ()
+    """The watches that went off: each is told to the controller of its process."""
 
 
 class _Applied(NamedTuple):
@@ -150,7 +143,7 @@ def transact(
     return Transacted(after, tuple(results), fired=fired)
 
 
-def fire(ensemble: Ensemble, events: tuple[WatchEvent, ...]) -> tuple[Ensemble, tuple[Fired, ...]]:
+def fire(ensemble: Ensemble, events: tuple[WatchEvent, ...]) -> tuple[Ensemble, tuple[Send, ...]]:
     """The watches that these events set off, event after event; each is told once and is gone.
 
     Within one event ZooKeeper asks a hash table which session is told first; here it is the one
@@ -159,7 +152,7 @@ def fire(ensemble: Ensemble, events: tuple[WatchEvent, ...]) -> tuple[Ensemble, 
     Source: DataTree.createNode, setData and deleteNode, WatchManager.triggerWatch (ZooKeeper
     3.9.5).
     """
-    fired: list[Fired] = []
+    fired: list[Send] = []
     watches = ensemble.watches
     for event in events:
         hit = [w for w in watches if w.path == event.path and w.kind in _WAITING[event.type]]
@@ -190,11 +183,12 @@ _WAITING = {
 }
 
 
-def _told(ensemble: Ensemble, hit: list[Watch], event: WatchEvent) -> Iterator[Fired]:
+def _told(ensemble: Ensemble, hit: list[Watch], event: WatchEvent) -> Iterator[Send]:
     for session in sorted({w.session for w in hit}):
         watcher = session_of(ensemble, session)
         assert watcher is not None, "watches go with their session"
-        yield Fired(watcher.owner, event, session)
+        body = WatcherEvent(path=event.path, change=str(event.type), session=session)
+        yield Send(controller_on(watcher.owner), body)
 
 
 def _apply(
@@ -301,17 +295,3 @@ class Together(NamedTuple, Generic[Node]):
     sends: tuple[Send, ...] = ()
     fired: tuple[Send, ...] = ()
     facts: tuple[Fact, ...] = ()
-
-
-def told(fired: tuple[Fired, ...]) -> tuple[Send, ...]:
-    """What ZooKeeper sends when these watches go off: each to the controller of its process.
-
-    Source: WatchManager.triggerWatch (ZooKeeper 3.9.5).
-    """
-    return tuple(
-        Send(
-            controller_on(f.owner),
-            WatcherEvent(path=f.event.path, change=str(f.event.type), session=f.session),
-        )
-        for f in fired
-    )

@@ -28,7 +28,7 @@ from ..replica.high_watermark import move_high_watermark
 from ..zookeeper_facts import ZnodeChanged
 from . import znodes
 from .ensemble import Ensemble, find
-from .ensemble_writes import Create, SetData, Together, ZooKeeperError, told, transact
+from .ensemble_writes import Create, SetData, Together, ZooKeeperError, transact
 
 ANNOUNCE_ISR_MS = 2_500
 """How often a broker looks whether it has changes of an ISR to announce."""
@@ -56,7 +56,7 @@ def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -
         assert after is not None
         reply = _answer(request, KafkaError.NONE, after.stat.version)
         facts = _changed(before, after, znode, done.ensemble.zxid)
-        return done.ensemble, (reply, *told(done.fired)), facts
+        return done.ensemble, (reply, *done.fired), facts
     if done.error is ZooKeeperError.BADVERSION and before is not None and before.data == znode:
         # An earlier copy of the request has written it, and its answer was lost.
         return done.ensemble, (_answer(request, KafkaError.NONE, before.stat.version),), ()
@@ -177,4 +177,4 @@ def announce_isr(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     text = f"the ISR of {', '.join(process.isr_changes)} was written"
     fact = ZnodeChanged(ZOOKEEPER, path, done.ensemble.zxid, text)
     announced = broker_parts.with_process(broker, isr_changes=())
-    return Together(announced, done.ensemble, fired=told(done.fired), facts=(fact,))
+    return Together(announced, done.ensemble, fired=done.fired, facts=(fact,))

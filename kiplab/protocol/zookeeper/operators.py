@@ -32,7 +32,7 @@ def expire(ensemble: Ensemble, broker: BrokerId, running: SessionId | None) -> O
     ended = end_session(ensemble, session)
     fact = SessionEnded(ZOOKEEPER, broker, session=session, expired=True)
     word = (Send(broker, SessionExpired(session=session)),) if session == running else ()
-    return ended.ensemble, (*ensemble_writes.told(ended.fired), *word), (fact,)
+    return ended.ensemble, (*ended.fired, *word), (fact,)
 
 
 def delete_controller(ensemble: Ensemble) -> OperatorEffect:
@@ -66,4 +66,4 @@ def _by_hand(ensemble: Ensemble, operation: ensemble_writes.Operation, text: str
     ended = end_session(done.ensemble, opened.session)
     fact = ZnodeChanged(ZOOKEEPER, operation.path, ended.ensemble.zxid, text)
     facts = (fact,) if done.error is ensemble_writes.ZooKeeperError.NONE else ()
-    return ended.ensemble, ensemble_writes.told((*done.fired, *ended.fired)), facts
+    return ended.ensemble, (*done.fired, *ended.fired), facts

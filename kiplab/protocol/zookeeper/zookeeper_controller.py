@@ -76,9 +76,7 @@ def epoch_of(controller: ZooKeeperController, broker: ids.BrokerId) -> ids.Broke
 
     Source: ControllerContext.liveBrokerIdAndEpochs (2.2.2).
     """
-    return next(
-        (live_broker.epoch for live_broker in controller.live if live_broker.broker == broker), None
-    )
+    return next((live.epoch for live in controller.live if live.broker == broker), None)
 
 
 def is_online(controller: ZooKeeperController, broker: ids.BrokerId) -> bool:

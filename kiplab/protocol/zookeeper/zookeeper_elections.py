@@ -45,7 +45,7 @@ from .controller_turn import (
 )
 from .ensemble import below, find
 from .ensemble_writes import Create, Together
-from .zookeeper_controller import ZooKeeperController, cached, epoch_of, is_online, with_partition
+from .zookeeper_controller import ZooKeeperController, epoch_of, is_online, with_partition
 
 UNCLEAN_BY_OPERATORS = (2, 4)
 """From this code on (KIP-460); from it on there is an error for elections that nobody needs."""
@@ -201,9 +201,9 @@ def elect_leaders(
         # It is caught together with every other exception: nobody resigns for it here.
         errors.update(dict.fromkeys(wanted, _E.STALE_CONTROLLER_EPOCH))
         return _answer(moved.turn, request, errors)
-    nobody = (
-        _E.ELIGIBLE_LEADERS_NOT_AVAILABLE if request.unclean else _E.PREFERRED_LEADER_NOT_AVAILABLE
-    )
+    nobody = _E.PREFERRED_LEADER_NOT_AVAILABLE
+    if request.unclean:
+        nobody = _E.ELIGIBLE_LEADERS_NOT_AVAILABLE
     errors.update({name: _E.NONE if name in led else nobody for name in wanted})
     return _answer(turn, request, errors)
 
@@ -217,9 +217,9 @@ def _of(topic: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _before_election(turn: ControllerTurn, name: str, unclean: bool) -> KafkaError | None:
     """Why there is no election for this partition; None if there is to be one."""
-    if partition(turn.controller.partitions, name) is None:
+    before = partition(turn.controller.partitions, name)
+    if before is None:
         return _E.UNKNOWN_TOPIC_OR_PARTITION
-    before = cached(turn.controller, name)
     needed = before.leader != before.replicas[0]
     if unclean:
         needed = before.leader == NO_LEADER or not is_online(turn.controller, before.leader)

@@ -32,7 +32,6 @@ from kiplab.protocol.zookeeper.ensemble_writes import (
     Delete,
     Operation,
     SetData,
-    told,
     transact,
 )
 
@@ -173,5 +172,5 @@ def after_writing(cluster: Cluster, written: Written) -> step.Step:
         ended = ensemble_sessions.end_session(ensemble, opened.session)
         ensemble, fired = ended.ensemble, (*fired, *ended.fired)
     written_to = nodes.with_state(cluster, ZOOKEEPER, ensemble)
-    after, events = channels.post(written_to, ZOOKEEPER, told(fired))
+    after, events = channels.post(written_to, ZOOKEEPER, fired)
     return step.Step(after, tuple(events))

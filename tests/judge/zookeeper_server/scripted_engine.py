@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
+from kiplab.protocol import messages
 from kiplab.protocol.ids import BrokerId, Incarnation, PartitionEpoch, SessionId
-from kiplab.protocol.zookeeper import ensemble_reads, ensemble_writes, znodes
+from kiplab.protocol.zookeeper import ensemble_sessions, ensemble_writes, znodes
 from kiplab.protocol.zookeeper.ensemble import below, empty_ensemble, find
 from kiplab.protocol.zookeeper.ensemble_sessions import end_session, open_session
 from kiplab.protocol.zookeeper.ensemble_writes import Operation, transact
@@ -163,10 +164,10 @@ class ScriptedEngine(Scripted):
         text = (_text(read.znode),) if step.kind is ReadKind.GET else ()
         return (*text, *self._stat(read.znode.stat), self._children(path))
 
-    def _tell(self, fired: tuple[ensemble_writes.Fired, ...]) -> None:
-        for one in fired:
-            said = (one.event.type.value, one.event.path)
-            self._events[self._names[one.session]].append(said)
+    def _tell(self, fired: tuple[messages.Send, ...]) -> None:
+        for event in (sent.body for sent in fired):
+            assert isinstance(event, messages.WatcherEvent)
+            self._events[self._names[event.session]].append((event.change, event.path))
 
     def _stat(self, stat: znodes.Stat) -> tuple[int, int, PartitionEpoch, str]:
         """The zxids counted from the script's beginning, and whose it is by name."""
@@ -182,7 +183,7 @@ def _text(found: znodes.Znode) -> str | None:
 
 
 _READS = {
-    ReadKind.GET: ensemble_reads.get,
-    ReadKind.CHILDREN: ensemble_reads.children,
-    ReadKind.EXISTS: ensemble_reads.exists,
+    ReadKind.GET: ensemble_sessions.get,
+    ReadKind.CHILDREN: ensemble_sessions.children,
+    ReadKind.EXISTS: ensemble_sessions.exists,
 }

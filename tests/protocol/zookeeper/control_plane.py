@@ -86,7 +86,7 @@ class ControlPlane:
     def _over(self, session: ids.SessionId) -> None:
         ended = end_session(self.ensemble, session)
         self.ensemble = ended.ensemble
-        self.waiting += ensemble_writes.told(ended.fired)
+        self.waiting += ended.fired
 
     def bounce(self, broker: int) -> None:
         """The znode is deleted and made anew before anybody can look."""
@@ -113,7 +113,7 @@ class ControlPlane:
         done = ensemble_writes.transact(self.ensemble, self.sessions[broker], operations)
         assert done.error is ensemble_writes.ZooKeeperError.NONE, done.error
         self.ensemble = done.ensemble
-        self.waiting += ensemble_writes.told(done.fired)
+        self.waiting += done.fired
 
     def look(self) -> None:
         """Every watch that went off arrives, and those that go off because of it."""

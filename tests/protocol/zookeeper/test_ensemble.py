@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiplab.protocol import ids
+from kiplab.protocol.messages import WatcherEvent
 from kiplab.protocol.registrations import PartitionRegistration, Registration
-from kiplab.protocol.zookeeper import ensemble_reads as reads
 from kiplab.protocol.zookeeper import ensemble_sessions, znodes
 from kiplab.protocol.zookeeper.ensemble import Ensemble, empty_ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_writes import (
@@ -20,7 +20,7 @@ from kiplab.protocol.zookeeper.ensemble_writes import (
     ZooKeeperError,
     transact,
 )
-from tests.protocol.building import present
+from tests.protocol.building import instance, present
 
 ONE, TWO = ids.BrokerId(1), ids.BrokerId(2)
 FIRST, SECOND = ids.PartitionEpoch(0), ids.PartitionEpoch(1)
@@ -43,7 +43,8 @@ def done(ensemble: Ensemble, session: ids.SessionId, *operations: Operation) -> 
 
 
 def events(came: Transacted) -> list[tuple[ids.BrokerId, str, str]]:
-    return [(f.owner, f.event.type.value, f.event.path) for f in came.fired]
+    told = ((ids.host_of(sent.receiver), instance(WatcherEvent, sent.body)) for sent in came.fired)
+    return [(broker, event.change, event.path) for broker, event in told]
 
 
 def registered(
@@ -143,8 +144,8 @@ def test_who_has_no_session_any_more_is_refused_and_the_ensemble_is_the_same_obj
     came = transact(left, session, (Create("/a"),))
     assert (came.error, came.ensemble) == (ZooKeeperError.SESSIONEXPIRED, left)
     assert came.ensemble is left
-    refused = reads.ZnodeRead(left, error=ZooKeeperError.SESSIONEXPIRED)
-    assert reads.exists(left, session, "/", watch=True) == refused
+    refused = ensemble_sessions.ZnodeRead(left, error=ZooKeeperError.SESSIONEXPIRED)
+    assert ensemble_sessions.exists(left, session, "/", watch=True) == refused
 
 
 def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_greater_czxid() -> (
@@ -174,7 +175,7 @@ def test_sessions_of_one_server_are_numbered_upwards() -> None:
 def test_a_watch_says_once_that_something_changed() -> None:
     ensemble, session = connected()
     ensemble = done(ensemble, session, Create("/a"))
-    ensemble = reads.get(ensemble, session, "/a", watch=True).ensemble
+    ensemble = ensemble_sessions.get(ensemble, session, "/a", watch=True).ensemble
     came = transact(ensemble, session, (SetData("/a"), SetData("/a")))
     assert events(came) == [(ONE, "NodeDataChanged", "/a")]
     assert came.ensemble.watches == ()
@@ -185,30 +186,28 @@ def test_what_happens_between_a_watch_and_the_next_read_is_not_told() -> None:
     ensemble, session = opened(kafka_ensemble())
     ensemble, watcher = opened(ensemble, TWO)
     ensemble = registered(ensemble, session, ONE, 1)
-    ensemble = reads.children(ensemble, watcher, "/brokers/ids", watch=True).ensemble
+    ensemble = ensemble_sessions.children(ensemble, watcher, "/brokers/ids", watch=True).ensemble
     gone = ensemble_sessions.end_session(ensemble, session)
     ensemble, again = opened(gone.ensemble)
     back = transact(ensemble, again, (Create(znodes.broker_path(ONE), ephemeral=True),))
-    assert gone.fired[0].event == znodes.WatchEvent(
-        znodes.WatchEventType.CHILDREN_CHANGED, "/brokers/ids"
-    )
+    assert events(gone) == [(TWO, "NodeChildrenChanged", "/brokers/ids")]
     assert back.fired == ()
 
 
 def test_a_watch_on_what_is_not_there_waits_for_its_creation_only_after_exists() -> None:
     ensemble, session = connected()
-    assert reads.get(ensemble, session, "/a", watch=True).ensemble is ensemble
-    assert reads.children(ensemble, session, "/a", watch=True).ensemble is ensemble
-    waiting = reads.exists(ensemble, session, "/a", watch=True).ensemble
+    assert ensemble_sessions.get(ensemble, session, "/a", watch=True).ensemble is ensemble
+    assert ensemble_sessions.children(ensemble, session, "/a", watch=True).ensemble is ensemble
+    waiting = ensemble_sessions.exists(ensemble, session, "/a", watch=True).ensemble
     assert events(transact(waiting, session, (Create("/a"),))) == [(ONE, "NodeCreated", "/a")]
 
 
 def test_who_watches_a_znode_and_its_children_hears_of_its_deletion_once() -> None:
     ensemble, session = connected()
     ensemble = done(ensemble, session, Create("/a"))
-    ensemble = reads.get(ensemble, session, "/a", watch=True).ensemble
-    ensemble = reads.children(ensemble, session, "/a", watch=True).ensemble
-    ensemble = reads.children(ensemble, session, "/", watch=True).ensemble
+    ensemble = ensemble_sessions.get(ensemble, session, "/a", watch=True).ensemble
+    ensemble = ensemble_sessions.children(ensemble, session, "/a", watch=True).ensemble
+    ensemble = ensemble_sessions.children(ensemble, session, "/", watch=True).ensemble
     assert events(transact(ensemble, session, (Delete("/a"),))) == [
         (ONE, "NodeDeleted", "/a"),
         (ONE, "NodeChildrenChanged", "/"),
@@ -217,14 +216,14 @@ def test_who_watches_a_znode_and_its_children_hears_of_its_deletion_once() -> No
 
 def test_asking_twice_makes_one_watch_and_the_same_object() -> None:
     ensemble, session = connected()
-    once = reads.exists(ensemble, session, "/a", watch=True).ensemble
-    assert reads.exists(once, session, "/a", watch=True).ensemble is once
+    once = ensemble_sessions.exists(ensemble, session, "/a", watch=True).ensemble
+    assert ensemble_sessions.exists(once, session, "/a", watch=True).ensemble is once
 
 
 def test_a_session_takes_its_watches_along_unsaid() -> None:
     ensemble, session = connected()
     ensemble = done(ensemble, session, Create("/a", ephemeral=True))
-    ensemble = reads.get(ensemble, session, "/a", watch=True).ensemble
+    ensemble = ensemble_sessions.get(ensemble, session, "/a", watch=True).ensemble
     ended = ensemble_sessions.end_session(ensemble, session)
     assert ended.fired == ()
     assert ended.ensemble.watches == ()
