@@ -9,7 +9,8 @@ Out go one image of the log up to its end, for every broker, and facts: what was
 that changed. Without records the controller stays the same object and nothing is sent.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, get_args
 
 from msgspec.structs import asdict, replace
 
@@ -102,23 +103,9 @@ def replay(controller: Controller, record: Record) -> Controller:
     Source: QuorumController.replay, ClusterControlManager.replay and
     ReplicationControlManager.replay (3.5.0).
     """
-    after, offset = _after(controller, record), ids.MetadataOffset(controller.next_offset + 1)
+    after = _REPLAYED[type(record)](controller, record)
+    offset = ids.MetadataOffset(controller.next_offset + 1)
     return replace(after, next_offset=offset, write_offset=None)
-
-
-def _after(controller: Controller, record: Record) -> Controller:
-    match record:
-        case RegisterBrokerRecord():
-            return _registered(controller, record)
-        case UnregisterBrokerRecord():
-            left = (r for r in controller.registrations if r.broker != record.broker)
-            return replace(controller, registrations=tuple(left))
-        case PartitionChangeRecord():
-            return _partition_changed(controller, record)
-        case ConfigRecord():
-            return _configured(controller, record)
-        case _:
-            return _registration_changed(controller, record)
 
 
 def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> PartitionRegistration:
@@ -167,6 +154,11 @@ def _registered(controller: Controller, record: RegisterBrokerRecord) -> Control
         record_offset=controller.next_offset,
     )
     return _with(controller, registration)
+
+
+def _unregistered(controller: Controller, record: UnregisterBrokerRecord) -> Controller:
+    left = (r for r in controller.registrations if r.broker != record.broker)
+    return replace(controller, registrations=tuple(left))
 
 
 def _registration_changed(controller: Controller, record: ChangeOfBroker) -> Controller:
@@ -236,3 +228,12 @@ def _changes_of_broker(
         yield BrokerChange.SHUTTING_DOWN
     if new.fenced != old.fenced:
         yield BrokerChange.FENCED if new.fenced else BrokerChange.UNFENCED
+
+
+_REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {
+    **dict.fromkeys(get_args(ChangeOfBroker), _registration_changed),
+    RegisterBrokerRecord: _registered,
+    UnregisterBrokerRecord: _unregistered,
+    PartitionChangeRecord: _partition_changed,
+    ConfigRecord: _configured,
+}
