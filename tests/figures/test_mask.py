@@ -76,7 +76,7 @@ def test_the_still_picture_of_a_step_says_the_same(lossy: Rows) -> None:
 def test_a_word_is_known_from_its_place_on_unless_told_otherwise() -> None:
     assert row_of(3.2, "x", 10, "left", None) == [3, 3.2]
     assert row_of(-0.4, "x", 10, "right", None) == [-1, -0.4]
-    assert row_of(3.2, "x", 10, "left", Lasting(2)) == [2, 3.2]
+    assert row_of(3.2, "x", 10, "left", 2) == [2, 3.2]
     assert placed([3, 3.2], 2, UNIT) == (None, None)
     assert placed([3, 3.2], 3, UNIT) == (3.2, None)
 

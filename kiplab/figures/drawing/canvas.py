@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 from ...extras import needed_by
 from ...rows.columns import Columns
 from ..timeline.mask import Lasting, row_of
-from .svg import Json
+from . import Json
 from .text_width import height_of, width_of, wrapped
 from .theme import FONT, Sizes, Theme
 
@@ -78,7 +78,8 @@ class Canvas:
         self.shapes: list[dict[str, Any]] = []
         self.taken: list[Box] = []
         self.soft: list[Box] = []
-        self.said: list[Box] = []
+        """What words keep away from, and a box that must be shown may cover."""
+        self.words: list[Box] = []
         self.marks: list[list[Any]] = []
         """What `told_marks` found, for the layout's ``meta``."""
         self.panels: list[Any] = []
@@ -111,25 +112,18 @@ class Canvas:
         ends = {"x0": x0, "y0": y0, "x1": x1, "y1": y1}
         self.shapes.append({"type": "line", **ends, "line": stroke, "layer": "below"})
 
-    def path(self, points: str, color: str, *, fill: str = "", width: float = 1) -> None:
-        """An SVG path in moments and pixels."""
-        stroke = {"color": color, "width": width}
-        shape = {"type": "path", "path": points, "line": stroke, "layer": "below"}
+    def path(self, points: str, color: str = "", *, fill: str = "", **more: Any) -> None:
+        """An SVG path in moments and pixels; `width` and keys of a plotly shape may be given."""
+        stroke = {"color": color, "width": more.pop("width", 1)}
+        shape = {"type": "path", "path": points, "line": stroke, "layer": "below", **more}
         self.shapes.append({**shape, "fillcolor": fill} if fill else shape)
 
-    def hatch(
-        self,
-        x0: float,
-        x1: float,
-        y0: float,
-        y1: float,
-        color: str,
-        step: int = 9,
-        *,
-        falling: bool = False,
-    ) -> None:
-        """Diagonal lines that rise to the right or are `falling`, clipped to the rectangle."""
+    def hatch(self, x0: float, x1: float, y0: float, y1: float, color: str, **more: Any) -> None:
+        """Diagonal lines that rise to the right or are `falling`, clipped to the rectangle, `step`
+        pixels apart.
+        """
         left, right, height = self.px(x0), self.px(x1), y1 - y0
+        step, falling = more.get("step", 9), more.get("falling", False)
         parts, start = "", left - height + step / 2
         while start < right:
             ends = max(start, left), min(start + height, right)
@@ -138,7 +132,7 @@ class Canvas:
                 parts += self.through(zip(ends, heights, strict=True))
             start += step
         if parts:
-            self.path(parts, color, width=1)
+            self.path(parts, color)
 
     def grid(self, top: float, bottom: float) -> None:
         """A faint line per moment."""
@@ -182,24 +176,20 @@ class Canvas:
         anchor: str = "left",
         bold: bool = False,
         layer: str = "words",
-        since: float | None = None,
-        lasting: Lasting | None = None,
+        since: float | Lasting | None = None,
     ) -> Box:
         """Write `text` (already safe); `layer` names the trace. Takes the place it stands on.
 
-        It is known from moment `since` on, by default from the one where it stands; `lasting` is
-        for what ends again.
+        It is known from moment `since` on, by default from the one where it stands.
         """
-        if since is not None:
-            lasting = Lasting(since)
         size = size or self.sizes.text
         box = self.box_of(x, y, text, size, anchor, bold)
-        held = row_of(x, text, size, anchor, lasting)
+        row = row_of(x, text, size, anchor, since)
         html, place = f"<b>{text}</b>" if bold else text, f"middle {_ALIGN[anchor]}"
-        word = (x, y, html, place, size, color or self.theme.text, held)
+        word = (x, y, html, place, size, color or self.theme.text, row)
         self._words.setdefault(layer, []).append(word)
         self.taken.append(box)
-        self.said.append(box)
+        self.words.append(box)
         return box
 
     def paragraph(
@@ -223,13 +213,9 @@ class Canvas:
             return False
         return not any(box.overlaps(other) for other in (*self.taken, *self.soft))
 
-    def take(self, box: Box, *, soft: bool = False) -> None:
-        """Keep words away from here; what is soft may be covered by a box that must be shown."""
-        (self.soft if soft else self.taken).append(box)
-
     def keep(self, x0: float, x1: float, y0: float, y1: float, pad: float = 0) -> None:
         """Keep words away from between two moments, and `pad` pixels beside them."""
-        self.take(Box(self.px(x0) - pad, y0, self.px(x1) + pad, y1))
+        self.taken.append(Box(self.px(x0) - pad, y0, self.px(x1) + pad, y1))
 
     def plate(self, box: Box, fill: str, pad: float = 3, **more: Any) -> None:
         """The ground that the words in a box stand on, `pad` pixels wider on both sides."""
@@ -328,11 +314,11 @@ class Canvas:
         masked = any(shape.get("name") == "mask" for shape in self.shapes)
         traces = []
         for layer, words in self._words.items():
-            x, y, text, place, size, color, held = map(list, zip(*words, strict=True))
+            x, y, text, place, size, color, rows = map(list, zip(*words, strict=True))
             places = {"x": x, "y": y, "text": text, "textposition": place}
             look = {"textfont": {"size": size, "color": color}, "hoverinfo": "skip"}
-            rows = {"customdata": held} if masked and layer == "words" else {}
-            traces.append({**common, "mode": "text", "name": layer, **places, **look, **rows})
+            data = {"customdata": rows} if masked and layer == "words" else {}
+            traces.append({**common, "mode": "text", "name": layer, **places, **look, **data})
         if self.panels:
             return traces
         columns = enumerate(("x", "y", "text"))

@@ -1,4 +1,4 @@
-"""A chart laid flat: its axes and traces as shapes and words in pixels, as `svg` draws them.
+"""A chart laid flat: its axes and traces as shapes and words of a canvas, as `svg` draws them.
 
 Knows what `how_often.plot_panel` asks plotly for: lines, areas, marks, error bars, bars, heat maps,
 and axes that say themselves where their ticks are. The sheet's own x axis counts pixels.
@@ -9,16 +9,17 @@ from itertools import groupby
 from math import cos, log10, pi, sin
 from typing import Any, NamedTuple
 
-from .text_width import height_of, width_of
-from .theme import mixed
+from msgspec.structs import replace
 
-Json = dict[str, Any]
+from . import Json
+from .canvas import Canvas
+from .theme import LIGHT, WIDE, mixed
+
 Point = tuple[float, float]
 TICK_LABEL, TITLE, TICK = 14, 32, 5
 """Pixels from the end of a panel down to the middle of its numbers, to its title, of a tick."""
 BESIDE = 7
 """Pixels from a panel to the numbers on its left."""
-_ANCHORS = {"left": "middle right", "center": "middle center", "right": "middle left"}
 
 
 class PanelScale(NamedTuple):
@@ -59,27 +60,20 @@ def flat(drawing: Json) -> Json:
     on = {x.axis["name"]: (x, y) for x, y in pairs}
     traces = [t for t in drawing["data"] if (t.get("xaxis") or "x") in on]
     traces.sort(key=lambda trace: trace["type"] != "heatmap")
-    shapes = [shape for pair in pairs for shape in _grid(*pair)]
-    shapes += [shape for t in traces for shape in _shapes(t, *on[t["xaxis"]])]
-    words = [word for pair in pairs for word in _axis_words(*pair)]
-    for note in layout.get("annotations", ()):
-        plate, word = _note(note, *on[note["xref"]])
-        shapes, words = [*shapes, plate], [*words, word]
     sheet = [t for t in drawing["data"] if t not in traces]
+    canvas = Canvas(layout["width"], layout["width"], LIGHT, replace(WIDE, left=0, right=0))
+    for pair in pairs:
+        _draw_axes(canvas, *pair)
+    for trace in traces:
+        _draw_trace(canvas, trace, *on[trace["xaxis"]])
+    for pair in pairs:
+        _write_axes(canvas, *pair)
+    for note in layout.get("annotations", ()):
+        _draw_note(canvas, note, *on[note["xref"]])
     flat_layout = {key: layout[key] for key in layout if key != "annotations"}
-    flat_layout["shapes"] = [*layout.get("shapes", ()), *shapes]
-    x, y, text, anchors, size, color = zip(*words, strict=True) if words else ((),) * 6
-    written: Json = {
-        "type": "scatter",
-        "mode": "text",
-        "name": "panels",
-        "x": x,
-        "y": y,
-        "text": text,
-    }
-    written["textposition"] = [_ANCHORS[anchor] for anchor in anchors]
-    written["textfont"] = {"size": size, "color": color}
-    return {"data": [*sheet, written], "layout": flat_layout}
+    flat_layout["shapes"] = [*layout.get("shapes", ()), *canvas.shapes]
+    words = canvas.drawing(layout["height"], "")["data"]
+    return {"data": [*sheet, *words], "layout": flat_layout}
 
 
 def _panels(layout: Json) -> Iterator[tuple[PanelScale, PanelScale]]:
@@ -91,100 +85,91 @@ def _panels(layout: Json) -> Iterator[tuple[PanelScale, PanelScale]]:
             yield PanelScale(across, sizes[0], True), PanelScale(up, sizes[1], False)
 
 
-def _grid(x: PanelScale, y: PanelScale) -> Iterator[Json]:
+def _draw_axes(canvas: Canvas, x: PanelScale, y: PanelScale) -> None:
     left, right, low, top = *x.ends, *y.ends
     for scale, ends in ((x, (low, top)), (y, (left, right))):
         axis = scale.axis
         for value in axis["tickvals"] if axis["showgrid"] else ():
-            yield _line(scale, scale.pixel(value), ends, axis["gridcolor"])
+            _line(canvas, scale, scale.pixel(value), ends, axis["gridcolor"])
         for value in axis["tickvals"] if axis["ticks"] else ():
-            yield _line(scale, scale.pixel(value), (low, low + TICK), axis["tickcolor"])
-    for scale, at, ends in ((x, left, (low, top)), (y, low, (left, right))):
-        other = y if scale is x else x
+            _line(canvas, scale, scale.pixel(value), (low, low + TICK), axis["tickcolor"])
+    for scale, at, ends, other in ((x, left, (low, top), y), (y, low, (left, right), x)):
         if other.axis["showline"]:
-            yield _line(scale, at, ends, other.axis["linecolor"])
+            _line(canvas, scale, at, ends, other.axis["linecolor"])
 
 
-def _line(scale: PanelScale, at: float, ends: Point, color: str) -> Json:
-    points = [(at, end) for end in ends] if scale.across else [(end, at) for end in ends]
-    return _path(points, {"color": color, "width": 1})
+def _line(canvas: Canvas, scale: PanelScale, at: float, ends: Point, color: str) -> None:
+    points = [(at, end) if scale.across else (end, at) for end in ends]
+    _path(canvas, points, {"color": color, "width": 1})
 
 
-def _path(points: Sequence[Point], line: Json, fill: str = "", **more: Any) -> Json:
-    path = "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points) + ("Z" if fill else "")
-    shape = {"type": "path", "path": path, "line": line, "layer": "below", **more}
-    return {**shape, "fillcolor": fill} if fill else shape
+def _path(canvas: Canvas, points: Sequence[Point], line: Json, fill: str = "", **more: Any) -> None:
+    path = "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points) + "Z" * bool(fill)
+    canvas.path(path, fill=fill, line=line, **more)
 
 
-Word = tuple[float, float, str, str, float, str]
-"""A text of the sheet: its place in pixels, its anchor, size and colour."""
-
-
-def _axis_words(x: PanelScale, y: PanelScale) -> Iterator[Word]:
-    font, title = x.axis["tickfont"], x.axis["title"]
-    low, middle = y.ends[0], sum(x.ends) / 2
-    look = font["size"], font["color"]
+def _write_axes(canvas: Canvas, x: PanelScale, y: PanelScale) -> None:
+    font, title, low = x.axis["tickfont"], x.axis["title"]["text"], y.ends[0]
+    look = {"color": font["color"], "size": font["size"], "layer": "panels"}
+    under = low + (TICK_LABEL if x.axis["side"] == "bottom" else -TICK_LABEL / 2)
     for value, text in zip(x.axis["tickvals"], x.axis["ticktext"], strict=True):
-        at = low + (TICK_LABEL if x.axis["side"] == "bottom" else -TICK_LABEL / 2)
-        yield (x.pixel(value), at, text, "center", *look)
+        canvas.text(x.pixel(value), under, text, anchor="center", **look)
     for value, text in zip(y.axis["tickvals"], y.axis["ticktext"], strict=True):
-        yield (x.ends[0] - BESIDE, y.pixel(value), text, "right", *look)
-    if title["text"]:
-        yield (middle, low + TITLE, title["text"], "center", *look)
+        canvas.text(x.ends[0] - BESIDE, y.pixel(value), text, anchor="right", **look)
+    if title:
+        canvas.text(sum(x.ends) / 2, low + TITLE, title, anchor="center", **look)
 
 
-def _note(note: Json, x: PanelScale, y: PanelScale) -> tuple[Json, Word]:
+def _draw_note(canvas: Canvas, note: Json, x: PanelScale, y: PanelScale) -> None:
     """The plate of an annotation, and its words."""
-    at, font, anchor = x.at(note["x"]) + note["xshift"], note["font"], note["xanchor"]
-    text, size, y_middle = note["text"], font["size"], y.at(note["y"])
-    wide, high = width_of(text, size), height_of(text, size) / 2
-    left = at - wide * {"left": 0, "center": 0.5, "right": 1}[anchor]
-    ends = left - note["borderpad"], left + wide + note["borderpad"], y_middle - high
-    plate = _rect(*ends, y_middle + high, note["bgcolor"], {"width": 0})
-    return plate, (at, y_middle, text, anchor, size, font["color"])
+    at, middle, font = x.at(note["x"]) + note["xshift"], y.at(note["y"]), note["font"]
+    text, size, anchor = note["text"], font["size"], note["xanchor"]
+    box = canvas.box_of(at, middle, text, size, anchor)
+    canvas.plate(box, note["bgcolor"], note["borderpad"])
+    canvas.text(at, middle, text, font["color"], size=size, anchor=anchor, layer="panels")
 
 
-def _shapes(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:
+def _draw_trace(canvas: Canvas, trace: Json, x: PanelScale, y: PanelScale) -> None:
     if trace["type"] == "heatmap":
-        yield from _cells(trace, x, y)
+        _draw_cells(canvas, trace, x, y)
     elif trace["type"] == "bar":
-        yield from _bars(trace, x, y)
+        _draw_bars(canvas, trace, x, y)
     else:
         places = list(zip(trace["x"], trace["y"], strict=True))
         points = [None if None in at else (x.pixel(at[0]), y.pixel(at[1])) for at in places]
         if "lines" in trace["mode"]:
-            yield from _lines(trace, points)
-        yield from _error_bars(trace, places, (x.pixel, y.pixel))
+            _draw_lines(canvas, trace, points)
+        _draw_error_bars(canvas, trace, places, (x.pixel, y.pixel))
         if "markers" in trace["mode"]:
-            yield from _marks(trace["marker"], points)
+            _draw_marks(canvas, trace["marker"], points)
 
 
-def _lines(trace: Json, points: Sequence[Point | None]) -> Iterator[Json]:
+def _draw_lines(canvas: Canvas, trace: Json, points: Sequence[Point | None]) -> None:
     fill = trace["fillcolor"] if trace.get("fill") == "toself" else ""
     more = {"opacity": trace["opacity"]} if "opacity" in trace else {}
     for is_gap, group in groupby(points, key=lambda point: point is None):
         if not is_gap:
-            yield _path([point for point in group if point], trace["line"], fill, **more)
+            _path(canvas, [point for point in group if point], trace["line"], fill, **more)
 
 
-def _error_bars(
-    trace: Json, places: Sequence[Any], pixel: tuple[Callable[[float], float], ...]
-) -> Iterator[Json]:
+def _draw_error_bars(
+    canvas: Canvas, trace: Json, places: Sequence[Any], pixel: tuple[Callable[[float], float], ...]
+) -> None:
     for way, key in enumerate(("error_x", "error_y")):
         bars = trace.get(key) or {"array": (), "arrayminus": ()}
         for at, less, more in zip(places, bars["arrayminus"], bars["array"], strict=False):
             ends = [list(at), list(at)]
             ends[0][way], ends[1][way] = at[way] - less, at[way] + more
             line = {"color": bars["color"], "width": bars["thickness"]}
-            yield _path([(pixel[0](a), pixel[1](b)) for a, b in ends], line)
+            _path(canvas, [(pixel[0](a), pixel[1](b)) for a, b in ends], line)
 
 
-def _marks(marker: Json, points: Sequence[Point | None]) -> Iterator[Json]:
+def _draw_marks(canvas: Canvas, marker: Json, points: Sequence[Point | None]) -> None:
     count = len(points)
     symbols, sizes, fills = (_each(marker[key], count) for key in ("symbol", "size", "color"))
     for point, symbol, size, fill in zip(points, symbols, sizes, fills, strict=True):
         if point is not None and size:
-            yield _mark(point, symbol, size / 2, fill, marker["line"])
+            _draw_mark(canvas, point, symbol, size / 2, fill, marker["line"])
 
 
 def _each(value: Any, count: int) -> Sequence[Any]:
@@ -195,33 +180,34 @@ _TURNS = {"square": (4, 1 / 4), "diamond": (4, 0), "triangle-up": (3, -1 / 2)}
 _TURNS["triangle-down"] = (3, 1 / 2)
 
 
-def _mark(point: Point, symbol: str, radius: float, fill: str, line: Json) -> Json:
+def _draw_mark(
+    canvas: Canvas, point: Point, symbol: str, radius: float, fill: str, line: Json
+) -> None:
     x, y = point
     if symbol == "circle":
-        ends = {"x0": x - radius, "x1": x + radius, "y0": y - radius, "y1": y + radius}
-        return {"type": "circle", **ends, "fillcolor": fill, "line": line, "layer": "below"}
+        canvas.ring(x, y, radius, fill, line["color"], line["width"])
+        return
     if symbol == "cross":
         thin, long = radius * 0.35, radius * 1.2
         arm = [(thin, -long), (thin, -thin), (long, -thin)]
         turns = [(round(cos(n * pi / 2)), round(sin(n * pi / 2))) for n in range(4)]
-        return _path(
-            [(x + c * a - s * b, y + s * a + c * b) for c, s in turns for a, b in arm], line, fill
-        )
-    count, turn = _TURNS[symbol]
-    angles = [(2 * n / count + turn) * pi for n in range(count)]
-    size = radius * 1.3
-    return _path([(x + size * cos(a), y + size * sin(a)) for a in angles], line, fill)
+        ends = [(x + c * a - s * b, y + s * a + c * b) for c, s in turns for a, b in arm]
+    else:
+        count, turn = _TURNS[symbol]
+        angles = [(2 * n / count + turn) * pi for n in range(count)]
+        ends = [(x + 1.3 * radius * cos(a), y + 1.3 * radius * sin(a)) for a in angles]
+    _path(canvas, ends, line, fill)
 
 
-def _bars(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:
+def _draw_bars(canvas: Canvas, trace: Json, x: PanelScale, y: PanelScale) -> None:
     half, marker = trace["width"] / 2, trace["marker"]
     columns = trace["base"], trace["x"], trace["y"], _each(marker["color"], len(trace["x"]))
     for base, wide, middle, fill in zip(*columns, strict=True):
         ends = x.pixel(base), x.pixel(base + wide), y.pixel(middle - half), y.pixel(middle + half)
-        yield _rect(*ends, fill, marker["line"])
+        canvas.rect(*ends, fill, line=marker["line"])
 
 
-def _cells(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:
+def _draw_cells(canvas: Canvas, trace: Json, x: PanelScale, y: PanelScale) -> None:
     gap, span = trace["xgap"] / 2, trace["zmax"] - trace["zmin"]
     for j, row in zip(trace["y"], trace["z"], strict=True):
         for i, z in zip(trace["x"], row, strict=True):
@@ -229,12 +215,7 @@ def _cells(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:
                 across = x.pixel(i - 0.5) + gap, x.pixel(i + 0.5) - gap
                 down = y.pixel(j + 0.5) + gap, y.pixel(j - 0.5) - gap
                 fill = color_at(trace["colorscale"], (z - trace["zmin"]) / span)
-                yield _rect(*across, *down, fill, {"width": 0})
-
-
-def _rect(x0: float, x1: float, y0: float, y1: float, fill: str, line: Json) -> Json:
-    ends = {"x0": x0, "x1": x1, "y0": y0, "y1": y1}
-    return {"type": "rect", **ends, "fillcolor": fill, "line": line, "layer": "below"}
+                canvas.rect(*across, *down, fill)
 
 
 def color_at(scale: Sequence[tuple[float, str]], share: float) -> str:

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from .flat import Json as Json
+from . import Json as Json
 from .flat import flat, is_panel_axis
 from .text_width import LINE_HEIGHT
 

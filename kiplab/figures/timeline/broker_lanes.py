@@ -107,7 +107,7 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     if span.value == "proposed" or low or hatched:
         canvas.plate(box, fill)
     shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
-    canvas.text(at, y, safe(text), color, size=size, lasting=Lasting(x0, span.x1, shorter))
+    canvas.text(at, y, safe(text), color, size=size, since=Lasting(x0, span.x1, shorter))
 
 
 def _places_of_role(
@@ -197,7 +197,7 @@ def _say_fence(panel: Panel, span: SpanRow) -> None:
 
     def is_clear(wide: float) -> bool:
         box = Box(left, y - 7, left + wide, y + 7)
-        return left + wide <= end and not any(box.overlaps(said) for said in canvas.said)
+        return left + wide <= end and not any(box.overlaps(word) for word in canvas.words)
 
     while not is_clear(SIGN_ROOM):
         left += STEP
@@ -251,7 +251,7 @@ def _signed(canvas: Canvas, text: str, left: float, y: float) -> Box:
 def _say_sign(canvas: Canvas, place: TextPlace, box: Box, color: str, since: int) -> None:
     text, left, y = place
     icons.power(canvas, left + icons.SIGN, y, color)
-    canvas.take(box)
+    canvas.taken.append(box)
     if text:
         canvas.text(canvas.at(left + _SIGN), y, text, color, size=canvas.sizes.small, since=since)
 

@@ -178,7 +178,7 @@ def draw_callouts(
     """
     words, taken, arrows = (
         [box for box in boxes if box.overlaps(room)]
-        for boxes in ([*canvas.said, *kept], [*canvas.taken, *kept], canvas.soft)
+        for boxes in ([*canvas.words, *kept], [*canvas.taken, *kept], canvas.soft)
     )
     on_shafts = (_SHAFTS, taken), (_BANDS + _SHAFTS, words)
     ground = Ground(canvas, room, ((0.0, taken + arrows), (_BANDS, words + arrows), *on_shafts))
@@ -228,7 +228,7 @@ def _lead(canvas: Canvas, refusal: Flight, box: Box) -> None:
     px, y = canvas.px(refusal.x1), refusal.y1
     to = min(max(px, box.x0), box.x1), min(max(y, box.y0), box.y1)
     if abs(to[0] - px) + abs(to[1] - y) > NEAR:
-        canvas.line(refusal.x1, y, canvas.at(to[0]), to[1], canvas.theme.refused, width=1)
+        canvas.line(refusal.x1, y, canvas.at(to[0]), to[1], canvas.theme.refused)
         canvas.shapes[-1]["name"] = from_moment("lead", refusal.x1)
 
 
@@ -240,7 +240,7 @@ def _box(canvas: Canvas, refusal: Flight, callout: Callout) -> None:
     written = canvas.text(at, y, callout.text, color, size=size, since=x)
     if refusal.message.guard:
         shield_in(canvas, written, color, size, from_moment("shield", x))
-    canvas.take(box)
+    canvas.taken.append(box)
 
 
 def draw_outcome(canvas: Canvas, message: MessageRow, x: float, y: float) -> None:

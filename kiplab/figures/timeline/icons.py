@@ -86,8 +86,7 @@ def shield_in(canvas: Canvas, box: Box, color: str, size: float, name: str) -> N
     left, right, top, low = px - 3.5 * scale, px + 3.5 * scale, y - 1.5 * scale, y + 0.5 * scale
     # The other way round than the outline: the bar is a hole.
     bar = canvas.through([(left, low), (left, top), (right, top), (right, low)])
-    canvas.path(f"{_shield(canvas, px, y, scale)}{bar}Z", color, fill=color)
-    canvas.shapes[-1]["name"] = name
+    canvas.path(f"{_shield(canvas, px, y, scale)}{bar}Z", color, fill=color, name=name)
 
 
 def _shield(canvas: Canvas, px: float, y: float, scale: float) -> str:
@@ -215,14 +214,12 @@ def _direction(canvas: Canvas, ends: Ends) -> tuple[float, float]:
 
 def draw_tail(canvas: Canvas, x: float, y: float, color: str, gone: bool) -> None:
     """A dot; a hollow diamond if the process that sent it was gone when it arrived."""
-    r, wide = 4.5, canvas.beside(0, 4.5)
+    r, px = 4.5, canvas.px(x)
     if gone:
-        corners = [(x - wide, y), (x, y - r), (x + wide, y), (x, y + r)]
-        points = "L".join(f"{a:.4f},{b:.1f}" for a, b in corners)
-        canvas.path(f"M{points}Z", color, fill=canvas.theme.box, width=1.5)
+        corners = [(px - r, y), (px, y - r), (px + r, y), (px, y + r)]
+        canvas.path(f"{canvas.through(corners)}Z", color, fill=canvas.theme.box, width=1.5)
     else:
-        edge = {"color": color, "width": 1}
-        canvas.rect(x - wide, x + wide, y - r, y + r, color, type="circle", line=edge)
+        canvas.ring(px, y, r, color, color)
 
 
 def _refusal(canvas: Canvas, px: float, y: float, color: str, *, guarded: bool) -> None:

@@ -23,7 +23,7 @@ class Stretch(NamedTuple):
     x0: float
     x1: float
     end: int
-    mark: int | None
+    mark: int | None = None
 
     @property
     def text(self) -> str:
@@ -65,17 +65,14 @@ def draw_log_ends(panel: Panel) -> None:
 
 def _lives(panel: Panel, lane: str) -> Iterator[Uptime]:
     """What the log was while a process lived: nobody reads a disk whose broker is down."""
-    logs = list(panel.spans(lane, "log"))
+    logs = [
+        Stretch(s.x0, s.x1, int(s.value), *(int(f.removeprefix(HIGH_WATERMARK)) for f in s.flags))
+        for s in panel.spans(lane, "log")
+    ]
     for x0, x1 in uptimes(panel.spans(lane, "uptime")):
-        here = [span for span in logs if span.x0 < x1 and span.x1 > x0]
+        here = [s for s in logs if s.x0 < x1 and s.x1 > x0]
         if here:
-            marks = (
-                int(s.flags[0].removeprefix(HIGH_WATERMARK)) if s.flags else None for s in here
-            )
-            yield [
-                Stretch(max(s.x0, x0), min(s.x1, x1), int(s.value), mark)
-                for s, mark in zip(here, marks, strict=True)
-            ]
+            yield [s._replace(x0=max(s.x0, x0), x1=min(s.x1, x1)) for s in here]
 
 
 def uptimes(uptimes: Iterator[SpanRow]) -> list[tuple[int, int]]:
@@ -152,8 +149,7 @@ def draw_line(
 
     filled = steps(low if s.mark is None else s.mark for s in incarnation)
     around = f"M{incarnation[0].x0},{bottom:.1f}{filled}L{incarnation[-1].x1},{bottom:.1f}Z"
-    canvas.path(around, canvas.theme.line, fill=canvas.theme.line, width=0)
-    canvas.shapes[-1]["opacity"] = 0.55
+    canvas.path(around, canvas.theme.line, fill=canvas.theme.line, width=0, opacity=0.55)
     line = steps(s.end for s in incarnation)
     canvas.path(f"M{line[1:]}", canvas.theme.muted, width=1.2)
 

@@ -12,7 +12,7 @@ from math import floor
 from typing import Any, NamedTuple
 
 from ...rows.columns import column_of
-from ..drawing.flat import Json
+from ..drawing import Json
 from ..drawing.text_width import width_of
 
 MASK_EDGE = 12
@@ -24,13 +24,13 @@ _FROM = " from "
 
 
 class Lasting(NamedTuple):
-    """What a word is about: from moment `since` to `until`, or from `since` on; `texts` are what
-    may stand for the word where there is less room, from long to short.
+    """What a word is about: from moment `since` to `until`; `texts` are what may stand for the word
+    where there is less room, from long to short.
     """
 
     since: float
-    until: float | None = None
-    texts: Sequence[str] = ()
+    until: float
+    texts: Sequence[str]
 
 
 def from_moment(name: str, x: float) -> str:
@@ -44,15 +44,15 @@ def since(name: str | None) -> float | None:
     return float(x) if separator else None
 
 
-def row_of(x: float, text: str, size: float, anchor: str, lasting: Lasting | None) -> list[Any]:
-    """The row of a word that stands at `x`; without `lasting` it is known from its place on."""
+def row_of(
+    x: float, text: str, size: float, anchor: str, since: float | Lasting | None
+) -> list[Any]:
+    """The row of a word that stands at `x`; without `since` it is known from its place on."""
     at = round(x, DECIMALS)
-    if lasting is None:
-        return [max(floor(x + 0.001), -1), at]
-    if lasting.until is None:
-        return [lasting.since, at]
-    versions = [[t, round(width_of(t, size))] for t in dict.fromkeys((text, *lasting.texts))]
-    return [lasting.since, at, lasting.until, int(anchor == "center"), versions]
+    if not isinstance(since, Lasting):
+        return [max(floor(x + 0.001), -1) if since is None else since, at]
+    versions = [[t, round(width_of(t, size))] for t in dict.fromkeys((text, *since.texts))]
+    return [since.since, at, since.until, int(anchor == "center"), versions]
 
 
 def seen_until(step: int, unit: float) -> float:
@@ -124,9 +124,9 @@ def traces_at(drawing: Json, until: int | None) -> dict[int, Json]:
         if trace.get("customdata") is not None:
             unit, xs, texts = _unit(layout, trace.get("xaxis")), [], []
             for row, text in zip(trace["customdata"], trace["text"], strict=True):
-                place, said = placed(row, at, unit)
+                place, version = placed(row, at, unit)
                 xs.append(place)
-                texts.append(said or (row[4][0][0] if len(row) > 2 else None) or text)
+                texts.append(version or (row[4][0][0] if len(row) > 2 else None) or text)
             changes[number] = {"x": xs, "text": texts}
         elif trace.get("name") == "verdict":
             changes[number] = {"visible": not is_masked}

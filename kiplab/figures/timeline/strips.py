@@ -173,7 +173,7 @@ def _centred(
     if text:
         shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
         middle, lasting = (ends[0] + ends[1]) / 2, Lasting(*ends, shorter)
-        canvas.text(middle, y, safe(text), color, size=size, anchor="center", lasting=lasting)
+        canvas.text(middle, y, safe(text), color, size=size, anchor="center", since=lasting)
     return text
 
 
