@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ..explore.matrix.cells import Cell, Matrix
-from .drawing.canvas import Canvas, as_figure, safe, wrapped_safe
+from .drawing.canvas import Canvas, as_figure, safe_lines, wrapped_safe
 from .drawing.svg import Json
 from .drawing.text_width import shortened, width_of, wrapped
 from .drawing.theme import Theme, mixed, sizes_of, theme_of
@@ -130,7 +130,7 @@ def _bar(canvas: Canvas, box: CellBox, guard: str) -> None:
     _fill(canvas, box, canvas.theme.tile, canvas.theme.tile_edge, 1)
     label = f"{guard_word(guard)} off"
     fits = wrapped(label, room, size) if y1 - y0 > BAR else None
-    text = safe(fits or shortened(label, room, size)).replace("&lt;br&gt;", "<br>")
+    text = safe_lines(fits or shortened(label, room, size))
     canvas.text((x0 + x1) / 2, (y0 + y1) / 2, text, size=size, anchor="center")
 
 
@@ -171,9 +171,8 @@ def _cell(
     first, second = shortened(lines[0], room, size, bold=True), shortened(lines[1], room, small)
     canvas.text(middle, y + ROW * 0.36, first, color, size=size, anchor="center", bold=True)
     canvas.text(middle, y + ROW * 0.7, second, color, size=small, anchor="center")
-    sentence = (wrapped(cell.sentence, 340, 12) or cell.sentence).split("<br>")
-    card = [*map(safe, sentence), f"Kafka {safe(cell.features)}"]
-    canvas.card(middle, y + ROW / 2, "<br>".join(card))
+    card = f"{wrapped(cell.sentence, 340, 12) or cell.sentence}<br>Kafka {cell.features}"
+    canvas.card(middle, y + ROW / 2, safe_lines(card))
 
 
 def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tuple[str, str]]:

@@ -54,10 +54,14 @@ def safe(text: str) -> str:
     return html.escape(text, quote=False)
 
 
+def safe_lines(text: str) -> str:
+    """The same of lines with ``<br>`` between them."""
+    return "<br>".join(map(safe, text.split("<br>")))
+
+
 def wrapped_safe(text: str, room: float, size: float) -> str:
     """Safe and wrapped, with some air at the end; a word that is too wide by itself stays whole."""
-    lines = (wrapped(text, room / 1.05, size) or text).split("<br>")
-    return "<br>".join(safe(line) for line in lines)
+    return safe_lines(wrapped(text, room / 1.05, size) or text)
 
 
 class Canvas:

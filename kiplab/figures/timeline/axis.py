@@ -5,7 +5,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ...rows.columns import Meta, MomentRow, Rows
-from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.canvas import Box, Canvas, safe_lines
 from ..drawing.text_width import height_of, width_of, wrapped
 from .hover_cards import folded
 
@@ -94,26 +94,24 @@ def draw_axis(
     Where a run is under way `now` is what has happened of it: there is room for the words of all
     of its moments, and those of later ones are not said yet. They stand on `rows_max` rows.
     """
-    size, theme = canvas.sizes.small, canvas.theme
-    draw_numbers(canvas, rows.meta, top)
-    mark_steps(canvas, rows.meta if now is None else now.meta, top)
+    size, theme, happened = canvas.sizes.small, canvas.theme, rows if now is None else now
+    draw_numbers(canvas, rows.meta, top, happened.meta)
     placed = labels(canvas, rows.moments, rows_max)
     first = top + canvas.sizes.text * 0.75
     height = max((height_of(label.text, size) for label in placed), default=0) + 5
-    happened = rows if now is None else now
     for x, text, row in (label for label in placed if label.x < happened.meta.end):
         y = first + row * height
         if row:
             canvas.line(x, first + 2, x, y, theme.grid)
-        lines = "<br>".join(safe(line) for line in text.split("<br>"))
         middle = y + height_of(text, size) / 2
-        canvas.text(x, middle, lines, theme.muted, size=size, anchor="center")
+        canvas.text(x, middle, safe_lines(text), theme.muted, size=size, anchor="center")
     _cards(canvas, happened, top)
     return first + (1 + max((label.row for label in placed), default=0)) * height
 
 
-def draw_numbers(canvas: Canvas, meta: Meta, y: float) -> None:
+def draw_numbers(canvas: Canvas, meta: Meta, y: float, happened: Meta) -> None:
     """The play's own numbers of the moments; where there is no room for all, every fifth or so.
+    They are marks of all that `happened` there: their ids are those of whole steps.
 
     Folded columns come first: without their numbers the others could not be counted on.
     """
@@ -130,12 +128,8 @@ def draw_numbers(canvas: Canvas, meta: Meta, y: float) -> None:
         if box.x1 < canvas.width and not any(roomy.overlaps(other) for other in taken):
             taken.append(box)
             canvas.text(x, y, text, anchor="center", bold=True, layer="axis")
-
-
-def mark_steps(canvas: Canvas, meta: Meta, y: float) -> None:
-    """The numbers as marks of all that happened there: their ids are those of whole steps."""
-    for x in range(meta.end):
-        first, last = meta.own(x)
+    for x in range(happened.end):
+        first, last = happened.own(x)
         steps, px = " ".join(map(str, range(first, last + 1))), round(canvas.px(x))
         canvas.marks.append([steps, px - AROUND, round(y) - 9, px + AROUND, round(y) + 9])
 

@@ -18,7 +18,7 @@ from ..drawing.svg import Json
 from ..drawing.text_width import LINE_HEIGHT
 from ..drawing.theme import theme_of
 from . import arrows, broker_lanes, controller_lane, hover_cards, lane_marks
-from .axis import draw_numbers, mark_steps
+from .axis import draw_numbers
 from .ladder import SIDE_BY_SIDE_FROM, SIZES, Column, draw_head, draw_key, joined
 from .lanes import QUEUE, Lanes, Panel
 from .legend_marks import draw_legend
@@ -153,8 +153,7 @@ def _draw_panel(
     hover_cards.draw_lane_cards(panel)
     canvas.marks += told_marks(panel)
     y = panel.lanes.bottom + NUMBERS
-    draw_numbers(canvas, run.meta, y)
-    mark_steps(canvas, run.meta, y)
+    draw_numbers(canvas, run.meta, y, run.meta)
     return y + SIZES.text
 
 

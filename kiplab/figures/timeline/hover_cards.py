@@ -1,6 +1,8 @@
 """Hover cards: everything a picture has no room for, on invisible markers."""
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from ...rows.columns import STRIPS, MessageRow, SpanRow
 from ...rows.message_paths import told_messages
@@ -72,16 +74,15 @@ def card_of(message: MessageRow, number: Callable[[int], str] = str) -> list[str
 def folded(lines: Iterable[str]) -> str:
     """Safe HTML: the first line bold, long ones broken between words."""
     first, *rest = lines
-    out = [f"<b>{safe(first)}</b>"]
-    for line in rest:
-        current = ""
-        for word in line.split(" "):
-            if current and len(current) + len(word) >= LINE_LENGTH:
-                out.append(safe(current))
-                current = ""
-            current = f"{current} {word}".strip()
-        out.append(safe(current))
-    return "<br>".join(out)
+    return "<br>".join(
+        [f"<b>{safe(first)}</b>", *(safe(p) for line in rest for p in _pieces(line))]
+    )
+
+
+@lru_cache(maxsize=4096)  # a lab draws the same cards again at every step
+def _pieces(line: str) -> list[str]:
+    words = " ".join(line.split())
+    return textwrap.wrap(words, LINE_LENGTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _span(panel: Panel, span: SpanRow, y: float, *lines: str) -> None:

@@ -17,7 +17,7 @@ from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of, wr
 from ..drawing.theme import NARROW, theme_of
 from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, strips
 from . import sheet as sheets
-from .axis import draw_axis, draw_numbers, mark_steps
+from .axis import draw_axis, draw_numbers
 from .lanes import Panel, lanes
 from .legend_marks import draw_legend
 from .log_ends import is_dense
@@ -74,8 +74,7 @@ def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
         bottom = draw_axis(columns[0].canvas, axis, ends[0] + 20)
     else:  # what the numbers stand for is said once for all columns
         for column, end in zip(columns, ends, strict=True):
-            draw_numbers(column.canvas, axis.meta, end + 18)
-            mark_steps(column.canvas, axis.meta, end + 18)
+            draw_numbers(column.canvas, axis.meta, end + 18, axis.meta)
         bottom = draw_key(sheet, axis, max(ends) + 18 + 2 * SIZES.text)
     if picture.legend:
         # The marks of the panels, which have neither arrows nor ticks.
