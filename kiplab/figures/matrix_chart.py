@@ -6,25 +6,22 @@ spans the columns or rows where its guard is off. Neighbours differ in one guard
 
 import html
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby, product
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from ..explore.matrix.cells import Cell, Matrix
-from .drawing.canvas import Canvas, as_figure, safe_lines, wrapped_safe
+from .drawing.canvas import Box, Canvas, as_figure, safe_lines
 from .drawing.svg import Json
 from .drawing.text_width import shortened, width_of, wrapped
-from .drawing.theme import Theme, mixed, sizes_of, theme_of
+from .drawing.theme import Theme, mixed
+from .how_often.plot_sheet import EDGE, Chart
 
-WIDTH, WIDTH_MIN = 980, 640
-ROW, BAR, GAP, MARGIN = 46, 22, 4, 14
-"""Pixels: a row of cells, a bar above them, between two of anything, at the edges."""
+ROW, BAR, GAP = 46, 22, 4
+"""Pixels: a row of cells, a bar above them, between two of anything."""
 PALEST = 0.6
 """How far the colour of a loss in the most steps is on its way to the paper's."""
 MINIMAL = "minimal"
-CellBox = tuple[float, float, float, float]
-"""Columns on the left and right, pixels at the top and bottom."""
 GLYPHS = {"proved": "●", "loss": "▼", "harm": "▲", "unfinished": "○"}
 WORDS = {
     "proved": "proved: nothing can be lost within the bounds",
@@ -84,95 +81,82 @@ def matrix_drawing(matrix: Matrix, *, theme: str = "light", width: int | None = 
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
-    wide = WIDTH if width is None else width
-    if wide < WIDTH_MIN:
-        raise ValueError(f"width is {wide}; a matrix needs {WIDTH_MIN} pixels or more")
-    layout, palette = layout_of(matrix), theme_of(theme)
-    side = 92 if wide >= 900 else 76  # of a bar in the left margin
-    left = MARGIN + len(layout.down) * side
-    sizes = replace(sizes_of(wide), left=left, right=MARGIN)
-    canvas = Canvas(wide, len(layout.columns), palette, sizes)
-    title = f"Which rules are enough? {matrix.title}"
-    y = _paragraph(canvas, title, 12, palette.text, sizes.heading)
-    top = _paragraph(canvas, f"Kafka {matrix.base}, {matrix.within}", y + 2) + 14
-    top = _bars(canvas, layout, top, side)
-    bottom = _cells(canvas, matrix, layout, top)
-    return canvas.drawing(_below(canvas, matrix, bottom) + MARGIN, summary(matrix))
+    chart = Chart(
+        title=f"Which rules are enough? {matrix.title}",
+        sentence=matrix.sentence,
+        plot=partial(_plot, matrix),
+        notes=[f"Kafka {matrix.base}, {matrix.within}", *legend(matrix), matrix.base_sentence],
+        described=summary(matrix),
+        what="guard matrices",
+    )
+    return chart.drawing(theme=theme, width=width)
 
 
 matrix_figure = as_figure(matrix_drawing)
 
 
-def _paragraph(canvas: Canvas, text: str, top: float, color: str = "", size: float = 0) -> float:
-    """Wrapped words, muted unless they have a colour; returns where they end."""
-    lines = wrapped_safe(text, canvas.width - 2 * MARGIN, size or canvas.sizes.text)
-    return canvas.paragraph(canvas.at(MARGIN), top, lines, color or canvas.theme.muted, size)
-
-
-def _bars(canvas: Canvas, layout: Layout, top: float, side: int) -> float:
-    """Over the columns from `top` on, and beside the rows below; returns where these begin."""
+def _plot(matrix: Matrix, canvas: Canvas, top: float) -> float:
+    """Bars over the columns and beside the rows, and the cells; returns where they end."""
+    layout, side = layout_of(matrix), 92 if canvas.width >= 900 else 76
+    left = EDGE + len(layout.down) * side
+    wide = (canvas.width - EDGE - left) / len(layout.columns)
     for n, guard in enumerate(layout.across):
-        y0 = top + n * (BAR + GAP)
+        y = top + n * (BAR + GAP)
         for first, last in stretches(guard, layout.columns):
-            _bar(canvas, (first, last + 1, y0, y0 + BAR), guard)
+            _bar(canvas, Box(left + first * wide, y, left + (last + 1) * wide, y + BAR), guard)
     top += len(layout.across) * (BAR + GAP) + GAP
     for n, guard in enumerate(layout.down):
-        x0, x1 = (canvas.at(MARGIN + (n + k) * side) for k in (0, 1))
+        x = EDGE + n * side
         for first, last in stretches(guard, layout.rows):
-            _bar(canvas, (x0, x1, top + first * ROW, top + (last + 1) * ROW), guard)
-    return top
+            _bar(canvas, Box(x, top + first * ROW, x + side, top + (last + 1) * ROW), guard)
+    _cells(canvas, matrix, layout, Box(left, top, left + wide, top + ROW))
+    return top + len(layout.rows) * ROW + 12
 
 
-def _bar(canvas: Canvas, box: CellBox, guard: str) -> None:
+def _bar(canvas: Canvas, box: Box, guard: str) -> None:
     """A filled stretch with the name of the guard that is off in it."""
-    x0, x1, y0, y1 = box
-    size, room = canvas.sizes.small, canvas.px(x1) - canvas.px(x0) - 3 * GAP
+    size, room = canvas.sizes.small, box.x1 - box.x0 - 3 * GAP
     _fill(canvas, box, canvas.theme.tile, canvas.theme.tile_edge, 1)
     label = f"{guard_word(guard)} off"
-    fits = wrapped(label, room, size) if y1 - y0 > BAR else None
+    fits = wrapped(label, room, size) if box.y1 - box.y0 > BAR else None
     text = safe_lines(fits or shortened(label, room, size))
-    canvas.text((x0 + x1) / 2, (y0 + y1) / 2, text, size=size, anchor="center")
+    canvas.text(*box.middle, text, size=size, anchor="center")
 
 
-def _fill(canvas: Canvas, box: CellBox, fill: str, edge: str, width: int) -> None:
+def _fill(canvas: Canvas, box: Box, fill: str, edge: str, width: int) -> None:
     """A rectangle with half a gap around it."""
-    (x0, x1, y0, y1), gap = box, canvas.beside(0, GAP / 2)
-    line = {"color": edge, "width": width}
-    canvas.rect(x0 + gap, x1 - gap, y0 + GAP / 2, y1 - GAP / 2, fill, line=line)
+    (x0, y0, x1, y1), gap, line = box, GAP / 2, {"color": edge, "width": width}
+    canvas.rect(x0 + gap, x1 - gap, y0 + gap, y1 - gap, fill, line=line)
 
 
-def _cells(canvas: Canvas, matrix: Matrix, layout: Layout, top: float) -> float:
+def _cells(canvas: Canvas, matrix: Matrix, layout: Layout, first_box: Box) -> None:
     least = {frozenset(on) for on in matrix.minimal}
     widest = max(width_of(said(cell), canvas.sizes.text, bold=True) for cell in matrix.cells)
-    paint, narrow = colors_of(matrix, canvas.theme), widest > canvas.unit - 2 * GAP
+    x, y, wide = first_box.x0, first_box.y0, first_box.x1 - first_box.x0
+    paint, narrow = colors_of(matrix, canvas.theme), widest > wide - 2 * GAP
     for (down, row), (across, column) in product(enumerate(layout.rows), enumerate(layout.columns)):
         cell = cell_at(matrix, row, column)
         first, second = said(cell), note(cell, frozenset(cell.on) in least)
         if narrow and cell.steps is not None:  # the steps stand on the second line
             first, _, steps = first.partition(" in ")
             second = f"in {steps} step{'s' * (cell.steps != 1)}"
-        place, colors = (across, top + down * ROW), paint[cell.word, cell.steps]
-        _cell(canvas, cell, place, (first, second), colors)
-    return top + len(layout.rows) * ROW
+        left, top = x + across * wide, y + down * ROW
+        box, colors = Box(left, top, left + wide, top + ROW), paint[cell.word, cell.steps]
+        _cell(canvas, cell, box, (first, second), colors)
 
 
 def _cell(
-    canvas: Canvas,
-    cell: Cell,
-    place: tuple[int, float],
-    lines: tuple[str, str],
-    colors: tuple[str, str],
+    canvas: Canvas, cell: Cell, box: Box, lines: tuple[str, str], colors: tuple[str, str]
 ) -> None:
-    (across, y), (fill, color), room = place, colors, canvas.unit - 2 * GAP
-    size, small, middle = canvas.sizes.text, canvas.sizes.small, across + 0.5
-    framed = lines[1] == MINIMAL
-    edge = (canvas.theme.band_edge, 2) if framed else (fill, 0)
-    _fill(canvas, (across, across + 1, y, y + ROW), fill, *edge)
+    (fill, color), room, (middle, y) = colors, box.x1 - box.x0 - 2 * GAP, box.middle
+    size, small = canvas.sizes.text, canvas.sizes.small
+    edge = (canvas.theme.band_edge, 2) if lines[1] == MINIMAL else (fill, 0)
+    _fill(canvas, box, fill, *edge)
     first, second = shortened(lines[0], room, size, bold=True), shortened(lines[1], room, small)
-    canvas.text(middle, y + ROW * 0.36, first, color, size=size, anchor="center", bold=True)
-    canvas.text(middle, y + ROW * 0.7, second, color, size=small, anchor="center")
+    canvas.text(middle, y - ROW * 0.14, first, color, size=size, anchor="center", bold=True)
+    canvas.text(middle, y + ROW * 0.2, second, color, size=small, anchor="center")
     card = f"{wrapped(cell.sentence, 340, 12) or cell.sentence}<br>Kafka {cell.features}"
-    canvas.card(middle, y + ROW / 2, safe_lines(card))
+    canvas.card(middle, y, safe_lines(card))
 
 
 def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tuple[str, str]]:
@@ -196,17 +180,6 @@ def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tu
 def note(cell: Cell, is_minimal: bool) -> str:
     """The second line of a cell."""
     return MINIMAL if is_minimal else f"{cell.states:,} states"
-
-
-def _below(canvas: Canvas, matrix: Matrix, top: float) -> float:
-    """How to read it, and what it says."""
-    y = top + 12
-    for line in legend(matrix):
-        y = _paragraph(canvas, line, y) + 3
-    y += 6
-    for line in findings(matrix):
-        y = _paragraph(canvas, line, y, canvas.theme.text) + 3
-    return y
 
 
 # --- words ----------------------------------------------------------------------------------------

@@ -38,6 +38,11 @@ class Box(NamedTuple):
     x1: float
     y1: float
 
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Its middle point."""
+        return (self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2
+
     def overlaps(self, other: Box) -> bool:
         """Whether the two share any area."""
         across = self.x0 < other.x1 and other.x0 < self.x1
