@@ -60,8 +60,7 @@ def _plot(rows: Sequence[SizeRow], canvas: Canvas, top: float) -> float:
     size, x = canvas.sizes.small, panel.px(_WHOLE)
     canvas.text(x, y - GAP / 2, BEFORE, palette.muted, size=size, anchor="right")
     middles = [-n - 0.5 for n in range(len(rows))]
-    before = [_WHOLE] * len(rows)
-    panel.bars([0] * len(rows), before, middles, palette.isr_fill, high=BAR)
+    panel.bars([(0, _WHOLE)] * len(rows), middles, palette.isr_fill, BAR)
     for row, middle in zip(rows, middles, strict=True):
         _label(canvas, row, panel.py(middle), box.x0)
         _bar(panel, row, middle)
@@ -76,7 +75,7 @@ def _bar(panel: PlotPanel, row: SizeRow, middle: float) -> None:
     fill = palette.risk if grew else palette.member
     sizes = f"{row['before']:,} → {row['after']:,} bytes"
     card = [_named(row), _about(row), sizes]
-    panel.bars([0], [share * _WHOLE], [middle], fill, high=BAR, edge=edge, cards=[card])
+    panel.bars([(0, share * _WHOLE)], [middle], fill, BAR, edge=edge, cards=[card])
     changed = f"{share - 1:+.1%}".replace("-", "−").replace("%", " %")
     color, left = palette.risk_text if grew else palette.text, panel.box.x1 + GAP
     canvas.text(left, y - 8, changed, color, bold=True)

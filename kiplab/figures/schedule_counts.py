@@ -85,7 +85,7 @@ def _panel(
     for row in rows:
         words = _count(row) if row["events"] else f"none seen, at most {row['high']:.2%}"
         ys.append(-names.index(row["features"]) - 0.5)
-        panel.note(row["high"], ys[-1], words, anchor="left", shift=8)
+        panel.note(row["high"], ys[-1], words, xanchor="left", xshift=8)
     hollow, cards = [not row["events"] for row in rows], [_card(row) for row in rows]
     panel.marks(rates, ys, shape, color, hollow=hollow, cards=cards, error_x=bars, name=metric)
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from kiplab.figures.drawing.canvas import Box, as_figure
 from kiplab.figures.drawing.flat import flat
-from kiplab.figures.drawing.svg import json_of
+from kiplab.figures.drawing.svg import across, json_of
 from kiplab.figures.drawing.text_width import height_of, width_of
 from kiplab.figures.timeline.mask import shapes_at, traces_at
 from kiplab.figures.timeline.under_way import drawing_so_far
@@ -26,14 +26,14 @@ class Word(NamedTuple):
 def words(picture: Any) -> list[Word]:
     """Every text of every trace and axis of a figure or a drawing, with the box it takes."""
     drawing = flat(json_of(picture))
-    left, unit = scale(drawing)
     found = []
     for trace in (t for t in drawing["data"] if t.get("mode") == "text"):
+        pixel = across(drawing["layout"], trace.get("xaxis") or "x")
         places, sizes = trace["textposition"], trace["textfont"]["size"]
         columns = (trace["x"], trace["y"], trace["text"], places, sizes)
         for x, y, text, position, size in zip(*columns, strict=True):
             wide, high = width_of(text, size), height_of(text, size)
-            start = (x - left) * unit - wide * SHARES[position.removeprefix("middle ")]
+            start = pixel(x) - wide * SHARES[position.removeprefix("middle ")]
             found.append(Word(text, Box(start, y - high / 2, start + wide, y + high / 2)))
     return found
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from kiplab.plays.library import load, names
+from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.runs import run
@@ -21,3 +23,9 @@ def specified() -> Rows:
 @pytest.fixture(scope="session")
 def long_run() -> Rows:
     return rows_of(long_stage(70))
+
+
+@pytest.fixture(scope="session", params=names())
+def shipped(request: pytest.FixtureRequest) -> Rows:
+    """A shipped play, to its end."""
+    return rows_of(run_play(load(request.param)))

@@ -8,58 +8,21 @@ from msgspec.structs import replace
 from kiplab.figures.drawing.flat import color_at
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import THEMES
-from kiplab.figures.how_often import verification_chart
+from kiplab.figures.how_often import incident_chart as incidents
+from kiplab.figures.how_often import measured_rate, verification_chart
+from kiplab.figures.how_often import number_words as numbers
+from kiplab.figures.how_often import rates_by_reboots as rates
 from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_year
 from kiplab.figures.how_often.first_loss_survival import loss_share, loss_words, survival_chart
 from kiplab.figures.how_often.fleet_words import plot_table_html, set_words, sets_words
-from kiplab.figures.how_often.incident_chart import (
-    KindOfIncident,
-    SizeBin,
-    apart_from_each_other,
-    incident_chart,
-    sizes_steps,
-)
 from kiplab.figures.how_often.losses_by_cause import cause_total, causes_chart, causes_in_order
-from kiplab.figures.how_often.measured_rate import (
-    NOT_REACHED,
-    never,
-    rate_cells,
-    rate_words,
-    seen,
-    unseen,
-)
-from kiplab.figures.how_often.number_words import (
-    number_words,
-    range_words,
-    share_range_words,
-    share_words,
-)
+from kiplab.figures.how_often.measured_rate import NOT_REACHED, never, rate_words, seen, unseen
 from kiplab.figures.how_often.paired_forest import forest_chart, forest_groups, gap_words
 from kiplab.figures.how_often.plot_axis import PlotAxis, log_range, pushed_apart
-from kiplab.figures.how_often.rates_by_reboots import (
-    RatePoint,
-    rate_lines,
-    rates_chart,
-    seen_stretches,
-)
 from kiplab.figures.how_often.tornado_chart import by_strength, lever_ends, tornado_chart
+from tests.figures import fleet_samples as samples
 from tests.figures.boxes import texts, unreadable, words
-from tests.figures.fleet_samples import (
-    CHARTS,
-    DELAY,
-    EMPTY,
-    REFUSED,
-    WARY,
-    about,
-    causes,
-    differences,
-    fleets,
-    kinds_of_incidents,
-    levers,
-    map_cells,
-    rate_points,
-    verified,
-)
+from tests.figures.fleet_samples import CHARTS, DELAY, EMPTY, REFUSED, WARY, about
 
 LONG = "the largest fleet that anybody of ours has ever been asked to look after for so many years"
 LARGEST_BYTES = 40_000
@@ -117,10 +80,10 @@ def test_a_picture_too_narrow_for_words_is_refused(name: str) -> None:
 
 
 def test_long_names_are_wrapped_or_shortened() -> None:
-    fleet = replace(fleets()[0], name=LONG)
-    lever = replace(levers()[0], parameter=LONG)
-    kind = replace(kinds_of_incidents()[0], name=LONG)
-    other = replace(verified()[0], metric=LONG.replace(" ", "_"))
+    fleet = replace(samples.fleets()[0], name=LONG)
+    lever = replace(samples.levers()[0], parameter=LONG)
+    kind = replace(samples.kinds_of_incidents()[0], name=LONG)
+    other = replace(samples.verified()[0], metric=LONG.replace(" ", "_"))
     changed = {"survival": fleet, "tornado": lever, "incidents": kind, "verified": other}
     for name, row in changed.items():
         make, (rows, *others) = CHARTS[name]
@@ -172,9 +135,9 @@ def test_a_sentence_says_what_grows_matters_or_never_happens(name: str) -> None:
 def test_zero_seen_zero_by_construction_and_not_reached_are_told_apart() -> None:
     said = {rate_words(found) for found in (unseen(3e-6), never("a rule"), NOT_REACHED)}
     assert said == {"none seen, at most 3.0×10⁻⁶", "cannot happen", "no sample hit it"}
-    assert rate_cells(never("a rule")) == ("cannot happen", "", "a rule")
-    assert rate_cells(unseen(3e-6))[1] == "at most 3.0×10⁻⁶"
-    assert rate_cells(WARY)[2] == "only 40 effective samples, of 100 wanted"
+    assert measured_rate.rate_cells(never("a rule")) == ("cannot happen", "", "a rule")
+    assert measured_rate.rate_cells(unseen(3e-6))[1] == "at most 3.0×10⁻⁶"
+    assert measured_rate.rate_cells(WARY)[2] == "only 40 effective samples, of 100 wanted"
 
 
 def test_a_bare_zero_is_never_said_of_a_rate() -> None:
@@ -184,25 +147,25 @@ def test_a_bare_zero_is_never_said_of_a_rate() -> None:
 
 
 def test_numbers_are_short_and_exact_in_size() -> None:
-    assert number_words(1.877e-8) == "1.9×10⁻⁸"
-    assert number_words(9.96e-6) == "1.0×10⁻⁵"
-    plain = [number_words(v) for v in (0, 0.012, 12, 3210, -0.5)]
+    assert numbers.number_words(1.877e-8) == "1.9×10⁻⁸"
+    assert numbers.number_words(9.96e-6) == "1.0×10⁻⁵"
+    plain = [numbers.number_words(v) for v in (0, 0.012, 12, 3210, -0.5)]
     assert plain == ["0", "0.012", "12", "3,200", "−0.5"]
-    assert range_words(1.7e-8, 2.1e-8) == "1.7 to 2.1×10⁻⁸"
-    assert range_words(9e-9, 2.1e-8) == "9.0×10⁻⁹ to 2.1×10⁻⁸"
+    assert numbers.range_words(1.7e-8, 2.1e-8) == "1.7 to 2.1×10⁻⁸"
+    assert numbers.range_words(9e-9, 2.1e-8) == "9.0×10⁻⁹ to 2.1×10⁻⁸"
     # The ends of an interval are never said alike.
-    assert range_words(26.0354, 26.0399) == "26.035 to 26.04"
-    assert range_words(1.862e-8, 1.931e-8) == "1.86 to 1.93×10⁻⁸"
+    assert numbers.range_words(26.0354, 26.0399) == "26.035 to 26.04"
+    assert numbers.range_words(1.862e-8, 1.931e-8) == "1.86 to 1.93×10⁻⁸"
     assert rate_words(seen(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
     assert rate_words(seen(0.01, 0.0099999999, 0.0100000001)) == "0.01 (to within its last digit)"
-    assert share_range_words(0.01690, 0.01735) == "1.69 to 1.74 %"
-    assert share_range_words(1.9e-12, 2e-12) == "1.9 to 2.0×10⁻¹⁰ %"
-    assert share_range_words(0.2812, 0.2838) == "28.1 to 28.4 %"
+    assert numbers.share_range_words(0.01690, 0.01735) == "1.69 to 1.74 %"
+    assert numbers.share_range_words(1.9e-12, 2e-12) == "1.9 to 2.0×10⁻¹⁰ %"
+    assert numbers.share_range_words(0.2812, 0.2838) == "28.1 to 28.4 %"
     # What is almost certain is not said to be certain.
-    assert share_words(0.99999) == "over 99.9 %"
-    assert share_words(1e-9) == "1.0×10⁻⁷ %"
-    assert (share_words(0), share_words(1)) == ("0 %", "100 %")
-    assert share_words(0.9996) == "over 99.9 %"
+    assert numbers.share_words(0.99999) == "over 99.9 %"
+    assert numbers.share_words(1e-9) == "1.0×10⁻⁷ %"
+    assert (numbers.share_words(0), numbers.share_words(1)) == ("0 %", "100 %")
+    assert numbers.share_words(0.9996) == "over 99.9 %"
 
 
 def test_a_logarithmic_axis_spaces_decades_evenly() -> None:
@@ -236,7 +199,7 @@ def test_labels_are_pushed_apart_and_stay_inside() -> None:
 
 
 def test_sets_with_the_same_numbers_are_one_line_with_all_their_names() -> None:
-    lines = rate_lines(rate_points(), "stale_join")
+    lines = rates.rate_lines(samples.rate_points(), "stale_join")
     sets = [line.sets for line in lines]
     assert sets == [("none", "704"), ("841",), ("903",), ("841+903", "841+903+704")]
     assert sets_words(["none", "704"]) == "no KIP (also with 704)"
@@ -248,39 +211,39 @@ def test_sets_with_the_same_numbers_are_one_line_with_all_their_names() -> None:
 def test_a_line_does_not_lead_through_what_was_not_seen() -> None:
     found = [about(1e-9), unseen(1e-9), about(2e-9), about(3e-9)]
     points = [
-        RatePoint(metric="race_loss", features="841", label="", reboots=n, found=rate)
+        rates.RatePoint(metric="race_loss", features="841", label="", reboots=n, found=rate)
         for n, rate in enumerate(found, 1)
     ]
-    assert [len(stretch) for stretch in seen_stretches(points)] == [1, 2]
+    assert [len(stretch) for stretch in rates.seen_stretches(points)] == [1, 2]
 
 
 def test_what_cannot_happen_stands_on_a_strip_below_the_scale() -> None:
-    said = texts(rates_chart(rate_points()).drawing())
+    said = texts(rates.rates_chart(samples.rate_points()).drawing())
     assert said.count("cannot happen") == 2
     assert said.count("KIP-841+903<br>(also with 704)") == 2
-    without = [point for point in rate_points() if point.found is not REFUSED]
-    assert "cannot happen" not in texts(rates_chart(without).drawing())
+    without = [point for point in samples.rate_points() if point.found is not REFUSED]
+    assert "cannot happen" not in texts(rates.rates_chart(without).drawing())
 
 
 def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
-    def arrows(points: list[RatePoint]) -> int:
-        traces = rates_chart(points).drawing()["data"]
+    def arrows(points: list[rates.RatePoint]) -> int:
+        traces = rates.rates_chart(points).drawing()["data"]
         return sum(t.get("marker", {}).get("symbol") == "triangle-down" for t in traces)
 
-    points = rate_points()
+    points = samples.rate_points()
     assert arrows(points) == 1
     assert arrows([point for point in points if point.found.seen]) == 0
 
 
 def test_the_table_of_rates_has_every_point_with_its_interval() -> None:
-    table = rates_chart(rate_points()).table
-    assert len(table.lines) == len(rate_points())
+    table = rates.rates_chart(samples.rate_points()).table
+    assert len(table.lines) == len(samples.rate_points())
     assert "KIP-903 (counterfactual)" in {line[1] for line in table.lines}
     assert plot_table_html(table).count("<tr>") == len(table.lines) + 1
 
 
 def test_the_strongest_parameter_is_on_top_and_the_unknown_last() -> None:
-    ordered = by_strength(list(reversed(levers())))
+    ordered = by_strength(list(reversed(samples.levers())))
     assert [lever.parameter for lever in ordered[:2]] == [
         "mean of slow AlterPartition requests",
         "hard crashes per broker and year",
@@ -290,7 +253,9 @@ def test_the_strongest_parameter_is_on_top_and_the_unknown_last() -> None:
 
 def test_only_the_strongest_are_drawn_and_all_are_in_the_table() -> None:
     many = [
-        replace(lever, parameter=f"{n} {lever.parameter}") for n in (1, 2) for lever in levers()
+        replace(lever, parameter=f"{n} {lever.parameter}")
+        for n in (1, 2)
+        for lever in samples.levers()
     ]
     drawn = texts(tornado_chart(many, "The rate").drawing())
     assert "Not drawn: 2 that matter less." in drawn
@@ -298,15 +263,15 @@ def test_only_the_strongest_are_drawn_and_all_are_in_the_table() -> None:
 
 
 def test_the_power_is_read_off_the_two_rates() -> None:
-    lever = replace(levers()[0], lower=about(1.0), higher=about(16.0), factor=4.0)
+    lever = replace(samples.levers()[0], lower=about(1.0), higher=about(16.0), factor=4.0)
     assert lever.power == pytest.approx(2)
     assert replace(lever, lower=about(4.0), higher=about(1.0)).power == pytest.approx(-1)
 
 
 def test_a_falling_rate_puts_the_higher_value_on_the_left() -> None:
-    restart = next(lever for lever in levers() if "restart" in lever.parameter)
+    restart = next(lever for lever in samples.levers() if "restart" in lever.parameter)
     assert [end.value for end in lever_ends(restart)] == ["600 s", "150 s"]
-    tail = next(lever for lever in levers() if "tail" in lever.parameter)
+    tail = next(lever for lever in samples.levers() if "tail" in lever.parameter)
     assert [end.value for end in lever_ends(tail)] == ["0", "0.2"]
 
 
@@ -316,28 +281,30 @@ def test_the_probability_of_a_loss_is_one_minus_what_is_left() -> None:
 
 
 def test_survival_never_tells_a_mean_time() -> None:
-    table = survival_chart(fleets(), "Something is lost").table
+    table = survival_chart(samples.fleets(), "Something is lost").table
     assert table.heads[3:6] == ("in 1 year", "in 5 years", "in 10 years")
-    told_too = f"{survival_chart(fleets(), 'Something is lost').sentence} {plot_table_html(table)}"
+    told_too = (
+        f"{survival_chart(samples.fleets(), 'Something is lost').sentence} {plot_table_html(table)}"
+    )
     assert "mean" not in told_too
 
 
 def test_a_fleet_that_was_not_reached_has_no_curve() -> None:
-    alone = survival_chart([fleets()[-1]], "Something is lost").drawing()
+    alone = survival_chart([samples.fleets()[-1]], "Something is lost").drawing()
     assert not any("fill" in trace for trace in alone["data"])
     assert not any(trace["mode"] == "markers" for trace in alone["data"])
 
 
 def test_more_fleets_than_can_be_told_apart_are_refused() -> None:
     with pytest.raises(ValueError, match="6 fleets are too many; 5 can be told apart"):
-        survival_chart([fleets()[0]] * 6, "Something is lost").drawing()
+        survival_chart([samples.fleets()[0]] * 6, "Something is lost").drawing()
     with pytest.raises(ValueError, match="7 kinds are too many"):
-        incident_chart([kinds_of_incidents()[0]] * 7).drawing()
+        incidents.incident_chart([samples.kinds_of_incidents()[0]] * 7).drawing()
 
 
 def test_the_line_runs_where_the_fleet_loses_once_a_year() -> None:
     cells = [
-        replace(map_cells()[0], reboots=x, delay=y, found=about(rate))
+        replace(samples.map_cells()[0], reboots=x, delay=y, found=about(rate))
         for x, y, rate in ((1.0, 1.0, 0.1), (10.0, 1.0, 10.0), (1.0, 9.0, 0.1), (10.0, 9.0, 10.0))
     ]
     pieces = once_a_year(cells)
@@ -347,7 +314,7 @@ def test_the_line_runs_where_the_fleet_loses_once_a_year() -> None:
 
 
 def test_no_line_runs_between_cells_without_a_rate() -> None:
-    blank = [replace(cell, found=unseen(3.0), ratio=None) for cell in map_cells()]
+    blank = [replace(cell, found=unseen(3.0), ratio=None) for cell in samples.map_cells()]
     assert once_a_year(blank) == []
     assert "nothing was seen anywhere" in map_chart(blank, "Losses", DELAY).sentence
 
@@ -359,8 +326,10 @@ def test_cells_on_both_sides_of_once_a_year_differ_in_colour() -> None:
 
 
 def test_a_cell_has_the_colour_of_its_distance_from_1() -> None:
-    (heat,) = (t for t in map_chart(map_cells(), "Losses", DELAY).drawing()["data"] if "z" in t)
-    rates = {(c.delay, c.reboots): c.shown for c in map_cells()}
+    (heat,) = (
+        t for t in map_chart(samples.map_cells(), "Losses", DELAY).drawing()["data"] if "z" in t
+    )
+    rates = {(c.delay, c.reboots): c.shown for c in samples.map_cells()}
     shown = [value for row in heat["z"] for value in row]
     wanted = [log10(found.rate) if found.seen else None for _, found in sorted(rates.items())]
     assert shown == wanted
@@ -368,7 +337,7 @@ def test_a_cell_has_the_colour_of_its_distance_from_1() -> None:
 
 
 def test_the_map_says_its_corners_with_units() -> None:
-    rates = [replace(cell, ratio=None) for cell in map_cells()]
+    rates = [replace(cell, ratio=None) for cell in samples.map_cells()]
     said = map_chart(rates, "Losses", DELAY).sentence
     assert "to 12 (104 reboots, 30 s); once a fleet-year or more in 8 of 25 cells." in said
     assert "One estimate is not to be relied on (marked !)" in said
@@ -376,7 +345,7 @@ def test_the_map_says_its_corners_with_units() -> None:
 
 
 def test_a_map_of_ratios_keeps_its_line_at_once_a_year() -> None:
-    cells = map_cells()
+    cells = samples.map_cells()
     said = map_chart(cells, "Losses", DELAY, "Lost with the last replica").sentence
     assert said.startswith("Losses, against “lost with the last replica”: from ")
     assert (
@@ -391,75 +360,81 @@ def test_a_map_of_ratios_keeps_its_line_at_once_a_year() -> None:
 
 
 def test_the_share_falls_from_all_to_the_largest_incidents() -> None:
-    assert incident_chart(kinds_of_incidents()).table.lines[-1] == ("A shock", "none seen", "0", "")
-    sizes = KindOfIncident(
-        name="", bins=(SizeBin(1, 1, 6), SizeBin(2, 3, 0), SizeBin(4, 7, 3), SizeBin(8, 15, 1))
-    )
-    assert sizes_steps(sizes) == [(1, 1.0), (4, 0.4), (8, 0.1)]
+    (*_, last) = incidents.incident_chart(samples.kinds_of_incidents()).table.lines
+    assert last == ("A shock", "none seen", "0", "")
+    bins = tuple(incidents.SizeBin(*n) for n in ((1, 1, 6), (2, 3, 0), (4, 7, 3), (8, 15, 1)))
+    sizes = incidents.KindOfIncident(name="", bins=bins)
+    assert incidents.sizes_steps(sizes) == [(1, 1.0), (4, 0.4), (8, 0.1)]
     assert (sizes.middle.most, sizes.largest.most) == (1, 15)
 
 
 def test_marks_of_many_steps_keep_apart() -> None:
     places = [(float(x), 0.0) for x in range(0, 100, 10)]
-    assert apart_from_each_other(places, 30) == [(0, 0), (30, 0), (60, 0), (90, 0)]
-    assert apart_from_each_other([], 30) == []
+    assert incidents.apart_from_each_other(places, 30) == [(0, 0), (30, 0), (60, 0), (90, 0)]
+    assert incidents.apart_from_each_other([], 30) == []
 
 
 def test_the_largest_cause_comes_first_and_what_cannot_happen_last() -> None:
     ordered = ["last_replica_loss", "shock_loss", "race_loss", "unclean_loss"]
-    assert causes_in_order(causes()) == ordered
+    assert causes_in_order(samples.causes()) == ordered
 
 
 def test_the_stairs_add_up_to_the_total() -> None:
-    stairs, total, *_ = (t for t in causes_chart(causes()).drawing()["data"] if t["type"] == "bar")
+    stairs, total, *_ = (
+        t for t in causes_chart(samples.causes()).drawing()["data"] if t["type"] == "bar"
+    )
     assert stairs["base"][1] == pytest.approx(stairs["base"][0] + stairs["x"][0])
     assert total["x"] == [pytest.approx(stairs["base"][1] + stairs["x"][1])]
-    assert total["x"] == [pytest.approx(cause_total(causes(), "none"))]
+    assert total["x"] == [pytest.approx(cause_total(samples.causes(), "none"))]
 
 
 def test_a_picture_has_at_most_three_sets_and_the_table_all_causes() -> None:
-    assert len(causes_chart(causes()).table.lines) == len(causes())
+    assert len(causes_chart(samples.causes()).table.lines) == len(samples.causes())
     with pytest.raises(ValueError, match="4 sets are too many; 3 fit"):
-        causes_chart([replace(causes()[0], features=name) for name in "abcd"]).drawing()
+        causes_chart([replace(samples.causes()[0], features=name) for name in "abcd"]).drawing()
 
 
 def test_a_difference_is_decided_where_its_interval_leaves_zero_out() -> None:
-    row = differences()[0]
+    row = samples.differences()[0]
     ends = ((-2, -1), (-1, 1), (1, 2))
     assert [replace(row, low=low, high=high).sign for low, high in ends] == [-1, 0, 1]
 
 
 def test_what_nobody_has_comes_last_and_the_strongest_first() -> None:
-    groups = forest_groups(differences())
+    groups = forest_groups(samples.differences())
     assert list(groups) == ["as Kafka", "counterfactual"]
     assert groups["as Kafka"][0].features == "841+903"
 
 
 def test_pairs_that_never_differ_are_no_proof_and_no_zero() -> None:
-    alike = next(row for row in differences() if row.alike)
+    alike = next(row for row in samples.differences() if row.alike)
     assert gap_words(alike) == "the same on every schedule"
     line = ("KIP-704", "as Kafka", "no KIP", gap_words(alike), "", "", "")
-    assert line in forest_chart(differences(), "Losses").table.lines
+    assert line in forest_chart(samples.differences(), "Losses").table.lines
 
 
 def test_differences_of_ten_to_the_minus_17_have_ticks_of_their_own() -> None:
-    rows = [replace(row, gap=0.0, low=-3e-17, high=-1e-17, alike=False) for row in differences()]
+    rows = [
+        replace(row, gap=0.0, low=-3e-17, high=-1e-17, alike=False) for row in samples.differences()
+    ]
     said = texts(forest_chart(rows, "Losses").drawing())
     assert said.count("0") == 1
     assert "−2.0×10⁻¹⁷" in said
 
 
 def test_zero_in_both_has_no_ratio() -> None:
-    zeros = [verification_chart.compared_words(row) for row in verified() if row.theirs == 0]
+    zeros = [
+        verification_chart.compared_words(row) for row in samples.verified() if row.theirs == 0
+    ]
     assert zeros == ["0 in both"]
-    one_sided = replace(verified()[0], ours=0.0, low=0.0)
+    one_sided = replace(samples.verified()[0], ours=0.0, low=0.0)
     assert verification_chart.compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"
-    unseen = replace(verified()[0], theirs=0.0, their_low=0.0, their_high=1e-6)
+    unseen = replace(samples.verified()[0], theirs=0.0, their_low=0.0, their_high=1e-6)
     assert verification_chart.compared_words(unseen) == "1.9×10⁻⁸; they saw none"
 
 
 def test_comparisons_stand_by_their_referee_and_where_they_were_made() -> None:
-    rows = verified()
+    rows = samples.verified()
     moved = [replace(rows[0], regime="crash loops"), *rows[-1:], *rows[1:2]]
     assert [*verification_chart.verified_groups(moved)] == [
         ("exact chain", "crash loops"),
@@ -469,14 +444,14 @@ def test_comparisons_stand_by_their_referee_and_where_they_were_made() -> None:
 
 
 def test_both_intervals_are_in_the_ratio() -> None:
-    row = replace(verified()[0], ours=2.0, low=1.0, high=3.0, theirs=4.0, their_low=2.0)
+    row = replace(samples.verified()[0], ours=2.0, low=1.0, high=3.0, theirs=4.0, their_low=2.0)
     row = replace(row, their_high=8.0)
     assert (row.ratio, row.ratio_low, row.ratio_high) == (0.5, 0.125, 1.5)
     assert verification_chart.compared_words(replace(row, their_low=0.0)) == "0.5 (0.125 to any)"
 
 
 def test_the_table_of_verification_has_the_alarms_and_who_disagrees() -> None:
-    lines = verification_chart.verified_chart(verified(), "99.9 %").table.lines
+    lines = verification_chart.verified_chart(samples.verified(), "99.9 %").table.lines
     assert lines[-1][-2:] == ("40", WARY.alarms[0])
     assert [line[-3] for line in lines].count("no") == 1
 

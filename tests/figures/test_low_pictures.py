@@ -7,20 +7,17 @@ import pytest
 from kiplab.figures.drawing.text_width import LINE_HEIGHT
 from kiplab.figures.drawing.theme import sizes_of
 from kiplab.figures.timeline.under_way import drawing_so_far, low_enough
-from kiplab.plays.library import load, names
-from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
-from kiplab.rows.rows_of_stage import rows_of
+from kiplab.runs import run
 from tests.figures.boxes import unreadable, words
 
 ROOMS = {"1280x720": (848, 515), "1366x768": (934, 563)}
 """Pixels for a picture below a Lab's head, by the window in which JupyterLab stands."""
 
 
-@pytest.fixture(scope="module", params=names())
-def rows(request: pytest.FixtureRequest) -> Rows:
-    """A shipped play, to its end."""
-    return rows_of(run_play(load(request.param)))
+@pytest.fixture(scope="module")
+def rows() -> Rows:
+    return run("timeline-first").rows()
 
 
 def picture(rows: Rows, width: int, low: float | None) -> Any:
@@ -35,16 +32,16 @@ def fonts(figure: Any) -> set[float]:
 
 
 @pytest.mark.parametrize(("width", "high"), ROOMS.values(), ids=ROOMS)
-def test_every_shipped_play_fits_a_laptops_window(rows: Rows, width: int, high: int) -> None:
-    figure = picture(rows, width, low_enough(rows, high, width=width, legend=False))
+def test_every_shipped_play_fits_a_laptops_window(shipped: Rows, width: int, high: int) -> None:
+    figure = picture(shipped, width, low_enough(shipped, high, width=width, legend=False))
     assert figure["layout"]["height"] <= high
     assert unreadable(figure) == []
 
 
-def test_at_its_lowest_words_are_as_large_as_ever_and_none_is_covered(rows: Rows) -> None:
-    figure = picture(rows, 848, 1)
+def test_at_its_lowest_words_are_as_large_as_ever_and_none_is_covered(shipped: Rows) -> None:
+    figure = picture(shipped, 848, 1)
     assert unreadable(figure) == []
-    assert fonts(figure) <= fonts(picture(rows, 848, None))
+    assert fonts(figure) <= fonts(picture(shipped, 848, None))
 
 
 @pytest.mark.parametrize("width", [640, 848, 1400])
@@ -56,20 +53,17 @@ def test_the_lowest_lane_has_room_for_its_three_lines(width: int, brokers: int) 
     assert sizes.band >= sizes.text
 
 
-def test_a_picture_is_no_lower_than_it_has_to_be() -> None:
-    rows = rows_of(run_play(load("timeline-first")))
+def test_a_picture_is_no_lower_than_it_has_to_be(rows: Rows) -> None:
     for high in (560, 545, 530, 515):
         low = low_enough(rows, high, width=848, legend=False)
         assert high - 12 <= picture(rows, 848, low)["layout"]["height"] <= high
 
 
-def test_where_there_is_height_enough_it_is_as_ever_and_has_its_heading() -> None:
-    rows = rows_of(run_play(load("timeline-first")))
+def test_where_there_is_height_enough_it_is_as_ever_and_has_its_heading(rows: Rows) -> None:
     assert low_enough(rows, 2000, width=848, legend=False) is None
     figure = picture(rows, 848, None)
     assert any(rows.meta.title in word.text for word in words(figure))
 
 
-def test_where_even_the_lowest_is_too_high_it_is_the_lowest() -> None:
-    rows = rows_of(run_play(load("timeline-first")))
+def test_where_even_the_lowest_is_too_high_it_is_the_lowest(rows: Rows) -> None:
     assert low_enough(rows, 200, width=848, legend=False) == 1

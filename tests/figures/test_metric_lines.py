@@ -14,7 +14,6 @@ from kiplab.figures.timeline.metric_lines import RATES
 from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.figures.timeline.whole_runs import timeline_drawing, twin_drawing
 from kiplab.pages.page import picture
-from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
 from kiplab.rows.metric_readings import ALL, chosen, moves, totals
 from kiplab.rows.metrics import METRICS
@@ -84,11 +83,6 @@ def test_a_metric_that_the_release_lacks_has_words_for_its_line(saved: Rows) -> 
 IS_RECORDS = re.compile(r"committed ?records$").match
 
 
-@pytest.fixture(scope="module", params=names())
-def shipped(request: pytest.FixtureRequest) -> Rows:
-    return run(request.param).rows()
-
-
 @pytest.mark.parametrize("width", [480, 840, 1400])
 def test_rows_fit_between_the_lanes_and_the_axis_and_on_the_sheet(
     shipped: Rows, width: int
@@ -151,8 +145,9 @@ def test_one_that_is_asked_for_by_name_is_there_from_the_start(saved: Rows) -> N
 
 
 def test_nothing_moves_from_step_to_step(shipped: Rows) -> None:
-    whole = shipped
-    steps = [drawing_so_far(until(whole, x), whole, metrics=True) for x in range(whole.meta.end)]
+    steps = [
+        drawing_so_far(until(shipped, x), shipped, metrics=True) for x in range(shipped.meta.end)
+    ]
     assert len({step["layout"]["height"] for step in steps}) == 1
     places = said(steps[-1])
     for step in steps:

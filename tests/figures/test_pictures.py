@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
@@ -170,19 +171,14 @@ def test_words_have_the_contrast_that_wcag_asks_for(theme: Theme) -> None:
 
 def contrast(one: str, other: str) -> float:
     """WCAG 2's ratio of relative luminances."""
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
+    dark, light = sorted((0.2126, 0.7152, 0.0722) @ linear_of(color) for color in (one, other))
+    return float((light + 0.05) / (dark + 0.05))
 
 
-def luminance(color: str) -> float:
-    linear = linear_of(color)
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def linear_of(color: str) -> list[float]:
+def linear_of(color: str) -> Any:
     """sRGB's red, green and blue without its gamma."""
-    parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    c = np.array([*bytes.fromhex(color[1:])]) / 255
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
 SEEN_BY: dict[str, tuple[tuple[float, float, float], ...]] = {
@@ -221,20 +217,17 @@ def test_nobody_takes_a_refusal_for_a_loss(eyes: str, theme: Theme) -> None:
 
 def difference(one: str, other: str, eyes: str) -> float:
     """How far apart two colours are, in CIE L*a*b*."""
-    pairs = zip(lab(one, eyes), lab(other, eyes), strict=True)
-    return float(sum((a - b) ** 2 for a, b in pairs) ** 0.5)
+    return float(np.linalg.norm(lab(one, eyes) - lab(other, eyes)))
 
 
-def lab(color: str, eyes: str) -> tuple[float, float, float]:
-    """Lightness, red against green, yellow against blue, for a white of daylight (D65)."""
-    linear = linear_of(color)
-    seen = [
-        min(max(sum(share * part for share, part in zip(row, linear, strict=True)), 0.0), 1.0)
-        for row in SEEN_BY[eyes]
-    ]
-    red, green, blue = seen
-    x = (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047
-    y = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    z = (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883
-    a, b, c = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
-    return 116 * b - 16, 500 * (a - b), 200 * (b - c)
+XYZ = (0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505)
+DAYLIGHT = 0.95047, 1.0, 1.08883
+"""What linear red, green and blue come to, and a white of daylight (D65)."""
+
+
+def lab(color: str, eyes: str) -> Any:
+    """Lightness, red against green, yellow against blue."""
+    observed = np.clip(np.array(SEEN_BY[eyes]) @ linear_of(color), 0, 1)
+    t = np.array(XYZ) @ observed / DAYLIGHT
+    a, b, c = np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116)
+    return np.array([116 * b - 16, 500 * (a - b), 200 * (b - c)])

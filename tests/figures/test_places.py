@@ -4,11 +4,8 @@ import json
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
 from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.plays.grammar import parse
-from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
@@ -50,14 +47,8 @@ def written(drawing: Any, trace: str) -> list[tuple[str, float, float]]:
     return [(text.replace("<b>", "").replace("</b>", ""), x, y) for text, x, y in places]
 
 
-@pytest.fixture(scope="module", params=names())
-def shipped(request: pytest.FixtureRequest) -> tuple[Any, Any]:
-    """A shipped play: its picture, and the places in it."""
-    return drawn(rows_of(run_play(load(request.param))))
-
-
-def test_a_lane_lies_around_its_own_name(shipped: tuple[Any, Any]) -> None:
-    drawing, places = shipped
+def test_a_lane_lies_around_its_own_name(shipped: Rows) -> None:
+    drawing, places = drawn(shipped)
     said = {text: y for text, _, y in written(drawing, "words")}
     lanes = {thing: (top, bottom) for thing, top, bottom in places["lanes"]}
     found = [lane for lane in lanes if lane in said]
@@ -68,16 +59,16 @@ def test_a_lane_lies_around_its_own_name(shipped: tuple[Any, Any]) -> None:
         assert top < said[lane] < bottom
 
 
-def test_lanes_do_not_overlap_and_no_two_are_called_the_same(shipped: tuple[Any, Any]) -> None:
-    _, places = shipped
+def test_lanes_do_not_overlap_and_no_two_are_called_the_same(shipped: Rows) -> None:
+    _, places = drawn(shipped)
     ends = sorted((top, bottom) for _, top, bottom in places["lanes"])
     assert all(bottom <= after for (_, bottom), (after, _) in pairwise(ends))
     assert len({thing for thing, _, _ in places["lanes"]}) == len(ends)
     assert ends[-1][1] <= places["axis"][0] < places["axis"][1]
 
 
-def test_an_arrow_lies_on_the_line_that_was_drawn(shipped: tuple[Any, Any]) -> None:
-    drawing, places = shipped
+def test_an_arrow_lies_on_the_line_that_was_drawn(shipped: Rows) -> None:
+    drawing, places = drawn(shipped)
     for _, *ends in places["arrows"]:
         x0, y0, x1, y1 = ends
         lost = [x0, y0, x0 + (x1 - x0) * BREAKS_OFF, y0 + (y1 - y0) * BREAKS_OFF]
@@ -114,7 +105,7 @@ def test_a_step_stands_under_its_number_also_where_steps_are_folded() -> None:
         assert all(abs(pixels(drawing, numbers[n]) - steps[n]) <= NEAR for n in shared)
 
 
-def test_places_are_a_small_part_of_what_is_sent(shipped: tuple[Any, Any]) -> None:
-    drawing, places = shipped
+def test_places_are_a_small_part_of_what_is_sent(shipped: Rows) -> None:
+    drawing, places = drawn(shipped)
     rest = len(json.dumps(drawing)) - len(json.dumps(places))
     assert len(json.dumps(places)) < rest * GROWTH_MAX

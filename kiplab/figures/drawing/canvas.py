@@ -244,21 +244,14 @@ class Canvas:
         return None
 
     def along(
-        self,
-        texts: Iterable[str],
-        moments: tuple[float, float],
-        y: float,
-        step: float,
-        *,
-        size: float,
-        ends: tuple[float, float],
+        self, texts: Iterable[str], start: float, end: float, y: float, step: float
     ) -> Iterator[TextPlace]:
-        """Where each text may stand between two moments, from the left on in steps of so many
-        pixels; `ends` are those that stay free before it and behind it.
+        """Where each small text may stand between two places, pixels from the left, in steps of so
+        many pixels.
         """
         for text in texts:
-            left, last = self.px(moments[0]) + ends[0], self.px(moments[1]) - ends[1]
-            while left <= last - width_of(text, size):
+            left = start
+            while left <= end - width_of(text, self.sizes.small):
                 yield text, self.at(left), y
                 left += step
 

@@ -133,7 +133,7 @@ def _joined(drawn: Iterable[Drawn]) -> Iterator[str]:
             yield item.element
 
 
-def _across(layout: Json, reference: str) -> Callable[[float], float]:
+def across(layout: Json, reference: str) -> Callable[[float], float]:
     """From moments of an x axis to pixels."""
     axis = layout[reference.replace("x", "xaxis", 1)]
     (left, right), (start, end) = axis["range"], axis.get("domain") or (0, 1)
@@ -142,7 +142,7 @@ def _across(layout: Json, reference: str) -> Callable[[float], float]:
 
 
 def _shape(shape: Json, layout: Json, styles: Styles) -> Drawn:
-    to = _across(layout, shape.get("xref", "x"))
+    to = across(layout, shape.get("xref", "x"))
     style = styles.name(_paint(shape))
     if shape["type"] == "path":
         points = _POINT.findall(shape["path"])
@@ -207,7 +207,7 @@ def _words(trace: Json, layout: Json, styles: Styles) -> Iterator[tuple[str, str
     """(style, element) of every text of a trace."""
     if trace.get("mode") != "text" or trace.get("visible") is False:
         return
-    to, font = _across(layout, trace.get("xaxis") or "x"), trace["textfont"]
+    to, font = across(layout, trace.get("xaxis") or "x"), trace["textfont"]
     columns = (trace["x"], trace["y"], trace["text"], trace["textposition"])
     for x, y, text, place, size, color in zip(*columns, font["size"], font["color"], strict=True):
         if x is None:  # not known yet at the step that is shown

@@ -230,7 +230,7 @@ def _number(panel: PlotPanel, cell: MapCell, place: tuple[int, int], farthest: f
     ground = theme.isr_fill
     if rate.seen:
         ground = color_at(color_scale(theme), 0.5 + log10(rate.rate) / farthest / 2)
-    panel.note(*place, words, size=size, ground=ground)
+    panel.note(*place, words, size=size, bgcolor=ground)
 
 
 def _card(cell: MapCell) -> str:

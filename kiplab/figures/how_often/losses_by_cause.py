@@ -13,7 +13,7 @@ from .fleet_words import PlotTable, capital, metric_words, plot_table, set_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, share_words
 from .plot_axis import PlotAxis
-from .plot_panel import PlotPanel
+from .plot_panel import PlotPanel, Span
 from .plot_sheet import EDGE, Chart
 
 EMPTY = "Nothing to draw: no loss was seen by any cause."
@@ -127,28 +127,26 @@ def _names(canvas: Canvas, causes: list[str], top: float, bottom: float) -> None
 def _stairs(panel: PlotPanel, rates: Mapping[str, MeasuredRate], causes: list[str]) -> None:
     """Each cause from what came before to it and this together, and all of them below."""
     canvas, thin = panel.canvas, 2 * panel.x.high / (panel.box.x1 - panel.box.x0)
-    before, starts, ends = 0.0, [], []
-    rows: list[float] = []
-    cards: list[list[str]] = []
-    steps: list[tuple[float, float]] = []
+    before = 0.0
+    bars: list[tuple[Span, float, list[str]]] = []
+    steps: list[Span] = []
     for cause in (cause for cause in causes if cause in rates):
         rate, row = rates[cause], causes.index(cause)
         words = rate_words(rate) + (" !" if rate.alarms else "")
         color = canvas.theme.text if rate.seen else canvas.theme.muted
         _number(panel, row, safe(words), color, size=canvas.sizes.small)
         if rate.seen:
-            starts.append(min(before, panel.x.high - thin))
-            ends.append(max(before + rate.rate, before + thin))
-            rows, cards = [*rows, -row - _BAR], [*cards, [metric_words(cause), words, *rate.alarms]]
+            ends = min(before, panel.x.high - thin), max(before + rate.rate, before + thin)
+            bars.append((ends, -row - _BAR, [metric_words(cause), words, *rate.alarms]))
         before += rate.rate
         steps += [(before, -row - (2 * _BAR if rate.seen else 0.12)), (before, -row - 1.12)]
-    panel.bars(starts, ends, rows, canvas.theme.gone, high=_HIGH, cards=cards)
+    spans, rows, cards = map(list, zip(*bars, strict=True)) if bars else ([], [], [])
+    panel.bars(spans, rows, canvas.theme.gone, _HIGH, cards=cards)
     for n in range(0, len(steps), 2):
         xs, ys = zip(*steps[n : n + 2], strict=True)
         panel.line(xs, ys, canvas.theme.line, dash="2px,2px", width=1)
-    panel.bars(
-        [0], [max(before, thin / 2)], [-len(causes) - _BAR], canvas.theme.tile_edge, high=_HIGH
-    )
+    total = 0, max(before, thin / 2)
+    panel.bars([total], [-len(causes) - _BAR], canvas.theme.tile_edge, _HIGH)
     _number(panel, len(causes), number_words(before) if before else "none seen", bold=True)
 
 

@@ -15,6 +15,8 @@ MARK = 9
 BAND_OPACITY = 0.16
 Card = Sequence[str]
 """The lines of a hover card."""
+Floats, Values, Span = Sequence[float], Sequence[float | None], tuple[float, float]
+"""Places on an axis; the same with gaps; from one place to another."""
 
 
 class PlotStyle(NamedTuple):
@@ -105,15 +107,15 @@ class PlotPanel:
             "fixedrange": True,
         }
 
-    def add(self, **trace: Any) -> None:
+    def add(self, *, cards: Sequence[Card] = (), **trace: Any) -> None:
         """A trace of plotly's on these axes: a scatter trace, unless it says otherwise."""
         axes = {"xaxis": f"x{self._number}", "yaxis": f"y{self._number}"}
+        if cards:
+            trace["hovertext"] = [card_html(card) for card in cards]
         hover = "text" if "hovertext" in trace else "skip"
         self.traces.append({"type": "scatter", **axes, "hoverinfo": hover, **trace})
 
-    def line(
-        self, xs: Sequence[float | None], ys: Sequence[float | None], color: str, **stroke: Any
-    ) -> None:
+    def line(self, xs: Values, ys: Values, color: str, **stroke: Any) -> None:
         """A line with gaps where a value is None; `stroke` may have `width`, `dash`, `shape`."""
         line = {"color": color, "width": 2, "dash": "solid", **stroke}
         self.add(mode="lines", x=list(xs), y=list(ys), line=line, cliponaxis=False)
@@ -122,9 +124,7 @@ class PlotPanel:
         """A line from the lower edge to the upper one."""
         self.line([value, value], [self.y.low, self.y.high], color, **stroke)
 
-    def band(
-        self, xs: Sequence[float], low: Sequence[float], high: Sequence[float], color: str
-    ) -> None:
+    def band(self, xs: Floats, low: Floats, high: Floats, color: str) -> None:
         """The area between two lines."""
         ys = [self.y.held(value) for value in (*high, *reversed(low))]
         area = {"fill": "toself", "fillcolor": color, "opacity": BAND_OPACITY}
@@ -133,75 +133,43 @@ class PlotPanel:
 
     def marks(
         self,
-        xs: Sequence[float],
-        ys: Sequence[float],
+        xs: Floats,
+        ys: Floats,
         shape: str,
         color: str,
         *,
         hollow: Sequence[bool] = (),
-        cards: Sequence[Card] = (),
-        sizes: Sequence[float] = (),
+        sizes: Floats = (),
         **more: Any,
     ) -> None:
-        """Marks with hover cards; those that are `hollow` stand for what was not seen, and those
-        of size 0 have nothing but their cards and error bars.
+        """Marks; those that are `hollow` stand for what was not seen, and those of size 0 have
+        nothing but their `cards` and error bars.
         """
         paper = self.canvas.theme.paper
         fills = [paper if empty else color for empty in hollow] or color
         marker = {"symbol": shape, "opacity": 1, "size": list(sizes) or MARK, "color": fills}
         marker["line"] = {"color": color, "width": 1.8}
-        if cards:
-            more["hovertext"] = [card_html(card) for card in cards]
         self.add(mode="markers", x=list(xs), y=list(ys), marker=marker, cliponaxis=False, **more)
 
     def bars(
-        self,
-        starts: Sequence[float],
-        ends: Sequence[float],
-        rows: Sequence[float],
-        color: str | Sequence[str],
-        *,
-        high: float,
-        edge: Json | None = None,
-        cards: Sequence[Card] = (),
+        self, spans: Sequence[Span], rows: Floats, color: str, high: float, **more: Any
     ) -> None:
-        """A bar on each row, so `high` in rows."""
-        marker = {"color": color, "line": edge or {"width": 0}}
-        wide = [end - start for start, end in zip(starts, ends, strict=True)]
-        about = {"hovertext": [card_html(card) for card in cards]} if cards else {}
-        place = {"base": list(starts), "x": wide, "y": list(rows), "width": high}
-        self.add(type="bar", orientation="h", **place, marker=marker, **about)
+        """A bar on each row, so `high` in rows; it may have an `edge` and `cards`."""
+        marker = {"color": color, "line": more.pop("edge", {"width": 0})}
+        place = {"base": [start for start, _ in spans], "y": list(rows), "width": high}
+        wide = [end - start for start, end in spans]
+        self.add(type="bar", orientation="h", x=wide, **place, marker=marker, **more)
 
-    def note(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        *,
-        size: float = 0,
-        ground: str = "",
-        anchor: str = "center",
-        shift: float = 0,
-    ) -> None:
-        """Words over all traces on a plate of the colour `ground`, by default the paper's, `shift`
-        pixels to the right of the place.
+    def note(self, x: float, y: float, text: str, size: float = 0, **look: Any) -> None:
+        """Words over all traces on a plate of the paper's colour; `look` are other keys of a plotly
+        annotation.
         """
         theme, n = self.canvas.theme, self._number
-        self.notes.append(
-            {
-                "xref": f"x{n}",
-                "yref": f"y{n}",
-                "x": log10(x) if self.x.log else x,
-                "y": log10(y) if self.y.log else y,
-                "text": safe(text),
-                "font": {"size": size or self.canvas.sizes.text, "color": theme.text},
-                "bgcolor": ground or theme.paper,
-                "borderpad": 2,
-                "xanchor": anchor,
-                "xshift": shift,
-                "showarrow": False,
-            }
-        )
+        note = {"xref": f"x{n}", "yref": f"y{n}", "text": safe(text), "showarrow": False}
+        note |= {"x": log10(x) if self.x.log else x, "y": log10(y) if self.y.log else y}
+        note["font"] = {"size": size or self.canvas.sizes.text, "color": theme.text}
+        ground = {"bgcolor": theme.paper, "borderpad": 2, "xanchor": "center", "xshift": 0}
+        self.notes.append({**note, **ground, **look})
 
 
 def card_html(card: Card) -> str:
@@ -210,11 +178,7 @@ def card_html(card: Card) -> str:
 
 
 def error_bars(
-    axis: PlotAxis,
-    values: Sequence[float],
-    bounds: Sequence[tuple[float, float]],
-    color: str,
-    width: float,
+    axis: PlotAxis, values: Floats, bounds: Sequence[Span], color: str, width: float
 ) -> Json:
     """Plotly's error bars along `axis`, from the low to the high one of each of the `bounds`."""
     ends = [(axis.held(low), axis.held(high)) for low, high in bounds]

@@ -67,18 +67,11 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def text_block(
-    canvas: Canvas,
-    text: str,
-    top: float,
-    color: str = "",
-    size: float = 0,
-    *,
-    left: float = EDGE,
-    bold: bool = False,
+    canvas: Canvas, text: str, top: float, color: str = "", size: float = 0, left: float = EDGE
 ) -> float:
     """Wrapped words to the right edge; returns where they end. `size` 0 is the usual one."""
     lines = wrapped_safe(text, canvas.width - EDGE - left, size or canvas.sizes.text)
-    return canvas.paragraph(left, top, lines, color, size, bold=bold)
+    return canvas.paragraph(left, top, lines, color, size)
 
 
 def _empty_note(canvas: Canvas, top: float, why: str) -> float:

@@ -146,7 +146,7 @@ def _halves(panel: PlotPanel, rows: Sequence[tuple[Leverage, float]], of: str, c
     shown, places = [rate.rate / lever.usual.rate for lever, rate, _ in ends], [y for *_, y in ends]
     bounds = [(r.low / lever.usual.rate, r.high / lever.usual.rate) for lever, r, _ in ends]
     cards = [[lever.parameter, rate_words(rate), *rate.alarms] for lever, rate, _ in ends]
-    panel.bars([1.0] * len(shown), shown, places, color, high=_BAR, cards=cards)
+    panel.bars([(1.0, ratio) for ratio in shown], places, color, _BAR, cards=cards)
     bars = error_bars(panel.x, shown, bounds, panel.canvas.theme.text, 1)
     panel.marks(shown, places, "circle", color, sizes=[0] * len(shown), error_x=bars)
 
@@ -166,7 +166,7 @@ def _say(panel: PlotPanel, lever: Leverage, y: float, left: float) -> None:
             reach, words = [usual, rate.rate, rate.low, rate.high], end.value
         words += " !" if rate.alarms else ""
         anchor, x = "right" if side < 0 else "left", edge(reach) / usual
-        panel.note(x, -y, words, size=size, anchor=anchor, shift=5 * side)
+        panel.note(x, -y, words, size=size, xanchor=anchor, xshift=5 * side)
 
 
 class LeverEnd(NamedTuple):

@@ -73,17 +73,15 @@ def _bundles(flights: list[Flight]) -> Iterator[Flight]:
     groups: dict[tuple[object, ...], list[Flight]] = {}
     for flight in flights:
         m = flight.message
-        to_controller = m.receiver.startswith("controller")
-        end = (to_controller, m.receiver if to_controller else m.sender)
-        key = (m.kind, m.label, end, m.x_sent, m.x_arrived, m.fate)
+        node = m.receiver if m.receiver.startswith("controller") else m.sender
+        key = (m.kind, m.label, node, m.x_sent, m.x_arrived, m.fate)
         groups.setdefault(key, []).append(flight)
     for first, *others in groups.values():
+        m = first.message
         if others:
-            where = "from" if first.message.receiver.startswith("controller") else "to"
-            label = f"{first.message.label} {where} {len(others) + 1} brokers"
-            yield first._replace(message=replace(first.message, label=label))
-        else:
-            yield first
+            where = "from" if m.receiver.startswith("controller") else "to"
+            m = replace(m, label=f"{m.label} {where} {len(others) + 1} brokers")
+        yield first._replace(message=m)
 
 
 def _flight(panel: Panel, message: MessageRow) -> Flight | None:
@@ -147,8 +145,9 @@ def _label(panel: Panel, flight: Flight) -> None:
         if box is not None:
             # On a plate that interrupts the arrow.
             canvas.plate(box, canvas.theme.paper, name=from_moment("plate", flight.x0))
-            middle, y = canvas.at((box.x0 + box.x1) / 2), (box.y0 + box.y1) / 2
-            canvas.text(middle, y, text, color, size=size, anchor="center", since=flight.x0)
+            middle, y = box.middle
+            at = canvas.at(middle)
+            canvas.text(at, y, text, color, size=size, anchor="center", since=flight.x0)
             return
         for left, top in _places(panel, flight, text, size):
             box = Box(left, top, left + width_of(text, size), top + height_of(text, size))

@@ -60,12 +60,11 @@ def _say_epoch(panel: Panel, span: SpanRow) -> None:
     short = "unregistered" if span.value == "none" else f"be {span.value}"
     if panel.lanes.zookeeper is not None and span.value != "none":
         short = f"cz {span.value}"
-    first, moments = canvas.at(canvas.px(span.x0) + _PAD), (span.x0, span.x1)
-    places = canvas.along((span.text, short), moments, y, EPOCH_STEP, size=size, ends=(_PAD, 0))
-    for text, at, _ in places:
+    start, end = canvas.px(span.x0) + _PAD, canvas.px(span.x1)
+    for text, at, _ in canvas.along((span.text, short), start, end, y, EPOCH_STEP):
         if canvas.is_free(canvas.box_of(at, y, text, size)):
             # Further on it is known from where it stands: a mask may still lie there before.
-            since = max(span.x0, int(at) if at > first else 0)
+            since = max(span.x0, int(at) if at > canvas.at(start) else 0)
             canvas.text(at, y, safe(text), canvas.theme.muted, size=size, since=since)
             return
 

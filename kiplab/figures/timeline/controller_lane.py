@@ -7,7 +7,7 @@ short arrows, and what the controller makes of them above its own line.
 from collections.abc import Iterator
 
 from ...rows import columns
-from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.canvas import Canvas, safe
 from ..drawing.text_width import first_fit, width_of
 from . import icons
 from .hover_cards import card_of, cards_of_ticks, folded
@@ -102,7 +102,8 @@ def say_epochs(panel: Panel, y: float) -> None:
         host = next((flag for flag in span.flags if flag.startswith("broker")), "")
         texts = [span.text, f"{host} · ce {span.value}" if host else f"ce {span.value}"]
         texts += [f"{host.replace('broker ', 'B')} · {span.value}"] if host else []
-        places = canvas.along(texts, (span.x0, span.x1), y, EPOCH_STEP, size=size, ends=(8, 2))
+        ends = canvas.px(span.x0) + 8, canvas.px(span.x1) - 2
+        places = canvas.along(texts, *ends, y, EPOCH_STEP)
         canvas.write_first(places, canvas.theme.muted, size=size, since=span.x0)
 
 
@@ -208,15 +209,12 @@ def _say_mark(panel: Panel, mark: columns.MarkRow) -> None:
         texts = (f"{mark.text}: failure, then start-up", mark.text, short, "bounced")
     elif mark.kind == "unchanged":
         texts = ("○ nothing changed", "○ no change", "○")
-    for text in texts:
-        wide = width_of(text, size, bold=bounced)
-        for left in (px + _GAP, px - _GAP - wide):
-            box = Box(left, y - size * 0.7, left + wide, y + size * 0.7)
-            if left >= canvas.px(0) and canvas.is_free(box):
-                at = canvas.at(left)
-                canvas.text(at, y, safe(text), color, size=size, bold=bounced, since=mark.x)
-                if bounced:
-                    ends = canvas.at(left - 3), canvas.at(left + wide + 3)
-                    icons.bracket(canvas, *ends, y - _BRACKET_ABOVE, canvas.theme.text)
-                canvas.card(canvas.at(left + wide / 2), y, folded(["the controller", mark.text]))
-                return
+    widths = [(text, width_of(text, size, bold=bounced)) for text in texts]
+    lefts = ((text, left) for text, w in widths for left in (px + _GAP, px - _GAP - w))
+    places = ((text, canvas.at(left), y) for text, left in lefts if left >= canvas.px(0))
+    box = canvas.write_first(places, color, size=size, bold=bounced, since=mark.x)
+    if box is not None:
+        if bounced:
+            ends = canvas.at(box.x0 - 3), canvas.at(box.x1 + 3)
+            icons.bracket(canvas, *ends, y - _BRACKET_ABOVE, canvas.theme.text)
+        canvas.card(canvas.at(box.middle[0]), y, folded(["the controller", mark.text]))

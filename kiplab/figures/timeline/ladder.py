@@ -117,18 +117,14 @@ def _columns(sheet: Canvas, runs: int) -> tuple[Column, ...]:
 
 
 def _draw_panels(
-    columns: tuple[Column, ...],
-    runs: tuple[Rows, ...],
-    partition: str,
-    differ: list[int | None],
-    top: float,
+    columns: Sequence[Column], runs: Sequence[Rows], name: str, differ: list[int | None], top: float
 ) -> list[float]:
     """All panels, and a mask for each column; returns where each column's last panel ends.
 
     `differ` has the play's own number of each run's first difference from the first.
     """
-    names, ends = titles(runs), []
-    answered = max(answer_rows(columns[0].canvas, run, partition) for run in runs)
+    headings, ends = titles(runs), []
+    answered = max(answer_rows(columns[0].canvas, run, name) for run in runs)
     for column in columns:
         y = top
         for place in column.places:
@@ -136,10 +132,10 @@ def _draw_panels(
             begin = y + HEAD - 2 * SIZES.title
             talk = TALK + TILED * tells_epochs(run)
             planned = lanes(begin, run.meta.brokers, SIZES, tick_rows=answered, talk=talk)
-            panel = Panel(column.canvas, run, partition, planned, (), place)
+            panel = Panel(column.canvas, run, name, planned, (), place)
             note = "no difference from the first panel" if place else ""
             note = note if first is None else f"◆ first differs at {first}"
-            draw_head(panel, y, names[place], note)
+            draw_head(panel, y, headings[place], note)
             draw_rung(panel, -1 if first is None else run.meta.place(first))
             y = panel.lanes.bottom + SEAM
         ends.append(y - SEAM)
@@ -209,11 +205,8 @@ def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
     canvas.text(left, top + line / 2, safe(title), size=size, bold=True)
     color, y = strips.verdict_color(canvas, meta.verdict), top + line * 1.45
     small, room = canvas.sizes.text + 1, canvas.width - 2 * MARGIN
-    glyph, texts = (
-        strips.VERDICT_GLYPHS[meta.verdict],
-        (meta.sentence, *strips.harms(meta.sentence)),
-    )
-    tried = [f"{glyph} {safe(text)}" for text in texts]
+    texts = meta.sentence, *strips.harms(meta.sentence)
+    tried = [f"{strips.VERDICT_GLYPHS[meta.verdict]} {safe(text)}" for text in texts]
     fits = (text for text in tried if width_of(text, small, bold=True) <= room)
     verdict = next(fits, None) or shortened(tried[-1], room / 1.06, small)
     canvas.text(left, y, verdict, color, size=small, bold=True, layer="verdict")

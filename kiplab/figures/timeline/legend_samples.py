@@ -74,10 +74,8 @@ def across(y: float, color: str, **stroke: Any) -> Draw:
     """A line from the left to the right, `y` pixels below the middle."""
 
     def draw(swatch: Swatch) -> None:
-        height = swatch.y + y
-        swatch.canvas.line(
-            swatch.at(0), height, swatch.at(1), height, swatch.color(color), **stroke
-        )
+        ends = swatch.at(0), swatch.y + y, swatch.at(1), swatch.y + y
+        swatch.canvas.line(*ends, swatch.color(color), **stroke)
 
     return draw
 
@@ -150,11 +148,8 @@ def no_entry(swatch: Swatch) -> None:
 
 def unfenced(swatch: Swatch) -> None:
     """✓ at the end."""
-    px, colors = (
-        swatch.left + SWATCH - icons.GATE / 2,
-        (swatch.color("text"), swatch.color("paper")),
-    )
-    icons.gate(swatch.canvas, px, swatch.y, *colors)
+    px = swatch.left + SWATCH - icons.GATE / 2
+    icons.gate(swatch.canvas, px, swatch.y, swatch.color("text"), swatch.color("paper"))
 
 
 def log_line(swatch: Swatch) -> None:

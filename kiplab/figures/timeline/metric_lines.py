@@ -6,7 +6,6 @@ that the last visible one is the current one. Where nobody reports, there is no 
 
 import re
 from collections.abc import Sequence
-from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ...protocol.releases import RELEASES, Mode
@@ -17,6 +16,7 @@ from ..drawing.canvas import Canvas
 from ..drawing.text_width import height_of, width_of, wrapped
 from .hover_cards import folded
 from .mask import from_moment
+from .strips import stretches
 
 ABOVE, BETWEEN = 18, 4
 """Pixels over the rows, and between two of them."""
@@ -38,14 +38,6 @@ class MetricsAsked(NamedTuple):
     def is_drawn(self, rows: Rows, name: str) -> bool:
         """Whether the row is there at the end of `rows`."""
         return self.since.get(name, 0) < rows.meta.end
-
-
-class SteadyValue(NamedTuple):
-    """One value on [x0, x1)."""
-
-    x0: int
-    x1: int
-    value: int
 
 
 class MetricPlace(NamedTuple):
@@ -77,30 +69,26 @@ def told_of(rows: Rows, metrics_asked: MetricsAsked) -> str:
 
 
 def draw_metrics(
-    canvas: Canvas,
-    rows: Rows,
-    metrics_asked: MetricsAsked,
-    bottom: float,
-    like: tuple[Rows, ...] = (),
+    canvas: Canvas, runs: Sequence[Rows], run: int, metrics: MetricsAsked, bottom: float
 ) -> float:
-    """The metrics of `rows` below `bottom`, scaled as in `like` too; returns where they end."""
-    if not metrics_asked.names:
+    """The metrics of one of the runs below `bottom`, scaled as in all; returns where they end."""
+    if not metrics.names:
         return bottom
-    runs, y, begun = (rows, *like), bottom + ABOVE, len(canvas.shapes)
-    for name in metrics_asked.names:
+    rows, y, begun = runs[run], bottom + ABOVE, len(canvas.shapes)
+    for name in metrics.names:
         values = [value for run in runs for value in totals(run, name) if value is not None]
         # On as many lines as the margin asks for, broken where a word of it begins.
         spaced = " ".join(_WORD.findall(name))
         lines = wrapped(spaced, canvas.sizes.left - 16, canvas.sizes.small) or spaced
         words = lines.replace(" ", "")
         high = max(height_of(words, canvas.sizes.small), ROW_HIGH)
-        if metrics_asked.is_drawn(rows, name):
+        if metrics.is_drawn(rows, name):
             place = MetricPlace((y + (y + high)) / 2, max(values, default=0))
-            _row(canvas, rows, METRICS[name], words, place, metrics_asked.since.get(name))
+            _row(canvas, rows, METRICS[name], words, place, metrics.since.get(name))
         y += high + BETWEEN
     canvas.grid(bottom + ABOVE - 4, y - BETWEEN + 2)
     canvas.shapes.insert(begun, canvas.shapes.pop())
-    if not any(METRICS[name].kind == "meter" for name in metrics_asked.names):
+    if not any(METRICS[name].kind == "meter" for name in metrics.names):
         return y - BETWEEN
     size = canvas.sizes.small
     text = wrapped(RATES, (canvas.width - canvas.sizes.left - 8) / 1.05, size) or RATES
@@ -113,9 +101,8 @@ def _row(
     values = totals(rows, metric.name)
     size, muted = canvas.sizes.small, canvas.theme.muted
     canvas.margin(place.middle, words, muted, size=size, since=since)
-    groups = ((value, list(xs)) for value, xs in groupby(range(len(values)), values.__getitem__))
-    stretches = [SteadyValue(xs[0], xs[-1] + 1, v) for v, xs in groups if v is not None]
-    if not stretches:
+    steady = [stretch for stretch in stretches(values) if stretch[-1] is not None]
+    if not steady:
         reason = f"not read of Kafka {rows.meta.release}, which has ZooKeeper"
         if RELEASES[rows.meta.release].mode is not Mode.ZOOKEEPER:
             first = ".".join(map(str, metric.since))
@@ -123,26 +110,26 @@ def _row(
         canvas.text(canvas.beside(0, 5), place.middle, reason, muted, size=size, since=since)
         return
     begun = len(canvas.shapes)
-    _line(canvas, metric, stretches, place)
+    _line(canvas, metric, steady, place)
     if since is not None:
         for shape in canvas.shapes[begun:]:
             shape["name"] = from_moment("metric", since)
-    for x0, x1, value in stretches:
+    for x0, x1, value in steady:
         # Left out where the next comes too soon.
         room = (x1 - x0) * canvas.unit
-        if x1 == stretches[-1].x1 or room >= width_of(str(value), size) + 6:
+        if x1 == steady[-1][1] or room >= width_of(str(value), size) + 6:
             at, y = canvas.beside(x0, 4), place.y(value) - NUMBER_GAP
             canvas.text(at, y, str(value), size=size, since=max(since or 0, x0))
     _cards(canvas, rows, metric, values, place.middle)
 
 
 def _line(
-    canvas: Canvas, metric: Metric, stretches: Sequence[SteadyValue], place: MetricPlace
+    canvas: Canvas, metric: Metric, steady: Sequence[tuple[int, int, int]], place: MetricPlace
 ) -> None:
     """A stair from value to value, broken where nobody reports; a gauge with its ground."""
     theme, points = canvas.theme, ""
-    ends = {before.x1 for before, after in pairwise(stretches) if before.x1 == after.x0}
-    for x0, x1, value in stretches:
+    ends = {x1 for _, x1, _ in steady}
+    for x0, x1, value in steady:
         y = place.y(value)
         points += f"{'L' if x0 in ends else 'M'}{x0},{y:.1f}L{x1},{y:.1f}"
         if metric.kind == "gauge" and value:

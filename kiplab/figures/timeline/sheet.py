@@ -113,28 +113,22 @@ def draw_badge(canvas: Canvas) -> float:
 
 
 def draw_panel(
-    canvas: Canvas,
-    rows: Rows,
-    partition: str | None,
-    top: float,
-    title: str,
-    like: tuple[Rows, ...] = (),
-    run: int = 0,
+    canvas: Canvas, runs: Sequence[Rows], run: int, partition: str | None, top: float, title: str
 ) -> Panel:
-    """One run, back to front; as roomy as the runs in `like` need, so that twins are alike. `run`
-    counts the runs of the picture.
+    """One of the runs of a picture, back to front; as roomy as all of them need, so that twins are
+    alike.
     """
-    runs, name = (rows, *like), followed_partition(partition, rows)
+    rows, name = runs[run], followed_partition(partition, runs[run])
     tiled = any(map(tells_epochs, runs))
     planned = lanes(
         top,
         rows.meta.brokers,
         canvas.sizes,
-        tick_rows=max(controller_lane.tick_words(canvas, run, name)[1] for run in runs),
-        talk=max(TALK[arrows.loudness(canvas, run, name)] for run in runs) + TILED * tiled,
+        tick_rows=max(controller_lane.tick_words(canvas, each, name)[1] for each in runs),
+        talk=max(TALK[arrows.loudness(canvas, each, name)] for each in runs) + TILED * tiled,
         clients=client_lanes.heights(canvas, runs, name),
         zookeeper=any(map(has_zookeeper, runs)),
-        queues=tuple(dict.fromkeys(lane for run in runs for lane in queues_in(run))),
+        queues=tuple(dict.fromkeys(lane for each in runs for lane in queues_in(each))),
         thin=_without_copies(runs, name),
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
@@ -159,7 +153,7 @@ def draw_panel(
     return panel
 
 
-def _without_copies(runs: tuple[Rows, ...], partition: str) -> frozenset[str]:
+def _without_copies(runs: Sequence[Rows], partition: str) -> frozenset[str]:
     """Lanes of brokers that have no copy of a partition: with ZooKeeper the controller lives on a
     broker, which often has nothing else to do.
     """

@@ -229,7 +229,7 @@ def other_rows(rows: Rows, partition: str) -> tuple[Other, ...]:
 
 def readings(rows: Rows, name: str) -> Iterator[StripReading]:
     """Leader and ISR of one partition; equal neighbours are one."""
-    for x0, x1, (leader, isr, state) in _stretches(_states(rows, name)):
+    for x0, x1, (leader, isr, state) in stretches(_states(rows, name)):
         mark = "" if state in ("safe", "offline") else f"{GLYPHS[state]} {state} · "
         who = f"★ {leader}" if leader else "no leader"
         who = f"○ {who}" if state == "offline" else who
@@ -264,12 +264,13 @@ def _folded(rows: Rows, names: tuple[str, ...]) -> Iterator[StripReading]:
         states = [state for _, _, state in standings]
         state = min(states, key=_WORST.index)
         worst.append((state, states.count(state)))
-    for x0, x1, (state, count) in _stretches(worst):
+    for x0, x1, (state, count) in stretches(worst):
         text = "all safe" if state == "safe" else f"{count} {state}"
         yield StripReading(x0, x1, state, (f"{GLYPHS[state]} {text}", GLYPHS[state]))
 
 
-def _stretches(values: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
+def stretches(values: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
+    """From where to where each value is the same, and which it is."""
     x = 0
     for value, same in groupby(values):
         count = len(list(same))

@@ -42,9 +42,9 @@ def drawing_so_far(
     here = through(with_kinds(now, picture.kinds), sheet.meta.columns)
     canvas = picture.canvas(sheet, low=low)
     top = draw_heading(canvas, sheet) if low is None else MARGIN * canvas.sizes.air
-    panel = draw_panel(canvas, here, name, top, own_title(now), (sheet,))
+    panel = draw_panel(canvas, (here, sheet), 0, name, top, own_title(now))
     metric_names = metrics_asked((sheet,), picture.metrics)
-    lowest = draw_metrics(canvas, here, metric_names, panel.lanes.bottom, (sheet,))
+    lowest = draw_metrics(canvas, (here, sheet), 0, metric_names, panel.lanes.bottom)
     air = canvas.sizes.air
     bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here, rows_max)
     places = places_of(panel, sheet, (lowest + 4 + 10 * air, bottom))

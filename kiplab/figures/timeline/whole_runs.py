@@ -2,6 +2,7 @@
 the other on one x axis; and its logs alone.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...rows.columns import Rows
@@ -57,8 +58,8 @@ twin = as_figure(twin_drawing)
 def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[str, ...]) -> Json:
     name, shown = sheet.followed_partition(options.partition, *runs), options.views(runs)
     axis = axis_rows(shown)
-    canvas, asked = options.canvas(axis), metrics_asked(shown, options.metrics)
-    ends = _draw_panels(canvas, shown, name, asked, headings)
+    canvas, metrics = options.canvas(axis), metrics_asked(shown, options.metrics)
+    ends = _draw_panels(canvas, shown, name, metrics, headings)
     (first, seam), low = ends[0], ends[-1][1]
     differs = first_difference(*runs) if len(runs) > 1 else None
     x = -1 if differs is None else axis.meta.place(differs)
@@ -69,7 +70,7 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
     bottom = draw_legend(canvas, shown, bottom + 4, name) if options.legend else bottom
     sheet.draw_mask(canvas, first - 6, low + 4)
     said = [
-        f"{f'{title}: ' if len(runs) > 1 else ''}{summary(run)}{told_of(seen, asked)}"
+        f"{f'{title}: ' if len(runs) > 1 else ''}{summary(run)}{told_of(seen, metrics)}"
         f"{told_logs(seen, name)}"
         for title, run, seen in zip(headings, runs, shown, strict=True)
     ]
@@ -78,18 +79,13 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
 
 
 def _draw_panels(
-    canvas: Canvas,
-    runs: tuple[Rows, ...],
-    partition: str,
-    metrics_asked: MetricsAsked,
-    headings: tuple[str, ...],
+    canvas: Canvas, runs: Sequence[Rows], name: str, metrics: MetricsAsked, headings: Sequence[str]
 ) -> list[tuple[float, float]]:
     """The panels under one heading; returns where each begins and ends."""
     low, ends = sheet.draw_heading(canvas, runs[0]) - SEAM, []
-    for n, run in enumerate(runs):
-        others, top = (*runs[:n], *runs[n + 1 :]), low + SEAM
-        panel = sheet.draw_panel(canvas, run, partition, top, headings[n], others, run=n)
-        low = draw_metrics(canvas, run, metrics_asked, panel.lanes.bottom, others)
+    for n, heading in enumerate(headings):
+        panel = sheet.draw_panel(canvas, runs, n, name, low + SEAM, heading)
+        low = draw_metrics(canvas, runs, n, metrics, panel.lanes.bottom)
         ends.append((panel.lanes.top, low))
     return ends
 
