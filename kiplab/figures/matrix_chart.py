@@ -7,7 +7,7 @@ spans the columns or rows where its guard is off. Neighbours differ in one guard
 import html
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import groupby, product
+from itertools import product
 from typing import NamedTuple
 
 from ..explore.matrix.cells import Cell, Matrix
@@ -16,6 +16,7 @@ from .drawing.svg import Json
 from .drawing.text_width import shortened, width_of, wrapped
 from .drawing.theme import Theme, mixed
 from .how_often.plot_sheet import EDGE, Chart
+from .timeline.strips import stretches as runs_of
 
 ROW, BAR, GAP = 46, 22, 4
 """Pixels: a row of cells, a bar above them, between two of anything."""
@@ -60,7 +61,7 @@ def cell_at(matrix: Matrix, row: frozenset[str], column: frozenset[str]) -> Cell
     return matrix.cell(*(row | column))
 
 
-def said(cell: Cell) -> str:
+def cell_words(cell: Cell) -> str:
     """What stands in a cell: ``"▲ harm in 10"``."""
     words = "not finished" if cell.word == "unfinished" else cell.word
     return f"{GLYPHS[cell.word]} {words if cell.steps is None else f'{cell.word} in {cell.steps}'}"
@@ -68,9 +69,8 @@ def said(cell: Cell) -> str:
 
 def stretches(guard: str, subsets: Sequence[frozenset[str]]) -> list[tuple[int, int]]:
     """(first, last) of every stretch in which `guard` is off."""
-    groups = groupby(range(len(subsets)), key=lambda index: guard in subsets[index])
-    places = [list(group) for is_off, group in groups if is_off]
-    return [(group[0], group[-1]) for group in places]
+    runs = runs_of(guard in subset for subset in subsets)
+    return [(start, end - 1) for start, end, is_off in runs if is_off]
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -131,12 +131,12 @@ def _fill(canvas: Canvas, box: Box, fill: str, edge: str, width: int) -> None:
 
 def _cells(canvas: Canvas, matrix: Matrix, layout: Layout, first_box: Box) -> None:
     least = {frozenset(on) for on in matrix.minimal}
-    widest = max(width_of(said(cell), canvas.sizes.text, bold=True) for cell in matrix.cells)
+    widest = max(width_of(cell_words(cell), canvas.sizes.text, bold=True) for cell in matrix.cells)
     x, y, wide = first_box.x0, first_box.y0, first_box.x1 - first_box.x0
     paint, narrow = colors_of(matrix, canvas.theme), widest > wide - 2 * GAP
     for (down, row), (across, column) in product(enumerate(layout.rows), enumerate(layout.columns)):
         cell = cell_at(matrix, row, column)
-        first, second = said(cell), note(cell, frozenset(cell.on) in least)
+        first, second = cell_words(cell), note(cell, frozenset(cell.on) in least)
         if narrow and cell.steps is not None:  # the steps stand on the second line
             first, _, steps = first.partition(" in ")
             second = f"in {steps} step{'s' * (cell.steps != 1)}"

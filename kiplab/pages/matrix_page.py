@@ -8,7 +8,7 @@ import html
 
 from ..explore.matrix.cells import Cell, Matrix
 from ..figures.drawing.theme import Theme, theme_of
-from ..figures.matrix_chart import colors_of, findings, grid_html, legend, note, said
+from ..figures.matrix_chart import cell_words, colors_of, findings, grid_html, legend, note
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
@@ -68,10 +68,10 @@ def _class(word: str, steps: int | None) -> str:
 
 def _cell(cell: Cell, id: str, is_minimal: bool) -> str:
     kind = f"cell {_class(cell.word, cell.steps)}{' minimal' if is_minimal else ''}"
-    words = f"<b>{html.escape(said(cell))}</b>{html.escape(note(cell, is_minimal))}"
+    words = f"<b>{html.escape(cell_words(cell))}</b>{html.escape(note(cell, is_minimal))}"
     if cell.play is None:
         return f'<div class="{kind}">{words}</div>'
-    label = html.escape(f"{said(cell)}, {cell.sentence}", quote=True)
+    label = html.escape(f"{cell_words(cell)}, {cell.sentence}", quote=True)
     return (
         f'<button type="button" class="{kind}" data-cell="{id}" aria-pressed="false"'
         f' aria-label="{label}">{words}</button>'

@@ -70,7 +70,7 @@ class MatrixView:
 
     def _button(self, cell: Cell) -> Any:
         minimal = frozenset(cell.on) in self._minimal
-        label = f"{chart.said(cell)}\n{chart.MINIMAL}" if minimal else chart.said(cell)
+        label = f"{chart.cell_words(cell)}\n{chart.MINIMAL}" if minimal else chart.cell_words(cell)
         part = button(label, lambda: self.open(*cell.off), cell.sentence)
         style = {"height": "38px", "padding": "0", "font_weight": "bold", "line_height": "1.15"}
         part.layout = Style(**style, white_space="pre-line")

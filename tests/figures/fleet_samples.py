@@ -64,8 +64,9 @@ def levers() -> list[Leverage]:
         "share of AlterPartition requests that are slow": ("0.0005", "0.001", "0.002", 1.0),
         "catch-up": ("90 s", "180 s", "360 s", 0.1),
         "fast AlterPartition requests": ("5 ms", "10 ms", "20 ms", 0.0),
+        "share of crashes that lose the tail": ("0", "0.1", "0.2", 1.0),
     }
-    return [
+    levers = [
         Leverage(
             parameter=name,
             lower_value=lower,
@@ -77,18 +78,9 @@ def levers() -> list[Leverage]:
             higher=about(4.7e-15 * 2**power),
         )
         for name, (lower, usual, higher, power) in powers.items()
-    ] + [
-        Leverage(
-            parameter="share of crashes that lose the tail",
-            lower_value="0",
-            usual_value="0.1",
-            higher_value="0.2",
-            factor=4.0,
-            lower=never("no crash loses a record"),
-            usual=about(4.7e-15),
-            higher=about(9.4e-15),
-        )
     ]
+    levers[-1] = replace(levers[-1], lower=never("no crash loses a record"))
+    return levers
 
 
 def fleets() -> list[FleetOfSize]:
@@ -176,19 +168,10 @@ def verified() -> list[VerifiedMetric]:
 def _verified(
     metric: str, features: str, referee: str, theirs: float, ours: float
 ) -> VerifiedMetric:
-    return VerifiedMetric(
-        metric=metric,
-        features=features,
-        referee=referee,
-        ours=ours,
-        low=ours * 0.93,
-        high=ours * 1.07,
-        theirs=theirs,
-        their_low=theirs,
-        their_high=theirs,
-        agrees=True,
-        regime="base rates",
-    )
+    numbers = {"ours": ours, "low": ours * 0.93, "high": ours * 1.07}
+    numbers |= {"theirs": theirs, "their_low": theirs, "their_high": theirs}
+    about = {"metric": metric, "features": features, "referee": referee, "regime": "base rates"}
+    return VerifiedMetric(**numbers, **about, agrees=True)
 
 
 DELAY = DelayScale("slow AlterPartition requests, mean", "s")

@@ -28,6 +28,10 @@ VICTIMS = (2, 4, 6)
 """They follow and never lead, so that the story goes on as it was written."""
 
 
+DEATHS = ("", " disk=replaced")
+"""How a victim of the race dies, at first and then."""
+
+
 def long_stage(steps: int, kafka: str = "3.5") -> Stage:
     """The run of a play of so many steps, each of them several events."""
     features = parse_features(kafka)
@@ -67,29 +71,18 @@ def quiet(hour: int) -> Iterator[str]:
     yield "flush 1"
 
 
-def outage(victim: int) -> Iterator[str]:
+def outage(victim: int) -> list[str]:
     """It dies, comes back with its log, and catches up."""
-    yield f"crash {victim}"
-    yield f"expire {victim}"
-    yield from (f"fetch {id}" for id in BROKERS if id != victim)
-    yield f"start {victim}"
-    yield f"unfence {victim}"
-    yield f"catch-up {victim}"
+    fetches = [f"fetch {id}" for id in BROKERS if id != victim]
+    back = [f"{verb} {victim}" for verb in ("start", "unfence", "catch-up")]
+    return [f"crash {victim}", f"expire {victim}", *fetches, *back]
 
 
-def race(victim: int) -> Iterator[str]:
+def race(victim: int) -> list[str]:
     """KAFKA-14139: the request that would take it back is slow, and it loses its disk meanwhile."""
     leader = next(lead for lead, copies in FOLLOWERS.values() if victim in copies)
-    yield f"crash {victim}"
-    yield f"expire {victim}"
-    yield f"start {victim}"
-    yield f"unfence {victim}"
-    yield f"hold alter-partition from={leader}"
-    yield f"fetch {victim}"
-    yield f"crash {victim} disk=replaced"
-    yield f"expire {victim}"
-    yield f"start {victim}"
-    yield f"unfence {victim}"
-    yield f"deliver alter-partition from={leader}"
-    yield f"release alter-partition from={leader}"
-    yield f"catch-up {victim}"
+    request, back = f"alter-partition from={leader}", ("expire", "start", "unfence")
+    lives = [[f"crash {victim}{how}", *(f"{verb} {victim}" for verb in back)] for how in DEATHS]
+    asks = [f"hold {request}", f"fetch {victim}"]
+    answers = [f"deliver {request}", f"release {request}", f"catch-up {victim}"]
+    return [*lives[0], *asks, *lives[1], *answers]

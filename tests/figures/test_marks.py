@@ -11,24 +11,9 @@ from kiplab.figures.timeline.callouts import OUTCOME_SHARE
 from kiplab.figures.timeline.icons import CELLS, LATE, LOST
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.message_paths import refusals
+from tests.figures import small_plays as plays
 from tests.figures.boxes import scale, texts, unreadable, words
-from tests.figures.small_plays import (
-    EVERY_MARK,
-    LEAVING,
-    MESSAGES,
-    PROPOSED,
-    REFUSED_AT_ONCE,
-    REFUSED_BY_NO_GUARD,
-    STALE_JOIN,
-    UNCLEAN,
-    UNKNOWING,
-    WIPED,
-    cards,
-    flags,
-    play,
-    shapes,
-    spans,
-)
+from tests.figures.small_plays import cards, flags, play, shapes, spans
 from tests.kafka_14139 import rows_on
 
 
@@ -37,7 +22,7 @@ def height(shape: Any) -> float:
 
 
 def test_a_proposed_member_is_hatched_in_a_dashed_border_until_the_controller_decides() -> None:
-    rows = play(PROPOSED)
+    rows = play(plays.PROPOSED)
     assert spans(rows, "broker 2", "role") == [(0, 1, "out"), (1, 2, "proposed"), (2, 3, "in ISR")]
     figure = timeline(rows, legend=False)
     (border,) = shapes(figure, type="rect", line_dash="dash")
@@ -45,7 +30,7 @@ def test_a_proposed_member_is_hatched_in_a_dashed_border_until_the_controller_de
 
 
 def test_a_leader_is_outlined_starred_and_higher_than_a_member() -> None:
-    figure = timeline(play(PROPOSED), legend=False)
+    figure = timeline(play(plays.PROPOSED), legend=False)
     (leader,) = shapes(figure, fillcolor=LIGHT.leader)
     (member,) = shapes(figure, fillcolor=LIGHT.member)
     assert leader.line.color == LIGHT.band_edge
@@ -54,13 +39,13 @@ def test_a_leader_is_outlined_starred_and_higher_than_a_member() -> None:
 
 
 def test_a_leader_that_nobody_told_is_hollow() -> None:
-    rows = play(UNKNOWING)
+    rows = play(plays.UNKNOWING)
     assert spans(rows, "broker 1", "role")[-1][2] == "believes"
     assert shapes(timeline(rows, legend=False), line_dash="dash", fillcolor=LIGHT.box)
 
 
 def test_a_recovering_leader_has_a_dotted_outline_and_an_r() -> None:
-    rows = play(UNCLEAN)
+    rows = play(plays.UNCLEAN)
     assert flags(rows, "broker 2")[3, 7] == ("recovering", "unaware")
     figure = timeline(rows, legend=False)
     (outline,) = shapes(figure, line_dash="2px,3px", line_color=LIGHT.gone)
@@ -70,15 +55,15 @@ def test_a_recovering_leader_has_a_dotted_outline_and_an_r() -> None:
 
 
 def test_a_fence_ends_at_a_gate_only_where_the_controller_opens_it() -> None:
-    opened = play(WIPED)
+    opened = play(plays.WIPED)
     assert [(s.x0, s.x1) for s in opened.gates("broker 2")] == [(3, 4)]
-    dead = play(WIPED.replace("unfence 2", "crash 2"))
+    dead = play(plays.WIPED.replace("unfence 2", "crash 2"))
     assert spans(dead, "broker 2", "fenced")
     assert dead.gates("broker 2") == ()
 
 
 def test_a_wiped_disk_leaves_a_gap_and_what_follows_starts_hollow() -> None:
-    rows = play(WIPED + "fetch 2\n")
+    rows = play(plays.WIPED + "fetch 2\n")
     assert spans(rows, "broker 2", "down") == [(1, 3, "disk replaced")]
     hollow = [ends for ends, found in flags(rows, "broker 2").items() if "log empty" in found]
     assert hollow == [(3, 5)]
@@ -88,7 +73,7 @@ def test_a_wiped_disk_leaves_a_gap_and_what_follows_starts_hollow() -> None:
 
 
 def test_in_a_controlled_shutdown_the_band_is_half_as_high() -> None:
-    rows = play(LEAVING)
+    rows = play(plays.LEAVING)
     assert spans(rows, "broker 1", "shutting down") == [(1, 4, "yes")]
     leading = shapes(timeline(rows, legend=False), fillcolor=LIGHT.leader)
     before, while_leaving, successor = sorted(leading, key=lambda s: s.x0)
@@ -97,27 +82,27 @@ def test_in_a_controlled_shutdown_the_band_is_half_as_high() -> None:
 
 
 def test_every_broker_epoch_begins_with_a_hard_edge() -> None:
-    figure = timeline(play(WIPED), legend=False)
+    figure = timeline(play(plays.WIPED), legend=False)
     edges = shapes(figure, type="line", x0=3, x1=3, line_color=LIGHT.tile_edge)
     assert max(map(height, edges)) > 40
 
 
 def test_strips_step_where_their_number_changes() -> None:
-    figure = timeline(play(PROPOSED), legend=False)
+    figure = timeline(play(plays.PROPOSED), legend=False)
     steps = shapes(figure, type="line", x0=2, x1=2, line_color=LIGHT.tile_edge)
     assert len(steps) == 2, "the partition epoch and the ISR, but not the leader epoch"
 
 
 def test_messages_are_dashed_when_late_and_solid_when_at_once() -> None:
-    late = timeline(play(PROPOSED), legend=False)
+    late = timeline(play(plays.PROPOSED), legend=False)
     assert [s.line.dash for s in shapes(late, x0=1, x1=2, type="line")] == [LATE]
-    at_once = timeline(play(REFUSED_AT_ONCE), legend=False)
+    at_once = timeline(play(plays.REFUSED_AT_ONCE), legend=False)
     solid = shapes(at_once, type="line", x0=1, x1=1, line_color=LIGHT.refused, line_dash="solid")
     assert len(solid) == 1
 
 
 def test_a_copy_is_a_double_line_and_a_lost_message_breaks_off_midway() -> None:
-    rows = play(MESSAGES)
+    rows = play(plays.MESSAGES)
     (copy,) = [m for m in rows.messages if m.duplicate]
     assert (copy.fate, copy.x_sent, copy.x_arrived) == ("dropped", 2, 7)
     figure = timeline(rows, legend=False)
@@ -128,7 +113,7 @@ def test_a_copy_is_a_double_line_and_a_lost_message_breaks_off_midway() -> None:
 
 
 def test_a_refusal_has_a_shield_at_the_receiver_and_a_diamond_where_the_sender_is_gone() -> None:
-    rows = play(MESSAGES)
+    rows = play(plays.MESSAGES)
     (refused,) = refusals(rows.messages)
     assert refused.previous_incarnation
     figure = timeline(rows, legend=False)
@@ -139,10 +124,10 @@ def test_a_refusal_has_a_shield_at_the_receiver_and_a_diamond_where_the_sender_i
 
 
 def test_a_refusal_that_no_guard_made_has_a_ring_with_a_stroke_instead_of_a_shield() -> None:
-    figure = timeline(play(REFUSED_BY_NO_GUARD), legend=False)
+    figure = timeline(play(plays.REFUSED_BY_NO_GUARD), legend=False)
     (ring,) = shapes(figure, type="circle", line_color=LIGHT.refused, fillcolor=LIGHT.box)
     assert len(shapes(figure, type="path", fillcolor=LIGHT.refused)) == 1, "the arrow's head"
-    guarded = timeline(play(REFUSED_AT_ONCE), legend=False)
+    guarded = timeline(play(plays.REFUSED_AT_ONCE), legend=False)
     assert shapes(guarded, type="circle", line_color=LIGHT.refused, fillcolor=LIGHT.box) == []
     assert ring.y0 > 0
 
@@ -150,7 +135,9 @@ def test_a_refusal_that_no_guard_made_has_a_ring_with_a_stroke_instead_of_a_shie
 def test_lost_records_are_cells_each_of_them_crossed_out() -> None:
     (cells,) = [
         s
-        for s in shapes(timeline(play(UNCLEAN, "3.5"), legend=False), line_color=LIGHT.lost_text)
+        for s in shapes(
+            timeline(play(plays.UNCLEAN, "3.5"), legend=False), line_color=LIGHT.lost_text
+        )
         if s.path and "Z" in s.path
     ]
     boxes, strokes = cells.path.count("Z"), cells.path.count("M") - cells.path.count("Z")
@@ -168,19 +155,19 @@ def test_an_acceptance_stands_at_its_moment() -> None:
 
 
 def test_time_at_risk_is_washed_and_ticked_and_a_loss_bracketed_and_struck_through() -> None:
-    rows = play(STALE_JOIN, "3.4")
+    rows = play(plays.STALE_JOIN, "3.4")
     (risk,) = [s for s in spans(rows, "records", "state") if s[2] == "at risk"]
     figure = timeline(rows, legend=False)
     assert shapes(figure, fillcolor=LIGHT.risk, opacity=0.6, x0=risk[0], x1=risk[1])
     assert len(shapes(figure, type="path", line_color=LIGHT.risk_edge)) == 2
-    lost = timeline(play(UNCLEAN), legend=False)
+    lost = timeline(play(plays.UNCLEAN), legend=False)
     assert len(shapes(lost, type="path", line_color=LIGHT.lost_text, name=None)) == 2
     assert any(word.text.startswith("▼ offsets 10") for word in words(lost))
 
 
 def test_the_card_of_a_message_tells_both_sides_the_check_and_the_log() -> None:
     (card,) = {
-        c for c in cards(timeline(play(MESSAGES))) if "→ controller" in c and "refused: " in c
+        c for c in cards(timeline(play(plays.MESSAGES))) if "→ controller" in c and "refused: " in c
     }
     for part in (
         "broker 1 (epoch 40) → controller",
@@ -197,7 +184,7 @@ def test_the_card_of_a_message_tells_both_sides_the_check_and_the_log() -> None:
 
 
 def test_the_card_of_a_band_tells_since_when_why_and_who_decided() -> None:
-    said = cards(timeline(play(PROPOSED)))
+    said = cards(timeline(play(plays.PROPOSED)))
     assert any(
         "in ISR: from 2 to 3 since deliver alter-partition from=1, decided by the controller" in c
         for c in said
@@ -208,7 +195,7 @@ def test_the_card_of_a_band_tells_since_when_why_and_who_decided() -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
 @pytest.mark.parametrize("width", [600, 840, 1600])
 def test_no_word_of_any_of_these_is_cut_off_or_covered(width: int, theme: Theme) -> None:
-    for text in EVERY_MARK:
+    for text in plays.EVERY_MARK:
         figure = timeline(play(text), width=width, theme=theme.name)
         assert unreadable(figure) == []
 

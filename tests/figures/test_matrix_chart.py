@@ -88,7 +88,7 @@ def test_every_cell_says_its_verdict_in_words(small: Matrix) -> None:
 
 def test_the_words_of_a_cell() -> None:
     cells = [_made_up(n, frozenset()) for n in range(4)]
-    said = [matrix_chart.said(cell) for cell in cells]
+    said = [matrix_chart.cell_words(cell) for cell in cells]
     assert said == ["● proved", "▼ loss in 17", "▲ harm in 17", "○ not finished"]
 
 
@@ -147,7 +147,7 @@ def test_the_same_as_words(small: Matrix) -> None:
     assert heads[:3] == ["off", "verdict", "steps"]
     assert ["841, 903", "harm", "6"] in [line[:3] for line in body]
     assert "841, 903" in matrix_chart.text(small)
-    html = matrix_chart.grid_html(small, matrix_chart.said)
+    html = matrix_chart.grid_html(small, matrix_chart.cell_words)
     assert html.count("<td>") == 8 + 1
     assert '<th scope="col">KIP-841, KIP-903 off</th>' in html
 

@@ -147,7 +147,7 @@ def test_a_cell_gets_the_figure_a_still_image_and_words(lossy: Rows, saved: Rows
     found = re.search(r'src="data:image/svg\+xml;charset=utf-8,([^"]+)"', bundle["text/html"])
     assert found is not None
     image = unquote(unescape(found[1]))
-    assert image.replace("'", '"') == svg(figure, told=False).replace("'", '"')
+    assert image.replace("'", '"') == svg(figure, described=False).replace("'", '"')
     assert "unavailable for a while, nothing lost" in bundle["text/plain"]
     assert bundle["text/plain"] in bundle["text/html"].replace("&gt;", ">")
 

@@ -116,10 +116,11 @@ class Canvas:
         self.shapes.append({**shape, "fillcolor": fill, "line": {"width": 0}, **more})
 
     def line(self, x0: float, y0: float, x1: float, y1: float, color: str, **more: Any) -> None:
-        """A straight line; `width` and `dash` may be given."""
-        stroke = {"color": color, "width": 1, **more}
+        """A straight line; `width`, `dash` and the shape's `name` may be given."""
         ends = {"x0": x0, "y0": y0, "x1": x1, "y1": y1}
-        self.shapes.append({"type": "line", **ends, "line": stroke, "layer": "below"})
+        named = {"name": more.pop("name")} if "name" in more else {}
+        stroke = {"color": color, "width": 1, **more}
+        self.shapes.append({"type": "line", **ends, "line": stroke, "layer": "below", **named})
 
     def path(self, points: str, color: str = "", *, fill: str = "", **more: Any) -> None:
         """An SVG path in moments and pixels; `width` and keys of a plotly shape may be given."""

@@ -33,7 +33,7 @@ def still(drawing: Json, note: str = "") -> str:
     paragraph = f"<p>{html.escape(note)}</p>" if note else ""
     alt = html.escape(f"{description.split(' (')[0]}: described below", quote=True)
     # Single quotes do in a tag, and need no three characters each.
-    image = _TAG.sub(lambda tag: tag[0].replace('"', "'"), svg(drawing, told=False))
+    image = _TAG.sub(lambda tag: tag[0].replace('"', "'"), svg(drawing, described=False))
     written = image.translate(_IN_AN_ADDRESS).replace("&", "&amp;")
     return (
         f'<div class="{MARK}">{paragraph}'

@@ -60,20 +60,25 @@ class Drawn(NamedTuple):
     element: str = ""
 
 
-def svg(picture: go.Figure | Json, *, told: bool = True) -> str:
+def svg(picture: go.Figure | Json, *, described: bool = True) -> str:
     """The picture as an SVG document, with its title and description for those who don't see it.
 
     `picture` is one that kiplab drew, as a figure or as plotly's data and layout in plain dicts: as
-    wide and high as its layout says, without margins. Not `told` is for an ``<img>`` whose
+    wide and high as its layout says, without margins. Not `described` is for an ``<img>`` whose
     description stands beside it: without the description, and without an id.
     """
     drawing = flat(json_of(picture))
     layout, styles = drawing["layout"], Styles()
     shapes = [s for s in layout.get("shapes", ()) if s.get("visible", True)]
     below = _joined(_shape(s, layout, styles) for s in shapes if s.get("layer") != "above")
-    words = _grouped(word for trace in drawing["data"] for word in _words(trace, layout, styles))
+    words = (word for trace in drawing["data"] for word in _words(trace, layout, styles))
+    # Neighbours of one style share a group that has it.
+    groups = (
+        f'<g class="{style}">{"".join(element for _, element in elements)}</g>'
+        for style, elements in groupby(words, key=lambda word: word[0])
+    )
     over = _joined(_shape(s, layout, styles) for s in shapes if s.get("layer") == "above")
-    return _document(layout, styles, "".join((*below, *words, *over)), told)
+    return _document(layout, styles, "".join((*below, *groups, *over)), described)
 
 
 def draws(drawing: Json) -> bool:
@@ -103,13 +108,13 @@ def json_of(picture: go.Figure | Json) -> Json:
     return drawing
 
 
-def _document(layout: Json, styles: Styles, body: str, is_told: bool) -> str:
+def _document(layout: Json, styles: Styles, body: str, is_described: bool) -> str:
     wide, high = layout["width"], layout["height"]
     told = str((layout.get("meta") or {}).get("description", ""))
     family = html.escape(str(layout["font"]["family"]), quote=True)
     title = html.escape(told.split(" (")[0], quote=False)
-    description = f"<desc>{html.escape(told, quote=False)}</desc>" if is_told else ""
-    id = f"kiplab-{crc32(body.encode()):08x}" if is_told else ""
+    description = f"<desc>{html.escape(told, quote=False)}</desc>" if is_described else ""
+    id = f"kiplab-{crc32(body.encode()):08x}" if is_described else ""
     own, scope = (f'id="{id}" ', f"#{id} ") if id else ("", "")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {own}role="img" width="{wide}" height="{high}"'
@@ -195,12 +200,6 @@ def _data(points: list[tuple[str, float, float]]) -> str:
 def _short(number: float) -> str:
     """One decimal, and none where there is nothing in it."""
     return f"{round(number, 1) + 0:.1f}".removesuffix(".0")
-
-
-def _grouped(words: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Neighbours of one style share a group that has it; `words` are (style, element)."""
-    for style, elements in groupby(words, key=lambda word: word[0]):
-        yield f'<g class="{style}">{"".join(element for _, element in elements)}</g>'
 
 
 def _words(trace: Json, layout: Json, styles: Styles) -> Iterator[tuple[str, str]]:

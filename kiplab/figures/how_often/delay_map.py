@@ -16,7 +16,7 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.flat import color_at
 from ..drawing.text_width import width_of
 from ..drawing.theme import Theme, mixed
-from .fleet_words import PlotTable, capital, plot_table
+from .fleet_words import PlotTable, capital
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick
@@ -38,7 +38,7 @@ class DelayScale(msgspec.Struct, frozen=True):
     words: str
     unit: str = ""
 
-    def said(self, value: float) -> str:
+    def number(self, value: float) -> str:
         """``30 s``."""
         return f"{value_words(value)} {self.unit}".strip()
 
@@ -79,7 +79,7 @@ def _sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: st
     times = " times as often" if beside else ""
 
     def corner(cell: MapCell) -> str:
-        where = f"({value_words(cell.reboots)} reboots, {scale.said(cell.delay)})"
+        where = f"({value_words(cell.reboots)} reboots, {scale.number(cell.delay)})"
         return f"{number_words(cell.shown.rate)}{times} {where}"
 
     parts = [
@@ -99,12 +99,12 @@ def _table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> Plo
     heads = (REBOOTS_ACROSS, scale.words, *ratios, "per fleet-year", "95 % interval")
     lines = []
     for cell in cells:
-        *rate, said = rate_cells(cell.found)
+        *rate, remark = rate_cells(cell.found)
         ratio = rate_cells(cell.shown)[:2] if beside else ()
-        remarks = "; ".join(filter(None, [said, cell.remark]))
-        values = value_words(cell.reboots), scale.said(cell.delay)
+        remarks = "; ".join(filter(None, [remark, cell.remark]))
+        values = value_words(cell.reboots), scale.number(cell.delay)
         lines.append((*values, *ratio, *rate, remarks, cell.method))
-    return plot_table("Incidents in a fleet-year", (*heads, "remarks", "by"), lines)
+    return PlotTable("Incidents in a fleet-year", (*heads, "remarks", "by"), lines)
 
 
 def is_map(cells: Sequence[MapCell]) -> bool:
@@ -164,7 +164,7 @@ def _plot(cells: Sequence[MapCell], scale: DelayScale, canvas: Canvas, top: floa
     y, (across, down) = top + 22, _values(cells)
     box = Box(EDGE + 84, y, canvas.width - EDGE, y + _CELL * len(down))
     columns = _index_axis([value_words(value) for value in across])
-    rows = _index_axis([scale.said(value) for value in down])
+    rows = _index_axis([scale.number(value) for value in down])
     panel = PlotPanel(canvas, box, replace(columns, title=REBOOTS_ACROSS), rows)
     small, muted = canvas.sizes.small, canvas.theme.muted
     canvas.text(EDGE, box.y0 - 13, safe(scale.words), muted, size=small)

@@ -7,7 +7,7 @@ from math import exp, expm1
 import msgspec
 
 from ..drawing.canvas import Box, Canvas
-from .fleet_words import PlotTable, capital, plot_table
+from .fleet_words import PlotTable, capital
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells
 from .number_words import share_range_words, share_words
 from .plot_axis import PlotAxis, PlotTick
@@ -81,7 +81,7 @@ def _table(fleets: Sequence[FleetOfSize]) -> PlotTable:
         chances = [loss_words(fleet.yearly, years) for years in ASKED_YEARS]
         remarks = "; ".join(filter(None, [remark, fleet.remark]))
         lines.append((fleet.name, rate, interval, *chances, remarks))
-    return plot_table("Probability of at least one loss", heads, lines)
+    return PlotTable("Probability of at least one loss", heads, lines)
 
 
 def survival_chart(fleets: Sequence[FleetOfSize], what: str) -> Chart:
@@ -105,9 +105,8 @@ def _plot(fleets: Sequence[FleetOfSize], canvas: Canvas, top: float) -> float:
     box = Box(EDGE + 48, y, canvas.width - EDGE - _LEGEND, y + _HEIGHT)
     years = PlotAxis(YEARS_FROM, YEARS_TO, log=True, title="years", line=True, outside=True)
     quarters = tuple(PlotTick(n / 4, f"{25 * n} %") for n in range(5))
-    panel = PlotPanel(
-        canvas, box, years.ticked(box.x1 - box.x0, 70), PlotAxis(0, 1, marks=quarters, line=True)
-    )
+    kept = PlotAxis(0, 1, marks=quarters, line=True)
+    panel = PlotPanel(canvas, box, years.ticked(box.x1 - box.x0, 70), kept)
     canvas.text(EDGE, box.y0 - 16, "nothing lost yet", muted, size=small)
     panel.upright(_TEN, muted, dash="4px,3px", width=1)
     entries = []

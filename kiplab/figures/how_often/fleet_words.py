@@ -77,13 +77,8 @@ class PlotTable(msgspec.Struct, frozen=True):
     """A caption, heads, and a line of words per row."""
 
     caption: str
-    heads: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-
-
-def plot_table(caption: str, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> PlotTable:
-    """A table of words."""
-    return PlotTable(caption, tuple(heads), tuple(map(tuple, lines)))
+    heads: Sequence[str]
+    lines: Sequence[Sequence[str]]
 
 
 def plot_table_html(table: PlotTable) -> str:

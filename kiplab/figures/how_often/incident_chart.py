@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate
 from math import dist
 
 import msgspec
 
 from ..drawing.canvas import Box, Canvas
-from .fleet_words import PlotTable, counted, plot_table
+from .fleet_words import PlotTable, counted
 from .number_words import share_words
 from .plot_axis import PlotAxis, log_range
 from .plot_panel import MARK, PlotPanel, PlotStyle
@@ -54,12 +55,9 @@ class KindOfIncident(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def middle(self) -> SizeBin:
         """The bin that half of the incidents do not exceed."""
-        before = 0
-        for size in self.bins:
-            before += size.incidents
-            if 2 * before >= self.incidents:
-                return size
-        return self.bins[-1]
+        totals = accumulate(size.incidents for size in self.bins)
+        pairs = zip(self.bins, totals, strict=True)
+        return next(size for size, total in pairs if 2 * total >= self.incidents)
 
     @property
     def largest(self) -> SizeBin:
@@ -105,7 +103,7 @@ def _table(kinds: Sequence[KindOfIncident]) -> PlotTable:
                 lines.append((kind.name, _span(size), f"{size.incidents:,}", share))
         if not kind.incidents:
             lines.append((kind.name, "none seen", "0", ""))
-    return plot_table("Partitions per incident", heads, lines)
+    return PlotTable("Partitions per incident", heads, lines)
 
 
 def incident_chart(kinds: Sequence[KindOfIncident]) -> Chart:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ..drawing.canvas import Box, Canvas, safe, wrapped_safe
-from .fleet_words import PlotTable, capital, metric_words, plot_table, set_words
+from .fleet_words import PlotTable, capital, metric_words, set_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, share_words
 from .plot_axis import PlotAxis
@@ -72,7 +72,7 @@ def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:
             share = share_words(row.found.rate / total) if row.found.seen else ""
             words = (metric_words(cause), set_words(row.features))
             lines.append((*words, rate, interval, share, remark))
-    return plot_table("Losses by cause", heads, lines)
+    return PlotTable("Losses by cause", heads, lines)
 
 
 def causes_chart(rows: Sequence[CauseOfLoss]) -> Chart:

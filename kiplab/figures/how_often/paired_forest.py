@@ -7,7 +7,7 @@ import msgspec
 
 from ..drawing.canvas import Canvas
 from ..drawing.theme import Theme
-from .fleet_words import COUNTERFACTUAL, PlotTable, counted, plot_table, set_words
+from .fleet_words import COUNTERFACTUAL, PlotTable, counted, set_words
 from .number_words import number_words, range_words, telling_digits
 from .plot_axis import PlotAxis
 from .plot_sheet import BELOW, EDGE, Chart, IntervalRow, IntervalSizes, interval_rows
@@ -80,7 +80,7 @@ def _table(rows: Sequence[PairedDifference]) -> PlotTable:
         names = set_words(row.features), row.label, set_words(row.against)
         interval = range_words(row.low, row.high) if row.low < row.high else ""
         lines.append((*names, _gap(row), interval, *(_gain_words(row) for _ in gains), row.method))
-    return plot_table("Paired differences", [*heads, *gains, "by"], lines)
+    return PlotTable("Paired differences", [*heads, *gains, "by"], lines)
 
 
 def _gain_words(row: PairedDifference) -> str:

@@ -52,7 +52,7 @@ class PlotAxis(msgspec.Struct, frozen=True):
         scaled = self._scaled(self.low) + share * self._length()
         return float(10.0**scaled) if self.log else float(scaled)
 
-    def held(self, value: float) -> float:
+    def nearest(self, value: float) -> float:
         """The value itself, or the end of the axis that it is beyond."""
         return min(max(value, self.low), self.high)
 
@@ -110,19 +110,19 @@ def _even_ticks(low: float, high: float, most: int) -> list[PlotTick]:
     return [PlotTick(n * step, number_words(n * step)) for n in range(first, last + 1)]
 
 
-def pushed_apart(wanted: Sequence[float], distance: float, low: float, high: float) -> list[float]:
+def pushed_apart(ideal: Sequence[float], distance: float, low: float, high: float) -> list[float]:
     """Places in [low, high], as near to the wanted ones as can be, in their order and at least
     `distance` from each other; closer where there is no room.
     """
-    if not wanted:
+    if not ideal:
         return []
-    room = (high - low) / max(len(wanted) - 1, 1)
+    room = (high - low) / max(len(ideal) - 1, 1)
     apart = min(distance, room)
-    order = sorted(range(len(wanted)), key=lambda n: wanted[n])
-    places = [0.0] * len(wanted)
+    order = sorted(range(len(ideal)), key=lambda n: ideal[n])
+    places = [0.0] * len(ideal)
     edge = low
     for n in order:
-        places[n] = edge = max(wanted[n], edge)
+        places[n] = edge = max(ideal[n], edge)
         edge += apart
     edge = high
     for n in reversed(order):

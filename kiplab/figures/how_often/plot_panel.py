@@ -15,8 +15,10 @@ MARK = 9
 BAND_OPACITY = 0.16
 Card = Sequence[str]
 """The lines of a hover card."""
-Floats, Values, Span = Sequence[float], Sequence[float | None], tuple[float, float]
-"""Places on an axis; the same with gaps; from one place to another."""
+Floats = Sequence[float]
+Values = Sequence[float | None]
+"""Places on an axis, with gaps."""
+Span = tuple[float, float]
 
 
 class PlotStyle(NamedTuple):
@@ -126,8 +128,8 @@ class PlotPanel:
 
     def band(self, xs: Floats, low: Floats, high: Floats, color: str) -> None:
         """The area between two lines."""
-        ys = [self.y.held(value) for value in (*high, *reversed(low))]
-        area = {"fill": "toself", "fillcolor": color, "opacity": BAND_OPACITY}
+        ys = [self.y.nearest(value) for value in (*high, *reversed(low))]
+        area: Json = {"fill": "toself", "fillcolor": color, "opacity": BAND_OPACITY}
         around = {"x": [*xs, *reversed(xs)], "y": ys}
         self.add(mode="lines", **around, line={"width": 0}, **area)
 
@@ -156,7 +158,7 @@ class PlotPanel:
     ) -> None:
         """A bar on each row, so `high` in rows; it may have an `edge` and `cards`."""
         marker = {"color": color, "line": more.pop("edge", {"width": 0})}
-        place = {"base": [start for start, _ in spans], "y": list(rows), "width": high}
+        place: Json = {"base": [start for start, _ in spans], "y": list(rows), "width": high}
         wide = [end - start for start, end in spans]
         self.add(type="bar", orientation="h", x=wide, **place, marker=marker, **more)
 
@@ -181,7 +183,7 @@ def error_bars(
     axis: PlotAxis, values: Floats, bounds: Sequence[Span], color: str, width: float
 ) -> Json:
     """Plotly's error bars along `axis`, from the low to the high one of each of the `bounds`."""
-    ends = [(axis.held(low), axis.held(high)) for low, high in bounds]
+    ends = [(axis.nearest(low), axis.nearest(high)) for low, high in bounds]
     # A logarithmic axis has no 0: what is left of the difference must stay above it.
     pairs = zip(ends, values, strict=True)
     lows = [max(low, value * 1e-12) if axis.log else low for (low, _), value in pairs]

@@ -193,7 +193,7 @@ def _mark(panel: PlotPanel, placed: Sequence[tuple[IntervalRow, float]]) -> None
     for color, shape in kinds:
         mine = [(r, y) for r, y in placed if (r.color, r.shape) == (color, shape)]
         rows = [(row, row.value, -y) for row, y in mine if row.value is not None]
-        values, ys = [panel.x.held(value) for _, value, _ in rows], [y for _, _, y in rows]
+        values, ys = [panel.x.nearest(value) for _, value, _ in rows], [y for _, _, y in rows]
         bars = error_bars(panel.x, values, [(row.low, row.high) for row, _, _ in rows], color, 2.4)
         hollow, cards = [row.hollow for row, _, _ in rows], [row.card for row, _, _ in rows]
         panel.marks(values, ys, shape, color, hollow=hollow, cards=cards, error_x=bars)

@@ -14,15 +14,7 @@ from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe, wrapped_safe
 from ..drawing.text_width import height_of, width_of
-from .fleet_words import (
-    COUNTERFACTUAL,
-    PlotTable,
-    listed,
-    metric_words,
-    plot_table,
-    set_words,
-    sets_words,
-)
+from .fleet_words import COUNTERFACTUAL, PlotTable, listed, metric_words, set_words, sets_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick, log_range, pushed_apart
@@ -104,7 +96,7 @@ def _table(points: Sequence[RatePoint]) -> PlotTable:
         names = metric_words(point.metric), f"{set_words(point.features)}{standing}"
         cells = rate_cells(point.found)
         lines.append((*names, value_words(point.reboots), *cells, point.method))
-    return plot_table("Rates by reboots", heads, lines)
+    return PlotTable("Rates by reboots", heads, lines)
 
 
 def rates_chart(points: Sequence[RatePoint]) -> Chart:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import shortened
-from .fleet_words import PlotTable, capital, counted, listed, plot_table
+from .fleet_words import PlotTable, capital, counted, listed
 from .measured_rate import MeasuredRate, alarm_words, rate_words
 from .plot_axis import PlotAxis, log_range
 from .plot_panel import PlotPanel, error_bars
@@ -89,7 +89,7 @@ def _table(levers: Sequence[Leverage]) -> PlotTable:
         words = lever.lower_value, lower, lever.usual_value, usual, lever.higher_value, higher
         power = "" if lever.power is None else power_sign(lever.power)
         lines.append((lever.parameter, *words, power))
-    return plot_table("Rates with one parameter changed", heads, lines)
+    return PlotTable("Rates with one parameter changed", heads, lines)
 
 
 def tornado_chart(levers: Sequence[Leverage], what: str) -> Chart:
@@ -161,7 +161,7 @@ def _say(panel: PlotPanel, lever: Leverage, y: float, left: float) -> None:
     canvas.text(canvas.width - EDGE, y, power, anchor="right", bold=True)
     size, usual = sizes.small - 0.5, lever.usual.rate
     for end, side, edge in zip(lever_ends(lever), (-1, 1), (min, max), strict=True):
-        rate, reach, words = end.found, [usual], f"{end.value}: {rate_words(end.found)}"
+        rate, reach, words = end.rate, [usual], f"{end.value}: {rate_words(end.rate)}"
         if end.ratio is not None:
             reach, words = [usual, rate.rate, rate.low, rate.high], end.value
         words += " !" if rate.alarms else ""
@@ -173,7 +173,7 @@ class LeverEnd(NamedTuple):
     """A value of the parameter, the rate there, and how many times the usual one that is."""
 
     value: str
-    found: MeasuredRate
+    rate: MeasuredRate
     ratio: float | None
 
 

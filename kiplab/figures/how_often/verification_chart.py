@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ..drawing.canvas import Canvas
 from ..drawing.theme import Theme
-from .fleet_words import PlotTable, metric_words, plot_table, set_words
+from .fleet_words import PlotTable, metric_words, set_words
 from .number_words import number_words, range_words
 from .plot_axis import PlotAxis, log_range
 from .plot_sheet import BELOW, Chart, IntervalRow, IntervalSizes, interval_rows
@@ -119,7 +119,7 @@ def _table(rows: Sequence[VerifiedMetric]) -> PlotTable:
         effective = "" if row.effective is None else number_words(row.effective, 3)
         theirs, alarms = number_words(row.theirs, 4), "; ".join(row.alarms)
         lines.append((*names, *ours, theirs, ratio, agrees, effective, alarms))
-    return plot_table("Every metric and its referee", heads, lines)
+    return PlotTable("Every metric and its referee", heads, lines)
 
 
 def verified_chart(rows: Sequence[VerifiedMetric], level: str) -> Chart:

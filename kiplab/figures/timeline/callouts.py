@@ -61,7 +61,7 @@ class Callout(NamedTuple):
     text: str
 
 
-class Wanted(NamedTuple):
+class Outline(NamedTuple):
     """A box `wide` and `high` in pixels for a text that belongs to the point (px, y)."""
 
     text: str
@@ -89,38 +89,38 @@ class Ground(NamedTuple):
     room: Box
     layers: tuple[tuple[float, list[Box]], ...]
 
-    def wanted(self, refusal: Flight, lines: Sequence[str]) -> Wanted:
+    def outline(self, refusal: Flight, lines: Sequence[str]) -> Outline:
         """The box of some of a refusal's lines."""
         text, size = _markup(lines), self.canvas.sizes.small
         wide, high = width_of(text, size) + 2 * _PAD, height_of(text, size) + 2 * _PAD
-        return Wanted(text, self.canvas.px(refusal.x1), refusal.y1, wide, high)
+        return Outline(text, self.canvas.px(refusal.x1), refusal.y1, wide, high)
 
-    def nearest(self, wanted: Wanted, obstacles: Sequence[Box], limit: float) -> Callout | None:
+    def nearest(self, outline: Outline, obstacles: Sequence[Box], limit: float) -> Callout | None:
         """The cheapest place that covers no obstacle and costs less than `limit`; None if there is
         none. Rows further away than the best place found are not tried.
         """
         best: Callout | None = None
-        first, last, start = self.room.y0, self.room.y1 - wanted.high, wanted.y + BELOW
+        first, last, start = self.room.y0, self.room.y1 - outline.high, outline.y + BELOW
         tops = [start, first, last, *(start + n * STEP for n in range(-120, 121))]
         rows = (top for top in tops if first <= top <= last)
         for top in sorted(rows, key=lambda top: abs(top - start)):
-            away = abs(top - wanted.y - BELOW)
+            away = abs(top - outline.y - BELOW)
             if away >= limit:
                 break
-            bottom = top + wanted.high
+            bottom = top + outline.high
             here = [o for o in obstacles if o.y0 < bottom and top < o.y1]
-            for left in self._lefts(wanted, here):
-                cost = away + wanted.aside(left, top)
+            for left in self._lefts(outline, here):
+                cost = away + outline.aside(left, top)
                 if cost < limit:
-                    box = Box(left, top, left + wanted.wide, bottom)
-                    best, limit = Callout(cost, box, wanted.text), cost
+                    box = Box(left, top, left + outline.wide, bottom)
+                    best, limit = Callout(cost, box, outline.text), cost
         return best
 
-    def _lefts(self, wanted: Wanted, here: Iterable[Box]) -> Iterator[float]:
+    def _lefts(self, outline: Outline, here: Iterable[Box]) -> Iterator[float]:
         """In every free stretch of a row, its places nearest to the right and to the left."""
-        start, stop = self.room.x0, self.room.x1 - wanted.wide
-        beside = (wanted.px + GAP, wanted.px - GAP - wanted.wide)
-        for a, b in sorted((o.x0 - wanted.wide, o.x1) for o in here):
+        start, stop = self.room.x0, self.room.x1 - outline.wide
+        beside = (outline.px + GAP, outline.px - GAP - outline.wide)
+        for a, b in sorted((o.x0 - outline.wide, o.x1) for o in here):
             if a >= start:
                 yield from (min(max(left, start), min(a, stop)) for left in beside if start <= stop)
             start = max(start, b)
@@ -135,10 +135,10 @@ class Ground(NamedTuple):
         """
         best: Callout | None = None
         apart = [Box(b.x0 - _PAD, b.y0 - _PAD, b.x1 + _PAD, b.y1 + _PAD) for b in others]
-        versions = (self.wanted(refusal, version) for version in (lines, _narrow(lines)))
-        for wanted in dict.fromkeys(versions):
+        versions = (self.outline(refusal, version) for version in (lines, _narrow(lines)))
+        for outline in dict.fromkeys(versions):
             for extra, obstacles in self.layers:
-                callout = self.nearest(wanted, obstacles + apart, limit - extra)
+                callout = self.nearest(outline, obstacles + apart, limit - extra)
                 if callout is not None:
                     limit = callout.cost + extra
                     best = callout._replace(cost=limit)
@@ -146,10 +146,10 @@ class Ground(NamedTuple):
 
     def at_the_head(self, refusal: Flight, lines: Sequence[str]) -> Callout:
         """In a panel without any room: it covers what is there."""
-        wanted, room = self.wanted(refusal, lines), self.room
-        left = max(min(wanted.px, room.x1 - wanted.wide), room.x0)
-        top = max(min(wanted.y, room.y1 - wanted.high), room.y0)
-        return Callout(0.0, Box(left, top, left + wanted.wide, top + wanted.high), wanted.text)
+        outline, room = self.outline(refusal, lines), self.room
+        left = max(min(outline.px, room.x1 - outline.wide), room.x0)
+        top = max(min(outline.y, room.y1 - outline.high), room.y0)
+        return Callout(0.0, Box(left, top, left + outline.wide, top + outline.high), outline.text)
 
 
 def callout_lines(message: MessageRow) -> list[str]:
@@ -228,8 +228,8 @@ def _lead(canvas: Canvas, refusal: Flight, box: Box) -> None:
     px, y = canvas.px(refusal.x1), refusal.y1
     to = min(max(px, box.x0), box.x1), min(max(y, box.y0), box.y1)
     if abs(to[0] - px) + abs(to[1] - y) > NEAR:
-        canvas.line(refusal.x1, y, canvas.at(to[0]), to[1], canvas.theme.refused)
-        canvas.shapes[-1]["name"] = from_moment("lead", refusal.x1)
+        color, name = canvas.theme.refused, from_moment("lead", refusal.x1)
+        canvas.line(refusal.x1, y, canvas.at(to[0]), to[1], color, name=name)
 
 
 def _box(canvas: Canvas, refusal: Flight, callout: Callout) -> None:

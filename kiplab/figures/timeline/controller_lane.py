@@ -66,9 +66,8 @@ def draw_control(panel: Panel, *, with_epochs: bool) -> None:
     if panel.lanes.zookeeper is not None:
         _draw_watches(panel, panel.lanes.zookeeper)
     _draw_queues(panel)
-    if panel.lanes.zookeeper is not None:
-        for mark in (mark for kind in COMPARED for mark in panel.marks(kind)):
-            _say_mark(panel, mark)
+    for mark in (mark for kind in COMPARED for mark in panel.marks(kind)):
+        _say_mark(panel, mark)
 
 
 def _draw_line(panel: Panel, y: float, *, ticked: bool) -> None:
@@ -189,11 +188,10 @@ def _watches(panel: Panel) -> Iterator[columns.MessageRow]:
     """One per moment, of those that the controller was told of at once."""
     shown: set[int] = set()
     for m in panel.rows.messages:
-        at_once = (
-            m.sender == columns.ZOOKEEPER_LANE and m.x_sent == m.x_arrived and m.fate == "delivered"
-        )
+        at_once = m.x_sent == m.x_arrived and m.fate == "delivered" and m.x_sent not in shown
         host = m.receiver.removeprefix("controller on ")
-        if at_once and m.x_sent not in shown and panel.is_controller(host, m.x_sent):
+        is_watch = at_once and m.sender == columns.ZOOKEEPER_LANE
+        if is_watch and panel.is_controller(host, m.x_sent):
             shown.add(m.x_sent)
             yield m
 

@@ -13,7 +13,7 @@ line, the tail and the end each say one thing:
 
 from collections.abc import Callable
 from math import cos, hypot, pi, sin
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...rows.columns import MessageRow
 from ..drawing.canvas import Box, Canvas
@@ -60,11 +60,11 @@ def gate(canvas: Canvas, px: float, y: float, color: str, ground: str) -> None:
     canvas.path(canvas.through(tick), color, width=1.6)
 
 
-def bracket(canvas: Canvas, x0: float, x1: float, y: float, color: str) -> None:
+def bracket(canvas: Canvas, x0: float, x1: float, y: float, color: str, **more: Any) -> None:
     """⎴ over the time from moment `x0` to `x1`."""
     left, right = canvas.px(x0) + 1, canvas.px(x1) - 1
     ends = [(left, y + 5), (left, y), (right, y), (right, y + 5)]
-    canvas.path(canvas.through(ends), color, width=1.5)
+    canvas.path(canvas.through(ends), color, width=1.5, **more)
 
 
 def struck_cells(canvas: Canvas, px: float, y: float, color: str) -> None:

@@ -60,9 +60,9 @@ class BlockPlace(NamedTuple):
         font = {"size": self.canvas.sizes.small, "since": self.block.x, **font}
         self.canvas.text(self.canvas.at(px), y, text, color, **font)
 
-    def name(self, name: str) -> None:
-        """The shape drawn last is there from the block's moment on."""
-        self.canvas.shapes[-1]["name"] = from_moment(name, self.block.x)
+    def name(self, name: str) -> str:
+        """The name of a shape that is there from the block's moment on."""
+        return from_moment(name, self.block.x)
 
 
 def draw_logs(
@@ -121,8 +121,8 @@ def _shares(blocks: Sequence[LogBlock]) -> dict[int, float]:
     ordered = sorted(edges) or [0, 1]
     widths = [0.0]
     for a, b in pairwise(ordered):
-        held = {(cell.epoch, cell.has) for cell in cells if cell.first <= a and b <= cell.end}
-        same = len(held) == 1 and b - a > 1
+        here = {(cell.epoch, cell.has) for cell in cells if cell.first <= a and b <= cell.end}
+        same = len(here) == 1 and b - a > 1
         widths.append(widths[-1] + (SAME_WEIGHT if same else 1 + log2(b - a) / 2))
     whole = widths[-1] or 1
     return {offset: wide / whole for offset, wide in zip(ordered, widths, strict=True)}
@@ -151,8 +151,8 @@ def _bracket(place: BlockPlace, gone: tuple[int, int]) -> None:
     canvas, (x0, x1) = place.canvas, map(place.px, gone)
     size, color = canvas.sizes.small, canvas.theme.lost_text
     line = size * LINE_HEIGHT
-    icons.bracket(canvas, canvas.at(x0), canvas.at(x1), place.top + 2 * line, color)
-    place.name("loss")
+    ends = canvas.at(x0), canvas.at(x1)
+    icons.bracket(canvas, *ends, place.top + 2 * line, color, name=place.name("loss"))
     whole = offsets(gone[0], gone[1] - 1)
     texts = (f"▼ {whole} lost", f"▼ {whole.split(' ')[1]} lost", "▼ lost")
     text = first_fit(texts, place.right - place.left, size)
@@ -170,8 +170,8 @@ def _draw_side(place: BlockPlace, side: LogSide, top: float) -> None:
         _draw_cell(place, side, cell, top)
     if side.cut is not None and side.cut in place.shares:
         x = canvas.at(place.px(side.cut))
-        canvas.line(x, top - 3, x, top + CELL + 3, canvas.theme.gone, width=3)
-        place.name("cut")
+        low, name = top + CELL + 3, place.name("cut")
+        canvas.line(x, top - 3, x, low, canvas.theme.gone, width=3, name=name)
     heading = f"{side.holder}, at {place.rows.meta.number(place.block.x)}"
     card = folded([heading, side_words(side)])
     for share in (0.2, 0.5, 0.8):
@@ -185,19 +185,17 @@ def _draw_cell(place: BlockPlace, side: LogSide, cell: LogCell, top: float) -> N
     """
     canvas, x0, x1, y = place.canvas, place.px(cell.first), place.px(cell.end), top + CELL / 2
     fill, edge, color = colors_of(canvas.theme, cell, is_read=side.is_read)
-    ends = canvas.at(x0), canvas.at(x1)
-    canvas.rect(*ends, top, top + CELL, fill, line={"color": edge, "width": 1.2})
-    place.name("log cell")
+    ends, name = (canvas.at(x0), canvas.at(x1)), place.name("log cell")
+    canvas.rect(*ends, top, top + CELL, fill, line={"color": edge, "width": 1.2}, name=name)
     if not cell.has:
-        canvas.line(ends[0], y, ends[1], y, edge, width=1.2)
-        place.name("log cell")
+        canvas.line(ends[0], y, ends[1], y, edge, width=1.2, name=name)
     numbers, size = offsets(cell.first, cell.end - 1).split(" ")[1], canvas.sizes.small
     text = first_fit((f"e{cell.epoch}: {numbers}", numbers, f"e{cell.epoch}"), x1 - x0 - 8, size)
     if text:
         middle, half = (x0 + x1) / 2, width_of(text, size) / 2 + 3
         if not cell.has:
-            canvas.plate(Box(middle - half, top + 2, middle + half, top + CELL - 2), fill, 0)
-            place.name("log cell")
+            plate = Box(middle - half, top + 2, middle + half, top + CELL - 2)
+            canvas.plate(plate, fill, 0, name=name)
         place.text(middle, y, text, color, anchor="center")
 
 

@@ -39,6 +39,10 @@ class MetricsAsked(NamedTuple):
         """Whether the row is there at the end of `rows`."""
         return self.since.get(name, 0) < rows.meta.end
 
+    def words(self, rows: Rows) -> str:
+        """What the rows of a picture say, in a sentence."""
+        return metrics_told(rows, [name for name in self.names if self.is_drawn(rows, name)])
+
 
 class MetricPlace(NamedTuple):
     """One row: the middle, where its name stands, and the value that is highest in it."""
@@ -59,13 +63,6 @@ class MetricPlace(NamedTuple):
 def metrics_asked(runs: Sequence[Rows], metrics: MetricChoice) -> MetricsAsked:
     """What to draw under pictures of these runs; raises ValueError as `metric_readings.chosen`."""
     return MetricsAsked(chosen(runs, metrics), moves(runs) if metrics is True else {})
-
-
-def told_of(rows: Rows, metrics_asked: MetricsAsked) -> str:
-    """What the rows of a picture say, in a sentence."""
-    return metrics_told(
-        rows, [name for name in metrics_asked.names if metrics_asked.is_drawn(rows, name)]
-    )
 
 
 def draw_metrics(

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from ...rows.columns import STRIPS, Rows, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.svg import Json
 from ..drawing.text_width import first_fit, shortened, width_of
 from ..drawing.theme import Theme
 from .hover_cards import folded
@@ -85,7 +84,7 @@ def draw_strips(panel: Panel) -> None:
         for span in panel.spans("partition", track):
             _step(canvas, (span.x0, span.x1, y0, y1), fill)
             texts = [span.text, span.value, span.value.replace(", ", ",")]
-            _centred(canvas, (span.x0, span.x1), (y0 + y1) / 2, texts)
+            _centred(canvas, (span.x0, span.x1), (y0 + y1) / 2, texts, "", canvas.sizes.text)
         canvas.keep(0, canvas.end, y0, y1)
 
 
@@ -103,27 +102,24 @@ def _step(canvas: Canvas, ends: tuple[int, int, float, float], fill: str) -> Non
 def draw_records(panel: Panel) -> None:
     """What became of the committed records: safe, at risk, lost, offline."""
     canvas, theme, (y0, y1) = panel.canvas, panel.canvas.theme, panel.lanes.records
+    y, edges = (y0 + y1) / 2, {"lost": {"color": theme.lost_text, "width": 1}}
+    edges["offline"] = {"color": theme.line, "width": 1, "dash": "dot"}
     canvas.keep(0, canvas.end, y0, y1)
-    _name(canvas, "committed records", (y0 + y1) / 2)
+    _name(canvas, "committed records", y)
     safe_colors = theme.safe, theme.safe_text
     for span in panel.spans("records", "state"):
         ends, (fill, color) = (span.x0, span.x1), _colors(theme, span.value) or safe_colors
-        edge: Json = {"width": 0}
-        if span.value == "lost":
-            edge = {"color": color, "width": 1}
-        elif span.value == "offline":
-            edge = {"color": theme.line, "width": 1, "dash": "dot"}
-        canvas.rect(*ends, y0, y1, fill, line=edge)
-        text = _centred(canvas, ends, (y0 + y1) / 2, _record_words(span), color)
+        canvas.rect(*ends, y0, y1, fill, line=edges.get(span.value, {"width": 0}))
+        text = _centred(canvas, ends, y, _record_words(span), color, canvas.sizes.text)
         if span.value == "at risk":
             canvas.hatch(*ends, y0, y1, theme.risk_edge)
             if text:
                 middle, wide = (span.x0 + span.x1) / 2, width_of(text, canvas.sizes.text)
-                half, y = canvas.beside(0, wide / 2 + 5), (y0 + y1) / 2
+                half = canvas.beside(0, wide / 2 + 5)
                 canvas.rect(middle - half, middle + half, y - 8, y + 8, fill)
         elif span.value == "lost":
             bracket(canvas, *ends, y0 - 8, color)
-            _strike_cells(canvas, span, (y0 + y1) / 2, text)
+            _strike_cells(canvas, span, y, text)
 
 
 def _colors(theme: Theme, state: str) -> tuple[str, str] | None:
@@ -156,22 +152,15 @@ def _strike_cells(canvas: Canvas, span: SpanRow, y: float, text: str) -> None:
 
 
 def _centred(
-    canvas: Canvas,
-    ends: tuple[int, int],
-    y: float,
-    candidates: Sequence[str],
-    color: str = "",
-    *,
-    size: float = 0,
-    spare: int = 4,
+    canvas: Canvas, ends: tuple[int, int], y: float, texts: Sequence[str], color: str, size: float
 ) -> str:
-    """The first of `candidates` that fits in what lasts, in its middle, and which it is; nothing if
-    none does. `spare` pixels of the room stay free.
+    """The first of `texts` that fits in what lasts, in its middle, and which it is; nothing if none
+    does.
     """
-    size = size or canvas.sizes.text
-    text = first_fit(candidates, (ends[1] - ends[0]) * canvas.unit - spare, size)
+    room = (ends[1] - ends[0]) * canvas.unit - (4 if size == canvas.sizes.text else 6)
+    text = first_fit(texts, room, size)
     if text:
-        shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
+        shorter = [safe(other) for other in texts[texts.index(text) + 1 :]]
         middle, lasting = (ends[0] + ends[1]) / 2, Lasting(*ends, shorter)
         canvas.text(middle, y, safe(text), color, size=size, anchor="center", since=lasting)
     return text
@@ -309,7 +298,7 @@ def _reading(canvas: Canvas, reading: StripReading, y0: float, y1: float) -> Non
     theme, size, ends = canvas.theme, canvas.sizes.small, (reading.x0, reading.x1)
     fill, color = _colors(theme, reading.state) or (theme.isr_fill, theme.text)
     _step(canvas, (*ends, y0, y1), fill)
-    text = _centred(canvas, ends, (y0 + y1) / 2, reading.texts, color, size=size, spare=6)
+    text = _centred(canvas, ends, (y0 + y1) / 2, reading.texts, color, size)
     if reading.state == "at risk":
         canvas.hatch(*ends, y0, y1, theme.risk_edge)
         if text:

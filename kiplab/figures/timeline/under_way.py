@@ -11,7 +11,7 @@ from ...rows.sentences import summary
 from ...rows.view import through, until, with_kinds
 from .axis import ROWS_MAX, draw_axis
 from .legend_marks import draw_legend, occurring
-from .metric_lines import draw_metrics, metrics_asked, told_of
+from .metric_lines import draw_metrics, metrics_asked
 from .places import places_of
 from .sheet import MARGIN, PictureOptions, draw_heading, draw_panel, followed_partition
 
@@ -50,7 +50,7 @@ def drawing_so_far(
     places = places_of(panel, sheet, (lowest + 4 + 10 * air, bottom))
     if picture.legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
-    drawing = canvas.drawing(bottom + 10 * air, summary(now) + told_of(here, metric_names))
+    drawing = canvas.drawing(bottom + 10 * air, summary(now) + metric_names.words(here))
     drawing["layout"]["meta"]["places"] = places
     return drawing
 

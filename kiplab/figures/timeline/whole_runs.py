@@ -17,7 +17,7 @@ from .axis import draw_axis
 from .legend_marks import draw_legend
 from .log_strip import draw_logs
 from .mask import mask_until
-from .metric_lines import MetricsAsked, draw_metrics, metrics_asked, told_of
+from .metric_lines import MetricsAsked, draw_metrics, metrics_asked
 from .sheet import PictureOptions, axis_rows
 
 SEAM = 46
@@ -70,7 +70,7 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
     bottom = draw_legend(canvas, shown, bottom + 4, name) if options.legend else bottom
     sheet.draw_mask(canvas, first - 6, low + 4)
     said = [
-        f"{f'{title}: ' if len(runs) > 1 else ''}{summary(run)}{told_of(seen, metrics)}"
+        f"{f'{title}: ' if len(runs) > 1 else ''}{summary(run)}{metrics.words(seen)}"
         f"{told_logs(seen, name)}"
         for title, run, seen in zip(headings, runs, shown, strict=True)
     ]

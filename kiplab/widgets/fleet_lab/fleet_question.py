@@ -256,7 +256,7 @@ def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> phrases.Plo
         "remarks",
     )
     caption = f"{phrases.metric_words(rows[0].metric)}: where the sliders stand" if rows else ""
-    return phrases.plot_table(caption, heads, [_line(answer, row) for row in rows])
+    return phrases.PlotTable(caption, heads, [_line(answer, row) for row in rows])
 
 
 def _line(answer: FleetAnswer, row: FleetRow) -> tuple[str, ...]:
@@ -281,7 +281,7 @@ def grid_table(
         lines.append((number_words(value, 3), *cells))
     metric, kips = phrases.metric_words(metric), phrases.set_words(features)
     caption = f"{metric}, per partition and year, {kips}"
-    return phrases.plot_table(caption, heads, lines)
+    return phrases.PlotTable(caption, heads, lines)
 
 
 def _cell(answer: FleetAnswer, metric: str, features: str, point: dict[str, float]) -> str:
