@@ -270,7 +270,9 @@ class Canvas:
         """Everything drawn, as plotly's data and layout in plain dicts, which plotly has not looked
         at yet; `label` says in a sentence what it shows.
         """
-        hidden = {"visible": False, "fixedrange": True}
+        theme, hidden = self.theme, {"visible": False, "fixedrange": True}
+        font = {"family": FONT, "color": theme.text}
+        box = {"bgcolor": theme.box, "bordercolor": theme.line}
         # What `mask` and the player need to know of the axis.
         meta: Json = {"description": label, "end": self.end}
         if self.columns:
@@ -282,20 +284,15 @@ class Canvas:
             "width": self.width,
             "height": round(height),
             "margin": {"l": 0, "r": 0, "t": 0, "b": 0, "pad": 0},
-            "paper_bgcolor": self.theme.paper,
-            "plot_bgcolor": self.theme.paper,
-            "font": {"family": FONT, "color": self.theme.text},
+            "paper_bgcolor": theme.paper,
+            "plot_bgcolor": theme.paper,
+            "font": font,
             "xaxis": {**hidden, "range": [self.at(0), self.at(self.width)]},
             "yaxis": {**hidden, "range": [round(height), 0]},
             "shapes": self.shapes,
             "hovermode": "closest",
             "hoverdistance": 24,
-            "hoverlabel": {
-                "align": "left",
-                "bgcolor": self.theme.box,
-                "bordercolor": self.theme.line,
-                "font": {"size": 12, "color": self.theme.text, "family": FONT},
-            },
+            "hoverlabel": {"align": "left", **box, "font": {"size": 12, **font}},
             "dragmode": False,
             # A notebook offers cameras and lassos that lead nowhere in this picture.
             "modebar": {"remove": ["toImage", "lasso", "select", "zoom", "pan", "resetScale"]},

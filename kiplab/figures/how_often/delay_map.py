@@ -12,6 +12,7 @@ from math import log10
 import msgspec
 from msgspec.structs import replace
 
+from ..drawing import Json
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.flat import color_at
 from ..drawing.text_width import width_of
@@ -197,20 +198,11 @@ def _heat(panel: PlotPanel, placed: dict[tuple[int, int], MapCell], farthest: fl
             canvas.hatch(*ends, canvas.theme.line)
     across, down = range(last + 1), range(highest + 1)
     rows = [[placed[i, j] for i in across] for j in down]
-    panel.add(
-        type="heatmap",
-        x=list(across),
-        y=list(down),
-        z=[[log10(c.shown.rate) if c.shown.seen else None for c in row] for row in rows],
-        colorscale=color_scale(canvas.theme),
-        zmin=-farthest,
-        zmax=farthest,
-        xgap=_GAP,
-        ygap=_GAP,
-        showscale=False,
-        hovertext=[[_card(cell) for cell in row] for row in rows],
-        hoverongaps=True,
-    )
+    powers = [[log10(c.shown.rate) if c.shown.seen else None for c in row] for row in rows]
+    cells: Json = {"type": "heatmap", "x": list(across), "y": list(down), "z": powers}
+    cells |= {"colorscale": color_scale(canvas.theme), "zmin": -farthest, "zmax": farthest}
+    cells["hovertext"] = [[_card(cell) for cell in row] for row in rows]
+    panel.add(**cells, xgap=_GAP, ygap=_GAP, showscale=False, hoverongaps=True)
 
 
 def color_scale(palette: Theme) -> list[tuple[float, str]]:

@@ -109,8 +109,8 @@ def verified_groups(rows: Sequence[VerifiedMetric]) -> dict[tuple[str, str], lis
 
 def _table(rows: Sequence[VerifiedMetric]) -> PlotTable:
     """A line per comparison, with both numbers and the weights."""
-    heads: tuple[str, ...] = ("metric", "KIPs", "referee", "where", "ours", "interval", "theirs")
-    heads += ("ratio", "agrees", "effective samples", "alarms")
+    heads = ["metric", "KIPs", "referee", "where", "ours", "interval", "theirs"]
+    heads += ["ratio", "agrees", "effective samples", "alarms"]
     lines = []
     for row in rows:
         names = metric_words(row.metric), set_words(row.features), row.referee, row.regime

@@ -21,7 +21,7 @@ from . import arrows, broker_lanes, controller_lane, hover_cards, lane_marks
 from .axis import draw_numbers
 from .ladder import SIDE_BY_SIDE_FROM, SIZES, Column, draw_head, draw_key, joined
 from .lanes import QUEUE, Lanes, Panel
-from .legend_marks import draw_legend
+from .legend_marks import draw_legend, occurring
 from .places import told_marks
 from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_badge, followed_partition
 
@@ -85,7 +85,7 @@ def bounce_drawing(
             others = {"records", *map(broker_lane, run.meta.brokers)} - {lane}
             spans = tuple(s for s in run.spans if s.lane not in others)
             shown.append(replace(_about(run, lane), spans=spans, logs=()))
-        y = draw_legend(sheet, shown, y - SEAM + 8, dense=False)
+        y = draw_legend(sheet, occurring(shown), y - SEAM + 8, dense=False)
     description = " ".join(summary(run) for pair in bounce_pairs for run in (pair.off, pair.on))
     return joined(sheet, tuple(columns), y + 10, description)
 

@@ -102,7 +102,7 @@ def _broker(panel: Panel, lane: str) -> None:
     """Per moment: who the broker is, what it is to the partition, what its log holds."""
     y, end = panel.lanes.band(lane), panel.rows.meta.end
     lines_at: list[list[str]] = [[] for _ in range(end)]
-    for track in TOLD_TRACKS:
+    for track in TRACKS:
         for span in panel.spans(lane, track):
             lines = list(_standing(panel, span))
             for x in range(span.x0, span.x1):
@@ -132,10 +132,7 @@ def _standing(panel: Panel, span: SpanRow) -> Iterator[str]:
         yield why
 
 
-TOLD_TRACKS = (
-    *("uptime", "down", "registered", "fenced", "shutting down", "passed over"),
-    *("role", "log"),
-)
+TRACKS = "uptime", "down", "registered", "fenced", "shutting down", "passed over", "role", "log"
 """What a card tells of a broker, in order."""
 _DECIDES_IN_ZOOKEEPER = {
     "uptime": "ZooKeeper: the transaction that created its znode",

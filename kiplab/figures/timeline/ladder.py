@@ -19,7 +19,7 @@ from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, str
 from . import sheet as sheets
 from .axis import draw_axis, draw_numbers
 from .lanes import Panel, lanes
-from .legend_marks import draw_legend
+from .legend_marks import draw_legend, occurring
 from .log_ends import is_dense
 from .mask import from_moment, mask_until
 from .places import told_marks
@@ -80,7 +80,7 @@ def ladder_drawing(runs_rows: Sequence[Rows], **options: Any) -> Json:
         # The marks of the panels, which have neither arrows nor ticks.
         drawn = [replace(run, messages=(), ticks=(), clients=(), logs=()) for run in rowses]
         dense = is_dense(columns[0].canvas)
-        bottom = draw_legend(sheet, drawn, bottom + 4, name, dense=dense)
+        bottom = draw_legend(sheet, occurring(drawn, name), bottom + 4, dense)
     drawing = joined(sheet, columns, max(bottom + 10, picture.height or 0), description)
     return mask_until(drawing, picture.until)
 

@@ -207,9 +207,8 @@ MARKS: tuple[Mark, ...] = (
     ),
 )
 """Every mark of the pictures, in reading order."""
-LOG_LINE = MARKS[10]._replace(
-    glyph="▁▂", words="log end, filled to the high watermark", draw=sample.log_line
-)
+_FILLED = "log end, filled to the high watermark"
+LOG_LINE = MARKS[10]._replace(glyph="▁▂", words=_FILLED, draw=sample.log_line)
 """Stands for the ticks where moments are too narrow for words."""
 
 
@@ -219,20 +218,11 @@ ROW_GAP, COLUMN_GAP, GROUP_GAP, LINE_GAP, INDENT = 1, 11, 22, 4, 14
 """Pixels: between rows, columns, groups and lines of groups, and from the sheet's edge."""
 
 
-def draw_legend(
-    canvas: Canvas,
-    rows_list: Sequence[Rows],
-    top: float,
-    partition: str = "",
-    *,
-    growing: bool = False,
-    dense: bool | None = None,
-) -> float:
-    """The marks of these runs in groups from `top` on; returns where they end.
+def draw_legend(canvas: Canvas, marks: list[Mark], top: float, dense: bool | None = None) -> float:
+    """The marks in groups from `top` on; returns where they end.
 
     `dense` says whether moments are too narrow for words; None asks the canvas.
     """
-    marks = occurring(rows_list, partition, growing=growing)
     if is_dense(canvas) if dense is None else dense:
         marks = [LOG_LINE if mark.id == LOG_LINE.id else mark for mark in marks]
     if not marks:

@@ -49,7 +49,7 @@ def drawing_so_far(
     bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here, rows_max)
     places = places_of(panel, sheet, (lowest + 4 + 10 * air, bottom))
     if picture.legend:
-        bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
+        bottom = draw_legend(canvas, occurring((sheet,), name, growing=True), bottom + 4)
     drawing = canvas.drawing(bottom + 10 * air, summary(now) + metric_names.words(here))
     drawing["layout"]["meta"]["places"] = places
     return drawing
@@ -76,9 +76,8 @@ def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
 def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:
     """The legend that `drawing_so_far` draws below its picture for the same options, by itself."""
     picture, name, sheet = _picture(whole, options)
-    canvas = picture.canvas(sheet)
-    bottom = draw_legend(canvas, (sheet,), 0, name, growing=True)
-    marks = occurring((sheet,), name, growing=True)
+    canvas, marks = picture.canvas(sheet), occurring((sheet,), name, growing=True)
+    bottom = draw_legend(canvas, marks, 0)
     return canvas.drawing(bottom + 4, "; ".join(f"{mark.glyph} {mark.words}" for mark in marks))
 
 

@@ -14,7 +14,7 @@ from ..drawing.canvas import Canvas, as_figure
 from ..drawing.svg import Json
 from . import sheet
 from .axis import draw_axis
-from .legend_marks import draw_legend
+from .legend_marks import draw_legend, occurring
 from .log_strip import draw_logs
 from .mask import mask_until
 from .metric_lines import MetricsAsked, draw_metrics, metrics_asked
@@ -67,7 +67,8 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
         _mark(canvas, x, (first - 4, low + 6), seam + SEAM * 0.38)
     bottom = draw_axis(canvas, axis, low + 26)
     bottom = draw_logs(canvas, shown, name, bottom, headings if len(runs) > 1 else ())
-    bottom = draw_legend(canvas, shown, bottom + 4, name) if options.legend else bottom
+    if options.legend:
+        bottom = draw_legend(canvas, occurring(shown, name), bottom + 4)
     sheet.draw_mask(canvas, first - 6, low + 4)
     said = [
         f"{f'{title}: ' if len(runs) > 1 else ''}{summary(run)}{metrics.words(seen)}"
@@ -119,7 +120,7 @@ def logs_drawing(rows: Rows, *, legend: bool = False, **options: Any) -> Json:
         at, y = canvas.at(sheet.MARGIN), sheet.MARGIN + 8
         bottom = canvas.text(at, y, NOT_PARTED, canvas.theme.muted).y1
     if legend and bottom:
-        bottom = draw_legend(canvas, (rows,), bottom + 4, name)
+        bottom = draw_legend(canvas, occurring((rows,), name), bottom + 4)
     return canvas.drawing(bottom + 6, told_logs(rows, name).strip() or NOT_PARTED)
 
 
