@@ -11,6 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ..explore.matrix.cells import Cell, Matrix
+from ..rows.sentences import aligned
 from .drawing.canvas import Box, Canvas, as_figure, safe_lines
 from .drawing.svg import Json
 from .drawing.text_width import shortened, width_of, wrapped
@@ -253,11 +254,4 @@ def grid_html(matrix: Matrix, content: Callable[[Cell], str]) -> str:
 
 def text(matrix: Matrix) -> str:
     """For a terminal: the findings, and a line per cell."""
-    heads, body = table(matrix)
-    widths = [max(len(line[n]) for line in (heads, *body)) for n in range(len(heads))]
-    rule = ["-" * width for width in widths]
-    lines = (
-        "  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
-        for line in (heads, rule, *body)
-    )
-    return "\n".join([*findings(matrix), "", *lines]) + "\n"
+    return "\n".join([*findings(matrix), "", aligned(*table(matrix))])

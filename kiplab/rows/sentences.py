@@ -102,7 +102,11 @@ def table_text(rows: columns.Rows, partition: str | None = None) -> str:
     """The table in aligned columns, for a terminal."""
     heads, body = table(rows, partition)
     # Lines of logs are wider than all else together, and the sentences have them.
-    heads, body = heads[:-1], [line[:-1] for line in body]
+    return aligned(heads[:-1], [line[:-1] for line in body])
+
+
+def aligned(heads: list[str], body: list[list[str]]) -> str:
+    """A table in aligned columns."""
     widths = [max(len(line[n]) for line in (heads, *body)) for n in range(len(heads))]
     rule = ["-" * width for width in widths]
     padded = (

@@ -12,7 +12,7 @@ from kiplab.rows.rows_of_stage import rows_until
 from kiplab.rows.run_titles import titles
 from kiplab.runs import run
 from kiplab.widgets.history_tree.playback import open_playback
-from tests.figures.boxes import texts, unreadable
+from tests.figures.boxes import texts
 from tests.figures.small_plays import PAIR, cards, play
 
 WIDTHS = [600, 840, 1100, 1400]
@@ -70,15 +70,6 @@ def test_every_refused_client_is_told_why_or_that_it_is_the_same_again(
         refused = [m for m in specified.clients if (m.sender, m.fate) == (client, "refused")]
         assert any(f"{refused[0].label}: {REFUSED}" in text or REFUSED in text for text in found)
     assert sum(REFUSED in text for text in found) >= 4
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_word_is_cut_off_or_covered(
-    implemented: Rows, specified: Rows, width: int, theme: str
-) -> None:
-    figure = twin(implemented, specified, width=width, theme=theme)
-    assert unreadable(figure) == []
 
 
 def test_a_refused_request_has_a_card_of_its_own(specified: Rows) -> None:

@@ -34,14 +34,6 @@ def told(drawing: dict[str, object]) -> str:
     return str(layout["meta"]["description"])
 
 
-@pytest.mark.parametrize("width", [640, 980, 1320])
-@pytest.mark.parametrize("name", CHARTS)
-def test_no_words_cover_each_other_or_leave_the_sheet(name: str, width: int) -> None:
-    make, rows = CHARTS[name]
-    figure = make(*rows).drawing(width=width)
-    assert unreadable(figure) == []
-
-
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_picture_is_a_small_still_image_in_both_themes(name: str) -> None:
     make, rows = CHARTS[name]

@@ -14,7 +14,7 @@ from kiplab.pages.export import write
 from kiplab.pages.page import page
 from kiplab.pages.player import carried
 from kiplab.rows.columns import Rows
-from tests.figures.boxes import move_cursor, texts, unreadable, words
+from tests.figures.boxes import move_cursor, texts, words
 from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 840, 980, 1400]
@@ -46,12 +46,6 @@ def test_the_first_difference_from_the_first_panel_is_marked(two_by_two: tuple[R
     assert len(lines) == 2
     assert texts(figure).count("◆ first differs at 6") == 2
     assert texts(figure).count("no difference from the first panel") == 1
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("runs", [2, 3, 4])
-def test_no_word_is_cut_off_or_covered(two_by_two: tuple[Rows, ...], runs: int, width: int) -> None:
-    assert unreadable(ladder(two_by_two[:runs], width=width)) == []
 
 
 def test_panels_stand_beside_each_other_where_there_is_room(two_by_two: tuple[Rows, ...]) -> None:

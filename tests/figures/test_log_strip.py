@@ -1,7 +1,5 @@
 """After an unclean election logs stand side by side: what parted, what was lost, who read it."""
 
-import pytest
-
 from kiplab.figures.timeline import mask
 from kiplab.figures.timeline.ladder import ladder_drawing
 from kiplab.figures.timeline.log_strip import TITLE
@@ -56,14 +54,6 @@ def test_runs_without_an_unclean_election_have_no_strip(lossy: Rows) -> None:
         held = any(m.kind == "unclean" and m.partition == rows.busiest for m in rows.marks)
         assert bool(log_blocks(rows, rows.busiest)) == held, name
     assert not any(TITLE in text for text in texts(timeline(lossy)))
-
-
-@pytest.mark.parametrize("name", UNCLEAN_PLAYS)
-@pytest.mark.parametrize("width", WIDTHS)
-def test_no_word_is_cut_off_or_covered(name: str, width: int) -> None:
-    figure = timeline(run(name).rows(), width=width)
-    assert any(TITLE in text for text in texts(figure))
-    assert unreadable(figure) == []
 
 
 def test_every_cell_says_its_leader_epoch_or_its_card_does(implemented: Rows) -> None:

@@ -3,16 +3,14 @@
 import re
 from typing import Any
 
-import pytest
-
 import kiplab
-from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
+from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.callouts import OUTCOME_SHARE
 from kiplab.figures.timeline.icons import CELLS, LATE, LOST
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.message_paths import refusals
 from tests.figures import small_plays as plays
-from tests.figures.boxes import scale, texts, unreadable, words
+from tests.figures.boxes import scale, texts, words
 from tests.figures.small_plays import cards, flags, play, shapes, spans
 from tests.kafka_14139 import rows_on
 
@@ -190,14 +188,6 @@ def test_the_card_of_a_band_tells_since_when_why_and_who_decided() -> None:
         for c in said
     )
     assert any("proposed, not decided: from 1 to 2" in c and "nobody yet" in c for c in said)
-
-
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
-@pytest.mark.parametrize("width", [600, 840, 1600])
-def test_no_word_of_any_of_these_is_cut_off_or_covered(width: int, theme: Theme) -> None:
-    for text in plays.EVERY_MARK:
-        figure = timeline(play(text), width=width, theme=theme.name)
-        assert unreadable(figure) == []
 
 
 def test_a_producer_that_is_refused_has_a_mark() -> None:

@@ -1,11 +1,9 @@
 """Several partitions: one is followed, the others keep to thin rows of their own."""
 
-import pytest
-
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.strips import other_rows
 from kiplab.figures.timeline.whole_runs import timeline
-from tests.figures.boxes import texts, unreadable, words
+from tests.figures.boxes import texts, words
 from tests.figures.small_plays import cards, play, shapes
 
 BROKERS = "broker 1 epoch=40\nbroker 2 epoch=41\nbroker 3 epoch=42\n"
@@ -109,11 +107,3 @@ def test_a_request_about_two_partitions_belongs_to_both() -> None:
     labels = {m.label: m.partition for m in rows.messages if m.kind == "alter-partition"}
     several = [label for label, partition in labels.items() if not partition]
     assert several == ["AlterPartition v3 · 2 partitions · add 2 as epoch 41"]
-
-
-@pytest.mark.parametrize("text", [THREE, SEVEN], ids=["three", "seven"])
-@pytest.mark.parametrize("width", [600, 840, 1600])
-def test_no_word_is_cut_off_or_covered(text: str, width: int) -> None:
-    for partition in ("orders-0", "notes-0"):
-        figure = timeline(play(text), width=width, partition=partition)
-        assert unreadable(figure) == []

@@ -7,16 +7,16 @@ import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.icons import SHIELD_ROOM
-from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin, twin_drawing
+from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.plays.grammar import parse
-from kiplab.plays.library import load, names
+from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import Rows
 from kiplab.rows.difference import first_difference
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.run_titles import titles
-from tests.figures.boxes import move_cursor, texts, unreadable, words
+from tests.figures.boxes import move_cursor, texts, words
 from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 840, 1200]
@@ -58,29 +58,6 @@ def test_a_hover_card_tells_a_message_to_the_last_field(saved: Rows) -> None:
     (card,) = {text for text in cards.text if "INELIGIBLE_REPLICA" in text and "→" in text[:40]}
     for part in ("broker 1 (epoch 40)", "2@41", "partition epoch 10", "KIP-903: The broker epochs"):
         assert part in card.replace("<br>", " ")
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", names())
-def test_no_word_is_cut_off_or_covered(name: str, width: int) -> None:
-    assert unreadable(timeline_drawing(rows_on(name, "3.5"), width=width)) == []
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_no_word_of_a_twin_is_cut_off_or_covered(lossy: Rows, saved: Rows, width: int) -> None:
-    assert unreadable(twin_drawing(lossy, saved, width=width)) == []
-
-
-def test_a_long_run_of_three_brokers_stays_readable() -> None:
-    lines = ["broker 1", "broker 2", "broker 3", "topic t replicas=1,2,3 leader=1 log=10@0"]
-    for _ in range(4):
-        lines += ["crash 2 disk=replaced", "expire 2", "start 2", "unfence 2"]
-        lines += ["hold alter-partition from=1", "catch-up 2", "produce t-0 count=5"]
-        lines += ["deliver alter-partition from=1"]
-    rows = rows_of(run_play(parse("\n".join(lines) + "\n")))
-    assert rows.meta.end > 25
-    for width in WIDTHS:
-        assert unreadable(timeline_drawing(rows, width=width)) == []
 
 
 def test_twins_share_an_axis_and_mark_the_first_difference(lossy: Rows, saved: Rows) -> None:

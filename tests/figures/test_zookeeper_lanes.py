@@ -9,17 +9,9 @@ from kiplab.figures.timeline.legend_marks import occurring
 from kiplab.figures.timeline.sheet import BADGE
 from kiplab.figures.timeline.whole_runs import timeline, twin
 from kiplab.runs import bounces
-from tests.figures.boxes import covered, cut_off, so_far, texts, unreadable
+from tests.figures.boxes import so_far, texts, unreadable
 from tests.figures.small_plays import FAILED_OVER, cards, play, shapes
 from tests.figures.zookeeper_plays import ALL, run
-
-
-@pytest.mark.parametrize("kafka", [OFF, ON])
-@pytest.mark.parametrize("name", list(ALL))
-def test_no_word_is_cut_off_or_covered(name: str, kafka: str) -> None:
-    for width in (600, 840, 1100, 1400):
-        figure = timeline(run(name, kafka), width=width)
-        assert (width, cut_off(figure), covered(figure)) == (width, [], [])
 
 
 @pytest.mark.parametrize("name", list(ALL))

@@ -27,7 +27,8 @@ _PER_THOUSAND = {
 }
 _WIDTHS = {char: width for width, chars in _PER_THOUSAND.items() for char in chars}
 _OTHER = 1000
-_BOLD = 1.07
+BOLD = 1.07
+"""How much wider bold letters are."""
 LINE_HEIGHT = 1.3
 """plotly's distance between lines, in font sizes."""
 _TAG = re.compile(r"<[^>]*>")
@@ -37,7 +38,7 @@ def width_of(text: str, size: float, *, bold: bool = False) -> float:
     """Pixels of the widest line of `text`, which may hold plotly's tags and ``<br>``."""
     lines = text.split("<br>")
     bold = bold or "<b>" in text
-    return max(_line(_TAG.sub("", line), size) for line in lines) * (_BOLD if bold else 1)
+    return max(_line(_TAG.sub("", line), size) for line in lines) * (BOLD if bold else 1)
 
 
 def height_of(text: str, size: float) -> float:

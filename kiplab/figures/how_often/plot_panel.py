@@ -130,7 +130,7 @@ class PlotPanel:
         """The area between two lines."""
         ys = [self.y.nearest(value) for value in (*high, *reversed(low))]
         area: Json = {"fill": "toself", "fillcolor": color, "opacity": BAND_OPACITY}
-        around = {"x": [*xs, *reversed(xs)], "y": ys}
+        around: Json = {"x": [*xs, *reversed(xs)], "y": ys}
         self.add(mode="lines", **around, line={"width": 0}, **area)
 
     def marks(

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ...rows.client_requests import RAISES, asked_about, clients_shown, short_name
 from ...rows.columns import MessageRow, Rows
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
+from ..drawing.text_width import BOLD, LINE_HEIGHT, first_fit, shortened, width_of
 from . import icons
 from .hover_cards import card_of, folded
 from .lanes import Panel
@@ -77,7 +77,7 @@ def draw_clients(panel: Panel) -> None:
     canvas, arrows = panel.canvas, list(arrows_of(panel))
     for name in panel.lanes.clients:
         y = _line(panel, name, 0)
-        canvas.margin(y, margin_name(canvas, name, canvas.sizes.text), bold=True)
+        canvas.margin(y, margin_name(canvas, name, canvas.sizes.text * BOLD), bold=True)
         canvas.line(0, y, panel.rows.meta.end, y, canvas.theme.grid, width=1)
     for _, group in groupby(arrows, key=lambda arrow: arrow.message.sender):
         mine = list(group)
