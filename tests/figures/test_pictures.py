@@ -158,23 +158,14 @@ def linear_of(color: str) -> Any:
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
-SEEN_BY: dict[str, tuple[tuple[float, float, float], ...]] = {
-    "everybody": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
-    "protanopes": (
-        (0.152286, 1.052583, -0.204868),
-        (0.114503, 0.786281, 0.099216),
-        (-0.003882, -0.048116, 1.051998),
-    ),
-    "deuteranopes": (
-        (0.367322, 0.860646, -0.227968),
-        (0.280085, 0.672501, 0.047413),
-        (-0.011820, 0.042940, 0.968881),
-    ),
-    "tritanopes": (
-        (1.255528, -0.076749, -0.178779),
-        (-0.078411, 0.930809, 0.147602),
-        (0.004733, 0.691367, 0.303900),
-    ),
+SEEN_BY = {
+    "everybody": "1 0 0; 0 1 0; 0 0 1",
+    "protanopes": "0.152286 1.052583 -0.204868; 0.114503 0.786281 0.099216;"
+    "-0.003882 -0.048116 1.051998",
+    "deuteranopes": "0.367322 0.860646 -0.227968; 0.280085 0.672501 0.047413;"
+    "-0.011820 0.042940 0.968881",
+    "tritanopes": "1.255528 -0.076749 -0.178779; -0.078411 0.930809 0.147602;"
+    "0.004733 0.691367 0.303900",
 }
 """What linear red, green and blue become: Machado, Oliveira and Fernandes (2009), severity 1."""
 FAR, APART = 25, 14
@@ -204,7 +195,8 @@ DAYLIGHT = 0.95047, 1.0, 1.08883
 
 def lab(color: str, eyes: str) -> Any:
     """Lightness, red against green, yellow against blue."""
-    observed = np.clip(np.array(SEEN_BY[eyes]) @ linear_of(color), 0, 1)
+    matrix = np.array([row.split() for row in SEEN_BY[eyes].split(";")], float)
+    observed = np.clip(matrix @ linear_of(color), 0, 1)
     t = np.array(XYZ) @ observed / DAYLIGHT
     a, b, c = np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116)
     return np.array([116 * b - 16, 500 * (a - b), 200 * (b - c)])

@@ -203,14 +203,14 @@ class Canvas:
         return box
 
     def paragraph(
-        self, x: float, top: float, lines: str, color: str = "", size: float = 0, **font: Any
+        self, x: float, top: float, lines: str, color: str = "", size: float = 0
     ) -> float:
         """Lines (already safe) from moment `x` on to the right, and from `top` down; returns where
         they end. `size` 0 is the usual one.
         """
         size = size or self.sizes.text
         high = height_of(lines, size)
-        self.text(x, top + high / 2, lines, color, size=size, **font)
+        self.text(x, top + high / 2, lines, color, size=size)
         return top + high
 
     def margin(self, y: float, text: str, color: str = "", **font: Any) -> None:
