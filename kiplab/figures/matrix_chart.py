@@ -24,6 +24,7 @@ ROW, BAR, GAP = 46, 22, 4
 PALEST = 0.6
 """How far the colour of a loss in the most steps is on its way to the paper's."""
 MINIMAL = "minimal"
+BARS = "A bar spans the columns or rows where its guard is off; top left nothing is off."
 GLYPHS = {"proved": "●", "loss": "▼", "harm": "▲", "unfinished": "○"}
 WORDS = {
     "proved": "proved: nothing can be lost within the bounds",
@@ -57,11 +58,6 @@ def gray(guards: tuple[str, ...]) -> tuple[frozenset[str], ...]:
     return (*inner, *(off | {guards[0]} for off in reversed(inner)))
 
 
-def cell_at(matrix: Matrix, row: frozenset[str], column: frozenset[str]) -> Cell:
-    """The cell where these are off."""
-    return matrix.cell(*(row | column))
-
-
 def cell_words(cell: Cell) -> str:
     """What stands in a cell: ``"▲ harm in 10"``."""
     words = "not finished" if cell.word == "unfinished" else cell.word
@@ -86,8 +82,8 @@ def matrix_drawing(matrix: Matrix, *, theme: str = "light", width: int | None = 
         title=f"Which rules are enough? {matrix.title}",
         sentence=matrix.sentence,
         plot=partial(_plot, matrix),
-        notes=[f"Kafka {matrix.base}, {matrix.within}", *legend(matrix), matrix.base_sentence],
-        described=summary(matrix),
+        notes=[f"Kafka {matrix.base}, {matrix.within}", BARS, key(matrix), matrix.base_sentence],
+        described=f"Guard matrix of {matrix.title} ({len(matrix.cells)} cells). {matrix.sentence}",
         what="guard matrices",
     )
     return chart.drawing(theme=theme, width=width)
@@ -136,7 +132,7 @@ def _cells(canvas: Canvas, matrix: Matrix, layout: Layout, first_box: Box) -> No
     x, y, wide = first_box.x0, first_box.y0, first_box.x1 - first_box.x0
     paint, narrow = colors_of(matrix, canvas.theme), widest > wide - 2 * GAP
     for (down, row), (across, column) in product(enumerate(layout.rows), enumerate(layout.columns)):
-        cell = cell_at(matrix, row, column)
+        cell = matrix.cell(*row, *column)
         first, second = cell_words(cell), note(cell, frozenset(cell.on) in least)
         if narrow and cell.steps is not None:  # the steps stand on the second line
             first, _, steps = first.partition(" in ")
@@ -194,12 +190,6 @@ def guard_word(guard: str) -> str:
     return about.replace("-", " ").replace("isr", "ISR")
 
 
-def legend(matrix: Matrix) -> list[str]:
-    """How to read the picture: the bars, and every sign that occurs."""
-    bars = "A bar spans the columns or rows where its guard is off; top left nothing is off."
-    return [bars, key(matrix)]
-
-
 def key(matrix: Matrix) -> str:
     """What the signs that occur, colours and frames of cells mean."""
     words = {cell.word for cell in matrix.cells}
@@ -210,11 +200,6 @@ def key(matrix: Matrix) -> str:
 def findings(matrix: Matrix) -> list[str]:
     """What the matrix says, then what it is about."""
     return [matrix.sentence, matrix.base_sentence]
-
-
-def summary(matrix: Matrix) -> str:
-    """One paragraph: the matrix without its picture."""
-    return f"Guard matrix of {matrix.title} ({len(matrix.cells)} cells). {matrix.sentence}"
 
 
 def off_words(off: frozenset[str], guards: tuple[str, ...]) -> str:
@@ -243,7 +228,7 @@ def grid_html(matrix: Matrix, content: Callable[[Cell], str]) -> str:
     heads = "".join(head(column, "col") for column in layout.columns)
     lines = ""
     for row in layout.rows:
-        cells = (content(cell_at(matrix, row, column)) for column in layout.columns)
+        cells = (content(matrix.cell(*row, *column)) for column in layout.columns)
         lines += f"<tr>{head(row, 'row')}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
     caption = html.escape(f"{matrix.title}: the verdict by what is off")
     return (

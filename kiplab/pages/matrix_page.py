@@ -8,7 +8,7 @@ import html
 
 from ..explore.matrix.cells import Cell, Matrix
 from ..figures.drawing.theme import Theme, theme_of
-from ..figures.matrix_chart import cell_words, colors_of, findings, grid_html, legend, note
+from ..figures.matrix_chart import cell_words, colors_of, findings, grid_html, key, note
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
@@ -34,7 +34,7 @@ def matrix_page(matrix: Matrix, *, theme: str = "light", include_plotlyjs: bool 
         _paragraphs(findings(matrix)),
         "<p>Open a cell to see its shortest counterexample.</p>",
         f'<div class="map" tabindex="0" role="region" aria-label="the matrix">{grid}</div>',
-        _paragraphs(legend(matrix)[1:], "muted"),
+        _paragraphs([key(matrix)], "muted"),
         '<div id="kiplab-viewer" aria-live="off"></div>',
     )
     cells = f'<script type="application/json" id="kiplab-cells">{script_safe(views)}</script>'

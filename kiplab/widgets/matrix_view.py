@@ -58,7 +58,7 @@ class MatrixView:
         heads = [words(muted(chart.off_words(off, guards))) for off in layout.columns]
         children: list[Element] = [words(""), *heads]
         for row in layout.rows:
-            cells = [chart.cell_at(self.matrix, row, off) for off in layout.columns]
+            cells = [self.matrix.cell(*row, *off) for off in layout.columns]
             place = words("", grid_column="1 / -1", min_width="0")
             self._places.update((cell.off, place) for cell in cells)
             head = words(muted(chart.off_words(row, guards)))

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 
 from kiplab.figures.timeline.whole_runs import timeline
-from kiplab.plays.grammar import parse
-from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.message_paths import ARROWS_MAX, told_messages
 from kiplab.rows.rows_of_stage import rows_of, rows_until
@@ -14,6 +12,7 @@ from kiplab.rows.view import view
 from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.boxes import covered, cut_off, texts, unreadable
 from tests.figures.long_runs import long_play, long_stage
+from tests.figures.small_plays import cards, play
 
 HEIGHT_MAX = 970
 """Pixels, legend and the other partitions' strips included."""
@@ -76,28 +75,23 @@ def test_arrows_that_go_the_same_way_at_the_same_time_have_one_label() -> None:
     lines = [f"broker {id}" for id in range(1, 7)]
     lines += ["topic t replicas=1,2,3,4,5,6 leader=1 log=10@0", "hold metadata"]
     lines += ["crash 6", "expire 6", "fetch 2", "release metadata", "fetch 2"]
-    figure = timeline(rows_of(run_play(parse("\n".join(lines) + "\n"))))
+    figure = timeline(play("\n".join(lines) + "\n"))
     labels = [word for word in texts(figure) if word.startswith("metadata to")]
     assert labels == ["metadata to 5 brokers"]
 
 
 def test_a_long_name_is_shortened_and_told_in_full_on_the_card() -> None:
     name = "payments-of-the-northern-branch-archive-x"
-    play = parse(
-        f"broker 1\nbroker 2\ntopic {name} replicas=1,2 log=10@0\nproduce {name}-0 count=1\n"
-    )
-    figure = timeline(rows_of(run_play(play)), width=600)
+    text = f"broker 1\nbroker 2\ntopic {name} replicas=1,2 log=10@0\nproduce {name}-0 count=1\n"
+    figure = timeline(play(text), width=600)
     assert cut_off(figure) == []
     assert any(word.startswith("payments") and word.endswith("…") for word in texts(figure))
-    (cards,) = (t for t in figure.data if t.name == "cards")
-    assert any(f"{name}-0" in card for card in cards.text)
+    assert any(f"{name}-0" in card for card in cards(figure))
 
 
 def test_at_840_pixels_the_axis_says_whole_words(lossy: Rows) -> None:
-    label = next(
-        word for word in texts(timeline(lossy, width=840)) if word.startswith("broker 2 dies")
-    )
-    assert label.replace("<br>", " ") == "broker 2 dies, disk replaced"
+    said = [text.replace("<br>", " ") for text in texts(timeline(lossy, width=840))]
+    assert "broker 2 dies, disk replaced" in said
 
 
 def test_a_long_run_cut_short_is_what_it_was_then() -> None:

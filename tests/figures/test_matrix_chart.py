@@ -72,7 +72,7 @@ def test_841_by_903_is_across(small: Matrix) -> None:
     seen = matrix_chart.layout_of(small)
     assert (seen.across, seen.down) == (("841", "903"), ("497.maximal-isr",))
     assert [sorted(off) for off in seen.columns] == [[], ["903"], ["841", "903"], ["841"]]
-    assert matrix_chart.cell_at(small, seen.rows[0], seen.columns[2]).off == ("841", "903")
+    assert small.cell(*seen.rows[0], *seen.columns[2]).off == ("841", "903")
 
 
 def test_every_cell_says_its_verdict_in_words(small: Matrix) -> None:

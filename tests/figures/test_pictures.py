@@ -8,7 +8,6 @@ import pytest
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.whole_runs import timeline, twin
-from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
@@ -17,6 +16,7 @@ from kiplab.rows.difference import first_difference
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.run_titles import titles
 from tests.figures.boxes import move_cursor, texts, words
+from tests.figures.small_plays import play
 from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 840, 1200]
@@ -120,8 +120,8 @@ def test_at_the_last_moment_nothing_is_masked(lossy: Rows) -> None:
 
 
 def test_markup_in_a_title_stays_text() -> None:
-    play = parse("title <b>bold</b> & <script>alert(1)</script>\nbroker 1\ntopic t replicas=1\n")
-    said = texts(timeline(rows_of(run_play(play))))
+    title = "title <b>bold</b> & <script>alert(1)</script>"
+    said = texts(timeline(play(f"{title}\nbroker 1\ntopic t replicas=1\n")))
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;script&gt;alert(1)&lt;/script&gt;" in said
 
 

@@ -4,6 +4,7 @@ import json
 from itertools import pairwise
 from typing import Any
 
+from kiplab.figures.drawing.svg import across
 from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
@@ -25,19 +26,11 @@ def drawn(rows: Rows) -> tuple[Any, Any]:
     return drawing, drawing["layout"]["meta"]["places"]
 
 
-def pixels(drawing: Any, x: float) -> float:
-    left, right = drawing["layout"]["xaxis"]["range"]
-    return float((x - left) * drawing["layout"]["width"] / (right - left))
-
-
 def lines(drawing: Any) -> list[tuple[float, ...]]:
     """The ends of every straight line, in pixels."""
-    found: list[tuple[float, ...]] = []
-    for shape in drawing["layout"]["shapes"]:
-        if shape["type"] == "line":
-            x0, x1 = pixels(drawing, shape["x0"]), pixels(drawing, shape["x1"])
-            found.append((x0, shape["y0"], x1, shape["y1"]))
-    return found
+    px = across(drawing["layout"], "x")
+    straight = (shape for shape in drawing["layout"]["shapes"] if shape["type"] == "line")
+    return [(px(s["x0"]), s["y0"], px(s["x1"]), s["y1"]) for s in straight]
 
 
 def written(drawing: Any, trace: str) -> list[tuple[str, float, float]]:
@@ -98,11 +91,12 @@ def test_partitions_that_are_not_followed_have_rows_and_the_last_stands_for_seve
 def test_a_step_stands_under_its_number_also_where_steps_are_folded() -> None:
     for rows in (play(HELD), play(PAIR + "produce t-0 count=3\n" * 60)):
         drawing, places = drawn(rows)
+        px = across(drawing["layout"], "x")
         numbers = {text.split("–")[0]: x for text, x, _ in written(drawing, "axis")}
         steps = {str(step): px for step, px in places["steps"]}
         shared = numbers.keys() & steps.keys()
         assert len(shared) > 2
-        assert all(abs(pixels(drawing, numbers[n]) - steps[n]) <= NEAR for n in shared)
+        assert all(abs(px(numbers[n]) - steps[n]) <= NEAR for n in shared)
 
 
 def test_places_are_a_small_part_of_what_is_sent(shipped: Rows) -> None:

@@ -16,11 +16,8 @@ from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.ladder import ladder
 from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin
 from kiplab.pages.saved_notebooks import lighten
-from kiplab.plays.grammar import parse
 from kiplab.plays.library import names
-from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
-from kiplab.rows.rows_of_stage import rows_of
 from tests.figures.boxes import move_cursor
 from tests.figures.small_plays import MESSAGES, PAIR, play
 from tests.kafka_14139 import rows_on
@@ -94,7 +91,7 @@ def test_it_is_small(lossy: Rows, saved: Rows) -> None:
 
 
 def test_markup_of_a_play_stays_text() -> None:
-    rows = rows_of(run_play(parse(f"title {EVIL}\nbroker 1\ntopic t replicas=1\n")))
+    rows = play(f"title {EVIL}\nbroker 1\ntopic t replicas=1\n")
     root = document(timeline(rows))
     assert [e.tag for e in root.iter() if e.tag in (f"{SPACE}script", f"{SPACE}img")] == []
     assert any("<script>alert(2)</script>" in text for text in said(timeline(rows)))

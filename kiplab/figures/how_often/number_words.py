@@ -14,11 +14,7 @@ def power_words(exponent: int) -> str:
     """``10⁻⁸``; from a thousandth to 100,000 the number itself."""
     if exponent in _PLAIN:
         return f"{10.0**exponent:,g}" if exponent < 0 else f"{10**exponent:,}"
-    return f"10{_raised(exponent)}"
-
-
-def _raised(exponent: int) -> str:
-    return str(exponent).translate(_RAISED)
+    return f"10{str(exponent).translate(_RAISED)}"
 
 
 def number_words(value: float, digits: int = 2) -> str:
@@ -31,7 +27,7 @@ def number_words(value: float, digits: int = 2) -> str:
     if mantissa >= 10:  # 9.96 is 1.0 times ten
         exponent, mantissa = exponent + 1, mantissa / 10
     if exponent not in _PLAIN:
-        return f"{sign}{mantissa:.{digits - 1}f}×10{_raised(exponent)}"
+        return f"{sign}{mantissa:.{digits - 1}f}×10{str(exponent).translate(_RAISED)}"
     words = f"{mantissa * 10.0**exponent:,.{max(digits - 1 - exponent, 0)}f}"
     return sign + (words.rstrip("0").rstrip(".") if "." in words else words)
 

@@ -119,7 +119,10 @@ def draw_records(panel: Panel) -> None:
                 canvas.rect(middle - half, middle + half, y - 8, y + 8, fill)
         elif span.value == "lost":
             bracket(canvas, *ends, y0 - 8, color)
-            _strike_cells(canvas, span, y, text)
+            # Cells that are crossed out stand at the right end if words and cells find room.
+            left, middle = canvas.px(span.x1) - CELLS_ROOM, canvas.px((span.x0 + span.x1) / 2)
+            if middle + width_of(text, canvas.sizes.text) / 2 + 8 <= left:
+                struck_cells(canvas, left, y, color)
 
 
 def _colors(theme: Theme, state: str) -> tuple[str, str] | None:
@@ -142,13 +145,6 @@ def _record_words(span: SpanRow) -> list[str]:
         long = [f"{glyph} {said}" for said in (span.text, f"{numbers} lost", numbers)]
         texts = [*long, *texts]
     return [*texts, glyph]
-
-
-def _strike_cells(canvas: Canvas, span: SpanRow, y: float, text: str) -> None:
-    """Cells that are crossed out stand at the right end if words and cells find room."""
-    left, middle = canvas.px(span.x1) - CELLS_ROOM, canvas.px((span.x0 + span.x1) / 2)
-    if middle + width_of(text, canvas.sizes.text) / 2 + 8 <= left:
-        struck_cells(canvas, left, y, canvas.theme.lost_text)
 
 
 def _centred(
