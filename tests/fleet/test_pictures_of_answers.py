@@ -456,7 +456,7 @@ def test_what_is_no_number_or_would_be_no_fleet_is_left_out() -> None:
     pytest.importorskip("scipy")
     scenario = Scenario(mode=answer().study.mode, feature_sets=("none",))
     picture = tornado(scenario, names=("bounces_wait", "clusters", "network_cuts_per_year"))
-    assert picture.words.lines == ()
+    assert not picture.words.lines
     assert not {name for name in PARAMETERS if PARAMETERS[name].kind is float} & {"clusters"}
 
 
