@@ -30,11 +30,11 @@ class Size(NamedTuple):
 
 
 LIMITS = Size(
-    package_lines=87_400,
-    package_modules=545,
-    test_lines=67_150,
+    package_lines=85_650,
+    package_modules=544,
+    test_lines=65_600,
     short_modules=33,
-    import_percent=7.0,
+    import_percent=7.1,
     check_names=1,
 )
 

@@ -5,6 +5,7 @@ And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 """
 
 import gc
+import os
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ COLLECTED = pytest.StashKey[list[str]]()
 REPETITION = pytest.StashKey[list[tuple[str, str]]]()
 """The ids of tests marked `long`, each with the quick test that its marker names."""
 LEFT = pytest.StashKey[int]()
+
+# A JVM of a test lives for seconds: to compile its code thoroughly takes longer than to run it.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 # How fast examples are made says how busy the machine is, and nothing of what is tested.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])

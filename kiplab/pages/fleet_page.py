@@ -76,7 +76,7 @@ def rates_in(answer: FleetAnswer) -> fleet_words.PlotTable:
         )
         for row in answer.rows
     ]
-    return PlotTable("Rates of everything that was counted", heads, lines)
+    return fleet_words.PlotTable("Rates of everything that was counted", heads, lines)
 
 
 def checks_in(answer: FleetAnswer) -> fleet_words.PlotTable:
@@ -86,7 +86,7 @@ def checks_in(answer: FleetAnswer) -> fleet_words.PlotTable:
         (fleet_words.metric_words(one.metric), one.metric, one.words, str(one.comparisons or ""))
         for one in checked
     ]
-    return PlotTable(
+    return fleet_words.PlotTable(
         f"Who checks this number, in {fleet_words.mode_words(answer.study.mode)} mode",
         ("what", "metric", "who checks it", "comparisons"),
         lines,
@@ -131,7 +131,7 @@ def checks_by_mode() -> fleet_words.PlotTable:
         for name in COUNTED
     ]
     heads = ("what", "metric", *(f"in {fleet_words.mode_words(mode)} mode" for mode in modes))
-    return PlotTable("Every metric, and who ought to know it", heads, lines)
+    return fleet_words.PlotTable("Every metric, and who ought to know it", heads, lines)
 
 
 # --- a page of pictures ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.browser.page_record import PageRecord
 
@@ -85,6 +85,10 @@ ANSWERED = """() => !document.querySelector(
   `:not(.kiplab-unheard, .kiplab-unheard *)`)"""
 """All that was pressed is known to the kernel, and what it answered is drawn."""
 TIMEOUT_MS = 60_000
+PATIENCE_MS = 300_000
+IN_TIME = """(given) => Promise.race([(%s)(given), new Promise((_, fail) =>
+  setTimeout(() => fail(new Error('the page has not done it after %d ms')), %d))])"""
+"""A script that fails when it takes too long: Playwright itself waits for ever."""
 MARGIN = 260
 """Pixels around a notebook in its window: menus, tabs, the status bar."""
 
@@ -100,6 +104,10 @@ class LabPage:
         self._artefacts = artefacts
         page.set_default_timeout(TIMEOUT_MS)
 
+    def evaluate(self, script: str, given: object = None) -> Any:
+        """What a function of the page returns. Raises Playwright's Error if it does not end."""
+        return self.page.evaluate(IN_TIME % (script, PATIENCE_MS, PATIENCE_MS), given)
+
     def open(self, address: str) -> None:
         """Load the lab and wait for its kernel."""
         self.page.goto(address)
@@ -113,7 +121,7 @@ class LabPage:
 
     def reconnect(self) -> None:
         """The connection to the kernel is lost, and found again."""
-        self.page.evaluate(RECONNECT)
+        self.evaluate(RECONNECT)
         self.wait_for_kernel()
 
     def _wait_for_cells(self) -> None:
@@ -124,11 +132,11 @@ class LabPage:
         for _ in range(LOADS):
             self.page.wait_for_selector(".jp-Notebook .jp-Cell")
             self.wait_for_kernel()
-            if self.page.evaluate(PANELS) == "there":
+            if self.evaluate(PANELS) == "there":
                 break
             self.page.reload()
             self.complaints[:] = [said for said in self.complaints if GIVEN_UP not in said]
-        self.page.evaluate(NAME_CELLS)
+        self.evaluate(NAME_CELLS)
 
     def wait_for_kernel(self) -> None:
         """Until the kernel is connected and the page knows its widgets."""
@@ -137,15 +145,15 @@ class LabPage:
 
     def rewrite(self, id: str, source: str) -> None:
         """Other code in a cell."""
-        self.page.evaluate(REWRITE, [id, source])
+        self.evaluate(REWRITE, [id, source])
 
     def run_all(self) -> None:
         """Run > Run All Cells, to the end."""
-        self.page.evaluate(RUN_ALL)
+        self.evaluate(RUN_ALL)
 
     def run(self, *ids: str) -> None:
         """Run some cells, one after the other."""
-        self.page.evaluate(RUN, ids)
+        self.evaluate(RUN, ids)
 
     def wait_until_done(self) -> None:
         """Every cell with code has run."""
@@ -154,27 +162,27 @@ class LabPage:
     def python(self, code: str) -> str:
         """What some code prints in the lab's kernel, after all that was pressed until now."""
         self.page.wait_for_function(ANSWERED)
-        return str(self.page.evaluate(PYTHON, code)).strip()
+        return str(self.evaluate(PYTHON, code)).strip()
 
     def restart(self) -> None:
         """A new kernel, which knows nothing, and no outputs of the old one."""
-        self.page.evaluate(RESTART)
+        self.evaluate(RESTART)
         self.python("pass")
         self.wait_for_kernel()
-        self.page.evaluate(CLEAR)
+        self.evaluate(CLEAR)
 
     def with_output(self) -> list[str]:
         """The cells that show something."""
-        found: list[str] = self.page.evaluate(WITH_OUTPUT)
+        found: list[str] = self.evaluate(WITH_OUTPUT)
         return found
 
     def stop_kernel(self) -> None:
         """No kernel any more: the next lab has the machine for itself."""
-        self.page.evaluate(SHUT_DOWN)
+        self.evaluate(SHUT_DOWN)
 
     def save(self) -> None:
         """Write the notebook."""
-        self.page.evaluate(SAVE)
+        self.evaluate(SAVE)
         self.page.wait_for_function(SAVED)
 
     def slow_down(self, times: int) -> None:
@@ -191,7 +199,7 @@ class LabPage:
         self._put_on("JupyterLab Light", "true")
 
     def _put_on(self, theme: str, is_light: str) -> None:
-        self.page.evaluate(THEME, theme)
+        self.evaluate(THEME, theme)
         self.page.wait_for_function(THEME_IS, arg=is_light)
 
     def cell(self, id: str) -> Locator:

@@ -18,6 +18,15 @@ from urllib.request import Request, urlopen
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "kiplab-browser-test"
 START_SECONDS, STOP_SECONDS = 60, 20
+SAVED_WITHOUT_ASKING = {
+    "@jupyterlab/docmanager-extension:plugin": {
+        "autosave": False,
+        "lastModifiedCheckMargin": 60_000,
+    }
+}
+"""On a busy machine a file is written long after JupyterLab has read its time: it would ask in a
+dialog whether somebody else has changed the file, and nobody answers.
+"""
 
 
 class LabServer(NamedTuple):
@@ -80,7 +89,9 @@ def _environment(folder: Path, root: Path) -> dict[str, str]:
     homes = {place: str(folder / place.lower()) for place in places}
     settings = {"LabApp": {"expose_app_in_browser": True}, "IdentityProvider": {"token": TOKEN}}
     config = folder / "jupyter_config_dir"
-    config.mkdir(parents=True)
+    (config / "labconfig").mkdir(parents=True)
+    overrides = config / "labconfig" / "default_setting_overrides.json"
+    overrides.write_text(json.dumps(SAVED_WITHOUT_ASKING))
     (config / "jupyter_lab_config.json").write_text(json.dumps(settings))
     path = os.pathsep.join(p for p in (str(root), os.environ.get("PYTHONPATH")) if p)
     # A student's shell has activated this Python's environment: the kernel is found there.
