@@ -4,11 +4,15 @@ hypothesis: no example is too slow. The order of the files, and the last line of
 And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 """
 
+import fcntl
 import gc
 import os
+import sys
+import tempfile
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -66,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
-    systems = [path for path, inside in files.items() if any(map(_is_of_a_system, inside))]
+    systems = _evenly([p for p, inside in files.items() if any(map(_is_of_a_system, inside))])
     places = {
         path: float(number) for number, path in enumerate(p for p in files if p not in systems)
     }
@@ -77,8 +81,50 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_of_a_system(item: pytest.Item) -> bool:
-    """Whether a test starts a browser, a JVM or a kernel."""
-    return any(map(item.get_closest_marker, SYSTEMS)) or item.path.parent.name == "labs"
+    """Whether a test starts a browser, a JVM or a kernel, or compiles code."""
+    folders = {"labs", "fleet"} & set(item.path.parts)
+    return any(map(item.get_closest_marker, SYSTEMS)) or bool(folders)
+
+
+def _evenly(paths: list[Path]) -> list[Path]:
+    """The files of each folder at equal distances: two neighbours would compile the same code."""
+    sizes, taken = Counter(path.parent for path in paths), Counter[Path]()
+    shares = {}
+    for path in paths:
+        shares[path] = (taken[path.parent] + 0.5) / sizes[path.parent]
+        taken[path.parent] += 1
+    return sorted(paths, key=lambda path: shares[path])
+
+
+class Turn:
+    """What numba compiles and keeps on disk, one worker at a time: the next one finds it there."""
+
+    def __init__(self) -> None:
+        self._file: IO[str] | None = None
+
+    def take(self, compiled: Any) -> None:
+        """Let every function of the class `compiled` wait for its turn."""
+        at_once = compiled.compile
+
+        def in_turn(function: Any, signature: Any) -> Any:
+            if self._file or type(function._cache).__name__ == "NullCache":
+                return at_once(function, signature)
+            with (Path(tempfile.gettempdir()) / "kiplab-compiles").open("w") as self._file:
+                fcntl.flock(self._file, fcntl.LOCK_EX)
+                try:
+                    return at_once(function, signature)
+                finally:
+                    self._file = None
+
+        compiled.compile = in_turn
+
+
+def pytest_collection_finish() -> None:
+    """All modules of tests are imported by now."""
+    if "numba" in sys.modules:
+        from numba.core.dispatcher import Dispatcher
+
+        Turn().take(Dispatcher)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
