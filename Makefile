@@ -82,7 +82,7 @@ hole: $(STAMP)
 
 # Schedules by chance, all small ones, and those of the race through the fleet's kernel and the engine,
 # with KRaft and with ZooKeeper; it goes on where it stopped. `make fleet-long LONG="--seed 7 --count 1000000"` asks others.
-AGREEMENT = $(BIN)/python -m kiplab.fleet.agreement.compare_command
+AGREEMENT = $(BIN)/python -m tests.fleet.agreement.compare_command
 fleet-long: $(STAMP)
 	mkdir -p .fleet-long
 	$(AGREEMENT) --count 100000 --file .fleet-long/random.json $(LONG)

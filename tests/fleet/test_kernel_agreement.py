@@ -1,6 +1,5 @@
 """The kernel does what the engine does: the same schedules, the same traces, line by line."""
 
-from collections.abc import Iterable
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -8,26 +7,23 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.fleet.agreement import compare_command
-from kiplab.fleet.agreement.compare_command import ComparisonProgress, compare_on, random_pairs
 from kiplab.fleet.agreement.compared_sets import COMPARED
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, from_json, to_json
 from kiplab.fleet.agreement.random_outside import random_schedule
-from kiplab.fleet.agreement.small_schedules import small_schedules
-from kiplab.fleet.agreement.trace_comparison import parting, shrunk
-from kiplab.fleet.agreement.trace_coverage import TRANSITIONS, covered
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED
 from kiplab.protocol.guards import GUARDS, GuardKind
 from kiplab.protocol.releases import Mode
 from tests.fleet import traced_pairs
+from tests.fleet.agreement import compare_command
+from tests.fleet.agreement.compare_command import ComparisonProgress, compare_on, random_pairs
+from tests.fleet.agreement.small_schedules import small_schedules
+from tests.fleet.agreement.trace_comparison import parting, shrunk
+from tests.fleet.agreement.trace_coverage import TRANSITIONS, covered
 
 QUICK = (
     "tests/fleet/test_kernel_agreement.py"
     "::test_random_schedules_have_the_same_traces_in_engine_and_kernel"
 )
-
-SMALL = 2
-"""Small schedules of so many incidents are tried here, of up to five by `make fleet-long`."""
 
 PENDING_COUNTS = OutsideSchedule(
     end=150_000,
@@ -113,23 +109,15 @@ def kernel_traces() -> tuple[traced_pairs.Compared, ...]:
     return traced_pairs.quick_traces(Mode.KRAFT)
 
 
-def check_the_engine(pairs: Iterable[traced_pairs.Compared], name: str) -> None:
-    """The engine makes of each pair of a feature set what the kernel makes of it."""
-    for schedule, its, trace in pairs:
-        if its == name:
-            found = parting(schedule, name, lambda *_, trace=trace: trace)
-            assert found is None, shrunk(found, traced_pairs.plainly).sentence
-
-
 @pytest.mark.parametrize("name", list(COMPARED))
 def test_random_schedules_have_the_same_traces_in_engine_and_kernel(name: str) -> None:
-    check_the_engine(kernel_traces(), name)
+    traced_pairs.check_the_engine(kernel_traces(), name)
 
 
 @pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("name", list(COMPARED))
 def test_thousands_of_random_schedules_have_the_same_traces(name: str) -> None:
-    check_the_engine(traced_pairs.all_traces(Mode.KRAFT), name)
+    traced_pairs.check_the_engine(traced_pairs.all_traces(Mode.KRAFT), name)
 
 
 @pytest.mark.long(quick=QUICK)
@@ -138,10 +126,7 @@ def test_hardly_a_schedule_is_left_out() -> None:
 
 
 def test_every_small_schedule_agrees_under_every_feature_set() -> None:
-    for schedule in small_schedules(SMALL):
-        for name in COMPARED:
-            found = parting(schedule, name, traced_pairs.plainly)
-            assert found is None, found.sentence
+    traced_pairs.check_small_schedules(Mode.KRAFT)
 
 
 def test_every_small_schedule_comes_once_and_in_order() -> None:

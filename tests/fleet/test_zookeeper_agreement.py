@@ -1,23 +1,12 @@
 """With ZooKeeper, too, the kernel does what the engine does, line by line."""
 
-from collections.abc import Iterable
 from functools import lru_cache, partial
 
 import pytest
 
-from kiplab.fleet.agreement import compare_command
-from kiplab.fleet.agreement.compare_command import (
-    HOSTED,
-    ComparisonProgress,
-    compare_on,
-)
 from kiplab.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
 from kiplab.fleet.agreement.driven_zookeeper import HOST
-from kiplab.fleet.agreement.hosted_outside import is_whole
 from kiplab.fleet.agreement.outside_events import KINDS, Outside, OutsideSchedule, to_json
-from kiplab.fleet.agreement.small_schedules import small_schedules
-from kiplab.fleet.agreement.trace_comparison import parting, shrunk
-from kiplab.fleet.agreement.trace_coverage import TRANSITIONS_WITH_ZOOKEEPER, covered
 from kiplab.fleet.agreement.zookeeper_run import ZooKeeperRun, zookeeper_trace
 from kiplab.fleet.kernel.mirrored_guards import (
     ALWAYS_IN_THE_KERNEL,
@@ -31,17 +20,18 @@ from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.zookeeper_facts import ControllerElected
 from tests.fleet import traced_pairs
+from tests.fleet.agreement import compare_command
+from tests.fleet.agreement.hosted_outside import is_whole
+from tests.fleet.agreement.trace_comparison import parting, shrunk
+from tests.fleet.agreement.trace_coverage import TRANSITIONS_WITH_ZOOKEEPER, covered
 from tests.fleet.test_kernel_agreement import PENDING_COUNTS
 
 QUICK = (
     "tests/fleet/test_zookeeper_agreement.py"
     "::test_random_schedules_have_the_same_traces_with_zookeeper"
 )
-SMALL = 2
-"""Small schedules of so many incidents are tried here, of up to five by `make fleet-long`."""
 WITHOUT = 100
 """With so many the engine goes without what is said to be without effect."""
-parts = partial(parting, mode=Mode.ZOOKEEPER)
 
 BOTH_SHUT_DOWN = OutsideSchedule(
     min_insync=2,
@@ -175,23 +165,16 @@ def made() -> tuple[traced_pairs.Compared, ...]:
     return tuple(traced_pairs.traced(MADE, Mode.ZOOKEEPER))
 
 
-def check_the_engine(pairs: Iterable[traced_pairs.Compared], name: str) -> None:
-    """The engine makes of each pair of a feature set what the kernel makes of it."""
-    for schedule, its, trace in pairs:
-        if its == name:
-            found = parts(schedule, name, lambda *_, trace=trace: trace)
-            assert found is None, shrunk(found, traced_pairs.plainly).sentence
-
-
 @pytest.mark.parametrize("name", list(COMPARED_WITH_ZOOKEEPER))
 def test_random_schedules_have_the_same_traces_with_zookeeper(name: str) -> None:
-    check_the_engine((*traces(), *made()), name)
+    traced_pairs.check_the_engine((*traces(), *made()), name, Mode.ZOOKEEPER)
 
 
 @pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("name", list(COMPARED_WITH_ZOOKEEPER))
 def test_hundreds_of_random_schedules_have_the_same_traces_with_zookeeper(name: str) -> None:
-    check_the_engine(traced_pairs.all_traces(Mode.ZOOKEEPER), name)
+    pairs = traced_pairs.all_traces(Mode.ZOOKEEPER)
+    traced_pairs.check_the_engine(pairs, name, Mode.ZOOKEEPER)
 
 
 @pytest.mark.long(quick=QUICK)
@@ -200,10 +183,7 @@ def test_no_schedule_is_left_out() -> None:
 
 
 def test_every_small_schedule_agrees_under_every_feature_set_with_zookeeper() -> None:
-    for schedule in small_schedules(SMALL):
-        for name in COMPARED_WITH_ZOOKEEPER:
-            found = parts(schedule, name, traced_pairs.plainly)
-            assert found is None, found.sentence
+    traced_pairs.check_small_schedules(Mode.ZOOKEEPER)
 
 
 # What the comparison meets
@@ -229,7 +209,7 @@ def test_every_guard_that_can_refuse_a_line_with_zookeeper_refuses_one() -> None
 
 def test_in_some_pairs_a_controller_is_hit_with_its_broker_and_another_is_elected() -> None:
     hosted = [(schedule, name) for schedule, name, _ in traces() if schedule.host]
-    assert len(hosted) >= traced_pairs.FIRST // HOSTED
+    assert len(hosted) >= traced_pairs.FIRST // compare_command.HOSTED
     assert all(is_whole(schedule) for schedule, _ in hosted)
     hit = {e.kind for s, _ in hosted for e in s.events if e.broker == s.host}
     assert {"crash", "cut"} <= hit
@@ -283,7 +263,7 @@ def test_a_difference_with_zookeeper_is_made_short_and_told_with_the_command_tha
     told = next(
         p for p in traces() if traced_pairs.is_told("497.request-broker-epoch", p, Mode.ZOOKEEPER)
     )
-    found = parts(told[0], told[1], forgets)
+    found = parting(told[0], told[1], forgets, Mode.ZOOKEEPER)
     assert found is not None
     short = shrunk(found, forgets)
     assert len(short.schedule.events) <= len(told[0].events)
@@ -294,8 +274,10 @@ def test_a_long_comparison_with_zookeeper_is_one_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(compare_command, "kernel_trace", traced_pairs.plainly)
-    progress = ComparisonProgress(seed=traced_pairs.SEED[Mode.ZOOKEEPER], mode=Mode.ZOOKEEPER)
-    assert compare_on(progress, 4) is None
+    progress = compare_command.ComparisonProgress(
+        seed=traced_pairs.SEED[Mode.ZOOKEEPER], mode=Mode.ZOOKEEPER
+    )
+    assert compare_command.compare_on(progress, 4) is None
     assert "zookeeper" in progress.sentence
     assert set(progress.met["guards"]) <= set(mirrored_in(Mode.ZOOKEEPER))
 

@@ -7,21 +7,23 @@ take: some that tell each guard, come to each transition and are refused by each
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from kiplab.fleet.agreement import compare_command
-from kiplab.fleet.agreement.compare_command import random_pairs
 from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.kernel_run import EndlessTraceError, kernel_trace
 from kiplab.fleet.agreement.outside_events import OutsideSchedule, to_json
-from kiplab.fleet.agreement.trace_comparison import TraceOf, TraceParting
-from kiplab.fleet.agreement.trace_coverage import TraceCoverage, covered
 from kiplab.fleet.agreement.trace_lines import Trace
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits, mirrored_in
 from kiplab.protocol.releases import Mode
+from tests.fleet.agreement import compare_command
+from tests.fleet.agreement.compare_command import random_pairs
+from tests.fleet.agreement.small_schedules import small_schedules
+from tests.fleet.agreement.trace_comparison import TraceOf, TraceParting, parting, shrunk
+from tests.fleet.agreement.trace_coverage import TraceCoverage, covered
 
 plainly = partial(kernel_trace, compiled=False)
 Compared = tuple[OutsideSchedule, str, Trace]
@@ -30,6 +32,8 @@ PAIRS = {Mode.KRAFT: 5_000, Mode.ZOOKEEPER: 1_200}
 """The long tests compare so many random pairs."""
 FIRST, EACH = 100, 3
 """The quick tests compare so many, and for each guard and transition so many that meet it."""
+SMALL = 2
+"""Small schedules of so many incidents are tried here, of up to five by `make fleet-long`."""
 TELLING = Path(__file__).with_name("telling_pairs.json")
 
 
@@ -73,6 +77,21 @@ def is_told(guard: str, pair: Compared, mode: Mode = Mode.KRAFT) -> bool:
         return plainly(schedule, features, without=bit) != trace
     except EndlessTraceError:
         return True
+
+
+def check_the_engine(pairs: Iterable[Compared], name: str, mode: Mode = Mode.KRAFT) -> None:
+    """The engine makes of each pair of a feature set what the kernel makes of it."""
+    for schedule, its, trace in pairs:
+        if its == name:
+            found = parting(schedule, name, lambda *_, trace=trace: trace, mode)
+            assert found is None, shrunk(found, plainly).sentence
+
+
+def check_small_schedules(mode: Mode) -> None:
+    """Each of them agrees under each feature set of the mode."""
+    for schedule, name in product(small_schedules(SMALL), COMPARED_IN[mode]):
+        found = parting(schedule, name, plainly, mode)
+        assert found is None, found.sentence
 
 
 def check_transitions(met: TraceCoverage, known: frozenset[str]) -> None:

@@ -1,4 +1,4 @@
-"""``python -m kiplab.fleet.agreement.compare_command``: the long comparison of engine and kernel.
+"""``python -m tests.fleet.agreement.compare_command``: the long comparison of engine and kernel.
 
 Pair `number` is a random schedule, with ``--races`` one around the race, or with ``--small`` a
 small one, and a feature set of the mode.
@@ -16,22 +16,22 @@ from pathlib import Path
 
 import msgspec
 
-from ...protocol.releases import Mode
-from .compared_sets import COMPARED_IN, compared_set
-from .hosted_outside import with_its_controller
-from .kernel_run import EndlessTraceError, kernel_trace
-from .outside_events import OutsideSchedule, from_json
-from .racing_outside import racing_schedule
-from .random_outside import random_schedule
-from .small_schedules import small_schedules
-from .trace_comparison import (
+from kiplab.fleet.agreement.compared_sets import COMPARED_IN, compared_set
+from kiplab.fleet.agreement.kernel_run import EndlessTraceError, kernel_trace
+from kiplab.fleet.agreement.outside_events import OutsideSchedule, from_json
+from kiplab.fleet.agreement.racing_outside import racing_schedule
+from kiplab.fleet.agreement.random_outside import random_schedule
+from kiplab.protocol.releases import Mode
+from tests.fleet.agreement.hosted_outside import with_its_controller
+from tests.fleet.agreement.small_schedules import small_schedules
+from tests.fleet.agreement.trace_comparison import (
     COMMAND,
     TraceParting,
     engine_says,
     first_difference,
     shrunk,
 )
-from .trace_coverage import TraceCoverage, covered
+from tests.fleet.agreement.trace_coverage import TraceCoverage, covered
 
 EVERY = 500
 HOSTED = 5

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ...protocol.guards import GUARDS
-from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
-from .outside_events import OutsideSchedule
-from .trace_lines import NOBODY, PartitionTold, Trace
+from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
+from kiplab.fleet.agreement.outside_events import OutsideSchedule
+from kiplab.fleet.agreement.trace_lines import NOBODY, PartitionTold, Trace
+from kiplab.protocol.guards import GUARDS
 
 TRANSITIONS = frozenset(
     {

@@ -7,7 +7,7 @@ A planned stop is neither: there the session is closed, and another is elected w
 
 from msgspec.structs import replace
 
-from .outside_events import Outside, OutsideSchedule, ordered
+from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, ordered
 
 
 def with_its_controller(schedule: OutsideSchedule) -> OutsideSchedule:

@@ -7,17 +7,17 @@ from itertools import zip_longest
 import msgspec
 from msgspec.structs import replace
 
-from ...protocol.features import Features
-from ...protocol.releases import Mode
-from .compared_sets import COMPARED_IN
-from .engine_run import engine_trace
-from .hosted_outside import is_whole
-from .kernel_run import kernel_trace
-from .outside_events import Outside, OutsideSchedule, to_json
-from .trace_lines import Trace, TraceLine
-from .zookeeper_run import zookeeper_trace
+from kiplab.fleet.agreement.compared_sets import COMPARED_IN
+from kiplab.fleet.agreement.engine_run import engine_trace
+from kiplab.fleet.agreement.kernel_run import kernel_trace
+from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, to_json
+from kiplab.fleet.agreement.trace_lines import Trace, TraceLine
+from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
+from kiplab.protocol.features import Features
+from kiplab.protocol.releases import Mode
+from tests.fleet.agreement.hosted_outside import is_whole
 
-COMMAND = "kiplab.fleet.agreement.compare_command"
+COMMAND = "tests.fleet.agreement.compare_command"
 NO_BEAT = -1
 TraceOf = Callable[[OutsideSchedule, Features], Trace]
 
