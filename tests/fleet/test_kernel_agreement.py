@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kiplab.fleet.agreement.compared_sets import COMPARED
-from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, from_json, to_json
+from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
 from kiplab.fleet.agreement.random_outside import random_schedule
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED
 from kiplab.protocol.guards import GUARDS, GuardKind
@@ -17,7 +17,7 @@ from tests.fleet import traced_pairs
 from tests.fleet.agreement import compare_command
 from tests.fleet.agreement.compare_command import ComparisonProgress, compare_on, random_pairs
 from tests.fleet.agreement.small_schedules import small_schedules
-from tests.fleet.agreement.trace_comparison import parting, shrunk
+from tests.fleet.agreement.trace_comparison import parting, shrunk, to_json
 from tests.fleet.agreement.trace_coverage import TRANSITIONS, covered
 
 QUICK = (
@@ -186,7 +186,7 @@ def test_a_guard_that_no_schedule_tells_is_told_by_none(guard: str) -> None:
 def test_a_schedule_is_the_same_after_a_round_through_json() -> None:
     for number in range(50):
         schedule = random_schedule(traced_pairs.SEED[Mode.KRAFT], number)
-        assert from_json(to_json(schedule)) == schedule
+        assert msgspec.json.decode(to_json(schedule), type=OutsideSchedule) == schedule
 
 
 def test_a_difference_is_made_short_and_told_with_the_command_that_repeats_it(

@@ -8,12 +8,12 @@ import pytest
 from kiplab.fleet.agreement.compared_sets import COMPARED, COMPARED_WITH_ZOOKEEPER
 from kiplab.fleet.agreement.engine_run import engine_trace
 from kiplab.fleet.agreement.kernel_run import KernelRun, kernel_run, zookeeper_kernel_run
-from kiplab.fleet.agreement.outside_events import to_json
 from kiplab.fleet.agreement.racing_outside import racing_schedule
 from kiplab.fleet.agreement.random_outside import random_schedule
 from kiplab.fleet.agreement.trace_lines import Trace, trace_counts
 from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
 from kiplab.protocol.releases import Mode
+from tests.fleet.agreement.trace_comparison import to_json
 
 SEED, SCHEDULES = 6, 40
 RACES = [racing_schedule(SEED, number) for number in range(SCHEDULES)]

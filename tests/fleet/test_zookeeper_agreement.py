@@ -6,7 +6,7 @@ import pytest
 
 from kiplab.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
 from kiplab.fleet.agreement.driven_zookeeper import HOST
-from kiplab.fleet.agreement.outside_events import KINDS, Outside, OutsideSchedule, to_json
+from kiplab.fleet.agreement.outside_events import KINDS, Outside, OutsideSchedule
 from kiplab.fleet.agreement.zookeeper_run import ZooKeeperRun, zookeeper_trace
 from kiplab.fleet.kernel.mirrored_guards import (
     ALWAYS_IN_THE_KERNEL,
@@ -22,7 +22,7 @@ from kiplab.protocol.zookeeper_facts import ControllerElected
 from tests.fleet import traced_pairs
 from tests.fleet.agreement import compare_command
 from tests.fleet.agreement.hosted_outside import is_whole
-from tests.fleet.agreement.trace_comparison import parting, shrunk
+from tests.fleet.agreement.trace_comparison import parting, shrunk, to_json
 from tests.fleet.agreement.trace_coverage import TRANSITIONS_WITH_ZOOKEEPER, covered
 from tests.fleet.test_kernel_agreement import PENDING_COUNTS
 

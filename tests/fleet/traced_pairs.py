@@ -13,16 +13,23 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_IN
-from kiplab.fleet.agreement.kernel_run import EndlessTraceError, kernel_trace
-from kiplab.fleet.agreement.outside_events import OutsideSchedule, to_json
+from kiplab.fleet.agreement.kernel_run import EndlessTraceError
+from kiplab.fleet.agreement.outside_events import OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import Trace
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits, mirrored_in
 from kiplab.protocol.releases import Mode
 from tests.fleet.agreement import compare_command
 from tests.fleet.agreement.compare_command import random_pairs
 from tests.fleet.agreement.small_schedules import small_schedules
-from tests.fleet.agreement.trace_comparison import TraceOf, TraceParting, parting, shrunk
+from tests.fleet.agreement.trace_comparison import (
+    COMPARED_IN,
+    TraceOf,
+    TraceParting,
+    kernel_trace,
+    parting,
+    shrunk,
+    to_json,
+)
 from tests.fleet.agreement.trace_coverage import TraceCoverage, covered
 
 plainly = partial(kernel_trace, compiled=False)

@@ -1,7 +1,6 @@
 """The feature sets that schedules are compared under: every guard is on in some, off in others."""
 
 from ...protocol.features import Features
-from ...protocol.releases import Mode
 from ..kernel.feature_sets import feature_sets, features_of
 from ..kernel.mirrored_guards import PURGE, WRITES
 from .outside_events import features_with
@@ -24,11 +23,3 @@ COMPARED_WITH_ZOOKEEPER: dict[str, Features] = {
 """The sets with ZooKeeper that an engine can have (KIP-343 was never built, and is only counted),
 two of them with leaders that write the ISR themselves.
 """
-
-COMPARED_IN = {Mode.KRAFT: COMPARED, Mode.ZOOKEEPER: COMPARED_WITH_ZOOKEEPER}
-
-
-def compared_set(number: int, mode: Mode = Mode.KRAFT) -> str:
-    """Of pair `number` of a comparison: the sets take turns."""
-    names = list(COMPARED_IN[mode])
-    return names[number % len(names)]

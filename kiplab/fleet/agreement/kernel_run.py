@@ -38,20 +38,10 @@ class KernelRun(msgspec.Struct, frozen=True):
     counts: dict[str, int]
 
 
-def kernel_trace(
-    schedule: OutsideSchedule, features: Features, *, compiled: bool = True, without: int = 0
-) -> Trace:
-    """What the kernel makes of it. `without` are bits of guards that it is to forget.
-
-    Raises EndlessTraceError for more than TOLD_MAX lines.
-    """
-    return kernel_run(schedule, features, compiled=compiled, without=without).trace
-
-
 def kernel_run(
     schedule: OutsideSchedule, features: Features, *, compiled: bool = True, without: int = 0
 ) -> KernelRun:
-    """The trace as `kernel_trace` gives it, and what was counted.
+    """The trace, and what was counted. `without` are bits of guards that it is to forget.
 
     Raises EndlessTraceError for more than TOLD_MAX lines.
     """

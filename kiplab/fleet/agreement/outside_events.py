@@ -94,16 +94,6 @@ def ordered(schedule: OutsideSchedule) -> OutsideSchedule:
     return msgspec.structs.replace(schedule, events=events)
 
 
-def to_json(schedule: OutsideSchedule) -> str:
-    """One line."""
-    return msgspec.json.encode(schedule).decode()
-
-
-def from_json(text: str) -> OutsideSchedule:
-    """Raises msgspec.ValidationError for what is no schedule."""
-    return msgspec.json.decode(text, type=OutsideSchedule)
-
-
 def row_of(event: Outside) -> list[int]:
     """As the kernel takes it: microseconds, brokers from 0."""
     times = (event.restart, event.ready, event.level, event.lag_phase)

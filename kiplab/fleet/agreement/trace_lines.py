@@ -23,13 +23,6 @@ class PartitionTold(msgspec.Struct, frozen=True):
     isr: tuple[int, ...]
     recovering: bool = False
 
-    @property
-    def words(self) -> str:
-        """``"epoch 11: leader 2 under 6, ISR 2"``."""
-        members = ",".join(map(str, self.isr))
-        who = f"leader {self.leader or 'none'} under {self.leader_epoch}, ISR {members}"
-        return f"epoch {self.partition_epoch}: {who}{', recovering' if self.recovering else ''}"
-
 
 class TraceLine(msgspec.Struct, frozen=True):
     """When (ms) and what: ``"partition"``, ``"refused"``, ``"lost"`` or ``"stale join"``.
@@ -44,21 +37,6 @@ class TraceLine(msgspec.Struct, frozen=True):
     guard: str = ""
     cause: str = ""
     partition: PartitionTold | None = None
-
-    @property
-    def words(self) -> str:
-        """The line for people."""
-        return f"{self._what} at {self.at} ms"
-
-    @property
-    def _what(self) -> str:
-        if self.partition is not None:
-            return f"partition {self.partition.words}"
-        if self.what == "refused":
-            return f"broker {self.broker} is refused by {self.guard}"
-        if self.what == "lost":
-            return f"broker {self.broker} leads without committed records ({self.cause})"
-        return f"stale join of broker {self.broker}"
 
 
 Trace = tuple[TraceLine, ...]

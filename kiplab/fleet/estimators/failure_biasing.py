@@ -17,7 +17,7 @@ import msgspec
 
 from ...extras import needed_by
 from ..reference.markov_chain import ChainArc, MarkovChain
-from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
+from ..statistics.block_means import Weights
 from .counted_uniforms import uniforms, weights_of
 
 _UNLIKELY = 0.02
@@ -36,25 +36,6 @@ class _Steps(msgspec.Struct, frozen=True):
     ratio: Any
     counts: Any
     stays: Any
-
-
-def biased_rate(
-    chain: MarkovChain,
-    event: str,
-    *,
-    seed: int,
-    blocks: int = 40,
-    cycles: int = 1000,
-    biased: bool = True,
-) -> WeighedRate | NothingWeighed:
-    """How often `event` happens per unit of the chain's time, from cycles through its first state.
-
-    Raises ValueError for fewer than 30 blocks, MissingExtraError without numpy and scipy.
-    """
-    weightses, durations = biased_blocks(
-        chain, event, seed=seed, blocks=blocks, cycles=cycles, biased=biased
-    )
-    return weighed_rate(weightses, durations)
 
 
 def biased_blocks(

@@ -47,8 +47,3 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
             "parameters": {name: repr(checked(name, value)) for name, value in values.items()},
         }
         return sha256(msgspec.json.encode(columns, order="sorted")).hexdigest()[:_DIGITS]
-
-    @property
-    def partitions_per_set(self) -> float:
-        """How many partitions share one replica set."""
-        return self.parameters.partitions / self.parameters.replica_sets

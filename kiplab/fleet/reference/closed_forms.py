@@ -35,34 +35,6 @@ def stale_joins_after_crashes(parameters: Parameters, kips: frozenset[str]) -> f
     return expansions(parameters) * window * open_to
 
 
-def stale_joins_of_stops(parameters: Parameters, kips: frozenset[str]) -> float:
-    """A leader that stops is asked for once more, and gone when a slow AlterPartition is read.
-
-    KIP-841 does not ask for it; KIP-903 refuses it once the broker is back. Two replicas.
-    """
-    if "841" in kips:
-        return 0.0
-    read, back = parameters.slow_alter_partition_s, parameters.clean_restart_s
-    still_away = back / (back + read) if "903" in kips else 1.0
-    late = parameters.slow_alter_partition_share * exp(-parameters.shutdown_s / read)
-    return parameters.bounces_per_year * late * still_away
-
-
-def race_losses(parameters: Parameters, kips: frozenset[str]) -> float:
-    """A stale join, and the leader goes before the stale one is evicted or level. Two replicas."""
-    evict, restart = 1 / parameters.lag_s, 1 / parameters.crash_restart_s
-    up = 1 / (evict + 1 / parameters.catch_up_s)
-    down = 1 / (evict + restart)
-    crash = parameters.crashes_per_year / SECONDS_PER_YEAR
-    goes = crash + parameters.bounces_per_year / SECONDS_PER_YEAR
-    if_up = goes * up
-    if_down = crash * down + restart * down * if_up
-    fenced, back = (
-        stale_joins_after_crashes(parameters, kips | {other}) for other in ("903", "841")
-    )
-    return lost_share(parameters) * (fenced * if_down + back * if_up)
-
-
 def alone_share(parameters: Parameters) -> float:
     """The share of time with one replica out of the ISR, and with that alone in it if of two."""
     crashed = parameters.crashes_per_year * (parameters.session_s + parameters.crash_restart_s)
@@ -90,21 +62,6 @@ def last_replica_losses(parameters: Parameters) -> float:
     fatal = alone * replaced_share(parameters)
     fatal += reaches * tail_lost_share(parameters) / SECONDS_PER_YEAR
     return fatal * parameters.crashes_per_year
-
-
-def all_down(parameters: Parameters, repair_s: float) -> float:
-    """How often the last of all replicas goes, as a chain of births and deaths.
-
-    Each is repaired by itself, in `repair_s` on average; planned restarts wait until all are well.
-    """
-    crash, repair = parameters.crashes_per_year, SECONDS_PER_YEAR / repair_s
-    replicas = parameters.replication_factor
-    weights = [1.0, expansions(parameters) / repair]
-    for down in range(1, replicas):
-        weights.append(weights[-1] * (replicas - down) * crash / ((down + 1) * repair))
-    if replicas == 1:
-        return expansions(parameters) * weights[0] / sum(weights)
-    return weights[replicas - 1] * crash / sum(weights)
 
 
 def shock_losses(parameters: Parameters) -> float:

@@ -53,28 +53,6 @@ def rates_by_shares(chain: MarkovChain) -> dict[str, Any]:
     return rates
 
 
-def rates_by_cycles(chain: MarkovChain) -> dict[str, Any]:
-    """The same, as events expected in a cycle from the first state over the cycle's duration.
-
-    Raises ValueError for a state that has no way on.
-    """
-    leaving: dict[str, Any] = dict.fromkeys(chain.states, 0)
-    for arc in chain.arcs:
-        leaving[arc.origin] += arc.rate
-    stuck = [name for name, rate in leaving.items() if not rate]
-    if stuck:
-        raise ValueError(f"nothing leads out of {', '.join(stuck)}")
-    duration = _per_cycle(chain, leaving, {name: 1 / leaving[name] for name in chain.states})
-    rates = {}
-    for event in sorted({event for arc in chain.arcs for event in arc.counts}):
-        once = dict.fromkeys(chain.states, 0 * duration)
-        for arc in chain.arcs:
-            if event in arc.counts:
-                once[arc.origin] = once[arc.origin] + arc.rate / leaving[arc.origin]
-        rates[event] = _per_cycle(chain, leaving, once) / duration
-    return rates
-
-
 def _matrix(chain: MarkovChain) -> list[list[Any]]:
     at = {name: n for n, name in enumerate(chain.states)}
     rates: list[list[Any]] = [[0] * len(at) for _ in at]
@@ -99,35 +77,3 @@ def _eliminated(rates: list[list[Any]], states: Sequence[str]) -> list[Any]:
                     if j != i:
                         rates[i][j] += rates[i][n] * rates[n][j] / leaving[n]
     return leaving
-
-
-def _per_cycle(chain: MarkovChain, leaving: dict[str, Any], each: dict[str, Any]) -> Any:
-    """What is expected from the first state until it comes again, with `each` on every visit.
-
-    Gauss' elimination on h = each + P h, where going back to the first state ends it.
-    """
-    order = chain.states[1:]
-    nothing = 0 * each[chain.states[0]]
-    step = {(a.origin, a.target): nothing for a in chain.arcs}
-    for arc in chain.arcs:
-        step[arc.origin, arc.target] += arc.rate / leaving[arc.origin]
-    rows = [[(a == b) - step.get((a, b), nothing) for b in order] + [each[a]] for a in order]
-    expected = dict(zip(order, _solved(rows), strict=True))
-    first = chain.states[0]
-    return each[first] + sum(step.get((first, name), 0) * expected[name] for name in order)
-
-
-def _solved(rows: list[list[Any]]) -> list[Any]:
-    """x of A x = b, with b as the last column; A is such that no pivot is ever 0."""
-    count = len(rows)
-    for n in range(count):
-        for i in range(n + 1, count):
-            if rows[i][n]:
-                factor = rows[i][n] / rows[n][n]
-                pairs = zip(rows[i], rows[n], strict=True)
-                rows[i] = [value - factor * above for value, above in pairs]
-    solution: list[Any] = [0] * count
-    for n in reversed(range(count)):
-        rest = sum(rows[n][k] * solution[k] for k in range(n + 1, count))
-        solution[n] = (rows[n][count] - rest) / rows[n][n]
-    return solution

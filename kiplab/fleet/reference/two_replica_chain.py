@@ -12,7 +12,7 @@ import msgspec
 
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
-from .markov_chain import ChainArc, MarkovChain, rates_by_cycles, rates_by_shares
+from .markov_chain import ChainArc, MarkovChain, rates_by_shares
 
 STALE_JOIN_AFTER_CRASH = "stale_join_after_crash"
 """A leader of the chain that stops is gone at once: its stale joins all begin with a crash."""
@@ -110,15 +110,7 @@ def two_replica_chain(r: ChainRates, kips: frozenset[str]) -> MarkovChain:
 
 def yearly_rates(parameters: Parameters, kips: frozenset[str]) -> dict[str, float]:
     """Events per partition and year. Raises ValueError where nothing ever crashes."""
-    return _yearly(rates_by_shares(two_replica_chain(chain_rates(parameters), kips)))
-
-
-def yearly_rates_by_cycles(parameters: Parameters, kips: frozenset[str]) -> dict[str, float]:
-    """The same by the other way. Raises ValueError where nothing ever crashes."""
-    return _yearly(rates_by_cycles(two_replica_chain(chain_rates(parameters), kips)))
-
-
-def _yearly(rates: dict[str, float]) -> dict[str, float]:
+    rates = rates_by_shares(two_replica_chain(chain_rates(parameters), kips))
     every = dict.fromkeys((STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS), 0.0)
     return every | {event: rate * SECONDS_PER_YEAR for event, rate in rates.items()}
 

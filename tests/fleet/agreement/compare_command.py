@@ -16,9 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_IN, compared_set
-from kiplab.fleet.agreement.kernel_run import EndlessTraceError, kernel_trace
-from kiplab.fleet.agreement.outside_events import OutsideSchedule, from_json
+from kiplab.fleet.agreement.kernel_run import EndlessTraceError
+from kiplab.fleet.agreement.outside_events import OutsideSchedule
 from kiplab.fleet.agreement.racing_outside import racing_schedule
 from kiplab.fleet.agreement.random_outside import random_schedule
 from kiplab.protocol.releases import Mode
@@ -26,9 +25,12 @@ from tests.fleet.agreement.hosted_outside import with_its_controller
 from tests.fleet.agreement.small_schedules import small_schedules
 from tests.fleet.agreement.trace_comparison import (
     COMMAND,
+    COMPARED_IN,
     TraceParting,
     engine_says,
     first_difference,
+    in_words,
+    kernel_trace,
     shrunk,
 )
 from tests.fleet.agreement.trace_coverage import TraceCoverage, covered
@@ -110,7 +112,7 @@ def racing_pairs(seed: int, first: int, mode: Mode) -> Iterator[ComparedPair]:
     end.
     """
     for number in count(first):
-        yield racing_schedule(seed, number), compared_set(number, mode)
+        yield racing_schedule(seed, number), _turn_of(number, mode)
 
 
 def random_pairs(seed: int, first: int = 0, mode: Mode = Mode.KRAFT) -> Iterator[ComparedPair]:
@@ -122,7 +124,12 @@ def random_pairs(seed: int, first: int = 0, mode: Mode = Mode.KRAFT) -> Iterator
         schedule = random_schedule(seed, number)
         if mode is Mode.ZOOKEEPER and number % HOSTED == 0:
             schedule = with_its_controller(schedule)
-        yield schedule, compared_set(number, mode)
+        yield schedule, _turn_of(number, mode)
+
+
+def _turn_of(number: int, mode: Mode) -> str:
+    names = list(COMPARED_IN[mode])
+    return names[number % len(names)]
 
 
 def _keep(progress: ComparisonProgress, met: TraceCoverage, file: Path | None) -> None:
@@ -192,10 +199,11 @@ def _compare_many(options: argparse.Namespace, mode: Mode) -> str | None:
 
 def _compare_one(options: argparse.Namespace, mode: Mode) -> str | None:
     """Both traces, line by line."""
-    schedule, features = from_json(options.schedule), COMPARED_IN[mode][options.set]
+    schedule = msgspec.json.decode(options.schedule, type=OutsideSchedule)
+    features = COMPARED_IN[mode][options.set]
     ours, theirs = engine_says(schedule, features), kernel_trace(schedule, features)
     for line in ours:
-        print(line.words)
+        print(in_words(line))
     difference = first_difference(ours, theirs)
     return (
         None

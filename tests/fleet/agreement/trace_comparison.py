@@ -7,16 +7,17 @@ from itertools import zip_longest
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.fleet.agreement.compared_sets import COMPARED_IN
+from kiplab.fleet.agreement.compared_sets import COMPARED, COMPARED_WITH_ZOOKEEPER
 from kiplab.fleet.agreement.engine_run import engine_trace
-from kiplab.fleet.agreement.kernel_run import kernel_trace
-from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, to_json
-from kiplab.fleet.agreement.trace_lines import Trace, TraceLine
+from kiplab.fleet.agreement.kernel_run import kernel_run
+from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
+from kiplab.fleet.agreement.trace_lines import PartitionTold, Trace, TraceLine
 from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
 from kiplab.protocol.features import Features
 from kiplab.protocol.releases import Mode
 from tests.fleet.agreement.hosted_outside import is_whole
 
+COMPARED_IN = {Mode.KRAFT: COMPARED, Mode.ZOOKEEPER: COMPARED_WITH_ZOOKEEPER}
 COMMAND = "tests.fleet.agreement.compare_command"
 NO_BEAT = -1
 TraceOf = Callable[[OutsideSchedule, Features], Trace]
@@ -48,7 +49,41 @@ class TraceParting(msgspec.Struct, frozen=True):
 
 
 def _said(line: TraceLine | None) -> str:
-    return "nothing more" if line is None else line.words
+    return "nothing more" if line is None else in_words(line)
+
+
+def to_json(schedule: OutsideSchedule) -> str:
+    """One line."""
+    return msgspec.json.encode(schedule).decode()
+
+
+def in_words(line: TraceLine) -> str:
+    """The line for people."""
+    return f"{_what(line)} at {line.at} ms"
+
+
+def _what(line: TraceLine) -> str:
+    if line.partition is not None:
+        return f"partition {_state(line.partition)}"
+    if line.what == "refused":
+        return f"broker {line.broker} is refused by {line.guard}"
+    if line.what == "lost":
+        return f"broker {line.broker} leads without committed records ({line.cause})"
+    return f"stale join of broker {line.broker}"
+
+
+def _state(told: PartitionTold) -> str:
+    """``"epoch 11: leader 2 under 6, ISR 2"``."""
+    who = f"leader {told.leader or 'none'} under {told.leader_epoch}"
+    isr = ",".join(map(str, told.isr))
+    return f"epoch {told.partition_epoch}: {who}, ISR {isr}{', recovering' * told.recovering}"
+
+
+def kernel_trace(
+    schedule: OutsideSchedule, features: Features, *, compiled: bool = True, without: int = 0
+) -> Trace:
+    """What the kernel makes of it, as `kernel_run` does."""
+    return kernel_run(schedule, features, compiled=compiled, without=without).trace
 
 
 def engine_says(schedule: OutsideSchedule, features: Features) -> Trace:

@@ -5,21 +5,21 @@ from fractions import Fraction
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.reference.markov_chain import rates_by_cycles, rates_by_shares
 from kiplab.fleet.reference.unclean_election_chain import (
     UncleanRates,
     unclean_election_chain,
     unclean_rates,
 )
+from tests.fleet.reference.balance import check_balanced
 
 RARE = UncleanRates(crash=1.0, restart=75_000.0, level=175_000.0)
 SLOW = UncleanRates(crash=Fraction(50), restart=Fraction(500), level=Fraction(700))
 
 
 @pytest.mark.parametrize("recovered", [0, Fraction(90)])
-def test_both_ways_are_the_same_fraction(recovered: Fraction) -> None:
+def test_each_state_is_come_to_as_often_as_it_is_left(recovered: Fraction) -> None:
     chain = unclean_election_chain(replace(SLOW, recovered=recovered))
-    assert rates_by_shares(chain) == rates_by_cycles(chain)
+    check_balanced(chain)
 
 
 def test_where_crashes_are_rare_it_is_two_in_a_row_and_half_of_the_returns() -> None:
