@@ -13,11 +13,7 @@ from kiplab.engine.truth import truth
 from kiplab.judge.partition import partition_process as turns
 from kiplab.judge.partition.observed_broker import EngineObservation, ObservedBroker
 from kiplab.judge.side_by_side import deciding
-from kiplab.judge.side_by_side.deciding import (
-    LeaderQuestion,
-    MetadataPlayed,
-    ProcessBegun,
-)
+from kiplab.judge.side_by_side.deciding import LeaderQuestion, MetadataPlayed, ProcessBegun
 from kiplab.protocol import ids, log, messages
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features

@@ -8,11 +8,7 @@ import pytest
 from kiplab.plays import grammar, play, runner
 from kiplab.protocol.features import parse_features
 from tests.judge.kraft import conversation, engine_in_place
-from tests.judge.kraft.difference_as_play import (
-    UntoldError,
-    difference_as_play,
-    difference_text,
-)
+from tests.judge.kraft.difference_as_play import UntoldError, difference_as_play, difference_text
 from tests.judge.kraft.shortest_difference import PartedConversation, shortest_difference
 from tests.judge.kraft.turns import Asked, Created, Raised
 

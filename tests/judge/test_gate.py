@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.wire.message_bytes import INT32
-from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate, watched_path
+from kiplab.judge.zookeeper_era.gates import BackgroundLoop, watched_path
+from tests.judge.acceptance.live_session import ShutGate
 
 PATIENCE_S = 20
 
@@ -23,7 +24,7 @@ class Both:
 
     def __init__(self, loop: BackgroundLoop) -> None:
         with socket.create_server(("127.0.0.1", 0)) as zookeeper:
-            self.gate = Gate(loop, zookeeper.getsockname()[1])
+            self.gate = ShutGate(loop, zookeeper.getsockname()[1])
             self.controller = socket.create_connection(("127.0.0.1", self.gate.port), PATIENCE_S)
             zookeeper.settimeout(PATIENCE_S)
             self.zookeeper, _ = zookeeper.accept()

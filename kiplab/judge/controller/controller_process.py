@@ -46,8 +46,6 @@ class ControllerProcess(java_process.OwnedProcess):
         self.patch = patch_release(release)
         self.release = release if release in RELEASES else release.rpartition(".")[0]
         self.metadata_version = metadata_version or RELEASES[self.release].latest
-        # Without Java there is no use for 50 MB of jars.
-        java_process.java_of_kafka()
         self.jars = jars_of(self.patch)
         super().__init__(f"Kafka {self.patch}")
         self.data = self._folder / "data"
@@ -78,10 +76,9 @@ class ControllerProcess(java_process.OwnedProcess):
             why = f"{self._name} did not format within {FORMAT_S} s"
             raise java_process.DeadKafkaError(why) from None
         if done.returncode != 0:
-            why = java_process.last_lines(done.stdout)
-            raise java_process.DeadKafkaError(
-                f"{self._name} does not begin at {self.metadata_version}: {why}"
-            )
+            said = java_process.last_lines(done.stdout)
+            problem = f"does not begin at {self.metadata_version}: {said}"
+            raise java_process.DeadKafkaError(f"{self._name} {problem}")
 
     def _command(self) -> tuple[Sequence[Path | str], Sequence[str]]:
         return self._classes, ["JudgeLauncher", self._settings]

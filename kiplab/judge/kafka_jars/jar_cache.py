@@ -79,9 +79,10 @@ def can_fetch() -> str | None:
 
 def _fetch(patch: str, folder: Path, artifacts: Sequence[Artifact]) -> None:
     """Put the jars of ``"3.4.1"`` and of all it needs into `folder`; Kafka itself is the first of
-    the artifacts. Raises MissingKafkaError without Maven and without Ivy, and where these don't get
-    it.
+    the artifacts. Raises MissingKafkaError without Java, where jars are of no use, without Maven
+    and without Ivy, and where these don't get it.
     """
+    java = java_of_kafka()
     with tempfile.TemporaryDirectory() as scratch:
         if maven := shutil.which("mvn"):
             pom = _described(Path(scratch, "pom.xml"), [a.in_pom for a in artifacts])
@@ -91,7 +92,7 @@ def _fetch(patch: str, folder: Path, artifacts: Sequence[Artifact]) -> None:
             pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
             kept = ["-cache", str(Path(scratch, "cache")), "-types", "jar", "bundle"]
             options = ["-ivy", str(module), *kept, "-retrieve", pattern]
-            command = [java_of_kafka(), "-jar", str(ivy), *options]
+            command = [java, "-jar", str(ivy), *options]
         else:
             raise MissingKafkaError("Nothing here can fetch Kafka's jars.", f"{GET_A_FETCHER}.")
         _run(command, artifacts[0].name, patch)

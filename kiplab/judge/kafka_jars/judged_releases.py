@@ -1,6 +1,7 @@
 """The patch release of Kafka that is run for each release of the engine: the last one of each."""
 
 from ...machine import LackingError
+from ...protocol.features import UnknownFeatureError
 from ...protocol.releases import RELEASES
 
 LAST_PATCH = {
@@ -34,7 +35,7 @@ SECONDS = 10
 """About what fetching them takes, where the network is quick."""
 
 
-class UnjudgedReleaseError(ValueError):
+class UnjudgedReleaseError(UnknownFeatureError):
     """A release that no real Kafka stands for; the message lists those that one does."""
 
 

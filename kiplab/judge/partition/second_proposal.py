@@ -24,7 +24,7 @@ from ...protocol.registrations import PartitionRegistration, Registration
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..java_process import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
-from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
+from ..kafka_jars.judged_releases import MEGABYTES, patch_release
 from . import partition_process as turns
 from .observed_broker import ObservedBroker
 
@@ -139,10 +139,7 @@ def recorded_stories() -> dict[str, tuple[ProposalStory, ...]]:
 
 
 def _patch(kafka: str) -> str:
-    try:
-        patch = patch_release(kafka)
-    except UnjudgedReleaseError as unknown:
-        raise UnknownFeatureError(str(unknown)) from None
+    patch = patch_release(kafka)
     if patch.rpartition(".")[0] not in turns.partition_releases():
         there = ", ".join(turns.partition_releases())
         raise UnknownFeatureError(f"the Partition of Kafka {kafka!r} is not run; there are {there}")

@@ -64,12 +64,9 @@ def chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
     with_zookeeper = header.features_of(named).mode is Mode.ZOOKEEPER
     if with_zookeeper and judge == LEADER_ALONE:
         raise UnknownFeatureError(_BROKERS_ARE_NOT_RUN)
-    try:
-        if with_zookeeper:
-            return _with_zookeeper(named, own, kafka)
-        return _with_kraft(named, own, kafka, judge)
-    except judged_releases.UnjudgedReleaseError as unknown:
-        raise UnknownFeatureError(str(unknown)) from None
+    if with_zookeeper:
+        return _with_zookeeper(named, own, kafka)
+    return _with_kraft(named, own, kafka, judge)
 
 
 def _with_kraft(play: Play, features: Features, kafka: str | None, judge: str) -> Chosen:

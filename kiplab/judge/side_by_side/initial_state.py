@@ -139,11 +139,10 @@ class InitialState:
     def _beat(self, broker: BrokerId, offset: int, **wants: bool) -> None:
         """A heartbeat of a broker that has the metadata up to `offset`."""
         epoch, at = self._registered(broker).epoch, MetadataOffset(offset)
-        self._ask(
-            messages.BrokerHeartbeatRequest(
-                broker=broker, broker_epoch=epoch, metadata_offset=at, **wants
-            )
+        heartbeat = messages.BrokerHeartbeatRequest(
+            broker=broker, broker_epoch=epoch, metadata_offset=at, **wants
         )
+        self._ask(heartbeat)
 
     def _shut_down(self) -> None:
         """Only who leads something waits to be let go: a topic of its own, for as long as that. A
@@ -254,14 +253,13 @@ class InitialState:
         item = messages.AlterPartitionItem(
             there.name, there.leader_epoch, there.partition_epoch, members, int(there.recovery)
         )
-        self._ask(
-            messages.AlterPartitionRequest(
-                version=self.kafka.schemas.requests["AlterPartition"].versions.last,
-                broker=there.leader,
-                broker_epoch=epochs[there.leader],
-                items=(item,),
-            )
+        request = messages.AlterPartitionRequest(
+            version=self.kafka.schemas.requests["AlterPartition"].versions.last,
+            broker=there.leader,
+            broker_epoch=epochs[there.leader],
+            items=(item,),
         )
+        self._ask(request)
 
     # --- what has come of it --------------------------------------------------------------------
 

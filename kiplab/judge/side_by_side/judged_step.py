@@ -111,12 +111,6 @@ class DecidedStep:
 # --- what cannot be told --------------------------------------------------------------------------
 
 
-_SWITCHED_OFF = (
-    "what a real controller does unasked every 300 s is switched off, so that nothing happens by"
-    " itself"
-)
-
-
 def _controller_can_be_told(move: moves.Move) -> None:
     match move:
         case moves.Upgrade() if move.node in (None, CONTROLLER):
@@ -124,7 +118,8 @@ def _controller_can_be_told(move: moves.Move) -> None:
         case moves.Configure():
             why = "the settings of a real controller's topics stay as they are made"
         case moves.Fire() if move.node == CONTROLLER:
-            why = _SWITCHED_OFF
+            own = "what a real controller does unasked every 300 s"
+            why = f"{own} is switched off, so that nothing happens by itself"
         case _:
             return
     raise deciding.UnaskableError(why)

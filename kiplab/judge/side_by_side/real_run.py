@@ -252,9 +252,8 @@ def columns_of(what: Chosen, recorded: RecordedColumn) -> TwoColumns:
 def _recorded(what: Chosen, *, asked_for: bool) -> RealRun | None:
     """Of plays that come with kiplab, at the latest metadata version of a release."""
     name = what.play.name
-    if name not in library.names() or library.load(name) != what.play:
-        return None
-    if what.features != parse_features(what.features.release):
+    is_shipped = name in library.names() and library.load(name) == what.play
+    if not is_shipped or what.features != parse_features(what.features.release):
         return None
     if what.with_zookeeper:
         recorded = heard_plays(name).get(what.patch)

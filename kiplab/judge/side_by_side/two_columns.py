@@ -211,15 +211,9 @@ def _state(stage: Stage, performed: Performed) -> Any:
 
 def _same(mine: tuple[Event, ...], theirs: tuple[Event, ...], both: TwoColumns) -> bool:
     """Records in their order, as far as that means anything; all else whatever its order."""
-    written = [
-        record_texts(
-            e
-            for e in events
-            if isinstance(e, facts.RecordWritten) and e.record not in both.own_records
-        )
-        for events in (mine, theirs)
-    ]
-    counted = [Counter(_comparable(events, both.judges)) for events in (mine, theirs)]
+    records = [[e for e in side if isinstance(e, facts.RecordWritten)] for side in (mine, theirs)]
+    written = [record_texts(e for e in s if e.record not in both.own_records) for s in records]
+    counted = [Counter(_comparable(side, both.judges)) for side in (mine, theirs)]
     return written[0] == written[1] and counted[0] == counted[1]
 
 

@@ -13,6 +13,7 @@ import time
 import uuid
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -29,7 +30,6 @@ from .sequences import MARKER, Journal, StateZnode, marker_version, wait_until
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
-
 
 _NOTIFICATIONS = "/isr_change_notification"
 
@@ -132,11 +132,8 @@ class AskedController:
             self._ask(*call_of(request, self._schemas, self._topics()))
 
     def _ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
-        connection = NodeConnection(self._port, self._schemas)
-        try:
+        with closing(NodeConnection(self._port, self._schemas)) as connection:
             return connection.ask(api, version, body)
-        finally:
-            connection.close()
 
     def _topics(self) -> TopicNames:
         """The ids that topics have since 2.8 are text without the padding."""

@@ -1,10 +1,8 @@
-"""A gate between a controller and ZooKeeper, which can hold back what ZooKeeper says.
+"""A gate between a controller and ZooKeeper, which can hold back what watches say.
 
-Behind a shut gate the controller is blind while its send threads run on: a bounce that nobody
-noticed, late control requests, a controller that does not know that it was deposed are no race any
-more. It must open again within two thirds of the session timeout, or the session is lost. A gate
-that holds back watches lets all else through: in the engine, too, a watch may be late, while
-whatever a controller reads or writes is done at once.
+A bounce that nobody noticed, late control requests, a controller that does not know that it was
+deposed are no race any more. All else is let through: in the engine, too, a watch may be late,
+while whatever a controller reads or writes is done at once.
 """
 
 import asyncio
@@ -15,14 +13,10 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Self, TypeVar
 
+from ..wire import node_connection
 from ..wire.message_bytes import INT16, INT32
 from ..wire.message_schemas import ReleaseSchemas
-from ..wire.node_connection import (
-    ReceivedRequest,
-    UnknownRequestError,
-    read_request,
-    written_answer,
-)
+from ..wire.node_connection import ReceivedRequest, UnknownRequestError
 from . import sequences
 
 PATIENCE_S = 20
@@ -122,17 +116,8 @@ class Gate(_Server):
         super().__init__(loop)
         self._zookeeper_port = zookeeper_port
         self._held: list[tuple[str, bytes, asyncio.StreamWriter]] = []
-        self.holds_watches, self._may_pass = False, asyncio.Event()
-        self._may_pass.set()
+        self.holds_watches = False
         loop.do(self._listen())
-
-    def shut(self) -> None:
-        """Hold back what ZooKeeper says from now on."""
-        self._loop.call(self._may_pass.clear)
-
-    def open(self) -> None:
-        """Let it through, what was held back first."""
-        self._loop.call(self._may_pass.set)
 
     def let_through(self, path: str) -> bool:
         """Let the first held watch of `path` through; whether there was one within `LATE_S`."""
@@ -163,19 +148,21 @@ class Gate(_Server):
             to_server.close()
 
     async def _answer(self, server: asyncio.StreamReader, to_kafka: asyncio.StreamWriter) -> None:
-        """Pass on what the server says, frame by frame, as far as it may pass."""
+        """Pass on what the server says, frame by frame."""
         with suppress(OSError, asyncio.IncompleteReadError):
             while True:
                 size = await server.readexactly(INT32.size)
                 body = await server.readexactly(INT32.unpack(size)[0])
-                await self._may_pass.wait()
-                path = watched_path(body) if self.holds_watches else None
-                if path is not None and path.startswith(HELD_PATHS):
-                    self._held.append((path, size + body, to_kafka))
-                else:
-                    to_kafka.write(size + body)
-                    await to_kafka.drain()
+                await self._pass(size, body, to_kafka)
         to_kafka.close()
+
+    async def _pass(self, size: bytes, body: bytes, to_kafka: asyncio.StreamWriter) -> None:
+        path = watched_path(body) if self.holds_watches else None
+        if path is not None and path.startswith(HELD_PATHS):
+            self._held.append((path, size + body, to_kafka))
+        else:
+            to_kafka.write(size + body)
+            await to_kafka.drain()
 
 
 async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
@@ -271,11 +258,11 @@ class PermittedBroker(_Server):
             frame = await reader.readexactly(size)
             if INT16.unpack_from(frame)[0] not in self._keys:
                 raise UnknownRequestError("a replica of the real broker fetches")
-            request = read_request(self._schemas, frame)
+            request = node_connection.read_request(self._schemas, frame)
             error = await self._permission(request, reader)
             self._journal.received.append(self._received(request, error))
             body = sequences.answer_to(request.api, request.version, request.body, error)
-            answer = written_answer(self._schemas, request, body)
+            answer = node_connection.written_answer(self._schemas, request, body)
             writer.write(INT32.pack(len(answer)) + answer)
             await writer.drain()
 

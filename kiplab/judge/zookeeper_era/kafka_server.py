@@ -54,8 +54,6 @@ class KafkaServer(java_process.OwnedProcess):
     ) -> None:
         self.patch, self.broker = patch, broker
         self._zookeeper, self._more = zookeeper, dict(more or {})
-        # Without Java there is no use for 40 MB of jars.
-        java_process.java_of_kafka()
         self.jars = jars_of(patch, with_zookeeper=True)
         super().__init__(f"Kafka {patch}")
         self.data = self._folder / "data"

@@ -25,10 +25,9 @@ from ...protocol.features import Features, parse_features
 from ...protocol.ids import NO_LEADER, BrokerId, broker_list, controller_on
 from ...protocol.messages import Request, WatcherEvent, api_message
 from ...protocol.registrations import topic_of
-from ...protocol.zookeeper.ensemble import find
-from ...protocol.zookeeper.znodes import CONTROLLER_PATH, ControllerZnode
+from ...protocol.zookeeper.ensemble import controller_named
 from ..conversation.kafka_terms import UnspokenError
-from ..java_process import DeadKafkaError, java_of_kafka
+from ..java_process import DeadKafkaError
 from ..kafka_jars.judged_releases import MissingKafkaError
 from ..side_by_side.deciding import StaleRecordingError
 from ..side_by_side.initial_state import first_line, untold
@@ -64,8 +63,6 @@ def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns
     """
     stage, setup = _told_stage(play, features)
     protocol = "" if features == parse_features(features.release) else features.metadata_version
-    # Without Java there is no use for 40 MB of jars.
-    java_of_kafka()
     try:
         schemas = kafka_server.control_schemas()
     except NoSchemasError as problem:
@@ -308,6 +305,4 @@ def _is_controllers(before: Cluster, move: _LOST, controller: BrokerId) -> bool:
 
 
 def _is_other(cluster: Cluster, controller: BrokerId) -> bool:
-    znode = find(nodes.ensemble_of(cluster), CONTROLLER_PATH)
-    named = znode.data if znode is not None else None
-    return isinstance(named, ControllerZnode) and named.broker != controller
+    return controller_named(nodes.ensemble_of(cluster)) not in (None, controller)

@@ -19,7 +19,6 @@ from ...engine.nodes import ensemble_of, is_cut, state_of
 from ...engine.setup import Setup
 from ...protocol import messages, registrations
 from ...protocol.ids import BrokerEpoch, BrokerId, controller_on
-from ...protocol.messages.api_message import ControlRequest
 from ...protocol.zookeeper.ensemble import below, find
 from ...protocol.zookeeper.znodes import (
     CONTROLLER_PATH,
@@ -36,7 +35,6 @@ from . import engine_ear
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
-
 
 _NEVER_MS = 3_600_000
 _QUIET = {
@@ -179,7 +177,7 @@ class PlayedCluster(ExitStack):
     def _hearing(self, cluster: Cluster) -> Iterator[int]:
         """Brokers for whom the engine's controller has nothing more in its queue."""
         state = state_of(cluster, controller_on(self.controller_id))
-        busy = {m.receiver for m in cluster.messages if isinstance(m.body, ControlRequest)}
+        busy = {m.receiver for m in cluster.messages if isinstance(m.body, messages.ControlRequest)}
         for channel in state.channels:
             is_idle = not channel.queue and channel.broker not in {self.controller_id, *busy}
             if is_idle and self.fake(channel.broker).hears:

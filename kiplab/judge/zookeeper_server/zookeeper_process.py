@@ -105,24 +105,11 @@ class TwoIncarnations(msgspec.Struct, frozen=True):
     note: str = ""
     """Where nobody was asked now: of which ZooKeeper it is, and why; else empty."""
 
-    @property
-    def czxids_rise(self) -> bool:
-        """Whether the later incarnation has the greater czxid."""
-        return self.second.czxid > self.first.czxid
-
-    @property
-    def sessions_rise(self) -> bool:
-        """Whether the later incarnation has the greater session id."""
-        return self.second.session > self.first.session
-
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{'incarnation':<12} {'server':>6} {'czxid':>14} {'session id':>20}"]
         for name, one in (("first", self.first), ("second", self.second)):
             lines.append(f"{name:<12} {one.server:>6} {hex(one.czxid):>14} {hex(one.session):>20}")
         return "\n".join([*lines, *[self.note] * bool(self.note)])
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 RECORDED = TwoIncarnations(

@@ -1,5 +1,6 @@
 """A real broker beside a fake controller, with a gate between it and ZooKeeper."""
 
+import asyncio
 import json
 import socket
 from collections.abc import Iterator, Mapping
@@ -62,6 +63,29 @@ class RestartedServer(kafka_server.KafkaServer):
         self._end()
 
 
+class ShutGate(gates.Gate):
+    """Behind it, once it is shut, its broker is blind, and its threads run on. It must open again
+    within two thirds of the session timeout, or the session is lost.
+    """
+
+    def __init__(self, loop: gates.BackgroundLoop, zookeeper_port: int) -> None:
+        self._may_pass = asyncio.Event()
+        self._may_pass.set()
+        super().__init__(loop, zookeeper_port)
+
+    def shut(self) -> None:
+        """Hold back what ZooKeeper says from now on."""
+        self._loop.call(self._may_pass.clear)
+
+    def open(self) -> None:
+        """Let it through, what was held back first."""
+        self._loop.call(self._may_pass.set)
+
+    async def _pass(self, size: bytes, body: bytes, to_kafka: asyncio.StreamWriter) -> None:
+        await self._may_pass.wait()
+        await super()._pass(size, body, to_kafka)
+
+
 class LiveSession:
     """A broker's process, and its session in ZooKeeper. Other brokers are at `elsewhere`, where
     somebody listens and never answers: a follower whose leader refuses to be spoken to tries again
@@ -74,7 +98,7 @@ class LiveSession:
         controller: Any,
         address: str,
         chroot: str,
-        gate: gates.Gate,
+        gate: ShutGate,
         silent: socket.socket,
     ) -> None:
         self.server, self.elsewhere = server, silent.getsockname()[1]
@@ -121,7 +145,7 @@ def live_session(
     with (
         held_controller(address, chroot) as controller,
         gates.BackgroundLoop() as loop,
-        closing(gates.Gate(loop, zookeeper_port)) as gate,
+        closing(ShutGate(loop, zookeeper_port)) as gate,
         socket.create_server((LOOPBACK, 0)) as silent,
         RestartedServer(patch, f"{LOOPBACK}:{gate.port}/{chroot}", ASKED_BROKER, more) as server,
     ):

@@ -22,17 +22,7 @@ from kiplab.protocol.messages import KINDS, BrokerRegistrationRequest, Request, 
 
 from ..skeleton.coverage import errors_in
 from . import conversation, shortest_difference
-from .turns import (
-    Answer,
-    Asked,
-    Checked,
-    Created,
-    Raised,
-    Reassigned,
-    TookOver,
-    Waited,
-    fenced_in,
-)
+from .turns import Answer, Asked, Checked, Created, Raised, Reassigned, TookOver, Waited, fenced_in
 
 _ANYBODY = ids.BrokerId(1)
 """Who asks what no broker asks."""
