@@ -30,12 +30,7 @@ from kiplab.fleet.pictures.forced_tornado import levers_of, tornado
 from kiplab.fleet.pictures.incident_picture import incident_sizes
 from kiplab.fleet.pictures.map_rows import map_cells_of
 from kiplab.fleet.pictures.paired_rows import differences_of
-from kiplab.fleet.pictures.picture_rows import (
-    at_reboots,
-    fleets_of,
-    measured,
-    rate_points_of,
-)
+from kiplab.fleet.pictures.picture_rows import at_reboots, fleets_of, measured, rate_points_of
 from kiplab.fleet.pictures.verification_picture import verification, verified_metric
 from kiplab.fleet.pipeline.study_summary import SummaryRow
 from kiplab.fleet.statistics import block_means

@@ -2,18 +2,17 @@
 
 from collections import Counter
 from functools import cache
+from itertools import product
 
 import pytest
 
-from kiplab.fleet.agreement.compared_sets import COMPARED, COMPARED_WITH_ZOOKEEPER
-from kiplab.fleet.agreement.engine_run import engine_trace
-from kiplab.fleet.agreement.kernel_run import KernelRun, kernel_run, zookeeper_kernel_run
+from kiplab.fleet.agreement.compared_sets import COMPARED_IN
+from kiplab.fleet.agreement.kernel_run import KernelRun, kernel_run
 from kiplab.fleet.agreement.racing_outside import racing_schedule
 from kiplab.fleet.agreement.random_outside import random_schedule
-from kiplab.fleet.agreement.trace_lines import Trace, trace_counts
-from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
+from kiplab.fleet.agreement.trace_lines import trace_counts
 from kiplab.protocol.releases import Mode
-from tests.fleet.agreement.trace_comparison import to_json
+from tests.fleet.agreement.trace_comparison import engine_says, to_json
 
 SEED, SCHEDULES = 6, 40
 RACES = [racing_schedule(SEED, number) for number in range(SCHEDULES)]
@@ -25,15 +24,7 @@ POINTS = [(mode, features) for mode, sets in SETS.items() for features in sets]
 @cache
 def by_kernel(mode: Mode, features: str, number: int, *, race: bool) -> KernelRun:
     schedule = (RACES if race else MIXED)[number]
-    if mode is Mode.ZOOKEEPER:
-        return zookeeper_kernel_run(schedule, features, compiled=False)
-    return kernel_run(schedule, COMPARED[features], compiled=False)
-
-
-def by_engine(mode: Mode, features: str, number: int) -> Trace:
-    if mode is Mode.ZOOKEEPER:
-        return zookeeper_trace(RACES[number], COMPARED_WITH_ZOOKEEPER[features])
-    return engine_trace(RACES[number], COMPARED[features])
+    return kernel_run(schedule, COMPARED_IN[mode][features], compiled=False)
 
 
 @pytest.mark.parametrize(("mode", "features"), POINTS)
@@ -42,20 +33,14 @@ def test_races_have_the_same_traces_and_their_losses_the_same_causes(
 ) -> None:
     for number, schedule in enumerate(RACES):
         kernel = by_kernel(mode, features, number, race=True).trace
-        assert by_engine(mode, features, number) == kernel, to_json(schedule)
+        assert engine_says(schedule, COMPARED_IN[mode][features]) == kernel, to_json(schedule)
 
 
 @pytest.mark.parametrize("mode", Mode)
 def test_a_race_loses_records_unless_both_kips_are_there(mode: Mode) -> None:
-    lost = Counter(
-        {
-            features: sum(
-                by_kernel(mode, features, number, race=True).counts["race_loss"]
-                for number in range(SCHEDULES)
-            )
-            for features in SETS[mode]
-        }
-    )
+    lost: Counter[str] = Counter()
+    for features, number in product(SETS[mode], range(SCHEDULES)):
+        lost[features] += by_kernel(mode, features, number, race=True).counts["race_loss"]
     assert lost["none"] >= SCHEDULES // 10
     assert lost["841+903"] == 0
 

@@ -11,26 +11,18 @@ from itertools import product
 from pathlib import Path
 
 import msgspec
-import pytest
 
+from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.kernel_run import EndlessTraceError
 from kiplab.fleet.agreement.outside_events import OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import Trace
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits, mirrored_in
 from kiplab.protocol.releases import Mode
-from tests.fleet.agreement import compare_command
-from tests.fleet.agreement.compare_command import random_pairs
+from tests.fleet.agreement.compare_command import ComparedPair, random_pair
+from tests.fleet.agreement.made_schedules import MADE
 from tests.fleet.agreement.small_schedules import small_schedules
-from tests.fleet.agreement.trace_comparison import (
-    COMPARED_IN,
-    TraceOf,
-    TraceParting,
-    kernel_trace,
-    parting,
-    shrunk,
-    to_json,
-)
-from tests.fleet.agreement.trace_coverage import TraceCoverage, covered
+from tests.fleet.agreement.trace_comparison import kernel_trace, parting, shrunk
+from tests.fleet.agreement.trace_coverage import covered
 
 plainly = partial(kernel_trace, compiled=False)
 Compared = tuple[OutsideSchedule, str, Trace]
@@ -46,26 +38,24 @@ TELLING = Path(__file__).with_name("telling_pairs.json")
 
 @cache
 def quick_traces(mode: Mode) -> tuple[Compared, ...]:
-    """The first random pairs, and those that tell something."""
+    """The first random pairs, and those that tell something; the made ones come last."""
     telling = msgspec.json.decode(TELLING.read_bytes(), type=dict[str, list[int]])[mode.value]
     numbers = sorted({*range(FIRST), *telling})
-    return tuple(traced((random_pair(number, mode) for number in numbers), mode))
+    return tuple(traced((*random_pairs(mode, numbers), *MADE[mode]), mode))
 
 
 @cache
 def all_traces(mode: Mode) -> tuple[Compared, ...]:
     """All random pairs of the long tests."""
-    return tuple(traced((random_pair(number, mode) for number in range(PAIRS[mode])), mode))
+    return tuple(traced(random_pairs(mode, range(PAIRS[mode])), mode))
 
 
-def random_pair(number: int, mode: Mode) -> tuple[OutsideSchedule, str]:
-    """One random schedule and the feature set whose turn it is."""
-    return next(random_pairs(SEED[mode], number, mode))
+def random_pairs(mode: Mode, numbers: Iterable[int]) -> Iterator[ComparedPair]:
+    """Each a random schedule and the feature set whose turn it is."""
+    return (random_pair(SEED[mode], number, mode) for number in numbers)
 
 
-def traced(
-    pairs: Iterable[tuple[OutsideSchedule, str]], mode: Mode = Mode.KRAFT
-) -> Iterator[Compared]:
+def traced(pairs: Iterable[tuple[OutsideSchedule, str]], mode: Mode) -> Iterator[Compared]:
     """Every pair whose trace ends."""
     for schedule, name in pairs:
         try:
@@ -74,7 +64,7 @@ def traced(
             continue
 
 
-def is_told(guard: str, pair: Compared, mode: Mode = Mode.KRAFT) -> bool:
+def is_told(guard: str, pair: Compared, mode: Mode) -> bool:
     """Whether the trace, which is the engine's, too, is another one without the guard."""
     schedule, name, trace = pair
     features, bit = COMPARED_IN[mode][name], 1 << MIRRORED.index(guard)
@@ -86,7 +76,7 @@ def is_told(guard: str, pair: Compared, mode: Mode = Mode.KRAFT) -> bool:
         return True
 
 
-def check_the_engine(pairs: Iterable[Compared], name: str, mode: Mode = Mode.KRAFT) -> None:
+def check_the_engine(pairs: Iterable[Compared], mode: Mode, name: str) -> None:
     """The engine makes of each pair of a feature set what the kernel makes of it."""
     for schedule, its, trace in pairs:
         if its == name:
@@ -101,37 +91,12 @@ def check_small_schedules(mode: Mode) -> None:
         assert found is None, found.sentence
 
 
-def check_transitions(met: TraceCoverage, known: frozenset[str]) -> None:
-    """All that are known were met, and no other."""
-    never, new = known - set(met.transitions), set(met.transitions) - known
-    assert not never, f"add schedules to MADE, or draw some, that come to {sorted(never)}"
-    assert not new, f"say in trace_coverage.py that there is {sorted(new)}"
-    assert {"lost", "stale join"} == set(met.lines)
-
-
-def check_repeated(
-    short: TraceParting,
-    kernel: TraceOf,
-    arguments: list[str],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The command that a difference names finds it again, and names itself."""
-    assert short.sentence.startswith(f"under {short.name} line ")
-    assert short.again in short.sentence
-    assert " ".join(arguments) in short.again
-    monkeypatch.setattr(compare_command, "kernel_trace", kernel)
-    given = [*arguments, "--set", short.name, "--schedule", to_json(short.schedule)]
-    assert compare_command.main(given) == 1
-    assert short.again in capsys.readouterr().err
-
-
 def telling_numbers(mode: Mode) -> list[int]:
     """The numbers of the pairs that are among the first EACH to meet something."""
     met: Counter[str] = Counter()
     numbers = []
     for number in range(PAIRS[mode]):
-        for pair in traced([random_pair(number, mode)], mode):
+        for pair in traced(random_pairs(mode, (number,)), mode):
             new = [what for what in _meets(pair, mode, met) if met[what] < EACH]
             met.update(new)
             numbers += [number] if new else []

@@ -1,6 +1,7 @@
 """The feature sets that schedules are compared under: every guard is on in some, off in others."""
 
 from ...protocol.features import Features
+from ...protocol.releases import Mode
 from ..kernel.feature_sets import feature_sets, features_of
 from ..kernel.mirrored_guards import PURGE, WRITES
 from .outside_events import features_with
@@ -23,3 +24,5 @@ COMPARED_WITH_ZOOKEEPER: dict[str, Features] = {
 """The sets with ZooKeeper that an engine can have (KIP-343 was never built, and is only counted),
 two of them with leaders that write the ISR themselves.
 """
+
+COMPARED_IN = {Mode.KRAFT: COMPARED, Mode.ZOOKEEPER: COMPARED_WITH_ZOOKEEPER}

@@ -12,7 +12,6 @@ from ...protocol.releases import Mode
 from ...protocol.replica.broker_state import LAG_CHECK_MS
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..kernel import set_words
-from ..kernel.feature_sets import features_of
 from ..kernel.isr_digits import members_of
 from ..kernel.machine_code import as_words, plain, words
 from ..kernel.metadata_rules import account
@@ -67,17 +66,6 @@ def kernel_run(
     counted = state[set_words.COUNTS : set_words.COUNTS + len(METRIC_NAMES)]
     counts = dict(zip(METRIC_NAMES, counted, strict=True))
     return KernelRun(tuple(_lines(_listed(made[2]))), counts)
-
-
-def zookeeper_kernel_run(
-    schedule: OutsideSchedule, name: str, *, compiled: bool = True, without: int = 0
-) -> KernelRun:
-    """With ZooKeeper, under the feature set `name`.
-
-    Raises EndlessTraceError for more than TOLD_MAX lines.
-    """
-    features = features_of(name, zookeeper=True)
-    return kernel_run(schedule, features, compiled=compiled, without=without)
 
 
 @lru_cache(maxsize=1)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
 from ...protocol.releases import Mode
-from ..agreement.compared_sets import COMPARED, COMPARED_WITH_ZOOKEEPER
+from ..agreement.compared_sets import COMPARED_IN
 from ..agreement.engine_run import engine_trace
-from ..agreement.kernel_run import KernelRun, kernel_run, zookeeper_kernel_run
+from ..agreement.kernel_run import kernel_run
 from ..agreement.outside_events import OutsideSchedule
 from ..agreement.racing_outside import racing_schedule
 from ..agreement.random_outside import random_schedule
-from ..agreement.trace_lines import Trace, trace_counts
+from ..agreement.trace_lines import trace_counts
 from ..agreement.zookeeper_run import zookeeper_trace
 from .refereed import Certain, Claim, Referee
 
@@ -60,12 +60,15 @@ def _told(
     regime: str,
 ) -> Iterator[Claim]:
     """By the kernel and by the engine, each when it is first asked."""
+    compared = COMPARED_IN[mode][features]
+    trace = zookeeper_trace if mode is Mode.ZOOKEEPER else engine_trace
 
     @cache
     def kernel() -> Counter[str]:
         counts: Counter[str] = Counter()
         for made in schedules:
-            counts.update(_by_kernel(mode, features, made()).counts)
+            # Uncompiled it is the same, and there is no second kernel to compile.
+            counts.update(kernel_run(made(), compared, compiled=False).counts)
         return counts
 
     @cache
@@ -73,7 +76,7 @@ def _told(
         counts: Counter[str] = Counter()
         for made in schedules:
             schedule = made()
-            counts.update(trace_counts(_by_engine(mode, features, schedule), schedule))
+            counts.update(trace_counts(trace(schedule, compared), schedule))
         return counts
 
     for metric in metrics:
@@ -86,19 +89,6 @@ def _told(
             ours=partial(_certain, kernel, metric),
             theirs=partial(_certain, engine, metric),
         )
-
-
-def _by_kernel(mode: Mode, features: str, schedule: OutsideSchedule) -> KernelRun:
-    # Uncompiled it is the same, and there is no second kernel to compile.
-    if mode is Mode.ZOOKEEPER:
-        return zookeeper_kernel_run(schedule, features, compiled=False)
-    return kernel_run(schedule, COMPARED[features], compiled=False)
-
-
-def _by_engine(mode: Mode, features: str, schedule: OutsideSchedule) -> Trace:
-    if mode is Mode.ZOOKEEPER:
-        return zookeeper_trace(schedule, COMPARED_WITH_ZOOKEEPER[features])
-    return engine_trace(schedule, COMPARED[features])
 
 
 def _certain(lines: CountedLines, metric: str) -> Certain:

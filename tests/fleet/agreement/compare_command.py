@@ -16,23 +16,16 @@ from pathlib import Path
 
 import msgspec
 
+from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.kernel_run import EndlessTraceError
 from kiplab.fleet.agreement.outside_events import OutsideSchedule
 from kiplab.fleet.agreement.racing_outside import racing_schedule
 from kiplab.fleet.agreement.random_outside import random_schedule
 from kiplab.protocol.releases import Mode
+from tests.fleet.agreement import trace_comparison
 from tests.fleet.agreement.hosted_outside import with_its_controller
 from tests.fleet.agreement.small_schedules import small_schedules
-from tests.fleet.agreement.trace_comparison import (
-    COMMAND,
-    COMPARED_IN,
-    TraceParting,
-    engine_says,
-    first_difference,
-    in_words,
-    kernel_trace,
-    shrunk,
-)
+from tests.fleet.agreement.trace_comparison import engine_says, in_words, kernel_trace, parting
 from tests.fleet.agreement.trace_coverage import TraceCoverage, covered
 
 EVERY = 500
@@ -87,9 +80,12 @@ def compare_on(progress: ComparisonProgress, until: int, file: Path | None = Non
         except EndlessTraceError:
             progress.endless += 1
         else:
-            difference = first_difference(engine_says(schedule, sets[name]), theirs)
+            difference = trace_comparison.first_difference(
+                engine_says(schedule, sets[name]), theirs
+            )
             if difference is not None:
-                short = shrunk(TraceParting(schedule, progress.mode, name, *difference))
+                found = trace_comparison.TraceParting(schedule, progress.mode, name, *difference)
+                short = trace_comparison.shrunk(found)
                 return f"pair {progress.next} of seed {progress.seed}: {short.sentence}"
             met.add(covered([(schedule, theirs)]))
         progress.next += 1
@@ -103,28 +99,21 @@ def _pairs(progress: ComparisonProgress) -> Iterator[ComparedPair]:
     if progress.small:
         pairs = product(small_schedules(progress.small), COMPARED_IN[progress.mode])
         return islice(pairs, progress.next, None)
-    drawn = racing_pairs if progress.races else random_pairs
-    return drawn(progress.seed, progress.next, progress.mode)
+    drawn = racing_pair if progress.races else random_pair
+    return (drawn(progress.seed, number, progress.mode) for number in count(progress.next))
 
 
-def racing_pairs(seed: int, first: int, mode: Mode) -> Iterator[ComparedPair]:
-    """Schedules in which a stale replica may come to lead, the sets of a mode taking turns; without
-    end.
-    """
-    for number in count(first):
-        yield racing_schedule(seed, number), _turn_of(number, mode)
+def racing_pair(seed: int, number: int, mode: Mode) -> ComparedPair:
+    """A schedule in which a stale replica may come to lead; the sets of a mode take turns."""
+    return racing_schedule(seed, number), _turn_of(number, mode)
 
 
-def random_pairs(seed: int, first: int = 0, mode: Mode = Mode.KRAFT) -> Iterator[ComparedPair]:
-    """Random schedules, the sets of a mode taking turns; without end.
-
-    With ZooKeeper every so often a controller is hit with its broker.
-    """
-    for number in count(first):
-        schedule = random_schedule(seed, number)
-        if mode is Mode.ZOOKEEPER and number % HOSTED == 0:
-            schedule = with_its_controller(schedule)
-        yield schedule, _turn_of(number, mode)
+def random_pair(seed: int, number: int, mode: Mode) -> ComparedPair:
+    """A random schedule; with ZooKeeper every so often a controller is hit with its broker."""
+    schedule = random_schedule(seed, number)
+    if mode is Mode.ZOOKEEPER and number % HOSTED == 0:
+        schedule = with_its_controller(schedule)
+    return schedule, _turn_of(number, mode)
 
 
 def _turn_of(number: int, mode: Mode) -> str:
@@ -162,7 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=f"python -m {COMMAND}", description="Schedules through engine and kernel."
+        prog=f"python -m {trace_comparison.COMMAND}",
+        description="Schedules through engine and kernel.",
     )
     parser.add_argument("--mode", choices=list(Mode), default=Mode.KRAFT, help="who keeps metadata")
     parser.add_argument("--count", type=int, default=5_000, help="pairs in all")
@@ -198,18 +188,13 @@ def _compare_many(options: argparse.Namespace, mode: Mode) -> str | None:
 
 
 def _compare_one(options: argparse.Namespace, mode: Mode) -> str | None:
-    """Both traces, line by line."""
+    """The engine's trace, line by line, and where the kernel parts from it."""
     schedule = msgspec.json.decode(options.schedule, type=OutsideSchedule)
     features = COMPARED_IN[mode][options.set]
-    ours, theirs = engine_says(schedule, features), kernel_trace(schedule, features)
-    for line in ours:
+    for line in engine_says(schedule, features):
         print(in_words(line))
-    difference = first_difference(ours, theirs)
-    return (
-        None
-        if difference is None
-        else TraceParting(schedule, mode, options.set, *difference).sentence
-    )
+    found = parting(schedule, options.set, kernel_trace, mode)
+    return None if found is None else found.sentence
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from itertools import zip_longest
 import msgspec
 from msgspec.structs import replace
 
-from kiplab.fleet.agreement.compared_sets import COMPARED, COMPARED_WITH_ZOOKEEPER
+from kiplab.fleet.agreement.compared_sets import COMPARED_IN
 from kiplab.fleet.agreement.engine_run import engine_trace
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule
@@ -17,7 +17,6 @@ from kiplab.protocol.features import Features
 from kiplab.protocol.releases import Mode
 from tests.fleet.agreement.hosted_outside import is_whole
 
-COMPARED_IN = {Mode.KRAFT: COMPARED, Mode.ZOOKEEPER: COMPARED_WITH_ZOOKEEPER}
 COMMAND = "tests.fleet.agreement.compare_command"
 NO_BEAT = -1
 TraceOf = Callable[[OutsideSchedule, Features], Trace]

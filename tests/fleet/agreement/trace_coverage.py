@@ -11,37 +11,30 @@ from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITIO
 from kiplab.fleet.agreement.outside_events import OutsideSchedule
 from kiplab.fleet.agreement.trace_lines import NOBODY, PartitionTold, Trace
 from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.releases import Mode
 
-TRANSITIONS = frozenset(
-    {
-        "ISR grows, leader stays",
-        "ISR grows, leader stays, recovery ends",
-        "ISR grows, leader changes",
-        "ISR shrinks, leader stays",
-        "ISR shrinks, leader begins a new epoch",
-        "ISR shrinks, leader changes",
-        "ISR shrinks, leader goes",
-        "ISR stays, leader goes",
-        "ISR stays, leader comes",
-        "ISR stays, leader begins a new epoch",
-        "ISR stays, leader stays, recovery ends",
-        "ISR stays, leader goes, still recovering",
-        "ISR stays, leader comes, still recovering",
-        "ISR stays, leader begins a new epoch, still recovering",
-        "ISR is another, leader comes, recovery begins",
-        "ISR is another, leader changes, recovery begins",
-        "ISR is another, leader comes, still recovering",
-        "ISR is another, leader changes, still recovering",
-    }
-)
-"""Every way in which one state of the partition can follow another; a comparison meets them all."""
-TRANSITIONS_WITH_ZOOKEEPER = TRANSITIONS - {"ISR grows, leader changes"} | {
-    "ISR is another, leader comes",
-    "ISR is another, leader changes",
+_STEPS = {
+    "grows": ("stays", "stays, recovery ends", "changes"),
+    "shrinks": ("stays", "begins a new epoch", "changes", "goes"),
+    "stays": (
+        *("goes", "comes", "begins a new epoch", "stays, recovery ends"),
+        *("goes, still recovering", "comes, still recovering"),
+        "begins a new epoch, still recovering",
+    ),
+    "is another": (
+        *("comes, recovery begins", "changes, recovery begins"),
+        *("comes, still recovering", "changes, still recovering"),
+    ),
 }
-"""There nobody is elected on account of what a leader asks for; and up to 2.6 an unclean election
-begins no recovery.
-"""
+_IN_BOTH = frozenset(f"ISR {isr}, leader {led}" for isr, each in _STEPS.items() for led in each)
+TRANSITIONS = {
+    Mode.KRAFT: _IN_BOTH,
+    # Nobody is elected on account of what a leader asks for; and up to 2.6 an unclean election
+    # begins no recovery.
+    Mode.ZOOKEEPER: _IN_BOTH - {"ISR grows, leader changes"}
+    | {"ISR is another, leader comes", "ISR is another, leader changes"},
+}
+"""Every way in which one state of the partition can follow another; a comparison meets them all."""
 
 
 class TraceCoverage(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from kiplab.fleet.reference.last_standing_chain import (
     standing_rates,
 )
 from kiplab.fleet.reference.markov_chain import rates_by_shares, shares
-from tests.fleet.reference.balance import check_balanced
+from tests.fleet.reference.test_markov_chain import check_balanced
 
 BASE = Parameters(disk_failures_per_year=0.0)
 REPAIR_S = 420

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplab.fleet.reference.markov_chain import (
-    ChainArc,
-    MarkovChain,
-    rates_by_shares,
-    shares,
-)
-from tests.fleet.reference.balance import check_balanced
+from kiplab.fleet.reference.markov_chain import ChainArc, MarkovChain, rates_by_shares, shares
 
 EVENT = frozenset({"event"})
 
@@ -51,6 +45,15 @@ def test_shares_are_precise_to_twelve_digits_however_small(powers: list[int]) ->
     found = shares(ring([float(Fraction(10) ** power) for power in powers]))
     for state, share in exact.items():
         assert abs(Fraction(found[state]) - share) <= share / 10**12
+
+
+def check_balanced(chain: MarkovChain) -> None:
+    """Each state is come to as often as it is left; for chains whose rates are fractions."""
+    share = shares(chain)
+    assert sum(share.values()) == 1
+    for state in chain.states:
+        into = sum(share[arc.origin] * arc.rate for arc in chain.arcs if arc.target == state)
+        assert into == share[state] * sum(arc.rate for arc in chain.arcs if arc.origin == state)
 
 
 @settings(max_examples=30)

@@ -17,7 +17,7 @@ from kiplab.fleet.reference.two_replica_chain import (
     two_replica_chain,
     yearly_rates,
 )
-from tests.fleet.reference.balance import check_balanced
+from tests.fleet.reference.test_markov_chain import check_balanced
 
 BASE = Parameters(disk_failures_per_year=0.0)
 CRASH_LOOP = replace(BASE, early_crash_factor=500.0, slow_alter_partition_share=0.01)

@@ -10,7 +10,7 @@ from kiplab.fleet.reference.unclean_election_chain import (
     unclean_election_chain,
     unclean_rates,
 )
-from tests.fleet.reference.balance import check_balanced
+from tests.fleet.reference.test_markov_chain import check_balanced
 
 RARE = UncleanRates(crash=1.0, restart=75_000.0, level=175_000.0)
 SLOW = UncleanRates(crash=Fraction(50), restart=Fraction(500), level=Fraction(700))
