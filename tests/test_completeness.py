@@ -63,11 +63,7 @@ from kiplab.protocol.messages.api_message import ControlRequest, GatedRequest
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.replica import fetching, isr_proposals
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Loss, Timers
-from kiplab.rows import (
-    broker_log,
-    sentences,
-    step_labels,
-)
+from kiplab.rows import broker_log, sentences, step_labels
 from kiplab.rows.columns import MarkKind
 from kiplab.widgets.controls import broker_offers
 from tests.engine import unrouted

@@ -15,19 +15,15 @@ from ..protocol import ids, registrations, releases
 from ..protocol.clients.consumer import Consumer, Reset
 from ..protocol.features import Features
 from ..protocol.kip343.broker_with_heartbeats import control_plane, first_state
-from ..protocol.kraft.broker_lifecycle import metadata_arrived
+from ..protocol.kraft import broker_lifecycle, elections, replay
 from ..protocol.kraft.controller_state import Controller, HeartbeatState
-from ..protocol.kraft.elections import plan
-from ..protocol.kraft.replay import image
 from ..protocol.kraft.sessions import carried_over
 from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
 from ..protocol.messages import MembershipState, MetadataUpdate
 from ..protocol.registrations import PartitionRegistration, Registration
 from ..protocol.replica import broker_state
 from ..protocol.replica.broker_state import Broker, Lifecycle
-from ..protocol.zookeeper import znodes
-from ..protocol.zookeeper.broker_in_zookeeper import broker_info_version
-from ..protocol.zookeeper.controller_election import elect
+from ..protocol.zookeeper import broker_in_zookeeper, controller_election, znodes
 from ..protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from ..protocol.zookeeper.ensemble_sessions import open_session
 from . import channels, send_threads, settle
@@ -106,8 +102,8 @@ def _in_kraft(setup: Setup) -> Cluster:
     )
     controller = carried_over(controller, setup.features)
     if setup.timed:
-        controller = plan(controller, setup.features, 0)
-    update = image(controller)
+        controller = elections.plan(controller, setup.features, 0)
+    update = replay.image(controller)
     nodes = tuple(_broker(b, setup, update) for b in brokers)
     begun = Cluster(
         features=setup.features, controller=controller, brokers=nodes, timed=setup.timed
@@ -148,7 +144,7 @@ def _broker(broker_setup: BrokerSetup, setup: Setup, update: MetadataUpdate) -> 
     )
     clock = 0 if setup.timed else None
     running = replace(down, process=ready)
-    node, _, _ = metadata_arrived(running, update, setup.features, clock)
+    node, _, _ = broker_lifecycle.metadata_arrived(running, update, setup.features, clock)
     return node
 
 
@@ -174,7 +170,7 @@ def first_with_zookeeper(setup: Setup) -> Cluster:
 def _elected(cluster: Cluster, id: ids.BrokerId) -> Cluster:
     address, process = ids.controller_on(id), state_of(cluster, id).process
     plane, ensemble = process.control_plane, ensemble_of(cluster)
-    done = elect(plane, ensemble, process.session, cluster.features)
+    done = controller_election.elect(plane, ensemble, process.session, cluster.features)
     cluster = with_state(with_state(cluster, ids.ZOOKEEPER, done.ensemble), address, done.node)
     cluster, _ = channels.post(cluster, address, done.sends)
     return channels.post(cluster, ids.ZOOKEEPER, done.fired)[0]
@@ -223,7 +219,7 @@ def _znodes(
         # KIP-380, Broker generation: the second operation of the multi writes the data.
         version = ids.PartitionEpoch(1 if setup.features.code_of(broker.id) >= (2, 2) else 0)
         stat = znodes.Stat(epoch_of, epoch_of, version, sessions[broker.id])
-        info_version = broker_info_version(broker.id, setup.features)
+        info_version = broker_in_zookeeper.broker_info_version(broker.id, setup.features)
         data = znodes.BrokerZnode(broker.id, _FIRST, info_version)
         yield znodes.znode(znodes.broker_path(broker.id), data, stat)
     topics = {p: registrations.topic_of(p.name) for p in setup.partitions}

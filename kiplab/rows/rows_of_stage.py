@@ -16,17 +16,12 @@ from ..extras import needed_by
 from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER
+from . import log_blocks, message_paths, metadata_ticks, metric_readings, operator_log, step_labels
 from .client_requests import client_requests
 from .columns import EventRow, Meta, Rows, lane_of
-from .log_blocks import log_rows
 from .marks import marks
-from .message_paths import messages
-from .metadata_ticks import ticks, zookeeper_ticks
-from .metric_readings import metric_rows
-from .operator_log import log_lines
 from .snapshots import LogLine, Snapshot, snapshots
 from .spans import spans
-from .step_labels import moments
 from .view import until
 
 if TYPE_CHECKING:
@@ -43,15 +38,15 @@ def rows_of(stage: Stage) -> Rows:
     shots = snapshots(stage)
     return Rows(
         meta=_meta(stage, shots),
-        moments=tuple(moments(shots)),
+        moments=tuple(step_labels.moments(shots)),
         spans=tuple(spans(shots)),
-        ticks=(*ticks(shots), *zookeeper_ticks(shots)),
-        messages=messages(shots),
+        ticks=(*metadata_ticks.ticks(shots), *metadata_ticks.zookeeper_ticks(shots)),
+        messages=message_paths.messages(shots),
         marks=tuple(marks(shots)),
         events=tuple(_events(shots)),
-        metrics=tuple(metric_rows(shots)),
+        metrics=tuple(metric_readings.metric_rows(shots)),
         clients=client_requests(shots),
-        logs=tuple(log_rows(shots)),
+        logs=tuple(log_blocks.log_rows(shots)),
     )
 
 
@@ -110,7 +105,7 @@ def _events(shots: Sequence[Snapshot]) -> Iterator[EventRow]:
     for shot in shots:
         for step, move in enumerate(shot.moves, shot.first_step + 1):
             for id, event in move.named:
-                yield _event(id, event, step, shot, log_lines(event, move))
+                yield _event(id, event, step, shot, operator_log.log_lines(event, move))
         if shot.not_applicable is not None:
             yield _event(shot.last_id, shot.not_applicable, shot.first_step, shot)
 

@@ -14,18 +14,13 @@ from ..plays.play_errors import PlayError
 from ..protocol.features import Features
 from ..runs import Run
 from . import still_fallback
-from .controls.actions import PictureDrawer
-from .controls.branches import Branches, Sharing
+from .controls import actions, branches, inspector, offering, rulebook, view_options
 from .controls.broker_offers import GoTo
 from .controls.inflight import InFlight
 from .controls.inject import Inject
-from .controls.inspector import Inspector, Telling
 from .controls.invariants import InvariantStrip
-from .controls.offering import WhatNext
 from .controls.picture_menu import PictureMenu
-from .controls.rulebook import Rulebook, left_behind, turned
 from .controls.transport import JumpButtons, StepGuide, Transport
-from .controls.view_options import Look
 from .elements.labelled import column, words
 from .elements.surface import Daylight, Surface
 from .history_tree import branch_tree as trees
@@ -125,12 +120,12 @@ class Lab:
     def change_rules(self, features: Features) -> None:
         """The same lines of this branch under other rules."""
         sentence = f"The same steps under Kafka {features.label()}."
-        lost = left_behind(self.playback.features, features)
+        lost = rulebook.left_behind(self.playback.features, features)
         self._turn_to(trees.rerun(self.tree, features), f"{sentence} {lost}".rstrip())
 
     def switch(self, name: str, on: bool) -> None:
         """Turn a guard, or a KIP's refusals and rules, on or off: ``switch("903", True)``."""
-        self.change_rules(turned(self.playback.features, name, on))
+        self.change_rules(rulebook.turned(self.playback.features, name, on))
 
     def reset(self) -> None:
         """Back to the play, at its start; branches and rules stay."""
@@ -235,17 +230,17 @@ class Lab:
         self.jumps = JumpButtons(self)
         self.guide = StepGuide(self, self._say)
         view = self._view
-        self.signs = PictureDrawer("Signs", _SIGNS, view.legend)
-        self.logs = PictureDrawer("Logs", _LOGS, view.logs, view.has_logs)
+        self.signs = actions.PictureDrawer("Signs", _SIGNS, view.legend)
+        self.logs = actions.PictureDrawer("Logs", _LOGS, view.logs, view.has_logs)
         self.invariants = InvariantStrip(self)
-        self.rulebook = Rulebook(self.tree.rules, self.change_rules)
+        self.rulebook = rulebook.Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
         self.transcript = words()
         self.hands, self.account, self.looking = column([]), column([]), column([])
-        self.inspector = Inspector(self)
-        self.telling = Telling(self._view.rows_so_far)
-        self.branching = Branches(view, self._turn_to)
-        self.sharing = Sharing(view, self._turn_to)
+        self.inspector = inspector.Inspector(self)
+        self.telling = inspector.Telling(self._view.rows_so_far)
+        self.branching = branches.Branches(view, self._turn_to)
+        self.sharing = branches.Sharing(view, self._turn_to)
         self.folds = folds_of(self)
         self._followers = (
             *(self.transport, self.touching, self.jumps, self.guide),
@@ -260,11 +255,11 @@ class Lab:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
         self._fitted = self.tree.trunk.playback.own
         self.inject = Inject(self)
-        self.what_next = WhatNext(self, self._go, self.inject.box)
+        self.what_next = offering.WhatNext(self, self._go, self.inject.box)
         self.in_flight = InFlight(self)
         self.hands.children = in_hand(self)
         self.account.children = (self.transcript, self.in_flight.box)
-        self.look = Look(self, self._look_at, self._view.rows_of)
+        self.look = view_options.Look(self, self._look_at, self._view.rows_of)
         self.looking.children = (self.look.box,)
 
     # --- changing what is shown -----------------------------------------------------------------

@@ -10,16 +10,12 @@ from functools import lru_cache
 import msgspec
 from msgspec.structs import replace
 
-from ...engine import moves
-from ...engine.channels import blocker
-from ...engine.clock import wants_fetch
+from ...engine import channels, clock, impossible_moves, moves, truth
 from ...engine.cluster import Cluster, Message, broker
 from ...engine.events import Event
-from ...engine.impossible_moves import why_not
 from ...engine.nodes import is_cut, with_state
 from ...engine.setup import cluster_of
 from ...engine.step import step
-from ...engine.truth import session_timeout_ms, sessions, watches_sessions
 from ...plays.header import setup_of
 from ...plays.play import Play, split
 from ...protocol import messages
@@ -96,7 +92,7 @@ class DrivenEngine:
 
     def attempt(self, move: moves.Move) -> None:
         """A step, if it is possible."""
-        if why_not(self.cluster, move) is None:
+        if impossible_moves.why_not(self.cluster, move) is None:
             self.do(move)
 
     def wait_until(self, at: int) -> None:
@@ -139,7 +135,8 @@ class DrivenEngine:
         for m in cluster.messages:
             if self.is_held(m):
                 continue
-            if not is_cut(cluster, m.name.sender, m.receiver) and blocker(cluster, m) is None:
+            is_linked = not is_cut(cluster, m.name.sender, m.receiver)
+            if is_linked and channels.blocker(cluster, m) is None:
                 return m
         return None
 
@@ -194,7 +191,7 @@ class DrivenEngine:
         replica = replica_of(self.node(b), PARTITION)
         if replica is None or replica.leading is not None:
             return False
-        return wants_fetch(self.cluster, self.node(b), replica)
+        return clock.wants_fetch(self.cluster, self.node(b), replica)
 
     def known(self, b: int, leader: int) -> tuple[object, ...]:
         """What a follower's fetch may change: if it does not, the next one does not."""
@@ -207,13 +204,13 @@ class DrivenEngine:
         Who is fenced already is left alone: from 4.0 on a controller fences it once more, for
         nothing, and at another time than the kernel everybody else would be heard of.
         """
-        if not watches_sessions(self.cluster):
+        if not truth.watches_sessions(self.cluster):
             return {}
-        timeout = session_timeout_ms(self.cluster) + 1
-        live = [s for s in sessions(self.cluster) if not s.over and not s.fenced]
+        timeout = truth.session_timeout_ms(self.cluster) + 1
+        live = [s for s in truth.sessions(self.cluster) if not s.over and not s.fenced]
         return {int(s.broker): s.last_contact_ms + timeout for s in live}
 
     def session_is_new(self, b: int) -> bool:
         """Whether a controller is new, and the broker will have to ask it once more."""
-        session = next(s for s in sessions(self.cluster) if s.broker == b)
+        session = next(s for s in truth.sessions(self.cluster) if s.broker == b)
         return not session.over and not session.leaving

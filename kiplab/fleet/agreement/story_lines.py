@@ -12,14 +12,11 @@ from ...engine import moves
 from ...engine.events import Sent
 from ...plays.move_lines import statement_of
 from ...plays.play import Statement
-from ...protocol.messages import (
-    KINDS,
-    AlterPartitionRequest,
-    ControlledShutdownResponse,
-)
+from ...protocol import messages
 from .driven_engine import DoneMove, isr_asked
 
-_REQUEST, _ANSWER = KINDS[AlterPartitionRequest], KINDS[ControlledShutdownResponse]
+_REQUEST = messages.KINDS[messages.AlterPartitionRequest]
+_ANSWER = messages.KINDS[messages.ControlledShutdownResponse]
 
 
 class SaidLine(msgspec.Struct, frozen=True):

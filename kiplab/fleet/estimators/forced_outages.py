@@ -17,16 +17,9 @@ from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..reference.two_replica_chain import LAST_REPLICA_LOSS, replaced_share, tail_lost_share
 from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
+from . import window_draws
 from .counted_uniforms import uniforms, weights_of
 from .forced_windows import BLOCKS, SAMPLES, DrawWindows, forced_exposure
-from .window_draws import (
-    ASKED_DOWN,
-    ASKED_QUIETLY,
-    COLUMNS,
-    CRASHED_DOWN,
-    WindowDraws,
-    real_draws,
-)
 
 ALL_GONE = "all_replicas_gone"
 """The partition is offline then; it also is for other reasons, which a metric of its own counts."""
@@ -38,7 +31,7 @@ _REPLICA_BITS = 48
 class _Replica(msgspec.Struct, frozen=True):
     """What is drawn of one: its delays, and the uniform numbers they are of."""
 
-    draws: WindowDraws
+    draws: window_draws.WindowDraws
     u: Any
 
 
@@ -48,7 +41,7 @@ def outage_rates(
     seed: int,
     blocks: int = BLOCKS,
     samples: int = SAMPLES,
-    draw: DrawWindows = real_draws,
+    draw: DrawWindows = window_draws.real_draws,
 ) -> dict[str, WeighedRate | NothingWeighed]:
     """How often all replicas of a partition are gone, and its records by that, per year.
 
@@ -72,7 +65,7 @@ def outage_block(
     seed: int,
     block: int,
     samples: int,
-    draw: DrawWindows = real_draws,
+    draw: DrawWindows = window_draws.real_draws,
 ) -> dict[str, Weights]:
     """The weights of one block, by metric; a function of its arguments alone.
 
@@ -90,7 +83,7 @@ def outage_block(
         )
     replicas = []
     for replica in range(parameters.replication_factor):
-        u = uniforms(seed, block + (replica << _REPLICA_BITS), samples, COLUMNS)
+        u = uniforms(seed, block + (replica << _REPLICA_BITS), samples, window_draws.COLUMNS)
         replicas.append(_Replica(draw(parameters, u, 0.0), u))
     weights = dict.fromkeys(OUTAGE_METRICS, 0 * replicas[0].u[:, 0])
     for share, planned in _first_kinds(parameters):
@@ -119,7 +112,7 @@ def _one_after_another(
         others = (len(replicas) - gone) * p.crashes_per_year / SECONDS_PER_YEAR
         window = until - now
         weight = weight * -expm1(-others * window)
-        now = now + replica.u[:, CRASHED_DOWN] * window
+        now = now + replica.u[:, window_draws.CRASHED_DOWN] * window
         until = minimum(until, now + _lasts(p, replica, False))
         began.append(now)
     return weight, began
@@ -130,10 +123,11 @@ def _lasts(p: Parameters, replica: _Replica, planned: bool) -> Any:
     from numpy import log1p, maximum, where
 
     draws, u = replica.draws, replica.u
-    slow = u[:, ASKED_DOWN] < p.slow_alter_partition_share
+    slow = u[:, window_draws.ASKED_DOWN] < p.slow_alter_partition_share
     answer_s = where(slow, p.slow_alter_partition_s, p.alter_partition_ms / 1000)
     gone = draws.clean if planned else draws.registered
-    return gone + maximum(draws.ready, draws.level) - answer_s * log1p(-u[:, ASKED_QUIETLY])
+    quiet = log1p(-u[:, window_draws.ASKED_QUIETLY])
+    return gone + maximum(draws.ready, draws.level) - answer_s * quiet
 
 
 def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool) -> Any:

@@ -12,21 +12,12 @@ from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.forced_scenarios import forced_metrics
 from ..parameters.parameter_errors import ParameterError
 from ..parameters.parameter_table import PARAMETERS
+from . import picture_rows
 from .fleet_picture import FleetPicture
 from .forced_tornado import tornado
 from .incident_picture import incident_sizes
 from .map_rows import map_cells_of
 from .paired_rows import differences_of
-from .picture_rows import (
-    CAUSES,
-    REBOOTS,
-    SLOW,
-    causes_of,
-    elsewhere,
-    fleets_of,
-    rate_points_of,
-    where_words,
-)
 
 LAST = "last_replica_loss"
 JOINS, LOSSES, RACE = "stale_join", "committed_loss", "race_loss"
@@ -41,10 +32,10 @@ def rates_by_reboots(
 
     Of whatever else was swept the first value is taken.
     """
-    points = rate_points_of(answer, metrics)
+    points = picture_rows.rate_points_of(answer, metrics)
     return FleetPicture(
         chart=rates_chart(points),
-        where=where_words(elsewhere(answer, REBOOTS)),
+        where=picture_rows.where_words(picture_rows.elsewhere(answer, picture_rows.REBOOTS)),
     )
 
 
@@ -56,11 +47,11 @@ def survival(
     `features` is one of the study's, its first by default. Raises ValueError for another one.
     """
     named = _set(answer, features)
-    fleets = fleets_of(answer, metric, named)
+    fleets = picture_rows.fleets_of(answer, metric, named)
     what = f"{metric_words(metric)} ({set_words(named)})"
     return FleetPicture(
         chart=first_loss_survival.survival_chart(fleets, what),
-        where=where_words(elsewhere(answer)),
+        where=picture_rows.where_words(picture_rows.elsewhere(answer)),
     )
 
 
@@ -78,13 +69,13 @@ def delay_map(
     `features` is one of the study's, its first by default. Raises ValueError for another one.
     """
     named = _set(answer, features)
-    slow = slow_parameter(answer) or SLOW[0]
+    slow = slow_parameter(answer) or picture_rows.SLOW[0]
     cells = map_cells_of(answer, metric, named, slow, against) if slow_parameter(answer) else []
     what, scale = f"{metric_words(metric)} ({set_words(named)})", _scale(slow)
     beside = "" if against is None else metric_words(against)
     return FleetPicture(
         chart=map_chart(cells, what, scale, beside),
-        where=where_words(elsewhere(answer, REBOOTS, slow)),
+        where=picture_rows.where_words(picture_rows.elsewhere(answer, picture_rows.REBOOTS, slow)),
     )
 
 
@@ -94,10 +85,10 @@ def losses_by_cause(answer: FleetAnswer, sets: Sequence[str] | None = None) -> F
     Raises ValueError for a set that the study does not have, and for more than three.
     """
     names = [_set(answer, name) for name in sets] if sets is not None else _first_and_most(answer)
-    rows = causes_of(answer, names)
+    rows = picture_rows.causes_of(answer, names)
     return FleetPicture(
         chart=causes_chart(rows),
-        where=where_words(elsewhere(answer)),
+        where=picture_rows.where_words(picture_rows.elsewhere(answer)),
     )
 
 
@@ -106,7 +97,7 @@ def forest(answer: FleetAnswer, metric: str = JOINS) -> FleetPicture:
     rows, what = differences_of(answer, metric), metric_words(metric)
     return FleetPicture(
         chart=forest_chart(rows, what),
-        where=where_words(elsewhere(answer)),
+        where=picture_rows.where_words(picture_rows.elsewhere(answer)),
     )
 
 
@@ -117,7 +108,7 @@ def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
     """
     drawings: list[tuple[bool, Callable[[FleetAnswer], FleetPicture]]] = [
         (bool(answer.best(LOSSES)), survival),
-        (all(map(answer.best, CAUSES)), losses_by_cause),
+        (all(map(answer.best, picture_rows.CAUSES)), losses_by_cause),
         (_rebooted(answer), rates_by_reboots),
         (_rebooted(answer) and slow_parameter(answer) is not None, delay_map),
         (True, incident_sizes),
@@ -140,12 +131,13 @@ def _lever_metric(answer: FleetAnswer) -> str | None:
 
 
 def _rebooted(answer: FleetAnswer) -> bool:
-    return len([value for value in dict(answer.study.values)[REBOOTS] if value > 0]) > 1
+    values = dict(answer.study.values)[picture_rows.REBOOTS]
+    return len([value for value in values if value > 0]) > 1
 
 
 def slow_parameter(answer: FleetAnswer) -> str | None:
     """The swept parameter that makes requests slow, None where none of them was."""
-    return next((name for name in SLOW if name in answer.study.swept), None)
+    return next((name for name in picture_rows.SLOW if name in answer.study.swept), None)
 
 
 def _scale(name: str) -> DelayScale:

@@ -1,13 +1,7 @@
 """A study's cells of the map: how often, and how many times as often as something else."""
 
 from ...figures.how_often.delay_map import MapCell
-from ...figures.how_often.measured_rate import (
-    NOT_REACHED,
-    Certainty,
-    MeasuredRate,
-    seen,
-    unseen,
-)
+from ...figures.how_often.measured_rate import NOT_REACHED, Certainty, MeasuredRate, seen, unseen
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
 from ..pipeline.work_orders import NAIVE

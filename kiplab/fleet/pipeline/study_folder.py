@@ -9,17 +9,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from . import wave_files
 from .folder_errors import StudyFolderError, written_to
 from .study_plan import BlockKey, StudyPlan
-from .wave_files import (
-    KeptWave,
-    beside_of,
-    kept_waves,
-    read_wave,
-    remove_unfinished,
-    write_durably,
-    write_wave,
-)
 from .work_orders import partials_schema
 
 if TYPE_CHECKING:
@@ -41,13 +33,13 @@ class StudyFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.waves: list[KeptWave] = kept_waves(path / _WAVES)
+        self.waves: list[wave_files.KeptWave] = wave_files.kept_waves(path / _WAVES)
         self.done: set[BlockKey] = {key for wave in self.waves for key in wave.manifest.blocks}
 
     def keep(self, blocks: Collection[BlockKey], partials: pa.Table) -> None:
         """One wave more. Raises StudyNotKeptError when the disk does not take it."""
         with written_to(self.path):
-            wave = write_wave(self.path / _WAVES, blocks, partials)
+            wave = wave_files.write_wave(self.path / _WAVES, blocks, partials)
         self.waves.append(wave)
         self.done.update(blocks)
 
@@ -59,10 +51,10 @@ class StudyFolder:
         """
         import pyarrow as pa
 
-        first: dict[BlockKey, KeptWave] = {}
+        first: dict[BlockKey, wave_files.KeptWave] = {}
         tables = [partials_schema().empty_table()]
         for wave in self.waves:
-            rows = read_wave(wave)
+            rows = wave_files.read_wave(wave)
             again = {key for key in wave.manifest.blocks if key in first}
             for key in sorted(again):
                 _check_equal(key, first[key], wave)
@@ -72,9 +64,9 @@ class StudyFolder:
         return pa.concat_tables(tables).sort_by([(name, "ascending") for name in order])
 
 
-def _check_equal(key: BlockKey, one: KeptWave, other: KeptWave) -> None:
+def _check_equal(key: BlockKey, one: wave_files.KeptWave, other: wave_files.KeptWave) -> None:
     """What was worked out twice has to be the same: that is what makes it repeatable."""
-    if _of_block(read_wave(one), key) != _of_block(read_wave(other), key):
+    if _of_block(wave_files.read_wave(one), key) != _of_block(wave_files.read_wave(other), key):
         scenario, block = key
         raise StudyFolderError(
             f"Block {block} of scenario {scenario} is one thing in {one.folder} and another in"
@@ -143,8 +135,8 @@ def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterato
             # Once more: somebody may have begun another study there since.
             _check(path, plan, resume=resume)
             if not (path / _STUDY).exists():
-                write_durably(path / _STUDY, _told(plan))
-            remove_unfinished(path / _WAVES)
+                wave_files.write_durably(path / _STUDY, _told(plan))
+            wave_files.remove_unfinished(path / _WAVES)
         yield StudyFolder(path)
 
 
@@ -165,7 +157,7 @@ def _check(path: Path, plan: StudyPlan[Any], *, resume: bool) -> None:
 def _is_only_begun(path: Path) -> bool:
     """Nothing is in it but what stands there before a study says what it is."""
     waves = path / _WAVES
-    first = {_WAVES, LOCK, beside_of(path / _STUDY).name}
+    first = {_WAVES, LOCK, wave_files.beside_of(path / _STUDY).name}
     return {entry.name for entry in path.iterdir()} <= first and not (
         waves.exists() and any(waves.iterdir())
     )

@@ -35,13 +35,7 @@ from ..features import Features
 from ..ids import BrokerEpoch, BrokerId, SessionId
 from ..messages import MembershipState, WatcherEvent
 from ..messages.heartbeat_messages import state_word
-from ..zookeeper.broker_change import (
-    adding,
-    on_broker_failure,
-    on_broker_startup,
-    registered_brokers,
-    removing,
-)
+from ..zookeeper import broker_change
 from ..zookeeper.control_channels import add_channel, remove_channel
 from ..zookeeper.controller_election import stand_down_if_moved
 from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
@@ -93,7 +87,8 @@ def registered(turn: ControllerTurn) -> tuple[KnownBroker, ...]:
         for z in below(turn.ensemble.znodes, BROKER_IDS_PATH)
         if isinstance(z.data, BrokerZnode)
     }
-    return tuple(_at_first(turn, b, versions[b.broker]) for b in registered_brokers(turn))
+    registered = broker_change.registered_brokers(turn)
+    return tuple(_at_first(turn, b, versions[b.broker]) for b in registered)
 
 
 def declared(
@@ -139,7 +134,7 @@ def active_again(turn: ControllerTurn, entry: KnownBroker) -> ControllerTurn:
     if entry.state is MembershipState.STOPPING:
         staying = tuple(b for b in turn.controller.shutting_down if b != entry.broker)
         turn = turn.holding(replace(turn.controller, shutting_down=staying))
-        turn = on_broker_startup(turn, (entry.broker,))
+        turn = broker_change.on_broker_startup(turn, (entry.broker,))
     return declared(turn, entry, MembershipState.ACTIVE, "it wants to be active")
 
 
@@ -190,14 +185,14 @@ def _told(
 
 
 def _joined(turn: ControllerTurn, entry: KnownBroker) -> ControllerTurn:
-    turn = adding(turn, (LiveBroker(entry.broker, entry.incarnation_id),))
+    turn = broker_change.adding(turn, (LiveBroker(entry.broker, entry.incarnation_id),))
     controller = add_channel(turn.controller, entry.broker)
-    return on_broker_startup(turn.holding(controller), (entry.broker,))
+    return broker_change.on_broker_startup(turn.holding(controller), (entry.broker,))
 
 
 def _gone(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
-    turn = removing(remove_channel(turn, broker), (broker,))
-    return on_broker_failure(turn, (broker,))
+    turn = broker_change.removing(remove_channel(turn, broker), (broker,))
+    return broker_change.on_broker_failure(turn, (broker,))
 
 
 # --- watches, and an election ---------------------------------------------------------------------

@@ -18,19 +18,13 @@ from ..features import Features
 from ..ids import ZOOKEEPER, ControllerEpoch, PartitionEpoch, SessionId
 from ..registrations import topic_of
 from ..zookeeper_facts import ControllerElected, ControllerStoodDown, ZnodeChanged
-from . import znodes
+from . import znodes, zookeeper_elections
 from .broker_change import registered_brokers, start_replicas, stop_replicas
 from .control_channels import add_channel, dropped, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write
 from .ensemble import Ensemble, controller_named, find
 from .ensemble_writes import Create, Delete, SetData, Together, ZooKeeperError
 from .zookeeper_controller import ZooKeeperController, hosted_by
-from .zookeeper_elections import (
-    elect_for_offline_partitions,
-    gone_offline,
-    unknown_partitions,
-    without_online_leader,
-)
 
 FIRST_EPOCH = ControllerEpoch(0)
 """What /controller_epoch is created with: the first controller's is one higher."""
@@ -158,9 +152,10 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
         hosts = {broker for p in turn.controller.partitions for broker in p.replicas}
         dead = sorted(hosts.difference(turn.controller.live_brokers))
         turn = stop_replicas(turn, {b: hosted_by(turn.controller, b) for b in dead})
-    turn = gone_offline(turn, without_online_leader(turn.controller))
-    turn = turn.holding(replace(turn.controller, new=unknown_partitions(turn)))
-    return elect_for_offline_partitions(turn).turn
+    leaderless = zookeeper_elections.without_online_leader(turn.controller)
+    turn = zookeeper_elections.gone_offline(turn, leaderless)
+    turn = turn.holding(replace(turn.controller, new=zookeeper_elections.unknown_partitions(turn)))
+    return zookeeper_elections.elect_for_offline_partitions(turn).turn
 
 
 def _watching(turn: ControllerTurn) -> ControllerTurn:
