@@ -30,11 +30,11 @@ class Size(NamedTuple):
 
 
 LIMITS = Size(
-    package_lines=85_650,
-    package_modules=544,
-    test_lines=65_600,
-    short_modules=33,
-    import_percent=7.1,
+    package_lines=84_900,
+    package_modules=539,
+    test_lines=66_000,
+    short_modules=31,
+    import_percent=7.0,
     check_names=1,
 )
 
