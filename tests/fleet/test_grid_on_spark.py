@@ -14,10 +14,7 @@ from kiplab.spark import session
 from kiplab.widgets.fleet_lab.grid_panel import GridRun
 from tests.fleet.small_fleet import PLAIN
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.long(quick="tests/fleet/test_study_on_spark.py"),
-]
+pytestmark = [pytest.mark.spark, pytest.mark.long(quick="tests/fleet/test_study_on_spark.py")]
 YEARS = 4_000.0
 SOON_S = 300
 """Nobody waits so long, but on a machine that is broken."""

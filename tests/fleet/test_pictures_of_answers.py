@@ -1,7 +1,6 @@
 """From an answer to its pictures and its page: what is drawn, from which rows, and what is said."""
 
 import re
-from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
 
@@ -38,6 +37,7 @@ from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRat
 from kiplab.fleet.verification.refereed import Referee, Refereed
 from kiplab.pages.fleet_page import checks_in, fleet_page, rates_in
 from kiplab.protocol.releases import Mode
+from tests.html_outline import Outline
 
 SETS = ("none", "841", "841+903")
 METRICS = (
@@ -458,22 +458,6 @@ def test_what_is_no_number_or_would_be_no_fleet_is_left_out() -> None:
 # --- the page -------------------------------------------------------------------------------------
 
 
-class Outline(HTMLParser):
-    """The tags of a page, and the addresses that it asks for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.ids: list[str] = []
-        self.asked: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        found = dict(attrs)
-        self.ids += [found["id"] or ""] if "id" in found else []
-        self.asked += [found[key] or "" for key in ("src", "href") if key in found]
-
-
 @pytest.fixture(scope="module")
 def page() -> str:
     asked = answer()
@@ -481,21 +465,20 @@ def page() -> str:
 
 
 def test_a_page_needs_nothing_but_itself(page: str) -> None:
-    outline = Outline()
-    outline.feed(page)
-    assert outline.asked == []
-    assert "script" not in outline.tags
+    outline = Outline(page)
+    assert not [found for _, found in outline.tags if found.keys() & {"src", "href"}]
+    assert not outline.named("script")
     assert "url(" not in page
     assert len(page) < 300_000
 
 
 def test_a_page_has_each_picture_for_the_day_and_for_the_night(page: str) -> None:
-    outline = Outline()
-    outline.feed(page)
-    assert outline.tags.count("svg") == 6
-    assert outline.tags.count("figure") == 3
-    assert len(outline.ids) == len(set(outline.ids)) == 6
-    for own in outline.ids:
+    outline = Outline(page)
+    assert len(outline.named("svg")) == 6
+    assert len(outline.named("figure")) == 3
+    ids = [found["id"] for _, found in outline.tags if "id" in found]
+    assert len(ids) == len(set(ids)) == 6
+    for own in ids:
         assert re.search(rf"<style>#{own} ", page), "each has its own style sheet"
 
 

@@ -88,9 +88,7 @@ def test_another_seed_gives_other_schedules() -> None:
     assert one.runs["moves"].to_pylist() != other.runs["moves"].to_pylist()
 
 
-def test_the_first_schedules_of_a_larger_study_are_those_of_a_smaller_one(
-    study: Schedules,
-) -> None:
+def test_the_first_schedules_of_a_larger_study_are_those_of_a_smaller_one(study: Schedules) -> None:
     small = fleet.schedules(30, spark=False)
     large = [r for r in study.runs.to_pylist() if r["schedule"] < 30]
     assert small.runs.to_pylist() == large

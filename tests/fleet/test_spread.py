@@ -54,9 +54,7 @@ def test_every_partition_has_different_brokers_of_the_cluster(cluster: dict[str,
 
 
 @given(clusters())
-def test_no_more_sets_are_in_use_than_were_asked_for_and_each_once(
-    cluster: dict[str, int],
-) -> None:
+def test_no_more_sets_are_in_use_than_were_asked_for_and_each_once(cluster: dict[str, int]) -> None:
     sets = spread.placed(**cluster).sets.tolist()
     assert len(sets) == len({tuple(brokers) for brokers in sets}) <= cluster["replica_sets"]
 

@@ -189,7 +189,7 @@ NOT_TOLD = {
         "497.partition-epoch": (
             "A controller writes nothing under the leader epoch that it finds, and a leader has one"
             " request under way: an earlier partition epoch is one of an earlier leader epoch."
-        ),
+        )
     },
 }
 """Guards of which no schedule can tell, and why: test_kernel_rules.py tells them."""

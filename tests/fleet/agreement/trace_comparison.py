@@ -92,10 +92,7 @@ def engine_says(schedule: OutsideSchedule, features: Features) -> Trace:
 
 
 def parting(
-    schedule: OutsideSchedule,
-    name: str,
-    kernel: TraceOf = kernel_trace,
-    mode: Mode = Mode.KRAFT,
+    schedule: OutsideSchedule, name: str, kernel: TraceOf = kernel_trace, mode: Mode = Mode.KRAFT
 ) -> TraceParting | None:
     """Where the two part under a set that is compared in `mode`, or None: every state of the
     partition, every refusal, loss and stale join.

@@ -78,10 +78,7 @@ def test_the_exact_chain_lies_within_four_standard_errors_at_base(
     replicas: int, samples: int, metrics: tuple[str, ...]
 ) -> None:
     world = replace(
-        AT_ONCE,
-        replication_factor=replicas,
-        crash_mean_us=YEAR,
-        bounce_mean_us=YEAR // 12,
+        AT_ONCE, replication_factor=replicas, crash_mean_us=YEAR, bounce_mean_us=YEAR // 12
     )
     chain = StandingRates(
         replicas=replicas, crash=1, bounce=12, restart=YEAR / AWAY, lost=world.tail_lost

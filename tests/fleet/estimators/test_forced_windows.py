@@ -26,10 +26,7 @@ from kiplab.fleet.statistics.event_rates import NeverHappens
 BASE = Parameters(disk_failures_per_year=0.0)
 SOONER = replace(BASE, crashes_per_year=40.0, slow_alter_partition_share=0.3)
 LOOPING = replace(
-    BASE,
-    early_crash_factor=500.0,
-    early_crash_within_s=86_400.0,
-    slow_alter_partition_share=0.01,
+    BASE, early_crash_factor=500.0, early_crash_within_s=86_400.0, slow_alter_partition_share=0.01
 )
 NEITHER, NOT_FENCED, EPOCHS = frozenset[str](), frozenset({"841"}), frozenset({"903"})
 BOTH = NOT_FENCED | EPOCHS

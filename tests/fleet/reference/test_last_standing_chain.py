@@ -18,11 +18,7 @@ from tests.fleet.reference.test_markov_chain import check_balanced
 BASE = Parameters(disk_failures_per_year=0.0)
 REPAIR_S = 420
 BUSY = StandingRates(
-    replicas=3,
-    crash=Fraction(50),
-    bounce=Fraction(20),
-    restart=Fraction(500),
-    lost=Fraction(3, 10),
+    replicas=3, crash=Fraction(50), bounce=Fraction(20), restart=Fraction(500), lost=Fraction(3, 10)
 )
 
 

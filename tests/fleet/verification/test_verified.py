@@ -52,9 +52,7 @@ def test_who_checks_is_told_as_it_is_done(rows: tuple[Refereed, ...]) -> None:
             assert {*one.referees} == {str(row.referee) for row in mine}
 
 
-def test_every_referee_is_asked_and_no_comparison_is_made_twice(
-    rows: tuple[Refereed, ...],
-) -> None:
+def test_every_referee_is_asked_and_no_comparison_is_made_twice(rows: tuple[Refereed, ...]) -> None:
     assert {row.referee for row in rows} == {*Referee}
     keys = [(row.metric, row.features, row.mode, row.referee, row.regime) for row in rows]
     assert len({*keys}) == len(keys)
