@@ -91,10 +91,7 @@ def test_a_run_that_parts_says_how_as_a_play_and_records_nothing(
     "problem", [MissingKafkaError("There is no Java here.", "Get one."), DeadKafkaError("Gone.")]
 )
 def test_a_live_run_that_cannot_be_is_an_error_and_no_quiet_replay(
-    run: Run,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    problem: Exception,
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, problem: Exception
 ) -> None:
     def fail(_pair: pairs.JudgedPair, _seeds: object) -> None:
         raise problem

@@ -154,12 +154,7 @@ CASES: list[tuple[tuple[SetUp, ...], tuple[str, ...], int, str]] = [
     ((jars,), ("own.play", "--kafka", "3.4"), 3, "Java 17 or newer is needed"),
     ((jars,), ("own.play", "--kafka", "3.4"), 3, "pip install 'kiplab[java]'"),
     # A live run is an error, and no quiet recording.
-    (
-        (program("mvn", NO_NETWORK), java(DIES)),
-        LIVE,
-        3,
-        "Unknown host. Is there a network",
-    ),
+    ((program("mvn", NO_NETWORK), java(DIES)), LIVE, 3, "Unknown host. Is there a network"),
     ((jars, java(DIES)), LIVE, 3, f"{DEAD}it had enough\n"),
     # A port that is always taken.
     ((jars, java(PORT_TAKEN)), LIVE, 3, f"{DEAD}java.net.BindException: Address already in use\n"),
@@ -224,11 +219,7 @@ def test_in_a_notebook_a_release_that_is_not_here_is_shown_as_recorded_and_not_f
     ],
 )
 def test_what_stands_in_the_way_of_a_live_run_is_said_beside_the_recording(
-    set_up: tuple[SetUp, ...],
-    says: str,
-    machine: Path,
-    real: Real,
-    monkeypatch: pytest.MonkeyPatch,
+    set_up: tuple[SetUp, ...], says: str, machine: Path, real: Real, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(machine)
     for one in set_up:
@@ -266,10 +257,7 @@ def test_the_text_names_who_decided(real: Real) -> None:
 @kafka_here.live(test_what_cannot_be_is_one_sentence_and_a_code)
 @pytest.mark.parametrize("asked", [live_kafka.LiveKafka, live_kafka.LiveLeaders])
 def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
-    asked: Any,
-    machine: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    real: Real,
+    asked: Any, machine: Path, monkeypatch: pytest.MonkeyPatch, real: Real
 ) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(java_process, "IN_MEMORY", machine / "memory")

@@ -128,10 +128,7 @@ def test_a_process_ends_with_its_parent_and_leaves_nothing_behind(parent: str) -
     ],
 )
 def test_without_java_or_a_fetcher_it_is_skipped_and_else_it_fails(
-    java: bool,
-    fetcher: str | None,
-    outcome: type[BaseException],
-    monkeypatch: pytest.MonkeyPatch,
+    java: bool, fetcher: str | None, outcome: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kafka_here, "has_java", lambda: java)
     monkeypatch.setattr(jar_cache, "can_fetch", lambda: fetcher)

@@ -158,10 +158,7 @@ class Questions:
         ways: list[tuple[int, Callable[[], list[ids.BrokerId]]]] = [
             (35, lambda: [*now, *outside[:1]] if dice.once_in(2) else [*now, *outside[-1:]]),
             (20, lambda: now[:-1] if dice.once_in(2) else now[1:]),
-            (
-                20,
-                lambda: dice.shuffled([r for r in state.replicas if not dice.once_in(3)]),
-            ),
+            (20, lambda: dice.shuffled([r for r in state.replicas if not dice.once_in(3)])),
             (12, lambda: dice.shuffled(now)),
             (6, lambda: [*now, dice.choice([*KNOWN, STRANGER, *_NO_BROKERS])]),
             (4, lambda: now + now[:1]),
