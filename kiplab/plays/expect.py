@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from ..engine import consumers, producers, zookeeper_routes
 from ..engine.cluster import broker
-from ..engine.consumers import consumer_of
 from ..engine.events import CommittedLost, Dropped, Event, Sent
-from ..engine.producers import producer_of
 from ..engine.truth import partition_of, registration_of
-from ..engine.zookeeper_routes import declared_state
 from ..protocol import facts
 from ..protocol.errors import KafkaError
 from ..protocol.guards import named
@@ -148,7 +146,7 @@ def _broker(stage: Stage, words: tuple[str, ...]) -> KeyStates:
         "fenced": registration is not None and registration.fenced,
         "shutting-down": registration is not None and registration.in_controlled_shutdown,
         "state": "DOWN" if process is None else process.lifecycle,
-        "declared": declared_state(stage.cluster, id),
+        "declared": zookeeper_routes.declared_state(stage.cluster, id),
         "own-state": None if process is None else process.state,
     }
 
@@ -168,11 +166,11 @@ def _replica(stage: Stage, words: tuple[str, ...]) -> KeyStates:
 
 def _consumer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
     name = words[2] if len(words) > 2 else values.DEFAULT_CONSUMER
-    return _fields(consumer_of(stage.cluster, name, words[1]), _CONSUMER)
+    return _fields(consumers.consumer_of(stage.cluster, name, words[1]), _CONSUMER)
 
 
 def _producer(stage: Stage, words: tuple[str, ...]) -> KeyStates:
-    producer = producer_of(stage.cluster, words[2], words[1])
+    producer = producers.producer_of(stage.cluster, words[2], words[1])
     queued = None if producer is None else len(producer.batches)
     return {"queued": queued, **_fields(producer, ("leader", "leader-epoch"))}
 

@@ -9,10 +9,9 @@ nothing; what goes to state-change.log is left out: a file of its own.
 import re
 from collections.abc import Iterable, Iterator
 
+from ..engine import explain, nodes
 from ..engine.cluster import Cluster
 from ..engine.events import Delivered
-from ..engine.explain import session_name
-from ..engine.nodes import state_of
 from ..engine.truth import controller_of, partition_of, truth
 from ..protocol import errors, facts, messages, zookeeper_facts
 from ..protocol.ids import ZOOKEEPER, BrokerId, host_of, node_name
@@ -36,7 +35,7 @@ def session_opened(event: zookeeper_facts.SessionOpened, _moment: Moment) -> Ite
 def session_ended(event: zookeeper_facts.SessionEnded, _moment: Moment) -> Iterator[LogLine]:
     """Of ZooKeeperServer.expire (ZooKeeper 3.5.9), or of ZooKeeperClient.close."""
     if event.expired:
-        session = session_name(event.session)
+        session = explain.session_name(event.session)
         text = f"Expiring session {session}, timeout of …ms exceeded"
         yield LogLine(node_name(ZOOKEEPER), "INFO", "ZooKeeperServer", text)
         return
@@ -332,5 +331,5 @@ def _stale(came: Delivered, epochs: facts.Compared, *, newer: bool) -> str:
 
 
 def _plane(cluster: Cluster, node: BrokerId) -> ZooKeeperController | None:
-    state = state_of(cluster, node)
+    state = nodes.state_of(cluster, node)
     return state if isinstance(state, ZooKeeperController) else None

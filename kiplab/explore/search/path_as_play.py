@@ -6,14 +6,12 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.channels import find
-from ...plays.grammar import parse
+from ...plays import grammar, rule_lines, verbs
 from ...plays.move_lines import statement_of
 from ...plays.play import Play, Statement, format_play
-from ...plays.rule_lines import under_rules
 from ...plays.runner import do_line, extended, open_stage
 from ...plays.stage import Stage, matching
 from ...plays.values import node_word
-from ...plays.verbs import pattern_of
 from ...protocol.features import Features
 from ..levels.action_kinds import NEW
 from ..levels.level_table import Action, Level
@@ -35,7 +33,7 @@ def play_of(
     expected = Statement("expect", ("property", property, "broken"))
     title = Statement("title", tuple(f"{play.title}: {len(path)} steps to trouble".split()))
     whole = Play((title, *stage.play.statements, expected), stage.play.name)
-    return parse(format_play(whole), whole.name)
+    return grammar.parse(format_play(whole), whole.name)
 
 
 def readers(play: Play, path: tuple[Action, ...]) -> tuple[Statement, ...]:
@@ -65,7 +63,7 @@ def held_stage(
 def situation(play: Play, features: Features) -> tuple[Statement, ...]:
     """What `play` begins with, under `features`, and without a clock."""
     kept = (_without_clock(s) for s in play.statements if s.verb in _SITUATION)
-    return under_rules(kept, features)
+    return rule_lines.under_rules(kept, features)
 
 
 def _without_clock(statement: Statement) -> Statement:
@@ -107,7 +105,7 @@ def _line(stage: Stage, move: moves.Move) -> Statement:
     near = ("from",) if move.message.sender >= 0 else ("to",)
     for keys in (near, ("from", "to")):
         short = Statement(whole.verb, whole.words, tuple(ends[k] for k in keys))
-        if matching(stage, pattern_of(short)) is message:
+        if matching(stage, verbs.pattern_of(short)) is message:
             comment = "a newer image is on its way" if isinstance(move, moves.Drop) else None
             return replace(short, comment=comment)
     return whole

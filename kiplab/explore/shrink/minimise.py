@@ -14,12 +14,9 @@ from typing import Any, Protocol
 import msgspec
 
 from ...engine.properties import NO_COMMITTED_RECORD_LOST, PROPERTIES
-from ...plays.grammar import VERBS, parse
-from ...plays.header import features_of
-from ...plays.library import find
+from ...plays import grammar, header, library, rule_lines
 from ...plays.play import Play, Statement, format_play
 from ...plays.play_errors import PlayError, nearest
-from ...plays.rule_lines import under_rules
 from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ..levels.level_table import ExploreError
@@ -121,7 +118,7 @@ def _stage(run: HasStage | Stage | Play | str | Path) -> Stage:
     if isinstance(run, Play):
         return run_play(run)
     if isinstance(run, str | Path):
-        return run_play(*find(run))
+        return run_play(*library.find(run))
     return run.stage
 
 
@@ -145,7 +142,8 @@ def _property(stage: Stage, property: str | None) -> str:
 
 
 def _is_action(statement: Statement) -> bool:
-    return bool(statement.verb) and not (VERBS[statement.verb].header or statement.verb == "expect")
+    verb = statement.verb
+    return bool(verb) and not (grammar.VERBS[verb].header or verb == "expect")
 
 
 def _parts(stage: Stage) -> tuple[Play, Lines]:
@@ -159,8 +157,8 @@ def _parts(stage: Stage) -> tuple[Play, Lines]:
         if (_is_action(s) or not s.verb) and line not in did_nothing
     )
     head = tuple(s for s in statements[:first] if s.verb != "expect")
-    if features_of(stage.play) != stage.features:
-        head = under_rules(head, stage.features)
+    if header.features_of(stage.play) != stage.features:
+        head = rule_lines.under_rules(head, stage.features)
     return Play(head, stage.play.name), body
 
 
@@ -169,7 +167,7 @@ def _written(head: Play, body: Lines, property: str) -> Play:
     if property == NO_COMMITTED_RECORD_LOST.id:
         expects.append(Statement("expect", (), (("verdict", "loss"),)))
     lines = _tidy((*head.statements, Statement(), *body, *expects))
-    return parse(format_play(Play(tuple(lines), head.name)), head.name)
+    return grammar.parse(format_play(Play(tuple(lines), head.name)), head.name)
 
 
 def _tidy(lines: Lines) -> Iterator[Statement]:

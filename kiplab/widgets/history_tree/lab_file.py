@@ -8,13 +8,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from ...plays import header, library, rule_lines, tokens
 from ...plays.grammar import parse
-from ...plays.header import features_of
-from ...plays.library import FILE_MAX, find, names
 from ...plays.play import Play, format_play
 from ...plays.play_errors import PlayError
-from ...plays.rule_lines import under_rules
-from ...plays.tokens import decode, is_token
 from ...protocol.features import Features, UnknownFeatureError, check_features
 from . import playback as playbacks
 from .branch_tree import BRANCHES_MAX, TRUNK, TRUNK_NAME, Branch, Tree, plant
@@ -131,10 +128,10 @@ def play_of(playback: playbacks.Playback) -> str:
     under others its ``expect`` lines are left out too.
     """
     play = playbacks.as_played(playback).play
-    if features_of(play) == playback.features:
+    if header.features_of(play) == playback.features:
         return format_play(play)
     lines = (s for s in play.statements if s.verb != "expect")
-    return format_play(Play(under_rules(lines, playback.features), play.name))
+    return format_play(Play(rule_lines.under_rules(lines, playback.features), play.name))
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -148,8 +145,8 @@ def load(source: str | Path) -> Tree:
     text = str(source).strip()
     if not text:
         raise PlayError("there is nothing to load", expected="a token, or the name of a file")
-    if is_token(text) or text in names():
-        return _planted(*find(text))
+    if tokens.is_token(text) or text in library.names():
+        return _planted(*library.find(text))
     path = _existing(text)
     try:
         if path.stat().st_size > BYTES_MAX:
@@ -185,10 +182,10 @@ def loaded(data: bytes, name: str) -> Tree:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise PlayError(f"{name} is no text", expected="a play, a token or a saved lab") from None
-    if is_token(text):
-        return _planted(*decode(text))
-    if len(text) > FILE_MAX:
-        raise PlayError(f"{name} is too long", expected=f"at most {FILE_MAX} characters")
+    if tokens.is_token(text):
+        return _planted(*tokens.decode(text))
+    if len(text) > library.FILE_MAX:
+        raise PlayError(f"{name} is too long", expected=f"at most {library.FILE_MAX} characters")
     return _planted(parse(text, name), None)
 
 
