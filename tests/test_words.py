@@ -4,7 +4,9 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -75,12 +77,23 @@ def tokens(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
 
 
-def public_names(source: str) -> Iterator[str]:
-    """Functions, classes, parameters of public functions, fields and attributes of public classes.
+class ModuleWords(NamedTuple):
+    names: tuple[str, ...]
+    """Functions, classes, parameters of public functions, fields and attributes of public classes,
+    and the module itself. A name that begins with `_`, and what is inside of one, is private."""
+    texts: tuple[str, ...]
+    """String constants with a space in them: messages, sentences and docstrings."""
 
-    A name that begins with `_`, and what is inside of one, is private.
-    """
-    yield from _names_in(ast.parse(source).body)
+
+@cache
+def words_of(path: Path) -> ModuleWords:
+    tree = ast.parse(path.read_text("utf-8"))
+    return ModuleWords((*_names_in(tree.body), path.stem), tuple(_texts(tree)))
+
+
+def public_names() -> Iterator[tuple[Path, str]]:
+    """Those of all modules of the package."""
+    return ((path, name) for path in MODULES for name in words_of(path).names)
 
 
 def _names_in(body: list[ast.stmt]) -> Iterator[str]:
@@ -107,15 +120,16 @@ def _attributes(node: ast.ClassDef) -> Iterator[str]:
             yield from [inner.attr] * (not inner.attr.startswith("_"))
 
 
-def strings(source: str) -> Iterator[str]:
-    """String constants with a space in them: messages, sentences and docstrings."""
-    for node in ast.walk(ast.parse(source)):
+def _texts(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.value
 
 
 def retired_in(text: str, *, lettered: bool = False) -> list[str]:
     """What a text has of RETIRED and PHRASES, with some words around it."""
+    if not re.search("|".join((*RETIRED, *PHRASES)), text, flags=re.I):
+        return []  # So it is with most of ten thousand texts.
     for kept, _ in TEXTS_KEPT:
         text = re.sub(kept, "*", text, flags=re.I)
     # "lives" is mostly a verb: PHRASES have the noun.
@@ -150,8 +164,7 @@ LABS = sorted((ROOT / "labs").glob("*.ipynb"))
 def test_public_names_have_no_retired_word() -> None:
     names = {
         f"{_place(path)}: {name}"
-        for path in MODULES
-        for name in (*public_names(path.read_text("utf-8")), path.stem)
+        for path, name in public_names()
         if (tokens(name) & RETIRED.keys()) - {"letter", "letters"} and name not in NAMES_KEPT
     }
     assert sorted(names) == []
@@ -160,20 +173,14 @@ def test_public_names_have_no_retired_word() -> None:
 def test_letters_are_letters_of_choices() -> None:
     names = {
         f"{_place(path)}: {name}"
-        for path in MODULES
-        for name in (*public_names(path.read_text("utf-8")), path.stem)
+        for path, name in public_names()
         if tokens(name) & {"letter", "letters"} and "classroom" not in path.parts
     }
     assert sorted(names) == []
 
 
 def test_ever_fewer_public_names_are_only_a_participle() -> None:
-    names = [
-        f"{_place(path)}: {name}"
-        for path in MODULES
-        for name in (*public_names(path.read_text("utf-8")), path.stem)
-        if name in PARTICIPLES
-    ]
+    names = [f"{_place(path)}: {name}" for path, name in public_names() if name in PARTICIPLES]
     assert len(names) <= PARTICIPLE_NAMES, "\n".join(names)
     assert len(names) == PARTICIPLE_NAMES, "write the smaller number above"
 
@@ -184,7 +191,7 @@ def test_messages_and_docstrings_have_no_retired_word(room: str) -> None:
         f"{_place(path)}: {words}"
         for path in MODULES
         if path.relative_to(PACKAGE).parts[0] == room and not _is_kernel(path)
-        for text in strings(path.read_text("utf-8"))
+        for text in words_of(path).texts
         for words in retired_in(text, lettered=any(part in _place(path) for part in LETTERED))
     ]
     assert retired == []
@@ -219,5 +226,5 @@ def test_what_is_kept_is_no_retired_word(text: str) -> None:
 
 
 def test_every_name_that_is_kept_is_there() -> None:
-    names = {name for path in MODULES for name in public_names(path.read_text("utf-8"))}
+    names = {name for _, name in public_names()}
     assert [name for name in NAMES_KEPT if name not in names] == []
