@@ -6,7 +6,7 @@ Each test fails with sentences: which member, which table, what to add.
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import IntEnum
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from inspect import getattr_static
 from pathlib import Path
@@ -90,6 +90,7 @@ def offered() -> set[type]:
     return {type(move) for move in enabled._candidates(cluster, menu)}
 
 
+@cache
 def named_in(file: str | None, owner: str) -> set[str]:
     """The members of an enumeration that a file names: ``owner.MEMBER``."""
     assert file is not None

@@ -24,17 +24,20 @@ def first_met(
     world: World, features: str, metric: str, *, seed: int, replications: int, years: float
 ) -> int:
     """The first of the replications that counts some of it."""
-    counted = simulate(
-        world,
-        seed=seed,
-        first=0,
-        last=replications,
-        horizon_us=round(years * YEAR),
-        feature_sets=[features],
-        compiled=False,
-    )
-    met = (n for n in range(replications) if counted.count(n, features, metric))
-    return next(met)
+    horizon_us, sets = round(years * YEAR), [features]
+    for number in range(replications):
+        counted = simulate(
+            world,
+            seed=seed,
+            first=number,
+            last=number + 1,
+            horizon_us=horizon_us,
+            feature_sets=sets,
+            compiled=False,
+        )
+        if counted.total(features, metric):
+            return number
+    raise LookupError(f"no {metric} in {replications} replications")
 
 
 @cache

@@ -20,7 +20,7 @@ from kiplab.fleet.verification.control_claims import (
 )
 from kiplab.protocol.features import switched
 
-SEED, REPLICATIONS = 7, 30
+SEED, REPLICATIONS = 7, 16
 OBEYED = LateBounce(applied=True, refused=False, missed=True)
 REFUSED = LateBounce(applied=False, refused=True, missed=False)
 IN_TIME = LateBounce(applied=False, refused=False, missed=False)
@@ -61,7 +61,7 @@ def test_every_bounce_that_a_request_outlives_goes_wrong_without_kip_380_alone(
         applied = sum(one.applied for one in made)
         assert applied == counts.count(replication, features, "stale_control_request")
         seen += made.count(late)
-    assert 40 < seen < counts.total("none", "incidents") - 40
+    assert 20 < seen < counts.total("none", "incidents") - 20
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_every_cut_leaves_old_metadata_for_as_long_as_the_engine_s_leader_gives_
         # The engine has whole milliseconds of what lasts, and of the last heartbeat.
         assert abs(served - kernel) <= 2_000 * len(cuts)
         seen += len(cuts)
-    assert seen > 100
+    assert seen > 50
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,15 @@ from kiplab.fleet.pipeline import (
 from kiplab.spark import BlockFailed, session, waves
 from kiplab.spark.waves import run_waves
 from tests.fleet import coins, small_fleet
+from tests.repeated import in_long
 from tests.spark import work
 from tests.spark.local_cluster import LocalCluster, local_cluster
 
 pytestmark = pytest.mark.spark
+LAYOUTS = (
+    "tests/fleet/test_study_on_spark.py::TestOnThisMachine"
+    "::test_layouts_give_the_partials_of_plain_python"
+)
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = small_fleet.plan()
 """A second or two of work for the kernel as plain Python."""
@@ -67,7 +72,8 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.mark.usefixtures("_session")
 class TestOnThisMachine:
     @pytest.mark.parametrize(
-        ("partitions", "batch"), [(1, 10_000), (3, 1), (7, 10_000), (None, 10_000)]
+        ("partitions", "batch"),
+        [(3, 1), (None, 10_000), *in_long([(1, 10_000), (7, 10_000)], LAYOUTS, rows=True)],
     )
     def test_layouts_give_the_partials_of_plain_python(
         self, plain: pa.Table, tmp_path: Path, partitions: int | None, batch: int
@@ -169,10 +175,7 @@ run_study(small_fleet.plan(), work_block, sys.argv[1], heard=heard, progress=Fal
 """
 
 
-@pytest.mark.long(
-    quick="tests/fleet/test_study_on_spark.py::TestOnThisMachine::"
-    "test_layouts_give_the_partials_of_plain_python"
-)
+@pytest.mark.long(quick=LAYOUTS)
 class TestOnACluster:
     def test_a_cluster_gives_the_partials_of_plain_python(
         self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from kiplab.fleet.estimators.dropped_paths import left_out
 from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS, STALE_JOIN
+from kiplab.fleet.fleet_answers import quick_estimate
 from kiplab.fleet.fleet_answers.quick_estimate import changed, estimate
 from kiplab.fleet.parameters import Parameters, read_study
 from kiplab.fleet.statistics.block_means import WeighedRate, weighed_rate
@@ -28,8 +29,11 @@ def test_without_crashes_nothing_is_met_by_another() -> None:
     assert left_out(quiet, "race_loss") == 0
 
 
-def test_an_interval_is_no_narrower_than_what_the_estimate_leaves_out() -> None:
+def test_an_interval_is_no_narrower_than_what_the_estimate_leaves_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Stale joins at base rates hardly differ between samples, and are not that well known."""
+    monkeypatch.setattr(quick_estimate, "_WORK", 20_000)
     study = changed(read_study("small"), {"horizon_years": 1.0})
     found = estimate(study)
     row = found.row("none", STALE_JOIN, method="forced")

@@ -21,7 +21,7 @@ from kiplab.protocol.releases import Mode
 
 SETS = tuple(one.name for one in kip_sets(Mode.KRAFT))
 OFTEN = Parameters(
-    horizon_years=3.0,
+    horizon_years=1.0,
     crashes_per_year=400.0,
     bounces_per_year=400.0,
     slow_alter_partition_share=0.3,
