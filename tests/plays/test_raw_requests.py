@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiplab.engine.moves import RawRequest
@@ -196,6 +196,7 @@ elected = st.builds(
 )
 
 
+@settings(max_examples=40)
 @given(altered | elected)
 def test_a_request_survives_being_written_down(body: Request) -> None:
     line = statement_of(RawRequest(ids.BrokerId(7), ids.CONTROLLER, body))
