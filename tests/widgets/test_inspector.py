@@ -61,7 +61,7 @@ def clusters() -> Iterator[Cluster]:
     announced = ("hold watcher-event", "produce orders-0 count=1", "check-lag 1", "announce-isr 1")
     for line in (*announced, "cut 1 zookeeper", "catch-up 2"):
         apart = done(apart, line)
-        yield from (step.cluster for step in apart.here.history.steps)
+    yield from (step.cluster for step in apart.here.history.steps)
     strange = made(SIX)
     for line in (
         "poll orders-1",
@@ -71,7 +71,7 @@ def clusters() -> Iterator[Cluster]:
         "send alter-partition from=2 partition=orders-0 isr=2",
     ):
         strange = done(strange, line)
-        yield from (step.cluster for step in strange.here.history.steps)
+    yield from (step.cluster for step in strange.here.history.steps)
     history = History(made(SIX).here.cluster)
     for move in (moves.Elect("orders-0", unclean=True), moves.Fire(BrokerId(2), moves.Timer.FETCH)):
         history = history.do(move)
