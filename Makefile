@@ -14,6 +14,9 @@ lab: setup
 
 PYTEST = $(BIN)/python -m pytest --dist loadfile -n
 
+# Workers, kernels and commands of the tests import the same modules: each is compiled once.
+test test-long: export PYTHONDONTWRITEBYTECODE =
+
 # A third worker uses the time in which the others wait for a browser.
 test: setup chromium
 	$(PYTEST) 3 -m "not long"

@@ -2,11 +2,9 @@
 
 import pytest
 
-from tests.budget import LIMITS, measured, table
-
-SIZE = measured()
+from tests.budget import LIMITS, Size, measured, table
 
 
-@pytest.mark.parametrize("name", SIZE._fields)
+@pytest.mark.parametrize("name", Size._fields)
 def test_it_is_within_its_budget(name: str) -> None:
-    assert getattr(SIZE, name) <= getattr(LIMITS, name), table()
+    assert getattr(measured(), name) <= getattr(LIMITS, name), table()
