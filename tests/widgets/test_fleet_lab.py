@@ -9,7 +9,7 @@ import pytest
 from ipywidgets.widgets.widget import _instances
 
 from kiplab import FleetLab, PlayError
-from kiplab.fleet.fleet_answers import quick_estimate
+from kiplab.fleet.fleet_answers import block_sizes, quick_estimate
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, read_study
 from kiplab.fleet.pictures.picture_rows import measured
@@ -22,9 +22,10 @@ from tests.widgets.hands import hear
 
 @pytest.fixture(autouse=True, scope="module")
 def quickly() -> Iterator[None]:
-    """A little of the kernel is enough to see that everything follows."""
+    """A little of the kernel and few samples are enough to see that everything follows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quick_estimate, "_WORK", 20_000)
+        patch.setattr(block_sizes, "SAMPLES", 50)
         yield
     lab_of_fleets._estimated.cache_clear()
 

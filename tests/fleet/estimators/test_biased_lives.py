@@ -24,6 +24,7 @@ from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate, wei
 from kiplab.fleet.verification import chain_claims
 from kiplab.fleet.verification.checked_worlds import QUIET, world_of
 from kiplab.fleet.verification.kernel_blocks import BLOCKS, lived, yearly
+from tests.repeated import in_long
 
 BOTH = "841+903"
 AWAY = 420 * SECOND
@@ -52,6 +53,10 @@ BUSY = World(
 LOOPING = replace(BUSY, early_factor=40.0)
 """There every thirteenth broker that is back crashes within ten minutes."""
 NO_KIP = frozenset[str]()
+FOUR_THOUSAND = (
+    "tests/fleet/estimators/test_biased_lives.py"
+    "::test_of_four_thousand_samples_a_hundred_count_at_base"
+)
 
 
 def rates(
@@ -92,7 +97,7 @@ def test_the_exact_chain_lies_within_four_standard_errors_at_base(
     assert exact["offline"] < 1e-3
 
 
-@pytest.mark.parametrize("replicas", [2, 3])
+@pytest.mark.parametrize("replicas", [3, *in_long([2], FOUR_THOUSAND)])
 def test_of_four_thousand_samples_a_hundred_count_at_base(replicas: int) -> None:
     world = world_of(replace(QUIET, replication_factor=replicas))
     found = rates(world, ("none",), 4_000 // BLOCKS)
@@ -103,7 +108,7 @@ def test_of_four_thousand_samples_a_hundred_count_at_base(replicas: int) -> None
 
 
 def test_forced_windows_agree_at_base() -> None:
-    found, forced = rates(world_of(QUIET), ("none",), 150), forced_rates(QUIET, NO_KIP, seed=5)
+    found, forced = rates(world_of(QUIET), ("none",), 60), forced_rates(QUIET, NO_KIP, seed=5)
     for metric in (STALE_JOIN, LAST_REPLICA_LOSS):
         rate, other = found["none", metric], forced[metric]
         assert isinstance(rate, WeighedRate)
@@ -174,7 +179,7 @@ def test_a_block_is_a_function_of_its_arguments() -> None:
 PLAINLY = """
 from kiplab.fleet.estimators.biased_runs import biased_block
 from tests.fleet.estimators.test_biased_lives import BUSY
-print(biased_block(BUSY, ("none",), seed=1, block=4, samples=30))
+print(biased_block(BUSY, ("none",), seed=1, block=4, samples=10))
 """
 
 
@@ -186,7 +191,7 @@ def test_plain_python_finds_the_same() -> None:
         text=True,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
     ).stdout
-    assert told.strip() == str(biased_block(BUSY, ("none",), seed=1, block=4, samples=30))
+    assert told.strip() == str(biased_block(BUSY, ("none",), seed=1, block=4, samples=10))
 
 
 @pytest.mark.parametrize(

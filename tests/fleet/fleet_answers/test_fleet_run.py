@@ -195,7 +195,7 @@ def test_forced_samples_alone_say_what_they_are_for() -> None:
 def test_failures_are_biased_where_that_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(block_sizes, "BIASED_SAMPLES", 25)
+    monkeypatch.setattr(block_sizes, "BIASED_SAMPLES", 12)
     three = study_of({"parameters": {"replication_factor": 3}, "feature_sets": ["none", "841+903"]})
     found = fleet.run(three, tmp_path / "three", spark=False, method="biased")
     assert {row.method for row in found.rows} == {"biased"}
