@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     config.stash[COLLECTED] = [item.nodeid for item in items]
     config.stash[REPETITION] = [
-        (item.nodeid, str(marker.kwargs.get("quick", "")))
+        (item.nodeid, _quick_test(item.nodeid, marker.kwargs.get("quick", "")))
         for item in items
         if (marker := item.get_closest_marker("long"))
     ]
@@ -78,6 +78,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for number, path in enumerate(systems):
         places[path] = first + (last - first) * number / len(systems)
     items.sort(key=lambda item: places[item.path])
+
+
+def _quick_test(long: str, named: str) -> str:
+    """``::`` begins the name of a test of the same file, and alone is the same test."""
+    if named == "::":
+        return long.partition("[")[0]
+    return long.partition("::")[0] + named if named.startswith("::") else named
 
 
 def _is_of_a_system(item: pytest.Item) -> bool:

@@ -1,6 +1,5 @@
 """Whatever is left to `make test-long` has a quick test of the same kind of mistake."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,19 +9,12 @@ from tests.conftest import COLLECTED, REPETITION
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def names(id: str) -> Iterator[str]:
-    """A test with its parameters, without them, its class if it has one, and its file."""
-    parts = id.partition("[")[0].split("::")
-    yield id
-    yield from ("::".join(parts[:count]) for count in range(1, len(parts) + 1))
-
-
 def test_each_names_a_quick_test_that_is_there(pytestconfig: pytest.Config) -> None:
     marked = pytestconfig.stash[REPETITION]
     repetition = dict(marked)
-    quick = {
-        name for id in pytestconfig.stash[COLLECTED] if id not in repetition for name in names(id)
-    }
+    collected = (id for id in pytestconfig.stash[COLLECTED] if id not in repetition)
+    # A test with its parameters, without them, and its file.
+    quick = {part for id in collected for part in (id, id.split("[")[0], id.split("::")[0])}
     whole = pytestconfig.getoption("file_or_dir") == []
     for id, named in repetition.items():
         assert named, f"{id} is marked long: name a quick test, @pytest.mark.long(quick=...)"

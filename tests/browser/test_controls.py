@@ -368,9 +368,7 @@ def test_a_messages_drawer(hands: Hands) -> None:
 # --- on a laptop ----------------------------------------------------------------------------------
 
 
-ANOTHER = pytest.mark.long(
-    quick="tests/browser/test_controls.py::test_picture_steps_and_verdict_are_seen_at_once"
-)
+ANOTHER = pytest.mark.long(quick="::test_picture_steps_and_verdict_are_seen_at_once")
 
 
 @pytest.fixture(params=[(1280, 800), pytest.param((1366, 768), marks=ANOTHER)], ids=str)

@@ -146,9 +146,7 @@ def test_matrices_and_the_work_of_a_class_are_the_same() -> None:
     assert difference(recorded.matrices() | recorded.class_report()) == []
 
 
-@pytest.mark.long(
-    quick="tests/contract/test_contract.py::test_matrices_and_the_work_of_a_class_are_the_same"
-)
+@pytest.mark.long(quick="::test_matrices_and_the_work_of_a_class_are_the_same")
 def test_a_study_of_a_fleet_reports_the_same() -> None:
     assert difference(recorded.fleet_report()) == []
 

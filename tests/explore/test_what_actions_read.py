@@ -29,9 +29,7 @@ from tests.explore.bounds import PARTITION, begun, bounds
 from tests.explore.test_memoised_model import assert_same_graph
 
 KINDS = [kind.name for kind in PARTITION.kinds]
-REPEATED = pytest.mark.long(
-    quick="tests/explore/test_what_actions_read.py::test_whatever_an_action_reads_it_is_remembered_under"
-)
+REPEATED = pytest.mark.long(quick="::test_whatever_an_action_reads_it_is_remembered_under")
 Peek = Callable[[Cluster, Action], int]
 """A number told from some part of a cluster; an odd one brings a nosy action to nothing."""
 

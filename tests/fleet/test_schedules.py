@@ -18,11 +18,6 @@ from tests.figures.boxes import covered, cut_off, words
 from tests.fleet.by_the_runner import outcome
 from tests.repeated import in_long
 
-QUICK = (
-    "tests/fleet/test_schedules.py"
-    "::test_any_number_of_partitions_gives_the_integers_of_plain_python"
-)
-
 N = 600
 NAMES = ["neither", "KIP-841 only", "KIP-903 only", "both"]
 
@@ -115,7 +110,7 @@ def _spark() -> Iterator[None]:
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("_spark")
-@pytest.mark.parametrize("partitions", [3, *in_long([1, 8], QUICK)])
+@pytest.mark.parametrize("partitions", [3, *in_long([1, 8])])
 def test_any_number_of_partitions_gives_the_integers_of_plain_python(
     study: Schedules, partitions: int
 ) -> None:

@@ -34,10 +34,6 @@ from tests.spark import work
 from tests.spark.local_cluster import LocalCluster, local_cluster
 
 pytestmark = pytest.mark.spark
-LAYOUTS = (
-    "tests/fleet/test_study_on_spark.py::TestOnThisMachine"
-    "::test_layouts_give_the_partials_of_plain_python"
-)
 ROOT = Path(__file__).resolve().parents[2]
 PLAN = small_fleet.plan()
 """A second or two of work for the kernel as plain Python."""
@@ -73,7 +69,7 @@ def cluster() -> Iterator[LocalCluster]:
 class TestOnThisMachine:
     @pytest.mark.parametrize(
         ("partitions", "batch"),
-        [(3, 1), (None, 10_000), *in_long([(1, 10_000), (7, 10_000)], LAYOUTS, rows=True)],
+        [(3, 1), (None, 10_000), *in_long([(1, 10_000), (7, 10_000)], rows=True)],
     )
     def test_layouts_give_the_partials_of_plain_python(
         self, plain: pa.Table, tmp_path: Path, partitions: int | None, batch: int
@@ -175,7 +171,7 @@ run_study(small_fleet.plan(), work_block, sys.argv[1], heard=heard, progress=Fal
 """
 
 
-@pytest.mark.long(quick=LAYOUTS)
+@pytest.mark.long(quick="::TestOnThisMachine::test_layouts_give_the_partials_of_plain_python")
 class TestOnACluster:
     def test_a_cluster_gives_the_partials_of_plain_python(
         self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path

@@ -178,9 +178,7 @@ def test_no_value_is_negative_and_no_count_goes_back(name: str, kafka: str) -> N
                 assert [value for _, _, value in steps] == sorted(v for _, _, v in steps)
 
 
-@pytest.mark.long(
-    quick="tests/rows/test_metrics.py::test_no_value_is_negative_and_no_count_goes_back"
-)
+@pytest.mark.long(quick="::test_no_value_is_negative_and_no_count_goes_back")
 @pytest.mark.parametrize("kafka", [kafka for kafka in RELEASES if kafka not in SOME])
 @pytest.mark.parametrize("name", names())
 def test_nor_in_any_other_release(name: str, kafka: str) -> None:

@@ -53,10 +53,6 @@ BUSY = World(
 LOOPING = replace(BUSY, early_factor=40.0)
 """There every thirteenth broker that is back crashes within ten minutes."""
 NO_KIP = frozenset[str]()
-FOUR_THOUSAND = (
-    "tests/fleet/estimators/test_biased_lives.py"
-    "::test_of_four_thousand_samples_a_hundred_count_at_base"
-)
 
 
 def rates(
@@ -97,7 +93,7 @@ def test_the_exact_chain_lies_within_four_standard_errors_at_base(
     assert exact["offline"] < 1e-3
 
 
-@pytest.mark.parametrize("replicas", [3, *in_long([2], FOUR_THOUSAND)])
+@pytest.mark.parametrize("replicas", [3, *in_long([2])])
 def test_of_four_thousand_samples_a_hundred_count_at_base(replicas: int) -> None:
     world = world_of(replace(QUIET, replication_factor=replicas))
     found = rates(world, ("none",), 4_000 // BLOCKS)
@@ -122,9 +118,7 @@ def test_an_alarm_rings_where_few_samples_carry_the_estimate() -> None:
     assert isinstance(found, NothingWeighed) or found.alarms
 
 
-@pytest.mark.long(
-    quick="tests/fleet/estimators/test_biased_lives.py::test_forced_windows_agree_at_base"
-)
+@pytest.mark.long(quick="::test_forced_windows_agree_at_base")
 @pytest.mark.parametrize("world", [BUSY, LOOPING], ids=["busy", "crash loops"])
 def test_plain_sampling_agrees_where_it_sees_much(world: World) -> None:
     sets = ("none", "841")
