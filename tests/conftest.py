@@ -10,15 +10,18 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from kiplab.rows.columns import Rows
 from tests.kafka_14139 import rows_on
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SYSTEMS = ("browser", "spark", "java", "kafka")
 """The markers of tests that start whole systems."""
@@ -159,6 +162,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture
 def rewrite(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--rewrite"))
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator["SparkSession"]:
+    """One Spark session for a whole test module: to start one takes seconds."""
+    from kiplab.spark import session
+
+    with session(app="kiplab tests") as live:
+        yield live
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,6 @@ PENDING = ("497.pending-outlives-metadata",)
 ENOUGH = Halt(HaltReason.STATES, 1_000)
 RULES = rules_of_the_tables(first="3.3")
 QUICK = "tests/explore/test_compiled.py::test_every_state_of_two_brokers_without_a_write"
-WHOLE = "tests/explore/test_compiled.py::test_the_whole_graph_is_as_large"
-SHORTEST = "tests/explore/test_compiled.py::test_the_same_shortest_way"
 
 
 def assert_held_to_step(cluster: Any, within: dict[str, int]) -> None:
@@ -82,19 +80,19 @@ def test_every_state_with_a_spurious_fencing() -> None:
     assert_held_to_step(begun(play="kafka-14139", off=("841", "903")), bounds(1, 0, 1))
 
 
-@pytest.mark.parametrize("rules", [*FAR_REACHING[:2], *in_long(FAR_REACHING[2:], WHOLE)], ids=str)
+@pytest.mark.parametrize("rules", [*FAR_REACHING[:2], *in_long(FAR_REACHING[2:])], ids=str)
 def test_the_whole_graph_is_as_large(rules: dict[str, Any]) -> None:
     assert_same_outcome(begun(**rules, play="kafka-14139"), bounds(2, 1, 0), ())
 
 
-@pytest.mark.long(quick=SHORTEST)
+@pytest.mark.long(quick="::test_the_same_shortest_way")
 def test_a_crash_and_a_write_between_three_brokers() -> None:
     cluster = begun(on=PENDING)
     assert assert_same_outcome(cluster, bounds(1, 1, 0), CAN_DATA_BE_LOST) == PROVED
 
 
-@pytest.mark.parametrize("on", [PENDING, *in_long([()], SHORTEST)], ids=str)
-@pytest.mark.parametrize("off", [("903",), *in_long([(), ("841",), ("841", "903")], SHORTEST)])
+@pytest.mark.parametrize("on", [PENDING, *in_long([()])], ids=str)
+@pytest.mark.parametrize("off", [("903",), *in_long([(), ("841",), ("841", "903")])])
 def test_the_same_shortest_way(off: tuple[str, ...], on: tuple[str, ...]) -> None:
     assert_same_outcome(begun(off=off, on=on), bounds(1, 1, 0), CAN_DATA_BE_LOST)
 

@@ -18,8 +18,7 @@ from tests.explore.tlc import LOSS, STALE, judge
 from tests.repeated import in_long
 
 pytestmark = pytest.mark.java
-QUICK = "tests/explore/test_tlc.py::test_the_same_states"
-LONG = pytest.mark.long(quick=QUICK)
+LONG = pytest.mark.long(quick="::test_the_same_states")
 PENDING = ("497.pending-outlives-metadata",)
 PROPERTIES = {
     "NoCommittedRecordLost": properties.NO_COMMITTED_RECORD_LOST.id,
@@ -41,7 +40,7 @@ def java() -> None:
 
 
 @pytest.mark.parametrize(
-    "bounds", [(1, 0, 0), (0, 1, 0), *in_long([(1, 1, 0), (1, 0, 1), (0, 2, 0)], QUICK)]
+    "bounds", [(1, 0, 0), (0, 1, 0), *in_long([(1, 1, 0), (1, 0, 1), (0, 2, 0)])]
 )
 def test_the_same_states(tmp_path: Path, bounds: Bounds) -> None:
     """All guards of 3.5, from two of three in sync: as many states, as far from the start."""
@@ -79,7 +78,6 @@ def test_the_same_states_without_any_guard_that_can_be_lost(tmp_path: Path) -> N
                 (("631.one-live-incarnation",), PENDING, (1, 1, 0), LOSS),
                 (("903",), (), (0, 1, 0), STALE),
             ],
-            QUICK,
             rows=True,
         ),
     ],

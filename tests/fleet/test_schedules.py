@@ -1,7 +1,6 @@
 """The study: what it counts, that it counts the same everywhere, and how it says so."""
 
 import math
-from collections.abc import Iterator
 
 import pytest
 
@@ -100,16 +99,8 @@ def test_blocks_cover_every_schedule_once() -> None:
     assert all(block.sets == tuple(features) for block in blocks)
 
 
-@pytest.fixture(scope="module")
-def _spark() -> Iterator[None]:
-    from kiplab.spark import session
-
-    with session(app="kiplab tests"):
-        yield
-
-
 @pytest.mark.spark
-@pytest.mark.usefixtures("_spark")
+@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("partitions", [3, *in_long([1, 8])])
 def test_any_number_of_partitions_gives_the_integers_of_plain_python(
     study: Schedules, partitions: int
