@@ -1,6 +1,7 @@
 """The kernel does what the engine does: the same schedules, the same traces, line by line."""
 
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ from tests.fleet.agreement.made_schedules import NOT_TOLD, REFUSE_NEVER
 from tests.fleet.agreement.small_schedules import small_schedules
 from tests.fleet.agreement.trace_comparison import parting, shrunk, to_json
 from tests.fleet.agreement.trace_coverage import TRANSITIONS, covered
+from tests.repeated import in_long
 
 QUICK = (
     "tests/fleet/test_kernel_agreement.py"
@@ -46,9 +48,15 @@ def test_hardly_a_schedule_is_left_out(mode: Mode, share: float) -> None:
     assert len(traced_pairs.all_traces(mode)) >= traced_pairs.PAIRS[mode] * share
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_every_small_schedule_agrees_under_every_feature_set(mode: Mode) -> None:
-    traced_pairs.check_small_schedules(mode)
+@pytest.mark.parametrize(
+    ("mode", "part"),
+    [
+        *product(Mode, (0,)),
+        *in_long(product(Mode, range(1, traced_pairs.PARTS)), rows=True),
+    ],
+)
+def test_every_small_schedule_agrees_under_every_feature_set(mode: Mode, part: int) -> None:
+    traced_pairs.check_small_schedules(mode, part)
 
 
 def test_every_small_schedule_comes_once_and_in_order() -> None:
