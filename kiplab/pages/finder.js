@@ -1,4 +1,4 @@
-// Looks for words in what is told of a run.
+// Looks for words in the sentences of a run.
 const finderField = () => {
   const id = `kiplab-finder-${Math.random().toString(36).slice(2)}`;
   const placeholder = "broker 2, INELIGIBLE_REPLICA …";
@@ -32,13 +32,13 @@ const searchOf = ({ lines, reached, run }) => {
   let masked = false;
 
   const first = ({ ids }) => stepOf(ids[0]);
-  const isTold = (line) => idsOf(line.dataset.about).every((id) => stepOf(id) <= reached());
+  const isShown = (line) => idsOf(line.dataset.about).every((id) => stepOf(id) <= reached());
   const isSame = (one, other) => one?.text === other.text && String(one.ids) === String(other.ids);
 
   // What was told before one went back is not forgotten: the next match may be there.
   const takeIn = () => {
     const all = pattern ? lines() : [];
-    const entries = all.filter(isTold).map((line) =>
+    const entries = all.filter(isShown).map((line) =>
       ({ line, ids: idsOf(line.dataset.about), text: textOf(line) }));
     masked = entries.length < all.length;
     const last = Math.max(-1, ...entries.map(first));
@@ -52,7 +52,7 @@ const searchOf = ({ lines, reached, run }) => {
 
   return {
     takeIn,
-    look(words) {
+    setWords(words) {
       pattern = patternOf(words);
       current = null;
       takeIn();
@@ -64,7 +64,7 @@ const searchOf = ({ lines, reached, run }) => {
       current = matches[(from + by + matches.length) % matches.length] ?? null;
       return current;
     },
-    has: (line) => Boolean(pattern) && isTold(line) && pattern.test(textOf(line)),
+    has: (line) => Boolean(pattern) && isShown(line) && pattern.test(textOf(line)),
     get isOn() { return Boolean(pattern); },
     get current() { return current; },
     get ids() { return matches.flatMap(({ ids }) => ids); },

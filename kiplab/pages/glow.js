@@ -97,7 +97,7 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
     else if (key === "Escape" && target.value) {
       target.value = "";
       lit.pinned = null;
-      search.look("");
+      search.setWords("");
       renew();
     } else return;
     event.preventDefault();
@@ -134,7 +134,7 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
     },
     input(event) {
       if (!event.target.closest(".kiplab-finder")) return;
-      search.look(event.target.value);
+      search.setWords(event.target.value);
       renew();
     },
     keydown(event) {

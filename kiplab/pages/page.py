@@ -109,7 +109,7 @@ def page_of(order: PageOrder) -> str:
         theme=order.theme,
         style=f"{page_file('page.css')}\n{page_file('glow.css')}",
         width=max(size_of(drawings[0])[0], 640),
-        scripts=f"<script>\n(() => {{\n{page_files(*GLOW, 'told_beside.js')}\n}})();\n</script>\n",
+        scripts=f"<script>\n(() => {{\n{page_files(*GLOW, 'linked_words.js')}\n}})();\n</script>\n",
     )
 
 

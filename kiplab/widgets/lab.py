@@ -31,8 +31,8 @@ from .markup import because, broken, forked, note, on_record, transcript, verdic
 from .view_model import ViewModel
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
-"""Pixels; a notebook beside the list of files has that much room on a screen of 1280. It is as wide
-as there is room once a page has told.
+"""Pixels; a notebook beside the list of files has that much room on a screen of 1280. It fills the
+room of the page once that is known.
 """
 WIDTHS = (480, 1500)
 _SIGNS = "What the signs in the picture mean"
@@ -214,7 +214,7 @@ class Lab:
     def _open(self) -> None:
         self._root.children = (words(note(still_fallback.OPENING)),)
         room = self.box.room
-        self._view.look_at({"theme": self.daylight.theme, **self._as_wide_as(*room)}, *room[1:])
+        self._view.set_options({"theme": self.daylight.theme, **self._as_wide_as(*room)}, *room[1:])
         self.box.attempt = self._attempt
         with self.box.batch():
             self._furnish()
@@ -236,7 +236,7 @@ class Lab:
         self.rulebook = rulebook.Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
         self.transcript = words()
-        self.hands, self.account, self.looking = column([]), column([]), column([])
+        self.hands, self.account, self.view_box = column([]), column([]), column([])
         self.inspector = inspector.Inspector(self)
         self.telling = inspector.Telling(self._view.rows_so_far)
         self.branching = branches.Branches(view, self._turn_to)
@@ -248,7 +248,7 @@ class Lab:
         )
         self._fit()
         self._root.children = laid_out(self)
-        self.daylight.follow(lambda theme: self._look_at({"theme": theme}))
+        self.daylight.follow(lambda theme: self._set_options({"theme": theme}))
         self.box.observe(lambda change: self._make_room(*change["new"]), "room")
 
     def _fit(self) -> None:
@@ -259,8 +259,8 @@ class Lab:
         self.in_flight = InFlight(self)
         self.hands.children = in_hand(self)
         self.account.children = (self.transcript, self.in_flight.box)
-        self.look = view_options.Look(self, self._look_at, self._view.rows_of)
-        self.looking.children = (self.look.box,)
+        self.view_controls = view_options.ViewControls(self, self._set_options, self._view.rows_of)
+        self.view_box.children = (self.view_controls.box,)
 
     # --- changing what is shown -----------------------------------------------------------------
 
@@ -300,19 +300,19 @@ class Lab:
                     self.transport.pause()
                 self._show(sentence)
 
-    def _look_at(self, options: dict[str, Any], high: int | None = None) -> None:
+    def _set_options(self, options: dict[str, Any], high: int | None = None) -> None:
         with self._view.kept(), self.box.batch():
-            if self._view.look_at(options, high):
+            if self._view.set_options(options, high):
                 self.picture.drawing = self._view.drawing()
                 self.signs.show()
                 self.logs.show()
                 self.branching.comparison.repaint()
 
     def _make_room(self, *room: int) -> None:
-        self._look_at(self._as_wide_as(*room), *room[1:])
+        self._set_options(self._as_wide_as(*room), *room[1:])
 
     def _as_wide_as(self, *room: int) -> dict[str, Any]:
-        """The width of a picture in so many pixels; () for a page that has not told."""
+        """The width of a picture in so many pixels; empty while the room is unknown."""
         least, most = WIDTHS
         return {"width": self._asked_width or max(least, min(room[0], most))} if room else {}
 
@@ -338,7 +338,7 @@ class Lab:
         self.rulebook.show(playback.features, self.tree.rules)
         label, branch = view.rows.moments[playback.at].label, here.name if here.parent else ""
         self.verdict.value = verdict_line(playback, label, branch)
-        self.facts.value = on_record(playback, view.look.get("partition") or view.rows.busiest)
+        self.facts.value = on_record(playback, view.options.get("partition") or view.rows.busiest)
         self.transcript.value = transcript(playback, TRANSCRIPT_HEIGHT)
         self._say(sentence)
 

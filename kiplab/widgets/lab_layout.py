@@ -48,7 +48,7 @@ def folds_of(lab: Lab) -> Folds:
             "Single rules": (lab.rulebook.list, lambda: None),
             "Branches": (lab.branching.box, lab.branching.show),
             "What every node holds": (lab.inspector.box, lab.inspector.show),
-            "What the picture shows": (lab.looking, lambda: lab.look.show()),
+            "What the picture shows": (lab.view_box, lambda: lab.view_controls.show()),
             heading: (lab.telling.box, lab.telling.show),
             "Share, save, load": (lab.sharing.box, lab.sharing.show),
         }
@@ -90,7 +90,7 @@ def named(name: str, *parts: Element) -> Container:
 
 
 def strip(verdict: Any, facts: Any, note: Any) -> Container:
-    """How it stands, what is on record, and what became of the last press, in little height."""
+    """The verdict, the facts and the result of the last press, in little height."""
     verdict.layout.flex, facts.layout.flex, note.layout.flex = "5 1 0", "0 0 auto", "3 1 0"
     box = row([verdict, facts, note], align_items="stretch", min_height="50px")
     box.add_class("kiplab-strip")
@@ -98,7 +98,7 @@ def strip(verdict: Any, facts: Any, note: Any) -> Container:
 
 
 def two_columns(left: Any, right: Any) -> Container:
-    """What one does on the left, what is told about it on the right, equally high."""
+    """The buttons on the left, the transcript on the right, equally high."""
     left.layout.width, right.layout.width = "53%", "47%"
     right.layout.padding = "0 0 0 10px"
     box = row([left, right], align_items="stretch")

@@ -1,4 +1,4 @@
-"""The words around the picture, as HTML: verdict, transcript, notes, what became of a press.
+"""The words around the picture, as HTML: verdict, transcript, notes, the result of a press.
 Everything is escaped.
 """
 
@@ -169,7 +169,7 @@ def broken(problem: Exception, token: str) -> str:
 
 
 def forked(before: Tree, after: Tree) -> str:
-    """What there is to say of a line that was done: nothing if the branch only grew."""
+    """The note about a line that was done: empty if the branch only grew."""
     if after.current == before.current:
         return ""
     playback = before.here.playback
@@ -190,7 +190,7 @@ class Answer:
         self.box.value = note(text)
 
     def to(self, action: Callable[[], str]) -> None:
-        """Say what `action` says, or why it cannot be done; nothing has changed then."""
+        """Show the message of `action`, or why it cannot be done; nothing has changed then."""
         try:
             self.say(action())
         except PlayError as problem:

@@ -29,7 +29,7 @@ ROW_HEAD, CELL = "150px", "minmax(84px, 1fr)"
 
 class MatrixView:
     """`box` holds the map, with the cell that was opened last under the row in which it stands, and
-    then in words how to read the map and what it says. `below` is where the cell is told.
+    then in words how to read the map and what it says. `below` holds that cell.
 
     `theme` and `width` are as for a Lab.
     """

@@ -10,7 +10,7 @@ from ..figures.drawing.still_picture import MARK, described, still
 from .elements.surface import Surface
 
 LIVE = "kiplab-live"
-"""The class of a panel that lives: where there is one, its style sheet hides the still picture."""
+"""The class of a live panel: where there is one, its style sheet hides the still picture."""
 AGAIN = "To take this in hand, run the cells from the top: what you locked in is kept."
 NOTE = "The lab as this cell opened it. To take it in hand, run the cell again."
 _CHILD = ".jp-OutputArea-child"
@@ -69,9 +69,10 @@ class Lock(Protocol):
 
 PATIENCE, QUIET = 10.0, 5.0
 """Seconds until a page should have answered; and without a cell that runs, so that the answer is
-not waiting behind one."""
-LATE_LOOKS = 60
-"""How often, PATIENCE apart, an answer is looked for that is no longer expected."""
+not waiting behind one.
+"""
+LATE_CHECKS = 60
+"""How many more checks, PATIENCE apart, follow once no answer is expected."""
 LOST = "This panel has not come to this page. Run this cell again."
 
 
@@ -83,17 +84,17 @@ class ShownAgain:
 
     def __init__(self, surface: Surface, handle: Any, bundle: dict[str, Any]) -> None:
         self._surface, self._handle, self._bundle = surface, handle, bundle
-        self._tries, self._late_looks = 0, LATE_LOOKS
+        self._tries, self._late_checks = 0, LATE_CHECKS
 
     @classmethod
     def watch(cls, surface: Surface, handle: Any, bundle: dict[str, Any]) -> None:
-        """Where something runs in which one can wait: a kernel, and not a terminal."""
+        """Only with an event loop: in a kernel, and not in a terminal."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
         cls._follow_cells()
-        loop.call_later(PATIENCE, cls(surface, handle, bundle).look, loop)
+        loop.call_later(PATIENCE, cls(surface, handle, bundle).check, loop)
 
     @classmethod
     def _follow_cells(cls) -> None:
@@ -104,29 +105,29 @@ class ShownAgain:
             cls.follows = shell
             shell.events.register("post_run_cell", lambda *_: setattr(cls, "last_run", monotonic()))
 
-    def look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """See whether it has been answered for, once no cell runs any more."""
+    def check(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Check whether the page has greeted the panel, once no cell runs any more."""
         if self._surface.is_greeted:
             return
         left = ShownAgain.last_run + QUIET - monotonic()
         if left > 0:
-            loop.call_later(left, self.look, loop)
+            loop.call_later(left, self.check, loop)
         elif not self._tries:
             self._tries += 1
             if not self._surface.arrived:
                 self._surface.send_again()
             self._handle.update(self._bundle, raw=True)
-            loop.call_later(PATIENCE, self.look, loop)
-        elif Surface.any_heard and not self._surface.arrived:
-            # Where nothing was ever heard nobody is: a notebook that is executed by a program.
+            loop.call_later(PATIENCE, self.check, loop)
+        elif Surface.any_answered and not self._surface.arrived:
+            # If no page ever answered there is none: a program executes the notebook.
             lost = {"text/html": f"<p>{escape(LOST)}</p>", "text/plain": LOST}
             self._handle.update(lost, raw=True)
-            loop.call_later(PATIENCE, self._look_late, loop)
+            loop.call_later(PATIENCE, self._check_late, loop)
 
-    def _look_late(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _check_late(self, loop: asyncio.AbstractEventLoop) -> None:
         """Whether the page has it after all."""
         if self._surface.arrived:
             self._handle.update(self._bundle, raw=True)
-        elif self._late_looks:
-            self._late_looks -= 1
-            loop.call_later(PATIENCE, self._look_late, loop)
+        elif self._late_checks:
+            self._late_checks -= 1
+            loop.call_later(PATIENCE, self._check_late, loop)

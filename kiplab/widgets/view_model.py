@@ -20,16 +20,16 @@ STAGES_KEPT = 6
 
 
 class ViewModel:
-    """`tree` is the history, `rows` the branch where one is, `look` the options of the picture,
-    `high` the pixels that there are for it, if a page has told.
+    """`tree` is the history, `rows` the branch where one is, `options` those of the picture,
+    `high` the pixels that there are for it, once known.
 
     `diverges` is what `transport.divergence` says of that branch.
     """
 
-    def __init__(self, tree: Tree, **look: Any) -> None:
-        self.tree, self.look = tree, look
+    def __init__(self, tree: Tree, **options: Any) -> None:
+        self.tree, self.options = tree, options
         self.high: int | None = None
-        self._unchanging = tuple(look)
+        self._unchanging = tuple(options)
         self._kept_rows: tuple[tuple[Stage, Rows], ...] = ()
         self._derive()
 
@@ -54,23 +54,23 @@ class ViewModel:
         """The branch where one is, without the lines that could not be done."""
         return Run(as_played(self.tree.here.playback))
 
-    def look_at(self, options: dict[str, Any], high: int | None = None) -> bool:
-        """Other options, or another height; whether the picture is another one by that."""
-        before = self.look, self._low
-        self.look, self.high = self.look | options, high or self.high
+    def set_options(self, options: dict[str, Any], high: int | None = None) -> bool:
+        """Set options, or the height; returns whether that changes the picture."""
+        before = self.options, self._low
+        self.options, self.high = self.options | options, high or self.high
         self._fit()
-        return (self.look, self._low) != before
+        return (self.options, self._low) != before
 
     def _fit(self) -> None:
         if self.high is not None:
-            self._low = low_enough(self.rows, self.high, **self.look)
+            self._low = low_enough(self.rows, self.high, **self.options)
 
     def take(self, tree: Tree) -> None:
         """Show another history, or another step of this one."""
         before, self.tree = self.tree, tree
         if tree.trunk.playback.own is not before.trunk.playback.own:
             # Another play has other partitions and other steps to look at.
-            self.look = {key: self.look[key] for key in self._unchanging}
+            self.options = {key: self.options[key] for key in self._unchanging}
         frames_before, frames = _frames_shown(before), _frames_shown(tree)
         if any(now is not then for now, then in zip(frames, frames_before, strict=True)):
             self._derive()
@@ -95,18 +95,18 @@ class ViewModel:
     def drawing(self, **other: Any) -> dict[str, Any]:
         """What has happened up to where one stands, on the sheet of the whole run.
 
-        `other` are options in place of those in `look`.
+        `other` are options in place of those in `options`.
         """
         now = self.rows_so_far()
-        return drawing_so_far(now, self.rows, **{"low": self._low, **self.look, **other})
+        return drawing_so_far(now, self.rows, **{"low": self._low, **self.options, **other})
 
     def drawing_of_all(self, **other: Any) -> dict[str, Any]:
         """The whole run, as high as it likes; `other` as for `drawing`."""
-        return drawing_so_far(self.rows, self.rows, **self.look | other)
+        return drawing_so_far(self.rows, self.rows, **self.options | other)
 
     @property
     def _followed(self) -> str:
-        return followed_partition(self.look.get("partition"), self.rows)
+        return followed_partition(self.options.get("partition"), self.rows)
 
     def has_logs(self) -> bool:
         """Whether anything has parted the logs by now."""
@@ -114,12 +114,12 @@ class ViewModel:
 
     def logs(self) -> dict[str, Any]:
         """The logs side by side as they are where one stands."""
-        look = {"theme": self.look.get("theme", "light"), "width": self.look.get("width")}
-        return logs_drawing(self.rows_so_far(), partition=self._followed, **look)
+        options = {"theme": self.options.get("theme", "light"), "width": self.options.get("width")}
+        return logs_drawing(self.rows_so_far(), partition=self._followed, **options)
 
     def legend(self) -> dict[str, Any]:
         """What the signs in the pictures of this run mean."""
-        return legend_so_far(self.rows, **self.look)
+        return legend_so_far(self.rows, **self.options)
 
 
 def _frames_shown(tree: Tree) -> tuple[object, object]:

@@ -104,7 +104,7 @@ def _round(lab: Any) -> Iterator[tuple[str, Callable[[], None]]]:
 
     def hear(label: str, name: str, value: Any = None) -> Callable[[], None]:
         message = {"part": part(label).id, "name": name, "value": value, "by": "1"}
-        return lambda: lab.box._hear(lab.box, message, [])
+        return lambda: lab.box._receive(lab.box, message, [])
 
     hear("Any other line", "value", TYPED)()
     yield "slider", hear("step", "value", 1)

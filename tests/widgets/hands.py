@@ -160,7 +160,7 @@ def button(widget: Any, label: str) -> Any:
 
 def hear(widget: Any, content: dict[str, Any], *buffers: bytes) -> None:
     """What a page sends to the panel of a Lab or another widget."""
-    widget.box._hear(widget.box, content, list(buffers))
+    widget.box._receive(widget.box, content, list(buffers))
 
 
 def press(widget: Any, part: Any, name: str = "press", value: Any = None) -> None:

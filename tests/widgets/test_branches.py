@@ -69,9 +69,9 @@ def test_metrics_are_under_both_runs_once_chosen(lab: Lab, branching: Branches) 
     branching.compare.click()
     assert names() == []
     lab.folds.open("What the picture shows")
-    lab.look.metrics.value = True
+    lab.view_controls.metrics.value = True
     assert len(names()) == 2
-    lab.look.metrics.value = False
+    lab.view_controls.metrics.value = False
     assert names() == []
 
 

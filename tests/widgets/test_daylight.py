@@ -83,7 +83,7 @@ def test_step_branch_and_range_stay_when_the_page_turns_and_turns_back(lab: Lab)
     lab.seek(6)
     lab.do("crash 1")
     lab.folds.open("What the picture shows")
-    lab.look.first.value = 3
+    lab.view_controls.first.value = 3
     before, where, figure = shown(lab.picture), (lab.branch, lab.playback.at), lab.picture
     span = figure.drawing["layout"]["xaxis"]["range"]
     tell(lab, "dark")

@@ -77,9 +77,9 @@ def test_it_fits_after_every_change_as_long_as_it_can_be_read() -> None:
     lab.load("timeline-first")
     assert height() <= 515
     lab.folds.open("What the picture shows")
-    lab.look.metrics.value = True
+    lab.view_controls.metrics.value = True
     assert height() > 515
-    lab.look.metrics.value = False
+    lab.view_controls.metrics.value = False
     assert height() <= 515
 
 
@@ -109,7 +109,7 @@ def test_the_legend_follows_the_picture_while_it_is_open(lab: Lab) -> None:
     assert "out of the ISR" in drawn(lab)
     assert 'alt="★ leader; ' in lab.signs.image.value
     before = drawn(lab)
-    lab._look_at({"theme": "dark"})
+    lab._set_options({"theme": "dark"})
     assert drawn(lab) != before
     assert "lost message" not in drawn(lab)
     lab.seek(1)

@@ -38,7 +38,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Waiting:
     monkeypatch.setattr(asyncio, "get_running_loop", lambda: waiting)
     monkeypatch.setattr(still_fallback, "monotonic", lambda: 100.0)
     monkeypatch.setattr(ShownAgain, "last_run", 0.0)
-    monkeypatch.setattr(Surface, "any_heard", True)
+    monkeypatch.setattr(Surface, "any_answered", True)
     return waiting
 
 
@@ -50,7 +50,7 @@ def shown(kernel: Waiting) -> Surface:
 
 def test_a_panel_that_is_answered_for_is_left_alone(kernel: Waiting) -> None:
     surface = shown(kernel)
-    surface._hear(surface, {"hello": 0}, [])
+    surface._receive(surface, {"hello": 0}, [])
     kernel.pass_time()
     assert (kernel.shown, kernel.later) == ([], [])
 
@@ -70,7 +70,7 @@ def test_one_that_is_there_and_out_of_sight_is_only_shown_once_more(
     surface = shown(kernel)
     opened: list[str] = []
     monkeypatch.setattr(surface, "open", lambda: opened.append("again"))
-    surface._hear(surface, {"arrived": True}, [])
+    surface._receive(surface, {"arrived": True}, [])
     kernel.pass_time()
     kernel.pass_time()
     assert (opened, kernel.shown) == ([], [{"text/plain": "a panel"}])
@@ -81,7 +81,7 @@ def test_it_keeps_its_name_and_still_hears(kernel: Waiting) -> None:
     name = surface.model_id
     kernel.pass_time()
     assert surface.model_id == name
-    surface._hear(surface, {"hello": 0}, [])
+    surface._receive(surface, {"hello": 0}, [])
     kernel.pass_time()
     assert len(kernel.shown) == 1
 
@@ -92,7 +92,7 @@ def test_then_the_cell_says_what_to_do_until_a_panel_comes_after_all(kernel: Wai
     for _ in range(3):
         kernel.pass_time()
         assert kernel.shown[-1]["text/plain"] == LOST
-    surface._hear(surface, {"arrived": True}, [])
+    surface._receive(surface, {"arrived": True}, [])
     kernel.pass_time()
     assert kernel.shown[-1] == {"text/plain": "a panel"}
     assert kernel.later == []
@@ -100,7 +100,7 @@ def test_then_the_cell_says_what_to_do_until_a_panel_comes_after_all(kernel: Wai
 
 def test_nobody_waits_for_ever(kernel: Waiting) -> None:
     shown(kernel)
-    for _ in range(still_fallback.LATE_LOOKS + 3):
+    for _ in range(still_fallback.LATE_CHECKS + 3):
         kernel.pass_time()
     assert kernel.shown[-1]["text/plain"] == LOST
     assert kernel.later == []
@@ -108,7 +108,7 @@ def test_nobody_waits_for_ever(kernel: Waiting) -> None:
 
 def test_nothing_is_said_without_a_page(kernel: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
     """A notebook that a program executes has no page, and keeps its panel's output."""
-    monkeypatch.setattr(Surface, "any_heard", False)
+    monkeypatch.setattr(Surface, "any_answered", False)
     shown(kernel)
     kernel.pass_time()
     kernel.pass_time()

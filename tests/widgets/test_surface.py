@@ -38,7 +38,7 @@ class Page:
 
     def does(self, part: kinds.Element, name: str, value: Any = None, *buffers: bytes) -> None:
         content = {"part": part.id, "name": name, "value": value, "by": "1"}
-        self.surface._hear(self.surface, content, list(buffers))
+        self.surface._receive(self.surface, content, list(buffers))
 
     def seen(self) -> list[tuple[str, dict[str, Any]]]:
         """The parts that are shown, in reading order."""
@@ -148,7 +148,7 @@ def test_a_missed_patch_brings_everything(page_of: PageOf, monkeypatch: pytest.M
     monkeypatch.setattr(page.surface, "send", page.take)
     told.value = "three"
     assert page.tree["parts"][told.id]["value"] == "one"
-    page.surface._hear(page.surface, {"hello": 0}, [])
+    page.surface._receive(page.surface, {"hello": 0}, [])
     assert page.tree["parts"][told.id]["value"] == "three"
     assert page.is_in_step()
 
@@ -156,7 +156,7 @@ def test_a_missed_patch_brings_everything(page_of: PageOf, monkeypatch: pytest.M
 def test_nothing_missed_is_nothing_told(page_of: PageOf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Surface, "places", {})
     page = page_of(words("one"))
-    page.surface._hear(page.surface, {"hello": 0}, [])
+    page.surface._receive(page.surface, {"hello": 0}, [])
     assert page.messages == []
 
 
@@ -165,13 +165,13 @@ def test_what_is_told_to_all_pages_is_told_once_and_to_those_that_come_later(
 ) -> None:
     monkeypatch.setattr(Surface, "places", {})
     page = page_of(words("one"))
-    page.surface._hear(page.surface, {"hello": 0}, [])
+    page.surface._receive(page.surface, {"hello": 0}, [])
     for _ in range(2):
         Surface.tell_pages("epochs/fences", "This is open now.")
     said = {"places": {"epochs/fences": "This is open now."}}
     assert page.messages == [said]
     late = page_of(words("two"))
-    late.surface._hear(late.surface, {"hello": 0}, [])
+    late.surface._receive(late.surface, {"hello": 0}, [])
     assert late.messages == [said]
 
 

@@ -8,7 +8,7 @@ import kiplab
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.widgets.controls.view_options import Look
+from kiplab.widgets.controls.view_options import ViewControls
 from kiplab.widgets.history_tree.playback import open_playback
 from tests.figures.long_runs import long_play
 from tests.widgets.hands import Hands, at, at_panel
@@ -25,12 +25,12 @@ def asked() -> list[dict[str, Any]]:
 @pytest.fixture
 def hands(asked: list[dict[str, Any]]) -> Hands:
     """At the play of KAFKA-14139."""
-    return at_panel(at(0), lambda hands: Look(hands, asked.append, rows_of))
+    return at_panel(at(0), lambda hands: ViewControls(hands, asked.append, rows_of))
 
 
 @pytest.fixture
-def look(hands: Hands) -> Look:
-    looked: Look = hands.panel
+def look(hands: Hands) -> ViewControls:
+    looked: ViewControls = hands.panel
     return looked
 
 
@@ -44,12 +44,12 @@ def words(lab: Any) -> list[str]:
     return [text for trace in lab.picture.drawing["data"] for text in trace.get("text") or ()]
 
 
-def test_left_alone_it_asks_for_nothing(look: Look, asked: list[dict[str, Any]]) -> None:
+def test_left_alone_it_asks_for_nothing(look: ViewControls, asked: list[dict[str, Any]]) -> None:
     assert look.options == UNTOUCHED
     assert asked == []
 
 
-def test_every_control_has_words(look: Look) -> None:
+def test_every_control_has_words(look: ViewControls) -> None:
     words = {
         look.partition: "Partition followed",
         look.fold: "Fold quiet steps where there is no room for every step",
@@ -62,21 +62,23 @@ def test_every_control_has_words(look: Look) -> None:
     assert {control: control.description for control in words} == words
 
 
-def test_only_kinds_that_have_arrows_are_offered(hands: Hands, look: Look) -> None:
+def test_only_kinds_that_have_arrows_are_offered(hands: Hands, look: ViewControls) -> None:
     assert list(look.kinds) == ["alter-partition"]
     show(hands, parse("broker 1\ntopic t replicas=1\nproduce t-0 count=1\n"))
     (said,) = look._kinds.children
     assert "No message in this run" in said.value
 
 
-def test_a_kind_can_be_left_out(look: Look, asked: list[dict[str, Any]]) -> None:
+def test_a_kind_can_be_left_out(look: ViewControls, asked: list[dict[str, Any]]) -> None:
     look.kinds["alter-partition"].value = False
     look.kinds["alter-partition"].value = True
     look.fold.value = False
     assert asked == [{**UNTOUCHED, "kinds": ()}, UNTOUCHED, {**UNTOUCHED, "fold": False}]
 
 
-def test_a_partition_is_asked_for_only_where_there_are_several(hands: Hands, look: Look) -> None:
+def test_a_partition_is_asked_for_only_where_there_are_several(
+    hands: Hands, look: ViewControls
+) -> None:
     assert look.partition.layout.display == "none"
     show(hands, long_play(40))
     assert look.partition.layout.display == ""
@@ -84,7 +86,9 @@ def test_a_partition_is_asked_for_only_where_there_are_several(hands: Hands, loo
     assert look.options["partition"] == "parcels-0"
 
 
-def test_a_range_has_two_ends_that_push_each_other(look: Look, asked: list[dict[str, Any]]) -> None:
+def test_a_range_has_two_ends_that_push_each_other(
+    look: ViewControls, asked: list[dict[str, Any]]
+) -> None:
     look.first.value = 4
     assert asked[-1]["between"] == (4, 11)
     look.last.value = 3
@@ -95,13 +99,15 @@ def test_a_range_has_two_ends_that_push_each_other(look: Look, asked: list[dict[
     assert asked[-1] == UNTOUCHED
 
 
-def test_a_longer_run_is_shown_to_its_end(hands: Hands, look: Look) -> None:
+def test_a_longer_run_is_shown_to_its_end(hands: Hands, look: ViewControls) -> None:
     look.first.value = 2
     show(hands, long_play(40))
     assert look.options["between"] == (2, 40)
 
 
-def test_the_same_run_is_not_read_again(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_run_is_not_read_again(
+    look: ViewControls, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(look, "_rows_of", lambda _: pytest.fail("read again"))
     look.show()
 
@@ -111,18 +117,18 @@ def test_the_lab_paints_what_is_chosen() -> None:
     lab.folds.open(FOLD)
     lab.seek(lab.playback.last)
     assert "<b>3</b>" in words(lab)
-    lab.look.first.value = 5
+    lab.view_controls.first.value = 5
     assert "<b>3</b>" not in words(lab)
     assert "<b>5</b>" in words(lab)
     assert any("AlterPartition" in word for word in words(lab))
-    lab.look.kinds["alter-partition"].value = False
+    lab.view_controls.kinds["alter-partition"].value = False
     assert not any("AlterPartition" in word for word in words(lab))
 
 
 def test_the_choice_lasts_from_step_to_step_and_through_a_shorter_run() -> None:
     lab = kiplab.Lab("kafka-14139")
     lab.folds.open(FOLD)
-    lab.look.first.value = 5
+    lab.view_controls.first.value = 5
     for step in range(lab.playback.last + 1):
         lab.seek(step)
         assert "<b>3</b>" not in words(lab)
@@ -136,7 +142,7 @@ def test_metrics_are_rows_under_the_picture_and_nothing_moves() -> None:
     lab = kiplab.Lab("kafka-14139", kafka="3.5")
     lab.folds.open(FOLD)
     without = lab.picture.drawing["layout"]["height"]
-    lab.look.metrics.value = True
+    lab.view_controls.metrics.value = True
     heights, seen = set(), []
     for step in range(lab.playback.last + 1):
         lab.seek(step)
@@ -145,5 +151,5 @@ def test_metrics_are_rows_under_the_picture_and_nothing_moves() -> None:
     assert len(heights) == 1
     assert min(heights) > without
     assert [len(found) for found in seen] == [0] * 6 + [1] * 6, "it moves at step 6"
-    lab.look.metrics.value = False
+    lab.view_controls.metrics.value = False
     assert lab.picture.drawing["layout"]["height"] == without

@@ -31,7 +31,7 @@ class Pointer:
 
     def points(self, line: str) -> str:
         self._tell("foresee", self.place(line), None)
-        return " ".join(self.list.foreseen["said"])
+        return " ".join(self.list.foreseen["consequences"])
 
     def presses(self, line: str) -> None:
         self.presses_place(self.place(line))
@@ -162,7 +162,7 @@ def test_a_step_is_gone_to_and_a_branch_begins_there_in_the_list(lab: Lab) -> No
     assert lab.playback.at == 2
     menu = at_menu(lab, "step 1")
     menu._tell("foresee", 1, None)
-    assert menu.list.foreseen["said"] == [
+    assert menu.list.foreseen["consequences"] == [
         "The Lab stands on step 1.",
         "Choose there what happens next; this run is kept.",
     ]

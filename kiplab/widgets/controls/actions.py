@@ -28,10 +28,8 @@ class LabLike(Protocol):
 
 
 class Actions:
-    """A row of buttons, one per offer: a press does its line.
-
-    A button is used again for what is offered in its place, and so keeps the focus. `after` stands
-    behind them.
+    """A row of buttons, one per offer: a press does its line. A button is reused for the offer that
+    takes its place, and so keeps the focus. `after` follows them.
     """
 
     def __init__(self, lab: LabLike, *after: Any) -> None:
@@ -42,7 +40,7 @@ class Actions:
         self.box = row(after, flex_flow="row wrap")
 
     def show(self, offers: tuple[Offer, ...]) -> None:
-        """Offer these, and say in the tooltip what is in the way of the others."""
+        """Offer these; the tooltip of each that cannot be done gives the reason."""
         self.offers = offers
         while len(self.buttons) < len(offers):
             self.buttons.append(self._button(len(self.buttons)))
@@ -57,8 +55,8 @@ class Actions:
 
 
 class Drawer:
-    """`toggle` opens and closes `box`. `fill` brings what is inside up to date, while it is open:
-    what is closed costs nothing.
+    """`toggle` opens and closes `box`. `fill` updates the content while the box is open: a closed
+    box costs nothing.
     """
 
     def __init__(
@@ -136,7 +134,7 @@ class OfferRow:
     def show(
         self, state: str, offers: tuple[Offer, ...], rest: Callable[[], tuple[Offer, ...]]
     ) -> None:
-        """`rest` is what stands in the drawer, and is asked while it is open."""
+        """`rest` returns the content of the drawer, and is called while it is open."""
         self._rest = rest
         self.state.value = state
         self.main.show(offers)

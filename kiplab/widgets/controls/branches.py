@@ -47,7 +47,7 @@ class Branches:
         self.box = column([*parts, self.answer.box, self.comparison.box])
 
     def show(self) -> None:
-        """The tree as it is now; what was answered is over."""
+        """The current tree; an open question is withdrawn."""
         tree = self._view.tree
         self.answer.say("")
         self.drawing.value = drawing(tree)
@@ -89,7 +89,7 @@ class Branches:
 
 
 class BranchComparison:
-    """Two branches on one axis, and what differs in words; gone as soon as one of them changes."""
+    """Two branches on one axis, and their differences in words; hidden once one of them changes."""
 
     def __init__(self, view: ViewModel) -> None:
         self._view = view
@@ -111,16 +111,16 @@ class BranchComparison:
         self.box.children = (self.titles, self._picture, self.differences)
 
     def repaint(self) -> None:
-        """What is compared, if anything is, as the look is now."""
+        """The comparison, if there is one, with the current options."""
         if not self._compared:
             return
         from ...figures.timeline.whole_runs import twin
 
         runs = (self._view.rows_of(branch.playback.whole) for branch in self._compared)
         names = tuple(branch.name for branch in self._compared)
-        look = self._view.look
-        shown = {key: look[key] for key in ("theme", "partition", "metrics") if key in look}
-        figure = twin(*runs, width=look["width"] - FOLD_MARGINS, names=names, **shown)
+        options = self._view.options
+        shown = {key: options[key] for key in ("theme", "partition", "metrics") if key in options}
+        figure = twin(*runs, width=options["width"] - FOLD_MARGINS, names=names, **shown)
         self._picture.drawing = figure.to_dict()
 
     def keep(self, tree: Tree) -> None:
@@ -155,7 +155,7 @@ def _line(tree: Tree, lead: str, branch: Branch) -> str:
 def _facts(branch: Branch, rules: Features) -> str:
     """``"2 lines of its own · under Kafka 3.5 · ▼ 100 committed records lost"``.
 
-    Rules are told where they are not those under which the play was opened.
+    Rules are shown where they differ from those under which the play was opened.
     """
     own = len(branch.own_lines)
     count = f"{own} line{'s' * (own != 1)} of its own"
@@ -219,7 +219,7 @@ class Sharing:
         ]
 
     def show(self) -> None:
-        """The token of the branch where one is; what was answered before is over."""
+        """The token of the current branch; an open question is withdrawn."""
         self.answer.say("")
         self.token.value = _token_html(self._view.run.token)
         self._propose()

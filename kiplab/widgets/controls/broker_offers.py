@@ -34,9 +34,8 @@ class GoTo(msgspec.Struct, frozen=True):
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """Its label, the line it writes, why it cannot be done now (None: it can), advice.
-
-    `thing` is what it is about in the picture, named as in `figures.timeline.places`. One that only
+    """A label, the line it writes, why it cannot be done now (None: it can), advice. `thing` is the
+    thing of the picture that it is about, named as in `figures.timeline.places`. An offer that only
     leads to a step has `to` in place of a line.
     """
 
@@ -50,7 +49,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 def offer_of(cluster: Cluster, move: moves.Move, label: str = "", advice: str = "") -> Offer:
-    """A move as an offer: as it says itself how it is offered, or in these words."""
+    """A move as an offer: with the move's own label, or in these words."""
     own: moves.Offered = getattr(move, "offered", None) or moves.Offered(label, advice)
     apart = own.with_zookeeper if has_zookeeper(cluster) else ""
     advice = advice or apart or own.advice
@@ -137,8 +136,8 @@ def _unfence(stage: Stage, id: BrokerId) -> Offer:
 
 
 def _links(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
-    """Cut off from who keeps the metadata and from whom it follows, and from the broker that is the
-    controller; a link that is cut can be healed.
+    """Cut the links to the controller or ZooKeeper, to the leader that it follows, and to the
+    broker that is the controller; a link that is cut can be healed.
     """
     leaders, apart = _leaders_of(cluster, id), _apart(cluster)
     ends = {*apart, *leaders, *(n for link in cluster.cut if id in link for n in link)} - {id}
@@ -151,9 +150,7 @@ def _links(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
 
 
 def _apart(cluster: Cluster) -> dict[BrokerId, str]:
-    """Whom every broker has a link to, and their names: the controller, wherever it lives, and
-    ZooKeeper.
-    """
+    """The nodes that every broker has a link to, and their names: the controller and ZooKeeper."""
     if not has_zookeeper(cluster):
         return {CONTROLLER: node_name(CONTROLLER)}
     active = controller_of(cluster)
@@ -168,7 +165,7 @@ def link_offer(cluster: Cluster, id: BrokerId, end: BrokerId, who: str) -> Offer
 
 
 def _leaders_of(cluster: Cluster, id: BrokerId) -> set[BrokerId]:
-    """Whom a broker fetches from, by the controller's word and by its own belief."""
+    """The leaders that a broker fetches from, in the controller's metadata and in its own."""
     leaders = {state.leader for state in truth(cluster).partitions if id in state.replicas}
     node = broker(cluster, id)
     if node is not None and node.process is not None:

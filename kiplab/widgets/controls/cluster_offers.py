@@ -152,7 +152,7 @@ def sends_again(cluster: Cluster, partition: str) -> tuple[Offer, ...]:
 def about_producer(
     cluster: Cluster, who: str, name: str, count: int, acks: str
 ) -> tuple[Offer, ...]:
-    """What a producer can do with a partition; it keeps what nobody has acknowledged."""
+    """What a producer can do with a partition; it keeps batches until they are acknowledged."""
     writes = moves.ProduceAs(name, who, count, acks != "1")
     return offer_of(cluster, writes), offer_of(cluster, moves.Resend(who))
 
@@ -174,12 +174,12 @@ def believes_to_lead(cluster: Cluster, name: str) -> tuple[BrokerId, ...]:
 
 
 def consumers(cluster: Cluster) -> tuple[str, ...]:
-    """Everybody who reads, and who would be the first."""
+    """All consumers, or the name that the first one would have."""
     return tuple(dict.fromkeys((*(c.name for c in cluster.consumers), DEFAULT_CONSUMER)))
 
 
 def producers(cluster: Cluster) -> tuple[str, ...]:
-    """Everybody who writes under a name, and who would be the first."""
+    """All producers with a name, or the name that the first one would have."""
     return tuple(dict.fromkeys((*(p.name for p in cluster.producers), "producer")))
 
 
@@ -212,7 +212,7 @@ def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
 
 
 def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
-    """End the holding back: what waits arrives, and what comes is delivered at once."""
+    """Stop holding messages back: waiting ones arrive, and new ones are delivered at once."""
     pattern_asked = Pattern(kind, sender)
     held = any(kept and _overlap(pattern, pattern_asked) for pattern, kept in standing_holds(stage))
     waiting = any(

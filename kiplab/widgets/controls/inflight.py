@@ -20,7 +20,7 @@ from .broker_offers import Offer
 from .cluster_offers import about_message, hold, holds_in_words, let_flow, route
 
 SHOWN_MAX = 12
-"""Messages with buttons; of more than these only the number is told."""
+"""How many messages have buttons; of the others only the number is shown."""
 EVERY_KIND, ANYBODY = "every kind", "anybody"
 _AT_ONCE = 2
 """Deliver and Drop are at hand; the other offers about a message are in a drawer."""
@@ -30,7 +30,7 @@ _AT_ONCE = 2
 
 
 InboxOrder = tuple[MessageName, ...]
-"""In which order somebody wants messages taken; the others stay where they were sent."""
+"""The order in which messages are to be taken; the others stay in the order of sending."""
 
 
 def arranged(cluster: Cluster, order: InboxOrder) -> tuple[Message, ...]:
@@ -126,7 +126,7 @@ class _MessageRow(OfferRow):
 
 
 def _senders(cluster: Cluster) -> tuple[BrokerId, ...]:
-    """Who sends something by itself: with ZooKeeper every broker may have the controller on it."""
+    """The nodes that send: with ZooKeeper the controller may be on any broker."""
     brokers = [node.id for node in cluster.brokers]
     if not has_zookeeper(cluster):
         return (CONTROLLER, *brokers)

@@ -1,5 +1,5 @@
-"""What can happen next, as buttons: to brokers and controller, by clients; and any other line. Of
-one producer and one consumer that one watches, what each was told or has read, and what is gone.
+"""What can happen next, as buttons: to brokers and controller, by clients; and any other line. For
+one producer and one consumer: what was acknowledged or read, and what is lost.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, s
 
 
 class Inject:
-    """Buttons for the brokers and partitions that there are when it is offer_row.
+    """Buttons for the brokers and partitions that exist when it is made.
 
     `disk` is what a crash takes; it lies outside of `box`.
     """
@@ -144,7 +144,7 @@ class ClientsPanel:
         self._writer = row([self.writes.box], flex_flow="row wrap")
         self.watched = Drawer(
             *("Watch the clients", self._watch, self._writer, self.written, self.read),
-            tooltip="What a producer was told, what a consumer has read",
+            tooltip="What a producer got acknowledged, what a consumer has read",
         )
         for control in (
             self.partition,
@@ -222,7 +222,7 @@ def _entry(entry: ClientFact) -> str:
 
 
 def _offer_names(dropdown: Dropdown, names: tuple[str, ...], present: set[str]) -> None:
-    """Other clients; who is not there yet gives way to the first that is."""
+    """Other clients; one that does not exist yet gives way to the first that does."""
     if dropdown.options != (options := tuple((who, who) for who in names)):
         dropdown.options = options
         dropdown.value = dropdown.value if dropdown.value in present else names[0]
@@ -304,7 +304,9 @@ def _acks(acks_all: bool) -> str:
 def _gone(
     cluster: Cluster, partition: str, recordses: Iterable[EpochRecords]
 ) -> Iterator[ClientFact]:
-    """What the leader's log does not hold, and whose does. Without a leader nobody can say."""
+    """The records missing in the leader's log, and the brokers that have them. Unknown without a
+    leader.
+    """
     state = partition_of(cluster, partition)
     leader = broker(cluster, state.leader) if state is not None else None
     lost = missing(log_of(leader, partition), recordses) if leader is not None else ()

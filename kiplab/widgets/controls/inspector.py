@@ -1,4 +1,4 @@
-"""What is to be read: what every node holds, to unfold, and the run so far in words."""
+"""The state of every node, to unfold, and the run so far in words."""
 
 from collections.abc import Callable
 from html import escape
@@ -12,7 +12,7 @@ from ..history_tree.playback import Playback
 from .actions import LabLike
 
 LISTED_MAX = 12
-"""Changes told on top; of more than these the number is told, the tree marks them all."""
+"""How many changes are listed on top; of more only the number is, and the tree marks them all."""
 _MARK = '<b role="img" aria-label="changed">◆</b>'
 
 

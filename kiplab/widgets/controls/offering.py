@@ -86,7 +86,7 @@ def _section(group: OfferGroup) -> Section:
 SENTENCES_MAX, EVENTS_MAX = 3, 2
 NOTHING, NOTHING_ON_RECORD = "Nothing changes.", "Nothing changes that is on record."
 _TELLING = (Refused, NotProposed, Destroyed, Truncated)
-"""Events that are told as such; of the others, what they lead to."""
+"""Events that get a sentence; of the others, their consequences do."""
 
 
 def foreseen(playback: Playback, line: Statement) -> tuple[str, ...]:
@@ -117,8 +117,8 @@ def _consequences(before: Stage, after: Stage) -> Iterator[str]:
 
 
 def _repeats_last(after: Stage) -> list[Event]:
-    """The telling events of the last line; there is room for few, so one error is told once before
-    it is told again.
+    """The notable events of the last line; there is room for few, so different errors come before
+    repetitions.
     """
     telling = [e for e in after.events_of(after.performed[-1]) if isinstance(e, _TELLING)]
     kinds = [getattr(event, "error", event) for event in telling]

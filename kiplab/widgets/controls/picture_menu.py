@@ -1,4 +1,4 @@
-"""What is clicked in the picture opens a menu of what can happen to it.
+"""A click on a thing of the picture opens a menu of what can happen to it.
 
 Things are named as in `figures.timeline.places`.
 """
@@ -30,8 +30,7 @@ HERE = "you are there"
 def menu_for(thing: str, playback: Playback, rows: columns.Rows) -> tuple[OfferGroup, ...]:
     """The menu of a thing where one stands; `rows` are those of the whole run.
 
-    Nothing that comes later is told. Empty for what nothing can be done with, such as a message of
-    another run.
+    Later steps stay hidden. Empty for a thing without offers, such as a message of another run.
     """
     kind, _, name = thing.partition(" ")
     stage, cluster = playback.here, playback.here.cluster
@@ -79,7 +78,9 @@ def _partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
 
 
 def _message(playback: Playback, rows: columns.Rows, name: str) -> Iterator[OfferGroup]:
-    """One that is on its way can be helped or hindered; of any, one can go to where it was sent."""
+    """A message in flight can be delivered, dropped or held back; of every message, the menu leads
+    to the step where it was sent.
+    """
     row = next((row for row in rows.messages if row.name == name), None)
     if row is None:
         return
@@ -129,7 +130,7 @@ def _go(step: int, words: str) -> Offer:
 
 
 def _going(title: str, playback: Playback, *offers: Offer) -> OfferGroup:
-    """Nobody goes to where one stands."""
+    """No offer leads to the current step."""
     here = [offer.label for offer in offers if offer.to == GoTo(playback.at)]
     left = tuple(offer for offer in offers if offer.to != GoTo(playback.at))
     return OfferGroup(title, left, tuple(f"{words}: {HERE}" for words in here))

@@ -136,7 +136,7 @@ class Transport:
 
 TARGETS = ("next refusal", "first violation", "first divergence")
 Target = int | str
-"""The number of a step, or why there is none."""
+"""The number of the step, or why there is no such step."""
 
 
 def next_refusal(playback: Playback) -> Target:

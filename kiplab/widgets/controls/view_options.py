@@ -16,7 +16,7 @@ _MARGIN = "2px 18px 2px 2px"
 _FOLD = "Fold quiet steps where there is no room for every step"
 
 
-class Look:
+class ViewControls:
     """Calls `change` with the options of `drawing_so_far` that somebody chose: `partition`,
     `kinds`, `between` and `fold`, each None as long as it is left alone, and `metrics`.
     """

@@ -1,7 +1,7 @@
 """What a panel is made of: words, buttons, boxes to tick. Values of Python, no widgets.
 
 Each ipywidgets control is two or three models, and each model is a message that a slow machine can
-lose. A `Surface` is one model that shows a whole tree of these parts, and hears of what is done.
+lose. A `Surface` is one model that shows a whole tree of these parts, and receives all user input.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 _IDS = count(1)
 Tell = Callable[["Element", str], None]
-"""Hears which trait of which part has changed."""
+"""Receives which trait of which part has changed."""
 Section = dict[str, Any]
 """``title``, ``rows`` under that heading and ``notes`` on others that are not there. A row says
 what it does in words, the line that is written, and what it is about in a picture, named as in
@@ -45,7 +45,7 @@ class Style:
 class Element:
     """One element of a panel. `kind` is the name under which the page knows how to draw it.
 
-    The annotated attributes of a class are its traits: the page is told of them.
+    The annotated attributes of a class are its traits, which are sent to the page.
     """
 
     kind: ClassVar[str]
@@ -318,7 +318,7 @@ class Upload(_Control):
 
 
 class Guide(Element):
-    """Hears which step a link or a search in the page leads to. Invisible.
+    """Receives the step that a link or a search in the page leads to. Invisible.
 
     `play` is the name of the play, as links to its steps have it: ``#kafka-14139-step-6``; `at` is
     the step one stands on, and `run` another number whenever the run is another.
@@ -339,7 +339,7 @@ class Guide(Element):
 
 
 class Finder(Element):
-    """A line to look for words in what a panel tells; it is done in the page."""
+    """A field that searches the words of a panel; the search runs in the page."""
 
     kind = "finder"
 
@@ -357,8 +357,8 @@ class PlotlyPicture(Element):
 class TouchedPicture(PlotlyPicture):
     """Calls `touched` with the name of what was clicked, or chosen by keyboard.
 
-    Where things are is said by the drawing, in the ``places`` of its layout's ``meta``
-    (`figures.timeline.places`); a page needs no answer to find out what is clicked.
+    The drawing holds the positions of things, in the ``places`` of its layout's ``meta``
+    (`figures.timeline.places`); a page finds out alone what is clicked.
     """
 
     kind = "touched"
@@ -398,7 +398,7 @@ class ChoiceList(Element):
         super().__init__(pops=pops, foreseen={}, offers={"number": 0, "sections": []})
 
     def show(self, sections: Sequence[Section]) -> None:
-        """Offer these and no others; what was foretold of the last ones is true no more."""
+        """Offer these and no others; predictions for the previous offers are dropped."""
         if sections or self.offers["sections"]:
             self.offers = {"number": self.offers["number"] + 1, "sections": list(sections)}
 
@@ -414,6 +414,6 @@ class ChoiceList(Element):
             return
         if name == "foresee":
             consequences = list(self._foresee(place))
-            self.foreseen = {"number": number, "place": place, "said": consequences}
+            self.foreseen = {"number": number, "place": place, "consequences": consequences}
         elif name == "choose":
             self._chosen(place)

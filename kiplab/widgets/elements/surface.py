@@ -1,4 +1,4 @@
-"""A panel in a page: one widget that shows a whole tree of parts, and hears what is done to them.
+"""A panel in a page: one widget that shows a whole tree of parts, and receives their events.
 
 Only what has changed is sent, in numbered patches. A page that was loaded again, a second view and
 a page that has missed a patch get the whole tree. Presses arrive one by one and in order; of the
@@ -58,7 +58,7 @@ class PlotlyCode(anywidget.AnyWidget):
 
 
 class Surface(anywidget.AnyWidget):
-    """Shows `root`. `theme` is the page's, "light" or "dark", as long as a page has told.
+    """Shows `root`. `theme` is the page's, "light" or "dark", once a page has sent it.
 
     `pictures` says that there will be a picture in it: plotly.js is on its way by then. `attempt`
     calls what a page asks for, and answers for what goes wrong in it.
@@ -77,14 +77,14 @@ class Surface(anywidget.AnyWidget):
     seen_last: ClassVar[str] = LIGHT.name
     """The theme of any page of this kernel: the next surface begins with it."""
     room = traitlets.Tuple()
-    """Pixels that a page has for a picture: (width, height); () as long as no page has told."""
+    """Pixels that a page has for a picture: (width, height); () until a page has sent them."""
     room_seen_last: ClassVar[tuple[int, ...]] = ()
-    any_heard: ClassVar[bool] = False
+    any_answered: ClassVar[bool] = False
     """Whether a page has ever answered in this kernel."""
-    heard_last: ClassVar[Surface | None] = None
-    """The one from which a page was heard last."""
+    last_active: ClassVar[Surface | None] = None
+    """The surface whose page sent the last message."""
     places: ClassVar[dict[str, str]] = {}
-    """What `tell_pages` has told."""
+    """The texts that `tell_pages` has sent, by place."""
     any_drew: ClassVar[bool] = False
     """Whether a page has ever drawn a picture in this kernel."""
     # A model of its own says how a widget lies. A surface needs none: its elements say it.
@@ -101,7 +101,7 @@ class Surface(anywidget.AnyWidget):
         drawn = _has_picture(self._take_in()) or pictures
         seen = {"theme": Surface.seen_last, "room": Surface.room_seen_last}
         super().__init__(plotly=PlotlyCode.shared().model_id if drawn else "", **seen)
-        self.on_msg(self._hear)
+        self.on_msg(self._receive)
 
     # --- telling the page -----------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ class Surface(anywidget.AnyWidget):
         return {"number": self.number, "root": self.root.id, "parts": parts}
 
     def _take_in(self) -> list[Element]:
-        """Hear of the parts that are in the tree now, and of no others. Returns the new ones."""
+        """Observe the parts that are in the tree now, and no others. Returns the new ones."""
         before, self._shown = self._shown, {part.id: part for part in self.root.everything()}
         new = [part for id, part in self._shown.items() if id not in before]
         for part in new:
@@ -155,10 +155,10 @@ class Surface(anywidget.AnyWidget):
         }
         return {**same, **new}
 
-    # --- hearing from the page ------------------------------------------------------------------
+    # --- messages from the page -----------------------------------------------------------------
 
-    def _hear(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
-        Surface.heard_last, self.arrived = self, True
+    def _receive(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
+        Surface.last_active, self.arrived = self, True
         if "hello" in content:
             self._greet(content["hello"])
         if "drawn" in content:
@@ -185,12 +185,14 @@ class Surface(anywidget.AnyWidget):
         try:
             part.receive(content["name"], value)
         finally:
-            # What was heard may not be what it became.
+            # The part may have adjusted the value that the page sent.
             self._changed.setdefault(part, set()).update(part.heeds)
 
     def _greet(self, number: int) -> None:
-        """A page says which patch it has seen last: if others are missing, it gets everything."""
-        self.is_greeted = Surface.any_heard = True
+        """A page sends the number of its last patch: if later ones are missing, it gets
+        everything.
+        """
+        self.is_greeted = Surface.any_answered = True
         if number != self.number:
             self.send({"tree": self.described()})
         if Surface.places:
@@ -198,14 +200,14 @@ class Surface(anywidget.AnyWidget):
 
     @classmethod
     def tell_pages(cls, place: str, text: str) -> None:
-        """Let every page say `text` in the elements with that ``data-kiplab-place``.
+        """Let every page show `text` in the elements with that ``data-kiplab-place``.
 
         A page that was loaded again no longer knows which output IPython's display id means.
         """
         if cls.places.get(place) != text:
             cls.places[place] = text
-            if cls.heard_last is not None:
-                cls.heard_last.send({"places": {place: text}})
+            if cls.last_active is not None:
+                cls.last_active.send({"places": {place: text}})
 
     def send_again(self) -> None:
         """Send the model once more, to a page that seems to have missed it."""
@@ -246,7 +248,7 @@ class Daylight:
 
     @property
     def theme(self) -> str:
-        """ "light" or "dark"; light as long as no page has told."""
+        """ "light" or "dark"; light until a page has sent one."""
         page: str = self._surface.theme
         return page if self._chosen == AUTO else self._chosen
 

@@ -119,7 +119,7 @@ KIPS = tuple(GUARD_OF)
 
 
 class FleetQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """`values` are those of the dials; `metric` is what is looked at."""
+    """`values` are those of the dials; `metric` is the counted event."""
 
     mode: Mode
     kips: tuple[str, ...]
@@ -128,7 +128,7 @@ class FleetQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def metrics_of(mode: Mode) -> tuple[str, ...]:
-    """What can be looked at in a mode: events that are of some harm."""
+    """The metrics of a mode: events that do harm."""
     return tuple(
         name
         for name, counted in COUNTED.items()
@@ -143,7 +143,7 @@ def sets_seen(kips: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([NONE_OF_THEM, *alone, *together]))
 
 
-def study_asked(base: FleetStudy, question: FleetQuestion) -> FleetStudy:
+def study_of_question(base: FleetStudy, question: FleetQuestion) -> FleetStudy:
     """The fleet of the question, over the usual reboot rates and its own.
 
     Raises ParameterError where its values contradict each other.
@@ -159,7 +159,7 @@ def reboots_seen(own: float) -> list[float]:
     return sorted({low, between, own, high})
 
 
-def grid_asked(
+def grid_of_question(
     base: FleetStudy, question: FleetQuestion, across: str, down: str, points: int
 ) -> FleetStudy:
     """The same fleet over the usual ranges of two parameters.
@@ -193,12 +193,12 @@ def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int
             found=measured(row.found),
             method=row.method,
         )
-        for row in rows_told(answer, metric)
+        for row in listed_rows(answer, metric)
     ]
     return rates_chart(points).drawing(theme=theme, width=width)
 
 
-def rows_told(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
+def listed_rows(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
     """Of each point and set of KIPs one row, all of them found in one way: by forced samples where
     every one was, or else as things come. A line that changes its way in between would jump.
     """
@@ -217,7 +217,7 @@ def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow,
     """The rows of a metric at one point, one for each set of KIPs."""
     return tuple(
         row
-        for row in rows_told(answer, metric)
+        for row in listed_rows(answer, metric)
         if all(dict(row.swept).get(name) == value for name, value in point.items())
     )
 

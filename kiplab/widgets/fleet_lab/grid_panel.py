@@ -62,7 +62,7 @@ class GridPanel:
         self.cancel = button("Cancel", self.stop, "Stop; what is done is kept")
         self.seen_under = dropdown("Seen under", ())
         self.seen_under.layout.display = "none"
-        watch(self.seen_under, "value", lambda _: self.look_elsewhere())
+        watch(self.seen_under, "value", lambda _: self.show_metric())
         self.status, self.table = words(muted(_HOW)), words("", overflow="auto")
         asks = row([self.across, self.down, self.years, self.folder], flex_flow="row wrap")
         buttons = row([self.start, self.cancel, self.seen_under], flex_flow="row wrap")
@@ -70,13 +70,13 @@ class GridPanel:
         self._offer()
 
     def stop(self) -> None:
-        """Ask it to end; what is done is kept."""
+        """Ask the run to end; finished blocks are kept."""
         if self.run is not None:
             self.run.stop.set()
             self._tell()
 
     def wait(self) -> None:
-        """Wait for the end, and show it: for scripts, where nobody looks by itself."""
+        """Wait for the end, and show it: for scripts, which have no event loop."""
         if self.run is not None:
             self.run.thread.join()
             self._tell()
@@ -138,10 +138,10 @@ class GridPanel:
         sets = run.answer.study.feature_sets
         self.seen_under.options = tuple((set_words(name), name) for name in sets)
         self.seen_under.layout.display = ""
-        self.look_elsewhere()
+        self.show_metric()
 
-    def look_elsewhere(self) -> None:
-        """Show the table of the metric that is looked at."""
+    def show_metric(self) -> None:
+        """Show the table of the chosen metric."""
         if self.run is None or self.run.answer is None or self.seen_under.value is None:
             return
         table = grid_table(self.run.answer, self._looked_at(), self.seen_under.value, **self._sides)
@@ -164,7 +164,7 @@ def _problem_words(problem: BaseException) -> str:
 
 
 class GridRun:
-    """`progress` is what was heard last, `answer` and `problem` how it ended, each None until then.
+    """`progress` is the last report, `answer` and `problem` how it ended, each None until then.
     It goes on in `thread`, until `stop` is set at most; what is done is kept.
 
     A folder that holds a part of this study is gone on with.

@@ -77,7 +77,7 @@ class FleetLab:
         self.dials[name].turn_to(value)
 
     def look_at(self, metric: str) -> None:
-        """Look at another metric. Raises ValueError for one that there is not in this mode."""
+        """Show another metric. Raises ValueError for one that this mode does not have."""
         if metric not in asks.metrics_of(self.mode.value):
             raise ValueError(
                 f"{metric!r} is not one of {', '.join(asks.metrics_of(self.mode.value))}"
@@ -184,7 +184,7 @@ class FleetLab:
         self._last.forget()
         with self.box.batch():
             try:
-                self.answer = _estimated(asks.study_asked(self.study, self.question))
+                self.answer = _estimated(asks.study_of_question(self.study, self.question))
             except (ParameterError, MissingExtraError) as problem:
                 stays = f"{problem}. What is shown is the last answer."
                 self.note.value = note(stays, alarm=True)
@@ -200,10 +200,10 @@ class FleetLab:
             how = f"{lived} partition-years lived through. {sampling_words(self.answer)}"
             self.note.value, self.how.value = note(self.sentence), muted(how)
             self.table.value = plot_table_html(asks.findings_table(self.answer, self._rows()))
-            # Of what nobody has worked out there is no picture, and no line of a table.
+            # Rates that are not computed yet have no picture, and no line of a table.
             shown = "" if self._rows() else "none"
             self.picture.layout.display = self.table.layout.display = shown
-            self.grid.look_elsewhere()
+            self.grid.show_metric()
 
     def _drawing(self, theme: str) -> dict[str, Any]:
         assert self.answer is not None
@@ -218,7 +218,7 @@ class FleetLab:
     def _grid_asked(self, across: str, down: str, points: int) -> FleetStudy:
         if across == down:
             raise ParameterError("it is chosen twice", allowed="choose two parameters", key=down)
-        return asks.grid_asked(self.study, self.question, across, down, points)
+        return asks.grid_of_question(self.study, self.question, across, down, points)
 
 
 def _kips_of(study: FleetStudy) -> frozenset[str]:
@@ -226,7 +226,7 @@ def _kips_of(study: FleetStudy) -> frozenset[str]:
 
 
 PATIENCE = 0.15
-"""Seconds in which nobody asks anything else."""
+"""Seconds without another question."""
 
 
 class LastQuestion:
@@ -239,7 +239,7 @@ class LastQuestion:
         self._waiting: asyncio.TimerHandle | None = None
 
     def ask(self) -> None:
-        """There is another question: what waits still is not asked any more."""
+        """There is another question: one that still waits is dropped."""
         self.forget()
         try:
             loop = asyncio.get_running_loop()
@@ -249,6 +249,6 @@ class LastQuestion:
         self._waiting = loop.call_later(PATIENCE, self._answer)
 
     def forget(self) -> None:
-        """Nobody wants to know any more."""
+        """Drop the question that waits."""
         if self._waiting is not None:
             self._waiting.cancel()

@@ -144,7 +144,7 @@ def rerun(tree: Tree, features: Features) -> Tree:
 
 
 def reset(tree: Tree) -> Tree:
-    """On the play, at its first step. Branches are kept, and so are everybody's rules."""
+    """On the play, at its first step. Branches are kept, each with its rules."""
     return seek(replace(tree, current=TRUNK), 0)
 
 

@@ -82,7 +82,7 @@ def save(tree: Tree, name: str | Path = "") -> Path:
 
 
 def _check_free(target: Path, data: bytes, tree: Tree) -> None:
-    """A lab may be saved over a lab of the same play; what is anything else is somebody's work."""
+    """A lab may only be saved over a lab of the same play: other files are somebody's work."""
     try:
         there = target.read_bytes() if target.exists() else data
         kept = "" if there == data else _kept(there, tree)
@@ -159,7 +159,7 @@ def load(source: str | Path) -> Tree:
 
 
 def _existing(text: str) -> Path:
-    """Where it is; a name alone is also looked for where labs are saved."""
+    """The path of the file; a mere name may also be in the folder of saved labs."""
     nowhere = PlayError("there is no such file", expected="a token, or the name of a file")
     if not text.isprintable():
         raise nowhere
@@ -167,7 +167,7 @@ def _existing(text: str) -> Path:
     try:
         return path if path.exists() or path.is_absolute() else folder() / path
     except OSError:
-        # Too long for a file's name, for one.
+        # For example, a name that is too long.
         raise nowhere from None
 
 
@@ -245,7 +245,7 @@ def _branch(saved: SavedBranch, own: Play) -> Branch:
 
 
 def _continues(tree: Tree, branch: Branch) -> bool:
-    """Whether it shares with its parent what it says, and has a line of its own."""
+    """Whether it has the lines that it shares with its parent, and one of its own."""
     if branch.parent is None:
         return True
     lines, parent = branch.playback.play.statements, tree.branch(branch.parent)

@@ -38,10 +38,10 @@ const rove = (element, row) => {
 };
 
 const say = (element) => {
-  const { number, place, said } = element.foreseen ?? {};
+  const { number, place, consequences } = element.foreseen ?? {};
   const is = number === element.number && place === element.pointed;
   const nothing = element.pointed === undefined ? [NOTHING_POINTED] : [];
-  const sentences = is ? said : nothing;
+  const sentences = is ? consequences : nothing;
   element.outlook.replaceChildren(...sentences.map((sentence) => make("div", {}, sentence)));
 };
 

@@ -67,17 +67,17 @@ const turnFigures = () => {
       allOf(figure).forEach(lighten);
     }
   };
-  const look = () => {
+  const update = () => {
     waiting = false;
     document.querySelectorAll(".js-plotly-plot").forEach(turn);
   };
   const soon = () => {
-    if (!waiting) requestAnimationFrame(look);
+    if (!waiting) requestAnimationFrame(update);
     waiting = true;
   };
   new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
   watchTheme(document.body, (theme) => {
     isDarkNow = theme === "dark";
-    look();
+    update();
   });
 };
