@@ -107,7 +107,7 @@ def _print_expectations(run: "Run") -> None:
     for expectation in run.stage.expectations:
         if expectation.status == "failed":
             where = f"{run.stage.play.name}:{expectation.line}"
-            print(f"{where}: {expectation.text}: {expectation.found}", file=sys.stderr)
+            print(f"{where}: {expectation.text}: {expectation.actual}", file=sys.stderr)
 
 
 def _lab(options: argparse.Namespace) -> int:

@@ -59,7 +59,7 @@ def is_at_rest(cluster: Cluster) -> bool:
 def _waits_for_heartbeats(plane: ZooKeeperController) -> bool:
     """Whether a registered broker counts as inactive: its next heartbeat changes that (KIP-343)."""
     return isinstance(plane, HeartbeatController) and any(
-        b.state is MembershipState.INACTIVE and not b.legacy for b in plane.known
+        b.state is MembershipState.INACTIVE and not b.legacy for b in plane.known_brokers
     )
 
 

@@ -49,13 +49,13 @@ class UncleanLeaderEpoch(msgspec.Struct, frozen=True, cache_hash=True):
 
     `epoch` is the leader epoch of that election: what a leader of an earlier one still commits or
     gives away is no part of this. `committed` is what its leader had committed, and whoever led
-    later; from the end of the recovery on it is to stay. `given` is what consumers were given while
+    later; from the end of the recovery on it is to stay. `consumed` is what consumers read while
     the partition was RECOVERING.
     """
 
     epoch: ids.LeaderEpoch
     committed: log.Log = log.EMPTY
-    given: log.Log = log.EMPTY
+    consumed: log.Log = log.EMPTY
 
 
 class Observed(msgspec.Struct, frozen=True, cache_hash=True):

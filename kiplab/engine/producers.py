@@ -22,7 +22,7 @@ def write(cluster: Cluster, move: moves.ProduceAs) -> Moved:
     if ahead is None:
         return _turn(cluster, mine)
     of = {"producer": mine.name, "partition": mine.partition}
-    fact = BatchQueued(**of, number=mine.made, count=move.count, behind=ahead)
+    fact = BatchQueued(**of, number=mine.batch_count, count=move.count, behind=ahead)
     return consumers.with_client(cluster, "producers", mine), [fact]
 
 

@@ -34,12 +34,12 @@ def with_unclean_epoch(
         if getattr(event, "partition", None) != state.name:
             continue
         if isinstance(event, facts.LeaderElected) and event.unclean:
-            given_records = log.EMPTY if noted is None else noted.given
-            noted = UncleanLeaderEpoch(event.leader_epoch, given=given_records)
+            given_records = log.EMPTY if noted is None else noted.consumed
+            noted = UncleanLeaderEpoch(event.leader_epoch, consumed=given_records)
         elif noted is not None:
             noted = _followed(cluster, noted, state, event)
-    if noted is not None and noted.given.epochs and not _recovering(state):
-        noted = replace(noted, given=log.EMPTY)
+    if noted is not None and noted.consumed.epochs and not _recovering(state):
+        noted = replace(noted, consumed=log.EMPTY)
     return observed if noted is observed.unclean_epoch else replace(observed, unclean_epoch=noted)
 
 
@@ -48,9 +48,9 @@ def _followed(
 ) -> UncleanLeaderEpoch:
     if isinstance(event, facts.RecordsDeleted):
         committed, given_records = (
-            without_deleted(r, event) for r in (noted.committed, noted.given)
+            without_deleted(r, event) for r in (noted.committed, noted.consumed)
         )
-        return replace(noted, committed=committed, given=given_records)
+        return replace(noted, committed=committed, consumed=given_records)
     if not isinstance(event, facts.BecameLeader | facts.HighWatermarkMoved | facts.Polled):
         return noted
     node = broker(cluster, event.node)
@@ -87,7 +87,7 @@ def _given(noted: UncleanLeaderEpoch, mine: log.Log, event: facts.Polled) -> Unc
     if event.last < event.first:
         return noted
     read = log.records_from(log.up_to(mine, ids.Offset(event.last + 1)), event.first)
-    return replace(noted, given=log.overlaid(noted.given, read))
+    return replace(noted, consumed=log.overlaid(noted.consumed, read))
 
 
 def without_deleted(records: log.Log, event: facts.RecordsDeleted) -> log.Log:
@@ -112,7 +112,7 @@ def contradictions(
     if noted is None or leader is None:
         return
     mine, who = log_of(leader, state.name), f"broker {leader.id} leads without offset"
-    missing = log.first_missing(mine, noted.given)
+    missing = log.first_missing(mine, noted.consumed)
     if missing is not None:
         seen = f"{who} {missing}, which a consumer was given while the leader recovered"
         yield properties.GIVEN_WHILE_RECOVERING_STAYS, state.name, seen

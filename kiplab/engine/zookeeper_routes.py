@@ -250,7 +250,7 @@ def why_no_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None
 def declared_state(cluster: Cluster, broker: int) -> str:
     """What the rightful controller has declared a broker to be, ``"none"`` if nothing."""
     _, held = _rightful(cluster)
-    brokers = held.known if isinstance(held, HeartbeatController) else ()
+    brokers = held.known_brokers if isinstance(held, HeartbeatController) else ()
     return next((k.state.name.lower() for k in brokers if k.broker == broker), "none")
 
 

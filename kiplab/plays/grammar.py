@@ -10,7 +10,7 @@ from .header import KEYS, names_of
 from .move_lines import MOVE_VERBS, MoveForm
 from .play import FREE_TEXT, Play, Statement, lines_of, split
 from .play_errors import Part, PlayError, in_part, nearest, no_key
-from .request_words import ITEMS_MAX, WORDS, said_again, words_of
+from .request_words import ITEMS_MAX, WORDS, repeatable_words, words_of
 from .situation import judge
 from .values import Keys, Names, WordCheck, check_part
 
@@ -219,7 +219,7 @@ def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
 def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
     seen: set[str] = set()
     for position, (key, value) in enumerate(statement.args):
-        seen -= said_again(statement, key, seen)
+        seen -= repeatable_words(statement, key, seen)
         part = Part(pair=True, number=position)
         if key in seen:
             twice = f"{key!r} is given twice"

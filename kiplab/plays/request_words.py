@@ -265,14 +265,14 @@ def _value(word: RequestWord, statement: Statement, sending: Sending) -> Any:
     return word.form.fitting(sending) if word.default is msgspec.NODEFAULT else word.default
 
 
-def said_of(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
+def field_words(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
     """Every field by its word; what is said of several partitions one after another."""
     for word in form.words:
         yield word.key, word.form.written(getattr(value, word.field))
     if form.several is not None:
         parts = getattr(value, form.several.field)
         for one in (parts,) if form.several.alone else parts:
-            yield from said_of(form.several.each, one)
+            yield from field_words(form.several.each, one)
 
 
 ITEMS_MAX = 12
@@ -310,7 +310,7 @@ def raw_statement(
     kind = messages.KINDS[type(body)]
     to = (("to", str(receiver)),) if receiver >= 0 else ()
     return Statement(
-        "send", (kind,), (("from", str(sender)), *to, *said_of(REQUEST_FORMS[kind], body))
+        "send", (kind,), (("from", str(sender)), *to, *field_words(REQUEST_FORMS[kind], body))
     )
 
 
@@ -333,7 +333,7 @@ def words_of(statement: Statement) -> Keys:
     return WORDS[statement.words[0]] if statement.verb == "send" else {}
 
 
-def said_again(statement: Statement, key: str, earlier: Collection[str]) -> set[str]:
+def repeatable_words(statement: Statement, key: str, earlier: Collection[str]) -> set[str]:
     """What may be said once more if `key`, after those `earlier`, begins another partition."""
     several = REQUEST_FORMS[statement.words[0]].several if statement.verb == "send" else None
     if several is None or key != several.begins or key not in earlier:

@@ -39,12 +39,12 @@ class Pattern(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """What became of an `expect` line: held, failed or skipped; `found` is what was there."""
+    """What became of an `expect` line: held, failed or skipped; `actual` is what was there."""
 
     line: int
     text: str
     status: str
-    found: str = ""
+    actual: str = ""
 
 
 class Performed(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class Stage(msgspec.Struct, frozen=True):
     manual: bool = False
     holds: tuple[tuple[Pattern, bool], ...] = ()
     """What `hold` (True) and `release` (False) said, in order; the last that fits decides."""
-    held: frozenset[MessageName] = frozenset()
+    held_messages: frozenset[MessageName] = frozenset()
     performed: tuple[Performed, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
@@ -120,7 +120,7 @@ def act(stage: Stage, move: moves.Move, line: int) -> Stage:
         sent = (e for e in history.steps[-1].events if isinstance(e, Sent))
         kept = {e.message for e in sent if _is_kept(stage, e.message, e.receiver)}
         if kept:
-            return replace(stage, history=history, held=stage.held | kept)
+            return replace(stage, history=history, held_messages=stage.held_messages | kept)
     return replace(stage, history=history)
 
 
@@ -141,7 +141,7 @@ def ready_messages(stage: Stage) -> Iterator[Message]:
     """What could be delivered without anybody's say, oldest first."""
     cluster = stage.cluster
     for message in cluster.messages:
-        if message.name in stage.held or blocker(cluster, message) is not None:
+        if message.name in stage.held_messages or blocker(cluster, message) is not None:
             continue
         # A cut link keeps more than what is on it: whoever is reached may have to ask over it.
         if not cluster.cut or why_not(cluster, moves.Deliver(message.name)) is None:

@@ -45,11 +45,11 @@ def transcript(stage: Stage, *, every: bool = False) -> str:
 def lines_of(stage: Stage, performed: Performed, *, every: bool = False) -> Iterator[str]:
     """The line of the play, then what followed from it."""
     yield f"{performed.moment:>3}  {performed.statement.text}"
-    for _, line in told_events(stage, performed, every=every):
+    for _, line in event_lines(stage, performed, every=every):
         yield f"     {line}"
 
 
-def told_events(
+def event_lines(
     stage: Stage, performed: Performed, *, every: bool = False
 ) -> Iterator[tuple[str, str]]:
     """(id, line) of what followed from a line of the play."""

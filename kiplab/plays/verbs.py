@@ -81,8 +81,10 @@ def _hold(stage: Stage, statement: Statement, _line: int) -> Stage:
 def _release(stage: Stage, statement: Statement, _line: int) -> Stage:
     pattern = pattern_of(statement)
     flying = {m.name: m.receiver for m in stage.cluster.messages}
-    left = frozenset(n for n in stage.held if n in flying and not pattern.fits(n, flying[n]))
-    return replace(stage, holds=(*stage.holds, (pattern, False)), held=left)
+    left = frozenset(
+        n for n in stage.held_messages if n in flying and not pattern.fits(n, flying[n])
+    )
+    return replace(stage, holds=(*stage.holds, (pattern, False)), held_messages=left)
 
 
 def _about(move: type[moves.AboutMessage]) -> MoveOf:

@@ -104,7 +104,7 @@ def broker_list(ids: Iterable[int]) -> str:
 
 
 @singledispatch
-def told_since(version: Any, first: int, epoch: BrokerEpoch) -> BrokerEpoch:
+def epoch_in_version(version: Any, first: int, epoch: BrokerEpoch) -> BrokerEpoch:
     """`epoch` as a request of `version` tells it, whose schema has the field from `first` on; below
     that it reads as -1.
     """

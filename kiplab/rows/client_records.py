@@ -31,7 +31,7 @@ class EpochRecords(msgspec.Struct, frozen=True):
         return self.last - self.first + 1
 
 
-class ToldWritten(msgspec.Struct, frozen=True):
+class AcknowledgedRecords(msgspec.Struct, frozen=True):
     """Records that a producer was told are written, and with which acks."""
 
     producer: str
@@ -78,7 +78,7 @@ def holders(cluster: Cluster, partition: str, records: EpochRecords) -> tuple[Br
     )
 
 
-def told_written(stage: Stage) -> tuple[ToldWritten, ...]:
+def acknowledged_records(stage: Stage) -> tuple[AcknowledgedRecords, ...]:
     """Everything that producers by name were told is written, in the order in which they heard."""
     steps = stage.history.steps[: stage.history.at]
     return tuple(
@@ -89,9 +89,9 @@ def told_written(stage: Stage) -> tuple[ToldWritten, ...]:
     )
 
 
-def _told(cluster: Cluster, event: BatchAcknowledged) -> ToldWritten:
+def _told(cluster: Cluster, event: BatchAcknowledged) -> AcknowledgedRecords:
     node = broker(cluster, event.node)
     assert node is not None
     written = up_to(log_of(node, event.partition), Offset(event.last + 1))
     records = stretches(records_from(written, event.first))
-    return ToldWritten(event.producer, event.partition, records, event.acks_all)
+    return AcknowledgedRecords(event.producer, event.partition, records, event.acks_all)

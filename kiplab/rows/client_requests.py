@@ -34,7 +34,7 @@ RAISES = "raises "
 """How the outcome begins of what an application has to deal with; the exception follows."""
 
 
-class ClientTold(NamedTuple):
+class ClientAnswer(NamedTuple):
     """What a client learnt: its request, its fate as in `MessageRow`, in words; the node asked."""
 
     request: str
@@ -88,15 +88,15 @@ def _named(event: Any) -> str:
     return next((client_name(kind, name) for kind, name in names if name), "")
 
 
-def _told(event: Event, after: cluster.Cluster) -> ClientTold | None:
+def _told(event: Event, after: cluster.Cluster) -> ClientAnswer | None:
     if isinstance(event, facts.ConsumerRaised):
         mine = consumers.consumer_of(after, event.consumer, event.partition)
         node = ids.NO_LEADER if mine is None else mine.leader
-        return ClientTold(END_OF_EPOCH, "delivered", f"{RAISES}{event.exception}", node)
+        return ClientAnswer(END_OF_EPOCH, "delivered", f"{RAISES}{event.exception}", node)
     if isinstance(event, facts.Refused):
         if event.request not in API_LABELS:
             return None
-        return ClientTold(event.request, "refused", "", event.node, event.error.name)
+        return ClientAnswer(event.request, "refused", "", event.node, event.error.name)
     if type(event) not in _TELLS:
         return None
     request, outcome = _TELLS[type(event)]
@@ -105,11 +105,11 @@ def _told(event: Event, after: cluster.Cluster) -> ClientTold | None:
     words, node = outcome.format(e=event, range=of), getattr(event, "node", ids.NO_LEADER)
     error = getattr(event, "error", None)
     if error is None:
-        return ClientTold(request, "delivered", words, node)
-    return ClientTold(request, "dropped", words, node, error.name)
+        return ClientAnswer(request, "delivered", words, node)
+    return ClientAnswer(request, "dropped", words, node, error.name)
 
 
-def _row(client: str, client_told: ClientTold, event: Event, id: str, x: int) -> MessageRow:
+def _row(client: str, client_told: ClientAnswer, event: Event, id: str, x: int) -> MessageRow:
     label = API_LABELS[client_told.request]
     refused = event if isinstance(event, facts.Refused) else None
     guard = refused.guard or "" if refused else ""
@@ -136,14 +136,14 @@ def _row(client: str, client_told: ClientTold, event: Event, id: str, x: int) ->
 
 def clients_shown(rows: Rows, partition: str = "") -> list[str]:
     """The clients that have a lane in a picture of that partition, those first that asked first."""
-    requests = list(asked_about(rows, partition))
+    requests = list(requests_about(rows, partition))
     clients = dict.fromkeys(row.sender for row in requests)
     named = any(name not in NAMELESS for name in clients)
     guarded = {row.sender for row in requests if row.guard and named}
     return [name for name in clients if name not in NAMELESS or name in guarded]
 
 
-def asked_about(rows: Rows, partition: str = "") -> Iterator[MessageRow]:
+def requests_about(rows: Rows, partition: str = "") -> Iterator[MessageRow]:
     """The requests about a partition; about all of them without one."""
     return (row for row in rows.clients if not partition or row.partition in ("", partition))
 

@@ -74,7 +74,7 @@ def log_blocks(rows: Rows, partition: str) -> tuple[LogBlock, ...]:
     return tuple(blocks[:BLOCKS_MAX])
 
 
-def told_logs(rows: Rows, partition: str) -> str:
+def log_sentences(rows: Rows, partition: str) -> str:
     """The same in sentences."""
     return "".join(
         f" At {rows.meta.number(x)} ({words}), {'; '.join(map(side_words, sides))}."

@@ -155,7 +155,7 @@ def refusals(rows: Sequence[columns.MessageRow]) -> Iterator[columns.MessageRow]
 ARROWS_MAX = 12
 
 
-def told_messages(rows: columns.Rows, partition: str = "") -> list[columns.MessageRow]:
+def drawn_messages(rows: columns.Rows, partition: str = "") -> list[columns.MessageRow]:
     """The messages that get an arrow, most telling first; equal ones share one arrow.
 
     Those that arrived at once and were not refused have none: hover cards and tables list them.
@@ -168,7 +168,7 @@ def told_messages(rows: columns.Rows, partition: str = "") -> list[columns.Messa
     for m in message_rows:
         groups.setdefault(_alike(m), []).append(m)
     merged = [_merged(group) for group in groups.values()]
-    merged.sort(key=lambda m: (m.fate != "refused", BODIES[m.kind].told, m.x_sent))
+    merged.sort(key=lambda m: (m.fate != "refused", BODIES[m.kind].prominence, m.x_sent))
     return merged[:ARROWS_MAX]
 
 

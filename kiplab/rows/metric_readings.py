@@ -170,7 +170,7 @@ def chosen(runs: Sequence[Rows], metrics: MetricChoice) -> tuple[str, ...]:
     return names
 
 
-def metrics_told(rows: Rows, names: Sequence[str]) -> str:
+def metrics_sentence(rows: Rows, names: Sequence[str]) -> str:
     """The same in a sentence: ``Metrics: OfflinePartitionsCount 0, 1 at 8, 0 at 10.``"""
     words = "; ".join(f"{name} {', '.join(_changes(rows, name))}" for name in names)
     return f" Metrics: {words}." if words else ""

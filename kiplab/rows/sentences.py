@@ -16,7 +16,7 @@ _UNSPOKEN = (
 """Kinds of events left out of the sentences: something else says the same."""
 
 
-class ToldPart(NamedTuple):
+class SentencePart(NamedTuple):
     """A part of a sentence: what happened, and the ids of the events that it tells."""
 
     words: str
@@ -28,7 +28,7 @@ class Sentence(NamedTuple):
 
     x: int | None
     head: str
-    parts: tuple[ToldPart, ...] = ()
+    parts: tuple[SentencePart, ...] = ()
 
     def __str__(self) -> str:
         parts = "; ".join(part.words for part in self.parts)
@@ -46,7 +46,7 @@ def story(rows: columns.Rows) -> Iterator[Sentence]:
     yield Sentence(0, f"{title} At the start: {'; '.join(_standing(rows, 0))}")
     for moment in rows.moments[1:]:
         head = f"{moment.x}. {moment.text} (line {moment.line})"
-        told_parts = tuple(_told(rows, moment.x)) or (ToldPart("nothing changes", ()),)
+        told_parts = tuple(_told(rows, moment.x)) or (SentencePart("nothing changes", ()),)
         yield Sentence(moment.x, head, told_parts)
     last = rows.meta.end - 1
     yield Sentence(None, f"At the end: {'; '.join(_standing(rows, last))}")
@@ -60,7 +60,7 @@ def summary(rows: columns.Rows) -> str:
     *others, last = map(str, meta.brokers)
     brokers = f"brokers {', '.join(others)} and {last}" if others else f"broker {last}"
     parts = [f"{meta.title} (Kafka {meta.features}, {steps}, {brokers})."]
-    parts += [_fate(message) for message in message_paths.told_messages(rows)]
+    parts += [_fate(message) for message in message_paths.drawn_messages(rows)]
     parts += [_remark(mark) for mark in rows.marks if mark.kind in _TOLD_MARKS]
     parts += [
         f"From {s.x0} to {s.x1}, {s.lane} is up, is assigned {s.partition} and does not fetch it."
@@ -133,29 +133,29 @@ def _standing(rows: columns.Rows, x: int) -> Iterator[str]:
             yield f"broker {id}: {_broker(rows, columns.broker_lane(id), x, name)}"
 
 
-def _told(rows: columns.Rows, x: int) -> Iterator[ToldPart]:
+def _told(rows: columns.Rows, x: int) -> Iterator[SentencePart]:
     """What happened at `x`: messages that arrive, events, messages that stay on their way."""
-    delayed = [m for m in message_paths.told_messages(rows) if m.x_arrived != m.x_sent]
+    delayed = [m for m in message_paths.drawn_messages(rows) if m.x_arrived != m.x_sent]
     for message in delayed:
         if message.x_arrived == x:
             fate = "is lost" if message.fate == "dropped" else "arrives"
             words = f"{message.detail} of {message.sender}, sent at {message.x_sent}, {fate}"
-            yield ToldPart(words, message.ended)
+            yield SentencePart(words, message.ended)
     here = [event for event in rows.events if event.x == x]
     for event in here:
         if event.kind not in _UNSPOKEN:
-            yield ToldPart(event.text.rstrip("."), (event.id,))
+            yield SentencePart(event.text.rstrip("."), (event.id,))
     for event in here:
         for line in _log_of(event, _ROUTINE):
             if "DEBUG" not in line:
-                yield ToldPart(f"in the {line.rstrip('.')}", (event.id,))
+                yield SentencePart(f"in the {line.rstrip('.')}", (event.id,))
     for lane in columns.queues_in(rows):
         if _queue(rows, lane, x) not in ("", _queue(rows, lane, x - 1)):
-            yield ToldPart(_queue(rows, lane, x), ())
+            yield SentencePart(_queue(rows, lane, x), ())
     for message in delayed:
         if message.x_sent == x:
             words = f"{message.sender} sends {message.detail} to {message.receiver}"
-            yield ToldPart(f"{words}: it is on its way", (message.began,))
+            yield SentencePart(f"{words}: it is on its way", (message.began,))
 
 
 def _queue(rows: columns.Rows, lane: str, x: int) -> str:

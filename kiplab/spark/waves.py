@@ -48,7 +48,7 @@ def cores_of(spark: SparkSession) -> int:
 
     Raises SparkUnavailable if Spark has gone away.
     """
-    with giving_up_told():
+    with explained_failure():
         if is_connect(spark):
             return _cores_behind(spark)
         return int(spark.sparkContext.defaultParallelism)
@@ -87,9 +87,9 @@ def run_blocks(
     if not blocks:
         return columns.empty_table()
     spark = session(master, app="kiplab blocks")
-    with _bar(spark, len(blocks), somebody_looks() if progress is None else progress) as report:
+    with _bar(spark, len(blocks), bar_is_visible() if progress is None else progress) as report:
         waves = run_waves(
-            spark, function, iter([blocks]), schema=columns, partitions=partitions, heard=report
+            spark, function, iter([blocks]), schema=columns, partitions=partitions, listener=report
         )
         (wave,) = waves
     return wave.rows
@@ -108,15 +108,15 @@ def run_waves(
     schema: pa.Schema | str,
     partitions: int | None = None,
     stop: threading.Event | None = None,
-    heard: Callable[[float], object] | None = None,
+    listener: Callable[[float], object] | None = None,
 ) -> Generator[FinishedWave, None, None]:
     """Works off wave after wave and yields each as soon as it is finished.
 
     ``function``, ``schema`` and the blocks are as for ``run_blocks``; ``waves`` is asked for the
     next wave when there is room for it, so it may look at how fast the last ones were.
-    ``partitions`` is the number of tasks of a wave. ``heard`` is told now and then how many blocks
-    of the waves under way are done. Once ``stop`` is set, or when the generator is closed, what is
-    under way is cancelled.
+    ``partitions`` is the number of tasks of a wave. ``listener`` is called now and then with the
+    number of finished blocks of the waves under way. Once ``stop`` is set, or when the generator is
+    closed, what is under way is cancelled.
 
     Raises BlockFailed for a block that fails, with the block itself as its ``order``;
     SparkUnavailable if Spark cannot go on, ValueError for a schema or a number of partitions
@@ -139,8 +139,8 @@ def run_waves(
                 for future in done:
                     blocks = running.pop(future).blocks
                     yield FinishedWave(blocks, future.result())
-                if heard is not None:
-                    heard(sum(job.blocks_done() for job in running.values()))
+                if listener is not None:
+                    listener(sum(job.blocks_done() for job in running.values()))
         finally:
             over.set()
             _cancel(running)
@@ -171,7 +171,7 @@ class _WaveJob:
         dealt = tuple(tuple(numbered[task :: self.tasks]) for task in range(self.tasks))
         if self.over.is_set():
             return columns.empty_table()
-        with giving_up_told():
+        with explained_failure():
             self._tag_this_thread()
             # One row a task: Spark then has nothing to shuffle before the work begins.
             tasks = self.spark.range(0, self.tasks, 1, self.tasks)
@@ -220,7 +220,7 @@ def _work_dealt(
 
 
 @contextlib.contextmanager
-def giving_up_told() -> Iterator[None]:
+def explained_failure() -> Iterator[None]:
     """Whatever Spark raises in the body becomes a sentence. Raises SparkUnavailable."""
     try:
         yield
@@ -259,19 +259,19 @@ def _bar(
 
     with tqdm(total=blocks, unit="block") as bar:
 
-        def heard(done: float) -> None:
+        def report(done: float) -> None:
             """Never back: a task that is tried again has been counted already."""
             bar.update(max(0, int(done) - bar.n))
 
         if is_connect(spark):
-            with _following_connect(spark, lambda share: heard(share * blocks)):
+            with _following_connect(spark, lambda share: report(share * blocks)):
                 yield None
         else:
-            yield heard
-        heard(blocks)
+            yield report
+        report(blocks)
 
 
-def somebody_looks() -> bool:
+def bar_is_visible() -> bool:
     """Whether there is a terminal or a notebook that a bar would be seen in."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None

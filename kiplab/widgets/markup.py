@@ -11,7 +11,7 @@ from ..engine.truth import partition_of
 from ..plays import verdict as verdicts
 from ..plays.play_errors import PlayError
 from ..plays.stage import Performed, Stage
-from ..plays.transcript import told_events
+from ..plays.transcript import event_lines
 from ..protocol.facts import Refused
 from ..protocol.ids import NO_LEADER, broker_list
 from .elements.labelled import words
@@ -116,7 +116,7 @@ def _group(stage: Stage, moment: int, at: int) -> str:
 def _lines(stage: Stage, performed: Performed) -> Iterator[str]:
     moment, text = performed.moment, escape(" ".join(performed.statement.text.split()))
     yield f'<div data-about="{moment}"><b>{moment} {text}</b></div>'
-    for id, line in told_events(stage, performed):
+    for id, line in event_lines(stage, performed):
         yield f'<div class="kiplab-line" data-about="{id}">{escape(line)}</div>'
 
 

@@ -10,7 +10,13 @@ from kiplab.figures.how_often.delay_map import DelayScale, MapCell, map_chart
 from kiplab.figures.how_often.first_loss_survival import FleetOfSize, survival_chart
 from kiplab.figures.how_often.incident_chart import KindOfIncident, SizeBin, incident_chart
 from kiplab.figures.how_often.losses_by_cause import CauseOfLoss, causes_chart
-from kiplab.figures.how_often.measured_rate import NOT_REACHED, MeasuredRate, never, seen, unseen
+from kiplab.figures.how_often.measured_rate import (
+    NOT_REACHED,
+    MeasuredRate,
+    never,
+    observed_rate,
+    unseen,
+)
 from kiplab.figures.how_often.paired_forest import PairedDifference, forest_chart
 from kiplab.figures.how_often.plot_sheet import Chart
 from kiplab.figures.how_often.rates_by_reboots import RatePoint, rates_chart
@@ -18,13 +24,15 @@ from kiplab.figures.how_often.tornado_chart import Leverage, tornado_chart
 from kiplab.figures.how_often.verification_chart import VerifiedMetric, verified_chart
 
 REFUSED = never("KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back")
-WARY = replace(seen(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",))
+WARY = replace(
+    observed_rate(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",)
+)
 REBOOTS = (4.0, 12.0, 26.0, 52.0)
 
 
 def about(rate: float, by: float = 0.1) -> MeasuredRate:
     """A rate with an interval of so much to both sides."""
-    return seen(rate, rate * (1 - by), rate * (1 + by))
+    return observed_rate(rate, rate * (1 - by), rate * (1 + by))
 
 
 def rate_points() -> list[RatePoint]:
@@ -50,9 +58,11 @@ def rate_points() -> list[RatePoint]:
     return joins + same + losses + rare + never_at_all
 
 
-def _point(metric: str, features: str, reboots: float, found: MeasuredRate) -> RatePoint:
+def _point(metric: str, features: str, reboots: float, estimate: MeasuredRate) -> RatePoint:
     label = "as Kafka" if features in ("none", "841", "841+903") else "counterfactual"
-    return RatePoint(metric=metric, features=features, label=label, reboots=reboots, found=found)
+    return RatePoint(
+        metric=metric, features=features, label=label, reboots=reboots, estimate=estimate
+    )
 
 
 def levers() -> list[Leverage]:
@@ -99,11 +109,11 @@ def map_cells() -> list[MapCell]:
     cells = []
     for reboots, delay in product((*REBOOTS, 104.0), (0.3, 1.0, 3.0, 10.0, 30.0)):
         found, ratio = about(4e-2 * reboots * delay / 10), about(1e-4 * delay)
-        cell = MapCell(reboots=reboots, delay=delay, found=found, ratio=ratio, method="forced")
+        cell = MapCell(reboots=reboots, delay=delay, estimate=found, ratio=ratio, method="forced")
         cells.append(cell)
-    cells[0] = replace(cells[0], found=unseen(3e-3), ratio=unseen(3e-5))
-    cells[5] = replace(cells[5], found=NOT_REACHED, ratio=NOT_REACHED)
-    cells[-1] = replace(cells[-1], found=replace(cells[-1].found, alarms=WARY.alarms))
+    cells[0] = replace(cells[0], estimate=unseen(3e-3), ratio=unseen(3e-5))
+    cells[5] = replace(cells[5], estimate=NOT_REACHED, ratio=NOT_REACHED)
+    cells[-1] = replace(cells[-1], estimate=replace(cells[-1].estimate, alarms=WARY.alarms))
     return cells
 
 
@@ -128,7 +138,7 @@ def causes() -> list[CauseOfLoss]:
         "unclean_loss": never("unclean elections are off"),
     }
     return [
-        CauseOfLoss(features=features, cause=cause, found=found)
+        CauseOfLoss(features=features, cause=cause, estimate=found)
         for features, found_by in (("none", rates), ("841+903", rates | {"race_loss": REFUSED}))
         for cause, found in found_by.items()
     ]

@@ -15,7 +15,7 @@ from kiplab.figures.timeline.under_way import drawing_so_far
 from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin_drawing
 from kiplab.plays.library import names
 from kiplab.rows.columns import MessageRow, Rows
-from kiplab.rows.message_paths import told_messages
+from kiplab.rows.message_paths import drawn_messages
 from kiplab.rows.rows_of_stage import rows_of
 from tests.figures import small_plays
 from tests.figures.boxes import covered, unreadable, words
@@ -38,7 +38,7 @@ def longer_run() -> Rows:
 
 def refused(*runs: Rows) -> list[MessageRow]:
     """The refusals that get an arrow, of runs as they are drawn."""
-    drawn = (m for run in runs for m in told_messages(run, run.busiest))
+    drawn = (m for run in runs for m in drawn_messages(run, run.busiest))
     return [m for m in drawn if m.fate == "refused"]
 
 

@@ -16,7 +16,13 @@ from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_ye
 from kiplab.figures.how_often.first_loss_survival import loss_share, loss_words, survival_chart
 from kiplab.figures.how_often.fleet_words import plot_table_html, set_words, sets_words
 from kiplab.figures.how_often.losses_by_cause import cause_total, causes_chart, causes_in_order
-from kiplab.figures.how_often.measured_rate import NOT_REACHED, never, rate_words, seen, unseen
+from kiplab.figures.how_often.measured_rate import (
+    NOT_REACHED,
+    never,
+    observed_rate,
+    rate_words,
+    unseen,
+)
 from kiplab.figures.how_often.paired_forest import forest_chart, forest_groups, gap_words
 from kiplab.figures.how_often.plot_axis import PlotAxis, log_range, pushed_apart
 from kiplab.figures.how_often.tornado_chart import by_strength, lever_ends, tornado_chart
@@ -131,7 +137,7 @@ def test_zero_seen_zero_by_construction_and_not_reached_are_told_apart() -> None
 
 
 def test_a_bare_zero_is_never_said_of_a_rate() -> None:
-    for found in (unseen(1e-9), never("so"), NOT_REACHED, seen(2e-9, 1e-9, 3e-9)):
+    for found in (unseen(1e-9), never("so"), NOT_REACHED, observed_rate(2e-9, 1e-9, 3e-9)):
         assert rate_words(found).strip() not in ("0", "")
         assert loss_words(found, 10) not in ("0", "0 %", "")
 
@@ -146,8 +152,9 @@ def test_numbers_are_short_and_exact_in_size() -> None:
     # The ends of an interval are never said alike.
     assert numbers.range_words(26.0354, 26.0399) == "26.035 to 26.04"
     assert numbers.range_words(1.862e-8, 1.931e-8) == "1.86 to 1.93×10⁻⁸"
-    assert rate_words(seen(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
-    assert rate_words(seen(0.01, 0.0099999999, 0.0100000001)) == "0.01 (to within its last digit)"
+    assert rate_words(observed_rate(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
+    tight = observed_rate(0.01, 0.0099999999, 0.0100000001)
+    assert rate_words(tight) == "0.01 (to within its last digit)"
     assert numbers.share_range_words(0.01690, 0.01735) == "1.69 to 1.74 %"
     assert numbers.share_range_words(1.9e-12, 2e-12) == "1.9 to 2.0×10⁻¹⁰ %"
     assert numbers.share_range_words(0.2812, 0.2838) == "28.1 to 28.4 %"
@@ -201,7 +208,7 @@ def test_sets_with_the_same_numbers_are_one_line_with_all_their_names() -> None:
 def test_a_line_does_not_lead_through_what_was_not_seen() -> None:
     found = [about(1e-9), unseen(1e-9), about(2e-9), about(3e-9)]
     points = [
-        rates.RatePoint(metric="race_loss", features="841", label="", reboots=n, found=rate)
+        rates.RatePoint(metric="race_loss", features="841", label="", reboots=n, estimate=rate)
         for n, rate in enumerate(found, 1)
     ]
     assert [len(stretch) for stretch in rates.seen_stretches(points)] == [1, 2]
@@ -211,7 +218,7 @@ def test_what_cannot_happen_stands_on_a_strip_below_the_scale() -> None:
     said = texts(rates.rates_chart(samples.rate_points()).drawing())
     assert said.count("cannot happen") == 2
     assert said.count("KIP-841+903<br>(also with 704)") == 2
-    without = [point for point in samples.rate_points() if point.found is not REFUSED]
+    without = [point for point in samples.rate_points() if point.estimate is not REFUSED]
     assert "cannot happen" not in texts(rates.rates_chart(without).drawing())
 
 
@@ -222,7 +229,7 @@ def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
 
     points = samples.rate_points()
     assert arrows(points) == 1
-    assert arrows([point for point in points if point.found.seen]) == 0
+    assert arrows([point for point in points if point.estimate.is_seen]) == 0
 
 
 def test_the_table_of_rates_has_every_point_with_its_interval() -> None:
@@ -294,17 +301,17 @@ def test_more_fleets_than_can_be_told_apart_are_refused() -> None:
 
 def test_the_line_runs_where_the_fleet_loses_once_a_year() -> None:
     cells = [
-        replace(samples.map_cells()[0], reboots=x, delay=y, found=about(rate))
+        replace(samples.map_cells()[0], reboots=x, delay=y, estimate=about(rate))
         for x, y, rate in ((1.0, 1.0, 0.1), (10.0, 1.0, 10.0), (1.0, 9.0, 0.1), (10.0, 9.0, 10.0))
     ]
     pieces = once_a_year(cells)
     assert {round(i, 9) for piece in pieces for i, _ in piece} == {0.5}
     assert {j for piece in pieces for _, j in piece} == {-0.5, 0, 1, 1.5}
-    assert once_a_year([replace(cell, found=about(0.1)) for cell in cells]) == []
+    assert once_a_year([replace(cell, estimate=about(0.1)) for cell in cells]) == []
 
 
 def test_no_line_runs_between_cells_without_a_rate() -> None:
-    blank = [replace(cell, found=unseen(3.0), ratio=None) for cell in samples.map_cells()]
+    blank = [replace(cell, estimate=unseen(3.0), ratio=None) for cell in samples.map_cells()]
     assert once_a_year(blank) == []
     assert "nothing was seen anywhere" in map_chart(blank, "Losses", DELAY).sentence
 
@@ -321,7 +328,7 @@ def test_a_cell_has_the_colour_of_its_distance_from_1() -> None:
     )
     rates = {(c.delay, c.reboots): c.shown for c in samples.map_cells()}
     shown = [value for row in heat["z"] for value in row]
-    wanted = [log10(found.rate) if found.seen else None for _, found in sorted(rates.items())]
+    wanted = [log10(found.rate) if found.is_seen else None for _, found in sorted(rates.items())]
     assert shown == wanted
     assert heat["zmin"] == -heat["zmax"]
 

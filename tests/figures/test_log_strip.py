@@ -7,7 +7,7 @@ from kiplab.figures.timeline.mask import shapes_at
 from kiplab.figures.timeline.whole_runs import NOT_PARTED, logs, timeline, timeline_drawing, twin
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
-from kiplab.rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, told_logs
+from kiplab.rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, log_sentences
 from kiplab.runs import run
 from kiplab.widgets.lab import Lab
 from tests.figures.boxes import texts, unreadable
@@ -65,7 +65,7 @@ def test_every_cell_says_its_leader_epoch_or_its_card_does(implemented: Rows) ->
 
 
 def test_the_alternative_text_tells_the_logs(implemented: Rows) -> None:
-    told = told_logs(implemented, "orders-0")
+    told = log_sentences(implemented, "orders-0")
     assert "At 7 (unclean election), broker 1 (down) has offsets 0–10 of leader epoch 5" in told
     assert told in timeline_drawing(implemented)["layout"]["meta"]["description"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from kiplab.figures.timeline.whole_runs import timeline
 from kiplab.rows.columns import Rows
-from kiplab.rows.message_paths import ARROWS_MAX, told_messages
+from kiplab.rows.message_paths import ARROWS_MAX, drawn_messages
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.view import view
 from kiplab.widgets.history_tree.playback import open_playback
@@ -64,11 +64,11 @@ def test_each_partition_can_be_followed(rows: Rows, name: str) -> None:
 
 
 def test_at_most_a_readable_number_of_arrows_the_refusals_first(rows: Rows) -> None:
-    found = told_messages(rows)
+    found = drawn_messages(rows)
     assert len(found) <= ARROWS_MAX
     fates = [m.fate == "refused" for m in found]
     assert fates == sorted(fates, reverse=True)
-    assert {m.partition for m in told_messages(rows, "orders-0")} <= {"", "orders-0"}
+    assert {m.partition for m in drawn_messages(rows, "orders-0")} <= {"", "orders-0"}
 
 
 def test_arrows_that_go_the_same_way_at_the_same_time_have_one_label() -> None:

@@ -188,7 +188,7 @@ def test_rates_are_taken_at_the_first_value_of_whatever_else_was_swept() -> None
     asked = answer(bounces_per_year=[0, 4, 12], slow_alter_partition_s=[10, 30])
     points = rate_points_of(asked, ["race_loss"])
     assert len(points) == 2 * len(SETS), "no reboots have no place on the axis"
-    of_none = [point.found.rate for point in points if point.features == "none"]
+    of_none = [point.estimate.rate for point in points if point.features == "none"]
     assert of_none == pytest.approx([4e-8, 12e-8])
     picture = rates_by_reboots(asked)
     assert picture.where == "At slow_alter_partition_s = 10"
@@ -199,7 +199,7 @@ def test_a_map_counts_the_incidents_of_all_clusters() -> None:
     """Two clusters of six brokers: 60 ways to be the leader of one follower."""
     asked = answer(bounces_per_year=[4, 12], slow_alter_partition_s=[10, 30])
     cells = map_cells_of(asked, "race_loss", "none", "slow_alter_partition_s")
-    assert {(c.reboots, c.delay): round(c.found.rate / 1e-9 / 60) for c in cells} == {
+    assert {(c.reboots, c.delay): round(c.estimate.rate / 1e-9 / 60) for c in cells} == {
         (4.0, 10.0): 40,
         (4.0, 30.0): 120,
         (12.0, 10.0): 120,
@@ -394,7 +394,7 @@ def test_a_referee_with_chance_in_it_widens_the_ratio() -> None:
         theirs=2.0,
         their_low=1.0,
         their_high=4.0,
-        room=0.0,
+        margin=0.0,
         agrees=True,
         alarms=("only 40 effective samples",),
         effective=40.0,

@@ -197,9 +197,10 @@ def test_a_request_tells_each_set_the_epoch_that_its_version_has(
     versions: tuple[int, int], epochs: tuple[int, int]
 ) -> None:
     version, epoch = varied(*versions), varied(*epochs)
-    told = ids.told_since(version, 15, epoch)
+    told = ids.epoch_in_version(version, 15, epoch)
     assert [varied_numbers.number_of(told, m) for m in range(2)] == [
-        ids.told_since(v, 15, ids.BrokerEpoch(e)) for v, e in zip(versions, epochs, strict=True)
+        ids.epoch_in_version(v, 15, ids.BrokerEpoch(e))
+        for v, e in zip(versions, epochs, strict=True)
     ]
     assert version.asking.parted == []
 

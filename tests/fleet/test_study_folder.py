@@ -184,7 +184,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, whole: Path) -> None:
         if now.blocks == 3:
             signal.raise_signal(signal.SIGINT)
 
-    outcome = work_out(tmp_path / "study", heard=pressed)
+    outcome = work_out(tmp_path / "study", listener=pressed)
     assert not outcome.finished
     assert outcome.blocks == 3
     assert work_out(tmp_path / "study", resume=True).blocks_before == 3
@@ -198,7 +198,7 @@ def test_without_spark_a_stop_waits_for_no_wave(tmp_path: Path) -> None:
         if now.years >= 3 * now.all_years / ALL:
             stop.set()
 
-    outcome = work_out(tmp_path / "study", heard=heard, stop=stop, keep_every_s=1_000)
+    outcome = work_out(tmp_path / "study", listener=heard, stop=stop, keep_every_s=1_000)
     assert outcome.blocks == 3
 
 
@@ -302,7 +302,7 @@ def test_a_full_disk_ends_in_a_sentence_and_keeps_what_is_done(whole: Path, tmp_
 
     try:
         with pytest.raises(StudyNotKeptError) as refused:
-            work_out(folder, heard=fills_up)
+            work_out(folder, listener=fills_up)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, was)
     assert "study cannot be written: " in refused.value.sentence
@@ -322,7 +322,7 @@ def test_two_at_once_are_refused(copy: Path) -> None:
                 work_out(copy, coins.plan(blocks=6), resume=True)
             refused.append(found.value.sentence)
 
-    work_out(copy, coins.plan(blocks=6), resume=True, heard=second)
+    work_out(copy, coins.plan(blocks=6), resume=True, listener=second)
     assert refused == [f"Somebody else is writing to {copy} just now."]
 
 

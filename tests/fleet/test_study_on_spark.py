@@ -130,7 +130,7 @@ class TestOnThisMachine:
             if now.blocks >= 4:
                 stop.set()
 
-        outcome = run_study(PLAN, work_block, tmp_path / "study", heard=heard, stop=stop)
+        outcome = run_study(PLAN, work_block, tmp_path / "study", listener=heard, stop=stop)
         assert not outcome.finished
         assert 0 < outcome.blocks < outcome.all_blocks
         resumed = run_study(PLAN, work_block, tmp_path / "study", resume=True)
@@ -167,7 +167,7 @@ def heard(now):
     if now.blocks >= 4:
         print(now.blocks, flush=True)
 
-run_study(small_fleet.plan(), work_block, sys.argv[1], heard=heard, progress=False)
+run_study(small_fleet.plan(), work_block, sys.argv[1], listener=heard, progress=False)
 """
 
 
@@ -202,7 +202,7 @@ class TestOnACluster:
                 killed.append(_kill(_executor_of(second)))
 
         folder = tmp_path / "study"
-        outcome = run_study(PLAN, work_block, folder, master=cluster.master, heard=heard)
+        outcome = run_study(PLAN, work_block, folder, master=cluster.master, listener=heard)
         assert len(killed) == 2
         assert outcome.finished
         assert partials_in(folder).equals(plain)

@@ -19,9 +19,9 @@ from kiplab.judge.side_by_side.real_run import real
 from kiplab.judge.side_by_side.two_columns import columns_text
 from kiplab.judge.zookeeper_plays.control_play import (
     CONTROL_RECORDINGS,
-    HeardPlay,
-    heard_plays,
+    ControlPassages,
     play_on_recording,
+    recorded_passages,
 )
 from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster
 from kiplab.plays.library import load, names
@@ -131,7 +131,7 @@ def test_the_report_has_both_columns_and_says_that_brokers_are_the_engines() -> 
 def test_a_controller_that_sends_something_else_parts_and_what_comes_of_it_is_unknown() -> None:
     """The recording of 2.1.1, which notices no bounce, in the place of 2.2.2's."""
     run = real("380-missed-bounce", kafka="zk-2.2", live=False)
-    other = heard_plays("380-missed-bounce")["2.1.1"].passages
+    other = recorded_passages("380-missed-bounce")["2.1.1"].passages
     run.both = play_on_recording(load("380-missed-bounce"), parse_features("zk-2.2"), other)
     assert not run.agree
     assert run.verdict == {"engine": "safe", "kafka": "unknown"}
@@ -141,7 +141,7 @@ def test_a_controller_that_sends_something_else_parts_and_what_comes_of_it_is_un
 
 
 def test_a_recording_of_other_lines_says_what_makes_it_anew() -> None:
-    other = heard_plays("380-missed-bounce")["2.2.2"].passages
+    other = recorded_passages("380-missed-bounce")["2.2.2"].passages
     with pytest.raises(StaleRecordingError, match=r"pytest --rewrite tests/judge/test_control_pl"):
         play_on_recording(load("380-session-expiry"), parse_features("zk-2.2"), other)
 
@@ -207,13 +207,13 @@ def test_a_real_controller_says_what_is_recorded(
     name, release = asked_again
     with real_kafka():
         run = real(name, kafka=release, live=True)
-    assert run.both.heard is not None
-    heard = HeardPlay(run.both.heard)
+    assert run.both.passages is not None
+    heard = ControlPassages(run.both.passages)
     if rewrite:
-        plays = dict(sorted((heard_plays(name) | {run.kafka: heard}).items()))
+        plays = dict(sorted((recorded_passages(name) | {run.kafka: heard}).items()))
         text = msgspec.json.encode(plays, order="deterministic")
         (CONTROL_RECORDINGS / f"{name}{SUFFIX}").write_bytes(lzma.compress(text, preset=9))
-    assert heard_plays(name)[run.kafka] == heard
+    assert recorded_passages(name)[run.kafka] == heard
 
 
 @live(test_every_play_that_is_recorded_is_on_every_release_and_agrees)

@@ -18,7 +18,7 @@ from kiplab.judge.partition.second_proposal import (
     recorded_stories,
     second_proposal,
     story_of,
-    told_turns,
+    story_turns,
 )
 from kiplab.protocol.features import UnknownFeatureError, parse_features
 from tests.judge.kafka_here import live, real_kafka
@@ -30,7 +30,7 @@ LIVE = ("3.5",)
 
 def story(told: SecondProposal, *, late: bool, level: bool) -> ProposalStory:
     """One of the four."""
-    (found,) = (s for s in told.stories if (s.came_late, s.was_level) == (late, level))
+    (found,) = (s for s in told.stories if (s.came_late, s.had_caught_up) == (late, level))
     return found
 
 
@@ -55,7 +55,7 @@ def test_where_the_metadata_is_late_the_proposal_is_forgotten_and_else_not(relea
 def test_the_engines_leader_forgets_it_as_kafkas_does(release: str) -> None:
     for recorded, way in zip(second_proposal(release, live=False).stories, WAYS, strict=True):
         engine = EngineLeader(parse_features(release), 1, timed=True)
-        sights = [engine.answer(turn) for turn in told_turns(*way)]
+        sights = [engine.answer(turn) for turn in story_turns(*way)]
         assert story_of(recorded.kafka, *way, sights) == recorded
 
 

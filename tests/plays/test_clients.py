@@ -20,7 +20,7 @@ def ran(text: str, release: str = "3.5") -> Stage:
 
 
 def failed(stage: Stage) -> list[str]:
-    return [f"{e.text}: {e.found}" for e in stage.expectations if e.status != "held"]
+    return [f"{e.text}: {e.actual}" for e in stage.expectations if e.status != "held"]
 
 
 POSITIONS = """\

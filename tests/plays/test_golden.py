@@ -29,7 +29,7 @@ def test_what_a_play_expects_holds_and_its_transcript_is_the_golden_one(
 ) -> None:
     stage = run_play(load(name), feature_set(features) if features else None)
     failed = [
-        f"line {e.line}: {e.text}: {e.found}" for e in stage.expectations if e.status == "failed"
+        f"line {e.line}: {e.text}: {e.actual}" for e in stage.expectations if e.status == "failed"
     ]
     assert not failed
     held = any(e.status == "held" for e in stage.expectations)

@@ -40,7 +40,7 @@ def test_a_raw_request_of_a_stranger_can_be_held_and_delivered() -> None:
 def test_an_answer_that_never_came_fails_an_expectation() -> None:
     stage = run_play(parse(HEAD + "fetch 2\nexpect reply orders-0 isr=1"))
     assert stage.expectations[0].status == "failed"
-    assert "no AlterPartition was answered" in stage.expectations[0].found
+    assert "no AlterPartition was answered" in stage.expectations[0].actual
 
 
 def test_endless_time_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,4 +89,4 @@ CASES = [
 def test_a_vector_is_a_play(row: Row, features: Features, version: int) -> None:
     text = "\n".join([*header(row, features), request(row, version), *expected(row)])
     stage = run_play(parse(text, row.id))
-    assert [f"{e.text}: {e.found}" for e in stage.expectations if e.status != "held"] == []
+    assert [f"{e.text}: {e.actual}" for e in stage.expectations if e.status != "held"] == []

@@ -1,6 +1,6 @@
 """Every event has an id, and whatever tells or shows it is known by that."""
 
-from kiplab.plays.transcript import told_events
+from kiplab.plays.transcript import event_lines
 from kiplab.rows.columns import MessageRow, Rows
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.view import view
@@ -57,6 +57,6 @@ def test_what_is_not_applicable_has_an_id_too() -> None:
 def test_the_lines_of_a_transcript_have_the_ids_of_the_rows() -> None:
     stage = run("kafka-14139").stage
     texts = {event.id: event.text for event in rows_of(stage).events}
-    told = [line for performed in stage.performed for line in told_events(stage, performed)]
+    told = [line for performed in stage.performed for line in event_lines(stage, performed)]
     assert len(told) > 20
     assert all(line[2:] == texts[id] for id, line in told)

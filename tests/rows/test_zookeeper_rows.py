@@ -8,7 +8,7 @@ from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import MessageRow, Rows, SpanRow
 from kiplab.rows.difference import first_difference
-from kiplab.rows.message_paths import told_messages
+from kiplab.rows.message_paths import drawn_messages
 from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.sentences import sentences, summary
 from kiplab.rows.view import until
@@ -47,7 +47,7 @@ def test_mail_for_an_earlier_life_is_told_however_fast_it_is(kafka: str, fate: s
     found = mail(run("stop replica", kafka))
     assert [m.kind for m in found].count("stop-replica") == 4
     assert {(m.x_arrived, m.meant_for, m.fate) for m in found} == {(3, 100, fate)}
-    (told,) = [m for m in told_messages(run("stop replica", kafka), "F-0") if m.earlier_life]
+    (told,) = [m for m in drawn_messages(run("stop replica", kafka), "F-0") if m.earlier_life]
     assert told.label.endswith("7 requests for czxid 100")
     assert "LeaderAndIsr" in told.label
     assert "StopReplica ×4" in told.label

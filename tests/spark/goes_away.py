@@ -50,7 +50,7 @@ def main(folder: str) -> None:
     sys.modules["kiplab.spark.session"].__dict__["_ASKED_AGAIN"] = _ASKED_AGAIN
     for _ in range(2):
         try:
-            run_study(PLAN, throw_slowly, folder, resume=True, heard=killing, keep_every_s=1)
+            run_study(PLAN, throw_slowly, folder, resume=True, listener=killing, keep_every_s=1)
         except SparkUnavailable as problem:
             print(problem, flush=True)
 

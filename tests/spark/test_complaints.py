@@ -4,7 +4,7 @@ import pytest
 
 from kiplab.spark import SparkUnavailable
 from kiplab.spark.running_session import complaint
-from kiplab.spark.waves import giving_up_told
+from kiplab.spark.waves import explained_failure
 
 NO_MODULE = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
@@ -37,5 +37,5 @@ def test_a_report_has_one_line_that_matters(report: str, line: str) -> None:
 
 def test_a_package_that_executors_lack_is_to_be_installed_there() -> None:
     told = r"'msgspec'\. Install it for the Python of the executors"
-    with pytest.raises(SparkUnavailable, match=told), giving_up_told():
+    with pytest.raises(SparkUnavailable, match=told), explained_failure():
         raise RuntimeError(NO_MODULE)

@@ -13,7 +13,7 @@ from ...plays import grammar, runner
 from ...plays.stage import Stage
 from ...protocol.facts import BatchAcknowledged
 from ...protocol.replica.broker_state import log_of
-from ...rows.client_records import missing, told_written
+from ...rows.client_records import acknowledged_records, missing
 from ..exercise_table import UnfitError, exercise
 from .answers import BLANK, PARTS_MAX, PartsInOrder
 from .committed import PARTITION, state_of
@@ -90,7 +90,7 @@ def _night(stage: Stage) -> Night:
     leader = broker(stage.cluster, state_of(stage.cluster).leader)
     assert leader is not None, "every night ends with a leader"
     log = log_of(leader, PARTITION)
-    gone = sum(part.count for t in told_written(stage) for part in missing(log, t.records))
+    gone = sum(part.count for t in acknowledged_records(stage) for part in missing(log, t.records))
     served = (e.producer for e in stage.events if isinstance(e, BatchAcknowledged))
     return Night(gone, frozenset(served))
 

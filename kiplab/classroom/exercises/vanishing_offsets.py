@@ -15,7 +15,7 @@ from ...plays.stage import Stage
 from ...plays.verdict import lost
 from ...protocol import facts, ids
 from ...protocol.replica.broker_state import Broker, log_of, replica_of
-from ...rows.client_records import EpochRecords, missing, stretches, told_written
+from ...rows.client_records import EpochRecords, acknowledged_records, missing, stretches
 from ...runs import run
 from ..exercise_table import UnfitError, exercise
 from .answers import PARTS_MAX, PartsInOrder, Verdict, WholeAnswer, is_none, letters_among, moments
@@ -170,7 +170,7 @@ def _gone(stage: Stage) -> set[int]:
 
 def _promised(stage: Stage) -> set[int]:
     """What producers by name were told is written, with acks=all."""
-    answers = (t for t in told_written(stage) if t.partition == PARTITION and t.acks_all)
+    answers = (t for t in acknowledged_records(stage) if t.partition == PARTITION and t.acks_all)
     return _every(records for answer in answers for records in answer.records)
 
 
@@ -179,7 +179,9 @@ def _lacked(stage: Stage) -> set[int]:
     leader = broker(stage.cluster, state_of(stage.cluster).leader)
     if leader is None:
         return set()
-    answers = (t for t in told_written(stage) if t.partition == PARTITION and not t.acks_all)
+    answers = (
+        t for t in acknowledged_records(stage) if t.partition == PARTITION and not t.acks_all
+    )
     records = (r for answer in answers for r in answer.records)
     return _every(missing(log_of(leader, PARTITION), records))
 

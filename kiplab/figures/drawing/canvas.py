@@ -90,7 +90,7 @@ class Canvas:
         """What words keep away from, and a box that must be shown may cover."""
         self.words: list[Box] = []
         self.marks: list[list[Any]] = []
-        """What `told_marks` found, for the layout's ``meta``."""
+        """What `event_marks` found, for the layout's ``meta``."""
         self.panels: list[Any] = []
         """Parts with axes of their own, each a `how_often.plot_panel.PlotPanel`."""
         self._words: dict[str, list[tuple[Any, ...]]] = {}

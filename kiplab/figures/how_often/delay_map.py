@@ -52,7 +52,7 @@ class MapCell(msgspec.Struct, frozen=True, kw_only=True):
 
     reboots: float
     delay: float
-    found: MeasuredRate
+    estimate: MeasuredRate
     ratio: MeasuredRate | None = None
     method: str = ""
     remark: str = ""
@@ -60,7 +60,7 @@ class MapCell(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def shown(self) -> MeasuredRate:
         """What is written into the cell, and gives its colour."""
-        return self.found if self.ratio is None else self.ratio
+        return self.estimate if self.ratio is None else self.ratio
 
 
 def _sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: str = "") -> str:
@@ -69,13 +69,13 @@ def _sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: st
     """
     if not is_map(cells):
         return EMPTY
-    shown = [cell for cell in cells if cell.shown.seen]
+    shown = [cell for cell in cells if cell.shown.is_seen]
     blank = len(cells) - len(shown)
     none_seen = f"{blank} of {len(cells)} cells have no number." if blank else ""
     if not shown:
         return f"{what}: nothing was seen anywhere on this map. {none_seen}"
     best, worst = (f(shown, key=lambda cell: cell.shown.rate) for f in (min, max))
-    often = sum(cell.found.seen and cell.found.rate >= 1 for cell in cells)
+    often = sum(cell.estimate.is_seen and cell.estimate.rate >= 1 for cell in cells)
     unit = f"against {_quoted(beside)}" if beside else "in a fleet-year"
     times = " times as often" if beside else ""
 
@@ -89,7 +89,7 @@ def _sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: st
         f"once a fleet-year or more in {often} of {len(cells)} cells.",
         none_seen,
         *dict.fromkeys(f"{capital(cell.remark)}." for cell in cells if cell.remark),
-        alarm_words(cell.found for cell in cells),
+        alarm_words(cell.estimate for cell in cells),
     ]
     return " ".join(filter(None, parts))
 
@@ -100,7 +100,7 @@ def _table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> Plo
     heads = (REBOOTS_ACROSS, scale.words, *ratios, "per fleet-year", "95 % interval")
     lines = []
     for cell in cells:
-        *rate, remark = rate_cells(cell.found)
+        *rate, remark = rate_cells(cell.estimate)
         ratio = rate_cells(cell.shown)[:2] if beside else ()
         remarks = "; ".join(filter(None, [remark, cell.remark]))
         values = value_words(cell.reboots), scale.number(cell.delay)
@@ -125,8 +125,8 @@ def once_a_year(cells: Sequence[MapCell]) -> list[Segment]:
     middle of an outermost cell straight on to the edge of the map.
     """
     across, down = _values(cells)
-    places = ((across.index(c.reboots), down.index(c.delay), c.found) for c in cells)
-    height = {(i, j): log10(rate.rate) for i, j, rate in places if rate.seen}
+    places = ((across.index(c.reboots), down.index(c.delay), c.estimate) for c in cells)
+    height = {(i, j): log10(rate.rate) for i, j, rate in places if rate.is_seen}
     last, highest = len(across) - 1, len(down) - 1
     pieces = [p for i, j in product(range(last), range(highest)) for p in _crossings(height, i, j)]
     for i, j in dict.fromkeys(end for piece in pieces for end in piece):
@@ -170,7 +170,7 @@ def _plot(cells: Sequence[MapCell], scale: DelayScale, canvas: Canvas, top: floa
     small, muted = canvas.sizes.small, canvas.theme.muted
     canvas.text(EDGE, box.y0 - 13, safe(scale.words), muted, size=small)
     placed = {(across.index(c.reboots), down.index(c.delay)): c for c in cells}
-    farthest = max([1.0, *(abs(log10(c.shown.rate)) for c in cells if c.shown.seen)])
+    farthest = max([1.0, *(abs(log10(c.shown.rate)) for c in cells if c.shown.is_seen)])
     _heat(panel, placed, farthest)
     for piece in once_a_year(cells):
         xs, ys = zip(*piece, strict=True)
@@ -193,12 +193,12 @@ def _heat(panel: PlotPanel, placed: dict[tuple[int, int], MapCell], farthest: fl
     canvas, box, (last, highest) = panel.canvas, panel.box, max(placed)
     canvas.rect(box.x0, box.x1, box.y0, box.y1, canvas.theme.isr_fill)
     for (i, j), cell in placed.items():
-        if not cell.shown.seen:
+        if not cell.shown.is_seen:
             ends = panel.px(i - 0.5), panel.px(i + 0.5), panel.py(j + 0.5), panel.py(j - 0.5)
             canvas.hatch(*ends, canvas.theme.line)
     across, down = range(last + 1), range(highest + 1)
     rows = [[placed[i, j] for i in across] for j in down]
-    powers = [[log10(c.shown.rate) if c.shown.seen else None for c in row] for row in rows]
+    powers = [[log10(c.shown.rate) if c.shown.is_seen else None for c in row] for row in rows]
     cells: Json = {"type": "heatmap", "x": list(across), "y": list(down), "z": powers}
     cells |= {"colorscale": color_scale(canvas.theme), "zmin": -farthest, "zmax": farthest}
     cells["hovertext"] = [[_card(cell) for cell in row] for row in rows]
@@ -217,19 +217,19 @@ def _number(panel: PlotPanel, cell: MapCell, place: tuple[int, int], farthest: f
     """On a plate of the cell's colour, so that no line runs through it."""
     sizes, theme, rate = panel.canvas.sizes, panel.canvas.theme, cell.shown
     room = (panel.box.x1 - panel.box.x0) / (panel.x.high - panel.x.low) - 6
-    words = f"{_in_cell(rate)}{' !' if cell.found.alarms else ''}"
+    words = f"{_in_cell(rate)}{' !' if cell.estimate.alarms else ''}"
     size = sizes.text if width_of(words, sizes.text) < room else sizes.small - 1
     ground = theme.isr_fill
-    if rate.seen:
+    if rate.is_seen:
         ground = color_at(color_scale(theme), 0.5 + log10(rate.rate) / farthest / 2)
     panel.note(*place, words, size=size, bgcolor=ground)
 
 
 def _card(cell: MapCell) -> str:
-    lines = [f"{rate_words(cell.found)} in a fleet-year"]
+    lines = [f"{rate_words(cell.estimate)} in a fleet-year"]
     if cell.ratio is not None:
         lines.insert(0, f"ratio: {rate_words(cell.ratio)}")
-    return card_html([*lines, *filter(None, [cell.found.because]), *cell.found.alarms])
+    return card_html([*lines, *filter(None, [cell.estimate.because]), *cell.estimate.alarms])
 
 
 def _in_cell(measured_rate: MeasuredRate) -> str:
@@ -251,7 +251,7 @@ def _notes(cells: Sequence[MapCell], beside: str) -> list[str]:
         f"{key}; blue is less than 1, orange more, the stronger the farther away."
         f" {line} in this fleet."
     ]
-    if any(not cell.shown.seen for cell in cells):
+    if any(not cell.shown.is_seen for cell in cells):
         notes.append("Hatched: no number. < is an upper bound, for none was seen.")
     return notes
 

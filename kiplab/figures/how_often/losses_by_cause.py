@@ -29,36 +29,38 @@ class CauseOfLoss(msgspec.Struct, frozen=True, kw_only=True):
 
     features: str
     cause: str
-    found: MeasuredRate
+    estimate: MeasuredRate
 
 
 def causes_in_order(rows: Sequence[CauseOfLoss]) -> list[str]:
     """The largest first, by the first set of KIPs that saw one."""
     names = list(dict.fromkeys(row.cause for row in rows))
-    worst = {n: max(row.found.rate for row in rows if row.cause == n) for n in names}
+    worst = {n: max(row.estimate.rate for row in rows if row.cause == n) for n in names}
     return sorted(names, key=lambda name: -worst[name])
 
 
 def cause_total(rows: Sequence[CauseOfLoss], features: str) -> float:
     """All causes together."""
-    return sum(row.found.rate for row in rows if row.features == features and row.found.seen)
+    return sum(
+        row.estimate.rate for row in rows if row.features == features and row.estimate.is_seen
+    )
 
 
 def _sentence(rows: Sequence[CauseOfLoss]) -> str:
     """What most losses come from, set by set, and what a cause without a rate may add."""
-    if not any(row.found.seen for row in rows):
+    if not any(row.estimate.is_seen for row in rows):
         return EMPTY
     sentences = []
     for features in _sets(rows):
         total, words = cause_total(rows, features), "nothing lost was seen"
         if total:
             mine = [row for row in rows if row.features == features]
-            first = max(mine, key=lambda row: row.found.rate)
-            cause, share = metric_words(first.cause), share_words(first.found.rate / total)
+            first = max(mine, key=lambda row: row.estimate.rate)
+            cause, share = metric_words(first.cause), share_words(first.estimate.rate / total)
             words = f"{number_words(total)} losses per partition and year, {share} of it "
             words += cause[:1].lower() + cause[1:]
         sentences.append(f"{capital(set_words(features))}: {words}.")
-    return " ".join(filter(None, [*sentences, alarm_words(row.found for row in rows)]))
+    return " ".join(filter(None, [*sentences, alarm_words(row.estimate for row in rows)]))
 
 
 def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:
@@ -67,9 +69,9 @@ def _table(rows: Sequence[CauseOfLoss]) -> PlotTable:
     lines = []
     for cause in causes_in_order(rows):
         for row in (row for row in rows if row.cause == cause):
-            rate, interval, remark = rate_cells(row.found)
+            rate, interval, remark = rate_cells(row.estimate)
             total = cause_total(rows, row.features)
-            share = share_words(row.found.rate / total) if row.found.seen else ""
+            share = share_words(row.estimate.rate / total) if row.estimate.is_seen else ""
             words = (metric_words(cause), set_words(row.features))
             lines.append((*words, rate, interval, share, remark))
     return PlotTable("Losses by cause", heads, lines)
@@ -88,7 +90,7 @@ def causes_chart(rows: Sequence[CauseOfLoss]) -> Chart:
         table=_table(rows),
         plot=partial(_plot, rows),
         notes=_notes(rows),
-        empty="" if any(row.found.seen for row in rows) else EMPTY,
+        empty="" if any(row.estimate.is_seen for row in rows) else EMPTY,
     )
 
 
@@ -108,7 +110,7 @@ def _plot(rows: Sequence[CauseOfLoss], canvas: Canvas, top: float) -> float:
         panel = PlotPanel(canvas, box, rates, down)
         words = capital(set_words(name))
         canvas.text(box.x0, box.y0 - 13, safe(words), bold=True)
-        _stairs(panel, {row.cause: row.found for row in rows if row.features == name}, causes)
+        _stairs(panel, {row.cause: row.estimate for row in rows if row.features == name}, causes)
     return bottom + 8
 
 
@@ -133,13 +135,13 @@ def _stairs(panel: PlotPanel, rates: Mapping[str, MeasuredRate], causes: list[st
     for cause in (cause for cause in causes if cause in rates):
         rate, row = rates[cause], causes.index(cause)
         words = rate_words(rate) + (" !" if rate.alarms else "")
-        color = canvas.theme.text if rate.seen else canvas.theme.muted
+        color = canvas.theme.text if rate.is_seen else canvas.theme.muted
         _number(panel, row, safe(words), color, size=canvas.sizes.small)
-        if rate.seen:
+        if rate.is_seen:
             ends = min(before, panel.x.high - thin), max(before + rate.rate, before + thin)
             bars.append((ends, -row - _BAR, [metric_words(cause), words, *rate.alarms]))
         before += rate.rate
-        steps += [(before, -row - (2 * _BAR if rate.seen else 0.12)), (before, -row - 1.12)]
+        steps += [(before, -row - (2 * _BAR if rate.is_seen else 0.12)), (before, -row - 1.12)]
     spans, rows, cards = map(list, zip(*bars, strict=True)) if bars else ([], [], [])
     panel.bars(spans, rows, canvas.theme.gone, _HIGH, cards=cards)
     for n in range(0, len(steps), 2):
@@ -157,10 +159,10 @@ def _number(panel: PlotPanel, row: int, words: str, color: str = "", **font: Any
 
 def _notes(rows: Sequence[CauseOfLoss]) -> list[str]:
     total = max((cause_total(rows, name) for name in _sets(rows)), default=0.0)
-    small = [row for row in rows if row.found.seen and row.found.rate < total / 500]
+    small = [row for row in rows if row.estimate.is_seen and row.estimate.rate < total / 500]
     notes = ["Losses per partition and year (with 95 % intervals); all panels have one scale."]
     if small:
         notes[0] += " A bar as thin as a line: too small to be seen on it."
-    if any(row.found.certainty in (Certainty.UNSEEN, Certainty.NOT_REACHED) for row in rows):
+    if any(row.estimate.certainty in (Certainty.UNSEEN, Certainty.NOT_REACHED) for row in rows):
         notes.append("What was not seen adds nothing to the sum here; its upper bound is not 0.")
     return notes

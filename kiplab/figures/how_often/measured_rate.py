@@ -37,7 +37,7 @@ class MeasuredRate(msgspec.Struct, frozen=True, kw_only=True):
     effective: float | None = None
 
     @property
-    def seen(self) -> bool:
+    def is_seen(self) -> bool:
         """Whether there is a rate above 0."""
         return self.certainty is Certainty.SEEN and self.rate > 0
 
@@ -47,7 +47,7 @@ class MeasuredRate(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, rate=rate, low=low, high=high)
 
 
-def seen(rate: float, low: float, high: float) -> MeasuredRate:
+def observed_rate(rate: float, low: float, high: float) -> MeasuredRate:
     """A rate with its 95 % interval."""
     return MeasuredRate(certainty=Certainty.SEEN, rate=rate, low=low, high=high)
 

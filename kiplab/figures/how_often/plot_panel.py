@@ -162,16 +162,16 @@ class PlotPanel:
         wide = [end - start for start, end in spans]
         self.add(type="bar", orientation="h", x=wide, **place, marker=marker, **more)
 
-    def note(self, x: float, y: float, text: str, size: float = 0, **look: Any) -> None:
-        """Words over all traces on a plate of the paper's colour; `look` are other keys of a plotly
-        annotation.
+    def note(self, x: float, y: float, text: str, size: float = 0, **annotation: Any) -> None:
+        """Words over all traces on a plate of the paper's colour; `annotation`: other keys for
+        plotly.
         """
         theme, n = self.canvas.theme, self._number
         note = {"xref": f"x{n}", "yref": f"y{n}", "text": safe(text), "showarrow": False}
         note |= {"x": log10(x) if self.x.log else x, "y": log10(y) if self.y.log else y}
         note["font"] = {"size": size or self.canvas.sizes.text, "color": theme.text}
         ground = {"bgcolor": theme.paper, "borderpad": 2, "xanchor": "center", "xshift": 0}
-        self.notes.append({**note, **ground, **look})
+        self.notes.append({**note, **ground, **annotation})
 
 
 def card_html(card: Card) -> str:

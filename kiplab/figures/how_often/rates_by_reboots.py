@@ -39,7 +39,7 @@ class RatePoint(msgspec.Struct, frozen=True, kw_only=True):
     features: str
     label: str
     reboots: float
-    found: MeasuredRate
+    estimate: MeasuredRate
     method: str = ""
 
 
@@ -57,7 +57,7 @@ def rate_lines(points: Sequence[RatePoint], metric: str) -> list[RateLine]:
     of_metric = [point for point in points if point.metric == metric]
     for name in dict.fromkeys(point.features for point in of_metric):
         mine = sorted((p for p in of_metric if p.features == name), key=lambda p: p.reboots)
-        sets_by_line.setdefault(tuple((p.reboots, p.found) for p in mine), []).append(name)
+        sets_by_line.setdefault(tuple((p.reboots, p.estimate) for p in mine), []).append(name)
         shown[name] = tuple(mine)
     return [RateLine(tuple(names), shown[names[0]]) for names in sets_by_line.values()]
 
@@ -75,14 +75,14 @@ def _sentence(points: Sequence[RatePoint]) -> str:
         lines = rate_lines(points, metric)
         words = "; ".join(f"{sets_words(list(line.sets))} {_growth(line)}" for line in lines)
         sentences.append(f"{metric_words(metric)}: {words}.")
-    return " ".join(filter(None, [*sentences, alarm_words(point.found for point in points)]))
+    return " ".join(filter(None, [*sentences, alarm_words(point.estimate for point in points)]))
 
 
 def _growth(line: RateLine) -> str:
-    first, last = line.points[0].found, line.points[-1].found
-    if len({point.found.certainty for point in line.points}) == 1 and not first.seen:
-        return rate_words(max((p.found for p in line.points), key=lambda rate: rate.high))
-    if not (first.seen and last.seen):
+    first, last = line.points[0].estimate, line.points[-1].estimate
+    if len({point.estimate.certainty for point in line.points}) == 1 and not first.is_seen:
+        return rate_words(max((p.estimate for p in line.points), key=lambda rate: rate.high))
+    if not (first.is_seen and last.is_seen):
         return f"{rate_words(first)} at first, {rate_words(last)} at last"
     return f"{number_words(last.rate / first.rate)} times as often"
 
@@ -94,7 +94,7 @@ def _table(points: Sequence[RatePoint]) -> PlotTable:
     for point in points:
         standing = f" ({COUNTERFACTUAL})" if point.label == COUNTERFACTUAL else ""
         names = metric_words(point.metric), f"{set_words(point.features)}{standing}"
-        cells = rate_cells(point.found)
+        cells = rate_cells(point.estimate)
         lines.append((*names, value_words(point.reboots), *cells, point.method))
     return PlotTable("Rates by reboots", heads, lines)
 
@@ -147,7 +147,9 @@ def _panel(canvas: Canvas, drawn: list[DrawnLine], start: float, top: float, wid
     y = 12 + canvas.paragraph(start, top, f"<b>{words.replace('<br>', '</b><br><b>')}</b>")
     rates = PlotAxis(*_rate_range(lines), log=True, line=True).ticked(_HEIGHT, 34)
     box = Box(start + tick_room(canvas, rates), y, start + wide - _LABELS, y + _HEIGHT)
-    strip = [one for one in drawn if any(p.found.certainty in _OFF_SCALE for p in one.line.points)]
+    strip = [
+        one for one in drawn if any(p.estimate.certainty in _OFF_SCALE for p in one.line.points)
+    ]
     reboots = _reboot_axis(lines, box.x1 - box.x0)
     below = replace(reboots, title=REBOOTS, outside=True)
     bare = replace(reboots, marks=tuple(tick._replace(text="") for tick in reboots.marks))
@@ -159,7 +161,7 @@ def _panel(canvas: Canvas, drawn: list[DrawnLine], start: float, top: float, wid
 
 
 def _rate_range(lines: list[RateLine]) -> tuple[float, float]:
-    rates = [point.found for line in lines for point in line.points]
+    rates = [point.estimate for line in lines for point in line.points]
     values = [value for rate in rates for value in (rate.rate, rate.low, rate.high)]
     # Below an upper bound there is room for its arrow.
     below = [rate.high / 3 for rate in rates if rate.certainty is Certainty.UNSEEN]
@@ -180,24 +182,24 @@ def _reboot_axis(lines: list[RateLine], pixels: float) -> PlotAxis:
 def _line(panel: PlotPanel, one: DrawnLine) -> None:
     line, style, color = one
     for stretch in seen_stretches(line.points):
-        xs, rates = [p.reboots for p in stretch], [p.found.rate for p in stretch]
-        bounds = [(p.found.low, p.found.high) for p in stretch]
+        xs, rates = [p.reboots for p in stretch], [p.estimate.rate for p in stretch]
+        bounds = [(p.estimate.low, p.estimate.high) for p in stretch]
         panel.band(xs, [low for low, _ in bounds], [high for _, high in bounds], color)
         panel.line(xs, rates, color, dash=style.dash)
         cards = [_card(line, point) for point in stretch]
         bars = error_bars(panel.y, rates, bounds, color, 1.2)
         panel.marks(xs, rates, style.shape, color, cards=cards, error_y=bars)
     for point in line.points:
-        x, high = point.reboots, point.found.high
-        if point.found.certainty is Certainty.UNSEEN:
+        x, high = point.reboots, point.estimate.high
+        if point.estimate.certainty is Certainty.UNSEEN:
             # The rate is somewhere below: a hollow mark at its bound, and an arrow down from it.
             end = panel.y.value_at(panel.y.share(high) - _ARROW / _HEIGHT)
             panel.line([x, x], [high, end], color, width=1.6)
             panel.marks([x], [end], "triangle-down", color, sizes=[6])
             card = _card(line, point)
             panel.marks([x], [high], style.shape, color, hollow=[True], cards=[card])
-        if point.found.alarms:
-            px, y = panel.px(x) + 7, panel.py(point.found.rate or high) - 8
+        if point.estimate.alarms:
+            px, y = panel.px(x) + 7, panel.py(point.estimate.rate or high) - 8
             panel.canvas.text(px, y, "!", panel.canvas.theme.lost_text, bold=True)
 
 
@@ -205,7 +207,7 @@ def seen_stretches(points: Sequence[RatePoint]) -> list[list[RatePoint]]:
     """Neighbours that were all seen: a line does not lead through what was not."""
     pointses: list[list[RatePoint]] = [[]]
     for point in points:
-        if point.found.seen:
+        if point.estimate.is_seen:
             pointses[-1].append(point)
         else:
             pointses.append([])
@@ -214,20 +216,20 @@ def seen_stretches(points: Sequence[RatePoint]) -> list[list[RatePoint]]:
 
 def _card(line: RateLine, point: RatePoint) -> list[str]:
     head = sets_words(list(line.sets))
-    words = f"{value_words(point.reboots)} {REBOOTS}: {rate_words(point.found)}"
-    return [f"{head} ({point.label})", words, *point.found.alarms]
+    words = f"{value_words(point.reboots)} {REBOOTS}: {rate_words(point.estimate)}"
+    return [f"{head} ({point.label})", words, *point.estimate.alarms]
 
 
 def _end_labels(panel: PlotPanel, drawn: list[DrawnLine]) -> None:
     """The name of each line beside its last point; those with none there are named on the strip."""
     canvas, size, box = panel.canvas, panel.canvas.sizes.small, panel.box
     on_scale = [
-        (one, [p.found for p in one.line.points if p.found.certainty not in _OFF_SCALE])
+        (one, [p.estimate for p in one.line.points if p.estimate.certainty not in _OFF_SCALE])
         for one in drawn
     ]
     ends = [(one, rates[-1]) for one, rates in on_scale if rates]
     names = [_line_name(canvas, one.line) for one, _ in ends]
-    wanted = [panel.py(rates.rate if rates.seen else rates.high) for _, rates in ends]
+    wanted = [panel.py(rates.rate if rates.is_seen else rates.high) for _, rates in ends]
     apart = max((height_of(text, size) for text in names), default=0) + 2
     places = pushed_apart(wanted, apart, box.y0 + apart / 2, box.y1 - apart / 2)
     for (one, _), text, y, was in zip(ends, names, places, wanted, strict=True):
@@ -238,7 +240,7 @@ def _end_labels(panel: PlotPanel, drawn: list[DrawnLine]) -> None:
 def _strip(canvas: Canvas, drawn: list[DrawnLine], above: Box, reboots: PlotAxis) -> float:
     """What has no place on the scale, a row for each line, below the plot; returns its end."""
     size, palette, top = canvas.sizes.small, canvas.theme, above.y1 + 24
-    kinds = {p.found.certainty for one in drawn for p in one.line.points}
+    kinds = {p.estimate.certainty for one in drawn for p in one.line.points}
     words = "; ".join(text for kind, text in _OFF_SCALE.items() if kind in kinds)
     canvas.text(above.x0, above.y1 + 13, words, palette.muted, size=size)
     names = [_line_name(canvas, one.line) for one in drawn]
@@ -250,10 +252,10 @@ def _strip(canvas: Canvas, drawn: list[DrawnLine], above: Box, reboots: PlotAxis
         y, top = top + high / 2, top + high
         canvas.rect(box.x0, box.x1, y - 8, y + 8, palette.isr_fill)
         canvas.text(box.x1 + 8, y, name, one.color, size=size)
-        points = [p for p in one.line.points if p.found.certainty in _OFF_SCALE]
+        points = [p for p in one.line.points if p.estimate.certainty in _OFF_SCALE]
         xs, ys = [point.reboots for point in points], [-y] * len(points)
-        hollow = [point.found.certainty is Certainty.NOT_REACHED for point in points]
-        cards = [[*_card(one.line, point), point.found.because] for point in points]
+        hollow = [point.estimate.certainty is Certainty.NOT_REACHED for point in points]
+        cards = [[*_card(one.line, point), point.estimate.because] for point in points]
         panel.marks(xs, ys, one.style.shape, one.color, hollow=hollow, cards=cards)
     return bottom
 
@@ -269,7 +271,7 @@ def _line_name(canvas: Canvas, line: RateLine) -> str:
 
 def _notes(points: Sequence[RatePoint]) -> list[str]:
     notes = ["Both axes by powers of ten. Bands and bars: 95 % intervals."]
-    if any(point.found.certainty is Certainty.UNSEEN for point in points):
+    if any(point.estimate.certainty is Certainty.UNSEEN for point in points):
         notes[0] += " Hollow with an arrow: none seen; the rate may be anything below."
     if any(point.label == COUNTERFACTUAL for point in points):
         named = dict.fromkeys(p.features for p in points if p.label == COUNTERFACTUAL)

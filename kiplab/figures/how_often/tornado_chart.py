@@ -49,7 +49,7 @@ class Leverage(msgspec.Struct, frozen=True, kw_only=True):
         """The elasticity: 2 where twice the value brings four times the rate; None where one of the
         two rates was not seen.
         """
-        if not (self.lower.seen and self.higher.seen):
+        if not (self.lower.is_seen and self.higher.is_seen):
             return None
         return log(self.higher.rate / self.lower.rate) / log(self.factor)
 
@@ -102,7 +102,7 @@ def tornado_chart(levers: Sequence[Leverage], what: str) -> Chart:
         table=_table(levers),
         plot=partial(_plot, by_strength(levers)[:MOST_LEVERS]),
         notes=[*_NOTES, *more],
-        empty="" if any(lever.usual.seen for lever in levers) else sentence,
+        empty="" if any(lever.usual.is_seen for lever in levers) else sentence,
     )
 
 
@@ -135,7 +135,7 @@ def _ratio_axis(levers: Sequence[Leverage]) -> PlotAxis:
 
 
 def _ratio(lever: Leverage, measured_rate: MeasuredRate) -> float | None:
-    both = measured_rate.seen and lever.usual.seen
+    both = measured_rate.is_seen and lever.usual.is_seen
     return measured_rate.rate / lever.usual.rate if both else None
 
 

@@ -8,7 +8,7 @@ from math import hypot
 from msgspec.structs import replace
 
 from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
-from ...rows.message_paths import told_messages
+from ...rows.message_paths import drawn_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
 from .callouts import Flight, draw_callouts, draw_outcome, needs
@@ -26,7 +26,7 @@ def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
     """How much has to be said below the controller's line: silent, messages, refusals; crowded
     where refusals come so close to each other that their boxes don't fit on one row.
     """
-    ends = [(m, (m.sender, m.receiver)) for m in told_messages(rows, partition)]
+    ends = [(m, (m.sender, m.receiver)) for m in drawn_messages(rows, partition)]
     here = [m for m, nodes in ends if any(node.startswith("controller") for node in nodes)]
     # At the controller, or by a broker that a controller on a broker asked.
     asked = (m for m in here if m.receiver.startswith("controller") or m.meant_for >= 0)
@@ -47,7 +47,7 @@ def reserve(panel: Panel) -> None:
 
 def flights(panel: Panel) -> list[Flight]:
     """The arrows of a panel, the most telling first."""
-    here = told_messages(panel.rows, panel.partition)
+    here = drawn_messages(panel.rows, panel.partition)
     return [f for m in here if (f := _flight(panel, m)) is not None]
 
 

@@ -22,7 +22,7 @@ from .axis import draw_numbers
 from .ladder import SIDE_BY_SIDE_FROM, SIZES, Column, draw_head, draw_key, joined
 from .lanes import QUEUE, Lanes, Panel
 from .legend_marks import draw_legend, occurring
-from .places import told_marks
+from .places import event_marks
 from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_badge, followed_partition
 
 HEAD, WATCHES, BELOW, TALK, NUMBERS, SEAM = 38, 46, 24, 46, 18, 22
@@ -151,7 +151,7 @@ def _draw_panel(
     arrows.draw_messages(panel)
     lane_marks.draw_remarks(panel)
     hover_cards.draw_lane_cards(panel)
-    canvas.marks += told_marks(panel)
+    canvas.marks += event_marks(panel)
     y = panel.lanes.bottom + NUMBERS
     draw_numbers(canvas, run.meta, y, run.meta)
     return y + SIZES.text

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ...rows.client_requests import RAISES, asked_about, clients_shown, short_name
+from ...rows.client_requests import RAISES, clients_shown, requests_about, short_name
 from ...rows.columns import MessageRow, Rows
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import BOLD, LINE_HEIGHT, first_fit, shortened, width_of
@@ -101,7 +101,7 @@ def arrows_of(panel: Panel) -> Iterator[AskArrow]:
 def _asks(rows: Rows, client: str, partition: str) -> Iterator[Ask]:
     """One per moment. An error is named once where it is the answer several times running."""
     by_moment: dict[int, list[MessageRow]] = {}
-    for message in asked_about(rows, partition):
+    for message in requests_about(rows, partition):
         if message.sender == client:
             by_moment.setdefault(message.x_sent, []).append(message)
     before = ""

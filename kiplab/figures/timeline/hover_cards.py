@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from ...rows.columns import STRIPS, MessageRow, SpanRow
-from ...rows.message_paths import told_messages
+from ...rows.message_paths import drawn_messages
 from ..drawing.canvas import safe
 from .lanes import Panel
 
@@ -35,7 +35,7 @@ def draw_lane_cards(panel: Panel) -> None:
     if y1 > y0:
         for span in panel.spans("records", "state"):
             _span(panel, span, (y0 + y1) / 2, f"committed records: {span.text}")
-    for message in told_messages(panel.rows, panel.partition):
+    for message in drawn_messages(panel.rows, panel.partition):
         start, end = panel.lanes.y(message.sender), panel.lanes.y(message.receiver)
         if start is not None and end is not None and panel.shows(message):
             x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived

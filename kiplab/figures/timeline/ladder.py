@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ...rows.columns import MessageRow, Rows, tells_epochs
 from ...rows.difference import first_difference
-from ...rows.message_paths import told_messages
+from ...rows.message_paths import drawn_messages
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
 from ..drawing.canvas import Canvas, as_figure, safe
@@ -22,7 +22,7 @@ from .lanes import Panel, lanes
 from .legend_marks import draw_legend, occurring
 from .log_ends import is_dense
 from .mask import from_moment, mask_until
-from .places import told_marks
+from .places import event_marks
 from .sheet import MARGIN, PictureOptions
 
 RUNS_MIN, RUNS_MAX = 2, 4
@@ -192,7 +192,7 @@ def draw_rung(panel: Panel, differs: int) -> None:
     # Without messages: cards and marks of arrows would float where no arrow is.
     unsent = panel._replace(rows=replace(rows, messages=(), clients=()))
     hover_cards.draw_cards(unsent)
-    canvas.marks += told_marks(unsent)
+    canvas.marks += event_marks(unsent)
 
 
 def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
@@ -250,7 +250,7 @@ def answer_rows(canvas: Canvas, rows: Rows, partition: str) -> int:
 
 def _answers(rows: Rows, partition: str) -> list[MessageRow]:
     """What the controller answered, in order of arrival."""
-    sent = (m for m in told_messages(rows, partition) if m.receiver.startswith("controller"))
+    sent = (m for m in drawn_messages(rows, partition) if m.receiver.startswith("controller"))
     answered = (m for m in sent if m.fate in ("refused", "delivered"))
     return sorted(answered, key=lambda m: m.x_arrived or 0)
 

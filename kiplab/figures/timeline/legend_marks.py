@@ -5,10 +5,10 @@ stands for. Those that occur stand in groups below a picture.
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from ...rows.client_requests import asked_about, clients_shown
+from ...rows.client_requests import clients_shown, requests_about
 from ...rows.columns import QUEUE_FOR, MessageRow, Rows, has_zookeeper
 from ...rows.log_blocks import log_blocks
-from ...rows.message_paths import told_messages
+from ...rows.message_paths import drawn_messages
 from ..drawing.canvas import Canvas
 from ..drawing.text_width import LINE_HEIGHT, width_of
 from . import legend_samples as sample
@@ -47,8 +47,8 @@ def _signs(rows: Rows, partition: str) -> Iterator[str]:
             yield mark.kind
     yield from _signs_of_nodes(rows, [s.flags for s in spans if s.track == "uptime"])
     clients = clients_shown(rows, partition)
-    requests = (m for m in asked_about(rows, partition) if m.sender in clients)
-    for message in (*told_messages(rows, partition), *requests):
+    requests = (m for m in requests_about(rows, partition) if m.sender in clients)
+    for message in (*drawn_messages(rows, partition), *requests):
         yield from _signs_of_message(message)
     for block in log_blocks(rows, partition):
         for side in block.sides:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...protocol.releases import RELEASES, Mode
 from ...rows.columns import Rows
-from ...rows.metric_readings import MetricChoice, chosen, metrics_told, moves, reports, totals
+from ...rows.metric_readings import MetricChoice, chosen, metrics_sentence, moves, reports, totals
 from ...rows.metrics import METRICS, Metric
 from ..drawing.canvas import Canvas
 from ..drawing.text_width import height_of, width_of, wrapped
@@ -27,7 +27,7 @@ RATES = "In Kafka …PerSec is a rate. Steps have no seconds, so here it is the 
 _WORD = re.compile("PerSec|[A-Z][a-z]*")
 
 
-class MetricsAsked(NamedTuple):
+class DrawnMetrics(NamedTuple):
     """The metrics to draw. Where nobody named them, each has its place from the beginning, and
     appears where `since` says that it first moves.
     """
@@ -41,7 +41,7 @@ class MetricsAsked(NamedTuple):
 
     def words(self, rows: Rows) -> str:
         """What the rows of a picture say, in a sentence."""
-        return metrics_told(rows, [name for name in self.names if self.is_drawn(rows, name)])
+        return metrics_sentence(rows, [name for name in self.names if self.is_drawn(rows, name)])
 
 
 class MetricPlace(NamedTuple):
@@ -60,13 +60,13 @@ class MetricPlace(NamedTuple):
         return self.ground - LINE_HIGH * value / max(self.peak, 1)
 
 
-def metrics_asked(runs: Sequence[Rows], metrics: MetricChoice) -> MetricsAsked:
+def drawn_metrics(runs: Sequence[Rows], metrics: MetricChoice) -> DrawnMetrics:
     """What to draw under pictures of these runs; raises ValueError as `metric_readings.chosen`."""
-    return MetricsAsked(chosen(runs, metrics), moves(runs) if metrics is True else {})
+    return DrawnMetrics(chosen(runs, metrics), moves(runs) if metrics is True else {})
 
 
 def draw_metrics(
-    canvas: Canvas, runs: Sequence[Rows], run: int, metrics: MetricsAsked, bottom: float
+    canvas: Canvas, runs: Sequence[Rows], run: int, metrics: DrawnMetrics, bottom: float
 ) -> float:
     """The metrics of one of the runs below `bottom`, scaled as in all; returns where they end."""
     if not metrics.names:

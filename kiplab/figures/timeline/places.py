@@ -63,7 +63,7 @@ IdsByPlace = dict[tuple[str, int], dict[str, None]]
 """The ids of what happened on a lane, by the lane and x."""
 
 
-def told_marks(panel: Panel) -> Iterator[list[Any]]:
+def event_marks(panel: Panel) -> Iterator[list[Any]]:
     """(ids, left, top, right, bottom) in pixels of every mark that is about something that
     happened. An arrow goes from (left, top) to (right, bottom), and says so: True stands behind.
     """

@@ -13,7 +13,7 @@ from ..drawing.text_width import width_of
 from ..drawing.theme import sizes_of, theme_of
 from . import arrows, broker_lanes, client_lanes, controller_lane, hover_cards, lane_marks, strips
 from .lanes import Panel, lanes
-from .places import told_marks
+from .places import event_marks
 
 WIDTH, WIDTH_MIN = 980, 480
 MOMENT_MIN = 30
@@ -149,7 +149,7 @@ def draw_panel(
     client_lanes.draw_clients(panel)
     lane_marks.draw_remarks(panel)
     hover_cards.draw_cards(panel)
-    canvas.marks += told_marks(panel)
+    canvas.marks += event_marks(panel)
     return panel
 
 

@@ -11,7 +11,7 @@ from ...rows.sentences import summary
 from ...rows.view import through, until, with_kinds
 from .axis import ROWS_MAX, draw_axis
 from .legend_marks import draw_legend, occurring
-from .metric_lines import draw_metrics, metrics_asked
+from .metric_lines import draw_metrics, drawn_metrics
 from .places import places_of
 from .sheet import MARGIN, PictureOptions, draw_heading, draw_panel, followed_partition
 
@@ -43,7 +43,7 @@ def drawing_so_far(
     canvas = picture.canvas(sheet, low=low)
     top = draw_heading(canvas, sheet) if low is None else MARGIN * canvas.sizes.air
     panel = draw_panel(canvas, (here, sheet), 0, name, top, own_title(now))
-    metric_names = metrics_asked((sheet,), picture.metrics)
+    metric_names = drawn_metrics((sheet,), picture.metrics)
     lowest = draw_metrics(canvas, (here, sheet), 0, metric_names, panel.lanes.bottom)
     air = canvas.sizes.air
     bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here, rows_max)

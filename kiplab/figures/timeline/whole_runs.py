@@ -7,7 +7,7 @@ from typing import Any
 
 from ...rows.columns import Rows
 from ...rows.difference import first_difference
-from ...rows.log_blocks import told_logs
+from ...rows.log_blocks import log_sentences
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
 from ..drawing.canvas import Canvas, as_figure
@@ -17,7 +17,7 @@ from .axis import draw_axis
 from .legend_marks import draw_legend, occurring
 from .log_strip import draw_logs
 from .mask import mask_until
-from .metric_lines import MetricsAsked, draw_metrics, metrics_asked
+from .metric_lines import DrawnMetrics, draw_metrics, drawn_metrics
 from .sheet import PictureOptions, axis_rows
 
 SEAM = 46
@@ -58,7 +58,7 @@ twin = as_figure(twin_drawing)
 def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[str, ...]) -> Json:
     name, shown = sheet.followed_partition(options.partition, *runs), options.views(runs)
     axis = axis_rows(shown)
-    canvas, metrics = options.canvas(axis), metrics_asked(shown, options.metrics)
+    canvas, metrics = options.canvas(axis), drawn_metrics(shown, options.metrics)
     ends = _draw_panels(canvas, shown, name, metrics, headings)
     (first, seam), low = ends[0], ends[-1][1]
     differs = first_difference(*runs) if len(runs) > 1 else None
@@ -72,7 +72,7 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
     sheet.draw_mask(canvas, first - 6, low + 4)
     said = [
         f"{f'{title}: ' if len(runs) > 1 else ''}{summary(run)}{metrics.words(seen)}"
-        f"{told_logs(seen, name)}"
+        f"{log_sentences(seen, name)}"
         for title, run, seen in zip(headings, runs, shown, strict=True)
     ]
     drawing = canvas.drawing(max(bottom + 10, options.height or 0), " ".join(said))
@@ -80,7 +80,7 @@ def _drawing(runs: tuple[Rows, ...], options: PictureOptions, headings: tuple[st
 
 
 def _draw_panels(
-    canvas: Canvas, runs: Sequence[Rows], name: str, metrics: MetricsAsked, headings: Sequence[str]
+    canvas: Canvas, runs: Sequence[Rows], name: str, metrics: DrawnMetrics, headings: Sequence[str]
 ) -> list[tuple[float, float]]:
     """The panels under one heading; returns where each begins and ends."""
     low, ends = sheet.draw_heading(canvas, runs[0]) - SEAM, []
@@ -121,7 +121,7 @@ def logs_drawing(rows: Rows, *, legend: bool = False, **options: Any) -> Json:
         bottom = canvas.text(at, y, NOT_PARTED, canvas.theme.muted).y1
     if legend and bottom:
         bottom = draw_legend(canvas, occurring((rows,), name), bottom + 4)
-    return canvas.drawing(bottom + 6, told_logs(rows, name).strip() or NOT_PARTED)
+    return canvas.drawing(bottom + 6, log_sentences(rows, name).strip() or NOT_PARTED)
 
 
 logs = as_figure(logs_drawing)

@@ -85,12 +85,12 @@ def picked(shares: Any, u: Any) -> Any:
 class NextWays:
     """The ways of the next event in one world."""
 
-    def __init__(self, clocks: Sequence[Clock], look_back_us: int) -> None:
+    def __init__(self, clocks: Sequence[Clock], window_us: int) -> None:
         from numpy import array
 
         kinds = [clock.kind for clock in clocks]
         self._rates, self._balanced = array([clock.rate for clock in clocks]), balanced(kinds)
-        self._rate, self._look_back = float(self._rates.sum()), look_back_us
+        self._rate, self._look_back = float(self._rates.sum()), window_us
         self._ways = tuple(_WayHere(way, clocks) for way in _WAYS if way.kind in kinds)
 
     def draw(self, open_now: OpenWindows, is_forced: Any, u: Any) -> NextEvents:

@@ -140,7 +140,7 @@ def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], plan
     # The one whose absence ends it: too few are left, or the leader waits for it a little.
     at = len(replicas) - max(least, 2)
     draws, since = replicas[at].draws, began[-1] - began[at]
-    noticed = 0.0 if planned and at == 0 else draws.held
+    noticed = 0.0 if planned and at == 0 else draws.commit_pause
     tail = max(p.unflushed_s, 1e-6)
     before = clip(1 - since / tail, 0, 1)
     # What was appended until then is committed when the follower is out of the ISR. Where it was

@@ -246,7 +246,7 @@ def _alone(p: Parameters, draws: WindowDraws, u: Any) -> Any:
     back = maximum(draws.ready, draws.level)
     away = (
         (p.bounces_per_year, draws.clean, 0.0),
-        (p.crashes_per_year, draws.registered, draws.held),
+        (p.crashes_per_year, draws.registered, draws.commit_pause),
     )
     chance = 0.0 * back
     for often, gone, held in away:

@@ -29,7 +29,7 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
     `leader_notice`: until the controller knows of a leader that has crashed. `clean`: how long a
     planned restart takes, `stopping`: how long the broker serves on before.
 
-    `held`: for so long after a crash the leader waits for who is gone, and commits nothing.
+    `commit_pause`: for so long after a crash the leader waits for who is gone, and commits nothing.
 
     A request of an earlier incarnation that is read after `stale_until` is no stale join any more,
     and planned restarts of the leader are put off while the stale one is down if `waits_for_it`.
@@ -46,7 +46,7 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
     leader_notice: float
     clean: Any
     stopping: float
-    held: Any
+    commit_pause: Any
     stale_until: Any
     waits_for_it: bool
     tilt: Any
@@ -83,7 +83,7 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
         stopping=p.shutdown_s,
         # Out of the ISR it is not waited for: a smaller ISR has another leader epoch.
-        held=notice,
+        commit_pause=notice,
         # However late it is read, it names an incarnation that is over; all members count as there.
         stale_until=registered + inf,
         waits_for_it=False,
@@ -120,7 +120,7 @@ def exponential_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraw
         clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
         # In the chain nobody asks for a leader that stops.
         stopping=inf,
-        held=0.0,
+        commit_pause=0.0,
         stale_until=notice + restart + level,
         waits_for_it=True,
         tilt=rate / (rate + more) * exp(more * restart),

@@ -197,7 +197,7 @@ def _is_run(plan: StudyPlan[Scenario], folder: Path, options: RunOptions) -> boo
         master=options.master,
         spark=options.spark and not few,
         progress=False if few else options.progress,
-        heard=None if few else options.heard,
+        listener=None if few else options.heard,
         stop=options.stop,
     ).finished
 

@@ -15,18 +15,18 @@ _SHAPE = (
 )
 
 
-def values_of(name: str, given: Any) -> tuple[Any, ...]:
-    """What `given` means, in its order and each once.
+def values_of(name: str, setting: Any) -> tuple[Any, ...]:
+    """What `setting` means, in its order and each once.
 
     Raises ParameterError for what is no value of this parameter, and no sweep of any.
     """
     check_name(name)
-    if isinstance(given, dict):
-        swept = _spread(name, given)
-    elif isinstance(given, list | tuple):
-        swept = list(given)
+    if isinstance(setting, dict):
+        swept = _spread(name, setting)
+    elif isinstance(setting, list | tuple):
+        swept = list(setting)
     else:
-        swept = [given]
+        swept = [setting]
     if not swept:
         raise ParameterError("the list is empty", allowed=_SHAPE, key=name)
     return tuple(dict.fromkeys(checked(name, value) for value in swept))

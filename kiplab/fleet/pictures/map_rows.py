@@ -1,7 +1,13 @@
 """A study's cells of the map: how often, and how many times as often as something else."""
 
 from ...figures.how_often.delay_map import MapCell
-from ...figures.how_often.measured_rate import NOT_REACHED, Certainty, MeasuredRate, seen, unseen
+from ...figures.how_often.measured_rate import (
+    NOT_REACHED,
+    Certainty,
+    MeasuredRate,
+    observed_rate,
+    unseen,
+)
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
 from ..pipeline.work_orders import NAIVE
@@ -24,7 +30,7 @@ def map_cells_of(
         MapCell(
             reboots=float(dict(row.swept)[REBOOTS]),
             delay=float(dict(row.swept)[slow]),
-            found=measured(answer.incidents.of(row)),
+            estimate=measured(answer.incidents.of(row)),
             ratio=_ratio(answer, row, bases[row.scenario_id]) if bases else None,
             method=row.method,
             remark=answer.incidents.remark(row),
@@ -54,9 +60,9 @@ def _ratio(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRate:
     here, there = measured(row.found), measured(base.found)
     if here.certainty is Certainty.NEVER:
         return here
-    if not there.seen or here.certainty is Certainty.NOT_REACHED:
+    if not there.is_seen or here.certainty is Certainty.NOT_REACHED:
         return NOT_REACHED
-    if not here.seen:
+    if not here.is_seen:
         return unseen(here.high / there.low) if there.low > 0 else NOT_REACHED
     paired = None if NAIVE in (row.method, base.method) else _of_pairs(answer, row, base)
     return paired or _of_intervals(here, there)
@@ -66,7 +72,7 @@ def _of_intervals(here: MeasuredRate, there: MeasuredRate) -> MeasuredRate:
     """As wide as both intervals together make it."""
     if there.low <= 0:
         return NOT_REACHED
-    return seen(here.rate / there.rate, here.low / there.high, here.high / there.low)
+    return observed_rate(here.rate / there.rate, here.low / there.high, here.high / there.low)
 
 
 def _of_pairs(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRate | None:
@@ -83,4 +89,4 @@ def _of_pairs(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRat
         return None
     years = base.exposure / row.exposure
     ratio = sum(here) / sum(there) * years
-    return seen(ratio, bounds.low * years, bounds.high * years)
+    return observed_rate(ratio, bounds.low * years, bounds.high * years)

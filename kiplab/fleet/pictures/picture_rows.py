@@ -23,7 +23,7 @@ def measured(found_rate: FoundRate) -> measured_rate.MeasuredRate:
     """What is known of a rate, as pictures need it."""
     match found_rate:
         case SeenRate():
-            return measured_rate.seen(found_rate.rate, found_rate.low, found_rate.high)
+            return measured_rate.observed_rate(found_rate.rate, found_rate.low, found_rate.high)
         case WeighedRate():
             return measured_rate.MeasuredRate(
                 certainty=measured_rate.Certainty.SEEN,
@@ -82,7 +82,7 @@ def rate_points_of(answer: FleetAnswer, metrics: Sequence[str]) -> list[RatePoin
             features=row.features,
             label=row.label,
             reboots=_number(row, REBOOTS),
-            found=measured(row.found),
+            estimate=measured(row.found),
             method=row.method,
         )
         for metric in metrics
@@ -111,7 +111,7 @@ def causes_of(answer: FleetAnswer, sets: Sequence[str]) -> list[CauseOfLoss]:
     """How much each cause takes, under each of these sets."""
     point = elsewhere(answer)
     return [
-        CauseOfLoss(features=row.features, cause=cause, found=measured(row.found))
+        CauseOfLoss(features=row.features, cause=cause, estimate=measured(row.found))
         for cause in CAUSES
         for row in at_point(answer.best(cause), point)
         if row.features in sets

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...spark import BlockFailed, run_blocks_plainly, session
-from ...spark.waves import FinishedWave, cores_of, run_waves, somebody_looks
+from ...spark.waves import FinishedWave, bar_is_visible, cores_of, run_waves
 from .run_progress import ProgressBar, RunProgress
 from .study_folder import StudyFolder, opened
 from .study_plan import StudyPlan, key_of
@@ -44,7 +44,7 @@ def run_study(
     partitions: int | None = None,
     keep_every_s: float = 15.0,
     progress: bool | None = None,
-    heard: RunListener | None = None,
+    listener: RunListener | None = None,
     stop: threading.Event | None = None,
 ) -> StudyOutcome:
     """Work out what of `plan` is not in `folder` yet, and keep it there.
@@ -53,7 +53,7 @@ def run_study(
     `spark` False everything runs in this process. `partitions` is the number of tasks of a wave,
     `keep_every_s` about how long a wave takes, and so how much work may be lost: no result depends
     on either. `progress` True or False forces the bar, None shows it in notebooks and
-    terminals; `heard` is told the same. Ctrl-C and `stop` end the run early; so does being killed.
+    terminals; `listener` gets the same reports. Ctrl-C, `stop` and a kill end the run early.
 
     Raises StudyFolderError and StudyNotKeptError for the folder, BlockFailed for a block that
     fails, SparkUnavailable where Spark cannot run, ValueError for a number of partitions below 1.
@@ -62,7 +62,7 @@ def run_study(
     stop = threading.Event() if stop is None else stop
     with ExitStack() as stack:
         kept = stack.enter_context(opened(folder, plan, resume=resume))
-        run = _Run(plan, kept, _heard_by(stack, progress, heard), keep_every_s)
+        run = _Run(plan, kept, _listeners_of(stack, progress, listener), keep_every_s)
         if run.missing:
             work = functools.partial(worked_off, work_block, _scenario_type(plan))
             waves = run.on_spark(work, master, partitions, stop) if spark else run.here(work, stop)
@@ -73,11 +73,11 @@ def run_study(
         return run.outcome()
 
 
-def _heard_by(
+def _listeners_of(
     stack: ExitStack, progress: bool | None, listener: RunListener | None
 ) -> list[RunListener]:
     listeners = [] if listener is None else [listener]
-    if somebody_looks() if progress is None else progress:
+    if bar_is_visible() if progress is None else progress:
         listeners.append(stack.enter_context(ProgressBar()))
     return listeners
 
@@ -93,10 +93,10 @@ class _Run:
         self,
         plan: StudyPlan[Any],
         kept: StudyFolder,
-        heard: Sequence[RunListener],
+        listeners: Sequence[RunListener],
         keep_every_s: float,
     ) -> None:
-        self.kept, self.heard, self.keep_every_s = kept, heard, keep_every_s
+        self.kept, self.listeners, self.keep_every_s = kept, listeners, keep_every_s
         self.orders = plan.orders
         self.missing = [order for order in self.orders if key_of(order) not in kept.done]
         self.before = len(self.orders) - len(self.missing)
@@ -125,7 +125,7 @@ class _Run:
             schema=partials_schema(),
             partitions=partitions,
             stop=stop,
-            heard=self._tell,
+            listener=self._tell,
         )
 
     def here(
@@ -177,7 +177,7 @@ class _Run:
             years_before=self.years_before,
             seconds=time.monotonic() - self.started,
         )
-        for listener in self.heard:
+        for listener in self.listeners:
             listener(now)
 
     def outcome(self) -> StudyOutcome:

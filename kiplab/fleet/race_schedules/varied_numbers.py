@@ -9,7 +9,7 @@ are not all the same, they are noted, and who asked has to part the sets.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...protocol.ids import is_of_another_incarnation, told_since
+from ...protocol.ids import epoch_in_version, is_of_another_incarnation
 
 _OF_ANYTHING = frozenset(dir(object)) - {
     *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
@@ -97,12 +97,12 @@ def _together(asking: Asking, values: dict[int, int]) -> int | VariedNumber:
     return VariedNumber(asking, values) if len(distinct) > 1 else distinct.pop()
 
 
-@told_since.register
+@epoch_in_version.register
 def _told_since(version: VariedNumber, first: int, epoch: Any) -> Any:
     asking, of_each = version.asking, version.values
     return _together(
         asking,
-        {m: told_since(of_each[m], first, number_of(epoch, m)) for m in asking.members},
+        {m: epoch_in_version(of_each[m], first, number_of(epoch, m)) for m in asking.members},
     )
 
 

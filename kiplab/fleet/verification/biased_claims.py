@@ -53,7 +53,7 @@ def biased_claims(effort: float, seed: int) -> Iterator[Claim]:
                 ours=weighed_by(estimates, metric),
                 theirs=partial(Certain, exact[metric]),
                 # Each is missed that much less long, and may meet another before anybody knows.
-                room=replicas * NOTICED * (1 / _AWAY + _CRASHES / YEAR),
+                margin=replicas * NOTICED * (1 / _AWAY + _CRASHES / YEAR),
             )
 
 

@@ -81,8 +81,8 @@ def _last_standing(
     several = "1 replica" if replicas == 1 else f"{replicas} replicas"
     regime = f"{several}, {crashes:,} crashes a year, back after a minute"
     # Each is missed that much less long, and may meet another before anybody knows.
-    room = replicas * NOTICED * (1 / _REPAIR + crashes / YEAR)
-    yield from _by_chain(world, kips_in(mode), years, seed, exact, regime, room=room)
+    margin = replicas * NOTICED * (1 / _REPAIR + crashes / YEAR)
+    yield from _by_chain(world, kips_in(mode), years, seed, exact, regime, margin=margin)
 
 
 def _unclean(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
@@ -105,12 +105,12 @@ def _unclean(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
     with_704 = "704" if usual == "none" else f"{usual}+704"
     unnoticed = 2 * NOTICED / level
     # Who has caught up while its leader recovers joins with the end of that: the chain begins anew.
-    for features, rates, room in (
+    for features, rates, margin in (
         (usual, built, unnoticed),
         (with_704, wanted, unnoticed + recovery / level),
     ):
         exact = unclean_rates(rates)
-        yield from _by_chain(world, features, years, seed, exact, regime, room=room)
+        yield from _by_chain(world, features, years, seed, exact, regime, margin=margin)
 
 
 def _by_chain(
@@ -121,7 +121,7 @@ def _by_chain(
     exact: Mapping[str, float],
     regime: str,
     *,
-    room: float,
+    margin: float,
 ) -> Iterator[Claim]:
     mode = Mode.ZOOKEEPER if world.zookeeper else Mode.KRAFT
     counts = lived(world, (features,), years, seed)
@@ -134,5 +134,5 @@ def _by_chain(
             regime=regime,
             ours=yearly(counts, features, metric),
             theirs=partial(Certain, expected),
-            room=room,
+            margin=margin,
         )

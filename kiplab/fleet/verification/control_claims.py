@@ -87,7 +87,7 @@ def _cuts(many: int, seed: int) -> Iterator[Claim]:
             regime="every cut, KIP-343 as it is written",
             ours=_counted(CUT_OFF, features, "stale_metadata_us", many, seed),
             theirs=partial(_served, outcomes, features),
-            room=_ROOM,
+            margin=_ROOM,
         )
 
 

@@ -69,7 +69,7 @@ def _by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
                 regime="forced windows with exponential delays, at base rates",
                 ours=weighed_by(forced, metric),
                 theirs=partial(Certain, exact[metric]),
-                room=left_out(QUIET, metric),
+                margin=left_out(QUIET, metric),
             )
         yield Claim(
             metric=RACE_LOSS,
@@ -94,7 +94,7 @@ def _at_base_rates(years: float, samples: int, seed: int) -> Iterator[Claim]:
             regime="forced windows, at base rates: seen without being accelerated",
             ours=weighed_by(forced, STALE_JOIN),
             theirs=yearly(counts, features, STALE_JOIN),
-            room=left_out(QUIET, STALE_JOIN),
+            margin=left_out(QUIET, STALE_JOIN),
         )
 
 
@@ -111,7 +111,7 @@ def _sooner(p: Parameters, counts: Lived, samples: int, seed: int, regime: str) 
                 regime=f"forced windows, {regime}",
                 ours=weighed_by(forced, metric),
                 theirs=yearly(counts, features, seen),
-                room=left_out(p, metric),
+                margin=left_out(p, metric),
             )
     for metric in (STALE_JOIN, RACE_LOSS):
         yield Claim(

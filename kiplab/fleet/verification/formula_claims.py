@@ -44,7 +44,7 @@ def _at_base(years: float, seed: int) -> Iterator[Claim]:
                 ours=yearly(counts, features, metric),
                 theirs=partial(Certain, expected),
                 # Nothing is planned, and nobody leaves twice, while a replica is out.
-                room=closed_forms.alone_share(QUIET),
+                margin=closed_forms.alone_share(QUIET),
             )
 
 
@@ -69,7 +69,7 @@ def _short_of_replicas(years: float, seed: int) -> Iterator[Claim]:
         ours=yearly(counts, BOTH, "last_replica_loss"),
         theirs=partial(Certain, closed_forms.last_replica_losses(parameters)),
         # Either may go once more while the other is away, and then again as the only one.
-        room=2 * met_by_another(parameters, away_s(parameters)),
+        margin=2 * met_by_another(parameters, away_s(parameters)),
     )
 
 
@@ -99,7 +99,7 @@ def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
                 regime=f"three replicas, {regime}",
                 ours=yearly(counts, features, metric),
                 theirs=partial(Certain, losses),
-                room=soon,
+                margin=soon,
             )
 
 
@@ -129,7 +129,7 @@ def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
             ours=yearly(counts, features, metric),
             theirs=partial(Certain, cut.replication_factor * each),
             # Restarts wait while a replica is out, and a broker that is down is not cut off.
-            room=closed_forms.alone_share(cut),
+            margin=closed_forms.alone_share(cut),
         )
 
 

@@ -60,7 +60,7 @@ def _all_gone_by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
                 ours=weighed_by(forced, metric),
                 theirs=partial(Certain, exact[_SEEN_AS.get(metric, metric)]),
                 # A second of each is a session's, and not a part of one exponential delay.
-                room=replicas * p.session_s / missing_s + met_by_another(p, missing_s),
+                margin=replicas * p.session_s / missing_s + met_by_another(p, missing_s),
             )
 
 
@@ -69,7 +69,7 @@ def _short_of_replicas(samples: int, seed: int) -> Iterator[Claim]:
     # A planned restart may be over before what is not flushed reaches back to it: to first order
     # in both of its delays, weighed over the tail.
     sooner = base.unflushed_s**2 / (12 * base.clean_restart_s * base.catch_up_s)
-    for bounces, where, room in (
+    for bounces, where, margin in (
         (base.bounces_per_year, "at base rates", sooner),
         (0.0, "without planned restarts", 0.0),
     ):
@@ -81,7 +81,7 @@ def _short_of_replicas(samples: int, seed: int) -> Iterator[Claim]:
             regime=f"forced outages, min.insync.replicas=2 of 2, {where}",
             ours=weighed_by(outage_blocks(p, real_draws, samples, seed), LAST_REPLICA_LOSS),
             theirs=partial(Certain, last_replica_losses(p)),
-            room=room + met_by_another(p, away_s(p)),
+            margin=margin + met_by_another(p, away_s(p)),
         )
 
 
@@ -107,5 +107,5 @@ def _all_gone_sooner(years: float, samples: int, seed: int) -> Iterator[Claim]:
             regime="forced outages of 3 replicas, min.insync.replicas=2, 10,000 crashes a year",
             ours=weighed_by(forced, metric),
             theirs=yearly(counts, BOTH, _SEEN_AS.get(metric, metric)),
-            room=left_out(p, metric),
+            margin=left_out(p, metric),
         )

@@ -87,7 +87,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be compared: a metric under a feature set, in a regime said in words.
 
     The numbers are worked out when they are asked for: what is compared with what can be told
-    without. `room` is what the two may differ by in truth, as a share: what an estimate or a
+    without. `margin` is what the two may differ by in truth, as a share: what an estimate or a
     formula of first order drops.
     """
 
@@ -97,11 +97,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     regime: str
     ours: Callable[[], Number]
     theirs: Callable[[], Number]
-    room: float = 0.0
+    margin: float = 0.0
     mode: Mode = Mode.KRAFT
 
     @property
-    def said_regime(self) -> str:
+    def regime_words(self) -> str:
         """With its mode, where that is not the usual one."""
         return self.regime if self.mode is Mode.KRAFT else f"ZooKeeper, {self.regime}"
 
@@ -123,7 +123,7 @@ class Refereed(msgspec.Struct, frozen=True, kw_only=True):
     theirs: float
     their_low: float
     their_high: float
-    room: float
+    margin: float
     agrees: bool
     alarms: tuple[str, ...]
     effective: float | None
@@ -170,22 +170,22 @@ def all_refereed(claims: Iterable[Claim], joint: float) -> tuple[Refereed, ...]:
 def _refereed(claim: Claim, confidence: float) -> Refereed:
     our, their = claim.ours(), claim.theirs()
     ours, theirs = our.between(confidence), their.between(confidence)
-    agrees = ours.low <= theirs.high * (1 + claim.room) and ours.high >= theirs.low * (
-        1 - claim.room
+    agrees = ours.low <= theirs.high * (1 + claim.margin) and ours.high >= theirs.low * (
+        1 - claim.margin
     )
     return Refereed(
         metric=claim.metric,
         features=claim.features,
         mode=claim.mode,
         referee=claim.referee,
-        regime=claim.said_regime,
+        regime=claim.regime_words,
         ours=our.value,
         low=ours.low,
         high=ours.high,
         theirs=their.value,
         their_low=theirs.low,
         their_high=theirs.high,
-        room=claim.room,
+        margin=claim.margin,
         agrees=agrees,
         alarms=our.alarms + their.alarms,
         effective=our.effective,

@@ -59,7 +59,7 @@ def _checked(metric: str, mode: Mode) -> CheckedMetric:
         metric=metric,
         comparisons=len(here),
         referees=tuple(dict.fromkeys(str(claim.referee) for claim in here)),
-        regimes=tuple(dict.fromkeys(claim.said_regime for claim in here)),
+        regimes=tuple(dict.fromkeys(claim.regime_words for claim in here)),
         elsewhere=tuple(dict.fromkeys(str(claim.mode) for claim in there)),
         never="" if never is None else never.because,
     )

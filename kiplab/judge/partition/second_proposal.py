@@ -54,7 +54,7 @@ class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     kafka: str
-    was_level: bool
+    had_caught_up: bool = msgspec.field(name="was_level")
     came_late: bool
     waits_for: tuple[int, ...]
     within_the_lag: int
@@ -75,7 +75,7 @@ class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """It, in a table."""
         metadata = "late" if self.came_late else "in order"
-        caught_up = "yes" if self.was_level else "never"
+        caught_up = "yes" if self.had_caught_up else "never"
         waits_for = ",".join(map(str, self.waits_for))
         offsets = self.within_the_lag, self.at_the_end, self.missing
         return _COLUMNS.format(self.kafka, metadata, caught_up, waits_for, *offsets)
@@ -154,19 +154,19 @@ def stories_of(process: turns.PartitionProcess) -> tuple[ProposalStory, ...]:
     stories, words = [], turns.PartitionWords((_NAME,))
     for way in WAYS:
         process.begin(words, turns.LEADER_BROKER_EPOCH)
-        observations = [process.take(words, turn) for turn in told_turns(*way)]
+        observations = [process.take(words, turn) for turn in story_turns(*way)]
         stories.append(story_of(process.patch, *way, observations))
     return tuple(stories)
 
 
 def story_of(
-    kafka: str, was_level: bool, came_late: bool, observations: Sequence[ObservedBroker]
+    kafka: str, had_caught_up: bool, came_late: bool, observations: Sequence[ObservedBroker]
 ) -> ProposalStory:
-    """What the leader held after each of `told_turns`, in short."""
+    """What the leader held after each of `story_turns`, in short."""
     *_, partition, _, _, _, end = [observation.partitions[0] for observation in observations]
     return ProposalStory(
         kafka=kafka,
-        was_level=was_level,
+        had_caught_up=had_caught_up,
         came_late=came_late,
         waits_for=partition.maximal,
         within_the_lag=partition.high_watermark,
@@ -176,7 +176,7 @@ def story_of(
     )
 
 
-def told_turns(was_level: bool, came_late: bool) -> Iterator[turns.BrokerTurn]:
+def story_turns(had_caught_up: bool, came_late: bool) -> Iterator[turns.BrokerTurn]:
     """What happens, in order. The last five: what may be seen within the lag; time; a record more;
     the controller's answer; and the end.
     """
@@ -188,7 +188,7 @@ def told_turns(was_level: bool, came_late: bool) -> Iterator[turns.BrokerTurn]:
     # 3 has reached the high watermark, before four records more or after them: 1 asks for it.
     third = _fetch(SECOND, 0)
     late = (first,) if came_late else ()
-    yield from (third, *late, four) if was_level else (four, third, *late)
+    yield from (third, *late, four) if had_caught_up else (four, third, *late)
     # 2 has them, 3 does not, and 31 s pass.
     yield from (_fetch(FIRST, 4), turns.PauseTurn(LAG_TIME_MAX_MS + 1_000))
     yield turns.ProducedTurn(_NAME, 1, acks_all=False)

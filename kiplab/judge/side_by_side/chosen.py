@@ -112,7 +112,7 @@ Between = Callable[[Cluster, RealNodes], RealNodes]
 """Who stands between a play that begins so and its real nodes."""
 
 
-def told_leaders(what: Chosen, *, asked_for: bool) -> Chosen:
+def possible_leaders(what: Chosen, *, asked_for: bool) -> Chosen:
     """Where brokers cannot be told a line, without them; found out before any is started. Raises
     PlayError, with the line, where somebody asked for them.
     """

@@ -21,9 +21,9 @@ from ...protocol.features import parse_features
 from ...runs import Run
 from ..java_process import DeadKafkaError
 from ..kafka_jars import jar_cache, judged_releases
-from ..zookeeper_plays.control_play import heard_plays, play_on_controller, play_on_recording
+from ..zookeeper_plays.control_play import play_on_controller, play_on_recording, recorded_passages
 from ..zookeeper_plays.engine_ear import first_controller
-from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen, live_columns, told_leaders
+from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen, live_columns, possible_leaders
 from .deciding import StaleRecordingError
 from .two_columns import WIDEST, RealSide, TwoColumns, columns_text, compared
 
@@ -62,7 +62,7 @@ class RealRun:
         """``{"engine": "loss", "kafka": "loss"}``. Beside a controller of ZooKeeper's time that has
         parted from the engine's the second is ``"unknown"``: the play does not go on there.
         """
-        unknown = self.both.heard is not None and not self.agree
+        unknown = self.both.passages is not None and not self.agree
         kafka = "unknown" if unknown else verdict(self.both.kafka)
         return {"engine": verdict(self.both.engine), "kafka": kafka}
 
@@ -89,7 +89,7 @@ class RealRun:
     def who_decides(self) -> str:
         """What is Kafka's own, and what the engine's, in one sentence."""
         judges, engine = self.both.judges, self.both.engine
-        if self.both.heard is not None:
+        if self.both.passages is not None:
             node = first_controller(header.setup_of(engine.play, engine.features))
             return f"Apache Kafka {self.kafka}'s own is the controller, on broker {node}: {_OTHERS}"
         own = "is the controller; brokers, "
@@ -131,7 +131,7 @@ class RealRun:
         """
         from ...figures.timeline.whole_runs import twin
 
-        if self.both.heard is not None:
+        if self.both.passages is not None:
             # Brokers are the engine's: there is one run to draw.
             return self.runs[0].timeline(**options)
         mine, theirs = (run.rows() for run in self.runs)
@@ -174,7 +174,7 @@ def real(
     what, asked_for = chosen(play, kafka, BOTH if judge is None else judge), judge is not None
     recorded = _recorded(what, asked_for=asked_for)
     if live is False and recorded is None:
-        told_leaders(what, asked_for=asked_for)
+        possible_leaders(what, asked_for=asked_for)
         nothing = f"Nothing is recorded of {what.play.name} on Kafka {what.patch}."
         mend = "Only plays that come with kiplab are recorded: ask for a live run."
         raise judged_releases.MissingKafkaError(nothing, mend)
@@ -198,7 +198,7 @@ def _live(what: Chosen, *, asked_for: bool) -> RealRun:
     """Raises as `real` does."""
     if what.with_zookeeper:
         return RealRun(play_on_controller(what.play, what.features, what.patch), what.patch, LIVE)
-    what = told_leaders(what, asked_for=asked_for)
+    what = possible_leaders(what, asked_for=asked_for)
     return RealRun(live_columns(what), what.patch, LIVE, why=what.why)
 
 
@@ -256,7 +256,7 @@ def _recorded(what: Chosen, *, asked_for: bool) -> RealRun | None:
     if not is_shipped or what.features != parse_features(what.features.release):
         return None
     if what.with_zookeeper:
-        recorded = heard_plays(name).get(what.patch)
+        recorded = recorded_passages(name).get(what.patch)
         if recorded is None:
             return None
         columns = play_on_recording(what.play, what.features, recorded.passages)

@@ -19,7 +19,7 @@ from ...engine.truth import truth
 from ...plays.play import Play
 from ...plays.runner import do_line, open_stage, run_play
 from ...plays.stage import Performed, Stage
-from ...plays.transcript import told_events
+from ...plays.transcript import event_lines
 from ...plays.verdict import sentence, verdict
 from ...protocol import errors, facts, ids
 from ...protocol.features import Features
@@ -85,15 +85,15 @@ class RealSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class TwoColumns(RealSide, frozen=True, kw_only=True):
     """Both runs of a play, with every line that does something; `judges` says who is Kafka's own.
 
-    `heard` is what a real controller of ZooKeeper's time sent and answered, line by line: beside it
-    there is one run, with the engine's brokers.
+    `passages` is what a real controller of ZooKeeper's time sent and answered, line by line: beside
+    it there is one run, with the engine's brokers.
     """
 
     engine: Stage
     kafka: Stage
     judges: Judges
     lines: tuple[ColumnLine, ...] = ()
-    heard: tuple[Passage, ...] | None = None
+    passages: tuple[Passage, ...] | None = None
 
     @property
     def agree(self) -> bool:
@@ -188,7 +188,7 @@ def _line(both: TwoColumns, mine: Performed, theirs: Performed) -> ColumnLine:
 
 def _told(stage: Stage, performed: Performed) -> Iterator[tuple[Event, str]]:
     """What a transcript says of a line, and every metadata record; and the event that says so."""
-    sentences = dict(told_events(stage, performed))
+    sentences = dict(event_lines(stage, performed))
     for id, event in stage.named_events_of(performed):
         if isinstance(event, facts.RecordWritten):
             yield event, f"@{event.offset} {event.text}"
@@ -267,7 +267,7 @@ def _beside(left: Sequence[str], right: Sequence[str], room: int) -> Iterator[st
 def _ending(both: TwoColumns) -> Iterator[str]:
     counts = []
     if both.judges.decides:
-        written = "records" if both.heard is None else "states of partitions"
+        written = "records" if both.passages is None else "states of partitions"
         counts += [f"{both.requests} requests", f"{both.records} {written}"]
     if both.judges.leads:
         counts.append(f"{both.turns} turns of brokers")
@@ -279,4 +279,4 @@ def _ending(both: TwoColumns) -> Iterator[str]:
     yield f"They part at step {parted.step}, {parted.play!r} ({', '.join(counts)})."
     yield f"the engine: {engine}"
     unknown = "unknown: brokers go on as beside the engine's controller."
-    yield f"Kafka: {kafka if both.heard is None else unknown}"
+    yield f"Kafka: {kafka if both.passages is None else unknown}"

@@ -39,21 +39,21 @@ from .engine_ear import EngineEar, as_in_the_engine, delivered, newly_gone
 from .played_cluster import PlayedCluster, written_states
 
 CONTROL_RECORDINGS = Path(str(files(__package__))) / "recordings"
-"""One file for each play, as `heard_plays` reads them."""
+"""One file for each play, as `recorded_passages` reads them."""
 
 
-class HeardPlay(msgspec.Struct, frozen=True):
+class ControlPassages(msgspec.Struct, frozen=True):
     """What a controller of ZooKeeper's time sent and answered in a play, line by line."""
 
     passages: tuple[Passage, ...]
 
 
-def heard_plays(play: str) -> dict[str, HeardPlay]:
+def recorded_passages(play: str) -> dict[str, ControlPassages]:
     """What is recorded of a play with ZooKeeper, by patch release; nothing of another."""
     path = CONTROL_RECORDINGS / f"{play}.json.xz"
     if not path.is_file():
         return {}
-    return msgspec.json.decode(lzma.decompress(path.read_bytes()), type=dict[str, HeardPlay])
+    return msgspec.json.decode(lzma.decompress(path.read_bytes()), type=dict[str, ControlPassages])
 
 
 def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns:
@@ -139,7 +139,7 @@ def _columns(
         kafka=stage,
         judges=Judges(decides=True),
         lines=tuple(lines),
-        heard=tuple(passages),
+        passages=tuple(passages),
         requests=sum(len(p.requests) + len(p.answers) + len(p.altered) for p in passages),
         # One sentence of its own for each state of a partition that it wrote.
         records=sum(is_own and text.startswith("ZooKeeper:") for text, is_own in both),

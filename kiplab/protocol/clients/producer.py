@@ -65,9 +65,9 @@ class Producer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     """One producer on one partition.
 
     `leader` and `leader_epoch` are what its metadata says; `update_requested` that it asks anew
-    before it sends again. `batches` are those that are not acknowledged, the oldest first, `made`
-    how many there ever were. `observed` is every record that acks=all has acknowledged, by epoch:
-    no rule looks at it.
+    before it sends again. `batches` are those that are not acknowledged, the oldest first,
+    `batch_count` how many there ever were. `observed` is every record that acks=all has
+    acknowledged, by epoch: no rule looks at it.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Producer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     leader_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH
     update_requested: bool = False
     batches: tuple[Batch, ...] = ()
-    made: ids.Count = 0
+    batch_count: ids.Count = 0
     observed: log.Log = log.EMPTY
 
     @property
@@ -119,9 +119,9 @@ def informed(producer: Producer, state: PartitionRegistration) -> Producer:
 
 def queued(producer: Producer, count: int, now_ms: int | None, *, acks_all: bool) -> Producer:
     """The producer with a batch more. Source: RecordAccumulator.append (3.5.0)."""
-    now, made = now_ms or 0, producer.made + 1
-    batch = Batch(made, count, acks_all, created_ms=now, due_ms=now)
-    return replace(producer, batches=(*producer.batches, batch), made=made)
+    now, number = now_ms or 0, producer.batch_count + 1
+    batch = Batch(number, count, acks_all, created_ms=now, due_ms=now)
+    return replace(producer, batches=(*producer.batches, batch), batch_count=number)
 
 
 def send(

@@ -2,7 +2,7 @@
 
 KIP-343 changes what makes a broker count. In a release whoever is registered in ZooKeeper is there;
 here whoever is registered is known, and only who is ACTIVE or STOPPING is there. So an inactive
-broker is in `known` and not in `live`, and everything that the controller of a release does about
+broker is in `known_brokers` and not in `live`, and all that the controller of a release does about
 live brokers (elections, metadata, queues) treats it as absent.
 
 The controller declares a broker active, inactive or stopping. In comes an event in the making and
@@ -61,14 +61,14 @@ class KnownBroker(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class HeartbeatController(ZooKeeperController, frozen=True, cache_hash=True):
-    """`known` is sorted by broker, and empty while the controller is not active."""
+    """`known_brokers` is sorted by broker, and empty while the controller is not active."""
 
-    known: tuple[KnownBroker, ...] = ()
+    known_brokers: tuple[KnownBroker, ...] = ()
 
 
 def known_broker(controller: HeartbeatController, broker: BrokerId) -> KnownBroker | None:
     """What the controller knows of a registered broker; None of any other."""
-    return next((entry for entry in controller.known if entry.broker == broker), None)
+    return next((entry for entry in controller.known_brokers if entry.broker == broker), None)
 
 
 FIRST_WITH_HEARTBEATS = 5
@@ -113,8 +113,8 @@ def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     Raises ControllerMovedError.
     """
     is_live = broker in turn.controller.live_brokers
-    others = tuple(k for k in plane_of(turn).known if k.broker != broker)
-    turn = turn.holding(replace(plane_of(turn), known=others))
+    others = tuple(k for k in plane_of(turn).known_brokers if k.broker != broker)
+    turn = turn.holding(replace(plane_of(turn), known_brokers=others))
     return _gone(turn, broker) if is_live else turn
 
 
@@ -168,9 +168,9 @@ def _told(
     if before == entry:
         return turn
     plane = plane_of(turn)
-    others = [k for k in plane.known if k.broker != entry.broker]
+    others = [k for k in plane.known_brokers if k.broker != entry.broker]
     entries = tuple(sorted([*others, entry], key=lambda k: k.broker))
-    turn = turn.holding(replace(plane, known=entries))
+    turn = turn.holding(replace(plane, known_brokers=entries))
     if before is not None and before.state is entry.state:
         return turn
     fact = BrokerDeclared(
@@ -232,11 +232,15 @@ def at_rest(
     it is.
     """
     controller = done.node
-    if not isinstance(controller, HeartbeatController) or not controller.active or controller.known:
+    if (
+        not isinstance(controller, HeartbeatController)
+        or not controller.active
+        or controller.known_brokers
+    ):
         return done
     brokers = registered(ControllerTurn(controller, done.ensemble, features))
     known_brokers = tuple(replace(k, state=MembershipState.ACTIVE) for k in brokers)
-    return done._replace(node=replace(controller, known=known_brokers))
+    return done._replace(node=replace(controller, known_brokers=known_brokers))
 
 
 def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
@@ -246,7 +250,7 @@ def brokers_compared(turn: ControllerTurn) -> ControllerTurn:
     """
     turn, _ = turn.children(BROKER_IDS_PATH)
     now = {k.broker: k for k in registered(turn)}
-    ids_before = {k.broker: k.incarnation_id for k in plane_of(turn).known}
+    ids_before = {k.broker: k.incarnation_id for k in plane_of(turn).known_brokers}
     ids_now = {k.broker: k.incarnation_id for k in now.values()}
     fact = BrokersCompared(
         node=turn.controller.node,

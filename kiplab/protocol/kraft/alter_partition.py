@@ -20,7 +20,7 @@ import msgspec
 from ..errors import KafkaError
 from ..facts import Compared, Fact, Refused, compare, differing
 from ..features import Features
-from ..ids import CONTROLLER, BrokerId, is_of_another_incarnation, told_since
+from ..ids import CONTROLLER, BrokerId, epoch_in_version, is_of_another_incarnation
 from ..messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -158,7 +158,7 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
         if registered.fenced and "841.fenced" in active:
             return _ineligible(case, "841.fenced", compare(name, "member", "fenced"))
         # Below version 3 there is none, and it reads as -1 (AlterPartitionRequest.json, 3.5.0).
-        epoch = told_since(case.request.version, 3, member.epoch)
+        epoch = epoch_in_version(case.request.version, 3, member.epoch)
         # KIP-903, Proposed Design, The new behaviors, 3 (Controller): every epoch in the ISR is the
         # one registered last; -1, where the check is not supported (AlterPartition RPC, Request,
         # NewIsrWithEpochs), passes.

@@ -16,7 +16,7 @@ from .. import ids
 from ..features import Features
 from ..releases import at_least
 
-LAST_TOLD = 9
+LAST_PROMINENCE = 9
 IsrOf = Callable[[ids.PartitionName], tuple[ids.BrokerId, ...]]
 """The ISR that the controller knows when a message is sent, by the name of its partition."""
 
@@ -53,11 +53,11 @@ class Api(msgspec.Struct, frozen=True, kw_only=True):
 class ApiMessage(msgspec.Struct, frozen=True, cache_hash=True):
     """The body of a message. Its tag is what plays call it; an answer's tag ends in ``-reply``.
 
-    `told` orders messages where there is no room for all, the most telling first.
+    `prominence` orders messages where there is no room for all, the most telling first.
     """
 
     api: ClassVar[Api]
-    told: ClassVar[int] = LAST_TOLD
+    prominence: ClassVar[int] = LAST_PROMINENCE
 
     def in_words(self) -> str:
         """The message in a few words, for a transcript."""

@@ -129,7 +129,7 @@ class ElectLeadersRequest(ApiRequest, frozen=True, tag="elect-leaders", kw_only=
     """API 43. None, Kafka's null, means all partitions; an empty list means none."""
 
     api: ClassVar[Api] = ELECT_LEADERS
-    told: ClassVar[int] = 2
+    prominence: ClassVar[int] = 2
 
     unclean: bool
     partitions: tuple[ids.PartitionName, ...] | None

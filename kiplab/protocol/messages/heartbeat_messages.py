@@ -90,7 +90,7 @@ class IsrChangeRequest(GatedRequest, frozen=True, tag="isr-change", kw_only=True
     """broker_id INT32, incarnation_id INT64, and by topic: leader_epoch, partition_index, isr."""
 
     api: ClassVar[Api] = ISR_CHANGE
-    told: ClassVar[int] = 0
+    prominence: ClassVar[int] = 0
     against: ClassVar[Against] = Against.PARTITION
 
     broker: Sender

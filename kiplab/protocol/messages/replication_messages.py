@@ -48,7 +48,7 @@ class AlterPartitionRequest(ApiRequest, frozen=True, tag="alter-partition", kw_o
     """API 56. v0 has no recovery state, v2 names topics by id, v3 carries broker epochs."""
 
     api: ClassVar[Api] = ALTER_PARTITION
-    told: ClassVar[int] = 0
+    prominence: ClassVar[int] = 0
     against: ClassVar[Against] = Against.PARTITION
 
     version: ids.ApiVersion
@@ -149,7 +149,7 @@ class AlterPartitionResponse(ApiResponse, frozen=True, tag="alter-partition-repl
     """`error` is the top-level one; with it there are no results."""
 
     api: ClassVar[Api] = ALTER_PARTITION
-    told: ClassVar[int] = 1
+    prominence: ClassVar[int] = 1
 
     version: ids.ApiVersion
     error: KafkaError = KafkaError.NONE
@@ -167,7 +167,7 @@ class FetchRequest(ApiRequest, frozen=True, tag="fetch", kw_only=True):
     """
 
     api: ClassVar[Api] = FETCH
-    told: ClassVar[int] = 3
+    prominence: ClassVar[int] = 3
     against: ClassVar[Against] = Against.REPLICA
 
     version: ids.ApiVersion
@@ -204,7 +204,7 @@ class FetchResponse(ApiResponse, frozen=True, tag="fetch-reply", kw_only=True):
     """
 
     api: ClassVar[Api] = FETCH
-    told: ClassVar[int] = 4
+    prominence: ClassVar[int] = 4
 
     partition: ids.PartitionName
     leader_epoch: ids.LeaderEpoch = ids.NO_LEADER_EPOCH

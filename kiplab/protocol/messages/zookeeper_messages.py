@@ -47,7 +47,7 @@ class LeaderAndIsrRequest(ControlRequest, frozen=True, tag="leader-and-isr", kw_
     """API 4: lead or follow these. v2 carries the broker epoch, v6 the leader recovery state."""
 
     api: ClassVar[Api] = LEADER_AND_ISR
-    told: ClassVar[int] = 1
+    prominence: ClassVar[int] = 1
     epoch_since: ClassVar[int] = 2
     gates: ClassVar[Gates] = gated(
         "3.4-IV0=7 3.2-IV0=6 2.8-IV1=5 2.4-IV1=4 2.4-IV0=3 2.2-IV0=2 2.1-IV2=1"
@@ -121,7 +121,7 @@ class StopReplicaRequest(ControlRequest, frozen=True, tag="stop-replica", kw_onl
     """API 5: fetch these no more. v1 carries the broker epoch, v3 leader epochs."""
 
     api: ClassVar[Api] = STOP_REPLICA
-    told: ClassVar[int] = 1
+    prominence: ClassVar[int] = 1
     epoch_since: ClassVar[int] = 1
     gates: ClassVar[Gates] = gated("3.4-IV0=4 2.6-IV0=3 2.4-IV1=2 2.2-IV0=1 2.1-IV2=0")
 
@@ -151,7 +151,7 @@ class ControlledShutdownRequest(GatedRequest, frozen=True, tag="controlled-shutd
     """API 7: a broker asks to be let go. v2 carries its broker epoch (KIP-380)."""
 
     api: ClassVar[Api] = CONTROLLED_SHUTDOWN
-    told: ClassVar[int] = 0
+    prominence: ClassVar[int] = 0
     gates: ClassVar[Gates] = gated("2.4-IV1=3 2.2-IV0=2 2.1-IV2=1")
 
     version: ids.ApiVersion
@@ -190,7 +190,7 @@ class SetPartitionStateRequest(GatedRequest, frozen=True, tag="set-partition-sta
     """
 
     api: ClassVar[Api] = SET_PARTITION_STATE
-    told: ClassVar[int] = 0
+    prominence: ClassVar[int] = 0
 
     broker: ids.Sender
     controller_epoch: ids.ControllerEpoch
@@ -226,7 +226,7 @@ class WatcherEvent(ApiMessage, frozen=True, tag="watcher-event", kw_only=True):
     """A watch has fired: once, and it has to be set again."""
 
     api: ClassVar[Api] = WATCHER_EVENT
-    told: ClassVar[int] = 2
+    prominence: ClassVar[int] = 2
 
     path: str
     change: str
@@ -245,7 +245,7 @@ class SessionExpired(ApiMessage, frozen=True, tag="session-expired", kw_only=Tru
     """A process that comes back to ZooKeeper is told that its session is over."""
 
     api: ClassVar[Api] = SESSION_EXPIRED
-    told: ClassVar[int] = 1
+    prominence: ClassVar[int] = 1
 
     session: ids.SessionId
 

@@ -19,7 +19,7 @@ from .. import log
 from ..errors import KafkaError
 from ..facts import Appended, Compared, EpochDropped, Fact, RecordsDeleted, Refused, Truncated
 from ..features import Features
-from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, LeaderEpoch, Offset, told_since
+from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, LeaderEpoch, Offset, epoch_in_version
 from ..messages import FetchRequest, FetchResponse, Send
 from ..registrations import registration
 from . import alter_partition_manager, broker_parts
@@ -224,7 +224,7 @@ def _stale(here: Here, request: FetchRequest) -> Refused | None:
         return None
     if registered.epoch <= request.replica_epoch:
         return None
-    epoch = told_since(request.version, 15, request.replica_epoch)
+    epoch = epoch_in_version(request.version, 15, request.replica_epoch)
     if epoch == NO_BROKER_EPOCH:
         return None
     compared = Compared(f"broker {request.replica} epoch", str(epoch), str(registered.epoch))

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from .. import log as logs
 from ..facts import BecameFollower, BecameLeader, Fact, Fetched
 from ..features import Features
-from ..ids import BrokerEpoch, BrokerId, Offset, told_since
+from ..ids import BrokerEpoch, BrokerId, Offset, epoch_in_version
 from ..messages import FetchRequest
 from ..registrations import PartitionRegistration
 from . import broker_parts
@@ -32,7 +32,7 @@ from .broker_state import (
     replica_of,
 )
 from .high_watermark import move_high_watermark
-from .recovering import noted, recovery_told
+from .recovering import noted, recovery_at_leader
 from .remote_replicas import leading_of, remote_of, with_remote
 
 
@@ -131,7 +131,7 @@ def _isr_state(here: Here, replica: Replica | None, state: PartitionRegistration
     # KIP-497, Proposed Changes, in an early version of the page: the most conservative ISR counts
     # while an update is pending. That it outlives metadata is our reading of it;
     # Partition.updateAssignmentAndIsr (3.2.0 to 3.9.0-rc3) forgets it.
-    committed = IsrState(state.isr, recovery=recovery_told(here, state))
+    committed = IsrState(state.isr, recovery=recovery_at_leader(here, state))
     if replica is None or held is None or "497.pending-outlives-metadata" not in here.active:
         return committed
     same = replica.leader_epoch == state.leader_epoch
@@ -219,6 +219,6 @@ def _noted(
         last_caught_up_ms=caught_up,
         # KIP-903, Proposed Design, The new behaviors, 2 (Leader): the epoch is kept as the last
         # fetch had it. Below version 15 the field does not exist and reads as -1.
-        epoch=told_since(request.version, 15, request.replica_epoch),
+        epoch=epoch_in_version(request.version, 15, request.replica_epoch),
         observed=sender,
     )

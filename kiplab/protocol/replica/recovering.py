@@ -19,7 +19,7 @@ from .broker_state import Broker, Replica
 _RECOVERED, _RECOVERING = LeaderRecoveryState.RECOVERED, LeaderRecoveryState.RECOVERING
 
 
-def recovery_told(here: Here, state: PartitionRegistration) -> LeaderRecoveryState:
+def recovery_at_leader(here: Here, state: PartitionRegistration) -> LeaderRecoveryState:
     """What a leader makes of the state in the metadata, whatever metadata version holds.
 
     Source: Partition.makeLeader (3.2.0, 3.5.0, 3.9.0-rc3), which installs RECOVERED; KIP-704.

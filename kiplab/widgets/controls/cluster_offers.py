@@ -218,7 +218,7 @@ def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
     waiting = any(
         pattern_asked.fits(m.name, m.receiver)
         for m in stage.cluster.messages
-        if m.name in stage.held
+        if m.name in stage.held_messages
     )
     reason = None if held or waiting else "nothing of that kind is held back"
     advice = "What waits arrives, and nothing is held back from now on"

@@ -19,7 +19,7 @@ from ...protocol.clients.consumer import Consumer
 from ...protocol.clients.producer import Batch
 from ...protocol.ids import NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, node_name
 from ...protocol.replica.broker_state import log_of
-from ...rows.client_records import EpochRecords, holders, missing, stretches, told_written
+from ...rows.client_records import EpochRecords, acknowledged_records, holders, missing, stretches
 from ...rows.columns import offsets, plural
 from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
@@ -242,7 +242,9 @@ def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFa
     if producer is None:
         return ()
     asks = "; it will ask who leads before it sends" if producer.update_requested else ""
-    writtens = [t for t in told_written(stage) if (t.producer, t.partition) == (name, partition)]
+    writtens = [
+        t for t in acknowledged_records(stage) if (t.producer, t.partition) == (name, partition)
+    ]
     pairs = [(records, _acks(one.acks_all)) for one in writtens for records in one.records]
     acknowledged = tuple(f"{_stretch(records)}, {acks}" for records, acks in pairs)
     return (

@@ -190,7 +190,7 @@ def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int
             features=row.features,
             label=row.label,
             reboots=float(dict(row.swept)[REBOOTS]),
-            found=measured(row.found),
+            estimate=measured(row.found),
             method=row.method,
         )
         for row in listed_rows(answer, metric)

@@ -10,7 +10,7 @@ SPREAD = tuple(1 + 0.01 * (n % 5 - 2) for n in range(40))
 def judged(
     ours: refereed.Weighed | refereed.Counted | refereed.Certain,
     theirs: refereed.Weighed | refereed.Counted | refereed.Certain,
-    room: float = 0.0,
+    margin: float = 0.0,
 ) -> refereed.Refereed:
     claim = refereed.Claim(
         metric="offline",
@@ -19,7 +19,7 @@ def judged(
         regime="made up",
         ours=lambda: ours,
         theirs=lambda: theirs,
-        room=room,
+        margin=margin,
     )
     return refereed.all_refereed([claim], 0.999)[0]
 
@@ -37,7 +37,7 @@ def test_two_percent_off_is_seen_where_the_blocks_are_that_close() -> None:
     row = judged(refereed.Weighed(SPREAD, (), 4_000.0), refereed.Certain(1.02))
     assert not row.agrees
     assert "THEY DISAGREE" in row.sentence
-    assert judged(refereed.Weighed(SPREAD, (), 4_000.0), refereed.Certain(1.02), room=0.02).agrees
+    assert judged(refereed.Weighed(SPREAD, (), 4_000.0), refereed.Certain(1.02), margin=0.02).agrees
 
 
 def test_never_seen_is_below_something_and_not_zero() -> None:

@@ -69,7 +69,7 @@ def story_runs(process: partition_process.PartitionProcess) -> Iterator[BrokerRu
     features = parse_features(process.release)
     for way in second_proposal.WAYS:
         run = side_by_side(real_leader.RealLeader(process, 1, timed=True), features, 1, timed=True)
-        run.follow(second_proposal.told_turns(*way))
+        run.follow(second_proposal.story_turns(*way))
         yield run
 
 

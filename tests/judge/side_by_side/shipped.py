@@ -13,7 +13,7 @@ from kiplab.judge.side_by_side.chosen import (
     Chosen,
     chosen,
     live_columns,
-    told_leaders,
+    possible_leaders,
 )
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load, names
@@ -51,12 +51,12 @@ def _is_untold(line: Statement) -> bool:
 
 def why_untold(play: Play, features: Features) -> str:
     """The line that no real broker can be told, and why; empty where each can be."""
-    return told_leaders(Chosen(play, features, "", BOTH), asked_for=False).why
+    return possible_leaders(Chosen(play, features, "", BOTH), asked_for=False).why
 
 
 def asked_live(name: str, release: str) -> tuple[str, stored_answers.PlayRecording]:
     """What real nodes answer now, and the patch release. Raises as `live_columns` does."""
-    what = told_leaders(chosen(name, release, BOTH), asked_for=False)
+    what = possible_leaders(chosen(name, release, BOTH), asked_for=False)
     noting = stored_answers.Noting()
     assert live_columns(what, noting.between).agree, f"{name} on {release}: the columns part"
     return what.patch, noting.recording()
@@ -71,7 +71,7 @@ def play_columns(name: str, release: str) -> tuple[str, real_run.RecordedPlay]:
         except UnknownFeatureError:
             # Only leaders are asked for, and that release has none.
             continue
-        what = told_leaders(asked, asked_for=False)
+        what = possible_leaders(asked, asked_for=False)
         patch = what.patch
         if what.judge != asked.judge:
             why = what.why

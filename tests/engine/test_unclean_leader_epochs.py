@@ -64,10 +64,10 @@ def test_what_is_given_counts_until_the_recovery_is_over() -> None:
     stage = played(f"{ELECTED}poll orders-0\n")
     found = reign(stage)
     assert found is not None
-    assert (found.given.end, found.committed.end) == (8, 8)
+    assert (found.consumed.end, found.committed.end) == (8, 8)
     over = reign(played(f"{ELECTED}poll orders-0\ncatch-up 1\n"))
     assert over is not None
-    assert not over.given.epochs
+    assert not over.consumed.epochs
 
 
 def test_what_a_leader_commits_that_has_not_heard_of_the_election_does_not_count() -> None:

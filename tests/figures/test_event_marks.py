@@ -11,7 +11,7 @@ from kiplab.figures.timeline.whole_runs import timeline, timeline_drawing, twin_
 from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
-from kiplab.plays.transcript import told_events
+from kiplab.plays.transcript import event_lines
 from kiplab.rows.columns import EventRow, Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.rows.sentences import story, story_html, table_html
@@ -39,7 +39,7 @@ def told(stage: Stage, rows: Rows) -> set[str]:
     """The ids that sentences, log lines and the transcript have."""
     said = {id for s in story(rows) for part in s.parts for id in part.events}
     said |= {event.id for event in rows.events if event.log}
-    return said | {id for done in stage.performed for id, _ in told_events(stage, done)}
+    return said | {id for done in stage.performed for id, _ in event_lines(stage, done)}
 
 
 def why_on_the_axis(event: EventRow, rows: Rows) -> str:
