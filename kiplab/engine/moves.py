@@ -98,7 +98,7 @@ class Deliver(_MessageMove, frozen=True, tag="deliver"):
 
 
 class Drop(_MessageMove, frozen=True, tag="drop"):
-    """A message is lost, and nobody notices."""
+    """A message is lost, and no node notices."""
 
     offered = Offered("Drop", "It is lost, and nobody notices")
     ends: ClassVar[str] = "is lost"
@@ -215,11 +215,11 @@ class EndTransaction(_Move, frozen=True, tag="end-transaction"):
 
 
 class ProduceAs(_Move, frozen=True, tag="produce-as"):
-    """A producer has `count` records to write, to whom its metadata names as leader."""
+    """A producer has `count` records to write, to the leader in its metadata."""
 
     offered = Offered(
         "Send",
-        "It sends the records to whom it takes for the leader, and keeps them until it is told",
+        "It sends the records to the leader in its metadata, and keeps them until acknowledged",
     )
 
     partition: PartitionName
@@ -229,7 +229,7 @@ class ProduceAs(_Move, frozen=True, tag="produce-as"):
 
 
 class Resend(_Move, frozen=True, tag="resend"):
-    """A producer sends again what is not acknowledged, and gives up an answer that is late."""
+    """A producer sends its unacknowledged batches again, and gives up a late answer."""
 
     offered = Offered(
         "Send again", "It asks who leads where that is in doubt, and sends what is not acknowledged"
@@ -261,7 +261,7 @@ class Poll(_Move, frozen=True, tag="poll"):
 
 
 class RefreshMetadata(_Move, frozen=True, tag="refresh"):
-    """A consumer asks a broker who leads; None asks the one that knows most."""
+    """A consumer asks a broker for metadata; None asks the one with the newest."""
 
     offered = Offered("Refresh metadata", "It asks a broker who leads")
 
@@ -418,7 +418,7 @@ class UpgradeMetadata(_Move, frozen=True, tag="upgrade-metadata"):
 
 
 class RawRequest(_Move, frozen=True, tag="send"):
-    """A request with any field values, as nobody's rule would send it."""
+    """A raw request with any field values."""
 
     label: ClassVar[str] = "forged request"
 

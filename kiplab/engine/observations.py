@@ -80,7 +80,7 @@ def _with_members(
     state: PartitionRegistration,
     proposed_epochs: dict[BrokerId, BrokerEpoch],
 ) -> Observed:
-    """Who is in the ISR, and under which broker epoch each of them caught up."""
+    """The members of the ISR, each with the broker epoch under which it caught up."""
     before = dict(observed.isr_epochs)
 
     def epoch(member: BrokerId) -> BrokerEpoch:
@@ -110,12 +110,12 @@ def _committed(cluster: Cluster, observed: Observed, leader: BrokerId, mark: Off
     if node is None or mark <= observed.committed.end:
         return observed
     records = log.up_to(log_of(node, observed.partition), mark)
-    # A new leader may still have what another one had deleted; nobody misses it.
+    # A new leader may still have records that another one had deleted: they are not missed.
     return replace(observed, committed=log.delete_before(records, observed.committed.start))
 
 
 def with_deleted(client: Client, event: facts.RecordsDeleted) -> Client:
-    """Without what was deleted on purpose, of what it has read or was told is written."""
+    """The client without deleted records among those it has read or got acknowledged."""
     left = without_deleted(client.observed, event)
     if client.partition != event.partition or left is client.observed:
         return client

@@ -59,7 +59,7 @@ _MAY_BE_HEEDED = _HEEDED | {Delivered}
 
 
 def heeds(event: Event) -> bool:
-    """Whether the observer hears of such an event; it sees the rest with its own eyes."""
+    """Whether the observer reads such an event; everything else it finds in the cluster."""
     if type(event) is Delivered:
         return isinstance(event.body, messages.AlterPartitionRequest)
     return type(event) in _HEEDED
@@ -119,7 +119,7 @@ def _report(
 
 
 def _takes_over(cluster: Cluster, event: facts.BecameLeader) -> tuple[Cluster, list[CommittedLost]]:
-    """A leader begins: whatever it lacks of the committed records is lost from here on."""
+    """A leader begins: committed records that it lacks are lost from here on."""
     before = next((o for o in cluster.observed if o.partition == event.partition), None)
     node = broker(cluster, event.node)
     state = partition_of(cluster, event.partition)
@@ -153,7 +153,7 @@ def checks(before: Cluster, after: Cluster) -> list[Broken]:
         state = partition_of(after, observed.partition)
         if state is not None:
             broken += _unelectable(after, observed, state)
-            # KIP-903, a notable exception: the last member stays, whatever became of it.
+            # KIP-903, a notable exception: the last member stays in any case.
             if len(state.isr) != 1:
                 broken += _stale_members(after, observed)
             if observed.unclean_epoch is not None:
@@ -166,10 +166,11 @@ def checks(before: Cluster, after: Cluster) -> list[Broken]:
     if not is_same_truth(before, after):
         broken += _fallen_epochs(before, after)
     for reader in after.consumers:
-        broken += _forgotten(after, reader, properties.CONSUMER_READS_STAY, "has read")
+        fate = f"which {reader.name} has read"
+        broken += _forgotten(after, reader, properties.CONSUMER_READS_STAY, fate)
     for writer in after.producers:
-        done = "was told is written"
-        broken += _forgotten(after, writer, properties.ACKNOWLEDGED_RECORDS_STAY, done)
+        fate = f"which was acknowledged to {writer.name}"
+        broken += _forgotten(after, writer, properties.ACKNOWLEDGED_RECORDS_STAY, fate)
     return broken
 
 
@@ -189,7 +190,7 @@ def _unelectable(
 
 def _stale_members(cluster: Cluster, observed: Observed) -> Iterator[Broken]:
     if nodes.has_zookeeper(cluster):
-        # Nobody says which incarnation of a broker is in the ISR.
+        # ZooKeeper does not store which incarnation of a broker is in the ISR.
         return
     for member, epoch in observed.isr_epochs:
         now = observations.registered_epoch(cluster, member)
@@ -211,16 +212,16 @@ def _fallen_marks(old: Broker, new: Broker) -> Iterator[Broken]:
 
 
 def _forgotten(
-    cluster: Cluster, client: Consumer | Producer, broken: properties.Property, done: str
+    cluster: Cluster, client: Consumer | Producer, broken: properties.Property, fate: str
 ) -> Iterator[Broken]:
-    """What a client has seen, and the broker that leads, and knows that it does, has not."""
+    """Records of a client that are missing on the leader; it must know that it leads."""
     state = partition_of(cluster, client.partition) if client.observed.end else None
     node = knowing_leader(cluster, state) if state is not None else None
     if node is None:
         return
     missing = log.first_missing(log_of(node, client.partition), client.observed)
     if missing is not None:
-        words = f"broker {node.id} leads without offset {missing}, which {client.name} {done}"
+        words = f"broker {node.id} leads without offset {missing}, {fate}"
         yield broken, client.partition, words
 
 

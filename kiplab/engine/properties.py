@@ -27,7 +27,7 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
     """`needs` are the guards under which it is promised; `durable` that it is not promised once
     every ISR member died without the committed records, or after an unclean election;
     `needs_controller` that it is promised while somebody is the controller. `mode` is the only one
-    that has what it speaks of. `harm` is what one says of a run in which it broke.
+    that has what it speaks of. `harm` describes a run in which it broke.
     """
 
     id: str
@@ -86,7 +86,7 @@ CONSUMER_READS_STAY = _DURABILITY(
 )
 ACKNOWLEDGED_RECORDS_STAY = _DURABILITY(
     id="acknowledged-records-stay",
-    sentence="Whoever leads has every record that a producer was told is written, with acks=all.",
+    sentence="The leader has every record that was acknowledged to a producer with acks=all.",
 )
 GIVEN_WHILE_RECOVERING_STAYS = Property(
     id="given-while-recovering-stays",
@@ -112,7 +112,7 @@ _WITH_ZOOKEEPER = partial(
 )
 REPLICA_FETCHES = _WITH_ZOOKEEPER(
     id="replica-fetches",
-    sentence="At rest, every replica of a broker that is up is told to fetch, or leads.",
+    sentence="At rest, every replica of a broker that is up is leader or follower.",
     needs_controller=True,
     harm="a replica is abandoned",
 )
@@ -168,6 +168,6 @@ def is_promised(
 
 
 _VOIDING = (GuardKind.ALTERNATIVE,)
-"""Kinds of guards that void every promise while they are on: nobody ever made one of them."""
+"""Kinds of guards that void every promise while they are on: no release has them."""
 ALTERNATIVES = frozenset(g.id for g in GUARDS.values() if g.kind in _VOIDING)
 """Guards that void every promise while they are on."""

@@ -112,7 +112,7 @@ def _partition(stage: Stage, words: tuple[str, ...]) -> KeyStates:
 
 def _line(stage: Stage, _words: tuple[str, ...]) -> KeyStates:
     """The last line that did something: its first refusal, its metadata records, what a consumer
-    read, what a producer was told is written; and the run's verdict.
+    read, what was acknowledged to a producer; and the run's verdict.
     """
     events = last_events(stage)
     refused = (facts.Refused, facts.PollFailed, facts.BatchRequeued)

@@ -114,7 +114,7 @@ VERBS: dict[str, Verb] = {
     # There is no clock: these lines say that one of them is over.
     **_of_brokers("declare-inactive", "fence-itself"),
     # With a producer's name the records are a batch that it keeps until they are acknowledged, and
-    # that goes to whom it takes for the leader; without, they are appended to a leader's log.
+    # that goes to the leader in its metadata; without, they are appended to a leader's log.
     "produce": Verb(
         "produce PARTITION count=N [to=BROKER] [acks=all|1] [transaction=open], or with"
         " producer=NAME and neither to= nor transaction=",

@@ -32,7 +32,7 @@ class EpochRecords(msgspec.Struct, frozen=True):
 
 
 class AcknowledgedRecords(msgspec.Struct, frozen=True):
-    """Records that a producer was told are written, and with which acks."""
+    """Records that were acknowledged to a producer, and with which acks."""
 
     producer: str
     partition: str
@@ -79,7 +79,7 @@ def holders(cluster: Cluster, partition: str, records: EpochRecords) -> tuple[Br
 
 
 def acknowledged_records(stage: Stage) -> tuple[AcknowledgedRecords, ...]:
-    """Everything that producers by name were told is written, in the order in which they heard."""
+    """All records acknowledged to named producers, in the order of the acknowledgements."""
     steps = stage.history.steps[: stage.history.at]
     return tuple(
         _told(step.cluster, event)

@@ -169,7 +169,7 @@ def _gone(stage: Stage) -> set[int]:
 
 
 def _promised(stage: Stage) -> set[int]:
-    """What producers by name were told is written, with acks=all."""
+    """Records that were acknowledged to named producers with acks=all."""
     answers = (t for t in acknowledged_records(stage) if t.partition == PARTITION and t.acks_all)
     return _every(records for answer in answers for records in answer.records)
 

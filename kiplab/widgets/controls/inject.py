@@ -237,7 +237,7 @@ class ClientFact(msgspec.Struct, frozen=True):
 
 
 def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFact, ...]:
-    """Whom a producer writes to, what it was told is written, what waits; empty for a new one."""
+    """The producer's leader, acknowledged and waiting records; empty for a new one."""
     producer = producer_of(stage.cluster, name, partition)
     if producer is None:
         return ()
