@@ -52,7 +52,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     spark: bool
     resume: bool
     progress: bool | None
-    heard: Callable[[RunProgress], object] | None
+    listener: Callable[[RunProgress], object] | None
     stop: threading.Event | None
 
 
@@ -100,7 +100,7 @@ def run(
         spark=spark,
         resume=resume,
         progress=progress,
-        heard=heard,
+        listener=heard,
         stop=stop,
     )
     with ExitStack() as stack:
@@ -197,7 +197,7 @@ def _is_run(plan: StudyPlan[Scenario], folder: Path, options: RunOptions) -> boo
         master=options.master,
         spark=options.spark and not few,
         progress=False if few else options.progress,
-        listener=None if few else options.heard,
+        listener=None if few else options.listener,
         stop=options.stop,
     ).finished
 

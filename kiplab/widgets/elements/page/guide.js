@@ -30,7 +30,7 @@ const nearest = (link, candidates) => {
   return candidates[0];
 };
 
-const isInSight = (element) => {
+const isVisible = (element) => {
   const { top, bottom } = element.getBoundingClientRect();
   return top >= 0 && bottom <= window.innerHeight;
 };
@@ -45,7 +45,7 @@ const followLink = (event) => {
   const guide = nearest(link, candidates);
   guide.go(Number(step), "link");
   const lab = guide.closest(".kiplab-surface");
-  if (lab && !isInSight(lab.querySelector(".kiplab-stage") ?? lab)) lab.scrollIntoView();
+  if (lab && !isVisible(lab.querySelector(".kiplab-stage") ?? lab)) lab.scrollIntoView();
 };
 
 // JupyterLab takes Enter for itself, unless what has the focus says that the key is its own.

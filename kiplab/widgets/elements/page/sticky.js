@@ -31,7 +31,7 @@ const around = (panel) => {
 
 // `report` hears how many pixels there are for a picture, whenever that changes; `busy` hears whether
 // that is about to happen.
-const keepInSight = (el, report, busy) => {
+const keepVisible = (el, report, busy) => {
   let opened = [];
   let last = "";
   let timer;

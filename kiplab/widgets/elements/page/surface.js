@@ -84,7 +84,7 @@ export default ({ model, el }) => {
     else reasons.delete(reason);
     el.setAttribute("aria-busy", String(reasons.size > 0));
   };
-  const mail = mailbox(view, tell, silent, busyWith("mail"));
+  const outbox = mailbox(view, tell, silent, busyWith("outbox"));
   let isDrawn = false;
   const drew = () => {
     if (!isDrawn) tell({ drawn: tree().number });
@@ -97,7 +97,7 @@ export default ({ model, el }) => {
     drew,
     name: `kiplab-${view}-${id}`,
     act(name, value, { latest = false, buffers } = {}) {
-      if (!gone) mail.put({ part: id, name, value, latest, buffers });
+      if (!gone) outbox.put({ part: id, name, value, latest, buffers });
     },
   });
 
@@ -136,7 +136,7 @@ export default ({ model, el }) => {
   const paint = (id, changed) => {
     const part = tree().parts[id];
     const element = elements.get(id);
-    const fresh = new Set([...changed].filter((name) => !mail.knows(id, name)));
+    const fresh = new Set([...changed].filter((name) => !outbox.knows(id, name)));
     dress(element, part, changed);
     KINDS[part.kind].paint(element, part, fresh, toolsOf(id));
     if (changed.has("children")) fill(element, part.children);
@@ -178,7 +178,7 @@ export default ({ model, el }) => {
   };
 
   const show = (message, patch) => {
-    if (message.done) mail.done(message.done);
+    if (message.done) outbox.done(message.done);
     if (message.tree) drawAll();
     if (!patch) return;
     number = message.number;
@@ -192,7 +192,7 @@ export default ({ model, el }) => {
   // After a time without a connection nobody knows what has arrived.
   const renew = () => {
     if (tree().number > number) drawAll();
-    mail.again();
+    outbox.again();
     tell({ hello: tree().number });
   };
 
@@ -215,7 +215,7 @@ export default ({ model, el }) => {
   turnFigures();
   const leave = [
     watchTheme(el, (theme) => tell({ theme })), keepKeys(), whenLetGo.end,
-    keepInSight(el, (room) => tell({ room }), busyWith("room")),
+    keepVisible(el, (room) => tell({ room }), busyWith("room")),
   ];
   tell({ hello: tree().number });
   return () => {
@@ -226,7 +226,7 @@ export default ({ model, el }) => {
     kernel?.connectionStatusChanged?.disconnect(back);
     leave.forEach((end) => end?.());
     lights.end();
-    mail.end();
+    outbox.end();
     endAll();
   };
 };
