@@ -62,8 +62,8 @@ def with_state(cluster: Cluster, node: ids.BrokerId, state: Any) -> Cluster:
 
 
 def has_zookeeper(cluster: Cluster) -> bool:
-    """Whether ZooKeeper is a node of the cluster. The release tells it: whoever asks has not read
-    the controller (explore/search/hidden_parts.py).
+    """Whether ZooKeeper is a node of the cluster. The release decides it, so that a caller need not
+    read the controller (explore/search/hidden_parts.py).
     """
     return cluster.features.release in _WITH_ZOOKEEPER
 
@@ -113,7 +113,7 @@ def is_in_control(node: ids.BrokerId, state: Any) -> bool:
 
 
 def is_up(cluster: Cluster, node: ids.BrokerId) -> bool:
-    """Whether something can be delivered to `node`. It looks no further than that."""
+    """Whether something can be delivered to `node`; it reads nothing else."""
     if node >= 0:
         member = broker(cluster, node)
         return member is not None and member.up

@@ -1,4 +1,4 @@
-"""Producers in the cluster: whom they reach, who owes them an answer, when they try again."""
+"""Producers in the cluster: brokers in reach, answers due, retries."""
 
 from collections.abc import Iterator
 
@@ -27,9 +27,8 @@ def write(cluster: Cluster, move: moves.ProduceAs) -> Moved:
 
 
 def resend(cluster: Cluster, move: moves.Resend) -> Moved:
-    """A turn of its sender: what is too old fails, what got no answer is given up, the rest goes.
-
-    In a run with a clock whatever is not due yet waits on.
+    """A turn of its sender: expired batches fail, an unanswered request is given up, the rest is
+    sent. In a run with a clock, batches that are not due yet wait.
     """
     events: list[Event] = []
     for mine in [p for p in cluster.producers if p.name == move.producer]:
@@ -56,9 +55,8 @@ def _resend(cluster: Cluster, mine: Producer) -> Moved:
 
 
 def answers(cluster: Cluster, events: list[Event]) -> Moved:
-    """Whoever waits for an answer gets it, if the last move brought it; then the next batch goes.
-
-    A cut link brings none, and says nothing.
+    """Each waiting producer gets the answer that the last move brought, and sends its next batch.
+    Over a cut link no answer comes, and no event tells of it.
     """
     for mine in cluster.producers:
         if mine.waits_at == NO_LEADER:
@@ -80,7 +78,9 @@ def answers(cluster: Cluster, events: list[Event]) -> Moved:
 
 
 def _turn(cluster: Cluster, mine: Producer) -> Moved:
-    """Ask who leads if that is in doubt, then send batch after batch until one has to wait."""
+    """Refresh the metadata if the leader is in doubt, then send batch after batch until one
+    waits.
+    """
     events: list[Event] = []
     broker = consumers.informant(cluster, None) if mine.update_requested else None
     if broker is not None:

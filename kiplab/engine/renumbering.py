@@ -49,7 +49,7 @@ _STAY = (ids.BrokerId, ids.ControllerEpoch)
 Renumber = Callable[[Numbering, str, int], int]
 """(numbering, whose, number) to the number that takes its place."""
 Known = dict[tuple[int, str], Any]
-"""What has been walked over already: every broker holds the same image of the metadata."""
+"""Results by value: every broker holds the same image of the metadata."""
 _Walk = Callable[[Any, str, Renumber, Known], Any]
 
 
@@ -65,17 +65,18 @@ class _Part(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What to look at in values of one class."""
+    """The parts with numbers in values of one class."""
 
     parts: tuple[_Part, ...]
     partition: Callable[[Any], str] | None
-    """Whose the offsets and epochs inside are; None: those of whatever is around it."""
+    """The owner of the offsets and epochs inside; None: the owner of the enclosing value."""
     error: Callable[[Any], Any] | None
     rebuilt: Callable[[Any, dict[Any, Any]], Any]
 
 
 def renumbered(value: msgspec.Struct, number: Renumber) -> Any:
-    """`value` with `number` of every number that only its order counts of; itself if none changes.
+    """`value` with `number` applied to every number that matters only by its order; `value` itself
+    if none changes.
 
     Raises TypeError, naming struct and field, for a field whose annotation doesn't say what it
     counts.
@@ -116,7 +117,7 @@ def _walk_parts(plan: _Plan, value: Any, whose: str, number: Renumber, walked_be
 
 
 def plan_of(kind: type) -> _Plan:
-    """What to look at in a struct or named tuple.
+    """The parts with numbers in a struct or named tuple.
 
     Raises TypeError, naming struct and field, for a field whose annotation doesn't say what it
     counts.
@@ -199,7 +200,7 @@ def _walker(hint: Any, where: str) -> _Walk | None:
     if hint in (*_STAY, bool, str, NoneType) or (isinstance(hint, type) and issubclass(hint, Enum)):
         return None
     if hint is msgspec.Struct:
-        # Any struct: its class is known when there is one.
+        # Of a field for any struct only a value shows the class.
         return _walk_instance
     if origin is tuple:
         return _tuple_walker(get_args(hint), where)
@@ -257,7 +258,7 @@ def _with_places(value: tuple[Any, ...], new: dict[int, Any]) -> tuple[Any, ...]
 
 
 def _union_walker(members: tuple[Any, ...], where: str) -> _Walk | None:
-    """One number or tuple, or several classes: values of these say themselves what they are."""
+    """One number or tuple, or several classes, which their values show."""
     walks = [w for w in (_walker(m, where) for m in members) if w is not None]
     if not walks:
         return None

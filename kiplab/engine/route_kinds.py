@@ -38,7 +38,7 @@ ModeRule = Callable[[Cluster, Any], NodeEffects]
 
 
 def unmoved(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
-    """A message of which nothing comes: nobody waits for it, or its receiver does not know it."""
+    """A message without effect: its receiver does not wait for it, or does not know it."""
     return node, (), ()
 
 
@@ -74,12 +74,12 @@ def in_a_turn(node: ZooKeeperController, cluster: Cluster) -> ControllerTurn:
 
 
 def at(address: BrokerId, rule: Rule) -> ModeRule:
-    """A move that reaches what stands off the brokers, and nobody else."""
+    """A move that reaches only a node that is no broker."""
     return lambda cluster, move: ((address, rule(state_of(cluster, address), move, cluster)),)
 
 
 def at_broker(rule: Rule) -> ModeRule:
-    """A move that reaches the broker that it names, and nobody else."""
+    """A move that reaches only the broker that it names."""
     return lambda cluster, move: (
         (move.broker, rule(state_of(cluster, move.broker), move, cluster)),
     )
@@ -99,5 +99,5 @@ def never(kind: NodeKind, why: str, bodies: Iterable[type]) -> dict[tuple[NodeKi
 
 
 def apart(node: BrokerId, done: Together[Any]) -> NodeEffects:
-    """What becomes of the node, then of ZooKeeper."""
+    """The effects on the node and on ZooKeeper, in this order."""
     return (node, (done.node, done.sends, done.facts)), (ZOOKEEPER, (done.ensemble, done.fired, ()))

@@ -88,13 +88,13 @@ AT_ONCE: dict[tuple[NodeKind, type], AtOnce] = {
         b, m.body, o.body, w.features, w.clock
     )
 }
-"""Where a step can be told finer: two messages of this type, each with a thread of its own."""
+"""Messages that two threads may handle at once, by their type."""
 
 UNANSWERED: dict[tuple[NodeKind, type], Callable[[Any], Any]] = {
     (Broker, messages.AlterPartitionRequest): alter_partition_manager.give_up_waiting,
     (Broker, messages.IsrChangeRequest): alter_partition_manager.give_up_waiting,
 }
-"""What a node makes of it that no answer to its request will come."""
+"""What a node does when no answer to its request will come."""
 
 TIMERS: dict[tuple[NodeKind, moves.Timer], Rule] = {
     (Broker, moves.Timer.HEARTBEAT): lambda b, _, w: (
@@ -175,7 +175,7 @@ PLANS: dict[NodeKind, route_kinds.Plan] = {
 }
 """What a control plane plans in a run with a clock.
 
-It is asked whenever a control plane, the truth or the features are not what they were. That time
+It is called whenever a control plane, the truth or the features have changed. That time
 has passed is no reason by itself.
 """
 
@@ -241,7 +241,7 @@ BROKER_MOVES: dict[type, route_kinds.ModeRule] = {
     moves.DeleteRecords: at_broker(by_name(produce.delete_records)),
     moves.FinishLeaderRecovery: at_broker(by_name(alter_partition_manager.finish_leader_recovery)),
 }
-"""What somebody asks of the broker that a move names."""
+"""The effect on the broker that a move names."""
 
 
 def put_back(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
@@ -251,7 +251,7 @@ def put_back(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
 
 
 def planned(cluster: Cluster) -> Cluster:
-    """Control planes plan what they put off, whatever has just given them a reason."""
+    """Control planes plan their delayed tasks after any move that gives a reason."""
     for node in control_planes(cluster):
         state = state_of(cluster, node)
         plan = PLANS.get(type(state))

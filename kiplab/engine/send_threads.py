@@ -60,7 +60,7 @@ def _closed(cluster: Cluster, node: ids.BrokerId, controller: ZooKeeperControlle
 
 
 def _sent(cluster: Cluster, node: ids.BrokerId, controller: ZooKeeperController) -> Moved:
-    """Heads of queues that nobody has sent yet, or that were lost."""
+    """Heads of queues that were not sent yet, or were lost."""
     events: list[Event] = []
     for channel in controller.channels:
         if not channel.queue or not is_up(cluster, channel.broker):

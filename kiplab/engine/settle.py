@@ -49,7 +49,7 @@ def _round(cluster: Cluster) -> Cluster:
 
 
 def _without_repeats(cluster: Cluster) -> Cluster:
-    """What waits at a cut link and says the same as what waits there already adds nothing."""
+    """Drop a message that repeats one which already waits at the same cut link."""
     waiting: dict[tuple[object, ...], Message] = {}
     for message in cluster.messages:
         ends = (message.name.sender, message.name.incarnation, message.receiver)

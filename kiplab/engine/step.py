@@ -28,10 +28,9 @@ from .world_moves import OF_THE_WORLD, delivered, reply_lost
 
 DecidedEffect = tuple[Any, tuple[Send, ...], tuple[Event, ...]]
 Decide = Callable[[Cluster, BrokerId, Message | moves.Move, NodeEffect], DecidedEffect]
-"""Decides in place of a node: (cluster, address, what reaches the node, what the engine's rule
-makes of it) to what becomes of the node: its state, what it sends, what followed.
-
-It is not asked about what a node does together with ZooKeeper, nor about a race.
+"""Decides in place of a node: (cluster, address, the message or move, the effect by the engine's
+rule) to the effect on the node: its state, messages and events. It is not called for effects on a
+node and ZooKeeper together, nor for a race.
 """
 
 
@@ -45,8 +44,8 @@ class Step(msgspec.Struct, frozen=True):
 def step(cluster: Cluster, move: moves.Move, *, checked: bool = False) -> Step:
     """Do one move. Equal clusters and equal moves give equal results in every process.
 
-    `checked` says that `why_not` is known to have nothing to say: of what falls due in a run with a
-    clock, of the delivery of a message that no other one is ahead of. Nobody asks again then.
+    `checked` skips `why_not`, for moves that are known to be possible: a timer that falls due, the
+    delivery of the first message of a connection.
 
     Raises ImpossibleMoveError, with the reason `why_not` gives, for a move that cannot be done.
     """
@@ -121,7 +120,7 @@ def _sent_alone(
     kind, incarnation = KINDS[type(body)], nodes.running_incarnation(cluster, receiver)
     if incarnation is None or (kind in ANSWERED) is (answers is None):
         return None, sent
-    # Whatever is held back on the same connection would have to arrive first.
+    # A message held back on the same connection has to arrive first.
     if any(message.lane == body.api.lane for message in cluster.messages):
         return None, sent
     sent, name = channels.named(sent, sender, nodes.incarnation_of(cluster, sender), kind)
@@ -138,7 +137,7 @@ def _put(
     cause: Message | moves.Move,
     decide: Decide | None,
 ) -> Moved:
-    """What becomes of a node, put in its place: its state, and what it sends."""
+    """Apply the effect on a node: its state, and its messages."""
     state, sends, facts = effect if decide is None else decide(cluster, at, cause, effect)
     answered = cause if type(cause) is Message else None
     cluster, sent = channels.post(routes.put_back(cluster, at, state), at, sends, answered)
@@ -149,7 +148,7 @@ def _put(
 def _together(
     cluster: Cluster, at: BrokerId, done: Together[Any], answered: Message | None = None
 ) -> Moved:
-    """The same of a node and ZooKeeper, which then tells whoever watches."""
+    """The same for a node and ZooKeeper, which then sends its watch events."""
     cluster = routes.put_back(nodes.with_state(cluster, ZOOKEEPER, done.ensemble), at, done.node)
     cluster, sent = channels.post(cluster, at, done.sends, answered)
     cluster, fired = channels.post(cluster, ZOOKEEPER, done.fired)
@@ -217,7 +216,7 @@ def _fire(cluster: Cluster, move: moves.Fire, decide: Decide | None) -> Moved:
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession, decide: Decide | None) -> Moved:
-    """Where several sessions are over at once, no rule says whose turn it is."""
+    """Where several sessions are over at once, no rule says which one is ended first."""
     tied = sorted(stale_sessions(cluster)) if cluster.timed else []
     cluster, events = _as_the_mode_does(cluster, move, decide)
     if len(tied) < 2:

@@ -1,8 +1,8 @@
-"""`truth`: who leads, who is in sync, who is registered, whoever keeps it.
+"""`truth`: leaders, ISRs and registrations, in every mode.
 
-Every mode keeps the answer somewhere else: KRaft in the metadata log of its controller. Whoever
-only wants to know reads it here, and never reaches into a control plane; `tests/engine/
-test_truth.py` holds that. A mode adds its state to `Truth` and its reader to READERS.
+Every mode keeps the answer somewhere else: KRaft in the metadata log of its controller. Other code
+reads it here, and never reaches into a control plane; `tests/engine/test_truth.py` holds that. A
+mode adds its state to `Truth` and its reader to READERS.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class TruthReader(NamedTuple):
 
 
 def truth(cluster: Cluster) -> Truth:
-    """What the control plane of `cluster` holds for true.
+    """The state that the control plane of `cluster` has decided.
 
     Raises NoTruthReaderError for a control plane that READERS does not know.
     """
@@ -88,7 +88,7 @@ def session_lasts(cluster: Cluster, broker: BrokerId) -> bool:
 
 
 def stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
-    """Whose session may be ended next, being over by now; nobody's without a clock.
+    """The brokers whose expired session may be ended next; none without a clock.
 
     Which of several is first is for the schedule to say: Kafka looks into a hash table. Up to 3.9
     these are the brokers that were all heard of longest ago, from 4.0 on any.
@@ -97,7 +97,7 @@ def stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
 
 
 def watched_sessions(cluster: Cluster) -> tuple[Session, ...]:
-    """`sessions`, where anybody finds out that one is over (`watches_sessions`)."""
+    """`sessions`, where the control plane ends expired ones (`watches_sessions`)."""
     reader = _reader(cluster)
     return reader.sessions(cluster) if reader.watches_sessions(cluster) else ()
 
@@ -110,7 +110,7 @@ def session_end_ms(cluster: Cluster, session: Session) -> Milliseconds:
 
 
 def watches_sessions(cluster: Cluster) -> bool:
-    """Whether the end of a session is found out: a new controller that heard of nobody does not."""
+    """Whether expired sessions are ended: a new controller does not before its first heartbeat."""
     return _reader(cluster).watches_sessions(cluster)
 
 

@@ -63,7 +63,7 @@ def _followed(
         mark = ids.Offset(0) if replica is None else replica.high_watermark
         return replace(noted, committed=log.up_to(mine, mark))
     if replica is None or replica.leader_epoch < noted.epoch:
-        # It has not heard of the election.
+        # It does not know of the election yet.
         return noted
     if isinstance(event, facts.HighWatermarkMoved):
         return _committed(noted, mine, event)
@@ -91,12 +91,12 @@ def _given(noted: UncleanLeaderEpoch, mine: log.Log, event: facts.Polled) -> Unc
 
 
 def without_deleted(records: log.Log, event: facts.RecordsDeleted) -> log.Log:
-    """What is deleted on purpose is not lost."""
+    """Deleted records are not lost."""
     return log.delete_before(records, ids.Offset(min(event.start, records.end)))
 
 
 def knowing_leader(cluster: Cluster, state: PartitionRegistration) -> Broker | None:
-    """The broker that leads a partition, if it knows that it does, and in which leader epoch."""
+    """The leader of a partition and its leader epoch, if the broker knows that it leads."""
     node = broker(cluster, state.leader)
     replica = None if node is None else replica_of(node, state.name)
     if replica is None or replica.leading is None or replica.leader_epoch != state.leader_epoch:
@@ -107,7 +107,7 @@ def knowing_leader(cluster: Cluster, state: PartitionRegistration) -> Broker | N
 def contradictions(
     cluster: Cluster, observed: Observed, state: PartitionRegistration
 ) -> Iterator[Broken]:
-    """What a broker that leads, and knows it, lacks of the records of that leader epoch."""
+    """The records of that leader epoch that are missing on the broker that knows it leads."""
     noted, leader = observed.unclean_epoch, knowing_leader(cluster, state)
     if noted is None or leader is None:
         return

@@ -1,4 +1,4 @@
-"""Moves that reach no node: of the network, of links, of time, of who breaks or forges something.
+"""Moves that reach no node: of the network, links and time, damage, and forged requests.
 
 What a client by name does is in `consumers` and `producers`; what a node decides, in `step`.
 """
@@ -115,4 +115,4 @@ OF_THE_WORLD: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Heal: _turn_link,
     moves.RawRequest: _raw,
 }
-"""Moves of the network, of clients by name and of whoever breaks things."""
+"""Moves of the network, of named clients and of faults."""

@@ -140,7 +140,7 @@ ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
 
 
 def _as_in_a_release(table: dict[tuple[NodeKind, type], Any]) -> None:
-    """A HeartbeatController does what a ZooKeeperController does, but for what is said of it."""
+    """A HeartbeatController has the routes of a ZooKeeperController, but for its own."""
     for kind, body in tuple(table):
         own = (HeartbeatController, body)
         if kind is ZooKeeperController and own not in JOINT_ROUTES:
@@ -197,7 +197,7 @@ ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
             e, m.topic, allowed=m.unclean_leader_election
         ),
     ),
-    # Impossible, or a setting of the brokers: ZooKeeper is not told.
+    # Impossible, or a setting of the brokers: ZooKeeper has no part in it.
     (Ensemble, moves.FinishRecovery): at(ZOOKEEPER, unmoved),
     (Ensemble, moves.Upgrade): at(ZOOKEEPER, unmoved),
     (Ensemble, moves.UpgradeMetadata): at(ZOOKEEPER, unmoved),
@@ -227,13 +227,13 @@ def needs_no_zookeeper(cluster: Cluster, message: Message) -> bool:
 
 
 def send_heartbeat(node: Broker, cluster: Cluster) -> NodeEffect:
-    """Whom to send it to may have to be looked up, if ZooKeeper can be reached."""
+    """The receiver may have to be looked up in ZooKeeper, if that can be reached."""
     cut_off = is_cut(cluster, node.id, ZOOKEEPER)
     return heartbeat_life.send_heartbeat(node, None if cut_off else ensemble_of(cluster))
 
 
 def why_no_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None:
-    """Why such a timeout is not over; None if it may be."""
+    """Why such a timeout is not over; None if it may be over."""
     if not move.at_controller:
         state = state_of(cluster, move.broker)
         if state is None:

@@ -1,4 +1,4 @@
-"""Facts: what a rule reports of what it did. Plain values, rendered later by whoever likes.
+"""Facts: what a rule reports of what it did. Plain values, rendered elsewhere.
 
 Every fact is about one move. `Refused` names the guard, and both sides of the comparison that
 failed, so that an explanation never has to be reconstructed.
@@ -169,9 +169,9 @@ class RecoveryPhase(StrEnum):
 
     BEGINS = "begins"
     DONE = "done"
-    """It has done what there was to do; the controller does not know yet."""
+    """The leader has recovered; the controller does not know yet."""
     OVER = "over"
-    """The controller has written RECOVERED: the leader answers everybody again."""
+    """The controller has written RECOVERED: the leader serves all requests again."""
 
 
 class LeaderRecovery(PartitionFact, frozen=True, tag="leader-recovery", kw_only=True):
@@ -182,14 +182,14 @@ class LeaderRecovery(PartitionFact, frozen=True, tag="leader-recovery", kw_only=
 
 
 class BecameFollower(PartitionFact, frozen=True, tag="became-follower", kw_only=True):
-    """A broker learnt from metadata whom it follows."""
+    """A broker learnt its leader from metadata."""
 
     leader: BrokerId
     leader_epoch: LeaderEpoch
 
 
 class Fetched(PartitionFact, frozen=True, tag="fetched", kw_only=True):
-    """A leader heard from a follower: up to `offset` the follower has everything."""
+    """A leader learnt by a Fetch that the follower has all records below `offset`."""
 
     follower: BrokerId
     offset: Offset
@@ -258,7 +258,7 @@ class PeriodicElections(AnyFact, frozen=True, tag="periodic-elections", kw_only=
     """The controller looked after partitions that nobody leads (`unclean`), or not their preferred
     replica, as it does from time to time: it elected in some and left the others as they are.
 
-    Not told when there was no such partition.
+    No fact where there was no such partition.
     """
 
     unclean: bool
@@ -312,7 +312,7 @@ class TransactionBegun(PartitionFact, frozen=True, tag="transaction-begun"):
 class TransactionEnded(PartitionFact, frozen=True, tag="transaction-ended", kw_only=True):
     """A marker at offset `marker` ends the transaction that was open from `first` on.
 
-    `recovery` says that nobody asked for it but the leader that recovers (KIP-704).
+    `recovery` says that a recovering leader wrote it by itself (KIP-704).
     """
 
     first: Offset
@@ -322,7 +322,7 @@ class TransactionEnded(PartitionFact, frozen=True, tag="transaction-ended", kw_o
 
 
 class PollFailed(ConsumerFact, frozen=True, tag="poll-failed", kw_only=True):
-    """A consumer could ask nobody: no leader is known (`node` -1), or it does not answer."""
+    """A consumer reached no broker: no leader is known (`node` -1), or it does not answer."""
 
     error: KafkaError
 
@@ -369,7 +369,7 @@ class ReplicaPreferred(ConsumerFact, frozen=True, tag="replica-preferred", kw_on
 
 
 class MetadataRefreshed(ConsumerFact, frozen=True, tag="metadata-refreshed", kw_only=True):
-    """A consumer asked broker `node` who leads; `leader` is whom it believes from now on."""
+    """A consumer got metadata from broker `node`; `leader` is the leader in it."""
 
     leader: BrokerId
     leader_epoch: LeaderEpoch
@@ -407,7 +407,7 @@ class BatchWaits(LeaderBatchFact, frozen=True, tag="batch-waits"):
 
 
 class BatchAcknowledged(LeaderBatchFact, frozen=True, tag="batch-acknowledged", kw_only=True):
-    """A producer was told that its records stand at first..last."""
+    """A producer's batch was acknowledged: its records have the offsets first..last."""
 
     acks_all: bool
 
@@ -426,7 +426,7 @@ class BatchFailed(BatchFact, frozen=True, tag="batch-failed", kw_only=True):
 
 
 class ProducerInformed(AnyFact, frozen=True, tag="producer-informed", kw_only=True):
-    """A producer asked broker `node` who leads; `leader` is whom it believes from now on."""
+    """A producer got metadata from broker `node`; `leader` is the leader in it."""
 
     node: BrokerId
     producer: str

@@ -20,7 +20,7 @@ class GuardKind(StrEnum):
     REFUSAL = "refusal"
     """A receiver answers with an error."""
     RULE = "rule"
-    """Somebody behaves differently; nothing is refused."""
+    """A node behaves differently; nothing is refused."""
     ALTERNATIVE = "alternative"
     """What a KIP considered and rejected. Never on unless asked for by its full id."""
     AS_SPECIFIED = "as-specified"
@@ -84,7 +84,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """Where it can be switched: whoever keeps the metadata otherwise, nobody asks for it."""
+        """The modes where it can be switched: in another mode no rule asks for it."""
         return self.meant_for or tuple(built.mode for built in self.built) or tuple(Mode)
 
     def built_in(self, release: Release) -> bool:
@@ -351,7 +351,7 @@ def named(name: str) -> tuple[str, ...]:
 
 
 def releases_in(mode: Mode, guard: Guard) -> str:
-    """Of one mode, to whoever speaks of no other: ``"3.5 and later"``, ``"all"`` or ``"never
+    """For one mode, which is not named: ``"3.5 and later"``, ``"all"`` or ``"never
     built"``.
     """
     built = next((built for built in guard.built if built.mode is mode), None)

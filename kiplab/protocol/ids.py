@@ -100,18 +100,18 @@ def broker_list(ids: Iterable[int]) -> str:
 
 # What a request says of broker epochs: from some version on, and -1 where it cannot. Each function
 # takes first what the caller of several feature sets at once may have in more than one value, and
-# can be told what such a value means.
+# can be registered for another type of such a value.
 
 
 @singledispatch
 def epoch_in_version(version: Any, first: int, epoch: BrokerEpoch) -> BrokerEpoch:
-    """`epoch` as a request of `version` tells it, whose schema has the field from `first` on; below
-    that it reads as -1.
+    """`epoch` as a request of `version` carries it; the schema has the field from `first` on, and
+    below that it reads as -1.
     """
     return epoch if version >= first else NO_BROKER_EPOCH
 
 
 @singledispatch
 def is_of_another_incarnation(epoch: Any, registered: BrokerEpoch) -> bool:
-    """Whether `epoch` was told, and is not the one that is `registered`: -1 contradicts nothing."""
+    """Whether `epoch` was sent, and is not the one that is `registered`: -1 stands for none."""
     return bool(epoch != registered and epoch != NO_BROKER_EPOCH)

@@ -46,7 +46,7 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
 
 
 def _those(kinds: Any, named: Sequence[Named]) -> list[Named]:
-    """The events of these kinds right at the beginning."""
+    """The leading events of these kinds."""
     return list(takewhile(lambda pair: isinstance(pair[1], kinds), named))
 
 

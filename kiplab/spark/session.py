@@ -249,10 +249,10 @@ def _context(conf: "SparkConf", log: IO[bytes]) -> "SparkContext":
 
 
 def _await_executor(spark: "SparkSession", master: str) -> None:
-    """A master without a free worker would let the first job wait for ever, without a word."""
+    """Wait for an executor: without a free worker the first job would silently wait for ever."""
     executors = spark.sparkContext._jsc.sc().statusTracker()
     deadline = time.monotonic() + _WAIT_FOR_EXECUTOR_S
-    # The driver counts itself.
+    # The list includes the driver.
     while len(executors.getExecutorInfos()) < 2:
         if time.monotonic() > deadline:
             spark.stop()

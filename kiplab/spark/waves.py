@@ -221,7 +221,7 @@ def _work_dealt(
 
 @contextlib.contextmanager
 def explained_failure() -> Iterator[None]:
-    """Whatever Spark raises in the body becomes a sentence. Raises SparkUnavailable."""
+    """Turns an exception of Spark in the body into a sentence. Raises SparkUnavailable."""
     try:
         yield
     except Exception as error:
@@ -260,7 +260,7 @@ def _bar(
     with tqdm(total=blocks, unit="block") as bar:
 
         def report(done: float) -> None:
-            """Never back: a task that is tried again has been counted already."""
+            """Never decreases the count: a retried task was counted before."""
             bar.update(max(0, int(done) - bar.n))
 
         if is_connect(spark):
@@ -272,7 +272,7 @@ def _bar(
 
 
 def bar_is_visible() -> bool:
-    """Whether there is a terminal or a notebook that a bar would be seen in."""
+    """Whether there is a terminal or a notebook to show a bar."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return sys.stderr.isatty() or hasattr(shell, "kernel")

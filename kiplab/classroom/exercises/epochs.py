@@ -110,7 +110,7 @@ check_fences = PartsInOrder(
 
 
 def _three_leader_epochs(stage: Stage) -> Verdict:
-    """A run of TWELVE in which broker 1 leads throughout, into LAST_EPOCH."""
+    """Judges a run of TWELVE: broker 1 leads throughout, up to LAST_EPOCH."""
     first = state_of(stage.history.start)
     states = [state_of(cluster) for _, cluster in moments(stage)] or [first]
     reached = max(state.leader_epoch for state in states)

@@ -78,7 +78,7 @@ def _refusals(stage: Stage) -> Iterator[Refused | None]:
 
 
 def _alone(number: int, kafka: str | None) -> Play:
-    """One request, after those of the others before it that change something."""
+    """The play with one request, after the earlier requests that were accepted."""
     whole = run(EIGHT, kafka=kafka).stage
     sent = [s for s in whole.play.statements if s.verb == "send"]
     before = zip(sent[: number - 1], rulings_of(whole), strict=False)
@@ -104,7 +104,7 @@ def _ruling(part: str) -> Ruling:
 
 
 def _keys(place: int, mine: Ruling, true: Ruling, kafka: str | None) -> tuple[str, ...]:
-    """By the rule that fails first, and the one that was named."""
+    """Keys of feedback: the first failing rule beside the one that was named."""
     if BLANK in (mine.error, mine.letter):
         return ("half",)
     if mine.letter == true.letter:

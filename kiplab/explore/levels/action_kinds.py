@@ -153,7 +153,7 @@ def _news(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
 
 
 def _catch_up(cluster: Cluster, action: Action) -> Moves:
-    """A broker applies the metadata log in batches: what a batch means is the image after it."""
+    """A broker applies the metadata log in batches: only the last image of a batch is delivered."""
     news = _news(cluster, action)
     return (*(moves.Drop(image.message) for image in news[:-1]), *news[-1:])
 

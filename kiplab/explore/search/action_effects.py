@@ -45,7 +45,7 @@ NOTHING = Effect((), None, None)
 
 
 class Option(shared_memory.Remembered):
-    """An offer in one search, and what it comes to under that search's rules."""
+    """An offer in one search, with its remembered effects under that search's rules."""
 
     __slots__ = ("action", "cost", "offer", "place", "request")
 

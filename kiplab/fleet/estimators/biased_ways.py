@@ -83,7 +83,7 @@ def picked(shares: Any, u: Any) -> Any:
 
 
 class NextWays:
-    """The ways of the next event in one world."""
+    """Draws the next event of one world, by true or by biased rates."""
 
     def __init__(self, clocks: Sequence[Clock], window_us: int) -> None:
         from numpy import array

@@ -130,7 +130,7 @@ class SharedRun:
             yield part
 
     def _join(self, groups: list[After], after: After) -> None:
-        """Add to the groups what became of some, or to one of them."""
+        """Merge an outcome into a group with an equal one, or make it a new group."""
         for group in groups:
             if group.outcome != after.outcome:
                 continue

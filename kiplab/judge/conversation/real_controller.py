@@ -196,7 +196,7 @@ class RealController:
         return self._answer(nothing)["ErrorCode"] in (0, 77)
 
     def close(self) -> None:
-        """Hang up; the process goes on."""
+        """Close the connection; the process goes on."""
         self._connection.close()
 
 

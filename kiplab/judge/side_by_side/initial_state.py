@@ -164,7 +164,7 @@ class InitialState:
 
     def _fence_who_begins_fenced(self) -> None:
         """The last member of an ISR was there until now. From 4.0 on Kafka holds on to whoever was
-        heard of, fenced or not, until that is some time ago: others are heard of meanwhile.
+        heard of, fenced or not, until that is some time ago; meanwhile others send heartbeats.
         """
         wanted = (entry.broker for entry in self._wanted.registrations if entry.fenced)
         broker_ids = [broker for broker in wanted if not self._is_fenced(broker)]

@@ -35,7 +35,7 @@ _NOTIFICATIONS = "/isr_change_notification"
 
 
 class Barrier:
-    """Waits until a controller has processed all that was set off, and all of it has arrived.
+    """A barrier: waits until a controller has processed its events and its requests have arrived.
 
     The state of an idle topic is written and the controller notified, as of a changed ISR. It sends
     an UpdateMetadata to every broker, behind all that was queued before, and deletes the

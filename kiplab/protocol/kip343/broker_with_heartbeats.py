@@ -42,7 +42,7 @@ from .heartbeat_controller import FIRST_WITH_HEARTBEATS, HeartbeatController, se
 
 def control_plane(broker: BrokerId, features: Features) -> ZooKeeperController:
     """The controller that a process of this broker has in it."""
-    # Whoever has the code of KIP-343, whatever protocol it speaks.
+    # A broker with the code of KIP-343, at any inter-broker protocol version.
     if RELEASES[features.release_of(broker)].specified == 343:
         return HeartbeatController(broker)
     return ZooKeeperController(broker)
@@ -73,7 +73,7 @@ def session_expired_with_heartbeats(
     features: Features,
     now_ms: int | None,
 ) -> Together[Broker]:
-    """The process registers anew, and so has another incarnation id: it is INITIAL again."""
+    """The process registers again, and so has another incarnation id: it is INITIAL again."""
     done = broker_in_zookeeper.session_expired(broker, ensemble, event, features, now_ms)
     if done.node is broker:
         return done
@@ -83,7 +83,9 @@ def session_expired_with_heartbeats(
 
 
 def send_heartbeat(broker: Broker, ensemble: Ensemble | None) -> BrokerEffect:
-    """Tell the controller which state this process wants; without ZooKeeper, whom it knows of."""
+    """Send the controller the state that this process wants; without ZooKeeper, to the controller
+    it knows.
+    """
     process = process_of(broker)
     controller = process.controller
     if controller is None and ensemble is not None:

@@ -81,7 +81,7 @@ def plane_of(turn: ControllerTurn) -> HeartbeatController:
 
 
 def registered(turn: ControllerTurn) -> tuple[KnownBroker, ...]:
-    """Who is registered, as a controller that has never heard of them knows them."""
+    """Registered brokers in the first state that a new controller gives them."""
     versions = {
         z.data.broker: z.data.version
         for z in below(turn.ensemble.znodes, BROKER_IDS_PATH)

@@ -100,7 +100,7 @@ def _as_leader_sees_it(
             recovery=item.recovery,
         )
     over = result.error is KafkaError.NOT_LEADER_OR_FOLLOWER
-    # An old leader waits to be told who leads; the manager knows that as a fenced leader epoch.
+    # An old leader waits for the new leader; the manager knows that as a fenced leader epoch.
     error = KafkaError.FENCED_LEADER_EPOCH if over else result.error
     return AlterPartitionResult(item.partition, error)
 
@@ -158,7 +158,7 @@ def _denied(turn: ControllerTurn, refused: Refused) -> tuple[ControllerTurn, Isr
 
 
 class _WantedChange(NamedTuple):
-    """All that a check may look at."""
+    """The arguments of a check."""
 
     turn: ControllerTurn
     request: IsrChangeRequest

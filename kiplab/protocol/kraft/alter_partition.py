@@ -46,7 +46,7 @@ KIND = "alter-partition"
 
 
 class _Case(msgspec.Struct, frozen=True):
-    """All that a check may look at."""
+    """The arguments of a check."""
 
     controller: Controller
     request: AlterPartitionRequest
@@ -183,7 +183,7 @@ def _accept(
         refused = Refused(CONTROLLER, KIND, error, None, partition=case.item.partition)
         return record, AlterPartitionResult(case.item.partition, error), refused
     if case.request.version < 1:
-        # No recovery state is on the wire: whoever reads the answer takes the default.
+        # No recovery state is on the wire: the reader of the answer takes the default.
         after = msgspec.structs.replace(after, recovery=LeaderRecoveryState.RECOVERED)
     return record, AlterPartitionResult.granted(after), None
 
@@ -256,7 +256,7 @@ def _known_recovery_state(case: _Case) -> Compared | None:
 
 
 def _recovering_alone(case: _Case) -> Compared | None:
-    # KIP-704, AlterPartition RPC, Request Handling, 1: nobody joins before the leader is done.
+    # KIP-704, AlterPartition RPC, Request Handling, 1: no replica joins before the leader is done.
     if case.recovery != LeaderRecoveryState.RECOVERING or len(case.item.isr) <= 1:
         return None
     return compare("ISR while RECOVERING", _listed(case.item.members), "one member")

@@ -41,7 +41,7 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Contact(msgspec.Struct, frozen=True, cache_hash=True):
-    """When a broker was heard of last under this broker epoch (`sessions`); 0 without a clock."""
+    """Time of the last contact under this broker epoch (`sessions`); 0 without a clock."""
 
     broker: ids.BrokerId
     epoch: ids.BrokerEpoch
@@ -76,8 +76,9 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     heartbeats: tuple[HeartbeatState, ...] = ()
     timers: ControllerTimers = ControllerTimers()
     watches_sessions: bool = True
-    """Whether it finds out by itself that a session is over. In a run with a clock a new controller
-    does only after it has heard of somebody; without one somebody else says so."""
+    """Whether it ends expired sessions by itself. In a run with a clock a new controller does so
+    only after its first heartbeat; without a clock a move says so.
+    """
     auto_leader_rebalance: bool = False
     """auto.leader.rebalance.enable, which Kafka has on and a play only if it asks for it."""
     contacts: tuple[Contact, ...] = ()

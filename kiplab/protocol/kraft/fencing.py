@@ -78,7 +78,7 @@ def shutdown_records(
 def removal_records(
     controller: Controller, broker: BrokerId, features: Features
 ) -> list[PartitionChangeRecord]:
-    """Out of every ISR; where it led, somebody else does, or nobody.
+    """Remove it from every ISR; where it led, another member leads, or the partition has no leader.
 
     Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.5.0).
     """

@@ -1,4 +1,4 @@
-"""Sessions: which brokers the active controller still hears from.
+"""Sessions: the brokers whose heartbeats the active controller still counts on.
 
 In come the controller's memory of its brokers and the time. A session belongs to an unfenced broker
 and lasts until `SESSION_TIMEOUT_MS` after the last contact; at exactly that time it still holds.
@@ -32,7 +32,7 @@ SESSION_TIMEOUT_MS = 9_000
 def has_valid_session(controller: Controller, broker: BrokerId, now_ms: int | None) -> bool:
     """Inclusive: at exactly last contact + timeout the session still holds.
 
-    Without a clock a session holds until somebody says that it is over.
+    Without a clock a session holds until a move ends it.
 
     Source: BrokerHeartbeatManager.hasValidSession (3.5.0).
     """
@@ -43,7 +43,7 @@ def has_valid_session(controller: Controller, broker: BrokerId, now_ms: int | No
 
 
 def stale_broker(controller: Controller, now_ms: int | None) -> BrokerId | None:
-    """The unfenced broker heard of longest ago, if its session is over; one at a time.
+    """The unfenced broker with the oldest contact, if its session is over; one at a time.
 
     Source: BrokerHeartbeatManager.findOneStaleBroker (3.5.0).
     """
@@ -100,7 +100,7 @@ def has_contacts(code: CodeVersion) -> bool:
 def noted(
     controller: Controller, broker: BrokerId, epoch: BrokerEpoch, now_ms: int | None
 ) -> Controller:
-    """`controller` after a heartbeat came, whatever will be answered to it.
+    """`controller` after a heartbeat, whatever the answer.
 
     The same object where that can make no difference: an epoch of the past comes to nothing.
 
@@ -117,7 +117,7 @@ def noted(
 
 
 def contact_of(controller: Controller, registration: Registration) -> Contact | None:
-    """When a registered broker was heard of under its epoch, or None.
+    """Time of the last contact of a registered broker under its epoch, or None.
 
     Source: BrokerHeartbeatTracker.contactTime (4.0.2).
     """
@@ -128,7 +128,7 @@ def contact_of(controller: Controller, registration: Registration) -> Contact | 
 
 
 def is_in_contact(controller: Controller, registration: Registration, now_ms: int | None) -> bool:
-    """Inclusive, as up to 3.9; without a clock for as long as nobody says that it is over.
+    """Inclusive, as up to 3.9; without a clock until a move ends it.
 
     Source: BrokerHeartbeatTracker.hasValidSession (4.0.2).
     """
@@ -174,7 +174,7 @@ def forgotten(controller: Controller, registration: Registration, now_ms: int | 
 
 
 def activated(controller: Controller, code: CodeVersion, now_ms: Milliseconds) -> Controller:
-    """What a new controller begins with: it takes everybody for heard of just now.
+    """The state of a new controller: the last contact of every broker is now.
 
     Source: ClusterControlManager.activate (4.0.2; in 4.1.2 the fenced are left out) and
     PeriodicTaskControlManager.activate (4.0.2).
