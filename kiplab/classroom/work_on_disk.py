@@ -62,7 +62,7 @@ class LockedError(ValueError):
 
 
 _here: dict[str, dict[str, Any]] = {"predictions": {}, "exercises": {}}
-"""What could not be written: this kernel remembers it, and nobody else. What a checker tells
+"""The attempts that could not be written: only this kernel remembers them. What a checker tells
 depends on the number of attempts.
 """
 

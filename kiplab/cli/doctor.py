@@ -23,7 +23,7 @@ NEEDED = frozenset({"Python", "msgspec", "lab packages", "lab folder"})
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One thing looked for: what was found, and if that isn't enough the command that mends it."""
+    """One requirement: what was found, and if that isn't enough the command that mends it."""
 
     name: str
     ok: bool

@@ -1,4 +1,4 @@
-"""`kiplab fleet verify`: whether the fleet's numbers are right, by everybody who ought to know."""
+"""`kiplab fleet verify`: the fleet's numbers beside independent calculations."""
 
 import argparse
 import sys

@@ -131,7 +131,7 @@ def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> in
 
 
 def _run_jupyter(arguments: list[str]) -> int:
-    # In this process rather than a child: whoever stops `kiplab lab` stops the server itself.
+    # In this process rather than a child: stopping `kiplab lab` stops the server itself.
     from jupyterlab.labapp import LabApp
 
     try:

@@ -148,7 +148,7 @@ def add_matrix(parser: argparse.ArgumentParser) -> None:
 
 
 def run_matrix(options: argparse.Namespace) -> int:
-    """Search every cell and print what they say."""
+    """Search every cell and print the verdicts."""
     from ..explore.levels.level_table import ExploreError
     from ..figures.drawing.theme import theme_of
     from ..matrices import check_target

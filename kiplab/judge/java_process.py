@@ -1,4 +1,4 @@
-"""A child in Java that is told one line and answers one line, and never outlives its parent."""
+"""A child process in Java that answers each line with one line, and never outlives its parent."""
 
 import shutil
 import socket
@@ -49,9 +49,9 @@ PORTS_TRIED = 3
 
 
 class OwnedProcess(ABC):
-    """``with`` starts a JVM that says one line when it is ready, answers each line that it is told
-    with one, and ends when its input does. Raises DeadKafkaError where it does not start,
-    MissingKafkaError without Java.
+    """``with`` starts a JVM that writes one line when it is ready, answers each line with one, and
+    ends when its input does. Raises DeadKafkaError where it does not start, MissingKafkaError
+    without Java.
 
     `name` is what messages call it, ``"Kafka 3.4.1"``; `kind` is in the name of its folder.
     """
@@ -83,7 +83,7 @@ class OwnedProcess(ABC):
         """(class path, main class and its arguments)."""
 
     def _begin(self) -> None:
-        """Settle on ports and launch it; again, where somebody has taken one meanwhile."""
+        """Choose ports and launch it; again, where another process has taken one meanwhile."""
         for left in reversed(range(PORTS_TRIED)):
             self._settle()
             try:
@@ -125,7 +125,7 @@ class OwnedProcess(ABC):
         return DeadKafkaError(f"{self._name} ended by itself: {last_lines(self._log.read_text())}")
 
     def stop(self) -> None:
-        """End it, and forget what it has written. Stopping twice does nothing."""
+        """End it, and delete its files. Stopping twice does nothing."""
         self._end()
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -146,7 +146,7 @@ class OwnedProcess(ABC):
 
 
 def free_ports(count: int) -> list[int]:
-    """Different ports that nobody has right now: none is given back before all are found."""
+    """Different free ports: each stays bound until all are found."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:

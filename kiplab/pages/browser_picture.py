@@ -1,8 +1,8 @@
 """A picture drawn by a browser, in a process of its own.
 
 Under load, and after the file is written, what drives the browser logs errors of its own going:
-from its threads, and as late as the end of the process. In a process apart, nobody has to read
-them; what really went wrong comes back as one line.
+from its threads, and as late as the end of the process. In a process apart, they stay out of sight;
+a real failure comes back as one line.
 """
 
 import os
@@ -141,7 +141,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _as_list(value: Any) -> Any:
-    """numpy's arrays and numbers, of somebody else's figure."""
+    """numpy's arrays and numbers, in figures that kiplab did not make."""
     return value.tolist()
 
 

@@ -22,8 +22,8 @@ const patternOf = (words) => {
 const textOf = (line) =>
   line.cells ? [...line.cells].map((cell) => cell.textContent).join("\t") : line.textContent;
 
-// `lines()` are those in which words are looked for; `reached()` is the last step that may be told,
-// and `run()` another value whenever another run is told.
+// `lines()` are the lines to search; `reached()` is the last step that may be shown, and `run()`
+// changes with the run.
 const searchOf = ({ lines, reached, run }) => {
   let pattern = null;
   let matches = [];
@@ -35,7 +35,7 @@ const searchOf = ({ lines, reached, run }) => {
   const isShown = (line) => idsOf(line.dataset.about).every((id) => stepOf(id) <= reached());
   const isSame = (one, other) => one?.text === other.text && String(one.ids) === String(other.ids);
 
-  // What was told before one went back is not forgotten: the next match may be there.
+  // Lines of later steps are kept after a step back: the next match may be there.
   const takeIn = () => {
     const all = pattern ? lines() : [];
     const entries = all.filter(isShown).map((line) =>

@@ -1,5 +1,5 @@
-// Lights up what belongs together: a mark in a picture, and what is told of it in words; and searches
-// the words. All in the page: nobody is asked.
+// Lights up a mark in a picture together with the words about it, and searches the words. All of it
+// runs in the page, without a kernel.
 const linesIn = (box) => [...box.querySelectorAll("[data-about]")];
 
 // Only the box that words are in scrolls; the page does where they are in none, and only for
@@ -62,7 +62,7 @@ const lightUp = (root, { picture, at, reached, run, go }) => {
     }
   };
 
-  // Where a search led is shown when it is told: a step may have to be gone to first.
+  // A match is shown with its line: the step may have to be reached first.
   let awaited = false;
   let dark = true;
 

@@ -22,7 +22,7 @@ const unitOf = (marks) => {
   return Math.min(...row.slice(1).map((x, n) => x - row[n]).filter((gap) => gap > 0));
 };
 
-// The marks as far as a step has brought them: where they end is not told before it happens.
+// The marks as far as a step has brought them: their ends stay hidden until they happen.
 const marksUntil = (marks, step) => {
   const past = marks.filter((mark) => mark.ids.some((id) => stepOf(id) <= step));
   const here = marks.filter((mark) => mark.isStep && mark.ids.some((id) => stepOf(id) === step));
@@ -56,7 +56,7 @@ const markAt = (marks, x, y) => {
   return there.sort((a, b) => sizeOf(a) - sizeOf(b))[0];
 };
 
-// What has no mark of its own is told by the number of its step.
+// What has no mark of its own is found by the number of its step.
 const marksAbout = (marks, ids) => {
   const own = marks.filter((mark) => !mark.isStep && mark.ids.some((id) => covers(ids, id)));
   const whole = new Set(own);

@@ -128,7 +128,7 @@ def fragment(
     `id` tells fragments of one page apart: a letter, then letters, digits, - and _. The page's
     address then ends in ``#id.step=6``. Without one a new one is made up every time, so links to a
     step last as long as the file. Other arguments as for `page`; ValueError for any of them. It is
-    light unless told otherwise, since nobody knows what somebody's page looks like.
+    light by default, since the host page's colours are unknown.
     """
     id = f"kiplab-{uuid4().hex[:8]}" if id is None else id
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
@@ -213,7 +213,7 @@ def named(runs: tuple[Rows, ...]) -> list[tuple[str, Rows]]:
 
 
 def _signs(runs: tuple[Rows, ...], partition: str | None) -> str:
-    """The legend in words, for whoever reads the page and does not see the picture."""
+    """The legend in words, for readers who do not see the picture."""
     signs = dict.fromkeys(pair for run in runs for pair in legend_words(run, partition or ""))
     words = (f"{glyph} {meaning}" for glyph, meaning in signs)
     return f"<section><h2>Signs</h2><p>{html.escape(' · '.join(words))}</p></section>"

@@ -76,7 +76,7 @@
 
   const tell = () => picture.dispatchEvent(new Event("kiplab-drawn"));
 
-  // One after the other: plotly forgets what it is told while it draws.
+  // One after the other: plotly drops calls while it draws.
   function repaint() {
     painted = painted.then(paint).then(tell);
   }

@@ -228,7 +228,7 @@ KEYS: Keys = {
     "declared": values.one_of("inactive", "active", "stopping", "none"),
     "own-state": values.one_of("initial", "inactive", "active", "stopping", "none"),
 }
-"""What the values of each key are, whatever a line speaks of."""
+"""The type of each key's values, for all subjects."""
 _LINE = ("error", "guard", "records", "read", "acknowledged", "verdict")
 _BROKER = ("epoch", "fenced", "shutting-down", "state", "declared", "own-state")
 _REPLICA = ("start", "end", "high-watermark", "leader-epoch", "isr")

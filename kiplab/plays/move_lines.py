@@ -121,7 +121,7 @@ def verb_of(move: type[Any]) -> str:
 
 
 def leader_of(cluster: Cluster, partition: PartitionName) -> BrokerId:
-    """Whom a client or an operator asks about a partition, if a line names nobody."""
+    """The broker that a client or an operator asks about a partition, if a line names none."""
     state = partition_of(cluster, partition)
     return state.leader if state is not None else NO_LEADER
 
@@ -218,7 +218,7 @@ _BY_HAND: dict[type, Callable[[Any], Statement]] = {
     moves.RawRequest: lambda m: raw_statement(m.sender, m.receiver, m.body),
 }
 MOVE_FORMS = {move: form_of(move) for move in get_args(moves.Move) if move not in _BY_HAND}
-"""Moves that are one line, whatever the situation; `verbs` does the others."""
+"""Moves that are one line in every situation; `verbs` does the others."""
 MOVE_VERBS = {form.verb: form for form in MOVE_FORMS.values()}
 """The same, by what plays call them."""
 _WRITERS = {**_BY_HAND, **{move: form.written for move, form in MOVE_FORMS.items()}}

@@ -72,7 +72,7 @@ class Several(NamedTuple):
     field: str
     each: RequestForm
     begins: str
-    """The word that begins what is said of the next one."""
+    """The word that begins the next one."""
     alone: bool = False
 
     def parts(self, statement: Statement) -> tuple[Statement, ...]:
@@ -238,7 +238,7 @@ def _several(field: str, hint: Any) -> Several:
 
 
 REQUEST_FORMS = {messages.KINDS[request]: form_of(request) for request in messages.REQUESTS}
-"""What `send` takes for each kind of request, without who sends it to whom."""
+"""The words that `send` takes for each kind of request, without sender and receiver."""
 
 
 # --- reading and writing --------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def _value(word: RequestWord, statement: Statement, sending: Sending) -> Any:
 
 
 def field_words(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
-    """Every field by its word; what is said of several partitions one after another."""
+    """Every field by its word; the words of several partitions follow one another."""
     for word in form.words:
         yield word.key, word.form.written(getattr(value, word.field))
     if form.several is not None:
@@ -334,7 +334,7 @@ def words_of(statement: Statement) -> Keys:
 
 
 def repeatable_words(statement: Statement, key: str, earlier: Collection[str]) -> set[str]:
-    """What may be said once more if `key`, after those `earlier`, begins another partition."""
+    """The keys that may come again if `key`, after those `earlier`, begins another partition."""
     several = REQUEST_FORMS[statement.words[0]].several if statement.verb == "send" else None
     if several is None or key != several.begins or key not in earlier:
         return set()

@@ -34,7 +34,7 @@ def strange_words(statement: Statement, mode: Mode) -> tuple[str, ...]:
 
 
 def in_mode(statements: Iterable[Statement], mode: Mode) -> Iterator[Statement]:
-    """The lines without what is said of the other mode; a line of which nothing is left is none."""
+    """The lines without keys of the other mode; a line without any key left is dropped."""
     strange_lines = {verb for other in Mode if other is not mode for verb in _LINES[other]}
     for statement in statements:
         strange = strange_words(statement, mode)

@@ -39,7 +39,7 @@ class Pattern(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """What became of an `expect` line: held, failed or skipped; `actual` is what was there."""
+    """The result of an `expect` line: held, failed or skipped; `actual` is the value found."""
 
     line: int
     text: str
@@ -138,12 +138,12 @@ def flow(stage: Stage, line: int) -> Stage:
 
 
 def ready_messages(stage: Stage) -> Iterator[Message]:
-    """What could be delivered without anybody's say, oldest first."""
+    """The messages that can be delivered now, oldest first."""
     cluster = stage.cluster
     for message in cluster.messages:
         if message.name in stage.held_messages or blocker(cluster, message) is not None:
             continue
-        # A cut link keeps more than what is on it: whoever is reached may have to ask over it.
+        # A cut link also stops a receiver that would have to ask over it.
         if not cluster.cut or why_not(cluster, moves.Deliver(message.name)) is None:
             yield message
 

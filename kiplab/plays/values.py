@@ -137,7 +137,7 @@ def is_broker_id(text: str) -> bool:
 
 
 def any_broker(text: str, _names: Names) -> ids.BrokerId:
-    """Any broker id: a raw request may come from anybody. Raises PlayError when it is none."""
+    """Any broker id: a raw request may name any sender. Raises PlayError when it is none."""
     if not is_broker_id(text):
         raise _wrong(text, "is no broker id", "expected 1, 2 ...")
     return ids.BrokerId(int(text))
@@ -162,7 +162,7 @@ def node_word(node: ids.BrokerId) -> str:
 
 
 def party(text: str, names: Names) -> ids.BrokerId:
-    """``controller``, ``client``, a broker, or whoever sends a raw request in this play."""
+    """``controller``, ``client``, a broker, or the sender of a raw request in this play."""
     if is_broker_id(text) and int(text) in names.strangers:
         return ids.BrokerId(int(text))
     return node(text, names)

@@ -195,7 +195,7 @@ def _send(stage: Stage, statement: Statement) -> moves.RawRequest:
 
 
 def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
-    """Let time pass; whatever falls due on the way is done when it is due."""
+    """Let time pass; every timer on the way fires when it is due."""
     end = stage.cluster.now_ms + values.duration(statement.words[0], values.ANY)
     first = values.brokers(statement.arg("first") or "none", values.ANY)
     cluster = stage.cluster

@@ -103,7 +103,7 @@ _FENCED = (
 
 
 def _moved_on(code: releases.CodeVersion) -> str:
-    """Of one that has heard of the new epoch since it sent the fetch."""
+    """For a leader that learnt the new epoch after the fetch was sent."""
     if code >= (3, 4):
         return (
             "Partition {partition} has a newer epoch ({epoch}) than the current leader."

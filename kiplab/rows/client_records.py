@@ -1,7 +1,7 @@
-"""Which records clients were told of or have read, and which of them a log does not hold.
+"""Records that clients got acknowledged or read, and those of them that a log lacks.
 
 Offset and leader epoch name a record, so everything here is stretches of offsets in one epoch.
-What a producer was told is read off a run, of acks=1 as of acks=all; what a consumer has read is
+Acknowledged records are read off a run, of acks=1 as of acks=all; what a consumer has read is
 kept by the observer. Records that were deleted on purpose are missing nowhere.
 """
 

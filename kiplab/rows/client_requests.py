@@ -1,4 +1,4 @@
-"""What clients asked brokers, and what they were told: a row each, like those of messages.
+"""Requests of clients to brokers with their answers: a row each, like those of messages.
 
 Clients' requests are atomic: a request arrives at the moment at which it was sent. Consumers and
 producers that have a name have a lane in pictures; whoever has none (a producer, an admin client)
@@ -77,7 +77,7 @@ def _client(step: Recorded, event: Event) -> str:
     if named:
         return named
     if isinstance(event, facts.Appended) and not isinstance(step.move, moves.Produce):
-        # A producer with a name is told of it, at once or later.
+        # A producer with a name gets an answer, at once or later.
         return ""
     return _named(step.move) or _NAMELESS.get(type(step.move), "")
 
@@ -163,7 +163,7 @@ def short_name(client: str) -> str:
 
 ADMIN, PRODUCER = "admin client", "producer"
 NAMELESS = (ADMIN, PRODUCER)
-"""Clients that nobody gave a name."""
+"""Clients without a name."""
 _NAMELESS: dict[type, str] = {moves.Produce: PRODUCER, moves.DeleteRecords: ADMIN}
 """Who makes a move that names no client."""
 

@@ -138,7 +138,7 @@ def _broker(rows: Rows, lane: str, x: int) -> State:
 
 
 def _answers(rows: Rows, x: int) -> State:
-    """What became of the messages and clients' requests that arrive at `x`, by kind and sender."""
+    """The fates of messages and clients' requests that arrive at `x`, by kind and sender."""
     requests = [(m, m.label) for m in rows.clients]
     requests += [(m, api_name(m.kind)) for m in rows.messages if m.outcome or m.error]
     return {

@@ -106,7 +106,7 @@ class IdeaFates(msgspec.Struct, frozen=True):
 
 
 def heartbeat_fates() -> IdeaFates:
-    """What KRaft and AlterIsr took over of KIP-343's ideas, and what nobody ever built."""
+    """The ideas of KIP-343 that KRaft and AlterIsr took over, and those never built."""
     return IdeaFates()
 
 

@@ -1,4 +1,4 @@
-"""Messages: where each began, where it ended, and what became of it there."""
+"""Messages: where each began, where it ended, and its fate there."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -77,7 +77,7 @@ def _sent(event: Sent | Delivered | Dropped, x: int, move: Moment) -> columns.Me
 
 
 def _answered(row: columns.MessageRow, id: str, event: Delivered, move: Moment) -> dict[str, Any]:
-    """What became of a message that arrived, and the ids of the events that tell it."""
+    """The fate of a message that arrived, and the ids of the events about it."""
     refused = next((e for e in move.step.events if _is_about(e, event)), None)
     if not isinstance(refused, Refused) or _is_idle(refused):
         outcome = _accepted(event, move.step.events)
@@ -111,13 +111,13 @@ def _is_about(event: Event, delivered: Delivered) -> bool:
 
 
 def _is_idle(refused: Refused) -> bool:
-    """A LeaderAndIsr that says what its receiver knows: the answer is an error nobody minds."""
+    """A LeaderAndIsr that says what its receiver knows: the error in the answer is harmless."""
     says = {compared.requested == compared.held for compared in refused.compared}
     return refused.guard == LEADER_EPOCH_IN_ZOOKEEPER and says == {True}
 
 
 def _accepted(event: Delivered, events: Sequence[Event]) -> str:
-    """What became of a request that the controller held against a partition."""
+    """The fate of a request that the controller refused for a partition."""
     body = event.body
     if not isinstance(body, ApiRequest) or body.against is not Against.PARTITION:
         return ""

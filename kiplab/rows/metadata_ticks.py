@@ -74,7 +74,7 @@ _SHORT: dict[type, Callable[[Any], str]] = {
 
 NO_VERSION = -1
 _FOLLOWS = (facts.LeaderElected, facts.IsrChanged, ControllerElected)
-"""What a transaction changed is told right after it."""
+"""The changes of a transaction follow right after it."""
 
 
 def zookeeper_ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
@@ -131,7 +131,7 @@ def _session(x: int, id: str, event: SessionOpened | SessionEnded, zxid: int) ->
 
 
 def _zxid(step: Recorded, after: Sequence[Named]) -> int:
-    """A session's beginning and its end are transactions, and nobody says which."""
+    """A session's beginning and its end are transactions without a znode to name."""
     written = {event.zxid for _, event in after if isinstance(event, ZnodeChanged)}
     sessions = sum(isinstance(event, SessionOpened | SessionEnded) for _, event in after)
     return truth(step.cluster).next_offset - 1 - len(written) - sessions

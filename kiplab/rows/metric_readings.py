@@ -123,7 +123,7 @@ ALL = "all"
 
 
 def totals(rows: Rows, name: str) -> tuple[int | None, ...]:
-    """What all nodes report together at each x; None where nobody does."""
+    """The sum that all nodes report at each x; None where no node does."""
     sums: list[int | None] = [None] * rows.meta.end
     for row in rows.metrics:
         if row.metric == name:

@@ -91,7 +91,7 @@ def _unknown(
     code: CodeVersion,
     partitions: tuple[PartitionRegistration, ...],
 ) -> RejectionLine | None:
-    """A topic that nobody knows is logged once, however many of its partitions were asked for.
+    """An unknown topic is logged once, however many of its partitions were asked for.
 
     Source: ReplicationControlManager.alterPartition and validateAlterPartitionData, 3.2 to 4.3.
     """

@@ -7,7 +7,7 @@ from ..protocol.releases import RELEASES
 from .columns import Rows
 
 SUBJECTS_MAX = 3
-"""More KIPs than that in a title are read by nobody."""
+"""The most KIPs in a title."""
 NAME_MAX = 36
 """Characters of a name in a title: a verdict has to fit beside it."""
 

@@ -11,7 +11,9 @@ _LOOK = (
 
 
 class Sentences(pd.DataFrame):
-    """A DataFrame in everything but how it is shown: pandas cuts what is longer than 50 letters."""
+    """A DataFrame in everything but how it is shown: pandas cuts texts of more than 50
+    characters.
+    """
 
     @property
     def _constructor(self) -> type[Sentences]:

@@ -97,7 +97,7 @@ class QueueWatch:
         self.note((), start)
 
     def note(self, events: Sequence[Event], after: Cluster) -> None:
-        """A move has been made: `after` is what it came to."""
+        """A move has been made: `after` is the resulting cluster."""
         if after.features.mode is Mode.KRAFT:
             return
         self._learn(after)

@@ -170,7 +170,7 @@ def _leading(
     if state.recovery is LeaderRecoveryState.RECOVERING:
         if mine.leading.isr_state.recovery is LeaderRecoveryState.RECOVERING:
             return Reading("leader", "leader · recovering", (*flags, "recovering"))
-        # As implemented the leader takes itself for recovered, whatever the metadata says.
+        # As implemented the leader counts as recovered, also with RECOVERING in the metadata.
         text = "leader · recovering for the controller only"
         return Reading("leader", text, (*flags, "recovering", "unaware"))
     if lost:
@@ -241,7 +241,7 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
         not holds(broker_state.log_of(b, state.name), observed.committed) for b in members
     )
     if has_zookeeper(cluster):
-        # Its ISR knows of no broker epochs: whoever is gone may come back with all that it held.
+        # Its ISR has no broker epochs: a member that is gone may come back with its whole log.
         return lacking
     registered = {r.broker: r.epoch for r in truth(cluster).registrations}
     stale = any(registered.get(member) != epoch for member, epoch in observed.isr_epochs)
@@ -252,7 +252,7 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
 
 
 def downs(shots: Sequence[Snapshot]) -> Downs:
-    """The reason stays until the broker runs again; nobody asks for it after that."""
+    """The reason stays until the broker runs again."""
     reasons_by_place: Downs = {}
     reasons: dict[int, tuple[str, str]] = {}
     for shot in shots:

@@ -31,7 +31,7 @@ def moments(shots: Sequence[Snapshot]) -> Iterator[MomentRow]:
 
 
 def expected(statement: Statement, events: Sequence[Event] = ()) -> str:
-    """What a line is called; as far as that can be known, before anybody has done it."""
+    """The label of a line before it is done, as far as that can be known."""
     label_of = _LABELS.get(statement.verb)
     return label_of(statement, events) if label_of is not None else statement.text
 
@@ -71,7 +71,7 @@ def _produce(statement: Statement, events: Sequence[Event]) -> str:
 
 
 def _fate(events: Sequence[Event]) -> str:
-    """What became of a batch by the end of a step."""
+    """The fate of a batch by the end of a step."""
     return next((_FATES[type(e)] for e in reversed(events) if type(e) in _FATES), "")
 
 

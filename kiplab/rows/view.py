@@ -254,5 +254,5 @@ def _messages(messages: Iterable[MessageRow], to: Columned) -> Iterator[MessageR
 
 
 def under_way(message: MessageRow) -> MessageRow:
-    """The same before anybody knows what becomes of it."""
+    """The same message before its fate is known."""
     return replace(message, x_arrived=None, fate="in flight", **_LATER)

@@ -75,8 +75,8 @@ def czxid_of(node: Broker, shot: Snapshot, incarnation: tuple[str, ...]) -> Read
 
 
 def is_idle(cluster: Cluster, node: Broker, state: registrations.PartitionRegistration) -> bool:
-    """Whether a running broker does not fetch a partition that is assigned to it: nobody has told
-    it to, or somebody has told it not to.
+    """Whether a running broker does not fetch a partition that is assigned to it: without a
+    LeaderAndIsr, or after a StopReplica.
     """
     process = node.process
     if not has_zookeeper(cluster) or process is None or state.leader in (ids.NO_LEADER, node.id):

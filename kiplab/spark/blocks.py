@@ -68,7 +68,7 @@ def payload_of(block: Any) -> bytes:
 
 
 def answer_of(function: Function, columns: "pa.Schema", block: int, payload: bytes) -> BlockAnswer:
-    """Work one block off, wherever this runs; what it raises is told, not raised."""
+    """Compute one block on any machine; an exception is returned, not raised."""
     try:
         rows = function(payload)
     except Exception as error:

@@ -55,7 +55,7 @@ def live_session(master: str | None) -> "SparkSession | None":
     """The live session, from whichever thread it was started, or None.
 
     Raises SparkUnavailable if it is on another ``master``: only one can live in a process, and
-    stopping somebody's session is not ours to do.
+    another owner's session is not ours to stop.
     """
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote

@@ -73,7 +73,7 @@ def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSes
 
 
 def require_master(master: str | None) -> None:
-    """Raises NoSuchMasterError for what is the name of no master."""
+    """Raises NoSuchMasterError for an unknown master."""
     if master is not None and not _MASTER.fullmatch(master):
         raise NoSuchMasterError(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
 
@@ -156,7 +156,7 @@ def _connected(address: str, app: str) -> "SparkSession":
 
 
 def _require_server(address: str) -> None:
-    """PySpark itself would ask whatever answers there for ten minutes, in silence."""
+    """PySpark itself would try any server there for ten minutes, in silence."""
     try:
         import grpc
         from pyspark.sql.connect.client import DefaultChannelBuilder
@@ -292,10 +292,8 @@ def _refusal(address: str, default_port: int) -> str | None:
 
 @contextlib.contextmanager
 def interrupted_afterwards() -> Iterator[None]:
-    """A Ctrl-C in the body is heard at its end, by whoever hears it otherwise: what is half begun
-    cannot be ended.
-
-    In another thread than the main one nobody is interrupted by it anyway.
+    """A Ctrl-C in the body takes effect at its end, in the usual handler: a half-started session
+    cannot be ended. Only the main thread is interrupted by it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

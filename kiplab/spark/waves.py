@@ -188,7 +188,9 @@ class _WaveJob:
             self.spark.sparkContext.setJobGroup(self.tag, "kiplab wave", interruptOnCancel=True)
 
     def cancel(self) -> None:
-        """Where Spark has gone away there is nothing to cancel: whoever waits is told why."""
+        """Where Spark has gone away there is nothing to cancel: the waiting caller gets the
+        reason.
+        """
         with contextlib.suppress(Exception):
             if is_connect(self.spark):
                 self.spark.interruptTag(self.tag)
@@ -196,7 +198,7 @@ class _WaveJob:
                 self.spark.sparkContext.cancelJobGroup(self.tag)
 
     def blocks_done(self) -> float:
-        """Spark Connect tells nobody which operation its tasks are of."""
+        """Spark Connect does not say which operation its tasks are of."""
         if is_connect(self.spark):
             return 0.0
         done = completed_tasks(self.spark.sparkContext, self.tag)
@@ -248,7 +250,7 @@ def _mend(report: str) -> str:
 def _bar(
     spark: SparkSession, blocks: int, shown: bool
 ) -> Iterator[Callable[[float], object] | None]:
-    """A bar that counts blocks while the body runs, and what it is told of: how many are done.
+    """A bar that counts blocks while the body runs; yields the function that sets the count.
 
     It ends full if the body succeeds, and where it stood if not.
     """
@@ -280,7 +282,7 @@ def bar_is_visible() -> bool:
 
 def completed_tasks(context: SparkContext, group: str) -> int:
     """How many tasks of a job group are done, in all its jobs; none where Spark has gone away."""
-    with contextlib.suppress(Exception):  # Whoever waits for the job is told why.
+    with contextlib.suppress(Exception):  # The waiting caller of the job gets the reason.
         tracker = context.statusTracker()
         jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
         stages = {stage for job in jobs if job for stage in job.stageIds}

@@ -151,7 +151,7 @@ def _pair(part: str) -> tuple[int, int] | None:
 
 
 def _judged_wishes(words: list[str]) -> list[object]:
-    """True for a wish that is fulfilled, else what was answered: a pair, None for none of them."""
+    """True for a wish that is fulfilled, else the answer: a pair, None for no answer."""
     judged: list[object] = []
     for wish, word in enumerate(words):
         pair = _pair(word)

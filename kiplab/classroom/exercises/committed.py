@@ -52,7 +52,7 @@ def committed(stage: Stage, end: int = END) -> bool:
 
 
 def acknowledged(stage: Stage, end: int = END) -> bool:
-    """Whether the producer of the records up to `end` is told so.
+    """Whether the records up to `end` are acknowledged.
 
     acks=1: as soon as the leader has them. acks=all: when the high watermark is there, and the ISR
     is not smaller than min.insync.replicas (else it gets NOT_ENOUGH_REPLICAS_AFTER_APPEND).

@@ -46,7 +46,7 @@ class Ruling(msgspec.Struct, frozen=True):
 
 
 def rulings_of(stage: Stage) -> list[Ruling]:
-    """What became of each request of a run, in order; BLANK for the rule if nobody says it."""
+    """The ruling on each request of a run, in order; BLANK for an unknown rule."""
     return [
         Ruling(refusal.error.name, _LETTERS.get(refusal.guard or "", BLANK))
         if refusal

@@ -67,7 +67,7 @@ def cause_of(place: int) -> str:
 
 @cache
 def objector(letter: str) -> str:
-    """Who refuses one of MESSAGES: B, C, or N for nobody."""
+    """Who refuses one of MESSAGES: B, C, or N for none."""
     stage = played(letter, parse_features(SINCE))
     guards = (e.guard for e in stage.events if isinstance(e, Refused))
     return next((OBJECTORS[guard] for guard in guards if guard in OBJECTORS), NOBODY)

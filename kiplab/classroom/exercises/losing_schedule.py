@@ -70,7 +70,7 @@ def least() -> int:
 
 @OwnRun
 def check_nobody_dies(stage: Stage) -> Verdict:
-    """A run of BEGINS that loses a committed record under all rules of 3.5, and nobody dies.
+    """A run of BEGINS that loses a committed record under all rules of 3.5, without a crash.
 
     A loss that Kafka does not promise to survive does not count.
     """

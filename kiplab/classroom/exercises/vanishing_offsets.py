@@ -127,7 +127,7 @@ CONSUMERS = (
     ("newcomer", ()),
     ("forgetful", (VALIDATION,)),
 )
-"""Whom it is asked of, and what is off."""
+"""The broker of each question, and the guards that are off."""
 NOTHING, BACK, THROWS, UNSEEN = "N", "B", "X", "S"
 """Has nothing to notice; is told, and goes **b**ack; throws; does not notice (**s**ilently)."""
 
@@ -175,7 +175,7 @@ def _promised(stage: Stage) -> set[int]:
 
 
 def _lacked(stage: Stage) -> set[int]:
-    """What acks=1 acknowledged, and whoever leads at the end has not."""
+    """Records that acks=1 acknowledged and the last leader does not have."""
     leader = broker(stage.cluster, state_of(stage.cluster).leader)
     if leader is None:
         return set()

@@ -46,7 +46,7 @@ class AnswerSheet(QuestionPanel):
     """Eight requests, each with two menus: the error, and the letter of the first failing rule.
 
     `answer` is what they say as `kiplab.check("conversation/first-rule", ...)` reads it, `checked`
-    the last verdict. Without a browser: that.
+    the last verdict. Without a browser, call that.
     """
 
     def __init__(self) -> None:

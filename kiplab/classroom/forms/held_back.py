@@ -63,7 +63,7 @@ class HeldBack:
 
     @property
     def shown(self) -> object:
-        """What there is to see now: itself, or what it waits for."""
+        """The visible content: its own, or a note of what it waits for."""
         waits = self._waits()
         if not waits:
             return self._make()

@@ -1,4 +1,4 @@
-"""`my_work()`: what one has predicted and solved, and a button that takes it home."""
+"""`my_work()`: a student's predictions and solutions, and a button to download them."""
 
 import base64
 import io

@@ -17,7 +17,7 @@ OTHER_LAB = ""
 
 
 class ChoiceCount(msgspec.Struct, frozen=True):
-    """How many locked a choice. `right` is None where nobody knows which choice comes true.
+    """How many locked a choice. `right` is None where the right choice is unknown.
 
     `letter` is empty for words that the lab doesn't offer, as another version of it may.
     """

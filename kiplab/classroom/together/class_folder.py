@@ -172,5 +172,5 @@ def _hidden(name: str) -> bool:
 
 
 def _printable(name: str) -> str:
-    """A name as it can be shown and written; whoever makes a zip may name a file anything."""
+    """A name as it can be shown and written: a zip may name a file anything."""
     return "".join(letter if letter.isprintable() else "?" for letter in name)

@@ -89,7 +89,7 @@ _ANOTHER = ' <span class="who">not among the choices of this kiplab\'s lab</span
 
 
 def _comes_true(entry: PredictionCount) -> str:
-    """The answer, behind a click; nothing where nobody knows it."""
+    """The answer, behind a click; empty where it is unknown."""
     if entry.right is None:
         return ""
     text = f"{escape(entry.right.choice)} ({entry.right.students} of {entry.answered})"

@@ -9,7 +9,7 @@ from .class_counts import OTHER_LAB, ClassCounts, ExerciseCount, MisconceptionCo
 from .handed_in import LeftOut
 
 BAR = 24
-"""Characters of a bar that everybody is in."""
+"""Characters of the bar of a whole class."""
 _EXERCISE = "  {:<46}{:>9}{:>9}{:>9}{:>9}"
 _HEADS = ("exercise", "tried", "solved", "at once", "attempts")
 
@@ -56,7 +56,7 @@ def heading_of(lab: str) -> str:
 
 
 def nobody_yet(predictions: Iterable[PredictionCount], exercises: Iterable[ExerciseCount]) -> str:
-    """What nobody has answered of these; empty if there is nothing."""
+    """Those without any answer, as a sentence; empty if there are none."""
     titles = [p.title for p in predictions if not p.answered]
     titles += [e.title for e in exercises if not e.tried]
     return f"Nobody has answered yet: {'; '.join(titles)}." if titles else ""

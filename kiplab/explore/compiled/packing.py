@@ -1,6 +1,6 @@
 """Normal forms of the level "partition" (normal_partition.py) as words.
 
-There is no way back: nobody looks into a state, and a path is told by its actions. That no two
+There is no way back: no code reads a packed state, and actions describe a path. That no two
 normal forms have the same words is held by tests/explore/test_compiled.py.
 """
 

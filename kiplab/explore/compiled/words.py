@@ -23,7 +23,7 @@ _OPTIONS = {"_nrt": False, "error_model": "numpy"}
 
 
 def inner(function: _Function) -> _Function:
-    """Compiled into whatever root calls it."""
+    """Compiled into the root that calls it."""
     return cast(_Function, _NJIT(**_OPTIONS)(function))
 
 

@@ -34,7 +34,7 @@ def leads(_cluster: Cluster, node: Broker) -> bool:
 
 
 def follows(_cluster: Cluster, node: Broker) -> bool:
-    """Whether it follows somebody."""
+    """Whether it follows a leader."""
     return node.process is not None and any(
         r.leading is None and r.leader != NO_LEADER for r in node.process.replicas
     )
@@ -218,7 +218,7 @@ def _unfence(cluster: Cluster, action: Action) -> Moves:
 
 
 def _unclean_elections(cluster: Cluster) -> Iterable[Action]:
-    """An operator asks where nobody leads: elsewhere the answer is that none is needed."""
+    """An operator asks only for partitions without a leader: elsewhere no election is needed."""
     if truth(cluster).partitions[0].leader == NO_LEADER:
         yield Action("elect", CLIENT)
 

@@ -166,7 +166,7 @@ def brief(text: str) -> str:
 
 
 SHOWN_MAX = 30
-"""Characters of somebody's input that a message repeats."""
+"""Characters of the input that a message repeats."""
 
 
 class AfterAction(msgspec.Struct, frozen=True):

@@ -295,7 +295,7 @@ def _replica(replica: Replica, incarnations: Incarnations) -> Replica:
 
 
 def _remote(remote: RemoteReplica, incarnations: Incarnations) -> RemoteReplica:
-    """Without a clock nobody asks what the leader had at the fetch before."""
+    """Without a clock the log end at the previous fetch has no effect."""
     epoch = remote.epoch
     return RemoteReplica(
         remote.broker,
@@ -341,7 +341,7 @@ def _item(
 
 
 def images(controller: Controller, to: Iterable[Broker]) -> tuple[Message, ...]:
-    """The newest image, under way to everybody who is behind."""
+    """The newest image, under way to every broker that is behind."""
     news = image(controller)
     return tuple(
         Message(

@@ -51,7 +51,7 @@ def matrix_of(
     """As `kiplab.matrix`, for a question about a play and the rules around the chosen guards.
 
     A hand that switched PENDING in its features decides on it, whatever `as_specified` says.
-    Nothing is told to anybody but `progress` and `say`. Raises ExploreError as that does.
+    Only `progress` and `say` are called meanwhile. Raises ExploreError as that does.
     """
     if features_of(question.play).mode is not Mode.KRAFT:
         problem = f"this play is of Kafka {features_of(question.play).release}, with ZooKeeper"

@@ -28,7 +28,7 @@ LOOK_EVERY_S = 0.1
 LEAST_MB = 250
 """What a process needs to be of use: half of it is Python and the compiled search."""
 MaybeExplored = Explored | None
-"""None where somebody cancelled before it was there, or its process was killed."""
+"""None where the search was cancelled before, or its process was killed."""
 
 
 DoneCallback = Callable[[int, int], object] | None
@@ -95,14 +95,14 @@ def _spread(
             futures = [pool.submit(crew.answer, payload) for payload in payloads]
             _watch(futures, report, cancel)
         finally:
-            # Whoever still searches is of no use to anybody: all done, cancelled, or interrupted.
+            # Searches that still run are not needed: all done, cancelled, or interrupted.
             crew.dismiss()
     crew.close()
     return [future.result() for future in futures]
 
 
 def _watch(futures: list[Future[MaybeExplored]], report: DoneCallback, cancel: MayCancel) -> None:
-    """Until all are done, or somebody cancels."""
+    """Wait until all are done, or one cancels."""
     left = set(futures)
     while left and not (cancel is not None and cancel()):
         done, left = wait(left, LOOK_EVERY_S, FIRST_COMPLETED)
@@ -139,7 +139,7 @@ class _Crew:
         return msgspec.json.decode(line, type=Explored) if alive else None
 
     def dismiss(self) -> None:
-        """End them all; whoever waits for an answer gets none."""
+        """End them all; a waiting caller gets no answer."""
         with self._changing:
             self._over = True
         for worker in self._all:
@@ -147,9 +147,9 @@ class _Crew:
             worker.wait()
 
     def close(self) -> None:
-        """Close their pipes, when nobody waits any more."""
+        """Close their pipes, when no caller waits any more."""
         for pipe in (pipe for w in self._all for pipe in (w.stdin, w.stdout) if pipe is not None):
-            # What was still to be written to somebody who is gone is of no interest.
+            # Output for a process that is gone is dropped.
             with suppress(OSError):
                 pipe.close()
 

@@ -1,4 +1,4 @@
-"""Parts of a cluster that nobody has looked at yet: whoever does ends the attempt, by name.
+"""Hidden parts of a cluster: reading one ends the attempt, with its name.
 
 An action is tried on a cluster whose parts are hidden. Whatever looks into a hidden part raises
 HiddenPartError, which says which; the next attempt shows that part as well. When an attempt comes
@@ -64,7 +64,7 @@ class UnforeseenError(RuntimeError):
 
 class Hidden:
     """Something of which nothing is known. A rule may be handed it together with much that is
-    known, so that only whoever reads it raises HiddenPartError.
+    known, so that only reading it raises HiddenPartError.
     """
 
     __slots__ = ("_piece",)
@@ -133,9 +133,8 @@ class HiddenMessage(Hidden):
 
 
 class PartialCluster(Cluster, frozen=True):
-    """A cluster whose controller may be hidden, and without the knowledge of the observer.
-
-    It is for the moves themselves: whoever observes looks at another one.
+    """A cluster whose controller may be hidden, and without the knowledge of the observer. It is
+    for the moves themselves: the observer gets another one.
     """
 
     @property  # type: ignore[misc]

@@ -106,7 +106,7 @@ class Limits:
 def ceiling_mb(memory_mb: int) -> int:
     """`memory_mb`, or three quarters of what this container has, if that is less.
 
-    The rest is for whoever else lives there: the kernel, JupyterLab, an editor.
+    The rest is for other processes: the kernel, JupyterLab, an editor.
     """
     for file in CONTAINERS:
         # No such file, or the word "max": no limit.
@@ -134,7 +134,7 @@ _STATM = Path("/proc/self/statm")
 # --- an interrupt is a wish to stop: what was found by then is kept -------------------------------
 
 Cancel = Callable[[], bool]
-"""Whether somebody has seen enough."""
+"""Whether the search was cancelled."""
 
 
 @contextmanager

@@ -95,7 +95,7 @@ class NumberedParts:
         )
 
     def flight(self, requests: Iterable[Message]) -> int:
-        """The number of these requests in flight, whatever their order."""
+        """The number of these requests in flight, in any order."""
         ordered = sorted(requests, key=lambda m: m.name)
         return self.flights[tuple([self.messages[m] for m in ordered])]
 

@@ -85,7 +85,7 @@ class ObservedMove(NamedTuple):
 
 
 def shows_something(before: Cluster, after: Cluster) -> bool:
-    """Whether a move did more than send, lose or deliver messages: at these nobody looks."""
+    """Whether a move did more than send, lose or deliver messages: the observer ignores these."""
     same = before.brokers is after.brokers
     return not same or controller_in(before) is not controller_in(after)
 

@@ -50,7 +50,7 @@ class TracedFeatures(Features, frozen=True):
 
     @property  # type: ignore[misc]
     def overrides(self) -> NoReturn:
-        """Raises UnforeseenError: what is switched is told by questions alone."""
+        """Raises UnforeseenError: only questions may read the switches."""
         raise UnforeseenError(
             "a rule reads the overrides of features, and no question about a guard"
         )

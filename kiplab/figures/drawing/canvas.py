@@ -267,8 +267,8 @@ class Canvas:
     # --- the drawing ----------------------------------------------------------------------------
 
     def drawing(self, height: float, label: str) -> Json:
-        """Everything drawn, as plotly's data and layout in plain dicts, which plotly has not looked
-        at yet; `label` says in a sentence what it shows.
+        """Everything drawn, as plotly's data and layout in plain dicts, which plotly has not
+        checked yet; `label` says in a sentence what it shows.
         """
         theme, hidden = self.theme, {"visible": False, "fixedrange": True}
         font = {"family": FONT, "color": theme.text}

@@ -113,7 +113,7 @@ def _plot(rows: Sequence[PairedDifference], canvas: Canvas, top: float) -> float
 
 
 def forest_groups(rows: Sequence[PairedDifference]) -> dict[str, list[PairedDifference]]:
-    """By their standing, what nobody has last; within each, most is prevented first."""
+    """By their standing, those of no release last; within each, most is prevented first."""
     groups: dict[str, list[PairedDifference]] = {}
     for row in sorted(rows, key=lambda row: row.label == COUNTERFACTUAL):
         groups.setdefault(row.label, []).append(row)

@@ -51,7 +51,7 @@ _OTHERS = (
 
 
 def styles_of(names: Sequence[str]) -> dict[str, PlotStyle]:
-    """A style for each set of KIPs; those that everybody knows have the same in every picture."""
+    """A style for each set of KIPs; the common ones have the same in every picture."""
     others = [name for name in names if name not in _KNOWN]
     chosen = {name: _OTHERS[n % len(_OTHERS)] for n, name in enumerate(others)}
     return {name: _KNOWN.get(name) or chosen[name] for name in names}

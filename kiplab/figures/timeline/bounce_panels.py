@@ -37,7 +37,7 @@ BOUNCES = (
     ("380-overwritten-checkpoint", "L-0"),
     ("380-missed-bounce", "L-0"),
 )
-"""The plays of KIP-380's four failures, cases A to D, and whom to follow."""
+"""The plays of KIP-380's four failures, cases A to D, and the broker to follow."""
 OFF, ON = "zk-2.1", "zk-2.2"
 """The last release without KIP-380, and the first with it."""
 

@@ -22,7 +22,7 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def clocks_of(world: World) -> tuple[Clock, ...]:
-    """Every clock that runs in that world, whatever happens."""
+    """Every clock that always runs in that world."""
     brokers = range(world.replication_factor)
     racks = world.racks or tuple(brokers)
     alone = (

@@ -62,7 +62,7 @@ _WAYS = (
     _Way(0.15, "bounce", MAY_STOP),
 )
 _ANY_KIND = 0.06
-"""Something of every kind alike; all of what comes where there is nobody to hit."""
+"""Every kind alike; all next events where no broker can be hit."""
 _MOMENT = 0.001
 """Of the time until all is at rest: nothing is aimed at what takes less, as fast requests do."""
 
@@ -157,7 +157,7 @@ class _WayHere:
         self._bit = array([1 << one.brokers[0] for one in clocks])
 
     def can(self, open_now: OpenWindows) -> Any:
-        """Of each sample whether there is somebody to hit, for more than a moment."""
+        """For each sample, whether a broker can be hit, for more than a moment."""
         weights = self._weights(open_now)
         return weights.sum(axis=1) > _MOMENT * open_now.lasts.sum(axis=1) * self._evenly
 

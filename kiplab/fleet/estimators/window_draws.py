@@ -78,7 +78,7 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         evict_more=p.lag_s / 2 * u[:, _EVICT],
         # Milliseconds of a fast request are nothing beside the seconds before it.
         evict_asked=((1 - slow, 0.0), (slow, _exponential(slow_s, u[:, ASKED_QUIETLY]))),
-        # On average: nobody asks how the heartbeats of two brokers lie to each other.
+        # On average: how the heartbeats of two brokers lie to each other does not matter.
         leader_notice=p.session_s - p.heartbeat_s / 2,
         clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
         stopping=p.shutdown_s,
@@ -118,7 +118,7 @@ def exponential_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraw
         evict_asked=((1.0, 0.0),),
         leader_notice=0.0,
         clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
-        # In the chain nobody asks for a leader that stops.
+        # In the chain no leader stops.
         stopping=inf,
         commit_pause=0.0,
         stale_until=notice + restart + level,

@@ -58,7 +58,7 @@ def _check_same(folder: Path, study: FleetStudy, *, seed: int, resume: bool) -> 
 
 
 def _differences(there: FleetStudy, here: FleetStudy) -> list[str]:
-    """What is not the same, by its name in the file; what a study is about may be said anew."""
+    """The differing keys, by their names in the file; what a study is about may change."""
     values = dict(there.values)
     names = [name for name, several in here.values if values[name] != several]
     for name in ("mode", "feature_sets"):

@@ -1,4 +1,4 @@
-"""Of several rows of the same the one that says most: what was found in more than one way."""
+"""The most precise row where one rate was found in more than one way."""
 
 from collections.abc import Iterable
 
@@ -19,8 +19,8 @@ def best_rows(rows: Iterable[FleetRow], metric: str) -> tuple[FleetRow, ...]:
 
 
 def rank(row: FleetRow) -> int:
-    """What plain sampling saw has every way to get there in it; weights know what it never sees;
-    weights that hit nothing do not even bound it.
+    """Rates of plain sampling include every way to an event; weights find what it never sees;
+    weights without a hit give no bound.
     """
     if isinstance(row.found, NothingWeighed):
         return 3

@@ -78,13 +78,13 @@ def kernel_work(scenario: Scenario) -> float:
 
 
 def forced_load(scenario: Scenario) -> Workload[Scenario]:
-    """The blocks of forced samples: always the same, whatever the years."""
+    """The blocks of forced samples: the same for any number of years."""
     years = forced_exposure(scenario.parameters, SAMPLES) / SAMPLES
     return Workload(scenario=scenario, block_replications=SAMPLES, blocks=BLOCKS, years=years)
 
 
 def biased_load(scenario: Scenario) -> Workload[Scenario]:
-    """The blocks of biased samples: always the same, whatever the years."""
+    """The blocks of biased samples: the same for any number of years."""
     return Workload(
         scenario=scenario,
         block_replications=BIASED_SAMPLES,

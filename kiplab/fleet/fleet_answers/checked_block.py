@@ -11,7 +11,7 @@ from ..pipeline.work_orders import FleetOrder, Partial
 from .work_block import work_block
 
 _TO_GO_WITHOUT = "NUMBA_DISABLE_JIT"
-"""numba's own variable: whoever sets it has been told what it costs."""
+"""numba's own variable; its documentation says what it costs."""
 
 
 class WrongPlaceError(RuntimeError):

@@ -92,7 +92,7 @@ def never_in(scenario: Scenario, features: str, metric: str) -> NeverHappens | N
 
 
 def never_in_mode(metric: str, mode: Mode) -> NeverHappens | None:
-    """The rule that makes this metric impossible in a mode whatever the parameters and KIPs."""
+    """The rule that makes this metric impossible in a mode, for all parameters and KIPs."""
     for rule in NEVER_RULES:
         if metric in rule.metrics and rule.mode is mode and not rule.on and not rule.values:
             return NeverHappens(because=rule.because)

@@ -116,7 +116,7 @@ def _summed(method: str, loads: Iterable[Workload[Scenario]], seed: int) -> Meth
 
 
 def _partials(method: str, load: Workload[Scenario], seed: int) -> Iterator[Partial]:
-    """Plain sampling in one block: nobody waits for the next one, and nothing is kept."""
+    """Plain sampling in one block, of which nothing is kept."""
     blocks, size, sets = load.blocks, load.block_replications, load.scenario.feature_sets
     if method == FORCED:
         sets = forced_sets(sets)

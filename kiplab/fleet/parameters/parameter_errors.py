@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ParameterError(ValueError):
-    """File, line (from 1; 0 where nobody knows it), key, what was wrong, what is allowed."""
+    """File, line (from 1; 0 where it is unknown), key, what was wrong, what is allowed."""
 
     def __init__(
         self, problem: str, *, allowed: str, key: str = "", line: int = 0, file: str = ""

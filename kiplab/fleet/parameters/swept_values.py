@@ -16,7 +16,7 @@ _SHAPE = (
 
 
 def values_of(name: str, setting: Any) -> tuple[Any, ...]:
-    """What `setting` means, in its order and each once.
+    """The values that `setting` means, in its order and each once.
 
     Raises ParameterError for what is no value of this parameter, and no sweep of any.
     """

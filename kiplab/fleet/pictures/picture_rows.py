@@ -45,7 +45,7 @@ def measured(found_rate: FoundRate) -> measured_rate.MeasuredRate:
 
 
 def elsewhere(answer: FleetAnswer, *varied: str) -> dict[str, float | str]:
-    """The first value of whatever else was swept: pictures show one point of it."""
+    """The first value of every other swept parameter: pictures show one point of it."""
     values = dict(answer.study.values)
     return {name: values[name][0] for name in answer.study.swept if name not in varied}
 

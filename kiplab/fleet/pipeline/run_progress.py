@@ -39,7 +39,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgressBar:
-    """A bar on stderr or in the notebook, from the first progress it is told of."""
+    """A bar on stderr or in the notebook, from the first progress on."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -48,7 +48,7 @@ class ProgressBar:
         return self
 
     def __call__(self, now: RunProgress) -> None:
-        """Never back: what is told of blocks under way is a guess until they are kept."""
+        """Never decreases: the progress of blocks under way is a guess until they are kept."""
         if self._bar is None:
             from tqdm.auto import tqdm
 

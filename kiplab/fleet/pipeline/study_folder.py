@@ -124,7 +124,7 @@ def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterato
 
     Raises StudyFolderError for a file, for a folder that holds something else or that somebody
     writes to, and for one that holds this study already unless `resume`; StudyNotKeptError where
-    it cannot be written. Whatever was there is as it was.
+    it cannot be written. Files that were there stay as they were.
     """
     path = Path(folder)
     with written_to(path):
@@ -132,7 +132,7 @@ def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterato
         (path / _WAVES).mkdir(parents=True, exist_ok=True)
     with alone_in(path):
         with written_to(path):
-            # Once more: somebody may have begun another study there since.
+            # Once more: another process may have begun a study there since.
             _check(path, plan, resume=resume)
             if not (path / _STUDY).exists():
                 wave_files.write_durably(path / _STUDY, _told(plan))
@@ -155,7 +155,7 @@ def _check(path: Path, plan: StudyPlan[Any], *, resume: bool) -> None:
 
 
 def _is_only_begun(path: Path) -> bool:
-    """Nothing is in it but what stands there before a study says what it is."""
+    """Whether it only has files that come before the study's description."""
     waves = path / _WAVES
     first = {_WAVES, LOCK, wave_files.beside_of(path / _STUDY).name}
     return {entry.name for entry in path.iterdir()} <= first and not (
@@ -199,7 +199,7 @@ def _there_already(path: Path) -> StudyFolderError:
 def alone_in(path: Path) -> Iterator[None]:
     """A lock that the operating system opens by itself when its holder is killed.
 
-    Raises StudyFolderError while somebody else has it, StudyNotKeptError where it cannot be made.
+    Raises StudyFolderError while another process has it, StudyNotKeptError where it cannot be made.
     """
     with written_to(path):
         file = open(path / LOCK, "wb")  # noqa: SIM115 - held by the with below

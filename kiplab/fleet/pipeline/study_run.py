@@ -131,7 +131,7 @@ class _Run:
     def here(
         self, work: Callable[[bytes], list[dict[str, Any]]], stop: threading.Event
     ) -> Generator[FinishedWave, None, None]:
-        """Whatever ends it, what was done until then is handed over before."""
+        """However it ends, finished blocks are handed over before."""
         wave = _WaveHere()
         try:
             for order in self.missing:

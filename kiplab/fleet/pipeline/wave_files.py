@@ -212,6 +212,6 @@ def _damaged(wave: Path, what: str) -> StudyFolderError:
 
 
 def remove_unfinished(waves: Path) -> None:
-    """What writers left behind that were killed. Only for whoever is the only writer."""
+    """Files of killed writers. Only for the one writer."""
     for path in waves.glob(f".wave=*{_UNFINISHED}"):
         shutil.rmtree(path, ignore_errors=True)

@@ -28,8 +28,8 @@ class AskedSets:
         return features
 
     def parts(self) -> list[tuple[int, ...]]:
-        """Who is asked now, parted by what was noted; who answered like the first of all is in the
-        first part.
+        """The current members, parted by the noted answers; those that answered like the first are
+        in the first part.
         """
         parts: dict[tuple[Any, ...], list[int]] = {}
         answers = zip(*self.asking.parted, strict=True)

@@ -77,7 +77,7 @@ def next_move(
 ) -> moves.Move | None:
     """The next move of the schedule; None at its end, and where sets differ in what it is.
 
-    That has happened when anything is in `parted`; whoever parts them asks each part again. Time
+    That is so when anything is in `parted`; each part is then asked again. Time
     passes on the way to it, and heartbeats that only keep a session are done.
     """
     while True:
@@ -125,7 +125,7 @@ def _after_time(
 
 
 def _end(branch: ScheduleBranch, end: int, coming: Sequence[clock.Due]) -> None:
-    """Nothing more can become of the schedule: what is left of it is counted, and not done."""
+    """The schedule can change nothing more: the rest of it is counted, and not done."""
     times = {at for at, _ in coming} | {end}
     branch.moved += len(times - {branch.cluster.now_ms}) + 3 * len(coming)
     branch.end = None

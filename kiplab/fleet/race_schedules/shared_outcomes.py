@@ -16,7 +16,7 @@ from .shared_run import SharedRun
 
 
 def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
-    """Run a schedule under all `sets`, and say for each in turn what became of it.
+    """Run a schedule under all `sets`; returns the outcome for each, in their order.
 
     Raises PlayError when it is too long.
     """

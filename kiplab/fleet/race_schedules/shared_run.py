@@ -1,9 +1,9 @@
 """One schedule under several feature sets, run once for as long as they go the same way.
 
 After each step a run is parted where a rule got another answer from some of its sets. They stay
-apart only if more became of it than other numbers in the same places: those are kept side by side
-(`varied_numbers.py`), and asked like everything else. What schedules of a window begin with is the
-same in all of them, and done once.
+apart only if the outcomes differ in more than numbers in the same places: those are kept side by
+side (`varied_numbers.py`), and asked like everything else. What schedules of a window begin with is
+the same in all of them, and done once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -103,7 +103,7 @@ class SharedRun:
         return self._groups(branch, move, After(branch.members, done.cluster, outcome))
 
     def _groups(self, branch: ScheduleBranch, move: moves.Move, after: After) -> list[After]:
-        """Who goes on together after a move: `after` is what it came to for the first."""
+        """Groups that go on together after a move: `after` is its outcome for the first set."""
         groups: list[After] = []
         others = self._others(branch, move, after) if self.sets.asking.parted else ()
         for one in (after, *others):

@@ -54,7 +54,7 @@ class VariedNumber:
         self.asking, self.values = asking, values
 
     def __hash__(self) -> int:
-        """Raises TypeError: whoever needs one has to be told of a way that parts the sets."""
+        """Raises TypeError: a caller that needs one needs a way that parts the sets."""
         raise TypeError("a number that is not the same in all sets has no hash for all of them")
 
 

@@ -65,7 +65,7 @@ def _without_a_follower(r: UncleanRates, flag: str) -> Iterator[ChainArc]:
     unclean = "follower down" + _RECOVERING
     yield ChainArc(down, behind, r.restart)
     yield ChainArc(down, both, r.crash, crash | {"offline"})
-    # A leader that recovers, as KIP-704 wants it, lets nobody in.
+    # A leader that recovers, as KIP-704 wants it, adds no replica to the ISR.
     if not (flag and r.recovered):
         yield ChainArc(behind, "in sync", r.level)
     yield ChainArc(behind, down, r.crash, crash)

@@ -1,1 +1,1 @@
-"""Every metric of the fleet beside somebody who ought to know: the verification page."""
+"""Every metric of the fleet beside an independent calculation: the verification page."""

@@ -52,7 +52,7 @@ def biased_claims(effort: float, seed: int) -> Iterator[Claim]:
                 regime=f"failures biased, {replicas} replicas at base rates",
                 ours=weighed_by(estimates, metric),
                 theirs=partial(Certain, exact[metric]),
-                # Each is missed that much less long, and may meet another before anybody knows.
+                # Each is missed that much less long, and may meet another before it is noticed.
                 margin=replicas * NOTICED * (1 / _AWAY + _CRASHES / YEAR),
             )
 
@@ -62,7 +62,7 @@ def biased_sooner(
 ) -> Iterator[Claim]:
     """Beside naive years of the same world without KIPs; nothing is dropped."""
     estimates = biased_runs(world_of(p), "none", _samples(effort), seed)
-    # In crash loops too few samples come to a stale join for anybody to believe them.
+    # In crash loops too few samples come to a stale join to be trusted.
     joins = () if p.early_crash_factor > 1 else (STALE_JOIN,)
     for metric in (*joins, _OFFLINE, LAST_REPLICA_LOSS):
         yield Claim(

@@ -50,7 +50,7 @@ def _last_standing(
     mode: Mode, replicas: int, crashes: int, years: float, seed: int
 ) -> Iterator[Claim]:
     least = 2 if replicas > 2 else 1
-    # With ZooKeeper a leader whom nobody can follow tries three times: the chain does not know.
+    # With ZooKeeper a leader without followers tries three times, which the chain leaves out.
     bounces = crashes // 2 if mode is Mode.KRAFT else 0
     world = replace(
         AT_ONCE,
@@ -80,7 +80,7 @@ def _last_standing(
         del exact["under_min_us"]
     several = "1 replica" if replicas == 1 else f"{replicas} replicas"
     regime = f"{several}, {crashes:,} crashes a year, back after a minute"
-    # Each is missed that much less long, and may meet another before anybody knows.
+    # Each is missed that much less long, and may meet another before it is noticed.
     margin = replicas * NOTICED * (1 / _REPAIR + crashes / YEAR)
     yield from _by_chain(world, kips_in(mode), years, seed, exact, regime, margin=margin)
 

@@ -43,7 +43,7 @@ def _at_base(years: float, seed: int) -> Iterator[Claim]:
                 regime="two replicas at base rates",
                 ours=yearly(counts, features, metric),
                 theirs=partial(Certain, expected),
-                # Nothing is planned, and nobody leaves twice, while a replica is out.
+                # Nothing is planned, and no replica leaves twice, while one is out.
                 margin=closed_forms.alone_share(QUIET),
             )
 

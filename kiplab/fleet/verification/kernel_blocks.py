@@ -12,7 +12,7 @@ SEED = 20_130
 """The one that is shipped; any other finds the same, but for chance."""
 
 Lived = Callable[[], Counts]
-"""Years that are lived through when somebody first asks for them."""
+"""Years that are simulated on the first request."""
 
 
 def lived(world: World, feature_sets: Sequence[str], years: float, seed: int) -> Lived:

@@ -30,7 +30,7 @@ def outage_claims(effort: float, seed: int) -> Iterator[Claim]:
 
 
 def _all_gone_by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
-    """Every replica is back after seven minutes, whatever took it away."""
+    """Every replica is back after seven minutes, after a restart as after a crash."""
     missing_s = 421.0
     alike = replace(
         QUIET,

@@ -69,7 +69,7 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class Certain(msgspec.Struct, frozen=True):
-    """A number without chance: whatever the confidence, it is between itself and itself."""
+    """A number without chance: its interval is the number itself."""
 
     value: float
     alarms: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ def all_refereed(claims: Iterable[Claim], joint: float) -> tuple[Refereed, ...]:
     each = level_of_each(joint, 2 * len(waiting))
     judgements = []
     while waiting:
-        # Once a claim is judged nobody keeps the years that were lived through for it.
+        # Once a claim is judged its simulated years are freed.
         judgements.append(_refereed(waiting.popleft(), each))
     return tuple(judgements)
 

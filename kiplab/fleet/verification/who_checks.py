@@ -1,4 +1,4 @@
-"""Who checks which metric: told by the claims, and nothing of them is worked out for it."""
+"""Who checks which metric: read off the claims, without computing them."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -140,7 +140,7 @@ def _run(command: Sequence[str], name: str, patch: str) -> None:
 
 
 def _is_unpublished(output: str, name: str, patch: str) -> bool:
-    """Whether somebody who could know says that there is no such release."""
+    """Whether a repository says that there is no such release."""
     artifact = rf"org\.apache\.kafka:{re.escape(name)}:\w+:{re.escape(patch)}"
     by_ivy = f"module not found: org.apache.kafka#{name};{patch}" in output
     by_maven = re.search(rf"could not find artifact {artifact} in ", output)
@@ -214,7 +214,7 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
 
 
 def _fill(folder: Path, patch: str, artifacts: Sequence[Artifact]) -> None:
-    """Fetch the jars, unless somebody has done so meanwhile."""
+    """Fetch the jars, unless another process has done so meanwhile."""
     if folder.is_dir():
         return
     unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
@@ -222,7 +222,7 @@ def _fill(folder: Path, patch: str, artifacts: Sequence[Artifact]) -> None:
         _fetch(patch, unfinished, artifacts)
         os.replace(unfinished, folder)
     except OSError:
-        # Another process was quicker: what it fetched is the same.
+        # Another process was quicker, and fetched the same.
         if not folder.is_dir():
             raise
     finally:

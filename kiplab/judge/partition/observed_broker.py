@@ -182,7 +182,7 @@ class EngineObservation:
             start_offset=leading.start_offset,
             isr=tuple(sorted(state.isr)),
             maximal=tuple(sorted(state.maximal)),
-            # A pending state is always RECOVERED, whatever the committed one is.
+            # A pending state is always RECOVERED, also beside a committed RECOVERING.
             recovery=int(state.recovery) if state.sent is None else 0,
             proposed=None if state.sent is None else self.proposal(state.sent),
             remotes=tuple(map(self.remote, sorted(leading.remotes, key=lambda r: r.broker))),

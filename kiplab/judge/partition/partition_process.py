@@ -1,4 +1,4 @@
-"""Kafka's own Partition in a process of its own: started, told what happens, always ended.
+"""Kafka's own Partition in a process of its own: started, sent turns, always ended.
 
 What may happen to a broker that plays some partitions is one turn each. A follower's Fetch,
 metadata, and the controller's answer to AlterPartition are the engine's own messages.
@@ -209,7 +209,7 @@ class PartitionProcess(OwnedProcess):
         return msgspec.json.decode(self.tell(f"{broker} {line}"), type=ObservedBroker)
 
     def begin(self, words: PartitionWords, epoch: ids.BrokerEpoch) -> None:
-        """A broker of that epoch with empty logs, and nothing of what was before."""
+        """Reset to a broker of that epoch with empty logs."""
         self.tell("anew")
         self.observe(words.begin(epoch))
 

@@ -35,7 +35,7 @@ WAYS = ((True, True), (True, False), (False, True), (False, False))
 _TITLE = "The second proposal of a leader; the metadata of its first comes in order, or late:"
 _COLUMNS = "{:<7} {:<9} {:<12} {:<10} {:>14} {:>13} {:>9}"
 FIRST, SECOND = ids.BrokerId(2), ids.BrokerId(3)
-"""Who is asked for first, and whom the leader forgets."""
+"""The follower of the first proposal, and the one that the leader forgets."""
 _EPOCHS = {
     turns.LEADER: turns.LEADER_BROKER_EPOCH,
     FIRST: ids.BrokerEpoch(101),

@@ -29,7 +29,7 @@ JUDGES = {
     CONTROLLER_ALONE: Judges(decides=True),
     LEADER_ALONE: Judges(decides=False, leads=True),
 }
-"""Who is Kafka's own, by the words of ``--judge``: both, unless somebody asks for one alone."""
+"""The nodes that are Kafka's own, by the words of ``--judge``: both by default."""
 _NOT_DRIVEN = "The Partition of this release is not driven."
 _BROKERS_ARE_NOT_RUN = "the brokers of a play with ZooKeeper are the engine's: judge the controller"
 
@@ -113,8 +113,8 @@ Between = Callable[[Cluster, RealNodes], RealNodes]
 
 
 def possible_leaders(what: Chosen, *, asked_for: bool) -> Chosen:
-    """Where brokers cannot be told a line, without them; found out before any is started. Raises
-    PlayError, with the line, where somebody asked for them.
+    """Without real brokers, where a line cannot be sent to one; decided before any is started.
+    Raises PlayError, with the line, where somebody asked for them.
     """
     if not what.judges.leads:
         return what

@@ -23,7 +23,7 @@ from ..partition.observed_broker import ObservedBroker
 
 
 class UnaskableError(Exception):
-    """A real controller, or leader, cannot be told this; the message says why."""
+    """A real controller, or leader, cannot be sent this; the message says why."""
 
     def __init__(self, why: str, who: str = "controller") -> None:
         super().__init__(why)
@@ -44,7 +44,7 @@ class RequestAsked(msgspec.Struct, frozen=True, tag="asked"):
 
 
 class SessionOver(msgspec.Struct, frozen=True, tag="session-over"):
-    """Nothing is heard of a broker until its session is over; of every other broker there is."""
+    """A broker sends no heartbeat until its session is over; all others do."""
 
     broker: ids.BrokerId
 
@@ -120,7 +120,7 @@ class ProcessBegun(msgspec.Struct, frozen=True, tag="begun"):
 
 
 class MetadataPlayed(msgspec.Struct, frozen=True, tag="played"):
-    """More metadata; `changed` are those of its partitions that are not what they were."""
+    """More metadata; `changed` are the partitions in it that have changed."""
 
     update: messages.MetadataUpdate
     changed: tuple[ids.PartitionName, ...]

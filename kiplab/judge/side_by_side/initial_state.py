@@ -1,4 +1,4 @@
-"""What a play begins with, told to a real controller that has just been started.
+"""The initial state of a play, set up in a real controller that has just been started.
 
 A controller can only be sent requests: brokers register (records that mean nothing fill its log up
 to their epochs), topics are created, ISRs shrink, brokers are fenced, until its log says what the
@@ -33,7 +33,7 @@ SPARE = BrokerId((1 << 20) + 1)
 HELD_UP = "held-up"
 """A topic that no broker of a play has for long."""
 PARTS = 3
-"""A time in which the sessions of some are over passes in so many parts: others are heard of."""
+"""How many parts a time has in which some sessions end: between them others send heartbeats."""
 FAR = 50
 """How far beyond the end of the log a broker says it is that has to count as caught up."""
 _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
@@ -76,7 +76,7 @@ class InitialState:
         self._fence_who_begins_fenced()
         self._fill_up_to(self._wanted.next_offset)
         for entry in self._wanted.registrations:
-            # Every broker has the whole log, and says so; of a fenced one nothing is heard.
+            # Every broker has the whole log, and says so; a fenced one sends nothing.
             if not entry.fenced:
                 self._beat(entry.broker, self.log.end - 1)
         self._check()
@@ -85,13 +85,13 @@ class InitialState:
         return Renaming(tuple(self._points), epochs)
 
     def _ask(self, request: messages.Request) -> None:
-        """Send a request, whatever the answer."""
+        """Send a request, and ignore the answer."""
         self.kafka.ask(request)
         self.read()
 
     def _fill_up_to(self, play: int) -> None:
         """Let Kafka's log end where the play's ends, or as near as can be, by records that change
-        nothing here: quotas of users that nobody is.
+        nothing here: quotas of users that do not exist.
         """
         last = self._points[-1] if self._points else OffsetPoint(0, 0)
         count = min(last.kafka + play - last.play - self.log.end, FILLERS_MAX)
@@ -187,7 +187,7 @@ class InitialState:
         return state
 
     def _make_topics(self) -> None:
-        """Those with an unclean leader first: getting there takes fencing somebody."""
+        """Those with an unclean leader first: an unclean election needs a fenced broker."""
         topics = groupby(self._wanted.partitions, lambda wanted: split(wanted.name)[0])
         made = [(topic, tuple(partitions)) for topic, partitions in topics]
         for topic, partitions in sorted(made, key=lambda one: not any(map(_is_new, one[1]))):
@@ -315,11 +315,11 @@ def _first(wanted: registrations.PartitionRegistration) -> BrokerId:
 
 
 class UntoldLeadersError(PlayError):
-    """No real broker can be told a line; a real controller may."""
+    """No real broker can be sent a line; a real controller may."""
 
 
 def untold(play: Play, line: int, why: str, who: str = "controller") -> PlayError:
-    """What no real controller, or leader, can be told, and on which line that is."""
+    """The first thing that no real controller, or leader, can be sent, and its line."""
     text = play.statements[line - 1].text
     problem = f"no real {who} can be told {text!r}"
     kind = UntoldLeadersError if who == "leader" else PlayError

@@ -80,7 +80,7 @@ class DecidedStep:
         return Step(after, (*events, *broken))
 
     def _carry_out(self, cluster: Cluster, move: moves.Move) -> Moved:
-        """The move; of a change that the engine keeps no record of Kafka's records are told."""
+        """The move; for a change without a record in the engine, Kafka's records are events."""
         question: deciding.ControllerQuestion = deciding.TakeOver()
         if isinstance(move, moves.UpgradeMetadata):
             question = deciding.VersionRaised(move.metadata_version)
@@ -141,7 +141,7 @@ def _leaders_can_be_told(cluster: Cluster, move: moves.Move) -> None:
 
 
 def _unaskable(why: str) -> deciding.UnaskableError:
-    """What no real broker can be told."""
+    """Why no real broker can be sent this."""
     alone = "with `--judge controller` brokers are the engine's"
     return deciding.UnaskableError(f"{why}; {alone}", "leader")
 
@@ -261,7 +261,7 @@ def _taken(turn: LedTurn, cluster: Cluster, leaders: deciding.DecidingLeaders) -
 def _question(
     was: Broker, cause: Message | moves.Move, mine: NodeEffect
 ) -> deciding.LeaderQuestion | None:
-    """None for what its Partitions hear nothing of."""
+    """None for a turn that does not reach its Partitions."""
     match cause:
         case Message():
             return _arrived(was, mine[0], cause)
@@ -282,7 +282,7 @@ def _arrived(was: Broker, after: Broker, message: Message) -> deciding.LeaderQue
         case messages.FetchRequest() if replica_of(was, body.partition) is not None:
             return body
         case messages.AlterPartitionResponse():
-            # An answer to a request that was given up, or to a copy, is nobody's.
+            # An answer to a request that was given up, or to a copy, has no receiver.
             items = getattr(message.request, "items", None)
             return body if process.in_flight == items else None
         case messages.MetadataUpdate() if process.published:

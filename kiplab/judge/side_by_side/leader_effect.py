@@ -52,7 +52,7 @@ def leader_effect(
     names: Sequence[ids.PartitionName],
     features: Features,
 ) -> tuple[NodeEffect, tuple[observed.Parting, ...]]:
-    """What becomes of it, and where Kafka and the engine part; `kafka` is what is held there."""
+    """The effect, and where Kafka and the engine part; `kafka` is the state there."""
     broker, sends, reported = turn.mine
     observation = observed.EngineObservation(features.code_of(broker.id), names)
     expected = observation.of(broker, [send.body for send in sends], reported)
@@ -63,7 +63,7 @@ def leader_effect(
     partings = tuple(observed.observed_partings(kafka, expected, names))
     if partings:
         return _Parted(turn, kafka, observation).effect(), partings
-    # Kafka proposes somebody, or does not: why not is said by nobody.
+    # Kafka proposes a follower, or does not: it gives no reason.
     own = (
         replace(fact, guard=None, compared=()) if isinstance(fact, facts.Refused) else fact
         for fact in reported

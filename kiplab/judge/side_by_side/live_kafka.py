@@ -65,7 +65,7 @@ class LiveKafka:
         self, question: deciding.ControllerQuestion, cluster: Cluster, expected: int
     ) -> deciding.Decision:
         """See `DecidingKafka`."""
-        # Time goes by as it does in the play: whatever falls due on the way is done then.
+        # Time passes as it does in the play: timers on the way fire when they are due.
         while cluster.timed and self._look_ms <= cluster.now_ms:
             self._pass(self._look_ms - self._now_ms)
             self.kafka.barrier()
@@ -166,8 +166,8 @@ class LiveKafka:
         return written
 
     def _wait_for(self, broker: BrokerId, cluster: Cluster) -> None:
-        """Time passes until the session of one broker is over, and of no other: all others are
-        heard of at once, and again shortly before.
+        """Let time pass until the session of only one broker is over: all others send a heartbeat
+        at once, and again shortly before.
         """
         end = self._heard_ms[broker] + SESSION_TIMEOUT_MS + APART_MS
         for instant in (self._now_ms + 2 * APART_MS, end - SHORTLY_MS):
@@ -203,8 +203,9 @@ FOR_ALL = "all"
 
 
 class LeaderWords(turns.PartitionWords):
-    """The lines that a process of real brokers is told in a play that begins with `start`. Without
-    a clock whoever has not caught up has lagged for too long: so much time passes before each turn.
+    """The lines that a process of real brokers gets in a play that begins with `start`. Without a
+    clock a follower that has not caught up has lagged for too long: so much time passes before each
+    turn.
     """
 
     def __init__(self, start: Cluster) -> None:
@@ -215,14 +216,14 @@ class LeaderWords(turns.PartitionWords):
         self.turns = 0
 
     def decide(self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster) -> None:
-        """As `DecidingLeaders`: there are words for it, and nobody is asked."""
+        """As `DecidingLeaders`, but it only finds the words, and asks no process."""
         self.lines(broker, question, cluster)
         self.turns += 1
 
     def lines(
         self, broker: Broker, question: deciding.LeaderQuestion, cluster: Cluster
     ) -> tuple[tuple[str, str], ...]:
-        """(broker, or FOR_ALL, and what it is told), in order.
+        """(broker, or FOR_ALL, and its line), in order.
 
         Raises UnaskableError for more records than can be written.
         """

@@ -79,7 +79,7 @@ class RealRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be known beforehand: is it recorded, who decides, what is called otherwise."""
+        """Notes on the run: is it recorded, who decides, which names differ."""
         initial = self.both.scene_records
         begun = f"{initial} records of Kafka's log come before the first line." if initial else ""
         parts = (self.note, self.who_decides, *self.both.renaming.sentences, begun)
@@ -135,7 +135,7 @@ class RealRun:
             # Brokers are the engine's: there is one run to draw.
             return self.runs[0].timeline(**options)
         mine, theirs = (run.rows() for run in self.runs)
-        # What is recorded, and what is called otherwise, is said above both.
+        # That it is recorded, and which names differ, stands above both.
         heading = " ".join([*filter(None, [mine.meta.question]), *self.notes])
         mine = replace(mine, meta=replace(mine.meta, question=heading))
         return twin(mine, theirs, **{"called": self.names} | options)

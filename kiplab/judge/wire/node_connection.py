@@ -14,13 +14,13 @@ PATIENCE_S = 30
 
 
 class LostConnectionError(ConnectionError):
-    """The node closed the connection, or answered what it was not asked."""
+    """The node closed the connection, or answered another request."""
 
 
 class NodeConnection:
     """Requests go out and answers come back one at a time, as between a broker and a controller.
 
-    Raises OSError if nobody listens at that port of the loopback interface.
+    Raises OSError if no process listens at that port of the loopback interface.
     """
 
     def __init__(self, port: int, schemas: ReleaseSchemas) -> None:

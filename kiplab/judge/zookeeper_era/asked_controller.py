@@ -168,7 +168,7 @@ def session(address: str) -> KazooClient:
 
 
 def end(client: KazooClient) -> None:
-    """Close a session, whatever it owns is gone."""
+    """Close a session; its ephemeral znodes are deleted."""
     client.stop()
     client.close()
 

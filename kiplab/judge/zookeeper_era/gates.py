@@ -28,7 +28,7 @@ _CHUNK = 65536
 _HEADER = struct.Struct(">iqi")
 _EVENT = struct.Struct(">iii")
 _NOTIFICATION = -1
-"""The xid of what nobody asked for."""
+"""The xid of a message that answers no request."""
 _T = TypeVar("_T")
 
 
@@ -90,7 +90,7 @@ class _Server(ABC):
         try:
             with suppress(asyncio.IncompleteReadError, OSError, UnknownRequestError):
                 await self._converse(reader, writer)
-        # The conversation was ended while somebody waited.
+        # The conversation ended while a caller waited.
         except asyncio.CancelledError:
             pass
         finally:
@@ -212,7 +212,7 @@ class PermittedBroker(_Server):
         self.hears = True
 
     def turn_deaf(self) -> None:
-        """Close the port and every connection: what was under way is not heard."""
+        """Close the port and every connection: messages under way are lost."""
         if self.hears:
             self._loop.call(self._hang_up)
         self.hears = False
@@ -267,7 +267,7 @@ class PermittedBroker(_Server):
             await writer.drain()
 
     async def _permission(self, request: ReceivedRequest, reader: asyncio.StreamReader) -> int:
-        """What is to be answered, once it may be heard."""
+        """The answer, once the request may arrive."""
         if sequences.is_bare_marker(self._received(request, sequences.NONE)):
             return sequences.NONE
         if self._owed:

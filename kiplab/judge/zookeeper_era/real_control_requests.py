@@ -34,7 +34,7 @@ def recorded_sequences(patch: str) -> Heard:
 
 _SITUATIONS = tomllib.loads((SEQUENCES / "situations.toml").read_text())
 SAYS: dict[str, str] = {name: situation["says"] for name, situation in _SITUATIONS.items()}
-"""What happens in each situation that is recorded, in the order in which they are told."""
+"""What happens in each recorded situation, in the order of the lab."""
 UNFIT: dict[str, dict[str, str]] = {
     name: situation["unfit"] for name, situation in _SITUATIONS.items() if "unfit" in situation
 }
@@ -156,7 +156,7 @@ _WHAT = (
 
 
 class UnaskedBrokerError(ValueError):
-    """A broker that nobody asks; the message lists those that are."""
+    """A broker without recorded requests; the message lists those that have some."""
 
 
 class CheckpointStory(msgspec.Struct, frozen=True):

@@ -72,7 +72,7 @@ class ShutdownAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class AlteredPartition(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What became of one partition of an AlterPartition; its state where there was no error."""
+    """The result for one partition of an AlterPartition; its state where there was no error."""
 
     topic: str
     error: int
@@ -245,7 +245,7 @@ _LOOK_AGAIN_S = 0.005
 
 
 class TooQuietError(Exception):
-    """What must have come by now did not; the message says what was waited for."""
+    """An expected message did not come in time; the text says which."""
 
 
 def wait_until(come: Callable[[], object], what: str, patience_s: float = PATIENCE_S) -> None:

@@ -1,4 +1,4 @@
-"""A play of ZooKeeper's time told to a real controller, or beside what one has done before.
+"""A play of ZooKeeper's time with a real controller, live or recorded.
 
 In two columns: what the engine's controller sent and answered, and a real one. Broker epochs are
 those of the play.
@@ -81,7 +81,7 @@ def play_on_controller(play: Play, features: Features, patch: str) -> TwoColumns
 
 
 def play_on_recording(play: Play, features: Features, passages: tuple[Passage, ...]) -> TwoColumns:
-    """The same beside what was heard once. Raises PlayError as `play_on_controller` does, and
+    """The same beside a recording. Raises PlayError as `play_on_controller` does, and
     StaleRecordingError where that was another play.
     """
     stage, setup = _told_stage(play, features)
@@ -116,7 +116,7 @@ def _columns(
             ear.follow(before, recorded)
             follow(before, recorded)
             before = recorded.cluster
-        # Of a line that moves nothing there is nothing to be heard.
+        # A line that moves nothing sends nothing.
         engine = kafka = Passage(title, 0)
         if steps:
             engine, kafka = ear.passage(title, before), passage(title, before)
@@ -233,7 +233,7 @@ def _error(code: int) -> str:
 
 
 def _told_stage(play: Play, features: Features) -> tuple[Stage, Setup]:
-    """The engine's run. Raises PlayError, with the line, for what cannot be told."""
+    """The engine's run. Raises PlayError, with the line, for what cannot be sent."""
     stage, setup = run_play(play, features), setup_of(play, features)
     problem = _why_initial_state_untold(setup)
     if problem is not None:

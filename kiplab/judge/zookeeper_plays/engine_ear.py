@@ -147,7 +147,7 @@ class EngineEar:
             self._altered.append(alter_answer(request, reply, stamped))
 
     def passage(self, title: str, cluster: Cluster) -> sequences.Passage:
-        """What was heard since the last one, and what ZooKeeper has now."""
+        """The messages since the last passage, and the current znodes."""
         znodes = (engine_znode(cluster, topic) for topic in self._topics)
         passage = sequences.Passage(
             title=title,
@@ -183,7 +183,7 @@ def answered(message: Message, before: Cluster, recorded: history.Recorded) -> i
 
 
 def _sent_by(node: BrokerId, before: Cluster, recorded: history.Recorded) -> list[object]:
-    """What a node has sent in a step, even if whom it answers is gone."""
+    """The messages that a node has sent in a step, even to a receiver that is gone."""
     earlier = {message.name for message in before.messages}
     events = (event for event in recorded.events if isinstance(event, Sent | Dropped))
     new = (e for e in events if e.message.sender == node and e.message not in earlier)

@@ -136,7 +136,7 @@ class PlayedCluster(ExitStack):
         self._czxids[fake.generation] = fake.epoch
 
     def _wait_for_controller(self, earlier: int) -> None:
-        """Until the next one has taken over. Raises TooQuietError if none does."""
+        """Wait until the next one has taken over. Raises TooQuietError if none does."""
         sequences.wait_until(lambda: self.controller_epoch() > earlier, "another controller epoch")
         sequences.wait_until(self.kafka.is_active, "an active controller")
 
@@ -153,11 +153,11 @@ class PlayedCluster(ExitStack):
         return tuple(state for state in states if state is not None)
 
     def settle(self, changed: tuple[str, ...] = ()) -> None:
-        """Until it has done all that it knows of; it is told of `changed` topics on the way."""
+        """Wait until it has processed all events; `changed` topics are announced on the way."""
         self._barrier.come_to_rest((), changed)
 
     def passage(self, title: str, cluster: Cluster) -> sequences.Passage:
-        """What came of a line, whatever the engine's controller has sent in it."""
+        """The passage of a line, also where the engine's controller has sent nothing."""
         self.settle()
         for broker in self._hearing(cluster):
             self._hear_all(broker)
@@ -184,7 +184,7 @@ class PlayedCluster(ExitStack):
                 yield channel.broker
 
     def _hear_all(self, broker: int) -> None:
-        """Let it hear all that was queued for it until now."""
+        """Deliver to it all requests that were queued until now."""
         self.fake(broker).open()
         try:
             self._barrier.reach(broker)
@@ -206,7 +206,9 @@ class PlayedCluster(ExitStack):
         self._write(before, recorded)
 
     def _hear_one(self, broker: int, error: int) -> None:
-        """Let the broker hear one request, and answer it so; in vain where none comes in time."""
+        """Deliver one request to the broker, and answer it so; no effect where none comes in
+        time.
+        """
         since = len(self._journal.received)
 
         def is_it(received: sequences.Received) -> bool:
@@ -238,7 +240,7 @@ class PlayedCluster(ExitStack):
         self.settle()
 
     def tell(self, path: str) -> None:
-        """Let it hear that a watch of this path fired, and wait until it has done what follows.
+        """Deliver the watch event of this path, and wait until it is processed.
 
         Where /controller is gone it is elected again.
         """

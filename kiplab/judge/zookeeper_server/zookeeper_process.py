@@ -103,7 +103,7 @@ class TwoIncarnations(msgspec.Struct, frozen=True):
     first: BrokerIncarnation
     second: BrokerIncarnation
     note: str = ""
-    """Where nobody was asked now: of which ZooKeeper it is, and why; else empty."""
+    """For recorded answers: the version of ZooKeeper, and why they are recorded; else empty."""
 
     def __repr__(self) -> str:
         lines = [f"{'incarnation':<12} {'server':>6} {'czxid':>14} {'session id':>20}"]
