@@ -75,8 +75,8 @@ class _Plan(NamedTuple):
 
 
 def renumbered(value: msgspec.Struct, number: Renumber) -> Any:
-    """`value` with `number` applied to every number that matters only by its order; `value` itself
-    if none changes.
+    """`value` with `number` applied to every number that counts by its order; itself if none
+    changes.
 
     Raises TypeError, naming struct and field, for a field whose annotation doesn't say what it
     counts.

@@ -81,9 +81,8 @@ def _hold(stage: Stage, statement: Statement, _line: int) -> Stage:
 def _release(stage: Stage, statement: Statement, _line: int) -> Stage:
     pattern = pattern_of(statement)
     flying = {m.name: m.receiver for m in stage.cluster.messages}
-    left = frozenset(
-        n for n in stage.held_messages if n in flying and not pattern.fits(n, flying[n])
-    )
+    held = stage.held_messages.intersection(flying)
+    left = frozenset(name for name in held if not pattern.fits(name, flying[name]))
     return replace(stage, holds=(*stage.holds, (pattern, False)), held_messages=left)
 
 

@@ -255,7 +255,7 @@ class ControllerResigned(AnyFact, frozen=True, tag="controller-resigned", kw_onl
 
 
 class PeriodicElections(AnyFact, frozen=True, tag="periodic-elections", kw_only=True):
-    """The controller looked after partitions that nobody leads (`unclean`), or not their preferred
+    """The controller checked partitions without a leader (`unclean`), or not their preferred
     replica, as it does from time to time: it elected in some and left the others as they are.
 
     No fact where there was no such partition.

@@ -41,7 +41,7 @@ class Built(msgspec.Struct, frozen=True):
 
     mode: Mode
     first: CodeVersion | None = None
-    """None is always: as long as there is the mode, whatever its oldest release here."""
+    """None is always: in every release of the mode."""
 
     def has(self, release: Release) -> bool:
         """Whether `release` is one of them."""

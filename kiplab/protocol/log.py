@@ -40,7 +40,7 @@ class TransactionStep(StrEnum):
     COMMITS = "commits"
     """One record, the marker: what the transaction wrote counts."""
     ABORTS = "aborts"
-    """One record, the marker: what it wrote is skipped by whoever reads only what is committed."""
+    """One record, the marker: readers of committed records skip what the transaction wrote."""
 
 
 class TransactionNote(NamedTuple):
@@ -121,7 +121,7 @@ def flush(log: Log) -> Log:
 def truncate(log: Log, offset: Offset) -> Log:
     """Only what lies below `offset` stays; the same log if nothing lies above.
 
-    An epoch noted at the end, without a record, goes whatever the offset is: truncateFromEnd, which
+    An epoch noted at the end, without a record, goes at any offset: truncateFromEnd, which
     a start calls as well, removes entries at the end too.
 
     Source: UnifiedLog.truncateTo, LogLoader.load and LeaderEpochFileCache.truncateFromEnd (3.5.0).
@@ -161,7 +161,7 @@ def start_anew(start: Offset) -> Log:
 
 
 def up_to(log: Log, end: Offset) -> Log:
-    """The records below `end`, as somebody who has only these would know them; all flushed.
+    """A log with only the records below `end`, all flushed.
 
     Source: none; it stands for what a reader may see of a log, and for what an observer knows.
     """
@@ -342,7 +342,7 @@ def first_difference(one: Log, other: Log) -> Offset:
 
 
 def holds(log: Log, committed: Log) -> bool:
-    """Whether `log` has every record of `committed` that nobody has deleted.
+    """Whether `log` has every record of `committed` that was not deleted.
 
     Source: none; it stands for an observer who asks whether a record was lost.
     """

@@ -12,7 +12,7 @@ class LeaderRecoveryState(IntEnum):
 
     RECOVERED = 0
     RECOVERING = 1
-    """An unclean election made the leader, and nobody has said since that it has recovered."""
+    """An unclean election made the leader, and it has not recovered since."""
 
 
 class Registration(msgspec.Struct, frozen=True, cache_hash=True):

@@ -1,4 +1,4 @@
-"""Facts of ZooKeeper's time: what its nodes report that nobody reports in KRaft."""
+"""Facts of ZooKeeper's time: those that KRaft's nodes do not report."""
 
 import msgspec
 
@@ -54,7 +54,7 @@ class ControllerStoodDown(BrokerFact, frozen=True, tag="controller-stood-down"):
 class BrokersCompared(AnyFact, frozen=True, tag="brokers-compared", kw_only=True):
     """A controller has compared the registered brokers with those it knows; all lists are sorted.
 
-    With nothing in them it found no change, whatever has happened in between.
+    With nothing in them it found no change, even if a broker went and came back in between.
     """
 
     node: BrokerId
@@ -65,7 +65,7 @@ class BrokersCompared(AnyFact, frozen=True, tag="brokers-compared", kw_only=True
 
 
 class RequestsQueued(BrokerFact, frozen=True, tag="requests-queued"):
-    """A controller has put requests into its queue for a broker; each is told in words."""
+    """A controller has put requests into its queue for a broker; each is described in words."""
 
     requests: tuple[str, ...]
 
@@ -77,7 +77,7 @@ class QueueDropped(BrokerFact, frozen=True, tag="queue-dropped"):
 
 
 class ReplicaStopped(AnyFact, frozen=True, tag="replica-stopped"):
-    """A follower fetches a partition no more: a StopReplica, or nobody to fetch from."""
+    """A follower stops fetching a partition: a StopReplica, or no leader to fetch from."""
 
     node: BrokerId
     partition: str

@@ -11,9 +11,7 @@ _LOOK = (
 
 
 class Sentences(pd.DataFrame):
-    """A DataFrame in everything but how it is shown: pandas cuts texts of more than 50
-    characters.
-    """
+    """A DataFrame but for its display: pandas cuts texts of more than 50 characters."""
 
     @property
     def _constructor(self) -> type[Sentences]:

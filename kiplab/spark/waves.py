@@ -188,9 +188,7 @@ class _WaveJob:
             self.spark.sparkContext.setJobGroup(self.tag, "kiplab wave", interruptOnCancel=True)
 
     def cancel(self) -> None:
-        """Where Spark has gone away there is nothing to cancel: the waiting caller gets the
-        reason.
-        """
+        """Nothing to cancel if Spark has gone away: the waiting caller gets the reason."""
         with contextlib.suppress(Exception):
             if is_connect(self.spark):
                 self.spark.interruptTag(self.tag)

@@ -179,9 +179,8 @@ def _lacked(stage: Stage) -> set[int]:
     leader = broker(stage.cluster, state_of(stage.cluster).leader)
     if leader is None:
         return set()
-    answers = (
-        t for t in acknowledged_records(stage) if t.partition == PARTITION and not t.acks_all
-    )
+    acknowledged = acknowledged_records(stage)
+    answers = (t for t in acknowledged if t.partition == PARTITION and not t.acks_all)
     records = (r for answer in answers for r in answer.records)
     return _every(missing(log_of(leader, PARTITION), records))
 

@@ -41,9 +41,8 @@ def causes_in_order(rows: Sequence[CauseOfLoss]) -> list[str]:
 
 def cause_total(rows: Sequence[CauseOfLoss], features: str) -> float:
     """All causes together."""
-    return sum(
-        row.estimate.rate for row in rows if row.features == features and row.estimate.is_seen
-    )
+    estimates = (row.estimate for row in rows if row.features == features)
+    return sum(estimate.rate for estimate in estimates if estimate.is_seen)
 
 
 def _sentence(rows: Sequence[CauseOfLoss]) -> str:

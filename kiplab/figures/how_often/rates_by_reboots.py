@@ -147,9 +147,8 @@ def _panel(canvas: Canvas, drawn: list[DrawnLine], start: float, top: float, wid
     y = 12 + canvas.paragraph(start, top, f"<b>{words.replace('<br>', '</b><br><b>')}</b>")
     rates = PlotAxis(*_rate_range(lines), log=True, line=True).ticked(_HEIGHT, 34)
     box = Box(start + tick_room(canvas, rates), y, start + wide - _LABELS, y + _HEIGHT)
-    strip = [
-        one for one in drawn if any(p.estimate.certainty in _OFF_SCALE for p in one.line.points)
-    ]
+    kinds = [{p.estimate.certainty for p in one.line.points} for one in drawn]
+    strip = [one for one, own in zip(drawn, kinds, strict=True) if own & _OFF_SCALE.keys()]
     reboots = _reboot_axis(lines, box.x1 - box.x0)
     below = replace(reboots, title=REBOOTS, outside=True)
     bare = replace(reboots, marks=tuple(tick._replace(text="") for tick in reboots.marks))

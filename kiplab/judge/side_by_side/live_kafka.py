@@ -204,8 +204,7 @@ FOR_ALL = "all"
 
 class LeaderWords(turns.PartitionWords):
     """The lines that a process of real brokers gets in a play that begins with `start`. Without a
-    clock a follower that has not caught up has lagged for too long: so much time passes before each
-    turn.
+    clock a follower that lags has lagged for too long: so much time passes before each turn.
     """
 
     def __init__(self, start: Cluster) -> None:

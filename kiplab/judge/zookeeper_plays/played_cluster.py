@@ -206,9 +206,7 @@ class PlayedCluster(ExitStack):
         self._write(before, recorded)
 
     def _hear_one(self, broker: int, error: int) -> None:
-        """Deliver one request to the broker, and answer it so; no effect where none comes in
-        time.
-        """
+        """Deliver one request to the broker and answer it so, unless none comes in time."""
         since = len(self._journal.received)
 
         def is_it(received: sequences.Received) -> bool:

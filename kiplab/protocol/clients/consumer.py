@@ -1,4 +1,4 @@
-"""The consumer: where it reads on, whom it asks, and how it notices a truncated log (KIP-320).
+"""The consumer: its position, its leader, and how it notices a truncated log (KIP-320).
 
 In come an answer to a metadata request, a poll, or a wish to seek. Metadata of an earlier leader
 epoch is ignored; a newer one puts the position in doubt. A poll of this model is one whole turn: if

@@ -1,4 +1,4 @@
-"""The producer: batches that nobody has acknowledged yet, to whom they go, and when they go again.
+"""The producer: its unacknowledged batches, their leader, and their retries.
 
 In come records to write, an answer to a metadata request, a turn of the sender, and what became of
 a batch that waits at a leader. One batch of a partition is under way at a time; the others wait
@@ -47,7 +47,7 @@ class Batch(msgspec.Struct, frozen=True, cache_hash=True):
     """Records that go together. `number` is which of the producer's batches it is, from 1.
 
     `at` is the broker that has appended it at `first`..`end` - 1, in the incarnation `incarnation`,
-    and answers when all in sync have it; NO_LEADER while nobody has. Not sent before `due_ms`.
+    and answers when all in sync have it; NO_LEADER before. Not sent before `due_ms`.
     """
 
     number: ids.Count
@@ -103,7 +103,7 @@ _ASKS_FOR_METADATA = (
 
 
 def informed(producer: Producer, state: PartitionRegistration) -> Producer:
-    """The producer after a metadata answer; it goes on asking while nobody leads.
+    """The producer after a metadata answer; it keeps asking while there is no leader.
 
     Source: Metadata.updateLatestMetadata and RecordAccumulator.ready (3.5.0).
     """
@@ -127,7 +127,7 @@ def queued(producer: Producer, count: int, now_ms: int | None, *, acks_all: bool
 def send(
     producer: Producer, leader: Broker | None, features: Features, now_ms: int | None
 ) -> RequestEffect:
-    """Its first batch goes to `leader`, whom its metadata names; None when that does not answer.
+    """Its first batch goes to `leader`, as in its metadata; None when that does not answer.
 
     Source: Sender.sendProducerData and completeBatch, NetworkClient.processDisconnection (3.5.0).
     """
@@ -166,7 +166,7 @@ def send(
 def answered(
     producer: Producer, node: Broker | None, features: Features, now_ms: int | None
 ) -> ProducerEffect:
-    """What became of the batch that is under way; the same producer while it waits.
+    """The result of the batch under way; the same producer while it waits.
 
     `node` is the broker that it waits at, None when the process that took it is gone.
 

@@ -83,9 +83,7 @@ def session_expired_with_heartbeats(
 
 
 def send_heartbeat(broker: Broker, ensemble: Ensemble | None) -> BrokerEffect:
-    """Send the controller the state that this process wants; without ZooKeeper, to the controller
-    it knows.
-    """
+    """Send the wanted state to the controller; without ZooKeeper, to the last known one."""
     process = process_of(broker)
     controller = process.controller
     if controller is None and ensemble is not None:

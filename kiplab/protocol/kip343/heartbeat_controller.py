@@ -232,11 +232,9 @@ def at_rest(
     it is.
     """
     controller = done.node
-    if (
-        not isinstance(controller, HeartbeatController)
-        or not controller.active
-        or controller.known_brokers
-    ):
+    if not isinstance(controller, HeartbeatController) or controller.known_brokers:
+        return done
+    if not controller.active:
         return done
     brokers = registered(ControllerTurn(controller, done.ensemble, features))
     known_brokers = tuple(replace(k, state=MembershipState.ACTIVE) for k in brokers)

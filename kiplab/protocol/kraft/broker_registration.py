@@ -152,7 +152,7 @@ def _clean_up(
 ) -> Iterable[Record]:
     """What of the broker's last incarnation is still to be done, from 4.0 on.
 
-    Its session may be over before somebody has looked, and the broker in an ISR still: the new
+    Its session may be over before a check, and the broker in an ISR still: the new
     incarnation is let in, and the old one leaves as if it had been fenced. The epoch was minted
     before these records, so that it is not the offset of the registration.
 

@@ -76,9 +76,7 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     heartbeats: tuple[HeartbeatState, ...] = ()
     timers: ControllerTimers = ControllerTimers()
     watches_sessions: bool = True
-    """Whether it ends expired sessions by itself. In a run with a clock a new controller does so
-    only after its first heartbeat; without a clock a move says so.
-    """
+    """Whether it ends expired sessions; with a clock not before its first heartbeat."""
     auto_leader_rebalance: bool = False
     """auto.leader.rebalance.enable, which Kafka has on and a play only if it asks for it."""
     contacts: tuple[Contact, ...] = ()

@@ -214,11 +214,11 @@ UNCLEAN = "unclean.leader.election.enable"
 def allow_unclean_elections(
     controller: Controller, topic: str, features: Features, *, allowed: bool
 ) -> ControllerEffect:
-    """Write the setting down. Up to 3.8 that is all: nobody reads it (KAFKA-12670).
+    """Write the setting down. Up to 3.8 that is all: no code reads it (KAFKA-12670).
 
     Source: ConfigurationControlManager.incrementalAlterConfigResource and
     uncleanLeaderElectionEnabledForTopic (3.2.0 to 3.9.0-rc3); QuorumController.
-    incrementalAlterConfigs (3.9.0-rc3, 4.3.1), which elects nobody.
+    incrementalAlterConfigs (3.9.0-rc3, 4.3.1), which elects no leader.
     """
     value = "true" if allowed else "false"
     controller, sends, facts = commit(controller, (ConfigRecord(topic, UNCLEAN, value),), features)

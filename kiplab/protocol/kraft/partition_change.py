@@ -126,10 +126,9 @@ def elect(
     *,
     clean: bool = True,
 ) -> tuple[BrokerId, bool]:
-    """(leader, unclean): the leader that `election` chooses, NO_LEADER when nobody is eligible.
-
-    Without `clean` nobody but the sitting leader comes from the ISR as of right: whoever else is
-    elected was elected uncleanly, members of the ISR first.
+    """(leader, unclean): the leader that `election` chooses, NO_LEADER when no replica is eligible.
+    Without `clean` only the sitting leader comes from the ISR as of right: any other leader was
+    elected uncleanly, members of the ISR first.
 
     Source: PartitionChangeBuilder.electLeader, electPreferredLeader and electAnyLeader (3.5.0).
     """

@@ -195,8 +195,7 @@ def activated(controller: Controller, code: CodeVersion, now_ms: Milliseconds) -
 def carried_over(controller: Controller, features: Features) -> Controller:
     """`controller` with the memory that its code has, where that is another one than before.
 
-    A real controller restarts for an upgrade, and begins anew; here whoever had a session up to 3.9
-    keeps it.
+    A real controller restarts for an upgrade, and begins anew; here every session of 3.9 is kept.
 
     Source: none; it stands for ClusterControlManager.activate.
     """

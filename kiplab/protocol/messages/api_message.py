@@ -74,7 +74,7 @@ class ApiMessage(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class ApiRequest(ApiMessage, frozen=True, cache_hash=True):
-    """A message that somebody waits for an answer to."""
+    """A message whose sender waits for an answer."""
 
     against: ClassVar[Against] = Against.NOTHING
 

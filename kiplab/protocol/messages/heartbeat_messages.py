@@ -119,7 +119,7 @@ class IsrChangeRequest(GatedRequest, frozen=True, tag="isr-change", kw_only=True
 class IsrChangeResult(msgspec.Struct, frozen=True, cache_hash=True):
     """error_code INT16, error_message NULLABLE_STRING.
 
-    `partition` is for whoever reads the run: on the wire the order of the results says which.
+    `partition` is for readers of the run: on the wire the order of the results says which.
     """
 
     partition: PartitionName

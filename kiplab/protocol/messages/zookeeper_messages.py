@@ -194,7 +194,7 @@ class SetPartitionStateRequest(GatedRequest, frozen=True, tag="set-partition-sta
 
     broker: ids.Sender
     controller_epoch: ids.ControllerEpoch
-    """Of the controller that made this broker leader: it is written, and nobody checks it."""
+    """Of the controller that made this broker leader: it is written, and never checked."""
     item: AlterPartitionItem
 
     def in_words(self) -> str:
@@ -242,7 +242,7 @@ class WatcherEvent(ApiMessage, frozen=True, tag="watcher-event", kw_only=True):
 
 
 class SessionExpired(ApiMessage, frozen=True, tag="session-expired", kw_only=True):
-    """A process that comes back to ZooKeeper is told that its session is over."""
+    """ZooKeeper tells a process that reconnects that its session has expired."""
 
     api: ClassVar[Api] = SESSION_EXPIRED
     prominence: ClassVar[int] = 1

@@ -65,7 +65,7 @@ def submit(broker: Broker, item: messages.AlterPartitionItem, features: Features
 def _written_by_the_leader(
     broker: Broker, item: messages.AlterPartitionItem, features: Features
 ) -> BrokerEffect:
-    """Up to inter-broker protocol 2.7-IV1 there is nobody to ask: the leader writes to ZooKeeper.
+    """Up to inter-broker protocol 2.7-IV1 no controller decides: the leader writes to ZooKeeper.
 
     Source: Partition.updateIsr (2.2.2); ZkIsrManager.submit (2.8.2), in 3.4.1
     ZkAlterPartitionManager.

@@ -121,7 +121,7 @@ def checkpoint_of(broker: Broker, partition: str) -> Offset:
 def with_replica(broker: Broker, replica: Replica) -> Broker:
     """`broker` whose process plays `replica` instead of the one of the same partition.
 
-    The same broker if it is the same replica: whoever compares need not look further.
+    The same broker if it is the same replica, so that comparing is cheap.
 
     Source: none; it stands for an assignment to a field of kafka.cluster.Partition.
     """

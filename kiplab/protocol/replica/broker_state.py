@@ -32,7 +32,7 @@ class Loss(StrEnum):
     NOTHING = "nothing"
     """The process died; the operating system still has the page cache."""
     UNFLUSHED = "unflushed"
-    """The machine lost power: whatever was not flushed is gone."""
+    """The machine lost power: records that were not flushed are gone."""
     DISK = "disk"
     """The disk was replaced."""
 
@@ -181,8 +181,7 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     isr_changes: tuple[ids.PartitionName, ...] = ()
     """Partitions whose ISR this process has written to ZooKeeper and not announced yet, sorted."""
     state: MembershipState | None = None
-    """Of a process that sends MetadataHeartbeats (KIP-343): what it was told last, or INACTIVE by
-    its own decision; None of any other."""
+    """With MetadataHeartbeats (KIP-343), the last answered or self-chosen state; else None."""
 
 
 class Broker(msgspec.Struct, frozen=True, cache_hash=True):

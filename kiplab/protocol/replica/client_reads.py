@@ -90,7 +90,7 @@ def not_the_leader(
     compared = Compared("leader epoch", str(leader_epoch), str(epoch))
     # KIP-320, Motivation (Inadequate Replica Fencing), and Partition.checkCurrentLeaderEpoch
     # (3.2.0 to 3.9.0-rc3): fetches and OffsetsForLeaderEpoch name the leader epoch that the sender
-    # follows, and whoever is behind is fenced. -1 asks for no check.
+    # follows, and a consumer that is behind is fenced. -1 asks for no check.
     if (
         leader_epoch != NO_LEADER_EPOCH
         and leader_epoch < epoch
@@ -115,7 +115,7 @@ def consumer_fetch(
     """Everything from `offset` up to the high watermark; beyond it, nothing, and that is no error.
 
     Only before the log's start and beyond its end is the offset out of range. A follower answers
-    whom its leader has sent to it, up to its own high watermark.
+    consumers that its leader has sent to it, up to its own high watermark.
 
     Source: Partition.fetchRecords and readRecords, UnifiedLog.read (3.5.0).
     """
@@ -166,8 +166,8 @@ def end_of_epoch(read: Asked, epoch: LeaderEpoch) -> Refused | log.EpochStart | 
 
 
 def list_offset(read: Asked, *, latest: bool) -> Refused | Offset:
-    """ListOffsets: where the log begins, or the high watermark; the last stable offset for whoever
-    reads only what is committed.
+    """ListOffsets: where the log begins, or the high watermark; the last stable offset for readers
+    of committed records.
 
     KIP-207: a new leader does not tell the latest offset before its high watermark has reached
     the start of its epoch; a client could see it go back.

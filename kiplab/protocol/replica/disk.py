@@ -90,7 +90,7 @@ def stop_cleanly(broker: Broker) -> broker_parts.BrokerEffect:
 
 
 def crash(broker: Broker, loss: Loss) -> broker_parts.BrokerEffect:
-    """The process is gone, and with it whatever `loss` says.
+    """The process is gone, and with it the records that `loss` names.
 
     Source: none; it stands for a killed process, a machine without power, a replaced disk.
     """

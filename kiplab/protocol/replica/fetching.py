@@ -117,7 +117,7 @@ def read(
         return Send(request.replica, reply), (beyond,), False
     diverging = _diverging(here, mine, request)
     if diverging is not None:
-        # Where the logs part, the follower's state is not touched, so nobody asks for its epoch.
+        # Where the logs part, the follower's state is not touched, so its epoch is not checked.
         reply = answer(high_watermark=replica.high_watermark, diverging=diverging)
         return Send(request.replica, reply), (), False
     stale = _stale(here, request)

@@ -69,7 +69,7 @@ def _waited_for(here: Here, leading: Leading, remote: RemoteReplica, end: Offset
     if not is_caught_up(here, leading, remote.broker, end):
         return False
     # KAFKA-15021, "Skip leader epoch bump on ISR shrink": a broker that shuts down fetches no more
-    # and may not join, yet has caught up for replica.lag.time.max.ms; nobody waits for it.
+    # and may not join, yet has caught up for replica.lag.time.max.ms; it does not count.
     if "kafka-15021.committed-without-ineligible" not in here.active:
         return True
     return ineligible(here, remote) is None

@@ -198,7 +198,7 @@ def reverted(leader: BrokerId, replica: Replica, error: KafkaError) -> ReplicaEf
 
 
 def stuck(leader: BrokerId, replica: Replica, error: KafkaError) -> tuple[Fact, ...]:
-    """The proposal stays pending, whatever comes, until metadata replaces it.
+    """The proposal stays pending until metadata replaces it.
 
     Source: Partition.handleAlterPartitionError (3.5.0), handleAlterIsrResponse (2.8.2).
     """

@@ -149,7 +149,7 @@ def end_transaction(
 def abort_what_is_open(
     broker: Broker, partition: str, features: Features, now_ms: int | None
 ) -> broker_parts.BrokerEffect:
-    """What a leader that recovers does with transactions: nobody else will.
+    """A recovering leader ends open transactions.
 
     Source: none; no release does this, KIP-704 as it is written.
     """

@@ -1,4 +1,4 @@
-"""A leader that recovers from an unclean election: whom it refuses meanwhile, and how that ends.
+"""A leader that recovers from an unclean election: its refusals meanwhile, and its end.
 
 In come metadata that makes this broker lead, or a request while it leads. No release of Kafka
 recovers anything: makeLeader takes every partition for RECOVERED, and the controller keeps
@@ -20,7 +20,7 @@ _RECOVERED, _RECOVERING = LeaderRecoveryState.RECOVERED, LeaderRecoveryState.REC
 
 
 def recovery_at_leader(here: Here, state: PartitionRegistration) -> LeaderRecoveryState:
-    """What a leader makes of the state in the metadata, whatever metadata version holds.
+    """The recovery state of a leader with this state in its metadata, at any metadata version.
 
     Source: Partition.makeLeader (3.2.0, 3.5.0, 3.9.0-rc3), which installs RECOVERED; KIP-704.
     """
@@ -36,7 +36,7 @@ def is_recovering(replica: Replica) -> bool:
 
 
 def noted(here: Here, before: Replica | None, after: Replica) -> tuple[LeaderRecovery, ...]:
-    """What there is to tell when a leader was told something: a recovery begins, or is over.
+    """The fact when a leader gets metadata: a recovery begins, or is over.
 
     Source: none; it stands for a line in the log of a broker that would recover.
     """
@@ -92,7 +92,7 @@ def follower_refuses(broker: Broker, here: Here, name: str, request: str) -> Ref
 
 
 def compared_state() -> Compared:
-    """What a recovering leader holds against whoever wants something of it.
+    """The refusal of a recovering leader to a request.
 
     Source: none; KIP-704 as it is written.
     """

@@ -40,8 +40,8 @@ def alter_isr(
 ) -> Together[ZooKeeperController]:
     """Judge every partition against what the controller remembers, then write what is left.
 
-    A controller that finds out here that it is none any more answers UNKNOWN_SERVER_ERROR, and goes
-    on until it hears of it from its watch: Kafka catches that exception together with every other.
+    A controller that finds out here that it was deposed answers UNKNOWN_SERVER_ERROR, and goes on
+    until its watch fires: Kafka catches that exception together with every other.
 
     Source: KafkaController.processAlterIsr (2.8.2), tryProcessAlterPartition (3.4.1).
     """

@@ -144,10 +144,9 @@ def on_broker_failure(turn: ControllerTurn, failed: tuple[BrokerId, ...]) -> Con
 def stop_replicas(
     turn: ControllerTurn, replicas: dict[BrokerId, tuple[str, ...]]
 ) -> ControllerTurn:
-    """StopReplica for these replicas, by broker; they leave the ISR, and the others are told.
-
-    The last member stays in the ISR; a leader that goes leaves nobody in its place.
-    Raises ControllerMovedError.
+    """StopReplica for these replicas, by broker; they leave the ISR, and the others get
+    LeaderAndIsr. The last member stays in the ISR; a leader that goes is not replaced. Raises
+    ControllerMovedError.
 
     Source: ReplicaStateMachine.doHandleStateChanges to OfflineReplica, removeReplicasFromIsr (2.1.1
     to 3.4.1).
@@ -185,9 +184,7 @@ def _without(
 
 
 def _epoch(turn: ControllerTurn, czxid: int, session: int) -> BrokerEpoch:
-    """Which number says which incarnation of a broker is registered: -1 where nobody knows of
-    any.
-    """
+    """The number of a broker's registered incarnation: -1 where none is known."""
     # KIP-380, Rejected Alternatives: the session id, which is higher for a later incarnation only
     # as long as one server gives them out.
     if "380.session-id" in turn.active:

@@ -86,9 +86,8 @@ def session_expired(
     features: Features,
     now_ms: int | None,
 ) -> Together[Broker]:
-    """The process hears that its session is over: it resigns, opens another, registers anew.
-
-    Word of a session that it has left behind already changes nothing.
+    """The process learns that its session has expired: it resigns, opens another, registers again.
+    The end of an earlier session changes nothing.
 
     Source: KafkaController.Expire and RegisterBrokerAndReelect (2.1.1, 2.2.2, 3.4.1).
     """
@@ -108,7 +107,7 @@ def begin_shutdown(
 ) -> Together[Broker]:
     """Ask the controller, or ask again; after three tries without an answer, stop.
 
-    The second and the third try mean that nobody answered the one before.
+    The second and the third try follow a try without an answer.
 
     Source: KafkaServer.controlledShutdown (2.1.1, 2.2.2, 2.8.2, 3.4.1).
     """
@@ -182,7 +181,7 @@ def _registration(broker: Broker, path: str, features: Features) -> tuple[Operat
     if features.code_of(broker.id) < (2, 2):
         return (Create(path, data, ephemeral=True),)
     # KIP-380, Proposed Changes, Broker Registration in Zookeeper: the answer to a create has no
-    # Stat, that to a setData does, and in one transaction nobody can come in between.
+    # Stat, that to a setData does, and in one transaction no other write comes in between.
     return Create(path, ephemeral=True), SetData(path, data, ids.PartitionEpoch(0))
 
 
@@ -210,7 +209,7 @@ def _epoch(result: object, session: ids.SessionId, active: frozenset[str]) -> id
 
 
 def controller_of_broker(broker: Broker, ensemble: Ensemble) -> tuple[ids.BrokerId | None, str]:
-    """Whom /controller names, if it is registered; else why nobody can be asked.
+    """The broker in /controller, if it is registered; else why there is no controller to ask.
 
     Source: KafkaServer.controlledShutdown (2.1.1 to 3.4.1), which looks both up for each try.
     """

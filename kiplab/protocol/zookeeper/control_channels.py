@@ -152,7 +152,7 @@ def dropped(
 def answered(
     controller: ZooKeeperController, broker: BrokerId, request: messages.Request
 ) -> tuple[ZooKeeperController, tuple[messages.Send, ...], tuple[Fact, ...]]:
-    """The broker has answered the head of its queue: whatever it says, the next one follows.
+    """The broker has answered the head of its queue: after any answer the next one follows.
 
     An answer to anything else comes over a connection that is closed.
 

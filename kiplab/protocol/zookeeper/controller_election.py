@@ -49,7 +49,7 @@ def elect(
 
 
 def stand_down_if_moved(turn: ControllerTurn) -> ControllerTurn:
-    """Watch /controller, and stand down if it names another broker than this one, or nobody.
+    """Watch /controller, and resign if it names another broker than this one, or none.
 
     Source: KafkaController.maybeResign (2.1.1 to 3.4.1).
     """
@@ -132,7 +132,7 @@ def _changed(turn: ControllerTurn, path: str, text: str) -> ZnodeChanged:
 
 
 def _take_over(turn: ControllerTurn) -> ControllerTurn:
-    """Read everything, then tell everybody.
+    """Read everything, then send it to all brokers.
 
     Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1).
     """
@@ -159,9 +159,8 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
 
 
 def _watching(turn: ControllerTurn) -> ControllerTurn:
-    """Watch what this controller has to hear of; of topics, that their settings change.
-
-    What a broker's znode says does not change as long as it stands: nobody watches that.
+    """Set the watches of this controller; of topics, those on their settings. The data of a
+    broker's znode never changes, and has no watch.
     """
     for path in (znodes.BROKER_IDS_PATH, znodes.TOPICS_PATH):
         turn, _ = turn.children(path)

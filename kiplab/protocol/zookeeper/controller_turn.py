@@ -64,12 +64,12 @@ class ControllerTurn(NamedTuple):
         return self._replace(controller=controller, facts=(*self.facts, *facts))
 
     def children(self, path: str) -> tuple[ControllerTurn, tuple[str, ...]]:
-        """The names below `path`, to be told of the next change."""
+        """The names below `path`, with a watch for the next change."""
         read = children(self.ensemble, self.controller.session, path, watch=True)
         return self._replace(ensemble=read.ensemble), read.names
 
     def watching(self, path: str) -> ControllerTurn:
-        """The same, to be told when there is something else at `path`, or nothing."""
+        """The same, with a watch for a new znode at `path`, a change or its deletion."""
         read = exists(self.ensemble, self.controller.session, path, watch=True)
         return self._replace(ensemble=read.ensemble)
 
@@ -102,7 +102,7 @@ class ControllerTurn(NamedTuple):
 
 
 class ControllerMovedError(Exception):
-    """/controller_epoch says that somebody else was elected; `turn` is how far the event got."""
+    """/controller_epoch names a later controller; `turn` is how far the event got."""
 
     def __init__(self, turn: ControllerTurn) -> None:
         super().__init__("the controller has moved to another broker")

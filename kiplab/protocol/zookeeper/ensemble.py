@@ -68,7 +68,7 @@ class ZooKeeperSession(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Watch(msgspec.Struct, frozen=True, cache_hash=True):
-    """That a session wants to be told, once."""
+    """A watch of a session; it fires once."""
 
     session: ids.SessionId
     path: str

@@ -57,8 +57,7 @@ def open_session(
 
 
 def end_session(ensemble: Ensemble, session: SessionId) -> Transacted:
-    """End the session because its process says so, or because nobody has heard of it for too long;
-    the same ensemble if it has ended already.
+    """End the session, closed by its process or expired; the same ensemble if it has ended already.
 
     Source: PrepRequestProcessor.pRequest2Txn and DataTree.killSession (ZooKeeper 3.9.5);
     SessionTrackerImpl.run and ZooKeeperServer.expire (3.9.5), which submit the same request.

@@ -107,7 +107,7 @@ class Transacted(NamedTuple):
     failing: int = -1
     """Which operation was refused, from 0."""
     fired: tuple[Send, ...] = ()
-    """The watches that went off: each is told to the controller of its process."""
+    """The watch events: each goes to the controller of its process."""
 
 
 class _Applied(NamedTuple):
@@ -144,10 +144,8 @@ def transact(
 
 
 def fire(ensemble: Ensemble, events: tuple[WatchEvent, ...]) -> tuple[Ensemble, tuple[Send, ...]]:
-    """The watches that these events set off, event after event; each is told once and is gone.
-
-    Within one event ZooKeeper asks a hash table which session is told first; here it is the one
-    with the lowest id.
+    """The watches that these events fire, event after event; each fires once and is gone. Within
+    one event the order of sessions is that of a hash table; here the lowest id is first.
 
     Source: DataTree.createNode, setData and deleteNode, WatchManager.triggerWatch (ZooKeeper
     3.9.5).
@@ -163,7 +161,7 @@ def fire(ensemble: Ensemble, events: tuple[WatchEvent, ...]) -> tuple[Ensemble, 
 
 
 def removal(znodes: tuple[Znode, ...], path: str) -> tuple[tuple[Znode, ...], list[WatchEvent]]:
-    """The znodes without the one at `path`, and what its watchers are told.
+    """The znodes without the one at `path`, and the events for its watchers.
 
     Source: DataTree.deleteNode (ZooKeeper 3.9.5).
     """
@@ -178,7 +176,7 @@ _WAITING = {
     WatchEventType.CREATED: (WatchKind.DATA,),
     WatchEventType.DATA_CHANGED: (WatchKind.DATA,),
     WatchEventType.CHILDREN_CHANGED: (WatchKind.CHILDREN,),
-    # Who watches both hears of the deletion once.
+    # A session that watches both gets one event for the deletion.
     WatchEventType.DELETED: (WatchKind.DATA, WatchKind.CHILDREN),
 }
 

@@ -58,7 +58,7 @@ def watch_fired(
 
 
 def isr_changed(turn: ControllerTurn) -> ControllerTurn:
-    """Read the states that leaders say they have written, tell everybody, delete what they said.
+    """Read the states that leaders have announced, send them, delete the notifications.
 
     Raises ControllerMovedError.
 

@@ -131,8 +131,9 @@ class Znode(msgspec.Struct, frozen=True, cache_hash=True):
     stat: Stat
     partition: ids.PartitionName = ""
     children_created: ids.Count | None = None
-    """How many children were ever created below it: what the next sequential one is called after.
-    None where nobody counts, because no sequential child is created there."""
+    """How many children were ever created below it: the number of the next sequential one. None
+    where no sequential child is created.
+    """
 
 
 class WatchKind(StrEnum):
@@ -152,7 +153,7 @@ class WatchEventType(StrEnum):
 
 
 class WatchEvent(msgspec.Struct, frozen=True, cache_hash=True):
-    """All that a watcher is told."""
+    """The content of a watch event."""
 
     type: WatchEventType
     path: str

@@ -48,11 +48,11 @@ from .ensemble_writes import Create, Together
 from .zookeeper_controller import ZooKeeperController, epoch_of, is_online, with_partition
 
 UNCLEAN_BY_OPERATORS = (2, 4)
-"""From this code on (KIP-460); from it on there is an error for elections that nobody needs."""
+"""From this code on (KIP-460) there is an error for elections that are not needed."""
 
 
 class ElectionResult(NamedTuple):
-    """The state that a strategy wants, None for no leader; who is told; whether it is unclean."""
+    """A strategy's state, None for no leader; receivers of LeaderAndIsr; whether it is unclean."""
 
     state: PartitionRegistration | None
     recipients: tuple[BrokerId, ...]
@@ -71,7 +71,7 @@ class Elections(NamedTuple):
 
 
 def preferred_election(turn: ControllerTurn, before: PartitionRegistration) -> ElectionResult:
-    """The first replica or nobody; every assigned replica is told.
+    """The first replica or none; every assigned replica gets LeaderAndIsr.
 
     Source: leaderForPreferredReplica (2.1.1 to 3.4.1).
     """
@@ -84,7 +84,7 @@ def preferred_election(turn: ControllerTurn, before: PartitionRegistration) -> E
 def controlled_shutdown_election(
     turn: ControllerTurn, before: PartitionRegistration
 ) -> ElectionResult:
-    """A member of the ISR that stays; the leaving broker is told too, and becomes a follower.
+    """A member of the ISR that stays; the leaving broker gets LeaderAndIsr as a follower.
 
     Source: leaderForControlledShutdown (2.1.1 to 3.4.1).
     """
@@ -198,7 +198,7 @@ def elect_leaders(
     try:
         turn, led = elect_leaders_for(turn, wanted, strategy)
     except ControllerMovedError as moved:
-        # It is caught together with every other exception: nobody resigns for it here.
+        # It is caught together with every other exception: no controller resigns for it here.
         errors.update(dict.fromkeys(wanted, _E.STALE_CONTROLLER_EPOCH))
         return _answer(moved.turn, request, errors)
     nobody = _E.PREFERRED_LEADER_NOT_AVAILABLE

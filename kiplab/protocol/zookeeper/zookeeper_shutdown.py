@@ -33,8 +33,8 @@ def controlled_shutdown(
 ) -> Together[ZooKeeperController]:
     """Let the broker go, or say why not.
 
-    A controller that finds out here that it is none any more answers so, and goes on until it hears
-    of it from its watch: Kafka catches that exception together with every other.
+    A controller that finds out here that it was deposed answers so, and goes on until its watch
+    fires: Kafka catches that exception together with every other.
 
     Source: KafkaController.doControlledShutdown (2.1.1 to 3.4.1).
     """

@@ -242,10 +242,9 @@ def producer_in_words(stage: Stage, name: str, partition: str) -> tuple[ClientFa
     if producer is None:
         return ()
     asks = "; it will ask who leads before it sends" if producer.update_requested else ""
-    writtens = [
-        t for t in acknowledged_records(stage) if (t.producer, t.partition) == (name, partition)
-    ]
-    pairs = [(records, _acks(one.acks_all)) for one in writtens for records in one.records]
+    batches = (b for b in acknowledged_records(stage) if b.producer == name)
+    own = [batch for batch in batches if batch.partition == partition]
+    pairs = [(records, _acks(batch.acks_all)) for batch in own for records in batch.records]
     acknowledged = tuple(f"{_stretch(records)}, {acks}" for records, acks in pairs)
     return (
         ClientFact("writes to", (_leader(producer.leader, producer.leader_epoch, asks),)),
@@ -306,9 +305,7 @@ def _acks(acks_all: bool) -> str:
 def _gone(
     cluster: Cluster, partition: str, recordses: Iterable[EpochRecords]
 ) -> Iterator[ClientFact]:
-    """The records missing in the leader's log, and the brokers that have them. Unknown without a
-    leader.
-    """
+    """Records missing in the leader's log, and brokers with them; unknown without a leader."""
     state = partition_of(cluster, partition)
     leader = broker(cluster, state.leader) if state is not None else None
     lost = missing(log_of(leader, partition), recordses) if leader is not None else ()

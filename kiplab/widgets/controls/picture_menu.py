@@ -78,9 +78,7 @@ def _partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
 
 
 def _message(playback: Playback, rows: columns.Rows, name: str) -> Iterator[OfferGroup]:
-    """A message in flight can be delivered, dropped or held back; of every message, the menu leads
-    to the step where it was sent.
-    """
+    """Offers for a message in flight, and for every message the step where it was sent."""
     row = next((row for row in rows.messages if row.name == name), None)
     if row is None:
         return

@@ -189,9 +189,7 @@ class Surface(anywidget.AnyWidget):
             self._changed.setdefault(part, set()).update(part.heeds)
 
     def _greet(self, number: int) -> None:
-        """A page sends the number of its last patch: if later ones are missing, it gets
-        everything.
-        """
+        """A page sends the number of its last patch; if later ones are missing it gets all."""
         self.is_greeted = Surface.any_answered = True
         if number != self.number:
             self.send({"tree": self.described()})
