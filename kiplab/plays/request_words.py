@@ -265,14 +265,14 @@ def _value(word: RequestWord, statement: Statement, sending: Sending) -> Any:
     return word.form.fitting(sending) if word.default is msgspec.NODEFAULT else word.default
 
 
-def field_words(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
+def keys_of(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
     """Every field by its word; the words of several partitions follow one another."""
     for word in form.words:
         yield word.key, word.form.written(getattr(value, word.field))
     if form.several is not None:
         parts = getattr(value, form.several.field)
         for one in (parts,) if form.several.alone else parts:
-            yield from field_words(form.several.each, one)
+            yield from keys_of(form.several.each, one)
 
 
 ITEMS_MAX = 12
@@ -310,7 +310,7 @@ def raw_statement(
     kind = messages.KINDS[type(body)]
     to = (("to", str(receiver)),) if receiver >= 0 else ()
     return Statement(
-        "send", (kind,), (("from", str(sender)), *to, *field_words(REQUEST_FORMS[kind], body))
+        "send", (kind,), (("from", str(sender)), *to, *keys_of(REQUEST_FORMS[kind], body))
     )
 
 

@@ -10,13 +10,7 @@ from kiplab.figures.how_often.delay_map import DelayScale, MapCell, map_chart
 from kiplab.figures.how_often.first_loss_survival import FleetOfSize, survival_chart
 from kiplab.figures.how_often.incident_chart import KindOfIncident, SizeBin, incident_chart
 from kiplab.figures.how_often.losses_by_cause import CauseOfLoss, causes_chart
-from kiplab.figures.how_often.measured_rate import (
-    NOT_REACHED,
-    MeasuredRate,
-    never,
-    observed_rate,
-    unseen,
-)
+from kiplab.figures.how_often.measured_rate import NOT_REACHED, MeasuredRate, never, rate_of, unseen
 from kiplab.figures.how_often.paired_forest import PairedDifference, forest_chart
 from kiplab.figures.how_often.plot_sheet import Chart
 from kiplab.figures.how_often.rates_by_reboots import RatePoint, rates_chart
@@ -24,15 +18,13 @@ from kiplab.figures.how_often.tornado_chart import Leverage, tornado_chart
 from kiplab.figures.how_often.verification_chart import VerifiedMetric, verified_chart
 
 REFUSED = never("KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back")
-WARY = replace(
-    observed_rate(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",)
-)
+WARY = replace(rate_of(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",))
 REBOOTS = (4.0, 12.0, 26.0, 52.0)
 
 
 def about(rate: float, by: float = 0.1) -> MeasuredRate:
     """A rate with an interval of so much to both sides."""
-    return observed_rate(rate, rate * (1 - by), rate * (1 + by))
+    return rate_of(rate, rate * (1 - by), rate * (1 + by))
 
 
 def rate_points() -> list[RatePoint]:
@@ -58,11 +50,9 @@ def rate_points() -> list[RatePoint]:
     return joins + same + losses + rare + never_at_all
 
 
-def _point(metric: str, features: str, reboots: float, estimate: MeasuredRate) -> RatePoint:
+def _point(metric: str, features: str, reboots: float, rate: MeasuredRate) -> RatePoint:
     label = "as Kafka" if features in ("none", "841", "841+903") else "counterfactual"
-    return RatePoint(
-        metric=metric, features=features, label=label, reboots=reboots, estimate=estimate
-    )
+    return RatePoint(metric=metric, features=features, label=label, reboots=reboots, estimate=rate)
 
 
 def levers() -> list[Leverage]:

@@ -16,13 +16,7 @@ from kiplab.figures.how_often.delay_map import color_scale, map_chart, once_a_ye
 from kiplab.figures.how_often.first_loss_survival import loss_share, loss_words, survival_chart
 from kiplab.figures.how_often.fleet_words import plot_table_html, set_words, sets_words
 from kiplab.figures.how_often.losses_by_cause import cause_total, causes_chart, causes_in_order
-from kiplab.figures.how_often.measured_rate import (
-    NOT_REACHED,
-    never,
-    observed_rate,
-    rate_words,
-    unseen,
-)
+from kiplab.figures.how_often.measured_rate import NOT_REACHED, never, rate_of, rate_words, unseen
 from kiplab.figures.how_often.paired_forest import forest_chart, forest_groups, gap_words
 from kiplab.figures.how_often.plot_axis import PlotAxis, log_range, pushed_apart
 from kiplab.figures.how_often.tornado_chart import by_strength, lever_ends, tornado_chart
@@ -137,7 +131,7 @@ def test_zero_seen_zero_by_construction_and_not_reached_are_told_apart() -> None
 
 
 def test_a_bare_zero_is_never_said_of_a_rate() -> None:
-    for found in (unseen(1e-9), never("so"), NOT_REACHED, observed_rate(2e-9, 1e-9, 3e-9)):
+    for found in (unseen(1e-9), never("so"), NOT_REACHED, rate_of(2e-9, 1e-9, 3e-9)):
         assert rate_words(found).strip() not in ("0", "")
         assert loss_words(found, 10) not in ("0", "0 %", "")
 
@@ -152,8 +146,8 @@ def test_numbers_are_short_and_exact_in_size() -> None:
     # The ends of an interval are never said alike.
     assert numbers.range_words(26.0354, 26.0399) == "26.035 to 26.04"
     assert numbers.range_words(1.862e-8, 1.931e-8) == "1.86 to 1.93×10⁻⁸"
-    assert rate_words(observed_rate(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
-    tight = observed_rate(0.01, 0.0099999999, 0.0100000001)
+    assert rate_words(rate_of(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
+    tight = rate_of(0.01, 0.0099999999, 0.0100000001)
     assert rate_words(tight) == "0.01 (to within its last digit)"
     assert numbers.share_range_words(0.01690, 0.01735) == "1.69 to 1.74 %"
     assert numbers.share_range_words(1.9e-12, 2e-12) == "1.9 to 2.0×10⁻¹⁰ %"

@@ -11,14 +11,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play import Play, Statement, format_play, split
 from kiplab.plays.play_errors import PlayError
-from kiplab.plays.request_words import (
-    ITEMS_MAX,
-    Sending,
-    field_words,
-    form_of,
-    raw_request,
-    request_of,
-)
+from kiplab.plays.request_words import ITEMS_MAX, Sending, form_of, keys_of, raw_request, request_of
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.transcript import transcript
@@ -259,7 +252,7 @@ def made_up(words: str) -> LeaderAndFollowers:
 
 
 def written(body: LeaderAndFollowers) -> Statement:
-    return Statement("send", (), tuple(field_words(form_of(LeaderAndFollowers), body)))
+    return Statement("send", (), tuple(keys_of(form_of(LeaderAndFollowers), body)))
 
 
 def test_what_a_line_does_not_say_is_the_default_or_fits_the_situation() -> None:

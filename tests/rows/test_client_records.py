@@ -9,13 +9,8 @@ from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.protocol.ids import LeaderEpoch, Offset
 from kiplab.protocol.log import EMPTY, Log, append, delete_before, epoch_at, first_missing
-from kiplab.rows.client_records import (
-    EpochRecords,
-    acknowledged_records,
-    holders,
-    missing,
-    stretches,
-)
+from kiplab.rows import client_records
+from kiplab.rows.client_records import EpochRecords, holders, missing, stretches
 
 
 def records(epoch: int, first: int, last: int) -> EpochRecords:
@@ -67,7 +62,7 @@ def test_each_record_is_missing_or_there(one: Log, known: Log) -> None:
 
 
 def test_a_producer_was_told_of_acks_1_and_of_acks_all() -> None:
-    told = acknowledged_records(kiplab.run("producer-lost-acknowledged").stage)
+    told = client_records.acknowledged_records(kiplab.run("producer-lost-acknowledged").stage)
     assert [(t.producer, t.records, t.acks_all) for t in told] == [
         ("fast", (records(4, 10, 11),), False),
         ("safe", (records(5, 10, 12),), True),
@@ -77,8 +72,8 @@ def test_a_producer_was_told_of_acks_1_and_of_acks_all() -> None:
 def test_nobody_was_told_of_what_comes_later() -> None:
     stage = run_play(load("producer-lost-acknowledged"))
     before = kiplab.Lab("producer-lost-acknowledged").playback.frames[0].stage
-    assert acknowledged_records(before) == ()
-    assert len(acknowledged_records(stage)) == 2
+    assert client_records.acknowledged_records(before) == ()
+    assert len(client_records.acknowledged_records(stage)) == 2
 
 
 def test_whoever_has_a_record_has_it_although_it_is_down() -> None:

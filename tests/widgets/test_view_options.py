@@ -76,9 +76,7 @@ def test_a_kind_can_be_left_out(look: ViewControls, asked: list[dict[str, Any]])
     assert asked == [{**UNTOUCHED, "kinds": ()}, UNTOUCHED, {**UNTOUCHED, "fold": False}]
 
 
-def test_a_partition_is_asked_for_only_where_there_are_several(
-    hands: Hands, look: ViewControls
-) -> None:
+def test_a_partition_is_offered_where_there_are_several(hands: Hands, look: ViewControls) -> None:
     assert look.partition.layout.display == "none"
     show(hands, long_play(40))
     assert look.partition.layout.display == ""
@@ -86,7 +84,7 @@ def test_a_partition_is_asked_for_only_where_there_are_several(
     assert look.options["partition"] == "parcels-0"
 
 
-def test_a_range_has_two_ends_that_push_each_other(
+def test_two_ends_of_a_range_push_each_other(
     look: ViewControls, asked: list[dict[str, Any]]
 ) -> None:
     look.first.value = 4
@@ -105,9 +103,7 @@ def test_a_longer_run_is_shown_to_its_end(hands: Hands, look: ViewControls) -> N
     assert look.options["between"] == (2, 40)
 
 
-def test_the_same_run_is_not_read_again(
-    look: ViewControls, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_read_once(look: ViewControls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(look, "_rows_of", lambda _: pytest.fail("read again"))
     look.show()
 

@@ -47,7 +47,7 @@ class MeasuredRate(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, rate=rate, low=low, high=high)
 
 
-def observed_rate(rate: float, low: float, high: float) -> MeasuredRate:
+def rate_of(rate: float, low: float, high: float) -> MeasuredRate:
     """A rate with its 95 % interval."""
     return MeasuredRate(certainty=Certainty.SEEN, rate=rate, low=low, high=high)
 

@@ -1,13 +1,7 @@
 """A study's cells of the map: how often, and how many times as often as something else."""
 
 from ...figures.how_often.delay_map import MapCell
-from ...figures.how_often.measured_rate import (
-    NOT_REACHED,
-    Certainty,
-    MeasuredRate,
-    observed_rate,
-    unseen,
-)
+from ...figures.how_often.measured_rate import NOT_REACHED, Certainty, MeasuredRate, rate_of, unseen
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
 from ..pipeline.work_orders import NAIVE
@@ -72,7 +66,7 @@ def _of_intervals(here: MeasuredRate, there: MeasuredRate) -> MeasuredRate:
     """As wide as both intervals together make it."""
     if there.low <= 0:
         return NOT_REACHED
-    return observed_rate(here.rate / there.rate, here.low / there.high, here.high / there.low)
+    return rate_of(here.rate / there.rate, here.low / there.high, here.high / there.low)
 
 
 def _of_pairs(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRate | None:
@@ -89,4 +83,4 @@ def _of_pairs(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> MeasuredRat
         return None
     years = base.exposure / row.exposure
     ratio = sum(here) / sum(there) * years
-    return observed_rate(ratio, bounds.low * years, bounds.high * years)
+    return rate_of(ratio, bounds.low * years, bounds.high * years)

@@ -23,7 +23,7 @@ def measured(found_rate: FoundRate) -> measured_rate.MeasuredRate:
     """What is known of a rate, as pictures need it."""
     match found_rate:
         case SeenRate():
-            return measured_rate.observed_rate(found_rate.rate, found_rate.low, found_rate.high)
+            return measured_rate.rate_of(found_rate.rate, found_rate.low, found_rate.high)
         case WeighedRate():
             return measured_rate.MeasuredRate(
                 certainty=measured_rate.Certainty.SEEN,
