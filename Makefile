@@ -78,6 +78,7 @@ judge-record: $(STAMP)
 	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) --record $(CONTROLLERS))
 	$(if $(PAIRS),,$(SCHEDULES) --record 2.2.2 3.4.1)
 	$(if $(PAIRS),,$(BIN)/python -m tests.judge.side_by_side --record)
+	$(if $(PAIRS),,$(BIN)/python -m pytest --rewrite tests/judge/test_control_plays.py)
 
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
 hole: $(STAMP)
