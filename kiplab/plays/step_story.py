@@ -1,0 +1,292 @@
+"""One step of a run in two sentences: what happened there, and why it matters.
+
+A step has up to twenty events. The story takes the ones that a reader must not miss, by rank, and
+says what follows from the first of them in the cluster as it is after the step.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..engine import events
+from ..engine.explain import comparison, sentence, span
+from ..engine.truth import partition_of, truth
+from ..protocol import facts, zookeeper_facts
+from ..protocol.guards import GUARDS
+from ..protocol.ids import NO_LEADER, BrokerId, broker_list, node_name
+from .stage import Stage
+
+LENGTH_MAX = 150
+"""Characters of a sentence with two events: a longer one keeps the first event only."""
+
+
+class StepStory(NamedTuple):
+    """`matters` is empty where nothing follows from the step that a reader should know."""
+
+    happened: str
+    matters: str = ""
+
+
+def story_of(stage: Stage) -> StepStory:
+    """What the last step of a stage did. Before the first one it is the question of the play."""
+    here = [p for p in stage.performed if p.moment == stage.moment] if stage.moment else []
+    if not here:
+        return StepStory(stage.play.title, stage.play.question)
+    ranked = [e for performed in here for e in stage.events_of(performed) if _has_rank(e)]
+    if not ranked:
+        return StepStory("Nothing changes.")
+    first = min(ranked, key=_rank)
+    matters = _MATTERS.get(type(first), _saying(""))(first, stage)
+    return StepStory(_happened(ranked, first), _capital(matters))
+
+
+def _has_rank(event: events.Event) -> bool:
+    """Whether an event may be told: one that only follows from another is said by that one."""
+    if isinstance(event, facts.LeaderElected):
+        return event.leader != event.before
+    if isinstance(event, facts.LifecycleChanged):
+        return str(event.state) in _LIFECYCLE
+    return type(event) in _RANK
+
+
+def _rank(event: events.Event) -> int:
+    return _RANK[type(event)]
+
+
+def _happened(ranked: list[events.Event], first: events.Event) -> str:
+    """The first event by rank, and the next one of another kind if both are short, as they came."""
+    others = sorted((e for e in ranked if type(e) not in (type(first), *_ALONE)), key=_rank)
+    both = [e for e in ranked if e is first or e is next(iter(others), None)]
+    words = "; ".join(map(_in_words, both))
+    return f"{_capital(words if len(words) <= LENGTH_MAX else _in_words(first))}."
+
+
+def _in_words(event: events.Event) -> str:
+    """A refusal without its reason, which is what matters; else the line of the transcript."""
+    if isinstance(event, facts.Refused):
+        where = f" for {event.partition}" if event.partition else ""
+        return f"{node_name(event.node)} refuses {event.request}{where}: {event.error.name}"
+    if isinstance(event, facts.NotProposed):
+        return f"broker {event.node} does not propose broker {event.follower} for {event.partition}"
+    if isinstance(event, events.CommittedLost):
+        lost = f"committed {span(event.first, event.last)}"
+        return f"broker {event.leader} leads {event.partition} without {lost}"
+    if isinstance(event, events.PropertyBroken):
+        return event.detail
+    return sentence(event)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# --- why it matters -------------------------------------------------------------------------------
+
+
+def _of_refusal(event: facts.Refused | facts.NotProposed, _stage: Stage) -> str:
+    compared = "; ".join(comparison(c) for c in event.compared)
+    guard = GUARDS.get(event.guard or "")
+    clause = f"{guard.subject}: {guard.clause}" if guard else ""
+    return ". ".join(filter(None, (_capital(compared), clause)))
+
+
+def _of_isr(event: facts.IsrChanged, stage: Stage) -> str:
+    risk = _property_broken(stage)
+    joined = sorted(set(event.after) - set(event.before))
+    if risk:
+        return f"{_capital(risk)}."
+    if joined:
+        who = f"Broker {joined[0]}" if len(joined) == 1 else f"Brokers {broker_list(joined)}"
+        return f"{who} can be elected from now on, and the high watermark waits for it."
+    if len(event.after) == 1:
+        return f"What broker {event.after[0]} has is committed: no other replica is waited for."
+    return f"Records are committed by {broker_list(event.after)} alone from now on."
+
+
+def _property_broken(stage: Stage) -> str:
+    """What the first property says that the last step broke; empty if it broke none."""
+    last = (e for p in stage.performed if p.moment == stage.moment for e in stage.events_of(p))
+    return next((e.detail for e in last if isinstance(e, events.PropertyBroken)), "")
+
+
+def _of_election(event: facts.LeaderElected, stage: Stage) -> str:
+    state = partition_of(stage.cluster, event.partition)
+    isr = broker_list(state.isr) if state else ""
+    if event.leader == NO_LEADER:
+        return f"Nobody can read or write {event.partition} until a member of its ISR {isr} is back."
+    if event.unclean:
+        return "It was not in the ISR: committed records that it lacks are lost."
+    return (
+        f"It is in the ISR {isr}: the controller takes that as proof of every committed record."
+    )
+
+
+def _of_broker(event: facts.BrokerChanged, stage: Stage) -> str:
+    if event.change is facts.BrokerChange.FENCED:
+        return _of_fencing(event.broker, stage)
+    if event.change is facts.BrokerChange.REGISTERED:
+        return (
+            f"A new incarnation has broker epoch {event.epoch}. It stays fenced until it has caught"
+            " up with the metadata."
+        )
+    return {
+        facts.BrokerChange.UNFENCED: "The controller may add it to an ISR and elect it again.",
+        facts.BrokerChange.SHUTTING_DOWN: "It still runs. The controller elects it no more.",
+        facts.BrokerChange.UNREGISTERED: "It is still a replica of its partitions, and no broker.",
+    }[event.change]
+
+
+def _of_fencing(broker: BrokerId, stage: Stage) -> str:
+    outside = [p for p in truth(stage.cluster).partitions if broker in p.replicas]
+    kept = next((p for p in outside if broker not in p.isr), None)
+    if kept is None:
+        return "The controller does not elect it while it is fenced."
+    return (
+        f"It was not in the ISR of {kept.name}: the partition epoch stays {kept.partition_epoch},"
+        " and a request with that epoch is not out of date."
+    )
+
+
+def _of_proposal(event: facts.IsrProposed, stage: Stage) -> str:
+    kinds = {m.name.kind for m in stage.cluster.messages if m.name.sender == event.node}
+    kept = " The request is still in flight." if kinds & {"alter-partition", "alter-isr"} else ""
+    waits = broker_list(event.maximal)
+    return f"The leader waits for all of {waits} until the controller has answered.{kept}"
+
+
+def _of_destroyed(_event: facts.Destroyed, _stage: Stage) -> str:
+    return "The controller sees brokers, not logs: it does not learn that these records are gone."
+
+
+def _of_truncation(event: facts.Truncated, stage: Stage) -> str:
+    lost = [e for e in stage.events if isinstance(e, events.CommittedLost)]
+    if any(e.partition == event.partition and e.first <= event.last for e in lost):
+        return "These records were committed. A follower keeps nothing that its leader lacks."
+    return "They were not committed: a follower keeps nothing that its leader lacks."
+
+
+def _of_comparison(event: zookeeper_facts.BrokersCompared, _stage: Stage) -> str:
+    if event.bounced:
+        return "The controller treats it as gone and come back: it sends every state again."
+    if event.new or event.dead:
+        return ""
+    return "A broker that was away and is back looks the same: the controller sends it nothing."
+
+
+def _of_produce(event: facts.Appended, stage: Stage) -> str:
+    state = partition_of(stage.cluster, event.partition)
+    if state is None or state.leader != event.node or len(state.isr) < 2:
+        return ""
+    return f"Not committed yet: every member of the ISR {broker_list(state.isr)} has to have them."
+
+
+def _saying(text: str) -> Callable[[Any, Stage], str]:
+    return lambda _event, _stage: text
+
+
+_LIFECYCLE = {
+    "CRASHED": "Nobody knows yet: its session with the controller has to end first.",
+    "STOPPED": "It left in order: the controller had taken it out of its partitions.",
+    "PENDING_CONTROLLED_SHUTDOWN": "It serves until the controller has moved its leaders away.",
+}
+"""By the state that a broker process moves to; what comes after a start goes without saying."""
+_ALONE = (events.PropertyBroken, events.Delivered, events.Happened)
+"""Kinds that are told only where nothing else happened: the second sentence says the first."""
+_MATTERS: dict[type, Callable[[Any, Stage], str]] = {
+    events.CommittedLost: _saying("They were committed. Every replica follows this leader now."),
+    facts.Refused: _of_refusal,
+    facts.NotProposed: _of_refusal,
+    facts.LeaderElected: _of_election,
+    facts.IsrChanged: _of_isr,
+    facts.Truncated: _of_truncation,
+    facts.Destroyed: _of_destroyed,
+    facts.BatchFailed: _saying("Whether its records are in a log the producer cannot know."),
+    facts.BatchRequeued: _saying("The producer sends them again; a log may have them already."),
+    facts.BatchAcknowledged: lambda e, _: (
+        "The producer relies on them: they must never be lost."
+        if e.acks_all
+        else "Only the leader has them for certain: acks=1 waits for nobody."
+    ),
+    facts.PositionTruncated: _saying("The consumer has read records that are gone."),
+    facts.ConsumerRaised: _saying("The application has to decide where to go on."),
+    facts.ControllerResigned: _saying("What it was working on is not written."),
+    zookeeper_facts.CheckpointLost: _saying("After its next start the high watermark begins at 0."),
+    zookeeper_facts.ReplicaStopped: _saying("It stays so until a LeaderAndIsr request names it."),
+    zookeeper_facts.BrokersCompared: _of_comparison,
+    facts.BrokerChanged: _of_broker,
+    facts.IsrProposed: _of_proposal,
+    facts.IsrReverted: _saying("The leader no longer waits for whom it had proposed."),
+    facts.IsrStuck: _saying("It asks again when it has read newer metadata."),
+    zookeeper_facts.SessionEnded: _saying("The controller learns it from a watch."),
+    facts.HighWatermarkMoved: lambda e, _: (
+        f"Everything below offset {e.after} is committed: consumers can read it."
+    ),
+    facts.Appended: _of_produce,
+    facts.LifecycleChanged: lambda e, _: _LIFECYCLE[str(e.state)],
+    events.PropertyBroken: _saying(""),
+    events.NotApplicable: _saying("The run goes on without this line."),
+}
+_RANK = {
+    kind: rank
+    for rank, kind in enumerate(
+        (
+            events.CommittedLost,
+            facts.Refused,
+            facts.NotProposed,
+            facts.LeaderElected,
+            facts.IsrChanged,
+            facts.Truncated,
+            facts.Destroyed,
+            zookeeper_facts.CheckpointLost,
+            facts.ControllerResigned,
+            zookeeper_facts.ControllerElected,
+            zookeeper_facts.ControllerStoodDown,
+            facts.BatchFailed,
+            facts.PositionTruncated,
+            facts.ConsumerRaised,
+            zookeeper_facts.BrokersCompared,
+            zookeeper_facts.QueueDropped,
+            zookeeper_facts.ReplicaStopped,
+            facts.BrokerChanged,
+            zookeeper_facts.BrokerDeclared,
+            zookeeper_facts.BrokerStateChanged,
+            facts.IsrProposed,
+            facts.IsrReverted,
+            facts.IsrStuck,
+            zookeeper_facts.ShutdownTried,
+            zookeeper_facts.SessionEnded,
+            zookeeper_facts.SessionOpened,
+            facts.LeaderRecovery,
+            facts.TransactionEnded,
+            facts.TransactionBegun,
+            facts.RecordsDeleted,
+            facts.BatchRequeued,
+            facts.BatchAcknowledged,
+            facts.BatchWaits,
+            facts.BatchQueued,
+            facts.Polled,
+            facts.PollFailed,
+            facts.PositionReset,
+            facts.PositionValidated,
+            facts.ReplicaPreferred,
+            facts.HighWatermarkMoved,
+            facts.Appended,
+            facts.TopicConfigured,
+            facts.PeriodicElections,
+            facts.MetadataRefreshed,
+            facts.ProducerInformed,
+            facts.Fetched,
+            facts.LifecycleChanged,
+            facts.BecameLeader,
+            facts.BecameFollower,
+            facts.EpochDropped,
+            events.PropertyBroken,
+            zookeeper_facts.RequestsQueued,
+            zookeeper_facts.ZnodeChanged,
+            events.Dropped,
+            events.Happened,
+            events.NotApplicable,
+            events.Delivered,
+        )
+    )
+}
+"""What a reader must not miss first; a kind that is not here is said by another one."""
