@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..engine import events
-from ..engine.explain import comparison, sentence, span
+from ..engine.explain import explain, sentence, span
 from ..engine.truth import partition_of, truth
 from ..protocol import facts, zookeeper_facts
-from ..protocol.guards import GUARDS
 from ..protocol.ids import NO_LEADER, BrokerId, broker_list, node_name
 from .stage import Stage
 
@@ -43,6 +42,9 @@ def _has_rank(event: events.Event) -> bool:
     """Whether an event may be told: one that only follows from another is said by that one."""
     if isinstance(event, facts.LeaderElected):
         return event.leader != event.before
+    if isinstance(event, facts.Refused):
+        # With ZooKeeper a controller sends every state again to a broker that is back.
+        return event.guard != "zookeeper.leader-epoch"
     if isinstance(event, facts.LifecycleChanged):
         return str(event.state) in _LIFECYCLE
     return type(event) in _RANK
@@ -54,6 +56,8 @@ def _rank(event: events.Event) -> int:
 
 def _happened(ranked: list[events.Event], first: events.Event) -> str:
     """The first event by rank, and the next one of another kind if both are short, as they came."""
+    if isinstance(first, events.CommittedLost):
+        return f"{_capital(_in_words(first))}."
     others = sorted((e for e in ranked if type(e) not in (type(first), *_ALONE)), key=_rank)
     both = [e for e in ranked if e is first or e is next(iter(others), None)]
     words = "; ".join(map(_in_words, both))
@@ -64,7 +68,7 @@ def _in_words(event: events.Event) -> str:
     """A refusal without its reason, which is what matters; else the line of the transcript."""
     if isinstance(event, facts.Refused):
         where = f" for {event.partition}" if event.partition else ""
-        return f"{node_name(event.node)} refuses {event.request}{where}: {event.error.name}"
+        return f"⊘ {node_name(event.node)} refuses {event.request}{where}: {event.error.name}"
     if isinstance(event, facts.NotProposed):
         return f"broker {event.node} does not propose broker {event.follower} for {event.partition}"
     if isinstance(event, events.CommittedLost):
@@ -76,17 +80,16 @@ def _in_words(event: events.Event) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    sign = "⊘ " if text.startswith("⊘ ") else ""
+    words = text.removeprefix(sign)
+    return sign + words[:1].upper() + words[1:]
 
 
 # --- why it matters -------------------------------------------------------------------------------
 
 
 def _of_refusal(event: facts.Refused | facts.NotProposed, _stage: Stage) -> str:
-    compared = "; ".join(comparison(c) for c in event.compared)
-    guard = GUARDS.get(event.guard or "")
-    clause = f"{guard.subject}: {guard.clause}" if guard else ""
-    return ". ".join(filter(None, (_capital(compared), clause)))
+    return explain(event)
 
 
 def _of_isr(event: facts.IsrChanged, stage: Stage) -> str:
@@ -112,12 +115,12 @@ def _of_election(event: facts.LeaderElected, stage: Stage) -> str:
     state = partition_of(stage.cluster, event.partition)
     isr = broker_list(state.isr) if state else ""
     if event.leader == NO_LEADER:
-        return f"Nobody can read or write {event.partition} until a member of its ISR {isr} is back."
+        return (
+            f"Nobody can read or write {event.partition} until a member of its ISR {isr} is back."
+        )
     if event.unclean:
         return "It was not in the ISR: committed records that it lacks are lost."
-    return (
-        f"It is in the ISR {isr}: the controller takes that as proof of every committed record."
-    )
+    return f"It is in the ISR {isr}: the controller takes that as proof of every committed record."
 
 
 def _of_broker(event: facts.BrokerChanged, stage: Stage) -> str:
@@ -189,8 +192,11 @@ _LIFECYCLE = {
     "PENDING_CONTROLLED_SHUTDOWN": "It serves until the controller has moved its leaders away.",
 }
 """By the state that a broker process moves to; what comes after a start goes without saying."""
-_ALONE = (events.PropertyBroken, events.Delivered, events.Happened)
-"""Kinds that are told only where nothing else happened: the second sentence says the first."""
+_ALONE = (
+    *(events.PropertyBroken, events.Delivered, events.Happened),
+    *(facts.BecameLeader, facts.BecameFollower),
+)
+"""Kinds that are told only where nothing else happened: they follow from the rest."""
 _MATTERS: dict[type, Callable[[Any, Stage], str]] = {
     events.CommittedLost: _saying("They were committed. Every replica follows this leader now."),
     facts.Refused: _of_refusal,

@@ -21,13 +21,13 @@ from .controls.inject import Inject
 from .controls.invariants import InvariantStrip
 from .controls.picture_menu import PictureMenu
 from .controls.transport import JumpButtons, StepGuide, Transport
-from .elements.labelled import column, words
+from .elements.labelled import button, column, words
 from .elements.surface import Daylight, Surface
 from .history_tree import branch_tree as trees
 from .history_tree import lab_file
 from .history_tree import playback as playbacks
-from .lab_layout import folds_of, in_hand, laid_out
-from .markup import because, broken, forked, note, on_record, transcript, verdict_line
+from .lab_layout import CONTROLS, folds_of, in_hand, laid_out
+from .markup import because, broken, forked, note, on_record, story_bar, transcript
 from .view_model import ViewModel
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
@@ -44,10 +44,12 @@ class Lab:
     """A play with buttons: show it as the last value of a notebook cell.
 
     `play` is a name, a file, a token or a Play; `kafka`, `on` and `off` are as for `kiplab.run`.
-    `after` is something to wait for: until it is locked the lab only says so. `width` is in pixels;
+    `after` is something to wait for: until it is locked the lab only says so. `controls` says how
+    much there is to press: "step" goes through the run, "act" also acts on the picture and switches
+    KIPs, "all" has everything; a button leads from the first two to the next. `width` is in pixels;
     without one the picture is as wide as there is room, and lower in a low window. `theme` is
     "light", "dark" or "auto": that of the page, also when it changes. Raises PlayError for a play
-    that there is none of, ValueError for such a theme.
+    that there is none of, ValueError for such a theme or such controls.
 
     Without a browser: `do("crash 2")`, `seek(3)`, `switch("903", True)`, then `run`; `branches`,
     `go_to(name)`, `undo()`, `token`, `save()` and `load("kiplab1:...")`.
@@ -61,9 +63,12 @@ class Lab:
         on: str | tuple[str, ...] = (),
         off: str | tuple[str, ...] = (),
         after: still_fallback.Lock | None = None,
+        controls: str = CONTROLS[-1],
         width: int | None = None,
         theme: str = AUTO,
     ) -> None:
+        if controls not in CONTROLS:
+            raise ValueError(f"there are no controls {controls!r}; there are {', '.join(CONTROLS)}")
         play_found, shared = (play, None) if isinstance(play, Play) else find(play)
         features = features_asked_for(play_found, shared, kafka, _tuple(off), _tuple(on))
         tree = trees.plant(playbacks.open_playback(play_found, features))
@@ -72,7 +77,7 @@ class Lab:
         self.daylight = Daylight(theme, self.box)
         look = {"theme": self.daylight.theme, "legend": False}
         self._view = ViewModel(tree, width=width or WIDTH, **look)
-        self._asked_width = width
+        self._asked_width, self._controls = width, controls
         self._after = after
         self._waits: Any = None
         if after is None or after.locked:
@@ -214,7 +219,8 @@ class Lab:
     def _open(self) -> None:
         self._root.children = (words(note(still_fallback.OPENING)),)
         room = self.box.room
-        self._view.set_options({"theme": self.daylight.theme, **self._as_wide_as(*room)}, *room[1:])
+        options = {"theme": self.daylight.theme, **self._as_wide_as(*room)}
+        self._view.set_options(options, *self._as_high_as(*room))
         self.box.attempt = self._attempt
         with self.box.batch():
             self._furnish()
@@ -235,6 +241,7 @@ class Lab:
         self.invariants = InvariantStrip(self)
         self.rulebook = rulebook.Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
+        self.more_controls = button("More to do with it", self._raise_controls)
         self.transcript = words()
         self.hands, self.account, self.view_box = column([]), column([]), column([])
         self.inspector = inspector.Inspector(self)
@@ -247,9 +254,23 @@ class Lab:
             *(self.signs, self.logs, self.invariants, self.folds),
         )
         self._fit()
-        self._root.children = laid_out(self)
+        self._lay_out(self.box.controls)
+        self.box.observe(lambda change: self._lay_out(change["new"]), "controls")
         self.daylight.follow(lambda theme: self._set_options({"theme": theme}))
         self.box.observe(lambda change: self._make_room(*change["new"]), "room")
+
+    def _lay_out(self, kept: str) -> None:
+        """As much to press as was asked for, or more where this reader has `kept` more."""
+        self._controls = controls = max(self._controls, kept, key=CONTROLS.index)
+        self.touching.acts = controls != "step"
+        display = "" if self.touching.acts else "none"
+        self.transport.undo.layout.display = self.transport.reset.layout.display = display
+        self._root.children = laid_out(self, controls)
+        if not self.touching.acts:
+            self.signs.toggle.value = True
+
+    def _raise_controls(self) -> None:
+        self.box.keep_controls(CONTROLS[CONTROLS.index(self._controls) + 1])
 
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
@@ -309,12 +330,18 @@ class Lab:
                 self.branching.comparison.repaint()
 
     def _make_room(self, *room: int) -> None:
-        self._set_options(self._as_wide_as(*room), *room[1:])
+        self._set_options(self._as_wide_as(*room), *self._as_high_as(*room))
 
     def _as_wide_as(self, *room: int) -> dict[str, Any]:
         """The width of a picture in so many pixels; empty while the room is unknown."""
         least, most = WIDTHS
         return {"width": self._asked_width or max(least, min(room[0], most))} if room else {}
+
+    def _as_high_as(self, *room: int) -> tuple[int, ...]:
+        """The height of a picture in so many pixels: where one only steps, the signs are below."""
+        if not room or self._controls != "step":
+            return room[1:]
+        return (room[1] - self._view.legend()["layout"]["height"],)
 
     def _restore(self) -> None:
         """Show what there was before something went wrong."""
@@ -337,7 +364,7 @@ class Lab:
         self.transport.show_branch(here)
         self.rulebook.show(playback.features, self.tree.rules)
         label, branch = view.rows.moments[playback.at].label, here.name if here.parent else ""
-        self.verdict.value = verdict_line(playback, label, branch)
+        self.verdict.value = story_bar(playback, label, branch)
         self.facts.value = on_record(playback, view.options.get("partition") or view.rows.busiest)
         self.transcript.value = transcript(playback, TRANSCRIPT_HEIGHT)
         self._say(sentence)
@@ -345,7 +372,7 @@ class Lab:
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:
             hint = f"What you do, in the picture or below, happens at step {self.playback.at}."
-            self.note.value = note(text or hint, alarm=alarm)
+            self.note.value = note(text or hint * self.touching.acts, alarm=alarm)
         elif text:
             print(text)
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from .lab import Lab
 
 
+CONTROLS = ("step", "act", "all")
+"""How much there is to press in a Lab, from little to everything."""
+
+
 class Folds:
     """Headings that unfold. Each has what is in it, and what brings that up to date."""
 
@@ -55,25 +59,35 @@ def folds_of(lab: Lab) -> Folds:
     )
 
 
-def laid_out(lab: Lab) -> tuple[Any, ...]:
-    """Everything from top to bottom.
+def laid_out(lab: Lab, controls: str) -> tuple[Any, ...]:
+    """Everything from top to bottom, for a reader who wants so many `controls`.
 
     What one presses most and needs to see meanwhile, the epochs and the ISR, is on top and stays
     visible. The style sheet puts the panels beside the picture where a page is wide.
     """
+    if controls == "step":
+        few = named("kiplab-few", lab.transport.box, lab.signs.toggle, lab.more_controls)
+        head = named(
+            "kiplab-head", few, lab.guide.element, named("kiplab-strip", lab.verdict, lab.note)
+        )
+        return (head, named("kiplab-stage", lab.picture, lab.signs.box))
+    facts = named("kiplab-strip", lab.verdict, lab.note, lab.facts)
+    head = named("kiplab-head", lab.transport.box, lab.guide.element, facts)
+    stage = named("kiplab-stage", lab.touching.box, lab.logs.box, lab.signs.box)
+    if controls == "all":
+        return (head, named("kiplab-body", stage, _panels(lab)), lab.folds.box)
+    few = named("kiplab-few", lab.rulebook.box, lab.signs.toggle, lab.logs.toggle)
+    return (head, few, stage, lab.more_controls)
+
+
+def _panels(lab: Lab) -> Container:
     pace = [lab.transport.pace, lab.jumps.box, lab.signs.toggle, lab.logs.toggle]
-    panels = [
+    return named(
+        "kiplab-panels",
         row(pace, justify_content="space-between", flex_flow="row wrap"),
         lab.rulebook.box,
         two_columns(lab.hands, lab.account),
         lab.invariants.box,
-    ]
-    stage = named("kiplab-stage", lab.touching.box, lab.logs.box, lab.signs.box)
-    facts = strip(lab.verdict, lab.facts, lab.note)
-    return (
-        named("kiplab-head", lab.transport.box, lab.guide.element, facts),
-        named("kiplab-body", stage, named("kiplab-panels", *panels)),
-        lab.folds.box,
     )
 
 
@@ -87,14 +101,6 @@ def in_hand(lab: Lab) -> tuple[Any, ...]:
 def named(name: str, *parts: Element) -> Container:
     """The parts as the style sheet lays them for that class."""
     return Container(children=parts, classes=(name,))
-
-
-def strip(verdict: Any, facts: Any, note: Any) -> Container:
-    """The verdict, the facts and the result of the last press, in little height."""
-    verdict.layout.flex, facts.layout.flex, note.layout.flex = "5 1 0", "0 0 auto", "3 1 0"
-    box = row([verdict, facts, note], align_items="stretch", min_height="50px")
-    box.add_class("kiplab-strip")
-    return box
 
 
 def two_columns(left: Any, right: Any) -> Container:

@@ -4,15 +4,13 @@ Everything is escaped.
 
 from collections.abc import Callable, Iterator
 from html import escape
-from itertools import chain
 
-from ..engine.explain import explain
 from ..engine.truth import partition_of
 from ..plays import verdict as verdicts
 from ..plays.play_errors import PlayError
 from ..plays.stage import Performed, Stage
+from ..plays.step_story import story_of
 from ..plays.transcript import event_lines
-from ..protocol.facts import Refused
 from ..protocol.ids import NO_LEADER, broker_list
 from .elements.labelled import words
 from .history_tree.branch_tree import Tree
@@ -21,29 +19,27 @@ from .history_tree.playback import Playback
 GLYPHS = {"safe": "●", "loss": "▼", "harm": "▲"}
 INK, MUTED = "var(--jp-ui-font-color1, #1b1f23)", "var(--jp-ui-font-color2, #5b636b)"
 LINE, SOFT = "var(--jp-border-color2, #d7dade)", "var(--jp-layout-color2, #f3f4f6)"
-_EDGES = {"safe": "#009e73", "loss": "#d55e00", "harm": "#b3a300"}
 
 
 def glyph(stage: Stage) -> str:
     return GLYPHS[verdicts.verdict(stage)]
 
 
-def verdict_line(playback: Playback, label: str, branch: str = "") -> str:
-    """Where one stands, the verdict so far, and what was refused at this step.
+def story_bar(playback: Playback, label: str, branch: str = "") -> str:
+    """What happened at the step where one stands, why it matters, and the verdict so far.
 
     `branch` is the name of the branch, if it is not the play.
     """
-    word = verdicts.verdict(playback.here)
+    word, story = verdicts.verdict(playback.here), story_of(playback.here)
     so_far = " so far" if playback.at < playback.last and word == "safe" else ""
-    line = f"{glyph(playback.here)} {word}: {verdicts.sentence(playback.here)}{so_far}"
-    where = f"Step {playback.at} of {playback.last}" + (f", {label}" if playback.at else "")
+    verdict = f"{glyph(playback.here)} {word}: {verdicts.sentence(playback.here)}{so_far}"
+    is_new = playback.at and label.casefold() not in story.happened.casefold()
+    where = f"Step {playback.at} of {playback.last}" + (f", {label}" if is_new else "")
     where += f" · on {branch}" if branch else ""
-    refused = "".join(_refusals(playback))
     return (
-        f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
-        f'padding:2px 12px;line-height:1.4;color:{INK};background:{SOFT}">'
-        f'<span style="color:{MUTED}">{escape(where)}</span>'
-        f'<br><b style="font-size:14px">{escape(line)}</b>{refused}</div>'
+        f'<div class="kiplab-verdict kiplab-{word}" role="status"><div>'
+        f"<p>{muted(where)} <b>{escape(story.happened)}</b></p><p>{escape(story.matters)}</p>"
+        f'</div><span class="kiplab-chip">{escape(verdict)}</span></div>'
     )
 
 
@@ -72,17 +68,6 @@ def record_of(stage: Stage, partition: str) -> dict[str, str]:
 def _fact(name: str, value: str, before: str) -> str:
     mark = ' class="kiplab-changed" title="changed by this step"' if value != before else ""
     return f"<span><span>{name}</span> <b{mark}>{escape(value)}</b></span>"
-
-
-def _refusals(playback: Playback) -> Iterator[str]:
-    """What was refused at this step, a line each."""
-    now = [p for p in playback.here.performed if p.moment == playback.at and playback.at]
-    for event in chain.from_iterable(map(playback.here.events_of, now)):
-        if isinstance(event, Refused):
-            why = explain(event)
-            error = f"<b>{escape(f'⊘ refused: {event.error.name}')}</b>"
-            sentence = f"{error}{escape('. ' + why if why else '')}"
-            yield f'<br><span style="font-size:12px">{sentence}</span>'
 
 
 def transcript(playback: Playback, height: int) -> str:

@@ -98,7 +98,10 @@ class ViewModel:
         `other` are options in place of those in `options`.
         """
         now = self.rows_so_far()
-        return drawing_so_far(now, self.rows, **{"low": self._low, **self.options, **other})
+        drawing = drawing_so_far(now, self.rows, **{"low": self._low, **self.options, **other})
+        # The bar above the picture has the verdict.
+        drawing["data"] = [trace for trace in drawing["data"] if trace["name"] != "verdict"]
+        return drawing
 
     def drawing_of_all(self, **other: Any) -> dict[str, Any]:
         """The whole run, as high as it likes; `other` as for `drawing`."""

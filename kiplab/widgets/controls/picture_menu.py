@@ -135,16 +135,25 @@ def _going(title: str, playback: Playback, *offers: Offer) -> OfferGroup:
 
 
 class PictureMenu:
-    """The menu of a thing, beside the picture of `view` in which it was clicked."""
+    """The menu of a thing, beside the picture of `view` in which it was clicked.
+
+    Where nothing `acts`, a click on the axis leads to its step, and one elsewhere does nothing.
+    """
 
     def __init__(self, lab: LabLike, view: ViewModel, go: Callable[[GoTo], None]) -> None:
         self._lab, self._view = lab, view
+        self.acts = True
         self.picture = TouchedPicture(view.drawing(), self.touch)
         self.offering = Offering(lab, go, pops=True)
         both = (self.picture, self.offering.list)
         self.box = Container(children=both, classes=("kiplab-touchable",))
 
     def touch(self, thing: str) -> None:
+        if not self.acts:
+            kind, _, step = thing.partition(" ")
+            if kind == "step":
+                self._lab.seek(int(step))
+            return
         groups = menu_for(thing, self._lab.playback, self._view.rows)
         self.offering.show(groups)
         if groups:

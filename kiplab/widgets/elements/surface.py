@@ -79,6 +79,9 @@ class Surface(anywidget.AnyWidget):
     room = traitlets.Tuple()
     """Pixels that a page has for a picture: (width, height); () until a page has sent them."""
     room_seen_last: ClassVar[tuple[int, ...]] = ()
+    controls = traitlets.Unicode("step")
+    """How much this reader wants to press: "step", "act" or "all", as the page has kept it."""
+    controls_seen_last: ClassVar[str] = "step"
     any_answered: ClassVar[bool] = False
     """Whether a page has ever answered in this kernel."""
     last_active: ClassVar[Surface | None] = None
@@ -100,6 +103,7 @@ class Surface(anywidget.AnyWidget):
         self._shown: dict[str, Element] = {}
         drawn = _has_picture(self._take_in()) or pictures
         seen = {"theme": Surface.seen_last, "room": Surface.room_seen_last}
+        seen["controls"] = Surface.controls_seen_last
         super().__init__(plotly=PlotlyCode.shared().model_id if drawn else "", **seen)
         self.on_msg(self._receive)
 
@@ -176,6 +180,8 @@ class Surface(anywidget.AnyWidget):
         if "room" in content:
             room = content["room"]
             self.room = Surface.room_seen_last = (int(room["width"]), int(room["height"]))
+        if "controls" in content:
+            self.controls = Surface.controls_seen_last = content["controls"]
         part = self._shown.get(content.get("part", ""))
         if part is None:
             return
@@ -206,6 +212,11 @@ class Surface(anywidget.AnyWidget):
             cls.places[place] = text
             if cls.last_active is not None:
                 cls.last_active.send({"places": {place: text}})
+
+    def keep_controls(self, controls: str) -> None:
+        """Let this reader's pages keep how much there is to press."""
+        self.controls = Surface.controls_seen_last = controls
+        self.send({"controls": controls})
 
     def send_again(self) -> None:
         """Send the model once more, to a page that seems to have missed it."""

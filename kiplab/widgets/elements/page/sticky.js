@@ -12,7 +12,7 @@ const BESIDE = 1180;
 const PANELS_WIDE = 434;
 // At least as high as the head is when its verdict takes two lines: a picture keeps its height when
 // it does.
-const HEAD_HIGH = 112;
+const HEAD_HIGH = 132;
 
 const clipping = (box) => getComputedStyle(box).overflowY;
 const scrolls = (box) =>

@@ -3,6 +3,8 @@ const RESTARTED = "The kernel was restarted. Run the cells from the top: what yo
 const SILENT = "The kernel has not answered yet. It is busy, or it is gone: then run the cells from"
   + " the top; what you locked in is kept.";
 const PATIENCE = 6_000;
+// How much this reader wants to press, from Lab to Lab.
+const CONTROLS = "kiplab-controls";
 const GONE = ["restarting", "autorestarting", "terminating", "dead"];
 
 const box = {
@@ -178,6 +180,7 @@ export default ({ model, el }) => {
   };
 
   const show = (message, patch) => {
+    if (message.controls) localStorage.setItem(CONTROLS, message.controls);
     if (message.done) outbox.done(message.done);
     if (message.tree) drawAll();
     if (!patch) return;
@@ -217,6 +220,8 @@ export default ({ model, el }) => {
     watchTheme(el, (theme) => tell({ theme })), keepKeys(), whenLetGo.end,
     keepVisible(el, (room) => tell({ room }), busyWith("room")),
   ];
+  const kept = localStorage.getItem(CONTROLS);
+  if (kept) tell({ controls: kept });
   tell({ hello: tree().number });
   return () => {
     model.off("msg:custom", follow);
