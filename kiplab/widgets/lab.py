@@ -371,8 +371,7 @@ class Lab:
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:
-            hint = f"What you do, in the picture or below, happens at step {self.playback.at}."
-            self.note.value = note(text or hint * self.touching.acts, alarm=alarm)
+            self.note.value = note(text, alarm=alarm)
         elif text:
             print(text)
 

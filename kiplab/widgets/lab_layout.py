@@ -65,19 +65,17 @@ def laid_out(lab: Lab, controls: str) -> tuple[Any, ...]:
     What one presses most and needs to see meanwhile, the epochs and the ISR, is on top and stays
     visible. The style sheet puts the panels beside the picture where a page is wide.
     """
+    bar = named("kiplab-strip", lab.verdict, lab.note)
     if controls == "step":
         few = named("kiplab-few", lab.transport.box, lab.signs.toggle, lab.more_controls)
-        head = named(
-            "kiplab-head", few, lab.guide.element, named("kiplab-strip", lab.verdict, lab.note)
-        )
+        head = named("kiplab-head", few, lab.guide.element, bar)
         return (head, named("kiplab-stage", lab.picture, lab.signs.box))
-    facts = named("kiplab-strip", lab.verdict, lab.note, lab.facts)
-    head = named("kiplab-head", lab.transport.box, lab.guide.element, facts)
+    head = named("kiplab-head", lab.transport.box, lab.guide.element, bar)
     stage = named("kiplab-stage", lab.touching.box, lab.logs.box, lab.signs.box)
     if controls == "all":
         return (head, named("kiplab-body", stage, _panels(lab)), lab.folds.box)
     few = named("kiplab-few", lab.rulebook.box, lab.signs.toggle, lab.logs.toggle)
-    return (head, few, stage, lab.more_controls)
+    return (head, few, stage, lab.facts, lab.more_controls)
 
 
 def _panels(lab: Lab) -> Container:
@@ -85,6 +83,7 @@ def _panels(lab: Lab) -> Container:
     return named(
         "kiplab-panels",
         row(pace, justify_content="space-between", flex_flow="row wrap"),
+        lab.facts,
         lab.rulebook.box,
         two_columns(lab.hands, lab.account),
         lab.invariants.box,

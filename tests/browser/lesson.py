@@ -27,6 +27,14 @@ class Lesson(LabPage):
         """What a Lab of it says about where it stands."""
         return self.cell(id).locator(".kiplab-verdict")
 
+    def all_controls(self, id: str = "lab") -> None:
+        """Press for more in a Lab until there is everything."""
+        more = self.cell(id).get_by_role("button", name="More to do with it", exact=True)
+        folds = self.cell(id).locator(".kiplab-fold")
+        while not folds.count():
+            more.click()
+            self.python("pass")
+
     def expect_all_run(self) -> None:
         """No cell has raised, and no exercise is answered."""
         self.wait_until_done()

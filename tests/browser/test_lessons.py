@@ -53,6 +53,23 @@ MIDDLE_OF_ARROW = """() => {
   const [, x0, y0, x1, y1] = picture.drawing.layout.meta.marks.find(mark => mark.length === 6);
   return [(x0 + x1) / 2, (y0 + y1) / 2];
 }"""
+ONLY_STEPPED = (
+    *("00-start", "01-isr-and-high-watermark"),
+    *("02-four-epochs", "03-alter-partition"),
+)
+"""Labs that open with controls for stepping."""
+BUTTONS_MAX, WORDS_MAX = 8, 120
+"""What is shown of a Lab when it opens."""
+GLANCE = """cell => {
+  const head = cell.querySelector('.kiplab-head').getBoundingClientRect();
+  const picture = cell.querySelector('.kiplab-stage').getBoundingClientRect();
+  const bar = cell.querySelector('.kiplab-verdict');
+  const shown = [...cell.querySelectorAll('.kiplab-surface button')].filter(b => b.offsetParent);
+  const text = cell.querySelector('.kiplab-surface').innerText.split(/\\s+/).filter(Boolean);
+  return [picture.top - head.top, bar.scrollHeight - bar.clientHeight, shown.length, text.length];
+}"""
+"""Where the picture begins below the head, what the bar has no room for in pixels, how many
+buttons and how many words there are."""
 Texts = tuple[tuple[str, str], ...]
 """Cells by their ids, and what each contains."""
 
@@ -381,7 +398,31 @@ def test_a_prediction_opens_the_lab(walk: Walk, lesson: Lesson, student: Student
     assert kept["predictions"][id] == choice
 
 
+def test_one_window_has_what_a_step_changes_and_nothing_moves(lesson: Lesson) -> None:
+    """The picture's upper edge stays, and the bar has room for its words, at every step."""
+    lesson.page.set_viewport_size(LAPTOPS[0])
+    cell = lesson.cell("lab")
+    lesson.python("pass")
+    cell.locator(".kiplab-surface").evaluate(TO_THE_TOP)
+    last = int(cell.get_by_label("step", exact=True).get_attribute("max") or 0)
+    tops = set()
+    for step in range(last + 1):
+        cell.get_by_label("step", exact=True).fill(str(step))
+        expect(lesson.verdict()).to_contain_text(f"Step {step} of {last}")
+        top, overflow, buttons, words = cell.evaluate(GLANCE)
+        tops.add(top)
+        assert overflow <= 0, lesson.verdict().inner_text()
+        if lesson.name in ONLY_STEPPED:
+            expect(cell.locator(".kiplab-picture").first).to_be_in_viewport(ratio=IN_SIGHT)
+            assert buttons <= BUTTONS_MAX
+            assert step or words <= WORDS_MAX
+    assert len(tops) == 1
+    lesson.page.set_viewport_size(WINDOW)
+
+
 def test_the_story_is_stepped_through(walk: Walk, lesson: Lesson) -> None:
+    for id in labs_in(lesson):
+        lesson.all_controls(id)
     for label, verdict in walk.presses:
         lesson.press("lab", label)
         expect(lesson.verdict()).to_contain_text(verdict)

@@ -163,7 +163,7 @@ def test_a_wrong_line_is_explained_and_changes_nothing(lab: Lab, line: str, reas
 def test_a_note_goes_away_with_the_next_step(lab: Lab) -> None:
     lab.do("start 1")
     lab.transport.step.click()
-    assert text(lab.note.value) == "What you do, in the picture or below, happens at step 1."
+    assert text(lab.note.value) == ""
 
 
 def test_the_run_so_far_in_words_is_worked_out_when_looked_at(lab: Lab) -> None:

@@ -10,9 +10,8 @@ const PAUSE = 120;
 // As the style sheet has it: from this width on panels lie beside, and so much is theirs.
 const BESIDE = 1180;
 const PANELS_WIDE = 434;
-// At least as high as the head is when its verdict takes two lines: a picture keeps its height when
-// it does.
-const HEAD_HIGH = 132;
+// At least as high as the head is: the bar in it has one height at every step.
+const HEAD_HIGH = 104;
 
 const clipping = (box) => getComputedStyle(box).overflowY;
 const scrolls = (box) =>
