@@ -34,7 +34,9 @@ def story_of(stage: Stage) -> StepStory:
     if not ranked:
         return StepStory("Nothing changes.")
     first = min(ranked, key=_rank)
-    matters = _MATTERS.get(type(first), _saying(""))(first, stage)
+    matters = _MATTERS[type(first)]
+    if not isinstance(matters, str):
+        matters = matters(first, stage)
     return StepStory(_happened(ranked, first), _capital(matters))
 
 
@@ -86,10 +88,6 @@ def _capital(text: str) -> str:
 
 
 # --- why it matters -------------------------------------------------------------------------------
-
-
-def _of_refusal(event: facts.Refused | facts.NotProposed, _stage: Stage) -> str:
-    return explain(event)
 
 
 def _of_isr(event: facts.IsrChanged, stage: Stage) -> str:
@@ -156,10 +154,6 @@ def _of_proposal(event: facts.IsrProposed, stage: Stage) -> str:
     return f"The leader waits for all of {waits} until the controller has answered.{kept}"
 
 
-def _of_destroyed(_event: facts.Destroyed, _stage: Stage) -> str:
-    return "The controller sees brokers, not logs: it does not learn that these records are gone."
-
-
 def _of_truncation(event: facts.Truncated, stage: Stage) -> str:
     lost = [e for e in stage.events if isinstance(e, events.CommittedLost)]
     if any(e.partition == event.partition and e.first <= event.last for e in lost):
@@ -182,10 +176,6 @@ def _of_produce(event: facts.Appended, stage: Stage) -> str:
     return f"Not committed yet: every member of the ISR {broker_list(state.isr)} has to have them."
 
 
-def _saying(text: str) -> Callable[[Any, Stage], str]:
-    return lambda _event, _stage: text
-
-
 _LIFECYCLE = {
     "CRASHED": "Nobody knows yet: its session with the controller has to end first.",
     "STOPPED": "It left in order: the controller had taken it out of its partitions.",
@@ -197,102 +187,59 @@ _ALONE = (
     *(facts.BecameLeader, facts.BecameFollower),
 )
 """Kinds that are told only where nothing else happened: they follow from the rest."""
-_MATTERS: dict[type, Callable[[Any, Stage], str]] = {
-    events.CommittedLost: _saying("They were committed. Every replica follows this leader now."),
-    facts.Refused: _of_refusal,
-    facts.NotProposed: _of_refusal,
+_MATTERS: dict[type, str | Callable[[Any, Stage], str]] = {
+    events.CommittedLost: "They were committed. Every replica follows this leader now.",
+    facts.Refused: lambda e, _: explain(e),
+    facts.NotProposed: lambda e, _: explain(e),
     facts.LeaderElected: _of_election,
     facts.IsrChanged: _of_isr,
     facts.Truncated: _of_truncation,
-    facts.Destroyed: _of_destroyed,
-    facts.BatchFailed: _saying("Whether its records are in a log the producer cannot know."),
-    facts.BatchRequeued: _saying("The producer sends them again; a log may have them already."),
+    facts.Destroyed: "The controller sees brokers, not logs: it does not learn that they are gone.",
+    zookeeper_facts.CheckpointLost: "After its next start the high watermark begins at 0.",
+    facts.ControllerResigned: "What it was working on is not written.",
+    zookeeper_facts.ControllerElected: "",
+    zookeeper_facts.ControllerStoodDown: "",
+    facts.BatchFailed: "Whether its records are in a log the producer cannot know.",
+    facts.PositionTruncated: "The consumer has read records that are gone.",
+    facts.ConsumerRaised: "The application has to decide where to go on.",
+    zookeeper_facts.BrokersCompared: _of_comparison,
+    zookeeper_facts.QueueDropped: "",
+    zookeeper_facts.ReplicaStopped: "It stays so until a LeaderAndIsr request names it.",
+    facts.BrokerChanged: _of_broker,
+    zookeeper_facts.BrokerDeclared: "",
+    zookeeper_facts.BrokerStateChanged: "",
+    facts.IsrProposed: _of_proposal,
+    facts.IsrReverted: "The leader no longer waits for whom it had proposed.",
+    facts.IsrStuck: "It asks again when it has read newer metadata.",
+    zookeeper_facts.ShutdownTried: "",
+    zookeeper_facts.SessionEnded: "The controller learns it from a watch.",
+    zookeeper_facts.SessionOpened: "",
+    facts.LeaderRecovery: "",
+    facts.TransactionEnded: "",
+    facts.TransactionBegun: "",
+    facts.RecordsDeleted: "",
+    facts.BatchRequeued: "The producer sends them again; a log may have them already.",
     facts.BatchAcknowledged: lambda e, _: (
         "The producer relies on them: they must never be lost."
         if e.acks_all
         else "Only the leader has them for certain: acks=1 waits for nobody."
     ),
-    facts.PositionTruncated: _saying("The consumer has read records that are gone."),
-    facts.ConsumerRaised: _saying("The application has to decide where to go on."),
-    facts.ControllerResigned: _saying("What it was working on is not written."),
-    zookeeper_facts.CheckpointLost: _saying("After its next start the high watermark begins at 0."),
-    zookeeper_facts.ReplicaStopped: _saying("It stays so until a LeaderAndIsr request names it."),
-    zookeeper_facts.BrokersCompared: _of_comparison,
-    facts.BrokerChanged: _of_broker,
-    facts.IsrProposed: _of_proposal,
-    facts.IsrReverted: _saying("The leader no longer waits for whom it had proposed."),
-    facts.IsrStuck: _saying("It asks again when it has read newer metadata."),
-    zookeeper_facts.SessionEnded: _saying("The controller learns it from a watch."),
+    **dict.fromkeys((facts.BatchWaits, facts.BatchQueued, facts.Polled, facts.PollFailed), ""),
+    **dict.fromkeys((facts.PositionReset, facts.PositionValidated, facts.ReplicaPreferred), ""),
     facts.HighWatermarkMoved: lambda e, _: (
         f"Everything below offset {e.after} is committed: consumers can read it."
     ),
     facts.Appended: _of_produce,
+    **dict.fromkeys((facts.TopicConfigured, facts.PeriodicElections), ""),
+    **dict.fromkeys((facts.MetadataRefreshed, facts.ProducerInformed, facts.Fetched), ""),
     facts.LifecycleChanged: lambda e, _: _LIFECYCLE[str(e.state)],
-    events.PropertyBroken: _saying(""),
-    events.NotApplicable: _saying("The run goes on without this line."),
+    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower, facts.EpochDropped), ""),
+    events.PropertyBroken: "",
+    **dict.fromkeys((zookeeper_facts.RequestsQueued, zookeeper_facts.ZnodeChanged), ""),
+    **dict.fromkeys((events.Dropped, events.Happened, events.Delivered), ""),
+    events.NotApplicable: "The run goes on without this line.",
 }
-_RANK = {
-    kind: rank
-    for rank, kind in enumerate(
-        (
-            events.CommittedLost,
-            facts.Refused,
-            facts.NotProposed,
-            facts.LeaderElected,
-            facts.IsrChanged,
-            facts.Truncated,
-            facts.Destroyed,
-            zookeeper_facts.CheckpointLost,
-            facts.ControllerResigned,
-            zookeeper_facts.ControllerElected,
-            zookeeper_facts.ControllerStoodDown,
-            facts.BatchFailed,
-            facts.PositionTruncated,
-            facts.ConsumerRaised,
-            zookeeper_facts.BrokersCompared,
-            zookeeper_facts.QueueDropped,
-            zookeeper_facts.ReplicaStopped,
-            facts.BrokerChanged,
-            zookeeper_facts.BrokerDeclared,
-            zookeeper_facts.BrokerStateChanged,
-            facts.IsrProposed,
-            facts.IsrReverted,
-            facts.IsrStuck,
-            zookeeper_facts.ShutdownTried,
-            zookeeper_facts.SessionEnded,
-            zookeeper_facts.SessionOpened,
-            facts.LeaderRecovery,
-            facts.TransactionEnded,
-            facts.TransactionBegun,
-            facts.RecordsDeleted,
-            facts.BatchRequeued,
-            facts.BatchAcknowledged,
-            facts.BatchWaits,
-            facts.BatchQueued,
-            facts.Polled,
-            facts.PollFailed,
-            facts.PositionReset,
-            facts.PositionValidated,
-            facts.ReplicaPreferred,
-            facts.HighWatermarkMoved,
-            facts.Appended,
-            facts.TopicConfigured,
-            facts.PeriodicElections,
-            facts.MetadataRefreshed,
-            facts.ProducerInformed,
-            facts.Fetched,
-            facts.LifecycleChanged,
-            facts.BecameLeader,
-            facts.BecameFollower,
-            facts.EpochDropped,
-            events.PropertyBroken,
-            zookeeper_facts.RequestsQueued,
-            zookeeper_facts.ZnodeChanged,
-            events.Dropped,
-            events.Happened,
-            events.NotApplicable,
-            events.Delivered,
-        )
-    )
-}
-"""What a reader must not miss first; a kind that is not here is said by another one."""
+"""What follows from an event, by its kind, in the order in which a reader must not miss it. A kind
+that is not here is said by another one.
+"""
+_RANK = {kind: rank for rank, kind in enumerate(_MATTERS)}
