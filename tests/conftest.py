@@ -91,9 +91,9 @@ def _quick_test(long: str, named: str) -> str:
 
 
 def _is_of_a_system(item: pytest.Item) -> bool:
-    """Whether a test starts a browser, a JVM or a kernel, or compiles code."""
-    folders = {"labs", "fleet"} & set(item.path.parts)
-    return any(map(item.get_closest_marker, SYSTEMS)) or bool(folders)
+    """Whether a test starts a browser, a JVM or a kernel, compiles code, or reads all of it."""
+    places = {"labs", "fleet", "test_lint.py"} & set(item.path.parts)
+    return any(map(item.get_closest_marker, SYSTEMS)) or bool(places)
 
 
 def _evenly(paths: list[Path]) -> list[Path]:
